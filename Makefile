@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE =# many processes import the same files: compiled
 ENV = $(PYTHON) tools/env.py
 RUN = .venv/bin/python
 
-.PHONY: help lab test test-fast test-long notebooks bundle demo record bench clean
+.PHONY: help lab test test-fast test-long test-versions notebooks bundle demo record bench clean
 
 help:            ## this list
 	@awk -F ':.*## *' '/^[a-z-]+:.*##/ {printf "%-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,14 +26,19 @@ test-long:       ## what takes too long for every day: repeated kills, huge logs
 	@$(ENV) ensure dev
 	@$(RUN) -m pytest -n 2 --dist worksteal -m long
 
+test-versions:   ## the parts that depend on torch, on every torch from 2.9 on and every Python: gigabytes, about half an hour
+	@$(ENV) ensure dev
+	@$(RUN) -m benchmarks.versions --out benchmarks/results/versions.md
+
 test-fast:       ## the quick tests: no browser, no nbgrader, nothing measured live, not every case there is
 	@$(ENV) ensure dev
 	@$(RUN) -m pytest -n 2 --dist worksteal -m "not browser and not slow and not long"
 
-notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, and docs/claims.md
+notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, docs/claims.md and docs/switches.*
 	@$(ENV) ensure dev
 	@$(RUN) -m grader notebooks
 	@$(RUN) -m grader claims
+	@$(RUN) -m grader reference
 
 bundle:          ## one ZIP for a class, without keys (DIR=../my_class for its released checkpoints)
 	@$(ENV) ensure dev
@@ -47,11 +52,12 @@ record:          ## run every experiment this machine can run; recordings go to 
 	@$(ENV) ensure dev
 	@$(RUN) -m course.experiments --record
 
-bench:           ## counters, timers and grading beside their peers, in one run
+bench:           ## counters, timers and grading beside their peers: about 2 hours; stopped, it goes on where it was (FRESH=1: anew; KEEP=1: into benchmarks/results)
 	@$(ENV) ensure dev
-	@$(RUN) -m benchmarks.flops
-	@$(RUN) -m benchmarks.timing
-	@$(RUN) -m benchmarks.grading
+	@$(RUN) -m benchmarks.flops --out build/benchmarks/flops.md $(if $(FRESH),--fresh)
+	@$(RUN) -m benchmarks.timing $(if $(FRESH),--fresh)
+	@$(RUN) -m benchmarks.grading $(if $(FRESH),--fresh)
+	@$(if $(KEEP),cp build/benchmarks/flops.md build/benchmarks/timing.md build/benchmarks/grading.md benchmarks/results)
 
 clean:           ## remove what was built, never your answers
 	rm -rf build dist .pytest_cache .ruff_cache

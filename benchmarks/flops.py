@@ -1,7 +1,8 @@
 """Counters of work side by side: how often exact, how often silently zero, what they cost, what they leave
 behind.
 
-    python -m benchmarks.flops                 every tool, each in a process of its own, some minutes
+    python -m benchmarks.flops                 every tool, each in a process of its own, some minutes; stopped, it goes on
+                                               where it was (--fresh starts anew)
     python -m benchmarks.flops --out FILE      the same, and the tables as Markdown with machine and versions
     python -m benchmarks.flops --tool thop     one tool, as JSON
 
@@ -17,7 +18,6 @@ import contextlib
 import io
 import json
 import logging
-import subprocess
 import sys
 import time
 import warnings
@@ -33,6 +33,7 @@ from torch import nn
 
 from benchmarks.flops_tools import PACKAGES, STEPS, TOOLS, Tool
 from benchmarks.flops_traces import traces
+from benchmarks.running import Rows, busy_words, run_limited
 from benchmarks.zoo import ZOO
 from benchmarks.zoo_parts import Entry
 from benchmarks.zoo_steps import STEPS as STEP_ZOO
@@ -40,7 +41,8 @@ from course import machine, models
 from course.crosscheck.peers import torch_as_it_was
 
 LIMIT_S = 300
-"""Seconds after which a tool's process is ended."""
+"""Seconds of CPU time after which a tool's process is ended: the same on a busy machine."""
+ROWS = Path("build/benchmarks/flops.jsonl")
 
 
 @contextlib.contextmanager
@@ -179,14 +181,13 @@ def as_markdown(results: list[dict[str, Any]], failures: list[str]) -> str:
 def _one(tool: str, rounds: int) -> dict[str, Any] | str:
     """The columns of a tool from a process of its own, or why there are none."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.flops", "--tool", tool, "--rounds", str(rounds)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S)
-    except subprocess.TimeoutExpired:
-        return f"{tool}: not measured, ended after {LIMIT_S} s"
-    if done.returncode:
-        said = done.stderr.strip().splitlines()
+    status, out, errors = run_limited(command, LIMIT_S)
+    if status < 0:
+        return f"{tool}: not measured, ended after {LIMIT_S} s of CPU time"
+    if status:
+        said = errors.strip().splitlines()
         return f"{tool}: not measured: {said[-1] if said else 'no output'}"
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return json.loads(out.strip().splitlines()[-1])
 
 
 def _print(result: dict[str, Any], detail: bool) -> None:
@@ -206,16 +207,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="rounds of the cost measurement")
     parser.add_argument("--detail", action="store_true", help="name the modules each tool gets wrong")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the tables as Markdown")
+    parser.add_argument("--fresh", action="store_true", help="forget the tools that were measured before")
     options = parser.parse_args()
     if options.tool:
         print(json.dumps(measure(options.tool, options.rounds)))
         return
-    print("\n".join(_passport()))
+    print("\n".join(filter(None, (*_passport(), busy_words()))))
+    setting = {"rounds": options.rounds, "forwards": len(ZOO), "steps": len(STEP_ZOO), "about": _passport()[1:]}
+    rows = Rows(ROWS, setting, options.fresh)
     print(f"{len(ZOO)} forwards, {len(STEP_ZOO)} training steps with hand-derived MACs")
     print(f"{HEADER[0]:<21}" + "".join(f"{name:>11}" for name in HEADER[1:]) + "  left behind")
     results, failures = [], []
     for tool in TOOLS:
-        found = _one(tool, options.rounds)
+        kept = next((row for row in rows.rows if row["tool"] == tool), None)
+        found = kept or _one(tool, options.rounds)
+        if not kept and not isinstance(found, str):
+            rows.add(**found)
         if isinstance(found, str):
             failures.append(found)
             print(found, flush=True)

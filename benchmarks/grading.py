@@ -33,6 +33,7 @@ from tqdm import tqdm
 
 from benchmarks import grading_course as courses
 from benchmarks.grading_class import large_class
+from benchmarks.running import Rows, busy_words
 from benchmarks.timing import markdown
 from course import machine
 from grader.autograding import How, autograde
@@ -98,9 +99,14 @@ def ways(folder: Path, work_s: float, own: list[float]) -> dict[str, Callable[[]
     }
 
 
-def measure(folder: Path, rounds: int, amounts: tuple[float, ...] = WORK_S) -> tuple[Found, dict[float, float]]:
-    """Everything in turns; the first round warms up and does not count. Returns the seconds, and those of own cells."""
-    order, found = random.Random(0), {}
+def measure(
+    folder: Path, rounds: int, rows: Rows, amounts: tuple[float, ...] = WORK_S
+) -> tuple[Found, dict[float, float]]:
+    """Everything in turns; the first round warms up and does not count. Returns the seconds, and those of own cells.
+
+    rows: keeps what was measured, and has what was before this run was stopped.
+    """
+    order = random.Random(0)
     own: dict[float, list[float]] = {work_s: [] for work_s in amounts}
     turns = [
         (name, work_s, way)
@@ -112,11 +118,20 @@ def measure(folder: Path, rounds: int, amounts: tuple[float, ...] = WORK_S) -> t
             order.shuffle(turns)
             for name, work_s, way in turns:
                 bar.set_description(f"{name}, {work_s:g} s of own work")
-                seconds = way()
-                if number:
-                    found.setdefault((name, work_s), []).append(seconds)
+                turn = {"way": name, "work_s": work_s, "number": number}
+                if number == 0 or not rows.has(**turn):
+                    seconds = way()
+                    if number:
+                        rows.add(**turn, seconds=seconds, own=own[work_s][-1])
                 bar.update()
-    return found, {work_s: median(seconds[1:]) for work_s, seconds in own.items()}
+    found: Found = {}
+    for row in sorted(rows.rows, key=lambda row: row["number"]):
+        found.setdefault((row["way"], row["work_s"]), []).append(row["seconds"])
+    cells = {
+        work_s: [row["own"] for row in rows.rows if row["way"] == FLOOR and row["work_s"] == work_s]
+        for work_s in amounts
+    }
+    return found, {work_s: median(seconds) for work_s, seconds in cells.items()}
 
 
 def tables(found: Found, own: dict[float, float]) -> Iterator[str]:
@@ -218,22 +233,27 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--look", action="store_true", help="one round without extra work, no starting times: about a minute"
     )
+    parser.add_argument("--fresh", action="store_true", help="forget what was measured before this run was stopped")
     options = parser.parse_args(arguments)
     if options.rounds < 1 or options.count is not None and options.count < 1:
         parser.error("--rounds and --class must be at least 1")
     warnings.simplefilter("ignore")  # nbgrader's own
+    if busy := busy_words():
+        print(busy, flush=True)
     with tempfile.TemporaryDirectory(prefix="course-grading-") as name:
         folder = Path(name)
+        setting = {"each": EACH, "look": options.look, "course": machine.passport()["course"]}
+        rows = Rows(options.out.with_suffix(".jsonl"), setting, options.fresh)
         if options.count is not None:
             lines = [
                 *heading(f"one class of {options.count}, {options.jobs} processes"),
                 *large_class(courses.ours(folder / "class", options.count, 0.0), options.jobs),
             ]
         elif options.look:
-            lines = [*heading("a look: one round"), *tables(*measure(folder, 1, WORK_S[:1])), *FOOT]
+            lines = [*heading("a look: one round"), *tables(*measure(folder, 1, rows, WORK_S[:1])), *FOOT]
         else:
             lines = list(heading(f"{options.rounds} rounds"))
-            lines += [*tables(*measure(folder, options.rounds)), *starting(folder), *FOOT]
+            lines += [*tables(*measure(folder, options.rounds, rows)), *starting(folder), *FOOT]
     print("\n".join(lines))
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")

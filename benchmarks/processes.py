@@ -111,7 +111,7 @@ def main() -> None:
     repeats, runs = (1, 2) if options.look else (options.repeats, options.runs)
     results: dict[str, list[Any]] = {"equal": [], "planted": [], "several": [], "alone": []}
     interrupted = False
-    lines = [*heading(repeats, f"{BUDGET_S:g} s each, new processes")]
+    lines = [*heading(f"{repeats} comparisons a cell, {BUDGET_S:g} s each, new processes")]
     try:
         study(options.jobs, repeats, runs, results)
     except KeyboardInterrupt:

@@ -4,6 +4,9 @@
     torch blocked   torch.utils.benchmark, blocked_autorange, each side alone; ratio of the medians
     torch IQRs      the same runs; a difference counts only where the interquartile ranges do not overlap
     torch adaptive  torch.utils.benchmark, adaptive_autorange (stops when the IQR is below a tenth of the median)
+    pyperf          its rules in one process, half the budget a side: loops doubled until a value takes a fifth of that (at most
+                    its own 0.1 s), one warm-up value, means; a difference counts where its own t-test says so
+    pytest-benchmark its fixture, half the budget a side; ratio of its medians, and of its minima
     timeit best     smallest of 20 blocks of timeit, each side alone
     do_bench        the algorithm of triton.testing.do_bench on the CPU: five calls estimate the time, calls
                     for a warm-up, then every call timed alone; mean or median. No cache flush between calls
@@ -17,6 +20,7 @@ import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import mean, median, quantiles
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -24,7 +28,7 @@ from torch.utils.benchmark import Timer
 
 from course.timing import compare, measure
 
-BUDGET_S = 0.4
+BUDGET_S = 1.0
 BELIEVED = 0.005
 WARMUP_SHARE = 0.2
 
@@ -33,11 +37,12 @@ Function = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """One comparison: ratio of the times, what it says (+1 slower, -1 faster, 0 no difference), interval."""
+    """One comparison: ratio of the times, what it says (+1 slower, -1 faster, 0 no difference), interval, clock."""
 
     ratio: float
     says: int
     interval: tuple[float, float] | None = None
+    clock: str = "wall"
 
 
 def by_ratio(ratio: float) -> Answer:
@@ -49,7 +54,8 @@ def ours(a: Function, b: Function) -> dict[str, Answer]:
     """course.timing.compare."""
     found = compare({"a": a, "b": b}, max_time=BUDGET_S, ci=BELIEVED, device="cpu")
     says = {"slower": 1, "faster": -1}.get(found.verdict, 0)
-    return {"ours": Answer(found.ratio, says, (found.low, found.high))}
+    interval = None if found.low is None or found.high is None else (found.low, found.high)
+    return {"ours": Answer(found.ratio, says, interval, found.clock)}
 
 
 def torch_blocked(a: Function, b: Function) -> dict[str, Answer]:
@@ -82,7 +88,36 @@ def do_bench(a: Function, b: Function) -> dict[str, Answer]:
     }
 
 
-COMPARISONS = (ours, torch_blocked, torch_adaptive, timeit_best, do_bench)
+def pyperf(a: Function, b: Function) -> dict[str, Answer]:
+    """Half of the time for each side; pyperf's own default of 20 new processes does not fit into any such budget."""
+    from pyperf._utils import is_significant
+
+    left, right = (_pyperf_values(f, BUDGET_S / 2) for f in (a, b))
+    count = min(len(left), len(right))
+    significant, _ = is_significant(left[:count], right[:count])
+    ratio = mean(right) / mean(left)
+    return {"pyperf": Answer(ratio, 0 if not significant else 1 if ratio > 1 else -1)}
+
+
+def pytest_benchmark(a: Function, b: Function) -> dict[str, Answer]:
+    """Half of the time for each side."""
+    left, right = (_fixture_stats(f, BUDGET_S / 2) for f in (a, b))
+    return {
+        "pytest-benchmark median": by_ratio(right.median / left.median),
+        "pytest-benchmark min": by_ratio(right.min / left.min),
+    }
+
+
+COMPARISONS = {
+    "ours": ours,
+    "torch": torch_blocked,
+    "torch-adaptive": torch_adaptive,
+    "pyperf": pyperf,
+    "pytest-benchmark": pytest_benchmark,
+    "timeit": timeit_best,
+    "do-bench": do_bench,
+}
+"""Name on the command line -> a function that compares two by one run of a tool, in one or more ways to read it."""
 
 
 def figures(f: Function) -> dict[str, float]:
@@ -98,6 +133,53 @@ def figures(f: Function) -> dict[str, float]:
         "do_bench mean": mean(samples) * 1e3,
         "do_bench median": median(samples) * 1e3,
     }
+
+
+def _pyperf_values(f: Function, seconds: float) -> list[float]:
+    """Seconds of a call, one a value, of as many values as fit; the first one warms up."""
+    loops, end = 1, time.perf_counter() + seconds
+    while _looped(f, loops) < min(0.1, seconds / 5):
+        loops *= 2
+    values = [_looped(f, loops) / loops]
+    while time.perf_counter() < end or len(values) < 4:
+        values.append(_looped(f, loops) / loops)
+    return values[1:]
+
+
+def _looped(f: Function, loops: int) -> float:
+    start = time.perf_counter()
+    for _ in range(loops):
+        f()
+    return time.perf_counter() - start
+
+
+def _fixture_stats(f: Function, seconds: float) -> Any:
+    """The statistics of pytest-benchmark's fixture for one function, with its default settings but the time."""
+    from pytest_benchmark.fixture import BenchmarkFixture
+
+    silent = SimpleNamespace(debug=lambda *_, **__: None, info=lambda *_, **__: None, warning=lambda *_, **__: None)
+    fixture = BenchmarkFixture(
+        SimpleNamespace(name="f", nodeid="f"),
+        disable_gc=False,
+        timer=SimpleNamespace(target=time.perf_counter),
+        min_rounds=5,
+        min_time=0.000005,
+        max_time=seconds,
+        precision=None,
+        confidence=None,
+        warmup=False,
+        warmup_iterations=100000,
+        calibration_precision=10,
+        add_stats=lambda stats: None,
+        logger=silent,
+        warner=silent,
+        disabled=False,
+        cprofile=False,
+        cprofile_loops=None,
+        cprofile_dump=None,
+    )
+    fixture(f)
+    return fixture.stats.stats
 
 
 def _quarters(times: list[float]) -> tuple[float, float]:

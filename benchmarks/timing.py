@@ -1,26 +1,30 @@
 """Timers side by side: who finds a planted difference, who sees one where there is none, what repeats.
 
-    python -m benchmarks.timing                     20 comparisons a cell, about 8 minutes
-    python -m benchmarks.timing --repeats 5         for a look
+    python -m benchmarks.timing                     all of it: 12 comparisons a cell, about 1.5 hours
+    python -m benchmarks.timing --look              for a look: quiet and beside 16 neighbours, 3 comparisons a cell
+    python -m benchmarks.timing --methods ours --neighbours 16 --planted 0 --tries 150     one part alone
     python -m benchmarks.timing --out timing.md     where the tables go (default build/benchmarks/timing.md)
 
-Truth: both sides repeat the same small operator on the same tensors, 200 times against 206, 202 or 200 times,
-about 0.2 ms a call. Every method gets 0.4 s for a comparison (those that can stop earlier do). Once quiet (as
-quiet as the machine is), once beside neighbour processes that compute and copy in bursts of 5 ms to 1 s.
-The methods take turns in random order, so all meet the same moods. benchmarks/timers.py describes them.
+Rows are kept as they come, in a .jsonl file beside the tables: a run that was stopped goes on where it was, and parts that
+were measured one after another end in the same tables (--fresh starts anew).
+
+Truth: both sides repeat the same small piece of work on the same tensors, 200 times against 206, 202 or 200 times. compute:
+products of 16 x 16 numbers, which stay in the first cache; memory: sums over pieces of 16 KiB, walking through 64 MiB. Every
+method gets 1 s for a comparison (those that can stop earlier do). Quiet (as quiet as the machine is), and beside 2, 4, 8 and
+16 neighbours without a pause, which share this process's session. The methods take turns in random order, so all meet the
+same moods. benchmarks/timers.py describes them.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import itertools
 import math
-import os
 import random
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -30,15 +34,20 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from benchmarks import timers
 from benchmarks.neighbours import neighbours
-from benchmarks.timers import BELIEVED, BUDGET_S, COMPARISONS, Answer, figures, overheads
+from benchmarks.running import Rows, busy_words, load_now
+from benchmarks.timers import BELIEVED, COMPARISONS, Answer, figures, overheads
 from course import machine
 
 OUT = Path("build/benchmarks/timing.md")
 PLANTED = (3, 1, 0)
 UNITS = 200
 EDGE = 16
-CONDITIONS = ("quiet", "neighbours")
+PIECE, PIECES = 1 << 12, 1 << 12
+NEIGHBOURS = (0, 2, 4, 8, 16)
+SPELL = 12
+"""Comparisons beside one set of neighbours, before these end and new ones start."""
 BLOCKS = (1, 2, 10, 1000)
 
 Function = Callable[[], Any]
@@ -46,11 +55,12 @@ Function = Callable[[], Any]
 
 @dataclass
 class Cell:
-    """All comparisons of one method on one planted difference (in per cent) under one condition."""
+    """All comparisons of one method on one planted difference (in per cent), one job, beside so many neighbours."""
 
     planted: int
     answers: list[Answer] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    loads: list[float] = field(default_factory=list)
 
     @property
     def truth(self) -> float:
@@ -73,24 +83,19 @@ class Cell:
         return math.sqrt(mean((a.ratio - self.truth) ** 2 for a in self.answers)) * 100
 
     @property
-    def covered(self) -> int | None:
-        """How often the interval holds the truth; None without intervals."""
-        held = [a.interval[0] <= self.truth <= a.interval[1] for a in self.answers if a.interval]
-        return sum(held) if held else None
+    def intervals(self) -> list[tuple[float, float]]:
+        """Those there are: a method may have none, or too few rounds for one."""
+        return [a.interval for a in self.answers if a.interval]
+
+    @property
+    def covered(self) -> int:
+        """How often the interval holds the truth."""
+        return sum(low <= self.truth <= high for low, high in self.intervals)
 
 
-@dataclass
-class Results:
-    """Everything measured so far; an interrupted run has fewer answers, not other ones."""
-
-    cells: dict[tuple[int, str, str], Cell] = field(default_factory=dict)
-    figures: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-
-
-def job(units: int, tensors: tuple[torch.Tensor, torch.Tensor]) -> Function:
-    """A function that runs one small operator `units` times."""
-    a, out = tensors
-    mm = torch.mm
+def compute(units: int) -> Function:
+    """A function that multiplies two small matrices `units` times."""
+    (a, out), mm = _matrices(), torch.mm
 
     def run() -> None:
         for _ in itertools.repeat(None, units):
@@ -99,41 +104,108 @@ def job(units: int, tensors: tuple[torch.Tensor, torch.Tensor]) -> Function:
     return run
 
 
-def work(condition: str, repeats: int, order: random.Random, results: Results) -> Iterator[str]:
-    """Measure everything under one condition; yields what comes next, for the progress bar."""
-    tensors = torch.full((EDGE, EDGE), 0.5), torch.empty(EDGE, EDGE)
-    for _ in range(repeats):
-        turns = [(planted, method) for planted in PLANTED for method in COMPARISONS]
-        order.shuffle(turns)
-        for planted, method in turns:
-            yield f"{condition}: {planted} %, {method.__name__}"
-            slower = job(UNITS * (100 + planted) // 100, tensors)
-            start = time.perf_counter()
-            answers = method(job(UNITS, tensors), slower)
-            seconds = time.perf_counter() - start
-            for name, answer in answers.items():
-                cell = results.cells.setdefault((planted, name, condition), Cell(planted))
-                cell.answers.append(answer)
-                cell.seconds.append(seconds)
-        yield f"{condition}: single figures"
-        for name, value in figures(job(UNITS, tensors)).items():
-            results.figures.setdefault((name, condition), []).append(value)
+@functools.cache
+def _matrices() -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.full((EDGE, EDGE), 0.5), torch.empty(EDGE, EDGE)
 
 
-def measure_all(repeats: int, results: Results) -> None:
-    """Fill `results`, quiet and beside as many neighbours as the machine has cores."""
-    order = random.Random(0)
-    steps = len(CONDITIONS) * repeats * (len(PLANTED) * len(COMPARISONS) + 1)
-    with tqdm(total=steps, leave=False) as bar:
-        for condition in CONDITIONS:
-            with nullcontext() if condition == "quiet" else neighbours(_cores()):
-                for what in work(condition, repeats, order, results):
-                    bar.set_description(what)
+def memory(units: int) -> Function:
+    """A function that adds to `units` pieces of 16 KiB, always the next ones of 64 MiB, which no cache of one core holds."""
+    pieces, add = _pieces(), torch.add
+
+    def run() -> None:
+        for piece in itertools.islice(pieces, units):
+            add(piece, 0.5, out=piece)
+
+    return run
+
+
+@functools.cache
+def _pieces() -> Iterator[torch.Tensor]:
+    """The same endless walk for both sides."""
+    return itertools.cycle(torch.zeros(PIECES, PIECE).unbind())
+
+
+JOBS: dict[str, Callable[[int], Function]] = {"compute": compute, "memory": memory}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is asked for: which cells, how many comparisons in each (tries)."""
+
+    neighbours: tuple[int, ...] = NEIGHBOURS
+    jobs: tuple[str, ...] = tuple(JOBS)
+    planted: tuple[int, ...] = PLANTED
+    methods: tuple[str, ...] = tuple(COMPARISONS)
+    tries: int = SPELL
+    figures: bool = True
+
+    def missing(self, rows: Rows) -> list[dict[str, Any]]:
+        """The comparisons, and the figures of single functions, that have no row yet; neighbours by spells of SPELL tries."""
+        wanted = []
+        for first in range(0, self.tries, SPELL):
+            for count in self.neighbours:
+                spell = range(first, min(self.tries, first + SPELL))
+                turns: list[dict[str, Any]] = [
+                    {"neighbours": count, "job": job, "planted": planted, "method": method, "number": number}
+                    for job in self.jobs
+                    for planted in self.planted
+                    for method in self.methods
+                    for number in spell
+                ]
+                if self.figures:
+                    turns += [{"neighbours": count, "job": job, "figures": n} for job in self.jobs for n in spell]
+                random.Random(f"{first} {count}").shuffle(turns)
+                wanted += turns
+        done = {tuple(row.get(key) for key in _TURN) for row in rows.rows}
+        return [turn for turn in wanted if tuple(turn.get(key) for key in _TURN) not in done]
+
+
+_TURN = ("neighbours", "job", "planted", "method", "number", "figures")
+
+
+def measure_all(part: Part, rows: Rows) -> None:
+    """Measure what is missing, one set of neighbours after another; each row is kept as it comes."""
+    torch.set_num_threads(1)
+    left = part.missing(rows)
+    with tqdm(total=len(left), leave=False) as bar:
+        for count, turns in itertools.groupby(left, key=lambda turn: turn["neighbours"]):
+            with neighbours(count):
+                for turn in turns:
+                    bar.set_description(" ".join(map(str, turn.values())))
+                    one_turn(turn, rows)
                     bar.update()
 
 
-def _cores() -> int:
-    return machine.passport()["cores"] or 1
+def one_turn(turn: dict[str, Any], rows: Rows) -> None:
+    """One comparison by one tool, or the figures of all tools for one function."""
+    job = JOBS[turn["job"]]
+    if "figures" in turn:
+        for name, value in figures(job(UNITS)).items():
+            rows.add(**turn, name=name, value=value, load=load_now())
+        return
+    slower = job(UNITS * (100 + turn["planted"]) // 100)
+    start = time.perf_counter()
+    answers = COMPARISONS[turn["method"]](job(UNITS), slower)
+    seconds = time.perf_counter() - start
+    for name, a in answers.items():
+        about = {"ratio": a.ratio, "says": a.says, "interval": a.interval, "clock": a.clock}
+        rows.add(**turn, name=name, **about, seconds=seconds, load=load_now())
+
+
+def cells(rows: Rows) -> dict[tuple[str, int, str, int], Cell]:
+    """(job, planted, name, neighbours) -> everything known."""
+    found: dict[tuple[str, int, str, int], Cell] = {}
+    for row in rows.rows:
+        if "ratio" not in row:
+            continue
+        key = row["job"], row["planted"], row["name"], row["neighbours"]
+        cell = found.setdefault(key, Cell(row["planted"]))
+        interval = tuple(row["interval"]) if row["interval"] else None
+        cell.answers.append(Answer(row["ratio"], row["says"], interval, row["clock"]))
+        cell.seconds.append(row["seconds"])
+        cell.loads.append(row["load"])
+    return dict(sorted(found.items(), key=lambda one: (one[0][0], -one[0][1], one[0][2] != "ours", one[0][2:])))
 
 
 def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -144,58 +216,48 @@ def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[
         yield f"| {' | '.join(cells)} |"
 
 
-def comparison_tables(results: Results) -> Iterator[str]:
-    """One table a planted difference: each column quiet / beside neighbours."""
-    for planted in PLANTED:
-        names = list(dict.fromkeys(name for p, name, _ in sorted(results.cells) if p == planted))
-        names.sort(key=lambda name: name != "ours")
-        lines = []
-        for name in names:
-            found = [results.cells.get((planted, name, condition)) for condition in CONDITIONS]
-            columns = [_both(found, "found")] if planted else []
-            columns += [_both(found, "alarms"), _both(found, "covered")]
-            error = " / ".join(f"{cell.rmse:.2f}" if cell else "-" for cell in found)
-            spent = " / ".join(f"{mean(cell.seconds):.2f}" if cell else "-" for cell in found)
-            lines.append([name, *columns, error, spent])
+def comparison_tables(rows: Rows) -> Iterator[str]:
+    """One table for each job and planted difference: a line for each method and number of neighbours."""
+    head = ["method", "neighbours", "tries", "found", "false alarms", "truth in interval", "median width (points)"]
+    head += ["RMSE (points)", "seconds", "CPU clock", "load"]
+    for (job, planted), group in itertools.groupby(cells(rows).items(), key=lambda one: one[0][:2]):
         title = f"{planted} % slower, planted" if planted else "Equal code"
-        yield from ("", f"### {title} (quiet / beside neighbours)", "")
-        head = [
-            "method",
-            *(["found"] if planted else []),
-            "false alarms",
-            "truth in interval",
-            "RMSE (points)",
-            "seconds",
-        ]
-        if lines:
-            yield from markdown(head, lines)
+        yield from ("", f"### {job}: {title}", "")
+        yield from markdown(head, [_line(name, count, cell) for (_, _, name, count), cell in group])
 
 
-def _both(cells: Sequence[Cell | None], what: str) -> str:
-    values = [(getattr(cell, what), len(cell.answers)) for cell in cells if cell]
-    if any(value is None for value, _ in values):
-        return "no interval"
-    return " / ".join(f"{value} of {count}" for value, count in values)
+def _line(name: str, count: int, cell: Cell) -> list[str]:
+    tries, widths = len(cell.answers), [100 * (high - low) for low, high in cell.intervals]
+    return [
+        name,
+        str(count) if count else "quiet",
+        str(tries),
+        str(cell.found) if cell.planted else "-",
+        str(cell.alarms),
+        f"{cell.covered} of {len(widths)}" if widths else "no interval",
+        f"{median(widths):.2f}" if widths else "-",
+        f"{cell.rmse:.2f}",
+        f"{mean(cell.seconds):.2f}",
+        str(sum(a.clock == "cpu" for a in cell.answers)),
+        f"{mean(cell.loads):.1f}",
+    ]
 
 
-def repeat_table(results: Results) -> Iterator[str]:
+def repeat_table(rows: Rows) -> Iterator[str]:
     """How far single figures of the same function stray, run after run."""
-    yield from ("", "### One function measured again and again (quiet / beside neighbours)", "")
-    lines = []
-    for name in dict.fromkeys(name for name, _ in results.figures):
-        groups = [results.figures.get((name, condition), []) for condition in CONDITIONS]
-        together = [value for group in groups for value in group]
-        lines.append(
-            [
-                name,
-                " / ".join(f"{_worst(g):.1%}" for g in groups if g),
-                " / ".join(f"{_spread(g):.2%}" for g in groups if len(g) > 1),
-                f"{_worst(together):.1%}",
-            ]
-        )
+    groups: dict[tuple[str, str, int], list[float]] = {}
+    for row in rows.rows:
+        if "value" in row:
+            groups.setdefault((row["job"], row["name"], row["neighbours"]), []).append(row["value"])
+    lines = [
+        [f"{job}: {name}", str(count) if count else "quiet", str(len(of)), f"{_worst(of):.1%}", f"{_spread(of):.2%}"]
+        for (job, name, count), of in sorted(groups.items(), key=lambda one: (one[0][0], one[0][1]))
+        if len(of) > 1
+    ]
     if lines:
+        yield from ("", "### One function measured again and again", "")
         yield from markdown(
-            ["figure", "worst run off the median by", "middle half spreads over", "both together"], lines
+            ["figure", "neighbours", "runs", "worst run off the median by", "middle half spreads over"], lines
         )
 
 
@@ -217,17 +279,17 @@ def overhead_table() -> Iterator[str]:
     yield from markdown(["calls a block", *map(str, BLOCKS)], lines)
 
 
-def heading(repeats: int, each: str = f"{BUDGET_S:g} s each") -> Iterator[str]:
-    """When, where, with what; each: how a comparison is made."""
+def heading(what: str) -> Iterator[str]:
+    """When, where, with what; what: how a comparison is made."""
     facts = machine.passport()
     yield from ("# Timers side by side", "")
     yield (
-        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {_cores()} cores, "
+        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores'] or 1} cores, "
         f"{facts['os']} · Python {facts['python']}, torch {facts['torch']}, {facts['threads']} threads, "
         f"course {facts['course']}"
     )
-    load = f"; load at the start {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
-    yield f"{repeats} comparisons a cell, {each}{load}"
+    busy = busy_words()
+    yield f"{what}; load now {load_now():.2f}{f': {busy}' if busy else ''}"
 
 
 FOOT = (
@@ -235,34 +297,72 @@ FOOT = (
     "found: called slower. false alarms: called faster, or on equal code called different at all. A method",
     f'without an interval is read as saying "different" beyond {BELIEVED:.1%}. RMSE: of the ratio, in percentage',
     "points. For torch IQRs the interval is the range of ratios that the interquartile ranges allow. seconds: of",
-    "one comparison. Budgets count from the first calls; timeit and do_bench estimate first, then fill theirs.",
+    "one comparison. CPU clock: comparisons that were decided by CPU time. load: mean load of the last minute, neighbours",
+    "included. Budgets count from the first calls; timeit and do_bench estimate first, then fill theirs.",
 )
 
 
-def main() -> None:
-    """Measure, print the tables and write them; an interrupt writes what there is."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure what is missing, print the tables and write them; an interrupt writes what there is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=20, help="comparisons a cell (default 20)")
-    parser.add_argument("--out", type=Path, default=OUT, help=f"the Markdown file (default {OUT})")
-    options = parser.parse_args()
-    if options.repeats < 1:
-        parser.error("--repeats must be at least 1")
-    results, lines = Results(), list(heading(options.repeats))
+    add = parser.add_argument
+    add("--tries", type=int, default=SPELL, help=f"comparisons a cell (default {SPELL})")
+    add("--budget", type=float, default=timers.BUDGET_S, help=f"seconds for one (default {timers.BUDGET_S:g})")
+    add("--neighbours", type=_numbers, default=NEIGHBOURS, help="such as 0,16 (default 0,2,4,8,16)")
+    add("--jobs", type=_names(JOBS), default=tuple(JOBS), help=f"of {','.join(JOBS)}")
+    add("--planted", type=_numbers, default=PLANTED, help="per cent (default 3,1,0)")
+    add("--methods", type=_names(COMPARISONS), default=tuple(COMPARISONS), help=f"of {','.join(COMPARISONS)}")
+    add("--no-figures", action="store_true", help="comparisons alone")
+    add("--look", action="store_true", help="quiet and beside 16 neighbours, 3 comparisons a cell")
+    add("--fresh", action="store_true", help="forget the rows there are")
+    add("--out", type=Path, default=OUT, help=f"the Markdown file (default {OUT})")
+    options = parser.parse_args(arguments)
+    if options.tries < 1 or options.budget <= 0:
+        parser.error("--tries must be at least 1 and --budget above 0")
+    part = Part(
+        options.neighbours, options.jobs, options.planted, options.methods, options.tries, not options.no_figures
+    )
+    if options.look:
+        part = Part(neighbours=(0, 16), jobs=part.jobs, planted=part.planted, methods=part.methods, tries=3)
+    timers.BUDGET_S = options.budget
+    busy = busy_words()
+    if busy:
+        print(busy, flush=True)
+    setting = {
+        "budget_s": options.budget,
+        "units": UNITS,
+        "torch": torch.__version__,
+        "course": machine.passport()["course"],
+    }
+    rows = Rows(options.out.with_suffix(".jsonl"), setting, options.fresh)
     interrupted = False
-    lines += overhead_table()
+    lines = [*heading(f"{options.budget:g} s a comparison, one thread"), *overhead_table()]
     try:
-        measure_all(options.repeats, results)
+        measure_all(part, rows)
     except KeyboardInterrupt:
         interrupted = True
-    lines += [*comparison_tables(results), *repeat_table(results), *FOOT]
+    lines += [*comparison_tables(rows), *repeat_table(rows), *FOOT]
     if interrupted:
-        lines += ["", "Interrupted: the counts say how many comparisons there were."]
+        lines += ["", "Interrupted; the same command goes on from here."]
     print("\n".join(lines))
-    options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"written to {options.out}")
     if interrupted:
         sys.exit(130)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
+
+
+def _names(known: Sequence[str] | dict[str, Any]) -> Callable[[str], tuple[str, ...]]:
+    def names(text: str) -> tuple[str, ...]:
+        found = tuple(text.split(","))
+        if not set(found) <= set(known):
+            raise argparse.ArgumentTypeError(f"one or more of {', '.join(known)}")
+        return found
+
+    return names
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from course.i18n import Text, both
-from course.verdict import Verdict, incorrect, not_attempted, not_marked
+from course.verdict import Verdict, inconclusive, incorrect, not_attempted, not_marked
 
 if TYPE_CHECKING:
     from course.timing import Comparison
@@ -130,9 +130,21 @@ def cudnn_state() -> dict[str, Any]:
     return {name: getattr(torch.backends.cudnn, name) for name in names}
 
 
-def field(race: Any, name: str) -> Any:
-    """A figure of a comparison, given as an object or as a mapping."""
-    return race[name] if isinstance(race, Mapping) else getattr(race, name)
+def too_few_rounds(raced: Comparison) -> Verdict | None:
+    """`inconclusive`, in words, where a comparison of two has too few rounds for an interval; else None."""
+    from course.timing import enough, too_few
+
+    (pair,) = raced.pairs.values()
+    if pair.low is not None and enough(raced.rounds):
+        return None
+    few = too_few(raced.rounds)
+    return inconclusive(
+        both(
+            f"{few['en'][0].upper()}{few['en'][1:]}. Give it more time with `max_time=`.",
+            f"{few['zh']}。请用 `max_time=` 多给些时间。",
+        ),
+        reason="rounds",
+    )
 
 
 def data(value: Any) -> Any:

@@ -12,11 +12,16 @@ from contextlib import contextmanager
 LANGUAGES = ("en", "zh")
 Text = str | Mapping[str, str]
 
-_current = "en"
+_current = ""  # not asked for yet
 
 
 def language() -> str:
-    """The language in use now, ``"en"`` or ``"zh"``."""
+    """The language in use now, ``"en"`` or ``"zh"``; at first that of ``course.usual_language``."""
+    global _current
+    if not _current:
+        from course.usual_language import wishes
+
+        _current = next((one for one in wishes() if one in LANGUAGES), "en")
     return _current
 
 
@@ -37,7 +42,7 @@ def speaking(code: str) -> Iterator[None]:
     """Use a language inside a ``with`` block, then the one from before again. Raises ValueError like
     ``set_language``.
     """
-    before = _current
+    before = language()
     set_language(code)
     try:
         yield
@@ -47,12 +52,12 @@ def speaking(code: str) -> Iterator[None]:
 
 def pick(text: Text, code: str | None = None) -> str:
     """The string of ``text`` in the language ``code`` (default: the one in use)."""
-    return text if isinstance(text, str) else text[code or _current]
+    return text if isinstance(text, str) else text[code or language()]
 
 
 def t(en: str, zh: str) -> str:
     """One short user-interface string, written in both languages where it is used."""
-    return zh if _current == "zh" else en
+    return zh if language() == "zh" else en
 
 
 def both(en: str, zh: str) -> dict[str, str]:

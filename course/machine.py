@@ -29,7 +29,9 @@ _CAN: dict[str, Callable[[], Any]] = {
     "cpu": lambda: True,
     "mkldnn": lambda: _torch()._C._has_mkldnn,
     "onnx": lambda: all(map(importlib.import_module, ONNX)),
+    "opt_einsum": lambda: importlib.import_module("opt_einsum"),
     "compiler": lambda: shutil.which(os.environ.get("CXX") or COMPILERS.get(sys.platform, "g++")),
+    "two_cores": lambda: _cores() >= 2,
     "cuda": lambda: not on_rocm() and _works("cuda"),
     "mps": lambda: _works("mps"),
 }
@@ -75,8 +77,9 @@ def passport() -> dict[str, Any]:
 def can(needs: str) -> bool:
     """Whether this machine can run what `needs` names, one of NEEDS.
 
-    'mkldnn' asks for oneDNN in this build; 'onnx' for the packages that write and run ONNX files; 'compiler' for the
-    C++ compiler that torch.compile calls on a CPU; 'cuda' and 'mps' for a device that does a small sum. 'cuda' means
+    'mkldnn' asks for oneDNN in this build; 'onnx' for the packages that write and run ONNX files; 'opt_einsum' for
+    that package; 'compiler' for the C++ compiler that torch.compile calls on a CPU; 'two_cores' for two processors
+    that this process may use; 'cuda' and 'mps' for a device that does a small sum. 'cuda' means
     NVIDIA's: a ROCm build answers to the same name, but there torch.backends.cudnn drives MIOpen, and what is said of
     cuDNN would be said of another library.
     Raises ValueError, in words, for any other name.
@@ -99,6 +102,11 @@ def next_step(needs: str) -> Text:
             "Windows: the Build Tools for Visual Studio), then restart the kernel.",
             "下一步：装上编译器（Debian、Ubuntu：`sudo apt install g++ python3-dev`；macOS：`xcode-select --install`；"
             "Windows：Visual Studio 生成工具），然后重启内核。",
+        )
+    if needs == "opt_einsum":
+        return both(
+            "Next step: run `%pip install opt-einsum` in a cell, then restart the kernel.",
+            "下一步：在单元格里运行 `%pip install opt-einsum`，然后重启内核。",
         )
     if needs != "onnx":
         return both("", "")

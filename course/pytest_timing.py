@@ -46,7 +46,7 @@ class Timing:
         pair = found[name]
         if pair.shown_above(at_most):
             pytest.fail(f"more than {at_most:g} times as slow: {found}", pytrace=False)
-        if pair.difference or (pair.verdict == "undecided" and pair.high > at_most):
+        if pair.difference or (pair.verdict == "undecided" and (pair.high is None or pair.high > at_most)):
             warnings.warn(TimingWarning(str(found)), stacklevel=2)
         return found
 

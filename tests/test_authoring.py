@@ -67,7 +67,7 @@ def test_each_language_gets_its_prose_and_its_comments(project):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_bootstrap_says_how_to_install_and_is_short(project, language):
     code = next(cell.source for cell in lesson_notebook(project, LESSON, language).cells if cell.id == "bootstrap")
-    assert len(code.split("\n")) <= 6 and max(map(len, code.split("\n"))) <= 130  # seen without scrolling
+    assert len(code.split("\n")) <= 9 and max(map(len, code.split("\n"))) <= 68  # no scroll bar on a page of 640 px
     shown = []
     said = {"print": lambda *words: shown.append(" ".join(words))}
     exec(code.replace("from course import *", "import a_package_nobody_has"), said)

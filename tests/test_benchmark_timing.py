@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import random
+import sys
 from dataclasses import replace
 
 import pytest
 
-from benchmarks import processes, timers, timing
+from benchmarks import processes, running, timers, timing
+from benchmarks.running import Rows
 from benchmarks.timers import Answer
 from course.timing import measure
 from course.timing.processes import Replicates
@@ -19,45 +23,100 @@ def test_counts_of_a_planted_difference():
     cell = timing.Cell(
         3, [Answer(1.03, 1, (1.02, 1.04)), Answer(1.05, 1, (1.04, 1.06)), Answer(0.99, -1), Answer(1.0, 0, (0.9, 1.1))]
     )
-    assert (cell.truth, cell.found, cell.alarms, cell.covered) == (1.03, 2, 1, 2)
+    assert (cell.truth, cell.found, cell.alarms, cell.covered, len(cell.intervals)) == (1.03, 2, 1, 2, 3)
     assert cell.rmse == pytest.approx(100 * ((0.02**2 + 0.04**2 + 0.03**2) / 4) ** 0.5)
 
 
 def test_equal_code_called_different_either_way_is_an_alarm():
     cell = timing.Cell(0, [Answer(1.0, 0), Answer(1.01, 1), Answer(0.99, -1)])
-    assert cell.alarms == 2 and cell.covered is None
+    assert cell.alarms == 2 and not cell.intervals
 
 
 def test_a_bare_ratio_is_believed_beyond_half_a_per_cent():
     assert [timers.by_ratio(r).says for r in (0.99, 0.996, 1.0, 1.004, 1.006)] == [-1, 0, 0, 0, 1]
 
 
-def test_every_method_answers_and_the_tables_hold_them(monkeypatch):
+SETTING = {"budget_s": 0.02}
+
+
+def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
     monkeypatch.setattr(timers, "BUDGET_S", 0.02)
-    monkeypatch.setattr(timing, "UNITS", 20)
-    results = timing.Results()
-    for _ in timing.work("quiet", 2, timing.random.Random(0), results):
-        pass
-    names = {name for _, name, _ in results.cells}
-    assert names == {
+    monkeypatch.setattr(timing, "UNITS", 100)
+    rows, part = Rows(tmp_path / "rows.jsonl", SETTING), timing.Part(neighbours=(0,), planted=(1, 0), tries=1)
+    for turn in part.missing(rows):
+        timing.one_turn(turn, rows)
+    found = timing.cells(rows)
+    assert {name for _, _, name, _ in found} == {
         "ours",
         "torch blocked",
         "torch IQRs",
         "torch adaptive",
+        "pyperf",
+        "pytest-benchmark median",
+        "pytest-benchmark min",
         "timeit best",
         "do_bench mean",
         "do_bench median",
     }
-    assert all(len(cell.answers) == 2 and cell.seconds for cell in results.cells.values())
-    text = "\n".join([*timing.comparison_tables(results), *timing.repeat_table(results), *timing.heading(2)])
-    assert text.count("| ours  ") == 3 and "of 2" in text and "ours .relative" in text and "torch 2" in text
+    assert {job for job, *_ in found} == {"compute", "memory"}
+    assert all(len(cell.answers) == 1 and cell.seconds for cell in found.values())
+    text = "\n".join([*timing.comparison_tables(rows), *timing.heading("0.02 s")])
+    assert text.count("| ours  ") == 4 and "compute: Equal code" in text and "torch 2" in text
+    assert part.missing(rows) == []
 
 
-def test_an_interrupted_run_still_has_tables():
-    results = timing.Results({(3, "ours", "quiet"): timing.Cell(3, [Answer(1.03, 1, (1.02, 1.04))], [0.1])})
-    lines = list(timing.comparison_tables(results))
-    assert any("1 of 1" in line and "0.00 / -" in line for line in lines)
-    assert list(timing.repeat_table(timing.Results()))[-1] == ""
+def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
+    def answered(turn, rows):
+        rows.add(**turn, name="ours", ratio=1.0, says=0, interval=None, clock="wall", seconds=0.1, load=1.0)
+
+    def told(turn, rows):
+        if rows.has(number=1):
+            raise KeyboardInterrupt
+        answered(turn, rows)
+
+    monkeypatch.setattr(timing, "one_turn", told)
+    monkeypatch.setattr(timing, "overhead_table", lambda: [])
+    command = ["--methods", "ours", "--jobs", "compute", "--planted", "3", "--neighbours", "0", "--tries", "4"]
+    command += ["--no-figures", "--out", str(tmp_path / "timing.md")]
+    with pytest.raises(SystemExit) as stopped:
+        timing.main(command)
+    assert stopped.value.code == 130 and "goes on from here" in (tmp_path / "timing.md").read_text(encoding="utf-8")
+    kept = Rows(tmp_path / "timing.jsonl", {}).rows
+    assert kept == [], "rows of another setting are set aside"
+    (aside,) = tmp_path.glob("timing.*.jsonl")
+    aside.replace(tmp_path / "timing.jsonl")
+    monkeypatch.setattr(timing, "one_turn", answered)
+    timing.main(command)
+    lines = (tmp_path / "timing.jsonl").read_text(encoding="utf-8").splitlines()
+    assert sorted(json.loads(line)["number"] for line in lines[1:]) == [0, 1, 2, 3]
+
+
+def test_rows_survive_a_cut_line(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    Rows(path, SETTING).add(way="a", seconds=1)
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"way": "b", "sec')
+    again = Rows(path, SETTING)
+    assert again.rows == [{"way": "a", "seconds": 1}] and again.has(way="a") and not again.has(way="b")
+    again.add(way="c")
+    assert [row["way"] for row in Rows(path, SETTING).rows] == ["a", "c"]
+    assert Rows(path, SETTING, fresh=True).rows == []
+
+
+def test_a_busy_machine_is_told_at_the_start(monkeypatch):
+    cores = running.machine.passport()["cores"] or 1
+    monkeypatch.setattr(running, "load_now", lambda: 21.0 * cores)
+    assert running.busy_words() == f"this machine is busy (load {21 * cores}): figures will not hold"
+    monkeypatch.setattr(running, "load_now", lambda: 0.1)
+    assert running.busy_words() == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="CPU time has no limit there")
+def test_a_process_is_ended_by_its_cpu_time():
+    status, out, _ = running.run_limited([sys.executable, "-c", "print(6 * 7)"], 60)
+    assert (status, out.strip()) == (0, "42")
+    status, _, _ = running.run_limited([sys.executable, "-c", "while True: pass"], 1)
+    assert status < 0
 
 
 def test_do_bench_samples_every_call_on_its_own():

@@ -45,6 +45,13 @@ def test_a_list_or_yielded_rows_become_a_live_record(registry):
     assert (len(second.rows), second.experiment_version, second.budget_s) == (3, 4, 1.0)
 
 
+def test_a_row_without_an_interval_is_left_out_and_the_record_says_it_is_not_whole(registry):
+    rows = [{"op": "a", "low": 0.9, "high": 1.1}, {"op": "b", "low": None, "high": None}, {"op": "c"}]
+    add(lambda budget: rows)
+    found = base.run("99-a")
+    assert [row["op"] for row in found.rows] == ["a", "c"] and not found.complete
+
+
 def test_an_interrupt_keeps_the_rows_so_far_and_restores(registry):
     def stopped(budget):
         torch.backends.mkldnn.enabled = False

@@ -17,30 +17,6 @@ from tests.flag_fixtures import frozen, newborn, untouched
 # --- the data ---------------------------------------------------------------------------------------------
 
 
-def test_every_switch_is_complete_in_both_languages():
-    for name, switch in flags.SWITCHES.items():
-        assert switch.kind in ("switch", "setter", "query", "tool"), name
-        texts = [switch.text, switch.readers, *([switch.note] if switch.note else [])]
-        for text in texts:
-            assert set(text) == set(LANGUAGES) and all(text.values()), name
-        assert any("\u4e00" <= char <= "\u9fff" for char in switch.text["zh"]), name
-        assert switch.text["en"].endswith((".", "?")) and switch.text["zh"].endswith(("。", "？")), name
-        assert bool(switch.takes) == switch.changeable, name
-
-
-def test_the_catalogue_knows_every_flag_of_the_switchable_modules():
-    backends = torch.backends
-    for group in ("cudnn", "mkldnn", "miopen", "opt_einsum"):
-        found = {
-            f"{group}.{name}"
-            for name, value in vars(type(getattr(backends, group))).items()
-            if hasattr(value, "__set__") and not name.startswith("_")
-        }
-        assert found <= set(flags.SWITCHES), found - set(flags.SWITCHES)
-    functions = {name for name in backends.mps.__all__}
-    assert {f"mps.{name}" for name in functions} <= set(flags.SWITCHES)
-
-
 def test_defaults_are_those_of_a_new_process(newborn):
     assert newborn["wrong defaults"] == [] == newborn["leaks"]
 

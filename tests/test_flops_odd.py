@@ -94,7 +94,7 @@ ODD: dict[str, tuple[Callable[[], Any], str, str]] = {
     "another type on meta": (
         lambda: count(nn.Linear(3, 3, device="meta"), X.double().to("meta")),
         "several types",
-        "several types",
+        "几种类型",
     ),
     "too large": (lambda: count(_too_large, X), "memory ran out.*smaller batch", "内存不够.*更小的 batch"),
     "needs values on meta": (

@@ -22,7 +22,8 @@ from benchmarks.zoo_parts import Early, Entry
 from benchmarks.zoo_steps import STEPS
 from course.flops import CountError, count
 from course.flops.counter import Call, _for_real
-from course.flops.mode import NotHere, Shapes
+from course.flops.mode import Shapes
+from course.flops.validation import NotHere
 from tests.flops_odd import Thing
 
 X = torch.eye(4)
@@ -354,3 +355,49 @@ def test_forward_mode_derivatives_are_counted_exactly() -> None:
     counted = count(lambda x: torch.func.jvp(layer, (x,), (torch.ones_like(x),)), x)
     assert counted.exact  # torch multiplies by the zero tangent of the weight too
     assert counted.macs == 3 * 2 * 8 * 8
+
+
+class _ByNumPy(torch.autograd.Function):
+    """A product whose gradient is computed in NumPy."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, w: Tensor) -> Tensor:
+        ctx.save_for_backward(x, w)
+        return x @ w
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
+        x, w = ctx.saved_tensors
+        return torch.from_numpy(grad.detach().numpy() @ w.detach().numpy().T), x.T @ grad
+
+
+def _step(x: Tensor, w: Tensor) -> Tensor:
+    loss = _ByNumPy.apply(x, w).sum()
+    loss.backward()
+    return loss.detach()
+
+
+@pytest.mark.parametrize(("forward", "training"), [(_ByNumPy.apply, True), (_step, False)])
+def test_data_that_leave_torch_in_a_gradient_are_named(forward: Callable[..., Any], training: bool) -> None:
+    x, w = (torch.ones(4, 4, requires_grad=True) for _ in "xw")
+    run = torch.autograd._engine_run_backward
+    counted = count(forward, x, w, training=training)
+    assert counted.macs == 128 and any("NumPy" in name for name in counted.unknown)
+    assert torch.autograd._engine_run_backward is run and w.grad is None
+
+
+MEMORY: dict[str, tuple[Callable[[Tensor], Any], bool]] = {
+    "its size": (lambda x: x.untyped_storage().size(), True),
+    "two compared": (lambda x: x.untyped_storage().data_ptr() == x.clone().untyped_storage().data_ptr(), True),
+    "one byte": (lambda x: x.untyped_storage()[0], False),
+    "all bytes": (lambda x: x.untyped_storage().tolist(), False),
+    "its address as a number": (lambda x: int(x.untyped_storage().data_ptr()), False),
+}
+
+
+@pytest.mark.parametrize("name", MEMORY)
+def test_memory_asked_for_is_a_doubt_only_where_it_is_read(name: str) -> None:
+    ask, exact = MEMORY[name]
+    x = torch.ones(4, 4)
+    counted = count(lambda x: (ask(x), x @ x)[1], x)
+    assert (counted.macs, counted.exact) == (64, exact) and type(x.untyped_storage()) is torch.UntypedStorage

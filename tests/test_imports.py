@@ -18,8 +18,9 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
     ["cards", "timing", "flops"],
     ["learning", "figures", "isolation"],
     ["questions", "records", "exercise", "flags"],
-    ["machine", "home", "suggest", "verdict"],
-    ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units", "files", "generators", "colab", "i18n", "version"],
+    ["machine", "suggest", "verdict", "kernel_hint"],
+    ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
+     "i18n", "usual_language", "home", "files", "generators", "colab", "version"],
 ]  # fmt: skip
 LESSON_NAMES = "course.lessons.l"
 

@@ -38,7 +38,9 @@ def test_environment_yml_names_what_pyproject_names():
     project = pyproject()["project"]
     asked = {name_of(r) for r in project["dependencies"]}
     asked |= {
-        name_of(r) for extra in ("course", "export", "lab", "grading") for r in project["optional-dependencies"][extra]
+        name_of(r)
+        for extra in ("course", "export", "einsum", "lab", "grading")
+        for r in project["optional-dependencies"][extra]
     }
     pip = environment()
     listed = {name_of(entry) for entry in pip if not entry.startswith("-")}
@@ -214,3 +216,18 @@ def test_the_menus_are_chinese_only_when_asked_for(tmp_path):
         assert done.stdout.splitlines()[0] == extra
         settings = (tmp_path / "share/jupyter/lab/settings/overrides.json").read_text("utf-8")
         assert ("zh_CN" in settings) is (menus == "zh")
+
+
+def test_the_files_that_other_tools_read_can_be_read():
+    """Workflow, issue templates, pre-commit, citation, dev container; and every script they start exists."""
+    import json
+
+    for path in [*ROOT.glob(".github/**/*.yml"), ROOT / ".pre-commit-config.yaml", ROOT / "CITATION.cff"]:
+        assert yaml.safe_load(path.read_text("utf-8")), path
+    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text("utf-8"))
+    assert "tools/env.py" in container["postCreateCommand"]
+    workflow = (ROOT / ".github" / "workflows" / "tests.yml").read_text("utf-8")
+    named = re.findall(r"(?:tests|tools)/[\w*./]+\.py", workflow)
+    assert len(named) > 5 and [one for one in named if not list(ROOT.glob(one))] == []
+    supported = yaml.safe_load(workflow)["jobs"]["linux"]["strategy"]["matrix"]["python"]
+    assert supported == ["3.10", "3.11", "3.12", "3.13"]

@@ -141,7 +141,7 @@ def test_the_command_writes_the_file_and_says_what_to_do(tmp_path, capsys):
     target = tmp_path / "deck.txt"
     assert main(["anki", "--language", "zh", "--to", str(target), "--lesson", "00_start"]) == 0
     assert "导入" in capsys.readouterr().out and target.read_text("utf-8").startswith("#separator:Tab\n")
-    assert main(["anki", "--to", str(tmp_path / "nowhere" / "deck.txt")]) == 1
+    assert main(["anki", "--language", "en", "--to", str(tmp_path / "nowhere" / "deck.txt")]) == 1
     assert "deck.txt: No such file or directory" in capsys.readouterr().err
     assert main(["anki", "--lesson", "99_none"]) == 1
     assert "There is no lesson 99_none" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from course.learning.entry import Entry, to_line
 from course.learning.log import AnswerLog, answer_log, default_path
 from course.learning.marking import Response
 from course.learning.progress import summary
-from course.learning.schedule import due, warm_up
+from course.learning.schedule import due
 from course.learning.session import AnswerError, earlier, settle, submit
 from course.learning.transfer import Merged, import_from
 from course.questions.bank import Bank
@@ -227,13 +227,6 @@ def test_wrong_answers_come_back_sooner_and_the_plan_is_deterministic(bank):
 def test_a_second_try_within_the_hour_does_not_count_as_a_review(bank):
     quick = [entry("05-one", "incorrect", 0), entry("05-one", "correct", 0.01, 3)]
     assert due(quick, bank, START + timedelta(days=2)) == ["05-one"]
-
-
-def test_a_warm_up_is_found_also_when_nothing_is_due(bank):
-    entries = [entry("04-old", "correct", 0), entry("05-one", "incorrect", 0), entry("05-wager", None, 0)]
-    assert warm_up(entries, bank, START, "06_y") == ["05-one", "04-old"]
-    assert warm_up(entries, bank, START, "05_x") == ["04-old"]
-    assert warm_up([], bank, START, "06_y") == []
 
 
 def test_progress_counts_and_names_the_beliefs_still_alive(bank):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 from dataclasses import replace
 
@@ -681,3 +682,94 @@ def test_inputs_by_name_are_placed_like_others():
     assert placed.whole.flops == place(model, rows, peaks=GIVEN, max_time=0.05).whole.flops == 2 * 3 * 4 * 8
     with pytest.raises(RooflineError, match="needs inputs"):
         place(model, peaks=GIVEN)
+
+
+# ---- the table
+
+
+def test_rows_say_where_the_time_goes():
+    first, conv, act, fc = roofline().rows()
+    assert [row["share_of_time"] for row in (first, conv, act, fc)] == pytest.approx([1, 20 / 23, 2 / 23, 1 / 23])
+    assert all(row["share_of_time_low"] <= row["share_of_time"] <= row["share_of_time_high"] for row in (conv, act, fc))
+    assert conv["times_from_roof"] == pytest.approx(2) and fc["times_from_roof"] == pytest.approx(5)
+    noisy = replace(fc_layer := roofline()["fc"], samples_ms=tuple(random.Random(1).sample(range(1, 40), 20)))
+    low, high = of(roofline()["conv"], noisy).share_of_time(noisy)[1:]
+    assert low < high and of(fc_layer).share_of_time(fc_layer) == (1, 1, 1)
+
+
+def test_the_table_in_the_order_they_ran_by_time_and_as_a_tree():
+    names = ("stem.conv", "body.0.fc", "body.0.act", "body.1.fc")
+    times = (1.0, 4.0, 2.0, 3.0)
+    found = of(*(layer(10**6, 10**6, ms, name, params=7) for name, ms in zip(names, times, strict=True)))
+
+    def first(order, depth=None):
+        return [line.split()[0] for line in found.table(order, depth).splitlines()[2:]]
+
+    assert first("run") == list(names) and first("time") == ["body.0.fc", "body.1.fc", "body.0.act", "stem.conv"]
+    assert first("tree") == ["stem", "conv", "body", "0", "fc", "act", "1", "fc"] and first("tree", 1) == [
+        "stem",
+        "body",
+    ]
+    body = found.table("tree", 1).splitlines()[-1].split()
+    assert body[1:5] == ["21", "3.00", "M", "3.00"] and "90%" in body  # three layers: parameters, FLOPs, bytes, time
+    with pytest.raises(RooflineError, match="tree"):
+        found.table("size")
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_one_thing_to_try_first_follows_from_the_limit(code):
+    set_language(code)
+    fast = from_rates(100e9, 20e9, **ABOUT)
+    cases = {
+        "channels_last": layer(10**9, 2 * 10**7, 40.0, kind="Conv2d"),
+        "batch": layer(10**9, 2 * 10**7, 40.0),
+        "bfloat16": layer(10**9, 2 * 10**7, 11.0),
+        "torch.compile": layer(0, 2 * 10**7, 9.0, kind="GELU"),
+        "inplace=True": layer(0, 2 * 10**7, 9.0, kind="ReLU", fault_share=0.6),
+    }
+    said = {word: replace(of(one), peaks=fast).try_first() for word, one in cases.items()}
+    assert all(word in sentence for word, sentence in said.items()) and len(set(said.values())) == len(cases)
+    assert "torch.compile" in of(layer(10**6, 10**4, 0.02, overhead_ms=0.012)).try_first()
+    assert said["batch"] in str(of(cases["batch"])) and said["batch"].endswith("。" if code == "zh" else ".")
+
+
+def test_it_stops_when_the_ranges_are_narrow():
+    """Times that repeat are enough after the first look, times that do not never are."""
+    place_module = sys.modules["course.roofline.place"]
+
+    def calls(*samples):
+        made = [replay.Call(replay.Unit(str(at), nn.ReLU()), torch.relu, ((), {})) for at in range(len(samples))]
+        for call, times in zip(made, samples, strict=True):
+            call.samples_s = list(times)
+        return made
+
+    steady, wild = [1.0, 1.01] * 12, [1.0, 2.0] * 12
+    assert place_module.narrow(calls(steady)) and not place_module.narrow(calls(wild))
+    assert place_module.narrow(calls(wild, wild))  # the machine's mood: the parts stay
+    assert not place_module.narrow(calls(steady, wild))
+    assert place_module.narrow(calls([1000.0] * 24, wild))  # a layer too small to matter may be unsure
+
+
+def test_a_budget_is_not_used_up_where_the_ranges_are_narrow(counted_time, monkeypatch):
+    def steady(self, clock):
+        for kept, value in ((self.samples_s, 1e-4), (self.issue_s, 1e-4), (self.faults, 0)):
+            kept.append(value)
+
+    monkeypatch.setattr(replay.Call, "time", steady)
+    found = place(nn.GELU(), torch.randn(8, 8), peaks=BEYOND)
+    assert found.rounds == sys.modules["course.roofline.place"].LOOK and found.complete
+
+
+def test_a_training_step(counted_time):
+    model, x = Net().train(), torch.randn(2, 3, 8, 8)
+    before, generator = traces(model), torch.get_rng_state()
+    found = place(model, x, peaks=BEYOND, max_time=0.5, training=True)
+    assert [layer.name for layer in found.layers] == ["act", "conv", "norm", "drop", "head"]
+    forward = 2 * 2 * 4 * 36 * 27
+    assert found["conv"].flops == 2 * forward and found["head"].flops == 3 * 2 * 2 * 8  # the image needs no gradient
+    ins, out, weights = 2 * 4, 2 * 2, 10
+    assert found["head"].moved == 4 * (ins + weights + out) + 4 * (out + ins + weights + ins + weights)
+    assert "training step" in str(found) and found.whole.flops == 2 * forward + 3 * 2 * 2 * 8
+    assert all(p.grad is None for p in model.parameters()) and torch.equal(generator, torch.get_rng_state())
+    after = traces(model)
+    assert after[:2] == before[:2] and all(torch.equal(a, b) for a, b in zip(after[2], before[2], strict=True))

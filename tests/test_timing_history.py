@@ -235,7 +235,7 @@ def test_the_fixture_fails_only_on_evidence(pytester, monkeypatch):
             timing(costing(1.3e-3), than=costing(1e-3), at_most=1.1, clock=NoisyClock(1), seed=1)
 
         def test_noisy(timing):
-            with pytest.warns(UserWarning, match="undecided"):
+            with pytest.warns(UserWarning, match="undecided|too few"):
                 timing(costing(1.1e-3), than=costing(1e-3), at_most=1.1, clock=NoisyClock(1, jitter=3.0), max_time=0.05, seed=1)
 
         def test_nonsense(timing):

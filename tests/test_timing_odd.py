@@ -150,11 +150,12 @@ def test_an_interrupt_before_anything_was_measured_is_a_sentence():
         assert type(caught.value) is KeyboardInterrupt
 
 
-@pytest.mark.parametrize("language, words", [("en", "5 rounds"), ("zh", "5 轮")])
-def test_a_clear_ratio_of_too_few_rounds_is_not_called_wide(language, words):
+@pytest.mark.parametrize("language, words", [("en", "(5 of at least 12)"), ("zh", "（5 轮，至少要 12 轮）")])
+def test_too_few_rounds_are_named_and_no_ratio_is_told(language, words):
     set_language(language)
     try:
-        pair = Paired("b", "a", 0.0043, 0.000001, 0.0043, 0.94, "undecided", (0.0043,) * 5, 0.02)
-        assert words in pair.sentence() and "%" not in pair.sentence()
+        pair = Paired("b", "a", 0.0043, None, None, 0.0, "undecided", (0.0043,) * 5, 0.02)
+        assert words in pair.sentence() and "%" not in pair.sentence() and "0.0043" not in pair.sentence()
+        assert not pair.shown_above(0.001)
     finally:
         set_language("en")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 
 import numpy as np
 import pytest
@@ -112,6 +113,36 @@ def test_compare_says_a_difference_and_nothing_else():
     assert notes(X, X + 1, same=False) == (None, [])
     assert notes(X, X * 1.01, same=0.1) == ("", [])
     assert notes(X, X * 1.01, same=0.001)[0]
+
+
+class Own:
+    def __init__(self, value):
+        self.value = value
+
+
+@dataclasses.dataclass
+class Plain:
+    value: object
+
+
+@pytest.mark.parametrize(
+    "result", [lambda: Own(X), lambda: [1, Own(X)], lambda: {"out": (Own(X),)}, lambda: X.to_sparse()]
+)
+@pytest.mark.parametrize("language, words", [("en", "were not compared"), ("zh", "没有比较")])
+def test_results_that_cannot_be_read_are_named_with_a_way_out(result, language, words):
+    set_language(language)
+    try:
+        found = compare({"a": result, "b": result}, max_time=0.02, device="cpu")
+    finally:
+        set_language("en")
+    said = [note for note in found.notes if words in note]
+    assert len(said) == 1 and ("Own" in said[0] or "sparse" in said[0]) and "same=False" in said[0]
+    assert found["b"].difference is None and found["b"].not_compared
+    assert not compare({"a": result, "b": result}, max_time=0.02, device="cpu", same=False).notes
+
+
+def test_a_dataclass_is_read_field_by_field():
+    assert told(Plain(X), Plain(X.clone())) is None and "value" in told(Plain(X), Plain(X + 1))
 
 
 @pytest.mark.parametrize("same", [0, -1.0, "x", float("nan")])

@@ -124,6 +124,12 @@ def wheel_or_checkout(extra):
 
 def ensure(extra):
     """Make the environment and install the course with one of its extras, unless that is done already."""
+    fill(extra)
+    teach_kernels()
+
+
+def fill(extra):
+    """Install, unless the environment was filled from the same files before."""
     stamp = os.path.join(VENV, "installed-" + extra)
     if not works():
         python = find_python()
@@ -147,6 +153,14 @@ def ensure(extra):
     )
     with open(stamp, "w", encoding="utf-8") as file:
         file.write(wanted(extra))
+
+
+def teach_kernels():
+    """After a kernel restart, a name of the course that is not there yet says what to do (course/kernel_hint.py)."""
+    folder = os.path.join(VENV, "etc", "ipython")
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "ipython_kernel_config.py"), "w", encoding="utf-8") as file:
+        file.write('c.InteractiveShellApp.extensions.append("course.kernel_hint")\n')
 
 
 def free_port(port):

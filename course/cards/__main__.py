@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from course.files import replace_file
-from course.i18n import LANGUAGES, set_language, t
+from course.i18n import LANGUAGES, language, set_language, t
 from course.learning.log import answer_log
 from course.learning.transfer import TransferError, import_from
 from course.questions.bank import load_bank
@@ -18,7 +18,8 @@ from course.questions.knowledge import Knowledge, read
 def main(argv: list[str] | None = None) -> int:
     """Exit code: 0 all well, 1 something could not be read or written, 2 wrong arguments."""
     args = _parser().parse_args(argv)
-    set_language(args.language or "en")
+    if args.language:
+        set_language(args.language)
     try:
         print(args.run(args))
     except (BankError, TransferError) as error:
@@ -51,7 +52,11 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("file", type=Path, help="a file of answers, such as answers-2026-03-01.jsonl")
     command.set_defaults(run=_merge)
     for command in commands.choices.values():
-        command.add_argument("--language", choices=LANGUAGES, help="default: English; of the page, the browser's")
+        command.add_argument(
+            "--language",
+            choices=LANGUAGES,
+            help="default: the one chosen last, else English; of the page, the browser's",
+        )
     return parser
 
 
@@ -84,7 +89,7 @@ def _anki(args: argparse.Namespace) -> str:
     from course.cards.anki import export, exportable
 
     items, cards = _items(args), _cards(args)
-    _write(args.to, export(items, args.language or "en", cards))
+    _write(args.to, export(items, language(), cards))
     count = len(exportable(items)) + len(cards)
     return t(
         f"{count} notes in {args.to}. In Anki: File, Import; a newer file updates the notes, never doubles them. "

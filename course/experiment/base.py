@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -92,6 +92,8 @@ class Experiment:
 
 
 REGISTRY: dict[str, Experiment] = {}
+ENDS = {"low", "high", "low_ms", "high_ms"}
+"""Columns with the ends of an interval."""
 FAILED_LESSONS: dict[str, str] = {}
 """Lessons whose experiments could not all be imported, and why."""
 
@@ -198,7 +200,10 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
     with restored(), interrupts_propagate():
         try:
             for row in exp.function(budget, **sizes):
-                rows.append(dict(row))
+                if has_interval(row):
+                    rows.append(dict(row))
+                else:
+                    budget.complete = False
         except KeyboardInterrupt:
             interrupted = True
         except Exception as error:
@@ -222,6 +227,11 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
         live=True,
         interrupted=interrupted,
     )
+
+
+def has_interval(row: Mapping[str, Any]) -> bool:
+    """Whether a row about an interval has one: `course.timing` gives None where the rounds are too few to tell."""
+    return all(row[end] is not None for end in ENDS & row.keys())
 
 
 def available(name: str) -> bool:

@@ -76,7 +76,8 @@ def samples_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | N
         color=colour,
         alpha=0.5,
     )
-    ax.axhspan(row["low_ms"] * scale, row["high_ms"] * scale, color=colour, alpha=0.25, linewidth=0)
+    if row["low_ms"] is not None:
+        ax.axhspan(row["low_ms"] * scale, row["high_ms"] * scale, color=colour, alpha=0.25, linewidth=0)
     ax.axhline(row["median_ms"] * scale, color=colour, linewidth=1.6)
     _first_call(ax, row["first_call_ms"], scale, -max(1.0, 0.05 * len(values)), low, high, room)
     ax.set_ylabel(t(f"time of one call ({unit})", f"单次耗时（{unit}）"))
@@ -110,7 +111,7 @@ def grid_plot(rows: Sequence[Row], axes: Sequence[str], title: str, ax: Any = No
     ax.axhline(1, color=guide(), linestyle="--", linewidth=1.3, zorder=0.5)
     for at, (label, found) in enumerate(series.items()):
         ratios = [row["ratio"] for row in found]
-        reach = [[row["ratio"] - row["low"] for row in found], [row["high"] - row["ratio"] for row in found]]
+        reach = [[row["ratio"] - _low(row) for row in found], [_high(row) - row["ratio"] for row in found]]
         ax.errorbar(
             [place[row[over]] for row in found],
             ratios,
@@ -126,7 +127,7 @@ def grid_plot(rows: Sequence[Row], axes: Sequence[str], title: str, ax: Any = No
     if numbers or len(values) <= 12:
         ax.set_xticks([place[v] for v in values], [_literal(v) for v in values])
         ax.minorticks_off()
-    if max(row["high"] for row in rows) > 5 * min(row["low"] for row in rows):
+    if max(map(_high, rows)) > 5 * min(map(_low, rows)):
         ax.set_yscale("log")
     ax.set_xlabel(_literal(over))
     base = _literal(rows[0]["baseline"])
@@ -154,6 +155,16 @@ def _first_call(ax: Any, ms: float, scale: float, x: float, low: float, high: fl
     ax.set_ylim(low, high + (1.5 * room if not inside or first > high - room else 0))
 
 
+def _low(row: Row) -> float:
+    """Lower end of the interval of a ratio; the ratio itself where there is none."""
+    return float(row["ratio"] if row["low"] is None else row["low"])
+
+
+def _high(row: Row) -> float:
+    """Upper end, likewise."""
+    return float(row["ratio"] if row["high"] is None else row["high"])
+
+
 def _literal(text: object) -> str:
     """`text` as it is: a dollar sign would start a formula."""
     return str(text).replace("$", r"\$")
@@ -173,11 +184,14 @@ def _strip(ax: Any, row: Row, at: int) -> None:
         alpha=0.4,
         markeredgewidth=0,
     )
-    ax.plot([row["low"], row["high"]], [at - 0.25] * 2, color=shade, linewidth=3.5, solid_capstyle="butt")
+    ax.plot([_low(row), _high(row)], [at - 0.25] * 2, color=shade, linewidth=3.5, solid_capstyle="butt")
     ax.plot([row["ratio"]], [at - 0.25], marker=MARKERS[at % len(MARKERS)], markersize=7.5, color=shade)
-    ratio, low, high = format_ratio(row["ratio"], row["low"], row["high"])
+    ratio, low, high = format_ratio(row["ratio"], _low(row), _high(row))
+    count = row.get("processes") or len(row["ratios"])
     ax.annotate(
-        t(f"{ratio} ({low} to {high})", f"{ratio}（{low} 至 {high}）"),
+        t(f"{ratio} ({low} to {high})", f"{ratio}（{low} 至 {high}）")
+        if row["low"] is not None
+        else t(f"{count}: too few to tell", f"{count} 个：太少，无法判断"),
         (row["ratio"], at - 0.25),
         xytext=(0, 7),
         textcoords="offset points",
@@ -214,7 +228,7 @@ def _window(rows: Sequence[Row], gate: float) -> tuple[float, float]:
     low, high = 1 - 1.5 * gate, 1 + 1.5 * gate
     for row in rows:
         left, right = _reach(row["ratios"])
-        low, high = min(low, row["low"], left), max(high, row["high"], right)
+        low, high = min(low, _low(row), left), max(high, _high(row), right)
     room = 0.05 * (high - low)
     return low - room, high + room
 

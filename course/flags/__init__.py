@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from course.flags.catalogue import SWITCHES, closest, find
+from course.flags.catalogue import SWITCHES, TABLE, closest, find
 from course.flags.groups import GROUPS, PLACES, module_of
 from course.flags.leaks import Change, baseline, changes, leaks, remember, restore
 from course.flags.rows import describe, map_rows
 from course.flags.state import assign, preserved, read, snapshot, using
-from course.flags.switch import ABSENT, DEPENDS, FlagError, Switch, Unreadable
+from course.flags.switch import ABSENT, DEPENDS, WHEN, FlagError, Switch, Unreadable
 from course.flags.trap import explain_flags_call
 from course.flags.typos import Typo, typos
 from course.flags.watch import unwatch, watch
@@ -19,6 +19,8 @@ __all__ = [
     "ABSENT",
     "DEPENDS",
     "SWITCHES",
+    "TABLE",
+    "WHEN",
     "Change",
     "GROUPS",
     "PLACES",

@@ -1,34 +1,33 @@
-"""All switches and queries by name, and what a mistyped name probably meant."""
+"""All switches and queries by name, and what a mistyped name probably meant.
+
+What they are stands in switches.json: plain data, and JSON because a machine that only records has no YAML.
+"""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+from typing import Any
+
+from course.flags.access import GET, SET
 from course.flags.switch import FlagError, Switch
-from course.flags.table_cpu import CPU, MKLDNN
-from course.flags.table_cuda import CUDA, ELSEWHERE
-from course.flags.table_cudnn import CUDNN, ROOT
-from course.flags.table_other import MPS, NATIVE, TORCH
 from course.i18n import t
 from course.suggest import nearest
 
-SWITCHES: dict[str, Switch] = {
-    switch.name: switch for switch in (*ROOT, *CUDNN, *CUDA, *MKLDNN, *CPU, *ELSEWHERE, *MPS, *NATIVE, *TORCH)
-}
 
-# Other true names of the same thing, mostly the getter beside a setter.
-ALIASES = {
-    "cuda.flash_sdp_enabled": "cuda.enable_flash_sdp",
-    "cuda.mem_efficient_sdp_enabled": "cuda.enable_mem_efficient_sdp",
-    "cuda.math_sdp_enabled": "cuda.enable_math_sdp",
-    "cuda.cudnn_sdp_enabled": "cuda.enable_cudnn_sdp",
-    "cuda.fp16_bf16_reduction_math_sdp_allowed": "cuda.allow_fp16_bf16_reduction_math_sdp",
-    "mha.get_fastpath_enabled": "mha.set_fastpath_enabled",
-    "torch.set_num_threads": "torch.num_threads",
-    "torch.get_num_threads": "torch.num_threads",
-    "torch.use_deterministic_algorithms": "torch.deterministic_algorithms",
-    "torch.set_float32_matmul_precision": "torch.float32_matmul_precision",
-    "torch.get_float32_matmul_precision": "torch.float32_matmul_precision",
-    "torch.utils.deterministic.fill_uninitialized_memory": "torch.fill_uninitialized_memory",
+def _row(given: dict[str, Any]) -> Switch:
+    name = given["name"]
+    return Switch(**{**given, "also": tuple(given.get("also", ()))}, get=GET.get(name), set=SET.get(name))
+
+
+TABLE: dict[str, Switch] = {
+    row["name"]: _row(row) for row in json.loads(Path(__file__).with_name("switches.json").read_text(encoding="utf-8"))
 }
+"""Everything there is: also environment variables, and what shows in torch.backends but is for torch alone."""
+
+SWITCHES: dict[str, Switch] = {name: one for name, one in TABLE.items() if one.kind not in ("env", "internal")}
+
+ALIASES = {other: one.name for one in SWITCHES.values() for other in one.also}
 
 # Names that many people expect and that do not exist.
 EXPECTED = {

@@ -45,7 +45,7 @@ def map_rows() -> list[dict[str, Any]]:
                 "text": pick(switch.text),
                 "readers": pick(switch.readers),
                 "note": pick(switch.note or ""),
-                "since": switch.since,
+                "since": switch.new_in,
                 "frozen": switch.frozen,
             }
         )
@@ -77,19 +77,20 @@ def _sentences(switch: Switch, code: str) -> str:
     if switch.changeable:
         readers = pick(switch.readers, code)
         parts.append(f"Read by: {readers}." if english else f"谁会读它：{readers}。")
-        parts.append(_default(switch, english))
+        parts.append(_default(switch, code))
     if switch.kind != "tool":
         parts.append(_here(switch.read(), english))
-    if switch.since:
-        parts.append(f"Since torch {switch.since}." if english else f"torch {switch.since} 起才有。")
+    if switch.new_in:
+        parts.append(f"Since torch {switch.new_in}." if english else f"torch {switch.new_in} 起才有。")
     if switch.note:
         parts.append(pick(switch.note, code))
     return (" " if english else "").join(parts)
 
 
-def _default(switch: Switch, english: bool) -> str:
-    if switch.default is DEPENDS:
-        return "The default depends on the build." if english else "默认值取决于构建。"
+def _default(switch: Switch, code: str) -> str:
+    english = code == "en"
+    if switch.depends:
+        return f"Default: {pick(switch.depends, code)}." if english else f"默认值：{pick(switch.depends, code)}。"
     return f"Default: `{switch.default!r}`." if english else f"默认值：`{switch.default!r}`。"
 
 

@@ -30,6 +30,21 @@ class Absent:
 
 
 ABSENT = Absent()
+OLDEST = "<=2.9"
+WHEN: dict[str, Text] = {
+    "call": both("at each call", "每次调用时"),
+    "new": both("at the first call of a new problem", "遇到新问题，第一次调用时"),
+    "prepack": both("when weights are packed", "打包权重时"),
+    "compile": both("while compiling", "编译时"),
+    "at-once": both("at once, when it is set", "设置时立刻"),
+    "block": both("inside its block", "块内"),
+    "first-use": both("at its first use, then kept", "第一次用到时，之后不变"),
+    "import": both("when torch is imported", "导入 torch 时"),
+    "start": both("when the process starts", "进程启动时"),
+    "build": both("fixed when torch was built", "编译 torch 时定下"),
+    "ask": both("when you ask", "你问的时候"),
+}
+"""When a switch is read."""
 CUDA_ASLEEP = "CUDA is not in use"
 
 
@@ -84,24 +99,34 @@ class FlagError(ValueError):
 class Switch:
     """One attribute or function of torch.backends, or a process-wide setting of torch that belongs beside it.
 
-    name: the path after `torch.backends.`; names starting with `torch.` live outside torch.backends.
+    name: the path after `torch.backends.`; names starting with `torch.` live outside torch.backends, those starting
+    with `env.` are environment variables. also: other names in torch of the same thing.
     kind: `switch` (assign to it), `setter` (change it by calling a function), `query` (read only),
-    `tool` (a context manager, helper or script: no value).
-    default: in a fresh process, or DEPENDS. takes: what it accepts, `bool`, `precision`, `int`, `text`.
+    `tool` (a context manager, helper or script: no value), `env`, `internal` (shows, but is for torch alone).
+    default: in a fresh process, or DEPENDS, and then `depends` says on what. takes: what it accepts, `bool`,
+    `precision`, `int`, `text`. readers, when: who reads it, and a key of WHEN.
     frozen: whether `torch.backends.disable_global_flags()` forbids the plain assignment.
-    since: first torch version to have it ("" = older than 2.9, the oldest the course supports, or not known).
+    since, until: the first and the last torch version to have it; since OLDEST: that version had it already.
+    experiment: of the course, that shows it; nobody: why nobody needs it.
     get, set: only where the plain attribute is not enough; each receives the module torch first.
     """
 
     name: str
     kind: str
-    default: Any
     text: Text
+    when: str
+    since: str
+    source: str
+    default: Any = DEPENDS
+    depends: Text | None = None
     readers: Text = field(default_factory=lambda: both("nobody on this side", "无"))
     takes: str = ""
-    since: str = ""
+    also: tuple[str, ...] = ()
+    until: str = ""
     frozen: bool = False
     note: Text | None = None
+    experiment: str = ""
+    nobody: Text | None = None
     get: Callable[[Any], Any] | None = None
     set: Callable[[Any, Any], Any] | None = None
 
@@ -119,7 +144,14 @@ class Switch:
     @property
     def path(self) -> str:
         """How a program writes it."""
-        return self.name if self.group == "torch" else f"torch.backends.{self.name}"
+        if self.group in ("torch", "env"):
+            return self.name.removeprefix("env.")
+        return f"torch.backends.{self.name}"
+
+    @property
+    def new_in(self) -> str:
+        """The version that brought it; empty where the oldest one that the course supports had it already."""
+        return "" if self.since == OLDEST else self.since
 
     def read(self) -> Any:
         """The value here and now, ABSENT, or Unreadable. Never raises, never warns."""

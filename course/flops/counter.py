@@ -13,12 +13,14 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._pytree import tree_leaves, tree_map
 
-from course.flops.mode import AskingMode, CountingMode, NotHere, Real, Shapes
+from course.flops.asking import AskingMode
+from course.flops.mode import CountingMode, Real, Shapes
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
-from course.flops.validation import CountError, ask_parameters, callable_of, error, ran, stopped
+from course.flops.validation import CountError, NotHere, ask_parameters, callable_of, error, ran, stopped
 from course.isolation.child import ChildDied, can_fork, in_child, watch_threads
 from course.isolation.copies import Uncopyable, copied
 from course.isolation.kept import process_kept
@@ -55,6 +57,11 @@ def count(
     Raises CountError if `model` cannot be called, inputs are missing, the forward raises (it says where), or a
     keyword of `count` is also one of the forward.
     """
+    with unset_fake_temporarily():
+        return _count(model, inputs, kwargs, training, allow_real)
+
+
+def _count(model: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], training: Any, allow_real: Any) -> FlopCount:
     model = callable_of(model, inputs, kwargs)
     for name, value in {"training": training, "allow_real": allow_real}.items():
         if value is not _UNSAID and name in _parameters(model):
@@ -164,17 +171,17 @@ def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
         if in_a_child and isinstance(world, Shapes):
             arguments = tree_map(lambda x: world.known(x) if isinstance(x, torch.Tensor) else x, arguments)
         try:
-            with tally.following(), AskingMode(tally, world), CountingMode(tally, world):
+            with tally.following(), AskingMode(tally, world).watching(), CountingMode(tally, world):
                 output = ran(call.model(*arguments[0], **arguments[1]))
                 if call.training:
                     _backward(output)
+            if world.broken is not None and isinstance(world, Shapes):
+                raise world.broken  # swallowed by the forward, which then took another path
         except CountError:
             raise
         except Exception as why:
             tally.tree()  # which names the modules as a result does
             raise stopped(why, tally.places, original.inputs, "meta" in original.devices(), call.training) from why
-    if world.broken is not None and isinstance(world, Shapes):
-        raise CountError(world.broken)
     if call.training and world.hooked:
         tally.unknown["hook on a gradient"] += world.hooked
     tree = tally.tree()

@@ -74,6 +74,10 @@ group_norm instance_norm clamp threshold dropout prelu softmax
 """  # of int8 tensors
 
 
+_MESSAGES = frozenset("c10d _c10d_functional _c10d_functional_autograd fsdp".split())
+"""Namespaces of messages between processes: they move tensors, or add them element by element."""
+
+
 def _named(space: str, names: str) -> frozenset[str]:
     return frozenset(space + name for name in names.split())
 
@@ -110,6 +114,8 @@ def _listed(name: str) -> bool:
 def is_free(func: Any) -> bool:
     """Whether the operator (an OpOverload) provably holds no contraction."""
     space, _, name = func._schema.name.partition("::")
+    if space in _MESSAGES:
+        return True
     twin = getattr(torch.ops.aten, name, None) if space == "prims" else None  # forward-mode derivatives use some
     twins = [getattr(twin, one) for one in twin.overloads()] if twin is not None else []
     if any(torch.Tag.pointwise in one.tags for one in (func, *twins)) or _listed(func._schema.name):

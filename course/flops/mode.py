@@ -1,4 +1,4 @@
-"""What sees a forward: a dispatch mode counts every operator, a function mode answers questions about devices.
+"""What sees a forward: a dispatch mode counts every operator. (Questions about devices and data: course.flops.asking.)
 
 `Shapes` runs operators on stand-ins without memory (the meta device); small integer and bool tensors keep their
 values, so lengths, masks and token ids may steer the control flow. `Real` runs everything as it is.
@@ -13,18 +13,19 @@ from typing import Any
 import torch
 from torch import nn
 from torch._ops import HigherOrderOperator
-from torch.overrides import TorchFunctionMode
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from course.flops.formulas import FORMULAS, from_torch_registry, tensors_in
 from course.flops.free import is_free, moves_only
 from course.flops.tally import Tally
-from course.isolation.child import words_of
+from course.flops.validation import NotHere
+from course.i18n import t
 
 KEEP_BYTES = 1 << 20
 """Integer and bool tensors up to this size keep their values."""
 _META = torch.device("meta")
-_is_meta: Callable[[Any], bool] = vars(torch._C.TensorBase)["is_meta"].__get__
+is_meta: Callable[[Any], bool] = vars(torch._C.TensorBase)["is_meta"].__get__
 COUNTED, ELEMENTS, STILL, COMPOSITE, UNKNOWN = range(5)
 
 
@@ -33,8 +34,9 @@ class Operator:
 
     name: `convolution` for one of aten, `library::name` for others. kind, formula: how it counts. written: (position,
     name) of the arguments it writes to; old batch norms do not declare them. takes_device: whether it can make a
-    tensor of its own. is_view: whether it looks at its first argument in another way. plain: whether it writes
-    nothing and its outputs are new tensors. role: what it does to products, "makes", "keeps", "sums", "puts" or "".
+    tensor of its own. by_value: whether what comes out, or its shape, may depend on values. is_view: whether it looks
+    at its first argument in another way. plain: whether it writes nothing and its outputs are new tensors. role: what
+    it does to products, "makes", "keeps", "sums", "puts" or "".
     """
 
     def __init__(self, func: Any) -> None:
@@ -56,13 +58,20 @@ class Operator:
         new = all(one.alias_info is None and str(one.type) in ("Tensor", "Optional[Tensor]") for one in returns)
         self.plain, self.is_view = new and not aliases, views and self.kind == STILL
         self.takes_device = any(one.name == "device" for one in arguments)
+        self.by_value = not {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}.isdisjoint(func.tags)
         self.role = _ROLES.get(self.name.removesuffix("_"), "keeps" if self.kind == STILL else "")
         self._shapes: dict[Any, Any] = {}
 
     def on_shapes(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The output on meta tensors, remembered by shapes: torch's own rules take up to a millisecond a call."""
-        if not self.plain:
-            return func(*args, **kwargs)
+        try:
+            return self._remembered(func, args, kwargs) if self.plain else func(*args, **kwargs)
+        except RuntimeError as error:
+            if not self.by_value:
+                raise
+            raise NotHere(t(f"`{self.name}` depends on values", f"`{self.name}` 的结果取决于数值")) from error
+
+    def _remembered(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         key = _key(args), tuple((name, _key(value)) for name, value in kwargs.items()), torch.get_default_dtype()
         try:
             several, outs = self._shapes[key]
@@ -70,8 +79,13 @@ class Operator:
             return func(*args, **kwargs)
         except KeyError:
             if len({x.dtype for x in tensors_in(args, kwargs)}) > 1 and self.name in _OF_ONE_TYPE:
-                raise NotHere(f"{func} got tensors of several types") from None  # no shape rule asks
-            out = func(*args, **kwargs)
+                what = t(f"`{self.name}` got tensors of several types", f"`{self.name}` 得到了几种类型的张量")
+                raise NotHere(what) from None  # no shape rule asks
+            if self.name in _IN_BFLOAT16:
+                given, named = mapped(_narrow, (args, kwargs))
+                out = func(*given, **named).to(kwargs.get("out_dtype") or args[0].dtype)
+            else:
+                out = func(*args, **kwargs)
             outs = out if isinstance(out, tuple) else (out,)
             if len(self._shapes) > 1000:
                 self._shapes.clear()
@@ -82,6 +96,10 @@ class Operator:
         return tuple(made) if several else made[0]
 
 
+def _narrow(x: torch.Tensor) -> torch.Tensor:
+    return x.to(torch.bfloat16) if x.is_floating_point() else x
+
+
 def _key(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value.shape, value.stride(), value.dtype
@@ -89,7 +107,12 @@ def _key(value: Any) -> Any:
 
 
 _known: dict[int, Operator] = {}
+READ_GRADIENT, SET_GRADIENT = torch.Tensor.grad.__get__, torch.Tensor.grad.__set__
+REPLACED = (torch.Tensor, nn.Parameter, FakeTensor)
+"""Classes of tensors that a stand-in without memory can pass for."""
 _OF_ONE_TYPE = frozenset("mm addmm bmm baddbmm convolution".split())
+_IN_BFLOAT16 = frozenset(("_grouped_mm",))
+"""Operators whose shape rule in torch takes bfloat16 alone, although their kernels take other types."""
 _ROLES = {
     **dict.fromkeys("mul addcmul".split(), "makes"),
     **dict.fromkeys("div neg positive where masked_fill".split(), "keeps"),
@@ -103,22 +126,18 @@ _ROLES = {
 """What operators do to products of two tensors; one that puts sums where it accumulates, and else keeps."""
 
 
-class NotHere(Exception):
-    """Shapes alone do not do: the forward asks for values or for an operator that has no shape rule."""
-
-
 class Real:
     """Operators run as they are. stand_in: a copy with the same values."""
 
     name = "real"
 
     def __init__(self) -> None:
-        self.broken: str | None = None  # what went wrong first: a forward that swallows it takes another path
+        self.broken: Exception | None = None  # what went wrong first: a forward that swallows it takes another path
         self.hooked = 0  # hooks on gradients of tensors that were replaced: stand-ins do not run them
 
     def refuse(self, why: str) -> NotHere:
-        """The exception to raise; the reason is kept."""
-        self.broken = self.broken or why
+        """The exception to raise; it is kept."""
+        self.broken = self.broken or NotHere(why)
         return NotHere(why)
 
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -147,6 +166,7 @@ class Shapes(Real):
         self._given: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self._stores: dict[int, tuple[Any, Any]] = {}  # storages of values and their copies
         self._born: dict[int, Any] = {}  # storages of the values made in this run
+        self._gradients: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}  # set on tensors that nobody replaced
 
     def stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
         """Always the same one: without memory for float and large tensors, a copy on the CPU for small others."""
@@ -156,11 +176,13 @@ class Shapes(Real):
         return self._given[id(tensor)][1]
 
     def _stand_in(self, tensor: torch.Tensor) -> torch.Tensor:
-        if type(tensor) not in (torch.Tensor, nn.Parameter) or tensor.layout is not torch.strided or tensor.is_nested:
-            raise self.refuse(f"a tensor of class {type(tensor).__name__}, layout {tensor.layout}")
+        if type(tensor) not in REPLACED or tensor.layout is not torch.strided or tensor.is_nested:
+            kind, layout = type(tensor).__name__, tensor.layout
+            raise self.refuse(t(f"a tensor of class {kind}, layout {layout}", f"类型为 {kind}、布局为 {layout} 的张量"))
         if tensor.device not in self._devices:
             self._devices.append(tensor.device)
-        if not (tensor.is_floating_point() or tensor.is_complex() or tensor.is_quantized or tensor.is_meta):
+        without = tensor.is_meta or isinstance(tensor, FakeTensor)
+        if not (without or tensor.is_floating_point() or tensor.is_complex() or tensor.is_quantized):
             if tensor.nbytes <= KEEP_BYTES and tensor.untyped_storage().nbytes() <= KEEP_BYTES:
                 if self.strays and not tensor.is_shared():  # a child may write to the original
                     return self._kept(tensor.cpu())
@@ -178,23 +200,33 @@ class Shapes(Real):
 
     def known(self, tensor: torch.Tensor) -> torch.Tensor:
         """The stand-in of a tensor from outside the run; one from inside as it is."""
-        if type(tensor) in (torch.Tensor, nn.Parameter) and not _is_meta(tensor):
+        if type(tensor) in REPLACED and not is_meta(tensor):
             wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
             if not wrapped and tensor.layout is torch.strided and tensor.untyped_storage()._cdata not in self._born:
                 return self.stand_in(tensor)
         return tensor
+
+    def gradient(self, func: Any, tensor: torch.Tensor, new: Any = None) -> Any:
+        """Reads or sets the gradient of a tensor of a class of its own: it may have data where the gradient has none."""
+        if func == READ_GRADIENT:
+            return self._gradients[id(tensor)][1] if id(tensor) in self._gradients else func(tensor)
+        self._gradients.pop(id(tensor), None)
+        if new is None:
+            return func(tensor, new)
+        self._gradients[id(tensor)] = tensor, new
+        return None
 
     def device(self) -> torch.device:
         """The device the model believes to be on: meta where a part of it is."""
         if _META in self._devices:
             return _META
         if len({device.type for device in self._devices}) > 1:
-            raise self.refuse("tensors on devices of several types")
+            raise self.refuse(t("tensors on devices of several types", "张量分布在不同类型的设备上"))
         return self._devices[0] if self._devices else torch.get_default_device()
 
     def run(self, known: Operator, func: Any, args: Any, kwargs: dict[str, Any], tensors: list[torch.Tensor]) -> Any:
         """On shapes if an argument is a stand-in, else with values while they are small."""
-        metas, contracts = sum(map(_is_meta, tensors)), known.kind == COUNTED
+        metas, contracts = sum(map(is_meta, tensors)), known.kind == COUNTED
         if not tensors and not known.takes_device:
             return func(*args, **kwargs)
         if kwargs.get("device") is not None:
@@ -203,7 +235,7 @@ class Shapes(Real):
         if metas and metas == len(tensors):
             return known.on_shapes(func, args, kwargs)
         if metas or contracts or not tensors or prod(t.numel() for t in tensors) > KEEP_BYTES:
-            given, named = mapped(lambda x: x if _is_meta(x) else _shape_of(x), (args, kwargs))
+            given, named = mapped(lambda x: x if is_meta(x) else _shape_of(x), (args, kwargs))
             if tensors:
                 shape = known.on_shapes(func, given, named)
             else:
@@ -213,8 +245,9 @@ class Shapes(Real):
             drawn = not tensors and any(x.is_floating_point() or x.is_complex() for x in found)
             if metas or contracts or drawn or any(x.nbytes > KEEP_BYTES for x in found):
                 written = [args[at] if at < len(args) else kwargs.get(name) for at, name in known.written]
-                if any(not _is_meta(tensor) for tensor in tensors_in(written)):
-                    raise NotHere(f"{func} writes an unknown value into a known tensor")
+                if any(not is_meta(tensor) for tensor in tensors_in(written)):
+                    what = f"`{known.name}` writes an unknown value into a known tensor"
+                    raise NotHere(t(what, f"`{known.name}` 把未知的值写进已知的张量"))
                 return shape
         return self._kept(func(*args, **kwargs))
 
@@ -231,12 +264,17 @@ def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
 def _leaf(stand_in: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     """The stand-in as a parameter or with requires_grad, like the tensor it stands for."""
     if isinstance(like, nn.Parameter):
-        return torch.Tensor._make_subclass(type(like), stand_in, like.requires_grad)
+        kind = nn.Parameter if isinstance(like, FakeTensor) else type(like)
+        return torch.Tensor._make_subclass(kind, stand_in, like.requires_grad)
     return stand_in.requires_grad_() if like.requires_grad else stand_in
 
 
 def _shape_of(tensor: torch.Tensor) -> torch.Tensor:
     return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+
+
+_PLAIN = (torch._C._disabled_torch_dispatch_impl, FakeTensor.__torch_dispatch__)
+"""Of the classes whose tensors are handed to operators as they are."""
 
 
 class CountingMode(TorchDispatchMode):
@@ -256,12 +294,14 @@ class CountingMode(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if types and not all(kind.__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl for kind in types):
+        if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None:
+            return func(*args, **kwargs)  # a shape is asked for, as DTensor does before it runs an operator: no work
+        if not all(kind.__torch_dispatch__ in _PLAIN for kind in types):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
         if isinstance(func, HigherOrderOperator):
             return self._higher_order(func, args, kwargs)
         known = _known.get(id(func)) or _known.setdefault(id(func), Operator(func))
-        if known.is_view and not self._products and _is_meta(args[0]):  # the most frequent, and nothing to count
+        if known.is_view and not self._products and is_meta(args[0]):  # the most frequent, and nothing to count
             return self._guarded(func, *args, **kwargs)
         tensors = tensors_in(args, kwargs)
         if known.kind == COMPOSITE and not any(x.is_nested for x in tensors):  # those have no size to decompose by
@@ -293,7 +333,7 @@ class CountingMode(TorchDispatchMode):
             with torch._C.DisableTorchFunction():  # torch's own rules for shapes hear the truth about devices
                 return run(*args, **kwargs)
         except Exception as error:
-            self.world.broken = self.world.broken or f"{type(error).__name__}: {words_of(error)}"
+            self.world.broken = self.world.broken or error
             raise
 
     def _higher_order(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -343,44 +383,3 @@ _CHOICES: dict[str, Callable[..., Any]] = {
     "while_loop": _while_loop,
 }
 """Operators that choose what runs: the branch taken and every round of the loop are counted."""
-
-
-_TOLD = {
-    vars(torch._C.TensorBase)[name].__get__: name.removeprefix("is_")
-    for name in ("device", "is_meta", "is_cpu", "is_cuda", "is_mps", "is_xpu")
-}
-"""What follows from the device of a tensor."""
-_EXITS = {
-    torch.Tensor.numpy: "NumPy",
-    torch.Tensor.__array__: "NumPy",
-    torch.Tensor.__dlpack__: "DLPack",
-    torch.Tensor.data_ptr: "a kernel that torch does not run",
-    torch.Tensor.tolist: "Python",
-    **dict.fromkeys((torch.Tensor.untyped_storage, torch.Tensor.storage), "its memory"),
-}
-"""Calls through which data leaves torch, where nobody can count what is done with it."""
-_TAKING = {*_EXITS, torch.Tensor.__repr__, torch.Tensor.__reduce_ex__}
-
-
-class AskingMode(TorchFunctionMode):
-    """Stand-ins name the device of the tensors they stand for and give no data; data that leaves torch is noted."""
-
-    def __init__(self, tally: Tally, world: Real) -> None:
-        super().__init__()
-        self.tally, self.world = tally, world
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs, world = kwargs or {}, self.world
-        if isinstance(world, Shapes):
-            if func in _TOLD:
-                device, asked = world.device(), _TOLD[func]
-                return device if asked == "device" else device.type == asked
-            if world.strays:
-                args, kwargs = mapped(world.known, (args, kwargs))
-            if func in _TAKING and _is_meta(args[0]):
-                raise world.refuse(f"{func.__name__} asks for data")
-            if func is torch.tensor:
-                kwargs = {**kwargs, "device": None}
-        if func in _EXITS and args[0].is_floating_point() and args[0].numel() > 1:
-            self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
-        return func(*args, **kwargs)

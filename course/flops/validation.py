@@ -78,6 +78,10 @@ _SENTENCES = {
         "The {what} stopped{spot} with {kind}: {why}. The inputs were: {given}. {step}",
         "{what}{spot}中断，{kind}：{why}。输入是：{given}。{step}",
     ),
+    "values": (
+        "The {what} needs values{spot}, and shapes have none: {why}. The inputs were: {given}. {step}",
+        "{what}{spot}需要数值，而形状里没有数值：{why}。输入是：{given}。{step}",
+    ),
     "memory": (
         "This forward needs values, so it ran for real, and memory was too small: take a smaller batch or length.",
         "这个 forward 需要数值，只能真实运行，而内存不够：请换更小的 batch 或长度。",
@@ -85,6 +89,12 @@ _SENTENCES = {
     "meta": (
         "Model or inputs lie on the meta device, which has no values; if the forward looks at them, use the CPU.",
         "模型或输入在 meta 设备上，只有形状没有数值；如果 forward 要看数值，请改用 CPU。",
+    ),
+    "experts": (
+        "Model or inputs lie on the meta device, which has no values: use the CPU. A mixture of experts of transformers "
+        'needs none after model.set_experts_implementation("grouped_mm").',
+        "模型或输入在 meta 设备上，没有数值：请改用 CPU。如果是 transformers 的混合专家模型，先调用 "
+        'model.set_experts_implementation("grouped_mm")，就不再需要数值。',
     ),
     "packed": (
         "A dict or a tuple is passed on whole; to unpack it, write count(model, **batch) or count(model, *inputs).",
@@ -95,6 +105,10 @@ _SENTENCES = {
         "请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。",
     ),
 }
+
+
+class NotHere(Exception):
+    """Shapes alone do not do: the forward asks for values, or shows what no stand-in can pass for. Says what it was."""
 
 
 class CountError(ValueError):
@@ -181,10 +195,11 @@ def stopped(
     spot, said = _spot(reason, places), words_of(reason)
     memory = isinstance(reason, MemoryError) or "out of memory" in said.lower() or "allocate memory" in said.lower()
     packed = any(isinstance(value, (Mapping, tuple, list)) for value in inputs)
-    steps = {"memory": memory, "meta": meta, "packed": packed, "forward": True}
+    experts = meta and "experts" in spot.lower()
+    steps = {"memory": memory, "experts": experts, "meta": meta, "packed": packed, "forward": True}
     why = (said.strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
     return error(
-        "stopped",
+        "values" if isinstance(reason, NotHere) else "stopped",
         what=t("training step", "训练步") if training else t("forward", "forward "),
         spot=t(f" in {spot}", f"在 {spot} 处") if spot else "",
         kind=type(reason).__name__,

@@ -117,16 +117,3 @@ def calendar(table: Iterable[Due], now: datetime, days: int = 14) -> dict[date, 
         if day in found:
             found[day].append(one)
     return found
-
-
-def warm_up(
-    entries: Iterable[Entry], bank: Bank, now: datetime, lesson: str | None = None, at_most: int = 3
-) -> list[str]:
-    """Items for the start of a lesson: those due, then concepts last answered wrongly, then the ones due
-    soonest.
-
-    Empty only when nothing from an earlier lesson was answered yet.
-    """
-    table = timetable(entries, bank, lesson)
-    table.sort(key=lambda one: (one.due > now, one.last_verdict == "correct"))
-    return [one.item for one in table[:at_most]]

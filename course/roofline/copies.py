@@ -42,6 +42,14 @@ def copied(arguments: Any) -> Any:
     return tree_map(lambda x: _own(x) if isinstance(x, torch.Tensor) else x, arguments)
 
 
+def detached(arguments: Any) -> Any:
+    """The same arguments with every tensor cloned into a leaf that asks for a gradient where the original had one."""
+    with torch.no_grad():
+        return tree_map(
+            lambda x: _own(x).detach().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) else x, arguments
+        )
+
+
 def _own(x: torch.Tensor) -> torch.Tensor:
     if x.layout is not torch.strided or x.is_nested or x.numel() * x.element_size() <= x.untyped_storage().nbytes():
         return x.clone()

@@ -28,6 +28,7 @@ class Layer:
     least however little they do: on a CPU the time of an operator on a single number, on an accelerator the time
     of the Python thread that issues them. faults: minor page faults in one forward. fault_share: the part of the
     time (0 to 1) they take. shape: input and output of its first call, as "1x64x56x56 -> 1x64x56x56".
+    params: numbers in its parameters (a tied one counts in the layer that has it first).
     """
 
     name: str
@@ -42,6 +43,7 @@ class Layer:
     faults: float = 0.0
     fault_share: float = 0.0
     shape: str = ""
+    params: int = 0
 
     @cached_property
     def interval_ms(self) -> tuple[float, float]:
@@ -102,6 +104,16 @@ class Layer:
         return (self.least_ms / max(high, TINY), self.least_ms / max(low, TINY)) if self.least_ms else None
 
     @property
+    def from_roof(self) -> float | None:
+        """How many times the shortest time the roof allows it takes; None where there is neither work nor traffic."""
+        return None if self.share is None else 1 / max(self.share, TINY)
+
+    @property
+    def output(self) -> str:
+        """The shapes of what its first call gave back, as "1x64x56x56"."""
+        return self.shape.rpartition(" -> ")[2]
+
+    @property
     def label(self) -> str:
         """Name and class, for people."""
         return f"{self.name} ({self.kind})" if self.name else self.kind
@@ -113,6 +125,8 @@ class Layer:
             "layer": self.name,
             "kind": self.kind,
             "shape": self.shape,
+            "output": self.output,
+            "params": self.params,
             "calls": self.calls,
             "flops": self.flops,
             "bytes": self.moved,
@@ -123,6 +137,7 @@ class Layer:
             "flops_per_s": self.flops_per_s,
             "bytes_per_s": self.bytes_per_s,
             "roof_flops_per_s": self.roof,
+            "times_from_roof": self.from_roof,
             "share_of_roof": self.share,
             "share_low": shares[0],
             "share_high": shares[1],
@@ -144,10 +159,12 @@ class Alike:
     def first(self) -> Layer:
         return self.layers[0]
 
-    @property
+    @cached_property
     def time_ms(self) -> float:
-        """Time of all of them in one forward."""
-        return sum(layer.time_ms for layer in self.layers)
+        """Time of all of them in one forward: the median over the rounds."""
+        if len(self.layers) == 1 or not self.rounds_ms:
+            return sum(layer.time_ms for layer in self.layers)
+        return stats.median(self.rounds_ms)
 
     @cached_property
     def rounds_ms(self) -> tuple[float, ...]:
@@ -165,6 +182,12 @@ class Alike:
         ratios = [one / max(two, TINY) for one, two in zip(self.rounds_ms, other.rounds_ms, strict=False)]
         found = stats.median_interval(ratios or [self.time_ms / max(other.time_ms, TINY)])
         return found.low, found.high
+
+    def part_of(self, every: Alike) -> tuple[float, float, float]:
+        """Median of its time / the other's, round by round, and the 95 % interval of that median."""
+        ratios = [one / max(two, TINY) for one, two in zip(self.rounds_ms, every.rounds_ms, strict=False)]
+        middle = stats.median(ratios or [self.time_ms / max(every.time_ms, TINY)])
+        return middle, *self.over(every)
 
     @property
     def share_interval(self) -> tuple[float, float]:

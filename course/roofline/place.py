@@ -22,7 +22,7 @@ from course.roofline.replay import Call, Capture, Unit, floor, shape, sweep, tim
 from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
 from course.roofline.stopwatch import watch_for
-from course.roofline.traffic import size, tensors
+from course.roofline.traffic import backward_moved, size, tensors
 from course.roofline.words import RooflineError, is_out_of_memory, percent, scaled, too_little_memory
 from course.timing import clock_for, interrupts_propagate, stats
 from course.timing.clock import Clock, end_progress, progress
@@ -32,6 +32,10 @@ from course.timing.validation import hidden_prints, print_note, require_positive
 MAX_TIME = 5.0
 ENOUGH = 6
 """Rounds from which on a median has a 95 % interval: with fewer no layer is named, and none raises the roof."""
+LOOK = 24
+"""Rounds before the first look whether all ranges are narrow; every later look comes after twice as many."""
+NARROW = 0.05, 0.01
+"""A range is narrow within +/- this part of the layer's time, or +/- this part of the time of all layers."""
 WHOLE_EVERY = 3
 """The model in one piece is timed in the first of so many rounds."""
 CACHES = ("cold", "hot")
@@ -45,21 +49,27 @@ def place(
     peaks: Peaks | None = None,
     max_time: float = MAX_TIME,
     cache: str = "cold",
+    training: bool = False,
     **kwargs: Any,
 ) -> Roofline:
-    """Place `model(*inputs, **kwargs)` and each of its layers under the machine's roof.
+    """Where the time of a model goes, in one table: place `model(*inputs, **kwargs)` and each of its layers under the roof.
 
     For each layer (a module without children, or one that does the work of its children itself, such as
-    nn.MultiheadAttention): FLOPs (course.flops), bytes moved at least, FLOPs a byte, measured time with its
-    interval, achieved rate, share of the roof, and what limits it: compute, memory, or neither (overhead). The
-    forward runs without gradients, in the mode the model is in, and on a copy of model and inputs: nothing of
+    nn.MultiheadAttention): output shape, parameters, FLOPs (course.flops), bytes moved at least, measured time, its
+    share of the time of all layers with the likely range, what limits it (compute, memory, or neither: overhead) and
+    how far from the roof it is. Print it, show it in a notebook, ask `.table("time")`, `.table("tree")` or `.rows()`
+    (plain dicts for pandas).
+
+    The forward runs without gradients, in the mode the model is in, and on a copy of model and inputs: nothing of
     yours changes, also after an exception, and random generators are put back. (What a forward does outside of its
     model, such as writing a file or a global variable, it does here too, once for each run.)
+    training: a training step instead, forward and backward, without the optimizer; bytes are then those of both.
 
     On a CPU with one thread the time is that of the thread, without what other programs took; else it is wall time.
 
     peaks: default, the ones of the model's device and type, measured once and kept. A layer that is seen to beat
-    them raises them, with a note. max_time: seconds for timing; every layer is timed at least once. cache: cold
+    them raises them, with a note. max_time: most seconds for timing; it stops when all likely ranges are narrow; every
+    layer is timed at least once. cache: cold
     (a layer's data come from memory, which is what the memory roof is about) or hot (they stay in the cache where
     they fit, so shares above 100 % are usual). An interrupt returns what was measured so far.
     Raises RooflineError, in words, for anything that cannot be placed.
@@ -73,7 +83,7 @@ def place(
         )
     device = validation.where(model, given)
     try:
-        counted = count(model, *inputs, **kwargs)
+        counted = _counted(model, inputs, kwargs, training)
     except CountError as error:
         if is_out_of_memory(error):
             raise too_little_memory(device) from error
@@ -84,6 +94,11 @@ def place(
     with validation.in_words(device):
         run.go()
     return run.result(roof, validation.mismatch(roof, device, dtype))
+
+
+def _counted(model: nn.Module, inputs: Any, kwargs: Any, training: bool) -> FlopCount:
+    """The count; the keyword is passed on only where it is wanted, for a forward may have one of that name."""
+    return count(model, *inputs, training=True, **kwargs) if training else count(model, *inputs, **kwargs)
 
 
 def _units(model: nn.Module, counted: FlopCount) -> list[Unit]:
@@ -123,7 +138,10 @@ class _Run:
         self.alone = [unit.name for unit in self.units] == [""]
         self.calls: list[Call] = []
         self.tiny = floor(device)
-        self.whole = Call(Unit("", self.model), self.model, self.arguments, written=True, watch=watch_for(device))
+        self.step = list(self.model.parameters()) if counted.training else None
+        self.whole = Call(
+            Unit("", self.model), self.model, self.arguments, written=True, watch=watch_for(device), step=self.step
+        )
         self.rounds, self.complete, self.notes = 0, True, list[str]()
         self.got = 1.0  # share of the processor that this thread got while it timed
 
@@ -131,8 +149,13 @@ class _Run:
         """Catch the calls, time them in rounds; where memory holds only some at a time, part by part."""
         self.bar, self.began = progress(self.max_time, t("placing the layers", "逐层测量")), self.clock.now()
         try:
-            with generators_kept(self.device), torch.no_grad(), interrupts_propagate(), hidden_prints() as printed:
-                capture = Capture(self.units, self._forward, self.device)
+            with (
+                generators_kept(self.device),
+                torch.set_grad_enabled(self.counted.training),
+                interrupts_propagate(),
+                hidden_prints() as printed,
+            ):
+                capture = Capture(self.units, self._forward, self.device, self.counted.training)
                 before = time.thread_time(), time.perf_counter()
                 while calls := capture.next():
                     self.calls += calls
@@ -158,7 +181,7 @@ class _Run:
         inputs = tensors((args, kwargs))
         outputs = tensors(self.model(*args, **kwargs))
         self.whole.unit.shape = shape(inputs, outputs)
-        self.whole.unit.moved = sum(map(size, tensors((inputs, outputs))))
+        self.whole.unit.moved = sum(map(size, tensors((inputs, outputs)))) + backward_moved(self.model, inputs, outputs)
 
     def _rounds(self, calls: Sequence[Call], budget_s: float) -> None:
         """Rounds of these calls until the next would go over the budget, or over twice that where they are not enough."""
@@ -170,7 +193,8 @@ class _Run:
                 timed_round([self.whole], self.clock, self.empty, order)
             rounds += 1
             self.bar.update(max(0.0, min(self._spent(), self.max_time) - self.bar.n))
-            if 2 * self._spent() - started > until + budget_s * (rounds < ENOUGH):
+            late = 2 * self._spent() - started > until + budget_s * (rounds < ENOUGH)
+            if late or rounds >= LOOK and stats.is_look(rounds, LOOK) and narrow(calls):
                 self.rounds = min(self.rounds or rounds, rounds)
                 return
 
@@ -188,21 +212,22 @@ class _Run:
             self.rounds,
             self.complete,
             (*notes, *raised, *self._remarks(layers, whole), *self.notes),
+            self.counted.training,
         )
 
     def _layers(self, roof: Peaks) -> tuple[Layer, ...]:
         """One Layer a unit, in the order they ran; those an interrupt left without a sample are missing."""
-        flops = {node.name: node.flops for _, node in self.counted.by_module.walk()}
+        nodes = {node.name: node for _, node in self.counted.by_module.walk()}
         groups: dict[str, list[Call]] = {}
         for call in self.calls:
             groups.setdefault(call.unit.name, []).append(call)
         return tuple(
-            self._layer(calls, flops.get(name, 0), roof)
+            self._layer(calls, nodes[name].flops, nodes[name].total_params, roof)
             for name, calls in groups.items()
             if all(call.samples_s for call in calls)
         )
 
-    def _layer(self, calls: Sequence[Call], flops: int, roof: Peaks) -> Layer:
+    def _layer(self, calls: Sequence[Call], flops: int, params: int, roof: Peaks) -> Layer:
         unit = calls[0].unit
         samples = [sum(times) * 1e3 for times in zip(*(call.samples_s for call in calls), strict=False)]
         faults = sum(stats.median(call.faults) for call in calls)
@@ -225,6 +250,7 @@ class _Run:
             faults,
             fault_share(faults, time_ms * 1e-3),
             unit.shape,
+            params,
         )
 
     def _whole(self, layers: Sequence[Layer], roof: Peaks) -> Layer:
@@ -234,7 +260,7 @@ class _Run:
         self.whole.unit.moved += sum(unit.weights for unit in self.units) + sum(map(size, outside))
         if not self.whole.samples_s:  # an interrupt came first
             self.whole.samples_s, self.whole.faults = [sum(layer.time_ms for layer in layers) * 1e-3], [0]
-        whole = self._layer([self.whole], self.counted.flops, roof)
+        whole = self._layer([self.whole], self.counted.flops, self.counted.params, roof)
         return replace(whole, overhead_ms=max(whole.overhead_ms, sum(layer.overhead_ms for layer in layers)))
 
     def _remarks(self, layers: Sequence[Layer], whole: Layer) -> list[str]:
@@ -281,6 +307,21 @@ class _Run:
                 t(f"FLOPs are a lower bound: no formula for {names}.", f"FLOPs 只是下界：没有以下算子的公式：{names}。")
             )
         return notes
+
+
+def narrow(calls: Sequence[Call]) -> bool:
+    """Whether more rounds would tell little: the range of every layer's part of the time (alone: time) is narrow."""
+    groups: dict[str, list[Call]] = {}
+    for call in calls:
+        groups.setdefault(call.unit.name, []).append(call)
+    times = [[sum(one) for one in zip(*(call.samples_s for call in group), strict=True)] for group in groups.values()]
+    whole = [sum(one) if len(times) > 1 else 1.0 for one in zip(*times, strict=True)]
+    for samples in times:
+        parts = [one / max(every, TINY) for one, every in zip(samples, whole, strict=True)]
+        found = stats.median_interval(parts)
+        if (found.high - found.low) / 2 > max(NARROW[0] * stats.median(parts), NARROW[1] * (len(times) > 1)):
+            return False
+    return True
 
 
 def _raised(roof: Peaks, layers: Sequence[Layer], memory: bool) -> tuple[Peaks, list[str]]:

@@ -1,17 +1,19 @@
-"""Layers under their roof as a text and as HTML: functions of the sentence, the whole model, its layers and remarks."""
+"""Where the time of a model goes, as a table in text and in HTML."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from course.i18n import t
-from course.roofline.layer import Layer
-from course.roofline.words import between, bound_word, percent, scaled
+from course.roofline.layer import TINY, Alike, Layer
+from course.roofline.words import RooflineError, between, bound_word, percent, scaled
 from course.tables import as_html, as_text
 from course.timing import format_ms
 from course.timing.faults import LARGE_SHARE
 
+ENOUGH = 6
+"""Fewer samples than this have no likely range."""
 FOLDED = 12
 """Of a model with more layers than this, a notebook shows the longest ones and folds the rest away."""
 
@@ -24,66 +26,104 @@ def _limit(layer: Layer) -> str:
     return t(f"{word}; page faults {percent(layer.fault_share)}", f"{word}；缺页 {percent(layer.fault_share)}")
 
 
-def _cells(whole: Layer, layers: Sequence[Layer]) -> list[list[str]]:
-    lines = []
-    for layer in (whole, *layers):
-        work = t("memory only", "仅访存") if layer.memory_only else scaled(layer.flops, "FLOP")
-        rate = scaled(layer.bytes_per_s, "B/s") if layer.memory_only else scaled(layer.flops_per_s, "FLOP/s")
-        lines.append(
-            [
-                t(f"whole model: {layer.kind}", f"整个模型：{layer.kind}") if layer is whole else layer.label,
-                work,
-                scaled(layer.moved, "B"),
-                "–" if layer.memory_only else f"{layer.intensity:.3g}",
-                format_ms(layer.time_ms),
-                rate,
-                _limit(layer),
-                "–" if layer.share is None else percent(layer.share),
-                between(*layer.share_interval) if layer.samples_ms and layer.share_interval else "–",
-            ]
-        )
-    return lines
-
-
 def _header() -> list[str]:
     return [
         t("layer", "层"),
-        t("work", "工作量"),
-        t("traffic", "访存量"),
-        t("FLOPs a byte", "FLOPs/字节"),
+        t("output", "输出"),
+        t("parameters", "参数"),
+        "FLOPs",
+        t("bytes", "字节"),
         t("time", "耗时"),
-        t("achieved", "达到"),
+        t("of the time", "占耗时"),
+        t("likely range", "可能范围"),
         t("limited by", "受限于"),
-        t("share of the roof", "占屋顶"),
-        t("interval", "区间"),
+        t("roof / time", "离屋顶"),
+        t("likely range", "可能范围"),
     ]
 
 
-def text(sentence: str, whole: Layer, layers: Sequence[Layer], remarks: Sequence[str]) -> str:
-    """The sentence, the table, the remarks."""
-    table = as_text([_header(), *_cells(whole, layers)])
-    return "\n".join([sentence, "", *table, "", *(f"  {line}" for line in remarks)])
+def _line(name: str, layers: Sequence[Layer], every: Sequence[Layer]) -> list[str]:
+    """A line of the table for one layer, or for several taken together; `every`: those whose time is 100 %."""
+    one = Alike(tuple(layers))
+    share, low, high = one.part_of(Alike(tuple(every)))
+    flops, sure = sum(layer.flops for layer in layers), all(len(layer.samples_ms) >= ENOUGH for layer in layers)
+    least, near = sum(layer.least_ms for layer in layers), one.share_interval
+    return [
+        name,
+        layers[-1].output,
+        f"{sum(layer.params for layer in layers):,}",
+        t("memory only", "仅访存") if not flops else scaled(flops, ""),
+        scaled(sum(layer.moved for layer in layers), "B"),
+        format_ms(one.time_ms),
+        percent(share),
+        between(low, high) if sure else "–",
+        _limit(max(layers, key=lambda layer: layer.time_ms)),
+        percent(least / max(one.time_ms, TINY)) if least else "–",
+        between(*near) if sure and least else "–",
+    ]
 
 
-def page(sentence: str, whole: Layer, layers: Sequence[Layer], remarks: Sequence[str]) -> str:
-    """The same as HTML; of a long model the layers that take longest, and all of them folded away below."""
+def _tree(every: Sequence[Layer], depth: int | None) -> Iterator[tuple[str, list[Layer]]]:
+    """Modules and the layers in them, indented, in the order of their first layer."""
+    below: dict[str, list[Layer]] = {}
+    for layer in every:
+        parts = layer.name.split(".")
+        for end in range(1, len(parts) + 1):
+            if depth is None or end <= depth:
+                below.setdefault(".".join(parts[:end]), []).append(layer)
+    names = {layer.name: layer.kind for layer in every}
+
+    def under(name: str, level: int) -> Iterator[tuple[str, list[Layer]]]:
+        for child, layers in below.items():
+            if child.rpartition(".")[0] == name and child:
+                kind = f" ({names[child]})" if child in names else ""
+                yield "  " * level + child.rpartition(".")[2] + kind, layers
+                yield from under(child, level + 1)
+
+    yield from under("", 1)
+
+
+def _lines(whole: Layer, layers: Sequence[Layer], order: str, depth: int | None = None) -> list[list[str]]:
+    if order not in ("run", "time", "tree"):
+        raise RooflineError(
+            t(
+                f'order is "run", "time" or "tree", not {order!r}.',
+                f'order 只能是 "run"、"time" 或 "tree"，而不是 {order!r}。',
+            )
+        )
+    lines = [_header(), _line(t(f"whole model: {whole.kind}", f"整个模型：{whole.kind}"), [whole], [whole])]
+    if order == "tree":
+        return lines + [_line(name, below, layers) for name, below in _tree(layers, depth)]
+    ordered = sorted(layers, key=lambda layer: -layer.time_ms) if order == "time" else layers
+    return lines + [_line(layer.label, [layer], layers) for layer in ordered]
+
+
+def table(whole: Layer, layers: Sequence[Layer], order: str, depth: int | None = None) -> str:
+    """The table as text, as the layers ran ("run"), the longest first ("time") or as a tree of modules ("tree")."""
+    return "\n".join(as_text(_lines(whole, layers, order, depth)))
+
+
+def text(sentences: Sequence[str], whole: Layer, layers: Sequence[Layer], remarks: Sequence[str]) -> str:
+    """The sentences, the table, the remarks."""
+    return "\n".join([*sentences, "", table(whole, layers, "run"), "", *(f"  {line}" for line in remarks)])
+
+
+def page(sentences: Sequence[str], whole: Layer, layers: Sequence[Layer], remarks: Sequence[str]) -> str:
+    """The same as HTML; of a long model the layers that take longest, and all of them as a tree folded away below."""
+    first, *more = map(html.escape, sentences)
     notes = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in remarks)
     return (
-        f"<div><p><strong>{html.escape(sentence)}</strong></p>"
+        f"<div><p><strong>{first}</strong>{''.join(f'<br>{line}' for line in more)}</p>"
         f'<div style="overflow-x:auto">{_tables(whole, layers)}</div>{notes}</div>'
     )
 
 
 def _tables(whole: Layer, layers: Sequence[Layer]) -> str:
-    lines, header = _cells(whole, layers), _header()
     if len(layers) <= FOLDED:
-        return as_html([header, *lines])
-    longest = sorted(range(len(layers)), key=lambda place: -layers[place].time_ms)[:FOLDED]
+        return as_html(_lines(whole, layers, "run"))
     every = t(
-        f"Above, the {FOLDED} layers that take longest; here all {len(layers)}, in their order",
-        f"上面是耗时最多的 {FOLDED} 层；这里按先后列出全部 {len(layers)} 层",
+        f"Above, the {FOLDED} layers that take longest; here all {len(layers)}, as a tree of modules",
+        f"上面是耗时最多的 {FOLDED} 层；这里按模块树列出全部 {len(layers)} 层",
     )
-    return (
-        as_html([header, lines[0], *(lines[1 + place] for place in longest)])
-        + f"<details><summary>{every}</summary>{as_html([header, *lines])}</details>"
-    )
+    longest, tree = _lines(whole, layers, "time")[: FOLDED + 2], _lines(whole, layers, "tree")
+    return as_html(longest) + f"<details><summary>{every}</summary>{as_html(tree)}</details>"

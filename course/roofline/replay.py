@@ -16,10 +16,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.roofline.copies import copied
+from course.roofline.copies import copied, detached
 from course.roofline.memory import cache_bytes, free_bytes
 from course.roofline.stopwatch import watch_for
-from course.roofline.traffic import moved, size, tensors, weights
+from course.roofline.traffic import backward_moved, moved, size, tensors, weights
 from course.timing.clock import Clock
 from course.timing.faults import minor_faults
 
@@ -42,7 +42,8 @@ class Unit:
         """One call."""
         if not self.calls:
             self.shape, self.weights = shape(inputs, tensors(output)), weights(self.module, inputs)
-        self.moved += moved(self.module, inputs, output, written)
+        forward = moved(self.module, inputs, output, written)
+        self.moved += forward + (backward_moved(self.module, inputs, output) if forward else 0)
         self.calls += 1
 
 
@@ -50,6 +51,7 @@ class Unit:
 class Call:
     """Something to time: `run()` on arguments that `renew()` puts back where a run writes to them.
 
+    step: the parameters of a training step, whose gradients a run computes too (and throws away); None: a forward.
     watch: reads the time of the calling thread. samples_s: seconds, one a round. issue_s: seconds of that thread
     alone. faults: minor page faults.
     """
@@ -60,6 +62,7 @@ class Call:
     written: bool = False
     around: Callable[[], Any] = nullcontext
     watch: Callable[[], float] = time.perf_counter
+    step: Sequence[torch.Tensor] | None = None
     samples_s: list[float] = field(default_factory=list)
     issue_s: list[float] = field(default_factory=list)
     faults: list[int] = field(default_factory=list)
@@ -68,7 +71,7 @@ class Call:
         self.now = self.arguments
 
     def renew(self) -> None:
-        if self.written:
+        if self.written or self.step is not None:  # a tensor that is no leaf may be written to in a training step
             self.now = copied(self.arguments)
 
     def forget(self) -> None:
@@ -79,8 +82,17 @@ class Call:
         args, kwargs = self.now
         with self.around():
             began = self.watch()
-            self.forward(*args, **kwargs)
+            output = self.forward(*args, **kwargs)
+            if self.step is not None:
+                self._backward(output)
             self.last_s = self.watch() - began
+
+    def _backward(self, output: Any) -> None:
+        """The gradients of everything differentiable in the output, by the inputs and by the parameters."""
+        outputs = [x for x in tensors(output) if x.requires_grad]
+        wanted = [x for x in (*tensors(self.arguments), *(self.step or ())) if x.requires_grad]
+        if outputs and wanted:
+            torch.autograd.grad(outputs, wanted, [torch.ones_like(x) for x in outputs], allow_unused=True)
 
     def time(self, clock: Clock) -> None:
         """One sample."""
@@ -99,8 +111,8 @@ class Capture:
     `next()` runs a forward and gives the calls that follow those given before; an empty list when there are no more.
     """
 
-    def __init__(self, units: Sequence[Unit], forward: Callable[[], Any], device: str) -> None:
-        self.units, self.forward, self.device = units, forward, device
+    def __init__(self, units: Sequence[Unit], forward: Callable[[], Any], device: str, training: bool = False) -> None:
+        self.units, self.forward, self.device, self.training = units, forward, device, training
         self.given, self.total = 0, 0
         free = free_bytes(device)
         self.room = float("inf") if free is None else free / 3
@@ -134,7 +146,7 @@ class Capture:
             own, at = None, self.at
             self.at += 1
             if at >= self.given + len(self.found) and (not self.found or self.held <= self.room):
-                own = copied((args, kwargs))
+                own = detached((args, kwargs))
                 self.held += sum(map(size, inputs))
             open_calls.append(([x._version for x in inputs if not x.is_inference()], own))
 
@@ -145,8 +157,9 @@ class Capture:
             if survey:
                 unit.see(inputs, output, written)
             if own is not None:
+                step = list(module.parameters()) if self.training else None
                 self.found.append(
-                    Call(unit, module.forward, own, written, _autocast(self.device), watch_for(self.device))
+                    Call(unit, module.forward, own, written, _autocast(self.device), watch_for(self.device), step)
                 )
 
         return before, after

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from course.i18n import t
-from course.roofline import render
+from course.roofline import advice, render
 from course.roofline.layer import TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import RooflineError, between, bound_word, percent
@@ -27,7 +27,7 @@ class Roofline:
     whole: the model as if it were one layer (its bytes: what enters and leaves it and every weight, once), measured in
     one piece. layers: in the order they ran (empty if the model is itself a single layer); r["name"] is one of
     them. peaks: the roof. cache: cold | hot, when timed. rounds: samples of each layer. complete: False after an
-    interrupt. notes: sentences in the learner's language.
+    interrupt. notes: sentences in the learner's language. training: a training step (forward and backward).
     """
 
     whole: Layer
@@ -37,6 +37,7 @@ class Roofline:
     rounds: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()
+    training: bool = False
 
     @property
     def points(self) -> tuple[Layer, ...]:
@@ -58,9 +59,29 @@ class Roofline:
             )
         )
 
+    def share_of_time(self, *layers: Layer) -> tuple[float, float, float]:
+        """Part of the time of all layers that these take together, and its likely range (95 %), round by round."""
+        return Alike(layers).part_of(Alike(self.points))
+
     def rows(self) -> list[dict[str, Any]]:
-        """Tidy rows, the whole model first, then the layers in the order they ran."""
-        return [layer.row() for layer in (self.whole, *self.layers)]
+        """Plain dicts, as for pandas.DataFrame: the whole model first, then the layers in the order they ran.
+
+        layer, kind, shape, output, params, calls, flops, bytes, flops_per_byte, time_ms with low_ms and high_ms (95 %),
+        share_of_time with share_of_time_low and share_of_time_high, bound, times_from_roof, share_of_roof with
+        share_low and share_high, and more.
+        """
+        found = []
+        for layer in (self.whole, *self.layers):
+            part = (1.0, 1.0, 1.0) if layer is self.whole else self.share_of_time(layer)
+            names = ("share_of_time", "share_of_time_low", "share_of_time_high")
+            found.append(layer.row() | dict(zip(names, part, strict=True)))
+        return found
+
+    def table(self, order: str = "run", depth: int | None = None) -> str:
+        """The table as text. order: "run" (as the layers ran), "time" (the longest first) or "tree" (modules with the
+        layers below them, down to `depth`). Raises RooflineError for another order.
+        """
+        return render.table(self.whole, self.layers, order, depth)
 
     @cached_property
     def groups(self) -> list[Alike]:
@@ -130,6 +151,10 @@ class Roofline:
             + last
         )
 
+    def try_first(self) -> str:
+        """The one thing to try first, from what limits the layers that take longest."""
+        return advice.try_first(self.groups[0])
+
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """The log-log roofline with the layers as points, sized by time; returns the matplotlib Axes."""
         from course.roofline.picture import draw
@@ -149,11 +174,19 @@ class Roofline:
             *self.peaks.notes,
             t(
                 "Bytes are the least there can be: inputs, weights and outputs of each layer, once. Each layer is timed alone, "
-                f"{state}, in {self.rounds} rounds of all layers; intervals (95 %) hold within this run.",
+                f"{state}, in {self.rounds} rounds of all layers; likely ranges (95 %) hold within this run.",
                 f"字节数是最少需要的量：每层的输入、权重和输出各算一次。每层单独计时，{state}，所有层轮流测了 {self.rounds} 轮；"
-                "区间（95%）只对这一次运行有效。",
+                "可能范围（95%）只对这一次运行有效。",
             ),
         ]
+        if self.training:
+            lines.append(
+                t(
+                    "A training step: forward and backward of each layer, without the optimizer. The backward reads the gradient of "
+                    "the output, the inputs and the weights, and writes their gradients.",
+                    "训练步：每层的前向和反向，不含优化器。反向读取输出的梯度、输入和权重，并写出它们的梯度。",
+                )
+            )
         if self.layers:
             part = sum(layer.time_ms for layer in self.layers) / max(self.whole.time_ms, TINY)
             why = (
@@ -204,7 +237,7 @@ class Roofline:
         return (*lines, *self.notes)
 
     def __str__(self) -> str:
-        return render.text(self.sentence(), self.whole, self.layers, self.remarks())
+        return render.text((self.sentence(), self.try_first()), self.whole, self.layers, self.remarks())
 
     def __repr__(self) -> str:
         return self.sentence()
@@ -213,4 +246,4 @@ class Roofline:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
-        return render.page(self.sentence(), self.whole, self.layers, self.remarks())
+        return render.page((self.sentence(), self.try_first()), self.whole, self.layers, self.remarks())

@@ -47,6 +47,17 @@ def moved(module: nn.Module, inputs: list[torch.Tensor], output: Any, written: b
     return sum(map(size, inputs)) + own + sum(map(size, outputs))
 
 
+def backward_moved(module: nn.Module, inputs: list[torch.Tensor], output: Any) -> int:
+    """Bytes of the backward of one call: the gradient of the output, inputs and weights are read; gradients are written.
+
+    0 where the output has no gradient, as in a forward without a backward.
+    """
+    if not any(x.requires_grad for x in tensors(output)):
+        return 0
+    written = [x for x in (*inputs, *tensors(list(module.parameters()))) if x.requires_grad]
+    return sum(map(size, (*inputs, *tensors(output), *written))) + weights(module, inputs)
+
+
 def _view(output: torch.Tensor, inputs: list[torch.Tensor]) -> bool:
     return any(output is x or _storage(output) == _storage(x) is not None for x in inputs)
 

@@ -16,7 +16,9 @@ from course.timing.faults import count_faults
 from course.timing.grid import Grid, compare_over
 from course.timing.history import Change, Saved, against, load
 from course.timing.measuring import measure
+from course.timing.render import too_few
 from course.timing.results import Comparison, Measurement, Paired
+from course.timing.stats import enough, interval_or_none
 from course.timing.validation import TimingError, interrupts_propagate
 from course.units import format_ms
 
@@ -33,8 +35,11 @@ __all__ = [
     "compare",
     "compare_over",
     "count_faults",
+    "enough",
     "format_ms",
     "interrupts_propagate",
+    "interval_or_none",
     "load",
     "measure",
+    "too_few",
 ]

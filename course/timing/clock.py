@@ -23,10 +23,18 @@ from course.timing.validation import TimingError, named_errors
 KINDS = ("cpu", "cuda", "mps", "xpu")
 MIN_BLOCK_S = 0.0003
 """Shortest block that is timed as one sample, in seconds."""
+SHORT_BLOCK_S = 25e-6
+"""The same on the CPU alone: the shorter a block, the rarer the machine changes its speed within a pair of them."""
+HICCUP_S = 0.01
+"""A block this long, in seconds, is taken as it is: hardly ever is it a short one that was held up."""
 
 
 class Clock(Protocol):
-    """What `measure` and `compare` need of a clock."""
+    """What `measure` and `compare` need of a clock.
+
+    A clock may also have `block_s` (shortest block in seconds; default MIN_BLOCK_S) and `cpu_may_count` (whether CPU
+    time may take its place, see `course.timing.preemption`; default False).
+    """
 
     device: str
     kind: str
@@ -49,6 +57,8 @@ class WallClock:
     ) -> None:
         self.device, self._fence, self._flush = device, fence, flush
         self.cache = "cold" if flush else "hot"
+        self.block_s = MIN_BLOCK_S if fence or flush else SHORT_BLOCK_S
+        self.cpu_may_count = False
 
     def now(self) -> float:
         return time.perf_counter()
@@ -201,7 +211,8 @@ def _devices(device: Any) -> list[str]:
 def clock_for(device: Any = None, kind: str = "auto", cache: str = "hot") -> Clock:
     """A clock for `device` (a name, a torch.device, a list of them, or None: the accelerator in use).
 
-    kind: auto (events on one cuda, xpu or mps device, else wall) | wall | events.
+    kind: auto (events on one cuda, xpu or mps device, else wall, and on a CPU whose processor is taken away in most
+    rounds CPU time where it may count: see `course.timing.preemption`) | wall | events.
     cache: hot | cold (before every call a buffer of twice the last-level cache is written).
     Raises TimingError for a device this machine lacks or an unknown kind.
     """
@@ -228,7 +239,9 @@ def clock_for(device: Any = None, kind: str = "auto", cache: str = "hot") -> Clo
             )
         )
     fences = [f for f in map(_fence_of, accelerators) if f]
-    return WallClock(label, _all_of(fences) if fences else None, flush)
+    clock = WallClock(label, _all_of(fences) if fences else None, flush)
+    clock.cpu_may_count = kind == "auto" and not fences and not flush
+    return clock
 
 
 def given_clock(device: Any, clock: str | Clock, cache: str) -> Clock:
@@ -287,18 +300,22 @@ def cpu_cache_bytes() -> int:
     return max(sizes)
 
 
-def calls_for(clock: Clock, f: Callable[[], Any], target_s: float = MIN_BLOCK_S) -> int:
-    """How many calls make a block of at least `target_s` seconds, found by doubling."""
+def calls_for(clock: Clock, f: Callable[[], Any], target_s: float | None = None) -> int:
+    """How many calls make a block of at least `target_s` seconds (default: the clock's `block_s`).
+
+    Each number is judged by the shortest of three blocks, because other programs only ever make a block longer.
+    """
     if clock.cache == "cold" or getattr(clock, "alone", False):  # the time between the calls is not in the block
         return 1
+    target = getattr(clock, "block_s", MIN_BLOCK_S) if target_s is None else target_s
     calls = 1
     while True:
         seconds = clock.block(f, calls)
-        if target_s <= seconds < 20 * target_s:  # a hiccup looks like a slow function: ask twice
-            seconds = min(seconds, clock.block(f, calls))
-        if seconds >= target_s:
+        if seconds < HICCUP_S:
+            seconds = min(seconds, clock.block(f, calls), clock.block(f, calls))
+        if seconds >= target:
             return calls
-        grow = target_s / max(seconds, 1e-9) * 1.1
+        grow = target / max(seconds, 1e-9) * 1.1
         calls = max(calls + 1, min(calls * 10, int(calls * grow) + 1))
 
 

@@ -35,12 +35,15 @@ def compare(
 ) -> Comparison:
     """Compare functions that take no arguments; ratio = time(candidate) / time(baseline), < 1 is faster.
 
-    Each round times one block (>= 0.3 ms, or one call) of every function in random order; neighbours in
-    time share the machine's mood, so the median of their ratios is steady where single times are not.
-    Stops when the interval is within +/- ci, or clears the gate, or after max_time seconds (default 5; warm-up
-    included, the first call of each not). faster or slower: the interval excludes 1 and the ratio is
-    further than ci from it; same: the interval lies within 1 +/- gate. Looks at the data after 12, 24,
-    48, ... rounds with stricter intervals, so that stopping early keeps false alarms at 5 % in all.
+    Each round times one block of every function in random order, all of the same number of calls: on a CPU at least
+    25 us, elsewhere 0.3 ms, or one call. Blocks next to each other share the machine's speed, so their ratios are steady
+    where single times are not; the interval comes from them alone (`course.timing.pairs`). Where other programs take the
+    processor away in most rounds, CPU time is compared instead, if it can be (`course.timing.preemption`; never with
+    clock="wall"); the result says so. Stops when the interval is within +/- ci, or clears the gate, or after max_time
+    seconds (default 5; three rounds of warm-up included, the first calls and the search for the number of calls not).
+    faster or slower: the interval keeps off 1 and the ratio is further than ci from it; same: the interval lies within
+    1 +/- gate. Looks at the data after 12, 24, 48, ... rounds with stricter intervals, so that stopping early keeps
+    false alarms at 5 % in all. Fewer than 12 rounds carry no interval: low and high are None.
 
     baseline: a key of `candidates` (default: the first). device, clock, cache: see `clock_for`. seed: of the random
     order. setup: runs before every call, outside the time; what it returns (unless None) is handed to the function.

@@ -13,9 +13,10 @@ from course.i18n import t
 from course.timing import store, validation
 from course.timing.clock import Clock, end_progress, progress
 from course.timing.comparing import compare
-from course.timing.render import card, table, text_table, verdict_word
+from course.timing.render import card, table, text_table
 from course.timing.results import Comparison, Paired
-from course.units import format_ms, format_ratio
+from course.timing.sentences import interval, short_verdict
+from course.units import format_ms
 
 MOST_NAMED = 6
 """Points named one by one in the sentence."""
@@ -71,11 +72,11 @@ class Grid:
         for name in self.cells[0][1].pairs:
             where: dict[str, list[str]] = {}
             for point, cell in self.cells:
-                where.setdefault(cell[name].verdict, []).append(_said(point))
+                where.setdefault(short_verdict(cell[name]), []).append(_said(point))
             said.append(
                 f"{name} "
                 + t("; ", "；").join(
-                    f"{verdict_word(verdict)}{_listed(points, len(self.cells))}" for verdict, points in where.items()
+                    f"{verdict}{_listed(points, len(self.cells))}" for verdict, points in where.items()
                 )
             )
         base = self.cells[0][1].baseline
@@ -96,7 +97,7 @@ class Grid:
         header = [*self.axes, self.cells[0][1].baseline, *names]
         lines = []
         for point, cell in self.cells:
-            figures = [" ".join((_ratio(cell[name]), verdict_word(cell[name].verdict))) for name in names]
+            figures = [_figures(cell[name]) for name in names]
             lines.append(
                 [*(str(point[axis]) for axis in self.axes), format_ms(cell.medians_ms[cell.baseline]), *figures]
             )
@@ -135,9 +136,9 @@ def _listed(points: Sequence[str], of: int) -> str:
     return t(f" at {'; '.join(points)}", f"（{'；'.join(points)}）")
 
 
-def _ratio(pair: Paired) -> str:
-    ratio, low, high = format_ratio(pair.ratio, pair.low, pair.high)
-    return f"{ratio} ({low} – {high})"
+def _figures(pair: Paired) -> str:
+    ratio, span = interval(pair)
+    return f"{ratio} ({span}) {short_verdict(pair)}" if pair.low is not None else short_verdict(pair)
 
 
 def compare_over(

@@ -11,11 +11,11 @@ from course.i18n import t
 from course.machine import passport
 from course.timing import store
 from course.timing.grid import Grid
-from course.timing.render import card, table, verdict_word
+from course.timing.render import card, table
 from course.timing.results import Comparison, Measurement, Paired
+from course.timing.sentences import interval, short_verdict
 from course.timing.stats import TOTAL_ERROR, change_interval, decide, geometric_mean
 from course.timing.validation import TimingError, require_name
-from course.units import format_ratio
 
 Result = Measurement | Comparison | Grid
 KINDS: Mapping[str, Any] = {"Measurement": Measurement, "Comparison": Comparison, "Grid": Grid}
@@ -88,7 +88,7 @@ class Change:
         """The change in one line."""
         if len(self.pairs) == 1:
             return next(iter(self.pairs.values())).sentence()
-        found = [f"{p.name} {verdict_word(p.verdict)}" for p in self.pairs.values()]
+        found = [f"{p.name} {short_verdict(p)}" for p in self.pairs.values()]
         return t(f"Against {self.created}: {', '.join(found)}.", f"与 {self.created} 相比：{'，'.join(found)}。")
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
@@ -109,8 +109,7 @@ class Change:
         header = (t("what", "项目"), t("now / then", "现在 / 当时"), t("interval", "区间"), t("verdict", "结论"))
         lines = []
         for p in self.pairs.values():
-            ratio, low, high = format_ratio(p.ratio, p.low, p.high)
-            lines.append((p.name, ratio, f"{low} – {high}", verdict_word(p.verdict)))
+            lines.append((p.name, *interval(p), short_verdict(p)))
         return card(self.sentence(), table(header, lines), self.notes)
 
 
@@ -183,17 +182,17 @@ def _ratios(result: Any) -> dict[str, Sequence[float]]:
 
 
 def _pair(name: str, created: str, then: Sequence[float], now: Sequence[float], gate: float, stranger: bool) -> Paired:
-    interval = change_interval(then, now)
+    found = change_interval(then, now)
     middle = geometric_mean(then)
     ratio = geometric_mean(now) / middle
-    verdict = "undecided" if stranger else decide(interval, ratio, gate, gate, TOTAL_ERROR)
+    verdict = "undecided" if stranger else decide(found, ratio, gate, gate, TOTAL_ERROR)
     return Paired(
         name,
         created,
         ratio,
-        interval.low,
-        interval.high,
-        interval.confidence,
+        found.low if found else None,
+        found.high if found else None,
+        found.confidence if found else 0.0,
         verdict,
         tuple(value / middle for value in now),
         gate,
@@ -216,7 +215,7 @@ def _notes(
         )
     elif said:
         notes.append(t(f"Changed in between: {said}.", f"其间的变化：{said}。"))
-    if any(p.confidence == 0 for p in pairs.values()):
+    if any(p.low is None for p in pairs.values()):
         notes.append(
             t(
                 "One process says nothing about the next: save results of measure(..., processes=5) or compare(..., "

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from course.i18n import t
-from course.timing import stats, validation
+from course.timing import pairs, stats, validation
 from course.timing.calibration import reference_op, require_choice
-from course.timing.clock import Clock, calls_for, end_progress, given_clock, progress, with_setup
+from course.timing.clock import MIN_BLOCK_S, Clock, calls_for, end_progress, given_clock, progress, with_setup
 from course.timing.effort import PARALLEL, Effort, crowded_note, overhead_ns, threads
 from course.timing.faults import fault_note, minor_faults
+from course.timing.preemption import Watch, watch_for
 from course.timing.results import Measurement
 
 WARMUP_SHARE = 0.3
@@ -22,14 +23,15 @@ TINY = 0.2
 """A larger part of the median than this in the timer's own overhead gets a remark."""
 EFFORT_S = 0.06
 """Seconds over which that is watched: an operating system books the time of other threads every few ms only."""
-MAX_SAMPLES = 20_000
+MAX_SAMPLES = 10_000
+"""Samples that fit into the budget at most: blocks are as long as that takes, or longer."""
 SHORTEST_S = 0.2
 """Least time for the measuring in one of several processes, in seconds."""
 
 
 def measure(
     f: Callable[..., Any],
-    *,
+    *given: Any,
     max_time: float | None = None,
     device: Any = None,
     clock: str | Clock = "auto",
@@ -42,9 +44,9 @@ def measure(
 ) -> Measurement:
     """Time `f()` for at most `max_time` seconds (default 1) after its first call: median, interval, samples.
 
-    Warms up until two successive block medians agree within 2 % (at most 30 % of the budget). Blocks of
-    at least 0.3 ms of `f` and of a calibration op alternate at random; `relative` is the median ratio of
-    the two, which repeats where the absolute time does not, as long as both lean on the same part of the
+    Warms up until two successive block medians agree within 2 % (at most 30 % of the budget). Blocks (on a CPU of at
+    least 25 us, elsewhere of 0.3 ms; or a ten-thousandth of the budget) of `f` and of a calibration op alternate at random;
+    `relative` is the ratio of the two, which repeats where the absolute time does not, as long as both lean on the same part of the
     machine. calibrate: `auto` (by the number of threads `f` uses: `calls` for one, `compute` for more and
     for accelerators), `calls` (a small operator), `compute` (a matrix product on all threads), `memory` (a
     large copy), `python` (a bare loop), a function of your own, or None. setup: runs before every call, outside the
@@ -59,6 +61,7 @@ def measure(
     """
     validation.require_processes(processes)
     label = name or _name_of(f)
+    validation.require_no_arguments(label, given)
     max_time = (1.0 if processes == 1 else 2.0) if max_time is None else max_time
     validation.require_positive(max_time=max_time)
     require_choice(calibrate)
@@ -104,7 +107,12 @@ class _Run:
         self.calibration: tuple[str, Callable[[], Any]] | None = None
         self.busy = 1.0
         self.samples: list[float] = []
+        self.yards: list[float] = []
+        self.spans: list[tuple[float, float]] = []  # of a sample with its reference_op, on the clock
+        self.first_of_two: list[bool] = []
         self.ratios: list[float] = []
+        self.cpu: list[float] = []
+        self.watch: Watch | None = None
         self.faults: list[float] = []
         self.calls = 1
         self.warmup_calls, self.warm, self.complete = 0, False, True
@@ -151,19 +159,20 @@ class _Run:
     def _warm_up(self) -> None:
         limit = self._spent() + WARMUP_SHARE * self.max_time
         with validation.named_errors(self.name, 2):
-            self.calls = calls_for(self.timer, self.f)
+            self.calls = calls_for(self.timer, self.f, self._target())
         seen: list[float] = []
         effort, least = Effort(), self._spent() + min(EFFORT_S, WARMUP_SHARE / 2 * self.max_time)
         while self._spent() < limit and not (self.warm and self._spent() >= least):
             seen.append(self._block())
             self.warmup_calls += self.calls
             self.warm = stats.steady(seen)
+        self.watch = watch_for(self.timer, self.calls * min(seen, default=self.first))
         self.busy = effort.busy()
         making = self._spent()
         self.calibration = reference_op(self.calibrate, self.clock.device, self.busy > PARALLEL)
         self.started += self._spent() - making  # perhaps torch had to be imported for it
         if self.calibration:
-            self.calibration_calls = calls_for(self.clock, self.calibration[1])
+            self.calibration_calls = calls_for(self.clock, self.calibration[1], self._target())
 
     def _sample(self, bar: Any) -> None:
         shown = self._spent()
@@ -176,18 +185,42 @@ class _Run:
             if spent >= self.max_time:
                 return
 
+    def _target(self) -> float:
+        """Shortest block in seconds."""
+        return max(getattr(self.clock, "block_s", MIN_BLOCK_S), self.max_time / MAX_SAMPLES)
+
     def _one_sample(self) -> None:
         """One block of the function, and beside it, before or after at random, one of the reference_op."""
         yard_first = self.calibration is not None and self.order.random() < 0.5
+        began = self.clock.now()
         yard = self._yard() if yard_first else 0.0
         before = minor_faults()
-        seconds = self._block()
+        if self.watch:
+            seconds, cpu = self.watch.block(self._block)
+            self.cpu.append(cpu / self.calls)
+        else:
+            seconds = self._block()
         after = minor_faults()
         self.samples.append(seconds)
         if before is not None and after is not None:
             self.faults.append((after - before) / self.calls)
         if self.calibration is not None:
-            self.ratios.append(seconds / (yard if yard_first else self._yard()))
+            self.yards.append(yard if yard_first else self._yard())
+            self.spans.append((began, self.clock.now()))
+            self.first_of_two.append(not yard_first)
+        if self.watch:
+            self.watch.round_ends()
+
+    def _relative(self) -> tuple[float, stats.Interval | None] | None:
+        """Centre and interval of the time over that of the reference_op; None without one."""
+        count = len(self.spans)  # an interrupt may have cut the last pair
+        if not count:
+            return None
+        near = [b[0] - a[1] < pairs.NEAR_S for a, b in zip(self.spans, self.spans[1:], strict=False)]
+        beside = pairs.Pairs(self.samples[:count], self.yards[:count], self.first_of_two, [False, *near])
+        self.ratios = beside.ratios()
+        centre, interval = pairs.estimate(beside, stats.TOTAL_ERROR)
+        return centre, stats.shown(interval, count)
 
     def _yard(self) -> float:
         assert self.calibration is not None
@@ -206,8 +239,13 @@ class _Run:
                     f"想得到区间，请设 max_time={need}，或减小工作量。",
                 )
             )
-        interval = stats.median_interval(samples)
-        quality = stats.quality(samples, interval)
+        relative = self._relative()
+        cpu = self.watch is not None and bool(self.cpu) and self.watch.says_cpu()
+        if cpu and self.watch:
+            samples = self.cpu
+            self.notes.append(self.watch.note())
+        interval = stats.interval_or_none(samples)
+        quality = stats.quality(samples)
         if stats.drift(samples) and stats.drift(
             self.ratios or samples
         ):  # beside a reference_op a slow minute is no drift
@@ -226,21 +264,21 @@ class _Run:
             )
         faults = stats.median(self.faults) if self.faults else None
         self.notes += filter(None, [fault_note(self.name, faults, stats.median(samples))])
-        ratio = stats.median_interval(self.ratios) if self.ratios else None
+        ratio = relative[1] if relative else None
         ms = [s * 1e3 for s in samples]
         return Measurement(
             name=self.name,
             median_ms=stats.median(ms),
             p10_ms=stats.quantile(ms, 0.1),
-            low_ms=interval.low * 1e3,
-            high_ms=interval.high * 1e3,
-            confidence=interval.confidence,
+            low_ms=interval.low * 1e3 if interval else None,
+            high_ms=interval.high * 1e3 if interval else None,
+            confidence=interval.confidence if interval else 0.0,
             samples_ms=tuple(ms),
             first_call_ms=self.first * 1e3,
-            relative=stats.median(self.ratios) if self.ratios else None,
+            relative=relative[0] if relative else None,
             relative_low=ratio.low if ratio else None,
             relative_high=ratio.high if ratio else None,
-            calibration=self.calibration[0] if self.calibration and self.ratios else None,
+            calibration=self.calibration[0] if self.calibration and relative else None,
             quality=quality,
             calls_per_sample=self.calls,
             warmup_calls=self.warmup_calls,
@@ -248,7 +286,7 @@ class _Run:
             overhead_ns=overhead,
             faults_per_call=faults,
             device=self.clock.device,
-            clock=self.clock.kind,
+            clock="cpu" if cpu else self.clock.kind,
             cache=self.clock.cache,
             threads=threads(self.clock),
             busy_threads=self.busy,

@@ -100,19 +100,20 @@ class Replicates:
     def _paired(self, name: str) -> Paired:
         ratios, error = self._ratios(name), self._error(self.final)
         interval, ratio = stats.process_interval(ratios, error), stats.geometric_mean(ratios)
-        least = max(self.plan.ci, self.plan.gate)
+        least, first = max(self.plan.ci, self.plan.gate), self.found[0].pairs[name]
         return Paired(
             name=name,
             baseline=self.plan.baseline,
             ratio=ratio,
-            low=interval.low,
-            high=interval.high,
-            confidence=interval.confidence,
+            low=interval.low if interval else None,
+            high=interval.high if interval else None,
+            confidence=interval.confidence if interval else 0.0,
             verdict=stats.decide(interval, ratio, least, self.plan.gate, error),
             ratios=tuple(ratios),
             gate=self.plan.gate,
             processes=len(ratios),
-            difference=self.found[0].pairs[name].difference,
+            difference=first.difference,
+            not_compared=first.not_compared,
         )
 
     def _result(self, seconds: float) -> Comparison:
@@ -203,9 +204,9 @@ def _merged(found: Sequence[Measurement], complete: bool) -> Measurement:
         found[-1],
         median_ms=stats.median(medians),
         p10_ms=_middle([each.p10_ms for each in found]),
-        low_ms=reach.low,
-        high_ms=reach.high,
-        confidence=reach.confidence,
+        low_ms=reach.low if reach else None,
+        high_ms=reach.high if reach else None,
+        confidence=reach.confidence if reach else 0.0,
         samples_ms=tuple(ms for each in found for ms in each.samples_ms),
         first_call_ms=_middle([each.first_call_ms for each in found]),
         relative=stats.median(relatives) if relatives else None,

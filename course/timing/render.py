@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from course.i18n import t
+from course.i18n import Text, both, t
 from course.tables import as_html, as_text
+from course.timing.stats import FEWEST_ROUNDS
 
 
 def verdict_word(verdict: str) -> str:
@@ -26,8 +27,21 @@ def quality_word(quality: str) -> str:
         "bimodal": t("bimodal: two speeds", "双峰：有两种速度"),
         "noisy": t("noisy", "噪声大"),
         "few": t("too few samples", "样本太少"),
-        "drifting": t("drifting", "一路漂移"),
+        "drifting": drifting(),
     }[quality]
+
+
+def drifting() -> str:
+    """The word for what does not stay where it was."""
+    return t("drifting", "一路漂移")
+
+
+def too_few(rounds: int) -> Text:
+    """That so many rounds (or samples) carry no interval, in both languages: the words of every reader."""
+    return both(
+        f"too few rounds to tell ({rounds} of at least {FEWEST_ROUNDS})",
+        f"轮数太少，无法判断（{rounds} 轮，至少要 {FEWEST_ROUNDS} 轮）",
+    )
 
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -51,12 +65,19 @@ def share(part: float, whole: float) -> str:
 
 def setting(device: str, clock: str, cache: str, threads: int) -> str:
     """Where something was measured, in the learner's language."""
-    clock_word = t("event clock", "事件计时") if clock == "events" else t("wall clock", "墙钟计时")
+    clock_word = {"events": t("event clock", "事件计时"), "cpu": t("CPU time", "CPU 时间")}.get(
+        clock, t("wall clock", "墙钟计时")
+    )
     cache_word = t("cold cache", "冷缓存") if cache == "cold" else t("warm cache", "热缓存")
     return t(
         f"{device}, {clock_word}, {cache_word}, {threads} CPU thread{'s' * (threads != 1)}",
         f"{device}，{clock_word}，{cache_word}，{threads} 个 CPU 线程",
     )
+
+
+def fold(title: str, body: str) -> str:
+    """A part of a page that opens with a click; `body` comes escaped."""
+    return f"<details><summary>{html.escape(title)}</summary>{body}</details>"
 
 
 def card(sentence: str, body: str, notes: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What `measure` and `compare` give back: plain data that reads as a sentence, a table or tidy rows."""
+"""What `measure` and `compare` give back: plain data. How it reads is in `sentences`, how it looks in `page`."""
 
 from __future__ import annotations
 
@@ -9,31 +9,26 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from course.i18n import t
-from course.timing.render import card, quality_word, setting, share, table, text_table, verdict_word
-from course.timing.stats import FEWEST_PROCESSES, FIRST_LOOK, median
+from course.timing import page, sentences
 from course.timing.store import write
 from course.timing.validation import require_name
-from course.units import format_ms, format_ratio
 
 ENOUGH = 0.9499
 """Confidence from which an interval is evidence."""
-
-
-APART = 100
-"""An interval whose ends differ by more than this factor says nothing."""
 
 
 @dataclass(frozen=True)
 class Measurement:
     """One function timed. All times are for one call.
 
-    median_ms, p10_ms (10th percentile), low_ms..high_ms (95 %, see below), samples_ms (one per block of
-    `calls_per_sample` calls), first_call_ms (apart from the rest), relative (time / time of the interleaved
-    calibration op `calibration`, or None), quality (stable | bimodal | noisy | drifting | few), overhead_ns (the
-    timer's own, a call; not subtracted), faults_per_call (minor page faults; None where the system does not tell), device,
-    clock (wall | events), cache (hot | cold), threads (torch may use), busy_threads (of this process at
-    work while it ran; 1.0 for work in one thread), warmup_calls, warm (two block medians agreed
-    within 2 %), complete (False after an interrupt), notes (sentences in the learner's language).
+    median_ms, p10_ms (10th percentile), low_ms..high_ms (95 %, see below; None where the samples are too few to tell or
+    all alike: see `stats.enough`), samples_ms (one per block of `calls_per_sample` calls), first_call_ms (apart from the
+    rest), relative (time / time of the interleaved calibration op `calibration`, or None), quality (stable | bimodal |
+    noisy | drifting | few), overhead_ns (the timer's own, a call; not subtracted), faults_per_call (minor page faults;
+    None where the system does not tell), device, clock (wall | events | cpu: CPU time, of a thread that other programs
+    kept interrupting), cache (hot | cold), threads (torch may use), busy_threads (of this process at work while it ran;
+    1.0 for work in one thread), warmup_calls, warm (two block medians agreed within 2 %), complete (False after an
+    interrupt), notes (sentences in the learner's language).
 
     processes = 1: the interval is that of the median within this run; a later run may differ by far more.
     processes > 1: figures are medians over the processes, process_medians_ms and process_relatives hold one value each,
@@ -43,8 +38,8 @@ class Measurement:
     name: str
     median_ms: float
     p10_ms: float
-    low_ms: float
-    high_ms: float
+    low_ms: float | None
+    high_ms: float | None
     confidence: float
     samples_ms: tuple[float, ...]
     first_call_ms: float
@@ -106,40 +101,6 @@ class Measurement:
             | {"samples_ms": list(self.samples_ms), "process_medians_ms": list(self.process_medians_ms)}
         ]
 
-    def _facts(self) -> list[tuple[str, str]]:
-        count = len(self.samples_ms)
-        calls = self.calls_per_sample
-        per_sample = t(
-            f"{count} sample{'s' * (count > 1)} of {calls} call{'s' * (calls > 1)}",
-            f"{count} 个样本，每个 {calls} 次调用",
-        )
-        low, high, sure = format_ms(self.low_ms), format_ms(self.high_ms), f"{self.confidence:.0%}"
-        part = share(self.overhead_ns / 1e6, self.median_ms)
-        facts = [
-            (t("median", "中位数"), format_ms(self.median_ms)),
-            (self._reach(), t(f"{low} to {high} ({sure})", f"{low} 至 {high}（{sure}）")),
-            (t("10th percentile", "第 10 百分位"), format_ms(self.p10_ms)),
-            (t("first call", "第一次调用"), format_ms(self.first_call_ms)),
-            (t("samples", "样本"), per_sample),
-            (t("quality", "质量"), quality_word(self.quality)),
-            (
-                t("timer's own overhead", "计时器自身开销"),
-                t(
-                    f"{self.overhead_ns:.0f} ns a call ({part}), not subtracted",
-                    f"每次 {self.overhead_ns:.0f} ns（{part}），未扣除",
-                ),
-            ),
-            (t("CPU threads at work", "忙碌的 CPU 线程"), f"{self.busy_threads:.1f}"),
-            (t("measured on", "测量条件"), setting(self.device, self.clock, self.cache, self.threads)),
-        ]
-        if self.faults_per_call:
-            facts.insert(-1, (t("page faults a call", "每次调用的缺页"), f"{self.faults_per_call:,.4g}"))
-        if self.relative is not None:
-            facts.insert(
-                3, (t(f"relative to {self.calibration}", f"相对于 {self.calibration}"), f"{self.relative:.4g}")
-            )
-        return facts
-
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """Samples in order, their distribution, the first call apart; see `course.figures.samples_plot`."""
         from course.figures.timing import samples_plot
@@ -150,60 +111,16 @@ class Measurement:
         """Write it to a JSON file, with this machine's passport; `load` reads it."""
         return write(path, "Measurement", asdict(self))
 
-    def _reach(self) -> str:
-        """What the interval is one of."""
-        if self.processes == 1:
-            return t("interval within this run", "本次运行内的区间")
-        return t(
-            f"a repetition lands in (from {self.processes} processes)",
-            f"再测一次会落在（依据 {self.processes} 个进程）",
-        )
-
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, a second one."""
-        return self._steady() + (self._drift() if self.quality == "drifting" else "")
+        return sentences.of_measurement(self)
 
-    def _drift(self) -> str:
-        quarter = max(1, len(self.samples_ms) // 4)
-        first, last = (median(part) for part in (self.samples_ms[:quarter], self.samples_ms[-quarter:]))
-        if last > first:
-            return t(
-                f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, "
-                "so the median means little: does each call leave something behind, such as a longer list?",
-                f"测量期间它从 {format_ms(first)} 一路涨到 {format_ms(last)}，中位数没有多大意义：是不是每次调用都留下了什么，"
-                "比如越来越长的列表？",
-            )
-        return t(
-            f" It fell from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means little: "
-            "it was not warm yet, or finds more done each time. Give it more max_time.",
-            f"测量期间它从 {format_ms(first)} 一路降到 {format_ms(last)}，中位数没有多大意义：可能还没预热好，或者一次比一次省事。"
-            "请调大 max_time。",
-        )
-
-    def _steady(self) -> str:
-        low, high = format_ms(self.low_ms), format_ms(self.high_ms)
-        reach = t(f"within this run {low} to {high}", f"本次运行内 {low} 至 {high}")
-        if self.processes > 1:
-            reach = t(
-                f"in {self.processes} processes; a repetition lands in {low} to {high}",
-                f"{self.processes} 个进程；再测一次会落在 {low} 至 {high}",
-            )
-        if self.processes > 1 and self.high_ms > APART * self.low_ms:
-            reach = t(
-                f"in {self.processes} processes, too far apart to say where a repetition lands: give them more max_time, "
-                "or the machine some quiet",
-                f"{self.processes} 个进程相差太大，说不出再测一次会落在哪里：请调大 max_time，或等机器空闲些",
-            )
-        return t(
-            f"{self.name}: first call {format_ms(self.first_call_ms)}, then {format_ms(self.median_ms)} ({reach}), "
-            f"{quality_word(self.quality)}.",
-            f"{self.name}：第一次调用 {format_ms(self.first_call_ms)}，之后 {format_ms(self.median_ms)}（{reach}），"
-            f"{quality_word(self.quality)}。",
-        )
+    def details(self) -> str:
+        """Everything there is to know, one fact a line."""
+        return page.details_text(self)
 
     def __str__(self) -> str:
-        facts = [t(f"  {what}: {value}", f"  {what}：{value}") for what, value in self._facts()]
-        return "\n".join([self.sentence(), *facts, *(f"  ! {note}" for note in self.notes)])
+        return page.measurement_text(self)
 
     def __repr__(self) -> str:
         return self.sentence()
@@ -212,74 +129,44 @@ class Measurement:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
-        facts = table((t("what", "项目"), t("value", "数值")), self._facts())
-        return card(self.sentence(), facts, self.notes)
+        return page.measurement_html(self)
 
 
 @dataclass(frozen=True)
 class Paired:
-    """One candidate against the baseline: the median of ratios, its interval, the verdict.
+    """One candidate against the baseline: the centre of the ratios, its interval, the verdict.
 
     ratio = time(candidate) / time(baseline), below 1 is faster; low..high covers the truth in at least 95 % of
-    runs (all looks and all candidates of the run together; `confidence` is that of this single interval).
+    runs (all looks and all candidates of the run together; `confidence` is that of this single interval). Both are None,
+    and confidence is 0, where the rounds are too few for an interval (see `stats.enough`).
     verdict: faster | slower | same | undecided. ratios: one a round, in order; with processes > 0 one a pair of
     processes, each the median of its rounds. difference: how the result differs from the baseline's, in words (empty:
-    it does not; None: not compared).
+    it does not; None: not compared); not_compared: the type of what could not be compared (empty: nothing).
+    drift: which of the two changed while it was measured, from what to what, in words (empty: neither); then the
+    verdict is undecided.
     """
 
     name: str
     baseline: str
     ratio: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     confidence: float
     verdict: str
     ratios: tuple[float, ...]
     gate: float
     processes: int = 0
     difference: str | None = None
+    not_compared: str = ""
+    drift: str = ""
 
     def sentence(self) -> str:
         """The result in one sentence."""
-        ratio, low, high = format_ratio(self.ratio, self.low, self.high)
-        against = t(
-            f"{ratio} x the time of {self.baseline} (interval {low} to {high})",
-            f"{self.baseline} 耗时的 {ratio} 倍（区间 {low} 至 {high}）",
-        )
-        if self.verdict == "undecided":
-            width = (self.high - self.low) * 100
-            wide = f"{width:.0f}" if width >= 10 else f"{width:.2g}"
-            ending = t(
-                f"undecided, the interval is still {wide} % wide: give it more time",
-                f"无法判定，区间仍有 {wide}% 宽：请多给些时间",
-            )
-            few = self._few()
-            if few:
-                ending = t(f"undecided, {few}: give it more time", f"无法判定，{few}：请多给些时间")
-        elif self.verdict == "same":
-            ending = t(f"the same within {self.gate:.1%}", f"在 {self.gate:.1%} 以内视为一样快")
-        else:
-            ending = verdict_word(self.verdict)
-        return t(f"{self.name} takes {against}: {ending}.", f"{self.name} 耗时是 {against}：{ending}。")
+        return sentences.of_pair(self)
 
     def shown_above(self, bar: float) -> bool:
         """Whether there is evidence that the ratio is above `bar`: enough data, and the whole interval lies there."""
-        return self.confidence >= ENOUGH and self.low > bar
-
-    def _few(self) -> str:
-        """That the width of the interval is not what is missing, in words; else empty."""
-        count = self.processes or len(self.ratios)
-        if self.processes:
-            return (
-                ""
-                if count >= FEWEST_PROCESSES
-                else t(f"{count} process{'es are' if count > 1 else ' is'} too few", f"只用了 {count} 个进程，太少")
-            )
-        if count < 2:
-            return t("after one round", "只测了一轮")
-        if count < FIRST_LOOK and not self.low <= 1 <= self.high:
-            return t(f"{count} rounds are too few", f"只测了 {count} 轮，太少")
-        return ""
+        return self.low is not None and self.confidence >= ENOUGH and self.low > bar
 
 
 @dataclass(frozen=True)
@@ -340,13 +227,13 @@ class Comparison:
         return self._only().ratio
 
     @property
-    def low(self) -> float:
-        """Lower end of the interval of the only candidate."""
+    def low(self) -> float | None:
+        """Lower end of the interval of the only candidate; None without one."""
         return self._only().low
 
     @property
-    def high(self) -> float:
-        """Upper end of the interval of the only candidate."""
+    def high(self) -> float | None:
+        """Upper end of the interval of the only candidate; None without one."""
         return self._only().high
 
     @property
@@ -380,6 +267,7 @@ class Comparison:
                 "threads": self.threads,
                 "faults_per_call": self.faults_per_call.get(p.name),
                 "difference": p.difference,
+                "drift": p.drift,
                 "processes": self.processes,
                 "complete": self.complete,
                 "ratios": list(p.ratios),
@@ -389,10 +277,7 @@ class Comparison:
 
     def sentence(self) -> str:
         """The result as one line: the whole sentence of a single candidate, else the verdict on each."""
-        if len(self.pairs) == 1:
-            return self._only().sentence()
-        found = [f"{p.name} {verdict_word(p.verdict)}" for p in self.pairs.values()]
-        return t(f"Against {self.baseline}: {', '.join(found)}.", f"与 {self.baseline} 相比：{'，'.join(found)}。")
+        return sentences.of_comparison(self)
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """Every paired ratio, the intervals, the gate; see `course.figures.paired_plot`."""
@@ -404,43 +289,13 @@ class Comparison:
         """Write it to a JSON file, with this machine's passport; `load` reads it."""
         return write(path, "Comparison", asdict(self))
 
-    def _setting(self) -> str:
-        where = setting(self.device, self.clock, self.cache, self.threads)
-        unit = t(f"round{'s' * (self.rounds != 1)}", "轮")
-        if self.processes:
-            unit = t(f"new process{'es' * (self.processes != 1)} of each", "个各自的新进程")
-        return t(
-            f"{self.rounds} {unit} in {self.seconds:.2g} s on {where}",
-            f"{self.rounds} {unit}，{self.seconds:.2g} 秒，{where}",
-        )
-
     def __str__(self) -> str:
-        if len(self.pairs) == 1:
-            lines = [self.sentence()]
-        else:
-            lines = [self.sentence(), *(f"  {line}" for line in text_table(*self._table()))]
-            lines += [f"  {p.sentence()}" for p in self.pairs.values() if p.verdict == "undecided"]
-        return "\n".join([*lines, f"  {self._setting()}", *(f"  ! {note}" for note in self.notes)])
+        return page.comparison_text(self)
 
     __repr__ = __str__
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
-    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        header = (
-            t("candidate", "候选"),
-            t("median", "中位数"),
-            t("ratio", "比值"),
-            t("interval", "区间"),
-            t("verdict", "结论"),
-        )
-        lines = [(str(self.baseline), format_ms(self.medians_ms[self.baseline]), "1", "", t("baseline", "基准"))]
-        for p in self.pairs.values():
-            ratio, low, high = format_ratio(p.ratio, p.low, p.high)
-            median = format_ms(self.medians_ms[p.name])
-            lines.append((str(p.name), median, ratio, f"{low} – {high}", verdict_word(p.verdict)))
-        return header, lines
-
     def _repr_html_(self) -> str:
-        return card(self.sentence(), table(*self._table()), (self._setting(), *self.notes))
+        return page.comparison_html(self)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from course.i18n import t
-from course.timing import sameness, stats, validation
+from course.timing import captured, pairs, sameness, stats, validation
 from course.timing.clock import Clock, calls_for, end_progress, progress
 from course.timing.effort import PARALLEL, Effort, crowded_note, threads
 from course.timing.faults import fault_note, minor_faults
+from course.timing.preemption import Watch, watch_for
 from course.timing.results import Comparison, Paired
 from course.timing.workers import Worker
+from course.units import format_ms
 
-WARMUP_SHARE = 0.15
-"""Largest part of the budget that goes into warming up after the first calls."""
+DROPPED = 3
+"""Rounds that warm up and do not count."""
+DROPPED_SHARE = 0.1
+"""Largest part of the budget that goes into them."""
+ALIKE = 4
+"""Functions whose blocks want numbers of calls that differ by no more than this factor get the same number."""
+SETTLED_CALLS, SETTLED_SHARE = 64, 0.2
+"""No conclusion before so many calls of each function, or so much of the budget: a function may warm up late."""
+MOST_ROUNDS = 20_000
 
 
 @dataclass(frozen=True)
@@ -39,20 +50,34 @@ class Plan:
         return None if isinstance(self.same, bool) else self.same
 
 
+@dataclass(frozen=True)
+class Block:
+    """One block: seconds of one call, when it began and ended on the clock, CPU seconds of one call (None: not watched)."""
+
+    seconds: float
+    began: float
+    ended: float
+    cpu: float | None = None
+
+
 class Run:
     """The state of one comparison while it is being measured: functions of this process, or workers."""
 
     def __init__(self, plan: Plan, functions: Mapping[str, Callable[..., Any]], clock: Clock) -> None:
         self.plan, self.functions, self.clock = plan, functions, clock
         self.max_time, self.baseline = plan.max_time, plan.baseline
+        self.remote = any(isinstance(f, Worker) for f in functions.values())
         self.first: dict[str, float] = {}
         self.results: dict[str, Any] = {}
+        self.changed: dict[str, list[str]] = {}
         self.calls: dict[str, int] = {}
-        self.times: dict[str, list[float]] = {name: [] for name in functions}
+        self.blocks: dict[str, list[Block]] = {name: [] for name in functions}
         self.faults: dict[str, list[float]] = {name: [] for name in functions}
         self.notes: list[str] = []
+        self.running = self.baseline
+        self.watch: Watch | None = None
         self.effort: Effort | None = None
-        self.complete, self.final = True, True
+        self.complete, self.final, self.next_look = True, True, stats.FIRST_LOOK
 
     def go(self, sink: Any = None) -> Comparison:
         """Measure and conclude. sink: what the functions printed, for a note."""
@@ -62,6 +87,8 @@ class Run:
             self._first_calls()
             self.started = self.clock.now()
             if self._fits():
+                self._find_calls()
+                self.started = self.clock.now()
                 self._warm_up()
                 self.effort = Effort()
                 self._rounds(bar)
@@ -77,17 +104,17 @@ class Run:
         return self._result()
 
     def _spent(self) -> float:
-        """Seconds since the first calls: what happens only once is not taken from the budget."""
+        """Seconds since the first calls and the search for the number of calls: what happens once is not in the budget."""
         return self.clock.now() - self.started
 
     def _whole_rounds(self) -> int:
-        return min(len(v) for v in self.times.values())
+        return min(len(v) for v in self.blocks.values())
 
     def _first_calls(self) -> None:
-        """Each function once: its first time, and a digest of what it returns."""
+        """Each function once: its first time, a digest of what it returns, and whether it changes what it captured."""
         for name, f in self.functions.items():
             kept: list[Any] = []
-            with validation.named_errors(name, 1):
+            with validation.named_errors(name, 1), captured.changes(f, self.changed.setdefault(name, [])):
                 self.first[name] = self.clock.block(validation.checked(name, f, kept), 1)
             if self.plan.same is False:
                 continue
@@ -99,11 +126,14 @@ class Run:
         if slow < self.max_time / 2:
             return True
         self.calls = dict.fromkeys(self.functions, 1)
-        only = self.first if slow > self.plan.patience_s else self._one_round()
+        only = self.first
+        if slow <= self.plan.patience_s:
+            only = {name: block.seconds for name, block in self._one_round().items()}
         if sum(only.values()) < self.max_time:
             return True
-        self.times = {name: [seconds] for name, seconds in only.items()}
-        need = f"{12 * sum(only.values()):.0f}"
+        now = self.clock.now()
+        self.blocks = {name: [Block(seconds, now, now)] for name, seconds in only.items()}
+        need = f"{stats.FEWEST_ROUNDS * sum(only.values()):.0f}"
         self.notes.append(
             t(
                 f"One round takes longer than the budget of {self.max_time:g} s. "
@@ -113,82 +143,133 @@ class Run:
         )
         return False
 
-    def _warm_up(self) -> None:
-        limit = self._spent() + WARMUP_SHARE * self.max_time
+    def _find_calls(self) -> None:
+        """How many calls a block has: the same number for all, but for functions that take far longer than the quickest."""
         for name, f in self.functions.items():
-            with validation.named_errors(name, 2):
+            with validation.named_errors(name, 2), captured.changes(f, self.changed[name], again=True):
                 self.calls[name] = calls_for(self.clock, f)
-        seen: dict[str, list[float]] = {name: [] for name in self.functions}
-        while self._spent() < limit and not all(stats.steady(v) for v in seen.values()):
-            for name, seconds in self._one_round().items():
-                seen[name].append(seconds)
+        most = max(self.calls.values())
+        self.calls = {name: most if ALIKE * calls >= most else calls for name, calls in self.calls.items()}
 
-    def _one_round(self) -> dict[str, float]:
-        """One block of every function in random order; seconds for one call each."""
+    def _warm_up(self) -> None:
+        shortest = float("inf")
+        for _ in range(DROPPED):
+            if self._spent() >= DROPPED_SHARE * self.max_time:
+                break
+            for name, block in self._one_round().items():
+                shortest = min(shortest, block.seconds * self.calls[name])
+        if shortest == float("inf"):  # too slow to warm up
+            shortest = min(self.first.values())
+        self.watch = watch_for(self.clock, shortest)
+
+    def _one_round(self) -> dict[str, Block]:
+        """One block of every function in random order."""
         names = list(self.functions)
         self.plan.order.shuffle(names)
-        seconds = {}
-        for name in names:
-            f, calls = self.functions[name], self.calls[name]
-            faults_so_far = getattr(f, "minor_faults", minor_faults)
-            before = faults_so_far()
-            with validation.named_errors(name, 2):
-                seconds[name] = self.clock.block(f, calls) / calls
-            if before is not None:
-                self.faults[name].append((faults_so_far() - before) / calls)
-        return seconds
+        found = {}
+        with validation.named_errors(lambda: self.running, 2):
+            for name in names:
+                self.running = name
+                found[name] = self._one_block(name, self.functions[name], self.calls[name])
+        if self.watch:
+            self.watch.round_ends()
+        return found
+
+    def _one_block(self, name: str, f: Callable[..., Any], calls: int) -> Block:
+        faults_so_far = getattr(f, "minor_faults", minor_faults)
+        before, cpu, began = faults_so_far(), None, self.clock.now()
+        if self.watch:
+            seconds, cpu = self.watch.block(partial(self.clock.block, f, calls))
+            cpu /= calls
+        else:
+            seconds = self.clock.block(f, calls)
+        ended = self.clock.now()
+        if before is not None:
+            self.faults[name].append((faults_so_far() - before) / calls)
+        return Block(seconds / calls, began, ended, cpu)
 
     def _rounds(self, bar: Any) -> None:
         shown = self._spent()
         while True:
-            for name, seconds in self._one_round().items():
-                self.times[name].append(seconds)
+            for name, block in self._one_round().items():
+                self.blocks[name].append(block)
             spent = self._spent()
             if spent - shown > 0.2:
                 bar.update(min(spent, self.max_time) - min(shown, self.max_time))
                 shown = spent
             rounds = self._whole_rounds()
-            if spent >= self.max_time and not self._held_up(spent):
+            if rounds >= MOST_ROUNDS or (spent >= self.max_time and not self._held_up(spent)):
                 return
-            if stats.is_look(rounds) and all(self._settled(name) for name in self._candidates()):
-                self.final = False
-                return
+            if rounds >= self.next_look and self._long_enough(spent, rounds):
+                self.next_look = 2 * rounds
+                if all(self._settled(name) for name in self._candidates()):
+                    self.final = False
+                    return
+
+    def _long_enough(self, spent: float, rounds: int) -> bool:
+        """Whether a function that warms up late has had the time to show it."""
+        return rounds * min(self.calls.values()) >= SETTLED_CALLS or spent >= SETTLED_SHARE * self.max_time
 
     def _held_up(self, spent: float) -> bool:
-        """Whether the machine stalled: 12 rounds should have fitted into half the budget."""
+        """Whether the machine stalled: 12 rounds should have fitted into the budget."""
         if self._whole_rounds() >= stats.FIRST_LOOK or spent >= 2 * self.max_time:
             return False
-        usual = sum(stats.median(seconds) * self.calls[name] for name, seconds in self.times.items())
-        return usual * stats.FIRST_LOOK < self.max_time / 2
+        usual = sum(stats.median(self._times(name)) * self.calls[name] for name in self.functions)
+        return usual * stats.FIRST_LOOK < self.max_time
 
     def _candidates(self) -> list[str]:
         return [name for name in self.functions if name != self.baseline]
 
-    def _ratios(self, name: str) -> list[float]:
-        return [c / b for c, b in zip(self.times[name], self.times[self.baseline], strict=False)]
+    def _by_cpu(self) -> bool:
+        """Whether CPU time is the clock that counts."""
+        return self.watch is not None and self._whole_rounds() > 0 and self.watch.says_cpu()
 
-    def _error(self) -> float:
-        return stats.error_at(self._whole_rounds(), self.final, len(self._candidates()))
+    def _times(self, name: str, cpu: bool = False) -> list[float]:
+        """Seconds of one call, one a round."""
+        return [block.cpu or 1e-9 if cpu else block.seconds for block in self.blocks[name][: self._whole_rounds()]]
+
+    def _pairs(self, name: str) -> pairs.Pairs:
+        """The blocks of a candidate beside those of the baseline."""
+        both = list(zip(self.blocks[name], self.blocks[self.baseline], strict=False))
+        spans = [(min(c.began, b.began), max(c.ended, b.ended)) for c, b in both]
+        near = [after[0] - before[1] < pairs.NEAR_S for before, after in zip(spans, spans[1:], strict=False)]
+        return pairs.Pairs(
+            [c.seconds for c, _ in both],
+            [b.seconds for _, b in both],
+            [c.began < b.began for c, b in both],
+            [False, *near],
+        )
+
+    def _estimate(self, name: str, error: float) -> tuple[float, stats.Interval]:
+        if self.remote:  # the process is the unit, the interval is one over processes
+            return pairs.ordered(self._pairs(name).ratios(), error)
+        cpu = self._cpu_ratios(name) if self._by_cpu() else None
+        return pairs.estimate(self._pairs(name), error, cpu)
+
+    def _cpu_ratios(self, name: str) -> list[float]:
+        return [c / b for c, b in zip(self._times(name, True), self._times(self.baseline, True), strict=True)]
 
     def _settled(self, name: str) -> bool:
-        ratios = self._ratios(name)
-        error = stats.error_at(len(ratios), False, len(self._candidates()))
-        interval = stats.median_interval(ratios, error)
-        return stats.settled(interval, stats.median(ratios), self.plan.ci, self.plan.gate, error)
+        error = stats.error_at(self._whole_rounds(), False, len(self._candidates()))
+        ratio, interval = self._estimate(name, error)
+        return stats.settled(interval, ratio, self.plan.ci, self.plan.gate, error)
 
     def _result(self) -> Comparison:
-        remote = any(isinstance(f, Worker) for f in self.functions.values())
-        busy = self.effort.busy() if self.effort and not remote and self.clock.device == "cpu" else 1.0
-        pairs = {name: self._paired(name) for name in self._candidates()}
-        if busy > PARALLEL and any(pair.verdict == "undecided" for pair in pairs.values()):
+        cpu = self._by_cpu()
+        busy = self.effort.busy() if self.effort and not self.remote and self.clock.device == "cpu" else 1.0
+        found = {name: self._paired(name, cpu) for name in self._candidates()}
+        if busy > PARALLEL and any(pair.verdict == "undecided" for pair in found.values()):
             self.notes.append(crowded_note(busy))
         usual_faults = {n: stats.median(v) if v else None for n, v in self.faults.items()}
-        medians = {n: stats.median(v) for n, v in self.times.items()}
-        self.notes += sameness.notes(pairs)
+        medians = {n: stats.median(self._times(n, cpu)) for n in self.functions}
+        if cpu and self.watch:
+            self.notes.append(self.watch.note())
+        self.notes += captured.notes(self.changed)
+        self.notes += sameness.notes(found)
         self.notes += filter(None, (fault_note(n, usual_faults[n], medians[n]) for n in self.functions))
         return Comparison(
             baseline=self.baseline,
-            pairs=pairs,
+            pairs=found,
             medians_ms={n: s * 1e3 for n, s in medians.items()},
             first_call_ms={n: s * 1e3 for n, s in self.first.items()},
             calls=dict(self.calls),
@@ -198,7 +279,7 @@ class Run:
             gate=self.plan.gate,
             max_time=self.max_time,
             device=self.clock.device,
-            clock=self.clock.kind,
+            clock="cpu" if cpu else self.clock.kind,
             cache=self.clock.cache,
             threads=threads(self.clock),
             faults_per_call=usual_faults,
@@ -206,24 +287,58 @@ class Run:
             notes=tuple(self.notes),
         )
 
-    def _paired(self, name: str) -> Paired:
-        ratios, error = self._ratios(name), self._error()
-        interval, ratio = stats.median_interval(ratios, error), stats.median(ratios)
+    def _paired(self, name: str, cpu: bool) -> Paired:
+        ratios = self._cpu_ratios(name) if cpu else self._pairs(name).ratios()
+        # beside neighbours that heavy, pairs are few and unlike: in CPU time the last look is as strict as the ones before
+        error = stats.error_at(len(ratios), self.final and not cpu, len(self._candidates()))
+        ratio, whole = self._estimate(name, error)
+        interval = stats.shown(stats.widened(whole), len(ratios))
+        drift, (difference, not_compared) = self._drift(name, ratios, cpu), self._compared(name)
+        verdict = stats.decide(interval, ratio, self.plan.ci, self.plan.gate, error, stats.PLACE)
         return Paired(
             name=name,
             baseline=self.baseline,
             ratio=ratio,
-            low=interval.low,
-            high=interval.high,
-            confidence=interval.confidence,
+            low=interval.low if interval else None,
+            high=interval.high if interval else None,
+            confidence=interval.confidence if interval else 0.0,
             ratios=tuple(ratios),
             gate=self.plan.gate,
-            verdict=stats.decide(interval, ratio, self.plan.ci, self.plan.gate, error),
-            difference=self._difference(name),
+            verdict="undecided" if drift else verdict,
+            difference=difference,
+            not_compared=not_compared,
+            drift=drift,
         )
 
-    def _difference(self, name: str) -> str | None:
-        """How the first result differs from the baseline's: in words, empty, or None where that was not asked."""
+    def _drift(self, name: str, ratios: list[float], cpu: bool) -> str:
+        """What changed while it was measured, from what to what, in words; empty where the ratio kept still.
+
+        One of the two functions, where its time moved at least twice as far as the other's; else the ratio.
+        """
+        found = stats.drift(ratios, self.plan.gate)
+        if found is None:
+            return ""
+        ends = {}
+        for one in (name, self.baseline):
+            times = self._times(one, cpu)
+            ends[one] = stats.median(times[: found.count]), stats.median(times[-found.count :])
+        moved = {one: abs(math.log(last / first)) for one, (first, last) in ends.items()}
+        far, near = sorted(moved, key=lambda one: -moved[one])
+        if moved[far] >= 2 * moved[near]:
+            what, climbs = far, ends[far][1] > ends[far][0]
+            first, last = (format_ms(1e3 * end) for end in ends[far])
+        else:
+            what, climbs = t("the ratio", "比值"), found.climbs
+            first, last = f"{found.first:.3g}", f"{found.last:.3g}"
+        if climbs:
+            return t(f"{what} climbed from {first} to {last}", f"{what} 从 {first} 涨到了 {last}")
+        return t(f"{what} fell from {first} to {last}", f"{what} 从 {first} 降到了 {last}")
+
+    def _compared(self, name: str) -> tuple[str | None, str]:
+        """How the first result differs from the baseline's, in words (empty: it does not; None: not compared), and the type
+        of what could not be compared (empty: nothing)."""
         if self.plan.same is False:
-            return None
-        return sameness.difference(self.results[self.baseline], self.results[name], self.plan.tolerance()) or ""
+            return None, ""
+        one, two = self.results[self.baseline], self.results[name]
+        found, unread = sameness.difference(one, two, self.plan.tolerance()), sameness.unread(one)
+        return (found, "") if found else (None, unread) if unread else ("", "")

@@ -6,6 +6,7 @@ array, evenly spaced. A difference confined to a few elements of a large array c
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -30,10 +31,14 @@ EPSILON = {
 }
 
 
-def digest(result: Any) -> dict[str, Any]:
-    """What is kept of a result: tensors, arrays, numbers, text, and lists, tuples and dicts of them.
+UNREAD = ("other", "left out")
+"""Kinds of which only the type is known."""
 
-    Anything else is kept by the name of its type alone and counts as equal to its like. The result is not changed.
+
+def digest(result: Any) -> dict[str, Any]:
+    """What is kept of a result: tensors, arrays, numbers, text, and lists, tuples, dicts and dataclasses of them.
+
+    Anything else is kept by the name of its type alone: see `unread`. The result is not changed.
     """
     return _digest(result, [MOST_PARTS])
 
@@ -51,12 +56,16 @@ def _digest(result: Any, left: list[int]) -> dict[str, Any]:
             parts = numpy.stack([flat.real, flat.imag], -1).ravel() if numpy.iscomplexobj(flat) else flat
             return _array(result, parts.tolist(), str(result.dtype))
     except Exception:  # noqa: BLE001  (sparse, fake, nested: kinds of arrays without values to read)
-        return {"kind": "other", "type": type(result).__name__}
+        kind = f"{type(result).__name__} ({getattr(result, 'layout', result.dtype)}, {result.device})"
+        return {"kind": "other", "type": kind.replace("torch.", "")}
     if left[0] > 0 and isinstance(result, Mapping):
         return {"kind": "parts", "parts": {repr(k): _digest(v, left) for k, v in list(result.items())[: left[0]]}}
     if left[0] > 0 and isinstance(result, (list, tuple)):
         return {"kind": "parts", "parts": {str(k): _digest(v, left) for k, v in enumerate(result[: left[0]])}}
-    return {"kind": "other", "type": type(result).__name__}
+    if left[0] > 0 and dataclasses.is_dataclass(result) and not isinstance(result, type):
+        fields = [field.name for field in dataclasses.fields(result) if hasattr(result, field.name)]
+        return {"kind": "parts", "parts": {name: _digest(getattr(result, name), left) for name in fields[: left[0]]}}
+    return {"kind": "other" if left[0] > 0 else "left out", "type": type(result).__name__}
 
 
 def _array(result: Any, values: list[Any], dtype: str) -> dict[str, Any]:
@@ -93,7 +102,7 @@ def difference(one: Mapping[str, Any], two: Mapping[str, Any], tolerance: float 
 
 def _difference(one: Mapping[str, Any], two: Mapping[str, Any], tolerance: float | None, at: str) -> str | None:
     where = f"{at.strip('.')}: " if at else ""
-    if one["kind"] != two["kind"] or (one["kind"] == "other" and one["type"] != two["type"]):
+    if one["kind"] != two["kind"] or (one["kind"] in UNREAD and one["type"] != two["type"]):
         kinds = [part.get("type") or t("several parts", "若干部分") for part in (one, two)]
         return where + t(f"{kinds[1]} instead of {kinds[0]}", f"是 {kinds[1]}，不是 {kinds[0]}")
     if one["kind"] == "parts":
@@ -155,7 +164,35 @@ def _values(one: Sequence[Any], two: Sequence[Any], allowed: float, where: str) 
     )
 
 
+def unread(kept: Mapping[str, Any]) -> str:
+    """The type of the first part of a digest whose values are not known; empty where there is none."""
+    if kept["kind"] == "other":
+        return str(kept["type"])
+    return next(filter(None, map(unread, kept.get("parts", {}).values())), "")
+
+
 def notes(pairs: Mapping[str, Paired]) -> list[str]:
+    """The remarks on candidates whose results differ or could not be compared."""
+    return [*_differing(pairs), *_not_compared([p for p in pairs.values() if p.not_compared])]
+
+
+def _not_compared(pairs: Sequence[Paired]) -> list[str]:
+    if not pairs:
+        return []
+    types = ", ".join(dict.fromkeys(p.not_compared for p in pairs))
+    names = ", ".join(map(str, (pairs[0].baseline, *(p.name for p in pairs))))
+    return [
+        t(
+            f"The results of {names} were not compared: they are, or hold, objects of type {types}. Let each function return "
+            "what counts in them as tensors, numbers or text (in a tuple, list, dict or dataclass); same=False asks for no "
+            "comparison.",
+            f"{names} 的结果没有比较：它们是（或含有）{types} 类型的对象。请让每个函数返回其中要紧的张量、数字或文本"
+            "（放在元组、列表、字典或 dataclass 里）；写 same=False 表示不需要比较。",
+        )
+    ]
+
+
+def _differing(pairs: Mapping[str, Paired]) -> list[str]:
     """The remarks on the candidates whose results differ."""
     said = []
     for p in (p for p in pairs.values() if p.difference):

@@ -15,8 +15,13 @@ INTERIM_ERROR = 0.003
 FINAL_ERROR = 0.035
 """The same for the look when the time is out. All looks together stay below 5 % (exact sum in the tests)."""
 TOTAL_ERROR = 0.05
-FIRST_LOOK = 12
+FEWEST_ROUNDS = 12
+"""Fewer rounds (pairs, samples) than this carry no interval. From here on the normal tail of a sum of coins is cautious."""
+FIRST_LOOK = FEWEST_ROUNDS
 """Rounds before the first look; every later look comes after twice as many rounds as the one before."""
+PLACE = 0.0015
+"""Equal code differs by some 0.3 % in one process, from where it and its data lie in memory. So an interval from one process
+is widened by this share on either side, and faster and slower must clear 1 by as much again."""
 BIG_EFFECT_WIDTH = 0.05
 """A ratio clear of the gate still needs an interval of +/- 5 % of itself before the measuring stops."""
 PROCESS_EFFECT_WIDTH = 0.15
@@ -25,6 +30,8 @@ PROCESS_EFFECT_WIDTH = 0.15
 
 REPETITION_ERROR = 0.01
 """Chance that one more process of the same run would land outside the interval given for a repetition."""
+LATE = 8
+"""A function that settles late has been slow for at least so many samples."""
 FIRST_PROCESS_LOOK = 4
 """Processes of each candidate before the first look; every later look comes after twice as many."""
 FEWEST_PROCESSES = 3
@@ -57,13 +64,13 @@ def quantile(values: Sequence[float], q: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _rank(count: int, error: float) -> tuple[int, float]:
+def rank(count: int, error: float) -> tuple[int, float]:
     """Largest k with P(the median lies outside [x_k, x_(count+1-k)]) <= error, and that probability.
 
     k = 0 when even the whole range covers too rarely; the probability is then that of the range.
     """
     if count > 2000:
-        z = _normal_quantile(1 - error / 2)
+        z = normal_quantile(1 - error / 2)
         return max(0, math.floor((count - z * math.sqrt(count)) / 2)), error
     limit = math.floor(error / 2 * 2.0**60) * 2**count >> 60
     k, tail, choose = 0, 0, 1
@@ -74,7 +81,8 @@ def _rank(count: int, error: float) -> tuple[int, float]:
     return k, float(2 * (tail if k else 1) / 2**count)
 
 
-def _normal_quantile(p: float) -> float:
+def normal_quantile(p: float) -> float:
+    """The p-quantile (0 < p < 1) of the normal distribution."""
     from statistics import NormalDist
 
     return NormalDist().inv_cdf(p)
@@ -89,9 +97,33 @@ def median_interval(values: Sequence[float], error: float = TOTAL_ERROR) -> Inte
     if not values:
         raise ValueError("no values: an interval needs at least one")
     ordered = sorted(values)
-    k, outside = _rank(len(ordered), error)
+    k, outside = rank(len(ordered), error)
     k = max(k, 1)
     return Interval(ordered[k - 1], ordered[-k], max(0.0, 1.0 - outside))
+
+
+def enough(rounds: int) -> bool:
+    """Whether so many rounds (or samples) carry an interval at all: at least FEWEST_ROUNDS."""
+    return rounds >= FEWEST_ROUNDS
+
+
+def interval_or_none(values: Sequence[float], error: float = TOTAL_ERROR) -> Interval | None:
+    """`median_interval` where the values carry it; None for too few of them (see `enough`) or a width of zero.
+
+    Values that are all equal say how fine the clock is, not how far the next value may lie.
+    """
+    return shown(median_interval(values, error), len(values)) if values else None
+
+
+def shown(interval: Interval, rounds: int) -> Interval | None:
+    """`interval`, which came of so many rounds, or None where it is none: too few rounds, no width, no end."""
+    bounded = math.isfinite(interval.low) and math.isfinite(interval.high)
+    return interval if enough(rounds) and bounded and interval.low < interval.high else None
+
+
+def widened(interval: Interval) -> Interval:
+    """An interval from one process with what equal code differs by: see PLACE."""
+    return Interval(interval.low * (1 - PLACE), interval.high * (1 + PLACE), interval.confidence)
 
 
 def t_quantile(p: float, freedom: int) -> float:
@@ -132,37 +164,40 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(math.fsum(math.log(v) for v in values) / len(values))
 
 
-def process_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> Interval:
+def process_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> Interval | None:
     """Interval for the geometric mean of one ratio a pair of processes: Student's t on the logarithms.
 
     Under equal code the candidates are exchangeable, so the logarithms are symmetric about 0, whatever processes
-    differ in; heavy tails make t cautious. Fewer than FEWEST_PROCESSES ratios: the range, with confidence 0.
+    differ in; heavy tails make t cautious. None for fewer than FEWEST_PROCESSES ratios.
     """
     if len(ratios) < FEWEST_PROCESSES:
-        return Interval(min(ratios), max(ratios), 0.0)
+        return None
     mean, deviation = _log_moments(ratios)
     half = t_quantile(1 - error / 2, len(ratios) - 1) * deviation / math.sqrt(len(ratios))
     return Interval(math.exp(mean - half), math.exp(mean + half), 1 - error)
 
 
-def repetition_interval(medians: Sequence[float]) -> Interval:
+def repetition_interval(medians: Sequence[float]) -> Interval | None:
     """Interval in which a repetition lands in 95 of 100 cases: the median of one more process, or of a whole run.
 
     medians: one a process. The prediction interval of Student's t on logarithms, at REPETITION_ERROR: the processes of
     one run share the machine's mood, which is another one in the next run. At this error 95 % are kept where moods
-    differ as much as processes do. Fewer than FEWEST_PROCESSES: the range, with confidence 0.
+    differ as much as processes do. None for fewer than FEWEST_PROCESSES.
     """
     if len(medians) < FEWEST_PROCESSES:
-        return Interval(min(medians), max(medians), 0.0)
+        return None
     mean, deviation = _log_moments(medians)
     half = t_quantile(1 - REPETITION_ERROR / 2, len(medians) - 1) * deviation * math.sqrt(1 + 1 / len(medians))
     return Interval(math.exp(mean - half), math.exp(mean + half), 1 - TOTAL_ERROR)
 
 
-def change_interval(then: Sequence[float], now: Sequence[float], error: float = TOTAL_ERROR) -> Interval:
-    """Interval for geometric mean of `now` / that of `then`, values of separate processes: Welch's t on logarithms."""
+def change_interval(then: Sequence[float], now: Sequence[float], error: float = TOTAL_ERROR) -> Interval | None:
+    """Interval for geometric mean of `now` / that of `then`, values of separate processes: Welch's t on logarithms.
+
+    None for fewer than FEWEST_PROCESSES on either side.
+    """
     if min(len(then), len(now)) < FEWEST_PROCESSES:
-        return Interval(min(now) / max(then), max(now) / min(then), 0.0)
+        return None
     (mean0, sd0), (mean1, sd1) = _log_moments(then), _log_moments(now)
     parts = sd0 * sd0 / len(then), sd1 * sd1 / len(now)
     spread_ = parts[0] ** 2 / (len(then) - 1) + parts[1] ** 2 / (len(now) - 1)
@@ -186,20 +221,19 @@ def error_at(count: int, final: bool, comparisons: int = 1, first: int = FIRST_L
     return (last if final else INTERIM_ERROR) / comparisons
 
 
-def decide(interval: Interval, ratio: float, ci: float, gate: float, error: float) -> str:
+def decide(interval: Interval | None, ratio: float, ci: float, gate: float, error: float, place: float = 0.0) -> str:
     """`faster` | `slower` | `same` | `undecided`, from the interval of the ratio.
 
-    faster or slower: the interval excludes 1 and the ratio differs from 1 by more than `ci`, the precision
-    asked for (where code and buffers happen to lie in memory makes equal code differ by some 0.3 %).
-    same: otherwise, when the interval stays within 1 +/- gate. Anything else, or less confidence than
-    asked for: undecided.
+    faster or slower: the interval keeps off 1 by more than `place` and the ratio differs from 1 by more than `ci`, the
+    precision asked for. same: otherwise, when the interval stays within 1 +/- gate. Anything else, no interval (None), or
+    less confidence than asked for: undecided.
     """
-    if interval.confidence < 1 - error - 1e-12:
+    if interval is None or interval.confidence < 1 - error - 1e-12:
         return "undecided"
     if abs(ratio - 1) > ci:
-        if interval.high < 1:
+        if interval.high < 1 - place:
             return "faster"
-        if interval.low > 1:
+        if interval.low > 1 + place:
             return "slower"
     if interval.low >= 1 - gate and interval.high <= 1 + gate:
         return "same"
@@ -207,10 +241,10 @@ def decide(interval: Interval, ratio: float, ci: float, gate: float, error: floa
 
 
 def settled(
-    interval: Interval, ratio: float, ci: float, gate: float, error: float, wide: float = BIG_EFFECT_WIDTH
+    interval: Interval | None, ratio: float, ci: float, gate: float, error: float, wide: float = BIG_EFFECT_WIDTH
 ) -> bool:
     """Whether measuring more is pointless: within +/- ci, or clear of the gate on one side and within +/- wide."""
-    if interval.confidence < 1 - error - 1e-12:
+    if interval is None or interval.confidence < 1 - error - 1e-12:
         return False
     half = (interval.high - interval.low) / 2
     clear = interval.high < 1 - gate or interval.low > 1 + gate
@@ -223,36 +257,75 @@ def spread(values: Sequence[float]) -> float:
     return (quantile(values, 0.75) - quantile(values, 0.25)) / middle if middle else 0.0
 
 
-def quality(values: Sequence[float], interval: Interval) -> str:
+def quality(values: Sequence[float]) -> str:
     """`stable` | `bimodal` | `noisy` | `few`: what kind of samples these are.
 
-    few: under 8 samples. bimodal: two separate groups, each with at least 15 % of the samples.
+    few: too few for an interval. bimodal: two separate groups, each with at least 15 % of the samples.
     noisy: the middle half spreads over more than 10 %, or the interval is wider than +/- 3 %.
     """
-    if len(values) < 8:
+    if not enough(len(values)):
         return "few"
     if _two_groups(values):
         return "bimodal"
+    interval = median_interval(values)
     wide = (interval.high - interval.low) / 2 > 0.03 * median(values)
     return "noisy" if wide or spread(values) > 0.10 else "stable"
 
 
-def drift(values: Sequence[float], least: float = 0.2) -> float | None:
-    """How many times the first quarter's median the last quarter's is, for values that climb or fall throughout.
+@dataclass(frozen=True)
+class Drift:
+    """Values that do not stay where they were: their medians at the beginning and at the end, above 0.
 
-    None unless the medians of the quarters go one way, end more than `least` apart, and the bulk (10 to 90 %) of the
-    first and of the last quarter do not touch. Fewer than 24 values never drift.
+    count: how many values belong to the beginning. steady: they go one way throughout; else they change once, after it.
+    """
+
+    first: float
+    last: float
+    count: int
+    steady: bool
+
+    @property
+    def climbs(self) -> bool:
+        """Whether the end lies above the beginning."""
+        return self.last > self.first
+
+
+def drift(values: Sequence[float], least: float = 0.2) -> Drift | None:
+    """Values that climb or fall throughout, or settle late: a beginning of at least LATE values, then others.
+
+    None unless the beginning and the end are more than `least` apart and their bulks (10 to 90 %) do not touch.
+    Throughout: the medians of the quarters go one way. Fewer than 24 values never drift.
     """
     count = len(values)
     if count < 24:
         return None
     quarters = [values[at * count // 4 : (at + 1) * count // 4] for at in range(4)]
     middles = [median(quarter) for quarter in quarters]
-    first, last = (quarters[0], quarters[3]) if middles[3] > middles[0] else (quarters[3], quarters[0])
-    one_way = middles in (sorted(middles), sorted(middles, reverse=True))
-    if not one_way or median(last) <= (1 + least) * median(first) or quantile(first, 0.9) >= quantile(last, 0.1):
-        return None
-    return middles[3] / middles[0]
+    if middles in (sorted(middles), sorted(middles, reverse=True)) and _apart(quarters[0], quarters[3], least):
+        return Drift(middles[0], middles[3], len(quarters[0]), True)
+    split = LATE
+    while (
+        2 * split <= count
+    ):  # geometric steps: a beginning is found at the latest when it is a third longer than tried
+        if _apart(values[:split], values[split:], least):
+            return _late(values, split, least)
+        split += max(1, split // 3)
+    return None
+
+
+def _apart(one: Sequence[float], two: Sequence[float], least: float) -> bool:
+    """Whether the medians differ by more than `least` of the lower one and the bulks do not touch."""
+    low, high = sorted((one, two), key=median)
+    return median(high) > (1 + least) * median(low) and quantile(low, 0.9) < quantile(high, 0.1)
+
+
+def _late(values: Sequence[float], split: int, least: float) -> Drift:
+    """The end of a beginning that holds at least `split` values: as long as every value is nearer to it than to the end."""
+    first, last = median(values[:split]), median(values[split:])
+    middle = math.sqrt(first * last)
+    while split < len(values) and (values[split] > middle) == (first > middle):
+        split += 1
+    return Drift(first, median(values[split:] or values[-1:]), split, False)
 
 
 def _two_groups(values: Sequence[float], share: float = 0.15, gap: float = 0.03, clarity: float = 5.0) -> bool:

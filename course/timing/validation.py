@@ -99,6 +99,18 @@ def require_callable(name: str, f: Any, with_setup: bool = False) -> None:
         ) from None
 
 
+def require_no_arguments(name: str, given: tuple[Any, ...]) -> None:
+    """Raise TimingError, with the right form, where arguments for the function were handed to `measure`."""
+    if given:
+        raise TimingError(
+            t(
+                f"measure calls {name} without arguments and takes none for it ({len(given)} given). Wrap the call: "
+                "measure(lambda: f(x)).",
+                f"measure 调用 {name} 时不带参数，也不代收参数（这里给了 {len(given)} 个）。请把调用包起来：measure(lambda: f(x))。",
+            )
+        )
+
+
 def _takes_one(signature: inspect.Signature) -> bool:
     try:
         signature.bind(None)
@@ -264,13 +276,17 @@ def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> 
 
 
 @contextlib.contextmanager
-def named_errors(name: str, call: int) -> Iterator[None]:
-    """Turn an exception of the learner's function into a TimingError that names it; `call` counts from 1."""
+def named_errors(name: str | Callable[[], str], call: int) -> Iterator[None]:
+    """Turn an exception of the learner's function into a TimingError that names it; `call` counts from 1.
+
+    name: may be a function that tells it, asked when something was raised.
+    """
     try:
         yield
     except (TimingError, KeyboardInterrupt):
         raise
     except (Exception, SystemExit) as error:
+        name = name if isinstance(name, str) else name()
         kind, text = type(error).__name__, str(error).strip().split("\n")[0][:300].rstrip(".")
         said_en, said_zh = (f": {text}", f"：{text}") if text else ("", "")
         when = t("on the first call", "第一次调用时") if call <= 1 else t("after some calls", "调用若干次后")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
 
 from course.cards.knowledge_view import card_text, cards_html
 from course.cards.page import page
@@ -17,10 +16,10 @@ from course.verbs.say import in_words, put, say
 
 @in_words
 def keep(*names: str) -> None:
-    """Knowledge cards that turn: ``keep("cudnn.benchmark")``; without a name all of them, turned, on one page."""
+    """Knowledge cards that turn: ``keep("cudnn.benchmark")``; without a name those of the lessons met so far, on one page."""
     cards, _ = knowledge.read()
     if not names:
-        _everything(cards.values())
+        _of_lessons_met(list(cards.values()))
         return
     known = [cards[one] for one in names if one in cards]
     if known:
@@ -30,23 +29,28 @@ def keep(*names: str) -> None:
             near = did_you_mean(one, cards, 3, 0.4)
             say(
                 t(
-                    f"There is no knowledge card `{one}`.{near} `keep()` shows them all.",
-                    f"没有名为 `{one}` 的知识卡。{near}用 `keep()` 看全部。",
+                    f"There is no knowledge card `{one}`.{near} `keep()` shows those of the lessons you have met.",
+                    f"没有名为 `{one}` 的知识卡。{near}用 `keep()` 看学过的各课的知识卡。",
                 )
             )
 
 
-def _everything(cards: Iterable[knowledge.Knowledge]) -> None:
-    """All cards on one page, open, and how to print them."""
-    cards = list(cards)
-    head = t(f"🎴 All knowledge cards: {len(cards)}", f"🎴 全部知识卡：{len(cards)} 张")
+def _of_lessons_met(every: list[knowledge.Knowledge]) -> None:
+    """The cards of the lessons in which something was answered or run, and of this one; all where there is none. How to print."""
+    met = {state.now.lesson, *(entry.lesson for entry in state.now.log.entries())}
+    cards = [card for card in every if card.lesson in met] or every
+    head = t(
+        f"🎴 Knowledge cards of the lessons you have met: {len(cards)} of {len(every)}. Press one to turn it.",
+        f"🎴 学过的各课的知识卡：{len(cards)} 张（全部共 {len(every)} 张）。点一下就翻面。",
+    )
     note = t(
-        "To print them or to take them along: `python -m course.cards page` writes one web page, "
+        "To print all cards or to take them along: `python -m course.cards page` writes one web page, "
         "`python -m course.cards anki` a file for Anki; both hold these cards too.",
-        "想打印或带走：`python -m course.cards page` 写成一个网页，`python -m course.cards anki` 写成 Anki 文件，里面都有这些卡片。",
+        "想打印全部卡片或带走：`python -m course.cards page` 写成一个网页，`python -m course.cards anki` 写成 Anki 文件，"
+        "里面都有这些卡片。",
     )
     put(
-        f"<p><strong>{head}</strong><br>{inline(note)}</p>" + cards_html(cards, turned=True),
+        f"<p><strong>{head}</strong><br>{inline(note)}</p>" + cards_html(cards),
         "\n\n".join([head, *map(card_text, cards), plain(note)]),
     )
 

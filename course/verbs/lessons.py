@@ -9,6 +9,7 @@ from datetime import datetime
 from course import catalog, i18n
 from course.i18n import pick, t
 from course.suggest import did_you_mean
+from course.usual_language import remember
 from course.verbs import colab_notice, state
 from course.verbs.say import in_words, say
 from course.version import OLDEST_TORCH
@@ -171,6 +172,8 @@ def speak(code: str | None) -> bool:
     """Use that language (None: the one in use); False, after a sentence, where the course does not speak it."""
     try:
         i18n.set_language(code or i18n.language())
+        if code:
+            remember(code)
     except ValueError as error:
         say(str(error))
         return False

@@ -23,7 +23,9 @@ NEEDS = {
     "mps": both("an Apple GPU", "苹果 GPU"),
     "mkldnn": both("a PyTorch build with oneDNN", "带 oneDNN 的 PyTorch"),
     "onnx": both("the packages onnx, onnxscript and onnxruntime", " onnx、onnxscript、onnxruntime 这三个包"),
+    "opt_einsum": both("the package opt_einsum", " opt_einsum 这个包"),
     "compiler": both("a C++ compiler", " C++ 编译器"),
+    "two_cores": both("two processor cores", "两个处理器核"),
 }
 
 

@@ -12,7 +12,7 @@ from course.cards.text import text_mode
 from course.i18n import t
 from course.learning.calibration import returning
 from course.learning.review import Plan, calendar_words, closing, greeting, plan
-from course.learning.schedule import warm_up
+from course.learning.schedule import due
 from course.verbs import state
 from course.verbs.say import put, say
 
@@ -36,9 +36,9 @@ def daily(make: Callable[[str], Card]) -> None:
 
 
 def warm(at_most: int, make: Callable[[str], Card]) -> None:
-    """At most so many cards to start a lesson with, due or not."""
+    """At most so many cards to start a lesson with: lost bets that have come back, then concepts that are due."""
     known = (state.now.log.entries(), state.now.bank, _now(), state.now.lesson)
-    items = list(dict.fromkeys([*returning(*known), *warm_up(*known, at_most)]))[:at_most]
+    items = list(dict.fromkeys([*returning(*known), *due(*known)]))[:at_most]
     if not items:
         say(
             t(

@@ -30,7 +30,7 @@ IDEAS = all_ideas()
 RACES = {
     f"{lesson}-{name}"
     for name in ("lose", "make-it-lose")
-    for lesson in ("01", "02", "03", "04", "05", "09", "12", "13")
+    for lesson in ("01", "02", "03", "04", "05", "09", "12", "13", "16")
 }
 REPAIRS = {
     "02-stopwatch", "05-search-here", "06-make-it-lose", "07-make-it-lose", "08-make-it-lose", "08-script", "09-without-onednn",

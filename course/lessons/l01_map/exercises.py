@@ -151,6 +151,9 @@ def check_replay(replay: Callable[[list], list]) -> Verdict:
     )
 
 
+# --- the exercises ---
+
+
 CHECKS = {
     "01-find-typos": check_find_typos,
     "01-what-leaked": check_what_leaked,

@@ -7,11 +7,10 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from course.checking import comparison, same_work, watched
+from course.checking import comparison, same_work, too_few_rounds, watched
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect
 
-LEAST_ROUNDS = 10
 PRICES = 4  # a gap of fewer prices of the empty block may be that block alone
 
 
@@ -57,16 +56,8 @@ def check_make_it_lose(evidence: Any) -> Verdict:
         return fault
     pair = next(iter(pairs.values()))
     interval = {"ratio": pair.ratio, "low": pair.low, "high": pair.high}
-    if len(pair.ratios) < LEAST_ROUNDS:
-        return incorrect(
-            both(
-                f"Only {len(pair.ratios)} rounds fitted into the time; at least {LEAST_ROUNDS} are needed. "
-                "Make the work smaller or raise `max_time`.",
-                f"时间内只测了 {len(pair.ratios)} 轮，至少需要 {LEAST_ROUNDS} 轮。请减小工作量，或调大 `max_time`。",
-            ),
-            **interval,
-            reason="rounds",
-        )
+    if few := too_few_rounds(evidence):
+        return few
     if pair.low <= 1 <= pair.high:
         return Verdict(
             "inconclusive",
@@ -168,6 +159,9 @@ def _check_states(states: Mapping[str, Any]) -> Verdict:
         ),
         reason="no-states",
     )
+
+
+# --- the exercises ---
 
 
 CHECKS = {"01-make-it-lose": check_make_it_lose}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, watched
+from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, too_few_rounds, watched
 from course.i18n import Text, both
 from course.lessons.l02_timing.virtual_device import VirtualDevice
 from course.verdict import Verdict, correct, inconclusive, incorrect
@@ -295,6 +295,9 @@ def check_lose(evidence: Any) -> Verdict:
     naive, fair = evidence["naive_ratio"], evidence["comparison"]
     if naive is ... or fair is ...:
         return PLACEHOLDER
+    raced = comparison(fair)
+    if raced and (few := too_few_rounds(raced)):
+        return few
     values = {name: getattr(fair, name, None) for name in ("ratio", "low", "high")}
     if not _is_number(naive) or not all(map(_is_number, values.values())):
         return incorrect(
@@ -311,7 +314,6 @@ def check_lose(evidence: Any) -> Verdict:
             **found,
             reason="no-ratio",
         )
-    raced = comparison(fair)
     if raced is None or not all(
         any("conv" in step.name for step in watched(call)) for call in raced.functions.values()
     ):

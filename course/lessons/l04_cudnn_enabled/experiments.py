@@ -43,8 +43,10 @@ def listed(names: Sequence[str], code: str) -> str:
     return joined([called(name)[code] for name in names], code)
 
 
-def verdict(low: float, high: float) -> str:
-    """slower or faster beyond 5 %, same within 5 %, else undecided, for an interval of a ratio."""
+def verdict(low: float | None, high: float | None) -> str:
+    """slower or faster beyond 5 %, same within 5 %, else undecided, for an interval of a ratio (None: there is none)."""
+    if low is None or high is None:
+        return "undecided"
     if low > 1 + SLIGHT or high < 1 - SLIGHT:
         return "slower" if low > 1 else "faster"
     return "same" if 1 - SLIGHT <= low and high <= 1 + SLIGHT else "undecided"

@@ -11,12 +11,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from unittest import mock
 
-from course.checking import Planned, comparison, crash, cudnn_state, data, field, form_is_fine, form_of_report, switched
+from course.checking import (
+    Planned,
+    comparison,
+    crash,
+    cudnn_state,
+    data,
+    form_is_fine,
+    form_of_report,
+    switched,
+    too_few_rounds,
+)
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
-
-LEAST_ROUNDS = 5
-
 
 # --- count_searches ---------------------------------------------------------------------------------------
 
@@ -243,16 +250,6 @@ def _searched(
 
 def check_make_it_lose(race: Any) -> Verdict:
     """Accept on evidence: the interval of time(on) / time(off) lies above 1, from enough rounds."""
-    try:
-        low, high, rounds = (field(race, name) for name in ("low", "high", "rounds"))
-    except (AttributeError, KeyError, TypeError):
-        return incorrect(
-            both(
-                '`race` should be what `compare` gave back for "off" and "on".',
-                '`race` 应是 `compare` 对 "off" 和 "on" 的返回结果。',
-            ),
-            reason="no-race",
-        )
     raced = comparison(race)
     if raced is None:
         return incorrect(
@@ -283,14 +280,9 @@ def check_make_it_lose(race: Any) -> Verdict:
             ),
             reason="schedule",
         )
-    if rounds < LEAST_ROUNDS:
-        return inconclusive(
-            both(
-                f"Only {rounds} rounds: give it more time with `max_time=`.",
-                f"只有 {rounds} 轮：用 `max_time=` 多给些时间。",
-            ),
-            reason="rounds",
-        )
+    if few := too_few_rounds(raced):
+        return few
+    low, high = raced.low, raced.high
     if low > 1:
         return correct(
             both(

@@ -136,5 +136,6 @@ def _ratio(pair: Any) -> dict[str, Any]:
 
     if pair is None:
         return {"ratio": 1.0, "low": 1.0, "high": 1.0, "verdict": "same"}
-    verdict = pair.verdict if pair.confidence >= ENOUGH else FEW
-    return {"ratio": pair.ratio, "low": pair.low, "high": pair.high, "verdict": verdict}
+    if pair.low is None or pair.confidence < ENOUGH:
+        return {"ratio": pair.ratio, "low": pair.ratio, "high": pair.ratio, "verdict": FEW}
+    return {"ratio": pair.ratio, "low": pair.low, "high": pair.high, "verdict": pair.verdict}

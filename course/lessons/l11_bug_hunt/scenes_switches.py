@@ -86,7 +86,7 @@ def _times(yours: object, plain: object) -> list[float]:
 
     with torch.no_grad(), flags.using({"torch.num_threads": 1}):
         pair = compare({"plain": plain, "yours": yours}, baseline="plain", max_time=1.0, ci=0.05).pairs["yours"]
-    return [float(pair.ratio), float(pair.low), float(pair.high)]
+    return [] if pair.low is None else [float(pair.ratio), float(pair.low), float(pair.high)]
 
 
 def trap_told(facts: Facts) -> Text:

@@ -11,11 +11,10 @@ from typing import Any
 
 import torch
 
-from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report
+from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, too_few_rounds
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
 
-LEAST_ROUNDS = 5
 ENOUGH = 1.5
 
 
@@ -282,14 +281,8 @@ def check_make_it_lose(race: Any) -> Verdict:
             ),
             reason="sides",
         )
-    if raced.rounds < LEAST_ROUNDS:
-        return inconclusive(
-            both(
-                f"Only {raced.rounds} rounds: give it more time with `max_time=`.",
-                f"只有 {raced.rounds} 轮：用 `max_time=` 多给些时间。",
-            ),
-            reason="rounds",
-        )
+    if few := too_few_rounds(raced):
+        return few
     low, high = raced.low, raced.high
     if low > ENOUGH:
         return correct(

@@ -399,9 +399,9 @@ for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
 # torch.backends.cudnn.benchmark = False        # a steady choice
 # DataLoader(..., generator=torch.Generator().manual_seed(s))
 # ```
-# On CUDA before PyTorch 2.10 also set `CUBLAS_WORKSPACE_CONFIG=:4096:8` in the environment before Python starts: without it the mode raises in `Linear`. Since 2.10 only the documentation of `nn.LSTM` still asks for it.
+# On CUDA before PyTorch 2.10 also set `CUBLAS_WORKSPACE_CONFIG=:4096:8` in the environment before Python starts: without it the mode raises in `Linear`. Since 2.10 only the documentation of `nn.RNN` and `nn.LSTM` still asks for it.
 #
-# Write down versions, device, threads, workers, batch size. Promise *the same bits on this set-up*. Not more.
+# Write down versions, device, instruction set, threads, workers, batch size. Promise *the same bits on this set-up*. Not more.
 #
 # “What you get from paper stays shallow; to know a thing, do it yourself.” (Lu You, 1199. He would have run it twice.)
 # %% [markdown] zh
@@ -413,9 +413,9 @@ for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
 # torch.backends.cudnn.benchmark = False        # 稳住选择
 # DataLoader(..., generator=torch.Generator().manual_seed(s))
 # ```
-# PyTorch 2.10 之前在 CUDA 上，还要在启动 Python 之前设好环境变量 `CUBLAS_WORKSPACE_CONFIG=:4096:8`，不然确定性模式下连 `Linear` 都会报错。2.10 起，只有 `nn.LSTM` 的文档还要求它。
+# PyTorch 2.10 之前在 CUDA 上，还要在启动 Python 之前设好环境变量 `CUBLAS_WORKSPACE_CONFIG=:4096:8`，不然确定性模式下连 `Linear` 都会报错。2.10 起，只有 `nn.RNN` 和 `nn.LSTM` 的文档还要求它。
 #
-# 再记下版本、设备、线程数、worker 数、batch 大小。承诺只有一句：*在这套环境上逐位相同*。不多承诺。
+# 再记下版本、设备、指令集、线程数、worker 数、batch 大小。承诺只有一句：*在这套环境上逐位相同*。不多承诺。
 #
 # “纸上得来终觉浅，绝知此事要躬行。”（陆游，1199 年。放到今天，他老人家大概会再跑一遍，对对结果！）
 # %% [markdown] en

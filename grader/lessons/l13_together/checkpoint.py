@@ -20,14 +20,14 @@
 # en: or "error" (none is left)? allowed: a list of kernels.
 # en: call: {"q": shape, "k": shape, "v": shape, "dropout": 0.1,
 # en:        "mask": "none"|"fixed"|"learnt"}
-# en: Flash needs: 4 dimensions each; the same first two sizes; the
+# en: Flash needs (torch 2.13): 4 dimensions each; the same first two sizes; the
 # en: same last size; dropout 0; no learnt mask. Math takes all.
 # en: Flash goes first. Other kernels are not for the CPU.
 # zh: 这次注意力在 CPU 上由哪个 kernel 计算："flash"、"math"，
 # zh: 还是 "error"（一个也不剩）？allowed：允许的 kernel 列表。
 # zh: call：{"q": 形状, "k": 形状, "v": 形状, "dropout": 0.1,
 # zh:        "mask": "none"|"fixed"|"learnt"}
-# zh: flash 要求：都是四维；前两维大小相同；最后一维大小相同；
+# zh: flash 要求（torch 2.13）：都是四维；前两维大小相同；最后一维大小相同；
 # zh: dropout 为 0；没有可学习的掩码。math 什么都接。
 # zh: flash 优先。其他 kernel 不是给 CPU 的。
 def pick_kernel(call: dict, allowed: list[str]) -> str:

@@ -105,7 +105,7 @@ explain("13-cuda-on-cpu")
 # On a CPU flash refuses for one of these reasons (torch checks a few rarer ones too):
 # 1. `dropout` is above 0;
 # 2. a mask is given that is learnt (`mask.requires_grad`);
-# 3. one of the three tensors does not have four dimensions;
+# 3. one of the three tensors has fewer than four dimensions (since torch 2.14 three will do);
 # 4. their last sizes are not all equal;
 # 5. the numbers of the last dimension do not lie side by side (`t.stride(-1)` is not 1).
 #
@@ -116,7 +116,7 @@ explain("13-cuda-on-cpu")
 # 在 CPU 上，只要沾上一条，flash 就会拒绝（torch 还查几条更少见的）：
 # 1. `dropout` 大于 0；
 # 2. 给了掩码，而且掩码是可学习的（`mask.requires_grad`）；
-# 3. 三个张量里有一个不是四维；
+# 3. 三个张量里有一个不到四维（torch 2.14 起，三维也收）；
 # 4. 它们最后一维的大小不全相等；
 # 5. 最后一维的数在内存里不挨着（`t.stride(-1)` 不是 1）。
 #
@@ -227,7 +227,9 @@ explain("13-make-it-count")
 # | **by the checks** | threads, deterministic mode, grad mode, autocast, default dtype, TF32 of products | a new recipe |
 # | **while writing**, never again | attention's kernel | nothing happens: 🕳️ |
 #
-# (`cudnn.benchmark` is read at each call too, but a size that has its plan keeps it: lesson 05. And for one function torch keeps 8 recipes at most; what would need a ninth runs uncompiled, with a warning. `torch.compiler.reset()` throws them all away.)
+# Two fine points. `cudnn.benchmark` is read at each call too, but a size that has its plan keeps it (lesson 05). And with `torch._inductor.config.freezing = True` the default backend packs the weights for oneDNN while writing; that code no longer reads `mkldnn.enabled`.
+#
+# For one function torch keeps 8 recipes at most; what would need a ninth runs uncompiled, with a warning. `torch.compiler.reset()` throws them all away.
 # %% [markdown] zh
 # ## 💡 设置是什么时候读的？
 #
@@ -237,7 +239,9 @@ explain("13-make-it-count")
 # | **对清单时** | 线程数、确定性模式、梯度模式、autocast、默认 dtype、矩阵乘的 TF32 | 新写一份菜谱 |
 # | **写菜谱时**，之后不再看 | 注意力的 kernel | 什么也不发生：🕳️ |
 #
-# （`cudnn.benchmark` 也是每次调用时读，但已经有执行计划的尺寸会沿用旧的，见第 05 课。另外，一个函数最多留 8 份菜谱；需要第 9 份时，torch 给个警告，不编译直接跑。`torch.compiler.reset()` 会把菜谱全扔掉。）
+# 有两点要留意：`cudnn.benchmark` 也是每次调用时读，但已经有执行计划的尺寸会沿用旧的（第 05 课）；设了 `torch._inductor.config.freezing = True`，默认后端在写菜谱时就把权重按 oneDNN 的格式打包好，这份代码不再读 `mkldnn.enabled`。
+#
+# 一个函数最多留 8 份菜谱；需要第 9 份时，torch 给个警告，不编译直接跑。`torch.compiler.reset()` 会把菜谱全扔掉。
 # %% [markdown] en
 # 📌 **So far.**
 # 1. A compiled function is used as long as its checks hold; a version seen before is found again.
@@ -351,7 +355,7 @@ check("13-kernel-gap")
 # | mask | **none** | yes |
 # | dropout | yes | yes |
 #
-# cuDNN has a kernel too, and math takes the rest. This is read in PyTorch's source (`transformers/cuda/sdp_utils.cpp`), not measured here. If you have such a GPU: the next cell works there as well. Change one thing at a time.
+# Math takes the rest. PyTorch tries flash first, then memory-efficient, with one exception: on an H100 or a B200 (compute capability 9.x and 10.x) cuDNN's kernel comes before both, if cuDNN 9.15.1 or newer is loaded. `enable_cudnn_sdp(False)` forbids it; `TORCH_CUDNN_SDPA_DEPRIORITIZED=1`, set before Python starts, keeps the old order. This is read in the source of torch 2.13 (`transformers/cuda/sdp_utils.cpp`), not measured here, and 2.9 had other conditions.
 # %% [markdown] zh
 # ### 选读：NVIDIA GPU 的名单不一样
 #
@@ -362,13 +366,25 @@ check("13-kernel-gap")
 # | 掩码 | **不收** | 收 |
 # | dropout | 收 | 收 |
 #
-# cuDNN 也有一个 kernel，其余的归 math。这张表是从 PyTorch 源码（`transformers/cuda/sdp_utils.cpp`）里读来的，不是在这里测的。你要是有这样的 GPU，下一格在那儿也能跑：一次只改一处试试。
+# 其余的归 math。PyTorch 先试 flash，再试 memory-efficient，只有一个例外：在 H100、B200 上（计算能力 9.x 和 10.x），只要加载的是 cuDNN 9.15.1 或更新的版本，就最先试 cuDNN 的 kernel。不想让它用，就写 `enable_cudnn_sdp(False)`；在启动 Python 之前设 `TORCH_CUDNN_SDPA_DEPRIORITIZED=1`，则恢复老顺序。以上是从 torch 2.13 的源码（`transformers/cuda/sdp_utils.cpp`）里读来的，不是在这里测的；2.9 的条件又不一样。
+# %% [markdown] en
+# Which order would **you** like? `sdpa_kernel([...], set_priority=True)` tries your list from left to right. A GPU follows it. A CPU only notes it down: its own order, flash before math, is fixed in the source (`transformers/sdp_utils_cpp.cpp`).
+#
+# Since 2.10 there is one more choice: `torch.nn.attention.activate_flash_attention_impl("FA3")` puts another implementation of flash in the place of the built-in one, if its package is installed.
+# %% [markdown] zh
+# 顺序能不能由**你**定？`sdpa_kernel([...], set_priority=True)` 会照你的清单从左往右试。GPU 听你的；CPU 只把它记下来：它自己的顺序（先 flash 后 math）写死在源码里（`transformers/sdp_utils_cpp.cpp`）。
+#
+# 2.10 起还多了一种选择：`torch.nn.attention.activate_flash_attention_impl("FA3")` 会用另一套 flash 实现替换内置的那套，前提是装了它的包。
 # %%
+# en: If you have such a GPU: this cell works there as well. Change one thing at a time.
+# zh: 你要是有这样的 GPU，这一格在那儿也能跑：一次只改一处试试。
 place = torch.accelerator.current_accelerator(check_available=True) or "cpu"
 half = torch.randn(2, 4, 64, 16, device=place, dtype=torch.float16)
 mask = torch.zeros(64, 64, device=place, dtype=half.dtype)
 print(place, "| without mask:", kernel_of(lambda: F.scaled_dot_product_attention(half, half, half)),
       "| with mask:", kernel_of(lambda: F.scaled_dot_product_attention(half, half, half, attn_mask=mask)))
+with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION], set_priority=True):
+    print("math wanted first; what ran:", kernel_of(call))
 # %% [markdown] en
 # ### Deeper, optional: the deterministic mode and its neighbours
 #

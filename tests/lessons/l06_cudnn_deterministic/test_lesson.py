@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from course import toy_search
+from course.experiment.new_process import answer_of
 from course.lessons.l06_cudnn_deterministic import filters as toy_filter
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from course.questions.bank import Bank
@@ -67,3 +68,27 @@ def test_a_nudge_is_one_step_up():
     toy_repro.nudge(moved)
     assert bool((moved > values).all()) and torch.nextafter(moved, values).equal(values)
     assert toy_repro.fit_losses(True, 3) != [] and toy_repro.duel_losses(False, 2) == toy_repro.duel_losses(False, 2)
+
+
+# --- what to write down -----------------------------------------------------------------------------------
+
+DRAWN = """
+import torch
+torch.set_num_threads(1)
+torch.manual_seed(0)
+drawn = {"capability": torch.backends.cpu.get_cpu_capability(), "randn": torch.randn(1000).tolist(), "rand": torch.rand(1000).tolist()}
+answer({**drawn, "softmax": torch.arange(4096.0).sin().mul(5).softmax(0).tolist()})
+"""
+
+
+def test_other_instructions_give_other_bits_for_one_seed_and_one_thread():
+    here, other = (answer_of(DRAWN, variables={"ATEN_CPU_CAPABILITY": one})[0] for one in (None, "default"))
+    if here["capability"] == other["capability"]:
+        pytest.skip("this CPU has no instructions that could be left out")
+    assert here["rand"] == other["rand"]
+    assert here["randn"] != other["randn"] and here["softmax"] != other["softmax"]
+
+
+def test_the_workspace_variable_is_still_documented_for_rnn_and_lstm_alone():
+    named = [one.__name__ for one in (torch.nn.RNN, torch.nn.GRU, torch.nn.LSTM) if "determinism" in one.__doc__]
+    assert named == ["RNN", "LSTM"]

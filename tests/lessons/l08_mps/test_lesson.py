@@ -29,3 +29,11 @@ def test_a_simulated_machine_answers_as_one(name):
         accelerator = torch.accelerator.current_accelerator()
         assert (accelerator and accelerator.type) == machine.built
     assert [ask() for ask in questions] == before
+
+
+# --- what depends on the version ----------------------------------------------------------------------------
+
+
+def test_streams_on_a_mac_came_with_torch_2_15():
+    version = tuple(map(int, torch.__version__.split(".")[:2]))
+    assert hasattr(torch.mps, "Stream") == (version >= (2, 15))

@@ -11,6 +11,7 @@ import torch
 
 from course import flags
 from course.experiment import base
+from course.experiment.new_process import answer_of
 from course.game import cases
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import bench, experiments, game, tuning, workloads
@@ -188,3 +189,19 @@ def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(mon
 def test_every_live_case_is_registered_once():
     assert {name for name, one in base.load_all().items() if one.lesson == LESSON} == {*LIVE, "10-compile-price"}
     assert experiments.SECONDS <= 10
+
+
+FIVE_STEPS = """
+import torch
+from course.lessons.l10_tuning_master.workloads import WORKLOADS
+torch.set_num_threads(1)
+weights = WORKLOADS["10-ci"].build({"seed": "set", "deterministic": "on", "threads": "1"})()
+answer([torch.backends.cpu.get_cpu_capability(), weights.tolist()])
+"""
+
+
+def test_seed_mode_and_one_thread_do_not_reach_a_cpu_with_other_instructions():
+    here, other = (answer_of(FIVE_STEPS, variables={"ATEN_CPU_CAPABILITY": one})[0] for one in (None, "default"))
+    if here[0] == other[0]:
+        pytest.skip("this CPU has no instructions that could be left out")
+    assert here[1] != other[1]

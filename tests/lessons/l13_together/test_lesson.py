@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from course import flags
 from course.experiment import base
@@ -14,12 +15,14 @@ from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mi
 from course.lessons.l13_together.exercises import CASES_ZH, _inputs, check_stays_fused
 from course.lessons.l13_together.experiments import CASES
 from course.lessons.l13_together.experiments_together import PROBES
+from course.machine import can
 from tests.lessons.l13_together import rows
 from tests.lessons.live import check_shown, measured, record_of
 
 pytestmark = pytest.mark.slow
 
 q = torch.randn(1, 2, 16, 8)
+VERSION = tuple(map(int, torch.__version__.split(".")[:2]))
 
 
 def attend(**options):
@@ -67,7 +70,9 @@ def test_a_race_runs_both_kernels_and_puts_everything_back():
 def test_attention_on_this_cpu_runs_as_the_lesson_says():
     found = {row["case"]: row for row in measured("13-who-attends", 30).rows}
     assert list(found) == list(CASES)
-    refused = {"dropout", "learnt mask", "three dimensions", "narrow values", "transposed"}
+    refused = {"dropout", "learnt mask", "narrow values", "transposed"} | (
+        {"three dimensions"} if VERSION < (2, 14) else set()
+    )
     assert {case for case, row in found.items() if row["kernel"] != "flash"} == refused
     assert {case for case, row in found.items() if row["refusal"]} == refused
 
@@ -88,7 +93,9 @@ def test_what_is_checked_before_compiled_code_runs(compiled):
         "no_grad",
         "autocast",
     }
-    assert all(row["first"] == 1 and row["back"] == 0 for row in found.values())
+    assert all(row["first"] == 1 for row in found.values())
+    # Put back, TF32 of products reads another word than before it was moved (2.15): the one that is compiled once more.
+    assert {name for name, row in found.items() if row["back"]} <= {"cuda.matmul.allow_tf32"}
 
 
 def test_an_attention_kernel_is_chosen_while_compiling(compiled):
@@ -127,3 +134,39 @@ def test_the_call_that_is_judged_wrongly_is_named_in_both_languages():
     for judged, name in ((False, "plain"), (True, "dropout")):
         (said,) = check_stays_fused(lambda *tensors, judged=judged, **given: judged).messages
         assert said["en"].startswith(name) and f"“{CASES_ZH[name]}”" in said["zh"]
+
+
+# --- frozen code, and an order of one's own ------------------------------------------------------------------
+
+FROZEN = """
+import torch
+import torch._inductor.config as inductor
+from course.onednn_log import log_of
+
+x, net, lines = torch.randn(4, 8, 32, 32), torch.nn.Conv2d(8, 16, 3).eval(), {}
+with torch.no_grad():
+    for frozen in (False, True):
+        torch.compiler.reset()
+        inductor.freezing = frozen
+        compiled = torch.compile(net)
+        compiled(x)
+        for enabled in (True, False):
+            torch.backends.mkldnn.enabled = enabled
+            lines[f"{frozen} {enabled}"] = sum(line.primitive == "convolution" for line in log_of(lambda: compiled(x)))
+        torch.backends.mkldnn.enabled = True
+answer(lines)
+"""
+
+
+@pytest.mark.skipif(not can("compiler"), reason="Inductor wants a C++ compiler")
+def test_a_compiled_convolution_reads_onednns_switch_at_each_call_unless_it_is_frozen():
+    lines = answer_of(FROZEN, timeout_s=600)[0]  # two compilations in C++, seconds on a quiet machine
+    assert lines == {"False True": 1, "False False": 0, "True True": 1, "True False": 1}
+
+
+def test_a_cpu_notes_down_an_order_of_kernels_and_keeps_its_own():
+    wanted = [SDPBackend.MATH, SDPBackend.FLASH_ATTENTION]
+    with sdpa_kernel(wanted, set_priority=True):
+        assert torch._C._get_sdp_priority_order()[:2] == [int(one) for one in wanted]
+        assert kernel_of(attend) == "flash"
+    assert hasattr(torch.nn.attention, "activate_flash_attention_impl") == (VERSION >= (2, 10))

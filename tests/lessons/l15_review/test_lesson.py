@@ -9,6 +9,7 @@ import torch
 from course import flags
 from course.experiment import base
 from course.flags import SWITCHES
+from course.i18n import LANGUAGES
 from course.lessons.l15_review import experiments
 from course.lessons.l15_review.exercises import ASKED, SCRIPTS, homes
 from tests.lessons.l15_review.rows import flips
@@ -40,6 +41,18 @@ def test_flipping_tries_each_switch_alone_and_puts_everything_back():
     if torch.backends.mkldnn.is_available():
         parts = set(rows["mkldnn.enabled"]["parts"].split())
         assert {"conv", "lstm"} <= parts and "linear" not in parts
+
+
+def test_without_time_for_all_the_likely_ones_are_tried_and_the_rest_is_counted():
+    found = base.run_experiment(base.get("15-flip-all"), 0)
+    rows = found.rows[1:]
+    assert rows[0]["switch"] == "mkldnn.enabled" and rows[0]["state"] != "untried"
+    assert {row["state"] for row in rows[1:]} == {"untried"} and not found.complete
+    assert {row["switch"] for row in rows} == {one.name for one in SWITCHES.values() if one.changeable}
+    for language in LANGUAGES:
+        assert str(len(rows) - 1) in base.get("15-flip-all").finding(found)[language]
+    order = [row["switch"] for row in rows]
+    assert order.index("nnpack.set_flags") < order.index("cuda.enable_flash_sdp") < order.index("cudnn.benchmark")
 
 
 def test_every_switch_has_another_value_to_try_or_is_told_as_refused():

@@ -1,0 +1,90 @@
+"""What all benchmarks share: rows kept as they come, a word about a busy machine, limits in CPU time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from course import machine
+
+BUSY = 0.5
+"""A load of more than this for each core at the start is remarked: figures will not hold."""
+PATIENCE = 20
+"""Wall seconds allowed for each second of CPU time, before a process that only waits is ended too."""
+
+
+def busy_words() -> str:
+    """That this machine is busy, and how; empty where it is not, or does not tell its load."""
+    load, cores = load_now(), machine.passport()["cores"] or 1
+    return f"this machine is busy (load {load:.0f}): figures will not hold" if load > BUSY * cores else ""
+
+
+def load_now() -> float:
+    """The load of the last minute; 0 where the system does not tell."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+class Rows:
+    """Rows of a run in a file of JSON lines, one added at a time, so that a run that was stopped goes on where it was.
+
+    path: the file; its folder is made. setting: what all rows of it have in common (arguments, versions); rows of another
+    setting are set aside, in a file beside it. `fresh` starts anew.
+    """
+
+    def __init__(self, path: Path, setting: Mapping[str, Any], fresh: bool = False) -> None:
+        self.path, self.setting = path, json.loads(json.dumps(dict(setting)))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        found = [] if fresh else list(_read(path))
+        if found[:1] != [self.setting]:
+            if found:
+                path.replace(path.with_suffix(f".{int(time.time())}.jsonl"))
+            path.write_text(json.dumps(self.setting) + "\n", encoding="utf-8")
+            found = found[:0]
+        else:  # without a last line that was cut
+            path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+        self.rows: list[dict[str, Any]] = found[1:]
+
+    def add(self, **row: Any) -> None:
+        """Keep a row."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+        self.rows.append(json.loads(json.dumps(row)))
+
+    def has(self, **part: Any) -> bool:
+        """Whether there is a row with these values."""
+        return any(all(row.get(key) == value for key, value in part.items()) for row in self.rows)
+
+
+def _read(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file, as far as they are whole: the last line may have been cut."""
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            return
+
+
+def run_limited(command: Sequence[str], cpu_s: float) -> tuple[int, str, str]:
+    """Run a command with at most `cpu_s` seconds of CPU time: (exit status, stdout, stderr). However busy the machine is,
+    the same work fits. Where CPU time has no limit (Windows), and for a process that waits, PATIENCE times as long on the
+    wall ends it; its status is then -9.
+    """
+    try:
+        done = subprocess.run(
+            _with_limit(command, cpu_s), capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE * cpu_s
+        )
+    except subprocess.TimeoutExpired:
+        return -9, "", ""
+    return done.returncode, done.stdout, done.stderr
+
+
+def _with_limit(command: Sequence[str], cpu_s: float) -> list[str]:
+    """`command`, where there is a shell that can limit the CPU time of what it starts, behind that limit."""
+    if os.name != "posix":
+        return list(command)
+    return ["/bin/sh", "-c", f'ulimit -t {max(1, round(cpu_s))} && exec "$0" "$@"', *command]

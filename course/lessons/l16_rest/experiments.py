@@ -1,0 +1,261 @@
+"""Experiments of lesson 16 about einsum: what the search for an order is worth, what it costs, and who obeys the switch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import rows_of
+from course.experiment.plots import ratios, table
+from course.experiment.words import NOTHING, joined, sci, word
+from course.i18n import Text, both, t
+from course.records import Record
+
+LESSON = "16_rest"
+PROBES = "course.lessons.l16_rest.probes"
+SAME = 0.02  # within 2 % of the time counts as the same
+NOISY = both("Too noisy here to tell.", "噪声太大，分不出来。")
+MEASURING = both("measuring in a new process", "在新进程里测量")
+
+
+def interval(row: dict) -> str:
+    """0.61 [0.58, 0.64] of a row with ratio, low, high; 1,120 instead of 1.12e+03."""
+    ratio, low, high = (f"{float(f'{row[key]:.3g}'):,g}" for key in ("ratio", "low", "high"))
+    return f"{ratio} [{low}, {high}]"
+
+
+def kind_of(row: dict) -> str:
+    """faster | slower | same | undecided: where the interval of a ratio lies, 2 % to either side being the same."""
+    if row["high"] < 1 - SAME:
+        return "faster"
+    if row["low"] > 1 + SAME:
+        return "slower"
+    return "same" if 1 - SAME <= row["low"] and row["high"] <= 1 + SAME else "undecided"
+
+
+def times(factor: float) -> str:
+    """A factor as people say it: 2.4 -> 2.4, 13.2 -> 13, 113 -> 110, 1066 -> 1,100."""
+    return f"{factor:.1f}".removesuffix(".0") if factor < 10 else sci(factor) if factor >= 100 else f"{factor:.0f}"
+
+
+# --- 16-einsum ----------------------------------------------------------------------------------------------
+
+CASES = {
+    "vector last": both("matrix, matrix, vector", "矩阵、矩阵、向量"),
+    "vector first": both("vector, matrix, matrix", "向量、矩阵、矩阵"),
+    "adapter": both("an adapter, weights first", "adapter，权重写在前"),
+    "two operands": both("two matrices only", "只有两个矩阵"),
+    "tiny": both("three 4×4 matrices", "三个 4×4 矩阵"),
+}
+
+
+def _by_case(record: Record) -> dict[str, dict]:
+    return {row["case"]: row for row in record.rows}
+
+
+def headline_einsum(record: Record) -> Text:
+    rows = _by_case(record)
+    if not {"vector last", "tiny"} <= set(rows):
+        return NOISY
+    best = min(rows.values(), key=lambda row: row["ratio"])
+    kinds = kind_of(best), kind_of(rows["tiny"])
+    factor = times(1 / best["ratio"])
+    if "undecided" in kinds:
+        return NOISY
+    if kinds[0] != "faster":
+        return both("Searching for an order made nothing faster here.", "找顺序这件事，在这里没让谁变快。")
+    if kinds[1] == "slower":
+        return both(
+            f"One einsum became {factor} times faster, and a tiny one slower.",
+            f"有的 einsum 快了 {factor} 倍，很小的反而变慢。",
+        )
+    return both(
+        f"One einsum became {factor} times faster, and none became slower.",
+        f"有的 einsum 快了 {factor} 倍，没有变慢的。",
+    )
+
+
+def say_einsum(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    changed = [row["case"] for row in record.rows if not row["same_bits"]]
+    told = {
+        code: "; ".join(f"{CASES[row['case']][code]} {interval(row)}" for row in record.rows) for code in ("en", "zh")
+    }
+    listed = {code: joined([CASES[name][code] for name in changed], code) for code in ("en", "zh")}
+    return both(
+        f"Time with the search over time without, one thread: {told['en']}. Other bits: {listed['en'] or 'none'}.",
+        f"找顺序与不找的耗时比（单线程）：{told['zh'].replace('; ', '；')}。结果逐位不一致的：{listed['zh'] or '无'}。",
+    )
+
+
+def draw_einsum(record: Record, ax: Any) -> None:
+    ratios(
+        ax,
+        record.rows,
+        [word(CASES[row["case"]]) for row in record.rows],
+        digits=2,
+        what=t("time with the search / without (left: faster)", "找顺序 / 不找 的耗时比（左边：更快）"),
+    )
+
+
+def settle_einsum(record: Record) -> dict[str, str | None]:
+    row = _by_case(record).get("tiny")
+    answers = {"faster": "a", "same": "b", "slower": "c"}
+    return {"16-bet-tiny": answers.get(kind_of(row)) if row else None}
+
+
+@experiment(
+    name="16-einsum",
+    lesson=LESSON,
+    version=1,
+    needs="opt_einsum",
+    seconds=6,
+    title=both("einsum with and without a search for the best order", "einsum：找最佳顺序，与不找"),
+    finding=say_einsum,
+    draw=draw_einsum,
+    settles=settle_einsum,
+)
+def einsum(budget: Budget) -> list[dict]:
+    """Five einsums raced with opt_einsum.enabled on against off, in a new process, one thread."""
+    return [row for part in budget.loop(["einsums"], desc=MEASURING) for row in rows_of(PROBES, part, budget.seconds)]
+
+
+# --- 16-search-price ----------------------------------------------------------------------------------------
+
+STRATEGIES = {
+    "off": both("no search", "不找"),
+    "greedy": both("'greedy'", "'greedy'"),
+    "auto": both("'auto', the default", "'auto'（默认）"),
+    "optimal": both("'optimal'", "'optimal'"),
+}
+
+
+def headline_search_price(record: Record) -> Text:
+    dearest = max(record.rows, key=lambda row: row["low"], default=None)
+    if dearest is None or len(record.rows) < len(STRATEGIES):
+        return NOISY
+    if kind_of(dearest) != "slower":
+        return both("No search was clearly dearer than the work.", "没有哪种找法明显比干活还贵。")
+    factor, name = times(dearest["ratio"]), dearest["strategy"]
+    return both(
+        f"With “{name}” the search took {factor} times as long as the work.",
+        f"用 {name}，光找顺序就花了干活的 {factor} 倍时间。",
+    )
+
+
+def say_search_price(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    told = {
+        code: mark.join(
+            f"{STRATEGIES[row['strategy']][code]} {row['ms']:.3g} ms"
+            + (f"{comma}{interval(row)}" if row["strategy"] != "off" else "")
+            for row in record.rows
+        )
+        for code, mark, comma in (("en", "; ", ", "), ("zh", "；", "，"))
+    }
+    return both(
+        f"One call with eight 3×3 matrices, and the ratio to no search: {told['en']}.",
+        f"八个 3×3 矩阵的一次调用，以及与不找之比：{told['zh']}。",
+    )
+
+
+def draw_search_price(record: Record, ax: Any) -> None:
+    from course.figures import intervals
+
+    rows = record.rows
+    off_ms = next((row["ms"] for row in rows if row["strategy"] == "off"), 0.0)
+    intervals(
+        ax,
+        [word(STRATEGIES[row["strategy"]]) for row in rows],
+        [row["ms"] for row in rows],
+        [row["low"] * off_ms for row in rows],
+        [row["high"] * off_ms for row in rows],
+        "ms",
+        what=t("one call with eight small matrices", "八个小矩阵的一次调用"),
+        log=True,
+        digits=2,
+    )
+
+
+@experiment(
+    name="16-search-price",
+    lesson=LESSON,
+    version=1,
+    needs="opt_einsum",
+    seconds=4,
+    title=both("What the search itself costs: eight small matrices", "找顺序本身要花多少：八个小矩阵"),
+    finding=say_search_price,
+    draw=draw_search_price,
+)
+def search_price(budget: Budget) -> list[dict]:
+    """One einsum of eight 3x3 matrices under each strategy, in a new process; nothing is kept between calls."""
+    return [row for part in budget.loop(["searches"], desc=MEASURING) for row in rows_of(PROBES, part, budget.seconds)]
+
+
+# --- 16-flags-trap ------------------------------------------------------------------------------------------
+
+STEPS = {
+    "start": both("new process", "新进程"),
+    "block off": both("with flags(enabled=False)", "with flags(enabled=False)"),
+    "assigned off": both("enabled = False", "enabled = False"),
+    "block on": both("then with flags(enabled=True)", "再 with flags(enabled=True)"),
+    "assigned on": both("enabled = True", "enabled = True"),
+}
+
+
+def headline_flags_trap(record: Record) -> Text:
+    wrong = [row["step"] for row in record.rows if row["asked"] != row["searched"]]
+    if len(record.rows) < len(STEPS):
+        return NOISY
+    if not wrong:
+        return both("Every step was obeyed, the block as well.", "每一步都照办了，with 块也一样。")
+    if wrong == ["block on"]:
+        return both(
+            "After one plain assignment, the block switches nothing any more.", "直接赋值过一次，with 块就不管用了。"
+        )
+    return both("More than the block was ignored here.", "在这里，不听话的不只是 with 块。")
+
+
+def say_flags_trap(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    wrong = [row for row in record.rows if row["asked"] != row["searched"]]
+    told = {code: joined([STEPS[row["step"]][code] for row in wrong], code) for code in ("en", "zh")}
+    return both(
+        f"{len(record.rows) - len(wrong)} of {len(record.rows)} steps did what they asked for. Ignored: {told['en'] or 'none'}.",
+        f"{len(record.rows)} 步里有 {len(record.rows) - len(wrong)} 步照办了。没照办的：{told['zh'] or '无'}。",
+    )
+
+
+def draw_flags_trap(record: Record, ax: Any) -> None:
+    yes, no = t("yes", "是"), t("no", "否")
+    heads = (t("asked for", "要求"), t("reads", "读出来"), t("was searched", "真找了"))
+    lines = [
+        (
+            word(STEPS[row["step"]]),
+            [
+                (yes if row["asked"] else no, None),
+                (str(bool(row["reads"])), None),
+                (yes if row["searched"] else no, 0 if row["asked"] == row["searched"] else 1),
+            ],
+        )
+        for row in record.rows
+    ]
+    table(ax, heads, lines)
+
+
+@experiment(
+    name="16-flags-trap",
+    lesson=LESSON,
+    version=1,
+    needs="opt_einsum",
+    seconds=4,
+    title=both("Five steps with one switch: which are obeyed?", "同一个开关拨五步：哪几步算数？"),
+    finding=say_flags_trap,
+    draw=draw_flags_trap,
+)
+def flags_trap(budget: Budget) -> list[dict]:
+    """opt_einsum.enabled set in turn by flags() and by assignment, in a new process: what it reads, what einsum does."""
+    return [row for part in budget.loop(["trap"], desc=MEASURING) for row in rows_of(PROBES, part)]

@@ -1,0 +1,249 @@
+"""Experiments of lesson 16 about int8: four engines, who decides which of them computes, and sums that saturate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from course.experiment.base import Budget, experiment
+from course.experiment.new_process import rows_of
+from course.experiment.plots import ratios, table
+from course.experiment.words import NOTHING, joined, word
+from course.i18n import Text, both, t
+from course.lessons.l16_rest.experiments import LESSON, MEASURING, NOISY, interval, kind_of, times
+from course.records import Record
+
+PROBES = "course.lessons.l16_rest.probes_int8"
+
+# --- 16-engines ---------------------------------------------------------------------------------------------
+
+
+def headline_engines(record: Record) -> Text:
+    kinds = {row["engine"]: kind_of(row) for row in record.rows}
+    if not kinds or "undecided" in kinds.values():
+        return NOISY
+    slower = [name for name, kind in kinds.items() if kind == "slower"]
+    best = times(1 / min(row["ratio"] for row in record.rows))
+    if not slower:
+        return both(
+            "Every int8 engine here was at least as fast as float32.", "这里的 int8 引擎，没有比 float32 慢的。"
+        )
+    if len(slower) == len(kinds):
+        return both("Here int8 was slower with every engine.", "在这里，哪个引擎的 int8 都更慢。")
+    return both(
+        f"int8 can be {best} times faster than float32, or slower: it depends on the engine.",
+        f"int8 能快 {best} 倍，也能更慢，就看引擎。",
+    )
+
+
+def say_engines(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    told = "; ".join(f"{row['engine']} {interval(row)}" for row in record.rows)
+    return both(
+        f"A linear layer, one thread, time in int8 over time in float32: {told}.",
+        f"一个线性层，单线程，int8 与 float32 的耗时比：{told.replace('; ', '；')}。",
+    )
+
+
+def draw_engines(record: Record, ax: Any) -> None:
+    ratios(
+        ax,
+        record.rows,
+        [row["engine"] for row in record.rows],
+        digits=2,
+        what=t("time in int8 / time in float32 (left: int8 is faster)", "int8 / float32 的耗时比（左边：int8 更快）"),
+    )
+
+
+@experiment(
+    name="16-engines",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=4,
+    title=both("One linear layer in int8: each engine against float32", "同一个线性层用 int8：各个引擎与 float32 比"),
+    finding=say_engines,
+    draw=draw_engines,
+)
+def engines(budget: Budget) -> list[dict]:
+    """Time of a quantized linear layer over its time in float32, for every engine of this build, in a new process."""
+    return [row for part in budget.loop(["engines"], desc=MEASURING) for row in rows_of(PROBES, part, budget.seconds)]
+
+
+# --- 16-packed ----------------------------------------------------------------------------------------------
+
+LIKE = {
+    "maker": both("the packer", "打包的那个"),
+    "runner": both("the switch", "开关说的那个"),
+    "both": both("both alike", "两者一样"),
+    "neither": both("neither", "都不是"),
+    "error": both("an error", "报错"),
+}
+
+
+def _crossed(record: Record) -> list[dict]:
+    """The rows in which the engine changed between packing and running."""
+    return [row for row in record.rows if row["packed"] != row["engine"]]
+
+
+def headline_packed(record: Record) -> Text:
+    found = {row["like"] for row in _crossed(record)}
+    if not found:
+        return both("Only one engine here: nothing to compare.", "这里只有一个引擎，没得比。")
+    said = {
+        "maker": both("Who packed the weight computes it, whatever the switch says.", "谁打的包谁来算，开关说了不算。"),
+        "runner": both("Who the switch names computes it, whoever packed.", "开关说谁就是谁，不管谁打的包。"),
+        "error": both("A weight packed by one engine is refused by the other.", "一个引擎打的包，另一个不收。"),
+        "both": both(
+            "Both engines gave the same bits: no telling who computed.", "两个引擎结果逐位相同，看不出谁算的。"
+        ),
+    }
+    return said[next(iter(found))] if len(found) == 1 and found <= set(said) else NOISY
+
+
+def say_packed(record: Record) -> Text:
+    rows = _crossed(record)
+    if not rows:
+        return NOTHING
+    told = {
+        "en": "; ".join(
+            f"packed by {row['packed']}, run under {row['engine']}: {LIKE[row['like']]['en']}" for row in rows
+        ),
+        "zh": "；".join(f"{row['packed']} 打包、{row['engine']} 运行：{LIKE[row['like']]['zh']}" for row in rows),
+    }
+    return both(f"Whose bits came out? {told['en'].capitalize()}.", f"结果的位和谁一样？{told['zh']}。")
+
+
+def draw_packed(record: Record, ax: Any) -> None:
+    heads = (t("switch when run", "运行时的开关"), t("the bits are those of", "结果的位与谁相同"))
+    lines = [
+        (
+            t(f"packed by {row['packed']}", f"{row['packed']} 打包"),
+            [
+                (row["engine"], None),
+                (
+                    {"maker": row["packed"], "runner": row["engine"]}.get(row["like"], word(LIKE[row["like"]]))
+                    if row["packed"] != row["engine"]
+                    else row["packed"],
+                    int(row["packed"] != row["engine"]),
+                ),
+            ],
+        )
+        for row in record.rows
+    ]
+    table(ax, heads, lines)
+
+
+def settle_packed(record: Record) -> dict[str, str | None]:
+    found = {row["like"] for row in _crossed(record) if row["packed"] == "qnnpack"}
+    answers = {"runner": "a", "maker": "b", "error": "c"}
+    return {"16-bet-packed": answers.get(found.pop()) if len(found) == 1 else None}
+
+
+@experiment(
+    name="16-packed",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=4,
+    title=both("Packed under one engine, run under another: who computes?", "用一个引擎打包，换一个来跑：谁在算？"),
+    finding=say_packed,
+    draw=draw_packed,
+    settles=settle_packed,
+)
+def packed(budget: Budget) -> list[dict]:
+    """In a new process: an int8 weight packed under either of two engines and run under either; whose bits come out."""
+    return [row for part in budget.loop(["packed_and_run"], desc=MEASURING) for row in rows_of(PROBES, part)]
+
+
+# --- 16-half-answer -----------------------------------------------------------------------------------------
+
+LIMITS = {
+    "as it is": ("", both("this CPU as it is", "本机原样")),
+    "FBGEMM AVX2": ("FBGEMM_ENABLE_INSTRUCTIONS", both("FBGEMM held to AVX2", "FBGEMM 只许用 AVX2")),
+    "oneDNN AVX2": ("ONEDNN_MAX_CPU_ISA", both("oneDNN held to AVX2", "oneDNN 只许用 AVX2")),
+}
+EXACT = 0.02
+
+
+def _wrong(record: Record, bits: int = 8) -> list[dict]:
+    return [row for row in record.rows if row["bits"] == bits and abs(row["share"] - 1) > EXACT]
+
+
+def headline_half_answer(record: Record) -> Text:
+    if not record.rows:
+        return NOISY
+    wrong = _wrong(record)
+    if not wrong:
+        return both("Every engine gave the true sum here.", "在这里，每个引擎的和都是对的。")
+    if any(row["said"] for row in wrong):
+        return both("Some sums came out wrong, with a warning.", "有的和算错了，但给了警告。")
+    if any(row["limit"] == "as it is" for row in wrong):
+        return both("On this CPU int8 sums come out wrong, without a word.", "在这台 CPU 上，int8 的和会悄悄算错。")
+    return both("With older instructions: half the answer, and not a word.", "换成老指令，结果只剩一半，一声不吭。")
+
+
+def say_half_answer(record: Record) -> Text:
+    if not record.rows:
+        return NOTHING
+    wrong, cured = _wrong(record), _wrong(record, 7)
+    told = {
+        code: joined(
+            [f"{row['engine']} {row['share']:.3f}{colon}{LIMITS[row['limit']][1][code]}{end}" for row in wrong], code
+        )
+        for code, colon, end in (("en", " with ", ""), ("zh", "（", "）"))
+    }
+    return both(
+        f"The result as a share of the true sum, inputs of 8 bits: {told['en'] or 'right everywhere'}; all others 1.000. "
+        f"With 7 bits {'wrong in ' + str(len(cured)) + ' cases' if cured else 'all are 1.000'}. "
+        f"Warnings and errors: {sum(row['said'] for row in record.rows)}.",
+        f"结果占真值的比例，8 位输入：{told['zh'] or '全对'}；其余都是 1.000。"
+        f"换成 7 位：{'有 ' + str(len(cured)) + ' 处不对' if cured else '全是 1.000'}。"
+        f"警告与报错：{sum(row['said'] for row in record.rows)} 个。",
+    )
+
+
+def draw_half_answer(record: Record, ax: Any) -> None:
+    limits = list(dict.fromkeys(row["limit"] for row in record.rows))
+    heads = [word(LIMITS[limit][1]) for limit in limits]
+    share = {(row["engine"], row["bits"], row["limit"]): row["share"] for row in record.rows}
+    lines = []
+    for engine in dict.fromkeys(row["engine"] for row in record.rows):
+        for bits in (8, 7):
+            cells = [share.get((engine, bits, limit)) for limit in limits]
+            if bits == 8 or any(share.get((engine, 8, limit), 1) < 1 - EXACT for limit in limits):
+                shown = [("–", None) if one is None else (f"{one:.3f}", int(abs(one - 1) > EXACT)) for one in cells]
+                lines.append((t(f"{engine}, {bits} bits", f"{engine}，{bits} 位"), shown))
+    table(ax, heads, lines)
+
+
+def settle_half_answer(record: Record) -> dict[str, str | None]:
+    row = next(
+        (one for one in record.rows if (one["engine"], one["bits"], one["limit"]) == ("x86", 8, "FBGEMM AVX2")), None
+    )
+    if row is None:
+        return {"16-bet-old-cpu": None}
+    if row["said"]:
+        return {"16-bet-old-cpu": "c"}
+    return {"16-bet-old-cpu": "a" if abs(row["share"] - 1) <= EXACT else "b"}
+
+
+@experiment(
+    name="16-half-answer",
+    lesson=LESSON,
+    version=1,
+    needs="cpu",
+    seconds=8,
+    title=both("The same int8 sum on a CPU with fewer instructions", "同一个 int8 求和，CPU 指令少一些"),
+    finding=say_half_answer,
+    draw=draw_half_answer,
+    settles=settle_half_answer,
+)
+def half_answer(budget: Budget) -> list[dict]:
+    """Largest inputs times largest weights in int8 by each engine, in new processes held to older instructions or not."""
+    rows = []
+    for limit in budget.loop(LIMITS, desc=both("new processes", "新进程"), least=len(LIMITS)):
+        variable = LIMITS[limit][0]
+        found = rows_of(PROBES, "shares", variables={variable: "AVX2"} if variable else {})
+        rows += [{"limit": limit, **row} for row in found]
+    return rows

@@ -1,0 +1,104 @@
+"""What lesson 16 runs in a new process about servers: threads beside a busy neighbour, and PyTorch's launcher.
+
+torch alone is needed. Every function returns rows of plain data.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+CALLS, LEAST_CALLS, LEAST_ROUNDS = 600, 20, 6
+MODES = ("plain", "throughput", "latency", "one core each", "too many")
+
+
+def two_cores() -> set[int]:
+    """The two processors that this process may use first; an empty set where the system does not tell."""
+    return set(sorted(os.sched_getaffinity(0))[:2]) if hasattr(os, "sched_getaffinity") else set()
+
+
+def beside_a_neighbour(seconds: float, rounds: int = 12) -> list[dict[str, Any]]:
+    """A convolution on one thread and on two, in turn, on two processors, alone and then beside one busy Python loop.
+
+    Each row: 600 calls, fewer where they take long; their median and the time that 99 % of them stay below, in ms. On
+    Linux this process and the neighbour stay on the same two processors.
+    """
+    cores = two_cores()
+    if cores:
+        os.sched_setaffinity(0, cores)
+    torch.manual_seed(0)
+    layer, x, rows = torch.nn.Conv2d(32, 32, 3, padding=1), torch.randn(1, 32, 56, 56), []
+    with torch.inference_mode():
+        for neighbours in (0, 1):
+            busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(neighbours)]
+            try:
+                end = time.perf_counter() + seconds / 2
+                for number in range(rounds):
+                    for threads in (1, 2) if number % 2 else (2, 1):
+                        found = _timed(layer, x, threads, seconds / 4 / LEAST_ROUNDS)
+                        rows.append({"neighbours": neighbours, "round": number, "threads": threads, **found})
+                    if time.perf_counter() > end and number + 1 >= LEAST_ROUNDS:
+                        break
+            finally:
+                for one in busy:
+                    one.kill()
+                    one.wait()
+    return rows
+
+
+def _timed(layer: Any, x: torch.Tensor, threads: int, seconds: float) -> dict[str, float]:
+    torch.set_num_threads(threads)
+    for _ in range(3):
+        layer(x)
+    times, end = [], time.perf_counter() + seconds
+    while len(times) < CALLS and (len(times) < LEAST_CALLS or time.perf_counter() < end):
+        start = time.perf_counter()
+        layer(x)
+        times.append((time.perf_counter() - start) * 1e3)
+    times.sort()
+    return {"calls": len(times), "median_ms": times[len(times) // 2], "p99_ms": times[int(0.99 * len(times))]}
+
+
+WORKER = 'import os; print("ran", os.environ.get("OMP_NUM_THREADS", "-"), flush=True)\n'
+
+
+def launched(mode: str) -> list[dict[str, Any]]:
+    """`python -m torch.backends.xeon.run_cpu` with a script of one line: how many copies of it ran, and the exit code.
+
+    mode: one of MODES. expected: how many copies the options ask for, 0 where they cannot be met.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    options, expected = {
+        "plain": ([], 1),
+        "throughput": (["--throughput-mode"], 1),
+        "latency": (["--latency-mode"], max(1, cores // 4)),
+        "one core each": (["--ninstances", str(cores), "--ncores-per-instance", "1"], cores),
+        "too many": (["--ninstances", str(cores + 1)], 0),
+    }[mode]
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "worker.py")
+        script.write_text(WORKER, encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "torch.backends.xeon.run_cpu", *options, str(script)],
+            capture_output=True, text=True, errors="replace", timeout=100, cwd=folder, check=False,
+        )  # fmt: skip
+    ran = re.findall(r"^ran (\S+)$", done.stdout, re.MULTILINE)
+    return [
+        {
+            "mode": mode,
+            "options": " ".join(options),
+            "cores": cores,
+            "expected": expected,
+            "ran": len(ran),
+            "exit_code": done.returncode,
+            "threads": ran[0] if ran else "",
+        }
+    ]

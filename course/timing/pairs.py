@@ -1,0 +1,170 @@
+"""The ratio of two functions timed side by side: its centre and its interval, from blocks in random order.
+
+Pure functions on plain numbers; numpy is loaded at the first call. In each pair one block of either function ran, in an
+order drawn by a fair coin. Under a trial ratio, divided out of the candidate's times, every coin is as likely as its
+opposite, whatever the times are: an interval is the set of all trial ratios under which the coins do not look loaded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from course.timing import stats
+
+NEAR_S = 30e-6
+"""A pair that begins later than this after the end of the one before is not compared with it, in seconds."""
+MOST_CHAINED = 1500
+"""Of more pairs than this order statistics are narrow enough, and quicker."""
+MOST_RANKED = 400
+"""Pairs of which all averages of two are taken; of more, evenly spaced ones."""
+GUARD = 0.001
+"""Error of the order-statistic interval that holds the one from sign flips; at most a third of the error asked for."""
+SCALE_SHARE, REACH = 0.3, 3.0
+"""Differences beyond REACH times this quantile of all differences within pairs have no weight."""
+TRIALS = 80
+"""Trial ratios of the first search."""
+_FINE, _STEPS = 16, 3
+"""An end is found by cutting the gap between two trial ratios _STEPS times into _FINE parts."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Blocks of two functions, one entry a pair, in order of time; times are for one call, in seconds.
+
+    candidate, baseline: the times. first: whether the candidate ran first. linked: whether the pair began within NEAR_S
+    after the one before.
+    """
+
+    candidate: Sequence[float]
+    baseline: Sequence[float]
+    first: Sequence[bool]
+    linked: Sequence[bool]
+
+    def ratios(self) -> list[float]:
+        """time(candidate) / time(baseline) of each pair."""
+        return [c / b for c, b in zip(self.candidate, self.baseline, strict=True)]
+
+
+def chained(pairs: Pairs, error: float) -> tuple[float, stats.Interval]:
+    """Centre and interval of the ratio from sign flips along the chain of blocks; at least FEWEST_ROUNDS pairs.
+
+    The score of a pair is its own difference of logarithms against those to the blocks before and after it, each cut off
+    by Tukey's biweight, so that a block during which the machine changed its speed counts little. Under the true ratio
+    each score has a random sign. 0 to infinity where the pairs are too few for the error.
+    """
+    import numpy as np
+
+    one, two = np.log(pairs.candidate), np.log(pairs.baseline)
+    sign, linked = np.where(pairs.first, 1.0, -1.0), np.asarray(pairs.linked, bool)[1:]
+    order = np.sort(one - two)
+    guard = min(GUARD, error / 3)
+    bar = stats.normal_quantile(1 - (error - guard) / 2)
+
+    def scores(trials: Any) -> Any:
+        """The standardised sum of signed scores under each of the trial log ratios."""
+        adjusted = one - trials[:, None]
+        before, after = np.where(sign > 0, adjusted, two), np.where(sign > 0, two, adjusted)
+        within = after - before
+        at = min(len(sign) - 1, int(SCALE_SHARE * len(sign)))
+        scale = REACH * np.maximum(np.partition(np.abs(within), at, axis=1)[:, at, None], 1e-9)
+        score = -_biweight(within / scale)
+        across = np.where(linked, _biweight((before[:, 1:] - after[:, :-1]) / scale), 0.0) / 2
+        score[:, 1:] += across
+        score[:, :-1] += across
+        size = np.sqrt((score * score).sum(axis=1))
+        return np.divide((score * sign).sum(axis=1), size, out=np.zeros_like(size), where=size > 0)
+
+    k, _ = stats.rank(len(order), guard)
+    inside = order[max(k - 1, 0) : len(order) - max(k - 1, 0)]
+    trials = np.append(inside[:: max(1, len(inside) // TRIALS)], inside[-1])
+    found = scores(trials)
+    middle = float(np.median(order))
+    centre = _crossing(trials, found, middle, scores)
+    low, high = _ends(trials, np.abs(found) <= bar, centre, lambda at: np.abs(scores(at)) <= bar)
+    if not k and (low == order[0] or high == order[-1]):  # all that was seen is not enough
+        low, high = -math.inf, math.inf
+    return math.exp(centre), stats.Interval(math.exp(low), math.exp(high), 1 - error)
+
+
+def _biweight(u: Any) -> Any:
+    """Tukey's biweight: u (1 - u^2)^2 where |u| < 1, else 0."""
+    import numpy as np
+
+    rest = np.maximum(1 - u * u, 0.0)
+    return u * rest * rest
+
+
+def _crossing(trials: Any, found: Any, middle: float, scores: Callable[[Any], Any]) -> float:
+    """The trial nearest to `middle` at which the scores change from positive to negative; `middle` where none does."""
+    import numpy as np
+
+    at = np.flatnonzero((found[:-1] >= 0) & (found[1:] <= 0))
+    if not len(at):
+        return middle
+    at = at[np.argmin(np.abs(trials[at] - middle))]
+    low, high = trials[at], trials[at + 1]
+    for _ in range(_STEPS):
+        fine = np.linspace(low, high, _FINE + 1)
+        last = _last(scores(fine) >= 0)
+        low, high = fine[last], fine[min(last + 1, _FINE)]
+    return float((low + high) / 2)
+
+
+def _last(holds: Any) -> int:
+    """Index of the last True; 0 where there is none."""
+    return max((at for at, one in enumerate(holds) if one), default=0)
+
+
+def _ends(trials: Any, kept: Any, centre: float, keeps: Callable[[Any], Any]) -> tuple[float, float]:
+    """The outermost trials that are kept, or `centre`, with the gap to the next one beyond searched more finely."""
+    import numpy as np
+
+    inner = [*trials[kept], centre]
+    ends = []
+    for inmost, beyond in (
+        (min(inner), trials[trials < min(inner)][-1:]),
+        (max(inner), trials[trials > max(inner)][:1]),
+    ):
+        for outer in beyond:  # at most one
+            for _ in range(_STEPS):
+                fine = np.linspace(inmost, outer, _FINE + 1)
+                last = _last(keeps(fine))
+                inmost, outer = fine[last], fine[min(last + 1, _FINE)]
+            inmost = outer
+        ends.append(float(inmost))
+    return ends[0], ends[1]
+
+
+def signed_ranks(ratios: Sequence[float], error: float) -> tuple[float, stats.Interval]:
+    """Centre and interval of Hodges and Lehmann: the median of all averages of two log ratios, and order statistics of
+    them by Wilcoxon's signed ranks. For ratios without a wide half, such as those of CPU time."""
+    import numpy as np
+
+    logs = np.log(ratios)[:: -(-len(ratios) // MOST_RANKED)]
+    count = len(logs)
+    rows, columns = np.triu_indices(count)
+    means = np.sort((logs[rows] + logs[columns]) / 2)
+    deviation = math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
+    k = math.floor(len(means) / 2 - stats.normal_quantile(1 - error / 2) * deviation)
+    low, high = (means[k - 1], means[-k]) if k >= 1 else (-math.inf, math.inf)
+    return math.exp(np.median(means)), stats.Interval(math.exp(low), math.exp(high), 1 - error)
+
+
+def ordered(ratios: Sequence[float], error: float) -> tuple[float, stats.Interval]:
+    """The median and its order-statistic interval."""
+    return stats.median(ratios), stats.median_interval(ratios, error)
+
+
+def estimate(pairs: Pairs, error: float, cpu_ratios: Sequence[float] | None = None) -> tuple[float, stats.Interval]:
+    """Centre and interval of the ratio. cpu_ratios: those of CPU time, where that is the clock that counts.
+
+    Fewer than FEWEST_ROUNDS pairs: the median and their range, which is no interval (see `stats.enough`).
+    """
+    if cpu_ratios is not None and stats.enough(len(cpu_ratios)):
+        return signed_ranks(cpu_ratios, error)
+    if stats.enough(len(pairs.first)) and len(pairs.first) <= MOST_CHAINED:
+        return chained(pairs, error)
+    return ordered(pairs.ratios(), error)

@@ -1,0 +1,279 @@
+"""Lesson 16: invented rows that settle each bet on each of its options, and show the rest. Nothing was measured."""
+
+from __future__ import annotations
+
+from course.lessons.l16_rest.experiments import CASES, STEPS, STRATEGIES
+from course.lessons.l16_rest.experiments_cuda import SWITCHES
+from course.lessons.l16_rest.experiments_threads import MODES, ORDERS
+
+
+def ratio(value, width=0.01):
+    """A ratio with its interval."""
+    return {"ratio": value, "low": value * (1 - width), "high": value * (1 + width)}
+
+
+def einsums(tiny, best=0.01, width=0.01):
+    """The tiny case and the large one with these ratios, 1.0 for the others."""
+    found = {"tiny": tiny, "vector last": best}
+    return [
+        {
+            "case": case,
+            "equation": "ij,jk->ik",
+            **ratio(found.get(case, 1.0), width),
+            "same_bits": int(case != "adapter"),
+        }
+        for case in CASES
+    ]
+
+
+def strategies(optimal, width=0.01):
+    found = {"off": 1.0, "greedy": min(2.0, optimal), "auto": min(3.0, optimal), "optimal": optimal}
+    return [{"strategy": name, "ms": 0.05 * found[name], **ratio(found[name], width)} for name in STRATEGIES]
+
+
+def steps(ignored=("block on",)):
+    asked = {"start": 1, "block off": 0, "assigned off": 0, "block on": 1, "assigned on": 1}
+    return [
+        {"step": step, "asked": asked[step], **dict.fromkeys(("reads", "searched"), asked[step] ^ (step in ignored))}
+        for step in STEPS
+    ]
+
+
+def engines(x86, qnnpack, width=0.01):
+    return [{"engine": name, **ratio(value, width)} for name, value in (("x86", x86), ("qnnpack", qnnpack))]
+
+
+def packed(like):
+    return [
+        {"packed": maker, "engine": runner, "like": like if maker != runner else "both"}
+        for maker in ("x86", "qnnpack")
+        for runner in ("x86", "qnnpack")
+    ]
+
+
+def shares(old, said=0, own=1.0):
+    """Engine x86: the share of the true sum with 8 bits when FBGEMM is held to AVX2, and on the CPU as it is."""
+    return [
+        {"limit": limit, "engine": engine, "bits": bits, "share": value if bits == 8 else 1.0, "said": said}
+        for limit, x86 in (("as it is", own), ("FBGEMM AVX2", old))
+        for engine, value in (("x86", x86), ("qnnpack", 1.0))
+        for bits in (8, 7)
+    ]
+
+
+def flushed(late, supported=1):
+    """The share kept in either half when the switch comes after the threads; all in the other orders."""
+    halves = {order: (1.0, 1.0) for order in ORDERS} | {"threads, then set": late}
+    return [
+        {"order": order, "supported": supported, "threads": 2, "kept": (a + b) / 2, "first": a, "second": b}
+        for order, (a, b) in halves.items()
+    ]
+
+
+def frozen(load):
+    return [
+        {"frozen": kind, "change": change, "answers": answers}
+        for kind, changes in (
+            (0, {"conv.weight.mul_(2)": "new", "load_state_dict(other)": "new"}),
+            (1, {"conv.weight.mul_(2)": "old", "load_state_dict(other)": load}),
+        )
+        for change, answers in changes.items()
+    ]
+
+
+def orders(first, off="math", error=0, **race):
+    """The kernel that ran with math asked for first, and with flash switched off."""
+    rows = {"as it comes": "flash", "math first": first, "flash off": off}
+    return [
+        {
+            "setting": setting,
+            "first": "math" if setting == "math first" else "flash",
+            "kernel": kernel,
+            "same_bits": int(kernel == "flash"),
+            "error": error if setting == "math first" else 0,
+            **(ratio(2.5) if setting == "flash off" else ratio(0.0)),
+        }
+        for setting, kernel in rows.items()
+    ]
+
+
+def neighbours(median, slow, rounds=8, spread=0.01):
+    """Two threads over one: the median and the slowest of a hundred, in that many rounds, alone and beside a neighbour."""
+    return [
+        {
+            "neighbours": beside,
+            "round": number,
+            "threads": threads,
+            "calls": 100,
+            "median_ms": 1.0 if threads == 1 else median + spread * (number % 3 - 1),
+            "p99_ms": 2.0 if threads == 1 else 2 * slow + 2 * spread * (number % 3 - 1),
+        }
+        for beside in (0, 1)
+        for number in range(rounds)
+        for threads in (1, 2)
+    ]
+
+
+def bits(changed, uses=("AVX512", "AVX2", "DEFAULT")):
+    """Two calls; those in ``changed`` have other bits on the last instruction set."""
+    return [
+        {"held": held, "what": what, "uses": used, "bits": "b" if held == "default" and what in changed else "a"}
+        for held, used in zip(("", "avx2", "default"), uses, strict=False)
+        for what in ("torch.rand(1000)", "torch.randn(1000)")
+    ]
+
+
+def launches(latency=0, exit_code=0, others=1):
+    ran = {"plain": others, "throughput": others, "latency": latency, "one core each": 2 * others, "too many": 0}
+    return [
+        {
+            "mode": mode,
+            "options": "",
+            "cores": 2,
+            "expected": {"one core each": 2, "too many": 0}.get(mode, 1),
+            "ran": ran[mode],
+            "exit_code": exit_code if mode == "latency" else int(mode == "too many" or not others),
+            "threads": "2" if ran[mode] else "",
+        }
+        for mode in MODES
+    ]
+
+
+def drawer(linalg, refused=(), width=0.01, others=1.0):
+    return [
+        {
+            "switch": switch,
+            "refused": "not built with it" if switch in refused else "",
+            **ratio(linalg if switch == "linalg" else others, width),
+        }
+        for switch in SWITCHES
+    ]
+
+
+ROWS = {
+    "16-bet-tiny": {"a": einsums(0.5), "b": einsums(1.0), "c": einsums(5.0)},
+    "16-bet-packed": {"a": packed("runner"), "b": packed("maker"), "c": packed("error")},
+    "16-bet-old-cpu": {"a": shares(1.0), "b": shares(0.505), "c": shares(0.505, said=1)},
+    "16-bet-flush": {
+        "a": flushed((1.0, 1.0)),
+        "b": flushed((0.0, 0.0)),
+        "c": flushed((0.0, 1.0)),
+        "d": flushed((0.3, 0.7 - 0.1)),
+    },
+    "16-bet-frozen": {"a": frozen("new"), "b": frozen("old"), "c": frozen("neither")},
+    "16-bet-order": {"a": orders("math"), "b": orders("flash"), "c": orders("", error=1)},
+    "16-bet-neighbour": {
+        "a": neighbours(0.6, 0.6),
+        "b": neighbours(1.5, 4.0),
+        "c": neighbours(0.6, 8.0),
+        "d": neighbours(1.0, 1.0, spread=0.005),
+    },
+}
+FURTHER = {
+    "16-bet-tiny": [(einsums(1.0, width=0.3), None), (einsums(5.0)[:-1], None)],
+    "16-bet-packed": [(packed("both"), None), (packed("neither"), None), (packed("maker")[:1], None)],
+    "16-bet-old-cpu": [([row for row in shares(0.5) if row["engine"] != "x86"], None)],
+    "16-bet-flush": [(flushed((0.0, 1.0), supported=0), None)],
+    "16-bet-frozen": [(frozen("neither")[:2], None)],
+    "16-bet-order": [(orders("flash")[:1], None)],
+    "16-bet-neighbour": [(neighbours(0.6, 8.0, rounds=4), None), (neighbours(1.0, 8.0, spread=0.2), None)],
+}
+SHOWN = {
+    "16-search-price": strategies(1100.0),
+    "16-flags-trap": steps(),
+    "16-engines": engines(0.14, 1.9),
+    "16-older-bits": bits({"torch.randn(1000)"}),
+    "16-launcher": launches(),
+    "16-drawer-cuda": drawer(11.0, refused=("fft",)),
+}
+
+HEADLINES = {
+    "16-einsum": [
+        (einsums(5.0), "100 times faster, and a tiny one slower"),
+        (einsums(1.0), "none became slower"),
+        (einsums(1.0, best=1.0), "made nothing faster"),
+        (einsums(1.0, width=0.3), "Too noisy"),
+        ([], "Too noisy"),
+    ],
+    "16-search-price": [
+        (strategies(1100.0), "1,100 times"),
+        (strategies(1.0), "No search was clearly dearer"),
+        ([], "Too noisy"),
+    ],
+    "16-flags-trap": [
+        (steps(), "switches nothing any more"),
+        (steps(ignored=()), "Every step was obeyed"),
+        (steps(ignored=("block on", "assigned on")), "More than the block"),
+        ([], "Too noisy"),
+    ],
+    "16-engines": [
+        (engines(0.14, 1.9), "or slower"),
+        (engines(0.14, 0.9), "at least as fast"),
+        (engines(1.5, 1.9), "slower with every engine"),
+        (engines(1.0, 1.0, width=0.4), "Too noisy"),
+    ],
+    "16-packed": [
+        (packed("maker"), "Who packed"),
+        (packed("runner"), "Who the switch names"),
+        (packed("error"), "refused"),
+        (packed("both"), "no telling"),
+        (packed("neither"), "Too noisy"),
+        (packed("maker")[:1], "Only one engine"),
+    ],
+    "16-half-answer": [
+        (shares(0.505), "half the answer"),
+        (shares(1.0), "the true sum"),
+        (shares(0.505, said=1), "with a warning"),
+        (shares(0.505, own=0.505), "On this CPU"),
+        ([], "Too noisy"),
+    ],
+    "16-flushed": [
+        (flushed((0.0, 1.0)), "only part of the tensor"),
+        (flushed((0.0, 0.0)), "all of the tensor"),
+        (flushed((1.0, 1.0)), "Set too late"),
+        (flushed((0.0, 1.0), supported=0), "cannot flush"),
+        ([], "Too noisy"),
+    ],
+    "16-frozen": [
+        (frozen("neither"), "mixed old and new"),
+        (frozen("old"), "kept its old weights"),
+        (frozen("new"), "took over"),
+        (frozen("new")[:2], "Too noisy"),
+    ],
+    "16-cpu-order": [
+        (orders("flash"), "ignored the order, and obeyed"),
+        (orders("flash", off="flash"), "ignored the order, and the switch"),
+        (orders("math"), "followed the order, and the switch"),
+        (orders("math", off="flash"), "and not the switch"),
+        (orders("flash")[:1], "Too noisy"),
+    ],
+    "16-two-threads": [
+        (neighbours(0.6, 8.0), "lose the slowest"),
+        (neighbours(0.6, 0.6), "even beside"),
+        (neighbours(1.5, 4.0), "only lose"),
+        (neighbours(1.0, 8.0, spread=0.1), "undecided"),
+        (neighbours(1.0, 1.0, spread=0.3), "Too noisy"),
+        (neighbours(0.6, 8.0, rounds=4), "Too noisy"),
+    ],
+    "16-older-bits": [
+        (bits({"torch.randn(1000)"}), "other random numbers"),
+        (bits({"torch.rand(1000)"}), "some bits differ"),
+        (bits(()), "every bit stayed"),
+        (bits((), uses=("DEFAULT",)), "nothing to compare"),
+    ],
+    "16-launcher": [
+        (launches(), "never ran"),
+        (launches(latency=1), "the script had run"),
+        (launches(others=0, exit_code=1), "does not work"),
+        (launches()[:2], "Too noisy"),
+    ],
+    "16-drawer-cuda": [
+        (drawer(11.0), "some of these"),
+        (drawer(11.0, others=2.0), "every one of these switches changes"),
+        (drawer(1.0), "not one changed"),
+        (drawer(1.0, refused=tuple(SWITCHES)), "refused every one"),
+        (drawer(1.0, width=0.3), "Too noisy"),
+        ([], "Too noisy"),
+    ],
+}
+"""Experiment -> invented rows, each with a piece of the headline that they lead to."""

@@ -1,0 +1,150 @@
+"""Lesson 16: headlines for every outcome, and what its probes find here: bits, counts, errors. No speed is asserted."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pytest
+
+from course.experiment import base
+from course.experiment.new_process import rows_of
+from course.i18n import LANGUAGES
+from course.lessons.l16_rest.experiments_int8 import LIMITS
+from course.lessons.l16_rest.probes import FLUSH_ORDERS
+from course.machine import can
+from grader.authoring.lint import words
+from tests.lessons.l16_rest.rows import HEADLINES
+from tests.lessons.live import check_shown, measured, record_of
+
+LONGEST = {"en": 15, "zh": 28}
+NAMES = [name for name in base.load_all() if name.startswith("16-")]
+
+
+def headline(name, rows):
+    """The headline of the experiment for these rows; it stands beside the run, named after it."""
+    module = sys.modules[base.get(name).function.__module__]
+    return getattr(module, f"headline_{name.removeprefix('16-').replace('-', '_')}")(record_of(name, rows))
+
+
+# --- headlines ------------------------------------------------------------------------------------------------
+
+
+def test_every_experiment_has_rows_for_its_headlines():
+    assert list(HEADLINES) and set(HEADLINES) == set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "piece"), [(name, rows, piece) for name, cases in HEADLINES.items() for rows, piece in cases]
+)
+def test_a_headline_says_the_outcome_in_one_short_sentence(name, rows, piece):
+    said = headline(name, rows)
+    assert piece in said["en"]
+    for code in LANGUAGES:
+        assert words(said[code], code) <= LONGEST[code], said[code]
+        assert not re.search(r"[()\[\]（）=]|\d%|\bnan\b|\bNone\b", said[code]), said[code]
+        assert len(re.findall(r"(?<![A-Za-z\d.,])\d[\d,.]*", said[code])) <= 1, said[code]
+        assert re.sub(r"\d\.\d", "", said[code]).count({"en": ".", "zh": "。"}[code]) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if base.get(name).needs != "cuda"])
+def test_the_recording_has_a_headline_that_is_no_shrug(name, monkeypatch):
+    monkeypatch.setenv("COURSE_REPLAY", "1")
+    record = base.load_or_run(name)
+    assert not record.live
+    assert "Too noisy" not in headline(name, record.rows)["en"]
+
+
+# --- what the probes find here ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_block_does_nothing_after_an_assignment():
+    if not can("opt_einsum"):
+        pytest.skip("opt_einsum is not installed")
+    record = measured("16-flags-trap")
+    check_shown(record)
+    assert [row["step"] for row in record.rows if row["asked"] != row["searched"]] == ["block on"]
+    assert all(row["reads"] == row["searched"] for row in record.rows)
+
+
+@pytest.mark.slow
+def test_compiled_code_keeps_its_order_when_the_switch_goes_off():
+    """What the knowledge card of opt_einsum says."""
+    if not can("opt_einsum"):
+        pytest.skip("opt_einsum is not installed")
+    (found,) = rows_of("tests.lessons.l16_rest.compiled", "order_after_compiling")
+    assert found == {"again": 0, "compiled": 1, "plain": 0}
+
+
+@pytest.mark.slow
+def test_who_packed_computes():
+    record = measured("16-packed")
+    check_shown(record)
+    crossed = {row["like"] for row in record.rows if row["packed"] != row["engine"]}
+    assert crossed <= {"maker", "both"}  # "both" where two engines round alike
+
+
+@pytest.mark.slow
+def test_older_instructions_saturate_and_seven_bits_cure_it():
+    record = measured("16-half-answer")
+    check_shown(record)
+    share = {(row["limit"], row["engine"], row["bits"]): row["share"] for row in record.rows}
+    assert {limit for limit, *_ in share} == set(LIMITS)
+    assert all(abs(value - 1) < 0.02 for (_, _, bits), value in share.items() if bits == 7)
+    assert all(row["said"] == 0 for row in record.rows)
+    if ("FBGEMM AVX2", "x86", 8) in share:
+        assert share["FBGEMM AVX2", "x86", 8] == pytest.approx(0.505, abs=0.01)
+
+
+@pytest.mark.slow
+def test_the_order_of_switch_and_threads_decides_what_is_flushed():
+    late, early, other = (rows_of("course.lessons.l16_rest.probes", "flushed", order)[0] for order in (
+        "threads, then set", "set, then threads", "set in another thread"))  # fmt: skip
+    assert {late["threads"], early["threads"], other["threads"]} == {2}
+    if not late["supported"]:
+        pytest.skip("this processor cannot flush denormal numbers")
+    assert (late["first"], late["second"]) == (0.0, 1.0)
+    assert early["kept"] == 0.0 and other["kept"] == 1.0
+
+
+def test_the_orders_that_are_run_are_those_that_are_told():
+    from course.lessons.l16_rest.experiments_threads import ORDERS
+
+    assert tuple(ORDERS) == FLUSH_ORDERS
+
+
+@pytest.mark.slow
+def test_a_cpu_notes_the_order_and_runs_flash():
+    record = measured("16-cpu-order", 2)
+    check_shown(record)
+    found = {row["setting"]: (row["kernel"], row["error"]) for row in record.rows}
+    assert found == {
+        "as it comes": ("flash", 0),
+        "math first": ("flash", 0),
+        "math alone": ("math", 0),
+        "efficient alone": ("", 1),
+        "flash off": ("math", 0),
+    }
+    assert record.rows[1]["first"] == "math" and record.rows[1]["same_bits"] == 1
+
+
+@pytest.mark.long
+def test_a_frozen_model_mixes_old_and_new_weights():
+    if not can("compiler"):
+        pytest.skip("no C++ compiler")
+    record = measured("16-frozen")
+    check_shown(record)
+    answers = {(row["frozen"], row["change"]): row["answers"] for row in record.rows}
+    assert answers[1, "load_state_dict(other)"] == "neither" and answers[0, "load_state_dict(other)"] == "new"
+    assert {answer for (frozen, _), answer in answers.items() if not frozen} == {"new"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name", ["16-einsum", "16-search-price", "16-engines", "16-two-threads", "16-older-bits", "16-launcher"]
+)
+def test_the_other_experiments_run_here(name):
+    if not can(base.get(name).needs):
+        pytest.skip(f"{name} needs {base.get(name).needs}")
+    check_shown(measured(name))

@@ -1,0 +1,69 @@
+"""The language a process starts with, and what a kernel says of the course's names after a restart."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+import course
+from course.usual_language import remember
+from tests.conftest import ROOT
+
+START = "import course; from course import i18n; print(i18n.language())"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "asked", "system", "language"),
+    [
+        ("", "", "C.UTF-8", "en"),
+        ("", "", "zh_CN.UTF-8", "zh"),
+        ("", "", "de_DE.UTF-8", "en"),
+        ("en", "", "zh_CN.UTF-8", "en"),
+        ("zh", "", "C.UTF-8", "zh"),
+        ("zh", "en", "C.UTF-8", "en"),
+        ("", "fr", "zh_TW", "zh"),
+    ],
+)
+def test_a_new_process_speaks_the_language_chosen_last(chosen, asked, system, language, tmp_path, monkeypatch):
+    """chosen: by the learner, in an earlier process. asked: COURSE_LANGUAGE. system: LANG."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("COURSE_HOME", str(home))
+    if chosen:
+        course.language(chosen)
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("LC_")}
+    env = kept | {"COURSE_LANGUAGE": asked, "LANG": system, "PYTHONUTF8": "1"}
+    done = subprocess.run([sys.executable, "-c", START], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == language
+
+
+def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, monkeypatch):
+    (tmp_path / "home").write_text("a file where a folder should be")
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "home"))
+    remember("zh")
+    assert (tmp_path / "home").read_text() == "a file where a folder should be"
+
+
+@pytest.mark.slow
+def test_after_a_restart_a_name_of_the_course_says_what_to_do():
+    """In a real kernel of this environment; every other missing name stays an error."""
+    manager, client = start_new_kernel(kernel_name="python3", cwd=str(ROOT))
+    said = []
+
+    def run(code):
+        said.clear()
+        reply = client.execute_interactive(code, timeout=60, output_hook=lambda one: said.append(one["content"]))
+        return reply["content"]["status"], " ".join(one.get("text", "") for one in said)
+
+    try:
+        for code in ('predict("05-bet-revisit")', "observe", "torch.ones(3)"):
+            status, words = run(code)
+            assert "Run All Above Selected Cell" in words and "Traceback" not in words
+        assert run("not_of_the_course")[0] == "error"
+        assert run("from course import predict; predict")[0] == "ok"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

@@ -1,0 +1,95 @@
+"""Timing: the interval of a ratio from pairs of blocks, on invented machines whose truth is known."""
+
+from __future__ import annotations
+
+import math
+import random
+from statistics import median
+
+import pytest
+
+from course.timing import pairs, stats
+
+MACHINES = {
+    "quiet": {"flip": 0.0, "jitter": 0.003, "hiccup": 0.01},
+    "two speeds": {"flip": 0.2, "jitter": 0.006, "hiccup": 0.05},
+    "wild": {"flip": 0.5, "jitter": 0.05, "hiccup": 0.3},
+}
+
+
+def invented(seed, count, ratio, flip, jitter, hiccup, linked=0.8):
+    """Pairs on a machine that changes between two speeds (flip: chance before each block) and sometimes holds a block up."""
+    noise, speed = random.Random(seed), 0.0
+    rows = []
+    for _ in range(count):
+        first, times = noise.random() < 0.5, []
+        for _ in range(2):
+            speed = noise.choice((0.0, 0.6)) if noise.random() < flip else speed
+            times.append(speed + noise.gauss(0, jitter) + (noise.random() < hiccup) * noise.random())
+        candidate, baseline = times if first else times[::-1]
+        rows.append((ratio * math.exp(candidate), math.exp(baseline), first, noise.random() < linked))
+    return pairs.Pairs(*map(list, zip(*rows, strict=True)))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("count", [12, 24, 100])
+def test_the_chain_misses_the_truth_no_more_often_than_it_says(machine, count):
+    """Nominal: 3.5 of 100; 21 of 300 are seen by chance once in a thousand."""
+    missed = 0
+    for seed in range(300):
+        centre, interval = pairs.chained(invented(seed, count, 1.03, **MACHINES[machine]), 0.035)
+        missed += not interval.low <= 1.03 <= interval.high
+        assert interval.low <= centre <= interval.high and interval.confidence == 1 - 0.035
+    assert missed <= 20
+
+
+def test_the_chain_is_far_narrower_than_order_statistics_where_the_machine_changes_its_speed():
+    widths = {pairs.chained: [], pairs.ordered: []}
+    for seed in range(60):
+        found = invented(seed, 24, 1.0, flip=0.5, jitter=0.006, hiccup=0.1)
+        for estimate, seen in widths.items():
+            given = found if estimate is pairs.chained else found.ratios()
+            interval = estimate(given, 0.035)[1]
+            seen.append(interval.high - interval.low)
+    assert median(widths[pairs.chained]) < 0.75 * median(widths[pairs.ordered])
+
+
+def test_swapping_the_two_turns_the_interval_round():
+    found = invented(1, 60, 1.05, **MACHINES["two speeds"])
+    other = pairs.Pairs(found.baseline, found.candidate, [not first for first in found.first], found.linked)
+    (ratio, interval), (inverse, turned) = pairs.chained(found, 0.035), pairs.chained(other, 0.035)
+    assert ratio == pytest.approx(1 / inverse, rel=2e-3)
+    assert (interval.low, interval.high) == pytest.approx((1 / turned.high, 1 / turned.low), rel=2e-3)
+
+
+def test_an_error_that_so_few_pairs_cannot_reach_gives_no_interval():
+    centre, interval = pairs.chained(invented(1, 12, 1.5, **MACHINES["quiet"]), 1e-5)
+    assert centre == pytest.approx(1.5, rel=0.05) and stats.shown(interval, 12) is None
+
+
+def test_signed_ranks_are_those_of_the_textbook():
+    """Eight differences, error 0.0391: rank 4 of the 36 averages from either end (Hollander and Wolfe, table A.4)."""
+    logs = [0.01, -0.02, 0.03, 0.05, -0.04, 0.06, 0.08, 0.1]
+    averages = sorted((a + b) / 2 for at, a in enumerate(logs) for b in logs[at:])
+    centre, interval = pairs.signed_ranks([math.exp(x) for x in logs], 0.05)
+    assert math.log(centre) == pytest.approx(median(averages))
+    assert math.log(interval.low) == pytest.approx(averages[2], abs=0.01)
+    assert math.log(interval.high) == pytest.approx(averages[-3], abs=0.01)
+
+
+def test_signed_ranks_cover_the_truth():
+    noise = random.Random(4)
+    missed = 0
+    for _ in range(300):
+        _, interval = pairs.signed_ranks([1.02 * math.exp(noise.gauss(0, 0.03)) for _ in range(30)], 0.035)
+        missed += not interval.low <= 1.02 <= interval.high
+    assert missed <= 20
+
+
+def test_which_estimate_is_taken():
+    few, some, many = (invented(1, count, 1.0, **MACHINES["quiet"]) for count in (5, 50, pairs.MOST_CHAINED + 1))
+    assert pairs.estimate(few, 0.035) == pairs.ordered(few.ratios(), 0.035)
+    assert pairs.estimate(some, 0.035) == pairs.chained(some, 0.035)
+    assert pairs.estimate(many, 0.035) == pairs.ordered(many.ratios(), 0.035)
+    cpu = [1.1, 1.2, 1.15] * 5
+    assert pairs.estimate(some, 0.035, cpu) == pairs.signed_ranks(cpu, 0.035)

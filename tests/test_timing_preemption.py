@@ -1,0 +1,95 @@
+"""Timing: CPU time counts only for one thread that never waits and lost the processor in most rounds. Real work, real counters."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+import pytest
+
+from course.i18n import set_language
+from course.timing import clock_for, compare, preemption
+from course.timing.clock import MIN_BLOCK_S, SHORT_BLOCK_S
+from course.timing.preemption import Watch, watch_for
+from course.timing.rounds import Plan, Run
+
+linux = pytest.mark.skipif(preemption.THREAD is None, reason="this system does not tell who lost the processor")
+
+
+def spins():
+    sum(range(50_000))
+
+
+def sleeps():
+    time.sleep(0.001)
+
+
+def hands_on():
+    helper = threading.Thread(target=lambda: sum(range(300_000)))
+    helper.start()
+    helper.join()
+
+
+def watched(work, rounds=20):
+    watch = Watch()
+    for _ in range(rounds):
+        watch.block(work)
+        watch.round_ends()
+    watch.preempted = watch.total  # as beside heavy neighbours
+    return watch
+
+
+@linux
+@pytest.mark.parametrize("work, counts", [(spins, True), (sleeps, False), (hands_on, False)])
+def test_cpu_time_counts_for_work_of_one_thread_that_never_waits(work, counts):
+    watch = watched(work)
+    assert watch.says_cpu() is counts
+    assert watch.total == 20 and (watch.waited > 0) is not counts
+    watch.preempted = 0
+    assert not watch.says_cpu(), "where the processor is kept, the wall clock counts"
+
+
+@linux
+def test_the_cpu_time_of_a_block_leaves_waiting_out():
+    found, seconds = Watch().block(lambda: (time.sleep(0.05), "result")[1])
+    assert found == "result" and 0 <= seconds < 0.05
+
+
+@linux
+def test_only_long_blocks_on_the_plain_clock_of_the_cpu_are_watched():
+    auto, wall, cold = clock_for("cpu"), clock_for("cpu", "wall"), clock_for("cpu", cache="cold")
+    assert watch_for(auto, 0.001) and not watch_for(auto, 0.0001)
+    assert not watch_for(wall, 0.001) and not watch_for(cold, 0.001)
+    assert (auto.block_s, cold.block_s) == (SHORT_BLOCK_S, MIN_BLOCK_S)
+
+
+@linux
+@pytest.mark.parametrize("language, words", [("en", "CPU time was compared"), ("zh", "CPU 时间")])
+def test_a_result_in_cpu_time_says_so(monkeypatch, language, words):
+    """As beside heavy neighbours: every round counts as one in which the processor was taken away."""
+    switches = iter(range(10**9))
+    monkeypatch.setattr(preemption, "_switches", lambda: (0, next(switches)))
+    set_language(language)
+    try:
+        plan = Plan("a", 0.005, 0.3, 0.02, True, 10.0, random.Random(1))
+        twice = lambda: (spins(), spins())[0]  # noqa: E731
+        found = Run(plan, {"a": spins, "b": twice}, clock_for("cpu")).go()
+        assert found.clock == "cpu" and any(words in note for note in found.notes)
+        assert ("CPU time" if language == "en" else "CPU 时间") in str(found).split("\n")[1]
+        assert found["b"].verdict == "slower" and 1.5 < found.ratio < 2.5
+        wall = Run(plan, {"a": spins, "b": twice}, clock_for("cpu", "wall")).go()
+        assert wall.clock == "wall" and not wall.notes
+    finally:
+        set_language("en")
+
+
+def test_both_sides_run_the_same_number_of_calls_unless_one_takes_far_longer():
+    def rounds(scale):
+        return compare(
+            {"a": lambda: sum(range(20)), "b": lambda: sum(range(20 * scale))}, same=False, max_time=0.1, device="cpu"
+        ).calls
+
+    assert len(set(rounds(2).values())) == 1
+    calls = rounds(20_000)
+    assert calls["a"] > calls["b"] == 1
