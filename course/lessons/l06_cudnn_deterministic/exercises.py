@@ -289,8 +289,6 @@ def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int
 
 # --- make it lose -----------------------------------------------------------------------------------------
 
-MAY_DIFFER = ("threads", "pieces")
-
 
 def check_make_it_lose(pair: Any) -> Verdict:
     """Two settings of `small_training` with one seed: each repeats itself, and still their bits differ."""
