@@ -204,8 +204,5 @@ def make_project(root: Path) -> Project:
     write(project.items(LESSON), yaml.safe_dump([{"id": "90-bet"}]))
     write(project.keys(LESSON), yaml.safe_dump(KEYS, allow_unicode=True))
     write(project.task_module(LESSON), TASKS)
-    write(
-        project.items(LESSON).with_name("exercises.py"),
-        'EXERCISES = [Exercise(id="90-t-contrast"), Exercise(id="90-t-report")]\n',
-    )
+    write(project.items(LESSON).with_name("exercises.yaml"), "90-t-contrast: {}\n90-t-report: {}\n")
     return project

@@ -34,9 +34,9 @@ def known_ids(project: Project) -> dict[str, set[str]]:
     return {
         "item": set(files.practice_items(project)) | checkpoint,
         "checkpoint item": checkpoint,
-        "exercise": _declared(project, "exercises", "Exercise", "id")
+        "exercise": _exercises(project)
         | {name for lesson in project.own_checkpoints() for name in tasks(project, lesson)},
-        "experiment": _declared(project, "experiments", "experiment", "name"),
+        "experiment": _experiments(project),
         "case": _cases(project),
     }
 
@@ -70,17 +70,23 @@ def _cases(project: Project) -> set[str]:
     return ids | {one.partition("-")[2] for one in ids}
 
 
-def _declared(project: Project, start: str, call: str, keyword: str) -> set[str]:
-    """The string given as ``keyword`` (or first) to every call whose name ends so, in the lessons' modules that start so."""
-    paths = project.learner_rooms.glob(f"*/{start}*.py")
-    return set().union(*(_named(path.read_text(encoding="utf-8"), call, keyword) for path in paths))
+def _exercises(project: Project) -> set[str]:
+    return {name for path in project.learner_rooms.glob("*/exercises.yaml") for name in read_yaml(path)}
+
+
+def _experiments(project: Project) -> set[str]:
+    """The name (a keyword, or the first argument) of every experiment declared in the lessons' modules."""
+    paths = project.learner_rooms.glob("*/experiments*.py")
+    return set().union(*(_named(path.read_text(encoding="utf-8")) for path in paths))
 
 
 @cache
-def _named(code: str, call: str, keyword: str) -> set[str]:
+def _named(code: str) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")).endswith(call):
-            values = [entry.value for entry in node.keywords if entry.arg == keyword] or node.args[:1]
+        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")).endswith(
+            "experiment"
+        ):
+            values = [entry.value for entry in node.keywords if entry.arg == "name"] or node.args[:1]
             found |= {value.value for value in values if isinstance(value, ast.Constant)}
     return found

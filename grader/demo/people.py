@@ -40,11 +40,14 @@ CHANGES = {
         ("{**before, **defaults, **asked}", "{**defaults, **asked}", {"others"}),
         ("{**before, **defaults, **asked}", "{**before, **asked, **defaults}", {"asked", "default"}),
         ("{**before, **defaults, **asked}", "dict(asked)", {"default", "others"}),
+        ("{**before, **defaults, **asked}", "before", {"asked", "default", "others"}),
     ],
     "01-t-replay": [
         ('value[home[who]] if kind == "fork" else False', "False", {"fork"}),
         ('value[home[who]] if kind == "fork" else False', "value[home[who]]", {"spawn"}),
         ("home[rest[0]] = home[who]", 'home[rest[0]] = "main"', {"apart"}),
+        ('kind == "thread"', 'kind in ("thread", "fork")', {"fork", "apart"}),
+        ("return seen", 'return [value["main"]] * len(seen)', {"threads", "fork", "spawn", "apart"}),
     ],
     "05-t-run": [
         ("layer_keys * len(sizes)", "layer_keys", {"remainder", "edges"}),
@@ -57,7 +60,7 @@ CHANGES = {
         ("with_search_ms < slow_ms", "with_search_ms <= slow_ms", {"edges"}),
     ],
     "05-t-report": [
-        ('"device": "cpu"', '"device": "cuda"', {"fence"}),
+        ('"device": "cpu", "fence"', '"device": "cuda", "fence"', {"fence"}),
         ('"low": interval.low', '"low": interval.high', {"claim"}),
     ],
 }

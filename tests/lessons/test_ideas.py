@@ -7,30 +7,26 @@ from __future__ import annotations
 
 import ast
 import json
-from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import course.timing
 from course import flags
-from course.catalog import LESSONS
 from course.exercise import Exercise, all_exercises, judge
-from grader.ideas import Idea, parse, read
-from grader.project import Project, ProjectError
+from grader.project import Project
 from grader.task import tasks
+from tests.lessons.ideas import Idea, all_ideas, parse
 from tests.lessons.losing import lost_parts, verdict_on
-from tests.lessons.races import raced
 
 pytestmark = pytest.mark.slow
 
 PROJECT = Project()
 DRAWS = 8
-WRONG, RIGHT = 6, 4
-GIVEN = {"raced": raced}  # for exercises on a race: nothing is timed here
 TASKS = {task.id: task for lesson in PROJECT.checkpoints() for task in tasks(PROJECT, lesson).values()}
 PRACTICE = {name: exercise for name, exercise in all_exercises().items() if exercise.solution is not None}
-IDEAS = [idea for lesson in LESSONS for idea in read(PROJECT, lesson.id)]
+IDEAS = all_ideas()
 RACES = {
     f"{lesson}-{name}"
     for name in ("lose", "make-it-lose")
@@ -55,18 +51,15 @@ def test_an_idea_about_a_task_loses_its_parts_in_every_draw(idea: Idea):
             verdict = verdict_on(task, answer, seed)
             assert verdict.points == task.points, (seed, verdict.evidence, verdict.messages)
         else:
-            assert idea.loses and lost_parts(task, answer, seed) == idea.loses, seed
+            assert lost_parts(task, answer, seed) == set(idea.deserves), seed
 
 
 @pytest.mark.parametrize("idea", params(PRACTICE))
 def test_an_idea_about_an_exercise_gets_its_verdict_and_leaves_torch_alone(idea: Idea):
     exercise = PRACTICE[idea.of]
     before = flags.read()
-    verdict = judge(exercise, idea.defined(exercise.name, GIVEN))
-    assert (verdict.state, verdict.reason if idea.reason else "") == (idea.gets, idea.reason), verdict.messages
-    assert (verdict.state == "correct") == idea.right == (not verdict.reason), (
-        "who is not right is told why, by a code too"
-    )
+    verdict = judge(exercise, idea.defined(exercise.name))
+    assert (verdict.state, verdict.reason) == (idea.deserves or ("correct", "")), verdict.messages
     assert flags.read() == before
 
 
@@ -122,15 +115,34 @@ def test_what_the_notebook_hands_out_is_no_answer_yet(exercise: Exercise):
 
 
 @pytest.mark.parametrize("identity", [*TASKS, *PRACTICE])
-def test_every_task_and_exercise_states_its_wrong_ideas_and_right_variants(identity):
-    counts = Counter(idea.right for idea in IDEAS if idea.of == identity)
-    assert counts[False] >= WRONG and counts[True] >= RIGHT
-    assert not {idea.of for idea in IDEAS} - {*TASKS, *PRACTICE}
+def test_every_task_and_exercise_states_right_variants_and_an_idea_that_loses_each_part(identity):
+    wrong = {idea.deserves for idea in IDEAS if idea.of == identity and not idea.right}
+    assert sum(idea.right for idea in IDEAS if idea.of == identity) >= 2
+    if identity in PRACTICE:
+        assert len(wrong) >= 2
+    elif TASKS[identity].parts:
+        assert set(TASKS[identity].parts) == {part for lost in wrong for part in lost}
 
 
 @pytest.mark.parametrize(
-    "text", ["# %% worng x\n# Why.\nf = 1\n", "# %% wrong x loses=\nf = 1\n", "# %% wrong x lose=a\n# Why.\nf = 1\n"]
+    "row, fault",
+    [
+        ("wrong (a): Why.\n- 3\n+ 4", r"'3' occurs 0 times"),
+        ("wrong (a): Why.\n- 1\n+ 2", r"'1' occurs 2 times"),
+        ("wrong (a): Why.\n+ 2", r"'\+ 2' begins neither"),
+        ("wrong (a): Why.", "changes nothing"),
+        ("=== y ===", "no task or exercise 'y'"),
+    ],
 )
-def test_a_marker_that_cannot_be_read_is_named_with_its_line(tmp_path, text):
-    with pytest.raises(ProjectError, match=r"ideas\.py:1"):
-        parse(text, tmp_path / "ideas.py")
+def test_a_row_that_cannot_be_applied_is_named_with_its_line(row, fault):
+    with pytest.raises(ValueError, match=r"ideas\.txt:2: .*" + fault):
+        parse(f"=== x ===\n{row}\n", Path("ideas.txt"), {"x": "f = 1 + 1\n"})
+
+
+def test_a_row_changes_the_right_version_above_it():
+    text = "=== x ===\nwrong (a): One.\n- 1 +\n\nright: Two.\nf = 2\nwrong (a, b): Three.\n- 2\n+ 3\n"
+    assert [(idea.code, idea.deserves) for idea in parse(text, Path("ideas.txt"), {"x": "f = 1 + 1\n"})] == [
+        ("f =  1\n", ("a",)),
+        ("f = 2\n", ()),
+        ("f = 3\n", ("a", "b")),
+    ]

@@ -13,14 +13,11 @@ from course.exercise import all_exercises, judge
 from grader.project import Project
 from grader.task import tasks
 from tests.lessons.equivalent_mutants import EQUIVALENT
+from tests.lessons.ideas import IMPORTS
 from tests.lessons.losing import verdict_on
 from tests.lessons.mutants import mutants
 
 PROJECT = Project()
-GIVEN = (
-    "import torch\nfrom contextlib import contextmanager\nfrom statistics import median\n"
-    "from course.lessons.l02_timing.exercises import cut\n"
-)
 DRAWS, SECONDS = 4, 20
 TASKS = [
     task for lesson in LESSONS if lesson.checkpoint for task in tasks(PROJECT, lesson.id).values() if task.judge is None
@@ -66,7 +63,7 @@ def survives(code: str, name: str, right) -> bool:
     space: dict = {}
     try:
         with limited():
-            exec(GIVEN + code, space)
+            exec(IMPORTS + code, space)
             return right(space[name])
     except (Exception, TooLong):
         return False

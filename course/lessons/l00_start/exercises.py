@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, not_attempted
 
@@ -60,32 +59,4 @@ def check_my_numbers(numbers: Any) -> Verdict:
     )
 
 
-EXERCISES = [
-    Exercise(
-        id="00-my-numbers",
-        lesson="00_start",
-        name="my_numbers",
-        minutes=3,
-        title=both("Three numbers whose float32 sum depends on the order", "三个数，float32 的和取决于相加顺序"),
-        hints=(
-            both(
-                "A large number swallows a small one: it has no digits left for it.",
-                "大的数会吞掉小的数：它已经没有多余的位留给后者了。",
-            ),
-            both(
-                "Let the large number cancel: a large one, its negative, and a small one.",
-                "让大的数互相抵消：一个很大的数、它的相反数，再加一个小的数。",
-            ),
-            both(
-                "`float32` keeps about 7 digits. Is your large number at least a hundred million times the small one?",
-                "`float32` 大约保留 7 位十进制数字。大的那个数有小的一亿倍以上吗？",
-            ),
-        ),
-        solution="my_numbers = (1e9, -1e9, 5.0)\n",
-        why=both(
-            "(1e9 - 1e9) + 5 keeps the 5; in 1e9 + (-1e9 + 5) the 5 was lost at the first addition.",
-            "(1e9 - 1e9) + 5 保住了 5；而在 1e9 + (-1e9 + 5) 里，5 在第一次相加时就丢了。",
-        ),
-        check=check_my_numbers,
-    )
-]
+CHECKS = {"00-my-numbers": check_my_numbers}

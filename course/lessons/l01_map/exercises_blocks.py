@@ -7,7 +7,6 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, partly
 
@@ -225,76 +224,5 @@ def _promises_kept(only: Callable[..., Any]) -> Verdict:
 
 # --- the exercises ---
 
-LESSON = "01_map"
 
-FILL_THE_BLANKS = Exercise(
-    id="01-fill-the-blanks",
-    lesson=LESSON,
-    name="deterministic_block",
-    minutes=4,
-    title=both("Fill two blanks, so that only one switch moves", "填两个空，让 `flags` 只拨动一个开关"),
-    hints=(
-        both(
-            "A fixed True is right only while the switch happens to be True.", "写死 True，只有开关恰好是 True 时才对。"
-        ),
-        both(
-            "Look at the line for `allow_tf32`: it hands over the present value.",
-            "看 `allow_tf32` 那一行：它传的是当前值。",
-        ),
-        both("`enabled=cudnn.enabled`, and the other one likewise.", "`enabled=cudnn.enabled`，另一个同理。"),
-    ),
-    solution="""def deterministic_block():
-    cudnn = torch.backends.cudnn
-    return cudnn.flags(enabled=cudnn.enabled, benchmark=cudnn.benchmark,
-                       allow_tf32=cudnn.allow_tf32, deterministic=True)
-""",
-    why=both(
-        "`flags` sets everything it knows, so everything you want to keep must be handed over.",
-        "`flags` 会设置它管的所有开关，想保留的都得亲手传进去。",
-    ),
-    check=check_fill_the_blanks,
-)
-
-ONLY = Exercise(
-    id="01-only",
-    lesson=LESSON,
-    name="only",
-    minutes=10,
-    title=both("A context manager that changes only what is named", "写一个只改动点名开关的上下文管理器"),
-    hints=(
-        both(
-            "Three steps: remember, change, put back. Which of them must happen come what may?",
-            "三步：记住、改动、恢复。其中哪一步是无论如何都要做的？",
-        ),
-        both(
-            "`old = {name: getattr(module, name) for name in changes}` remembers, and is loud about a typo. "
-            "Then `try:`, `yield`, `finally:`.",
-            "`old = {name: getattr(module, name) for name in changes}` 负责记住旧值，拼错了也会报错。"
-            "接着是 `try:`、`yield`、`finally:`。",
-        ),
-        both(
-            "In `try`: `setattr(module, name, value)` for each change, then `yield`. In `finally`: "
-            "`setattr` with the old values.",
-            "在 `try` 里：对每一项执行 `setattr(module, name, value)`，然后 `yield`。"
-            "在 `finally` 里：用旧值 `setattr`。",
-        ),
-    ),
-    solution="""@contextmanager
-def only(module, **changes):
-    old = {name: getattr(module, name) for name in changes}
-    try:
-        for name, value in changes.items():
-            setattr(module, name, value)
-        yield
-    finally:
-        for name, value in old.items():
-            setattr(module, name, value)
-""",
-    why=both(
-        "Reading before writing does two jobs: it remembers, and it notices a name that does not exist.",
-        "先读后写一举两得：既记住了旧值，又能发现不存在的名字。",
-    ),
-    check=check_only,
-)
-
-EXERCISES = [FILL_THE_BLANKS, ONLY]
+CHECKS = {"01-fill-the-blanks": check_fill_the_blanks, "01-only": check_only}

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from course.checking import comparison, same_work, too_few_rounds, watched
-from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect
 
@@ -164,50 +163,5 @@ def _check_states(states: Mapping[str, Any]) -> Verdict:
 
 # --- the exercises ---
 
-LESSON = "01_map"
 
-MAKE_IT_LOSE = Exercise(
-    id="01-make-it-lose",
-    lesson=LESSON,
-    name="my_comparison",
-    minutes=8,
-    title=both(
-        "Make it lose: “asking for deterministic costs nothing on a CPU”",
-        "让它输：“在 CPU 上要求 deterministic 没有任何代价”",
-    ),
-    hints=(
-        both(
-            "The advice fails where oneDNN does the work: without it, another kernel takes over.",
-            "只要计算由 oneDNN 完成，这条建议就会失败：关掉它，就换成另一个 kernel。",
-        ),
-        both(
-            "Two functions: `plain` calls the layer; `asked` calls it inside `with torch.backends.mkldnn.flags(deterministic=True):`.",
-            "写两个函数：`plain` 直接调用这一层；`asked` 在 `with torch.backends.mkldnn.flags(deterministic=True):` 里调用。",
-        ),
-        both(
-            "`torch.nn.LSTM(64, 128)` on a `(16, 8, 64)` tensor, under `torch.inference_mode()`. "
-            "If the interval stays wide, the machine is busy: measure longer.",
-            "在 `torch.inference_mode()` 下，用 `torch.nn.LSTM(64, 128)` 处理 `(16, 8, 64)` 的张量。"
-            "如果区间一直很宽，说明机器太忙：测久一点。",
-        ),
-    ),
-    solution="""layer, x = torch.nn.LSTM(64, 128), torch.randn(16, 8, 64)
-
-def plain():
-    with torch.inference_mode():
-        layer(x)
-
-def asked():
-    with torch.backends.mkldnn.flags(deterministic=True):
-        plain()
-
-my_comparison = compare({"plain": plain, "asked": asked}, max_time=3)
-""",
-    why=both(
-        "`deterministic` has no reader on a CPU, so the time can only differ because something else moved.",
-        "在 CPU 上没人读 `deterministic`，耗时有差别，只可能是别的东西动了。",
-    ),
-    check=check_make_it_lose,
-)
-
-EXERCISES = [MAKE_IT_LOSE]
+CHECKS = {"01-make-it-lose": check_make_it_lose}

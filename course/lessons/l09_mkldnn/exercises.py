@@ -21,9 +21,8 @@ from course.checking import (
     ran_often,
     too_few_rounds,
 )
-from course.exercise import Exercise
 from course.i18n import Text, both
-from course.lessons.l09_mkldnn.exercises_log import LESSON, report_line
+from course.lessons.l09_mkldnn.exercises_log import report_line
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
 # --- goes_to_onednn ---------------------------------------------------------------------------------------
@@ -262,7 +261,7 @@ def check_losing(losing: Any) -> Verdict:
         )
     try:
         call, race = losing["call"], losing["race"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):  # a comparison asked for a name it lacks is a ValueError
         return incorrect(
             both(
                 '`losing` should be `{"call": call, "race": on_off(call)}`.',
@@ -342,102 +341,6 @@ def _used(call: Callable[[], Any]) -> Sequence[Any]:
 
 # --- the exercises ---
 
-GOES = Exercise(
-    id="09-goes-to-onednn",
-    lesson=LESSON,
-    name="goes_to_onednn",
-    minutes=5,
-    title=both("Foresee the route of a convolution", "预言一个卷积的去向"),
-    hints=(
-        both("Four conditions, and one of them is enough.", "四个条件，满足一个就够。"),
-        both("`groups > 1 or kernel > 3 or batch > 1 or ...`", "`groups > 1 or kernel > 3 or batch > 1 or ...`"),
-        both(
-            "The last one: more than 20480 numbers, `channels * height * width > 20480`.",
-            "最后一个：数的个数超过 20480，即 `channels * height * width > 20480`。",
-        ),
-    ),
-    solution="""def goes_to_onednn(batch, channels, height, width, kernel, groups=1):
-    return groups > 1 or kernel > 3 or batch > 1 or channels * height * width > 20480
-""",
-    why=both(
-        "For one small image PyTorch's own code is taken. "
-        "The source says in a comment: for some case, native is faster.",
-        "只有一张小图时用 PyTorch 自己的代码。源码里有句注释：某些情况下原生实现更快。",
-    ),
-    check=check_goes_to_onednn,
-)
-
-WITHOUT = Exercise(
-    id="09-without-onednn",
-    lesson=LESSON,
-    name="without_onednn",
-    minutes=5,
-    title=both("Run something without oneDNN, and leave no trace", "关着 oneDNN 跑一段代码，不留痕迹"),
-    hints=(
-        both(
-            "Three moments matter: inside, afterwards, and after an exception.",
-            "三个时刻都要对：里面、之后、抛异常之后。",
-        ),
-        both(
-            "Remember the old value before you change it; put it back in `finally`.",
-            "改之前先记住旧值，在 `finally` 里放回去。",
-        ),
-        both(
-            'Or let the course do it: `with flags.using({"mkldnn.enabled": False}):` from `course`.',
-            '也可以用课程工具：从 `course` 导入 `flags`，`with flags.using({"mkldnn.enabled": False}):`。',
-        ),
-    ),
-    solution="""from torch.backends import mkldnn
-
-def without_onednn(run):
-    before = mkldnn.enabled
-    mkldnn.enabled = False
-    try:
-        return run()
-    finally:
-        mkldnn.enabled = before
-""",
-    why=both(
-        "The documented `flags(enabled=False)` would move `deterministic` and a precision switch along with it.",
-        "文档里的 `flags(enabled=False)` 会顺带改动 `deterministic` 和一个精度开关。",
-    ),
-    check=check_without_onednn,
-)
-
-LOSE = Exercise(
-    id="09-make-it-lose",
-    lesson=LESSON,
-    name="losing",
-    minutes=6,
-    title=both("Find a call that is slower with oneDNN", "找一个开着 oneDNN 反而更慢的调用"),
-    hints=(
-        both(
-            "The log shows what oneDNN does besides computing. Choose a call with much of that and little to compute.",
-            "日志告诉你 oneDNN 在计算之外还做什么。挑一个这部分多、计算少的调用。",
-        ),
-        both(
-            "Two roads: one step of a wide LSTM (its weights are repacked at every call), or a new shape at each call.",
-            "两条路：宽 LSTM 只走一步（每次调用都要重新打包权重），或者每次调用都换新形状。",
-        ),
-        both(
-            "`layer = torch.nn.LSTM(256, 512); x = torch.randn(1, 1, 256); call = lambda: layer(x)`",
-            "`layer = torch.nn.LSTM(256, 512); x = torch.randn(1, 1, 256); call = lambda: layer(x)`",
-        ),
-    ),
-    solution="""import torch
-from course.onednn_log import on_off
-
-layer, x = torch.nn.LSTM(256, 512), torch.randn(1, 1, 256)
-call = lambda: layer(x)
-losing = {"call": call, "race": on_off(call)}
-""",
-    why=both(
-        "Fixed costs (repacking, making a primitive) need work to hide behind. One step has none.",
-        "固定成本（重新打包、制作 primitive）要靠计算量来摊薄。只有一步，就没得摊。",
-    ),
-    check=check_losing,
-)
-
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
@@ -460,22 +363,10 @@ def _form_of_time(time_by_primitive: Callable[..., Any]) -> Verdict:
 REPORT_FIELDS = ("layer", "threads", "lines", "on_ms", "off_ms", "low", "high", "claim")
 
 
-EXERCISES = [
-    GOES,
-    WITHOUT,
-    LOSE,
-    Exercise(
-        id="09-t-time",
-        lesson=LESSON,
-        name="time_by_primitive",
-        check=_form_of_time,
-        title=both("Time by primitive", "按 primitive 汇总时间"),
-    ),
-    Exercise(
-        id="09-t-report",
-        lesson=LESSON,
-        name="report",
-        check=form_of_report(REPORT_FIELDS),
-        title=both("Report a race: on against off", "报告一次开与关的比赛"),
-    ),
-]
+CHECKS = {
+    "09-goes-to-onednn": check_goes_to_onednn,
+    "09-without-onednn": check_without_onednn,
+    "09-make-it-lose": check_losing,
+    "09-t-time": _form_of_time,
+    "09-t-report": form_of_report(REPORT_FIELDS),
+}

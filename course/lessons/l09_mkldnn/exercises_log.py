@@ -6,11 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 
-LESSON = "09_mkldnn"
 HEADER = "onednn_verbose,v1,info,oneDNN v3.12.0"
 HEADERS = (
     "onednn_verbose,v1,info,cpu,runtime:OpenMP,nthr:2",
@@ -127,42 +125,4 @@ def _wrong_share(name: str, got: Any, expected: float) -> Verdict:
     )
 
 
-REORDER_SHARE = Exercise(
-    id="09-reorder-share",
-    lesson=LESSON,
-    name="reorder_share",
-    minutes=5,
-    title=both("Which share of the time goes into reorders?", "重排占了多少时间？"),
-    hints=(
-        both(
-            "Split a line at its commas. Which field names the primitive, which one is the time?",
-            "把一行按逗号拆开。哪个字段是 primitive 的名字，哪个是时间？",
-        ),
-        both(
-            "Field 3 is the event, field 5 the primitive, the last one (`fields[-1]`) milliseconds.",
-            "第 3 个字段是事件，第 5 个是 primitive，最后一个（`fields[-1]`）是毫秒数。",
-        ),
-        both(
-            "Sum `float(fields[-1])` of all `exec` lines, and of the reorders among them. No total: 0.0.",
-            "对所有 `exec` 行累加 `float(fields[-1])`，再单独累加其中的重排。总和为 0 就返回 0.0。",
-        ),
-    ),
-    solution="""def reorder_share(report):
-    total_ms = reorder_ms = 0.0
-    for line in report:
-        fields = line.split(",")
-        if "exec" not in fields:
-            continue
-        total_ms += float(fields[-1])
-        if fields[5] == "reorder":
-            reorder_ms += float(fields[-1])
-    return reorder_ms / total_ms if total_ms else 0.0
-""",
-    why=both(
-        "A report is a table with commas. Lines are not time: one long line outweighs nine short ones.",
-        "报告就是一张用逗号分隔的表。行数不等于时间：一行长的抵得过九行短的。",
-    ),
-    check=check_reorder_share,
-)
-
-EXERCISES = [REORDER_SHARE]
+CHECKS = {"09-reorder-share": check_reorder_share}

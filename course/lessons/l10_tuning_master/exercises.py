@@ -10,12 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from course.checking import data, form_is_fine, form_of_report
-from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, not_attempted
-
-LESSON = "10_tuning_master"
-
 
 # --- 10-best-set ------------------------------------------------------------------------------------------
 
@@ -202,74 +198,6 @@ def _pieces_fault(sizes: list[int], total: int, micro: int) -> Verdict | None:
     return None
 
 
-BEST = Exercise(
-    id="10-best-set",
-    lesson=LESSON,
-    name="best_set",
-    minutes=5,
-    title=both("Which settings may be called the best?", "哪些设置可以算最好的一档？"),
-    hints=(
-        both(
-            "Two steps: throw out what breaks the limit; then look at what is left.", "两步：先扔掉超限的，再看剩下的。"
-        ),
-        both(
-            'The fastest is `min(allowed, key=lambda r: r["ratio"])`.',
-            '最快的是 `min(allowed, key=lambda r: r["ratio"])`。',
-        ),
-        both(
-            'Keep the names of those with `r["low"] <= best["high"]`; without any permitted row return `[]`.',
-            '留下满足 `r["low"] <= best["high"]` 的名字；没有合格的就返回 `[]`。',
-        ),
-    ),
-    solution="""def best_set(rows, limit):
-    allowed = [r for r in rows if r["error"] <= limit]
-    if not allowed:
-        return []
-    best = min(allowed, key=lambda r: r["ratio"])
-    return [r["name"] for r in allowed if r["low"] <= best["high"]]
-""",
-    why=both(
-        "The game awards full points to all of these: a measurement cannot tell them apart, so neither can a judge.",
-        "游戏给这里面的每一个都打满分：测量分不出高下，裁判也一样。",
-    ),
-    check=check_best_set,
-)
-
-PIECES = Exercise(
-    id="10-pieces",
-    lesson=LESSON,
-    name="step",
-    minutes=5,
-    title=both("A large batch in small pieces", "把大 batch 切成小份"),
-    hints=(
-        both(
-            "`x.split(micro)` gives the pieces; `backward()` adds to the gradients that are there.",
-            "`x.split(micro)` 切成小份；`backward()` 会累加到已有的梯度上。",
-        ),
-        both(
-            'The mean over the batch is the sum of all rows divided by `len(x)`. So: `reduction="sum"`, and divide by `len(x)`.',
-            '整批的平均等于所有行之和除以 `len(x)`。所以用 `reduction="sum"`，再除以 `len(x)`。',
-        ),
-        both(
-            '`for a, b in zip(x.split(micro), y.split(micro)): (F.cross_entropy(model(a), b, reduction="sum") / len(x)).backward()`',
-            '`for a, b in zip(x.split(micro), y.split(micro)): (F.cross_entropy(model(a), b, reduction="sum") / len(x)).backward()`',
-        ),
-    ),
-    solution="""from torch.nn import functional as F
-
-def step(model, x, y, micro):
-    for a, b in zip(x.split(micro), y.split(micro)):
-        loss = F.cross_entropy(model(a), b, reduction="sum") / len(x)
-        loss.backward()
-""",
-    why=both(
-        "The graph of a piece is freed by its `backward()`, so the peak is that of one piece.",
-        "每一份的计算图在 `backward()` 之后就释放了，所以峰值只是一份的量。",
-    ),
-    check=check_pieces,
-)
-
-
 # --- the checkpoint's visible smoke tests -----------------------------------------------------------------
 
 
@@ -284,21 +212,9 @@ def _form_of_choice(choose: Callable[..., Any]) -> Verdict:
 
 REPORT_FIELDS = ("today", "change", "today_ms", "change_ms", "low", "high", "claim", "must_not_break", "kept")
 
-EXERCISES = [
-    BEST,
-    PIECES,
-    Exercise(
-        id="10-t-choose",
-        lesson=LESSON,
-        name="choose",
-        check=_form_of_choice,
-        title=both("The setting to hand in", "该交哪一套设置"),
-    ),
-    Exercise(
-        id="10-t-report",
-        lesson=LESSON,
-        name="report",
-        check=form_of_report(REPORT_FIELDS),
-        title=both("Report a measured choice", "报告一次实测的选择"),
-    ),
-]
+CHECKS = {
+    "10-best-set": check_best_set,
+    "10-pieces": check_pieces,
+    "10-t-choose": _form_of_choice,
+    "10-t-report": form_of_report(REPORT_FIELDS),
+}

@@ -7,11 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from course.checking import data, form_is_fine
-from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
-
-LESSON = "11_bug_hunt"
 
 # --- 11-first-bad -------------------------------------------------------------------------------------------------
 
@@ -77,43 +74,6 @@ def check_first_bad(first_bad: Callable[[int, Callable[[int], bool]], int]) -> V
     )
 
 
-FIRST_BAD = Exercise(
-    id="11-first-bad",
-    lesson=LESSON,
-    title=both("Find the first bad line by halving", "对半分，找到第一行坏的"),
-    name="first_bad",
-    check=check_first_bad,
-    minutes=6,
-    hints=(
-        both(
-            "Keep two numbers: so many lines are known to be good, so many are known to show the symptom.",
-            "记两个数：前多少行已知没事，前多少行已知有症状。",
-        ),
-        both(
-            "Ask about the middle of the two; the answer moves one of them. Stop when they are neighbours.",
-            "问两者的中间，根据回答挪动其中一个；两个数挨着了就停。",
-        ),
-        both(
-            "Start with good = 0 and bad = lines: without a line there is no symptom, with all of them there is.",
-            "从 good = 0、bad = lines 开始：一行没有就没症状，全部都在就有症状。",
-        ),
-    ),
-    solution="""def first_bad(lines, symptom):
-    good, bad = 0, lines
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        if symptom(middle):
-            bad = middle
-        else:
-            good = middle
-    return bad
-""",
-    why=both(
-        "Each run halves what is left. `git bisect` does the same with commits.",
-        "每跑一次，嫌疑减半。`git bisect` 对提交做的就是同一件事。",
-    ),
-)
-
 # --- 11-next-test -------------------------------------------------------------------------------------------------
 
 SUSPECTS = (
@@ -175,31 +135,6 @@ def check_next_test(test_order: Callable[[list[list]], list[str]]) -> Verdict:
     )
 
 
-NEXT_TEST = Exercise(
-    id="11-next-test",
-    lesson=LESSON,
-    title=both("Which test first?", "先做哪个测试？"),
-    name="test_order",
-    check=check_next_test,
-    minutes=5,
-    hints=(
-        both(
-            "Neither the likeliest nor the cheapest alone: weigh one against the other.",
-            "不是只看嫌疑，也不是只看费时：两样放在一起掂量。",
-        ),
-        both("How many minutes does a test cost for each chance of success?", "每一分把握，要花多少分钟？"),
-        both("Sort by minutes / chance, smallest first.", "按“分钟 ÷ 可能性”从小到大排。"),
-    ),
-    solution="""def test_order(suspects):
-    ranked = sorted(suspects, key=lambda one: one[2] / one[1])
-    return [name for name, chance, minutes in ranked]
-""",
-    why=both(
-        "Swap two neighbours: the average changes by chance × minutes of one against the other. So the ratio decides.",
-        "把相邻的两个换一换，平均时间只变了一点：这个的可能性 × 那个的分钟，减去那个的可能性 × 这个的分钟。所以看比值。",
-    ),
-)
-
 # --- the checkpoint: the form of an answer, nothing about its value ---------------------------------------------------
 
 
@@ -219,21 +154,9 @@ def _form_of_culprit(culprit: Callable[..., Any]) -> Verdict:
     )
 
 
-EXERCISES = [
-    FIRST_BAD,
-    NEXT_TEST,
-    Exercise(
-        id="11-t-verdict",
-        lesson=LESSON,
-        name="verdict",
-        check=_form_of_verdict,
-        title=both("Is it repaired?", "修好了吗？"),
-    ),
-    Exercise(
-        id="11-t-culprit",
-        lesson=LESSON,
-        name="culprit",
-        check=_form_of_culprit,
-        title=both("Who did it?", "是谁干的？"),
-    ),
-]
+CHECKS = {
+    "11-first-bad": check_first_bad,
+    "11-next-test": check_next_test,
+    "11-t-verdict": _form_of_verdict,
+    "11-t-culprit": _form_of_culprit,
+}

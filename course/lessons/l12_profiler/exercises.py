@@ -12,7 +12,6 @@ from typing import Any
 import torch
 
 from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, too_few_rounds
-from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
 
@@ -314,131 +313,6 @@ def check_make_it_lose(race: Any) -> Verdict:
 
 # --- the exercises ---
 
-LESSON = "12_profiler"
-
-OWN_TIMES = Exercise(
-    id="12-own-times",
-    lesson=LESSON,
-    name="own_times",
-    minutes=5,
-    title=both("From total to self", "从 total 算出 self"),
-    hints=(
-        both(
-            "Begin with the total of each event. Whose number is then too large?",
-            "先放上每个事件的 total。这时谁的数偏大？",
-        ),
-        both(
-            "Go through the events: each one that has a parent takes its `us` off the parent's number.",
-            "遍历事件：有上一级的，就从上一级的数里扣掉自己的 `us`。",
-        ),
-        both(
-            "`own[one['parent']] -= one['us']`, if the parent is not None. Direct parents only.",
-            "上一级不是 None 时：`own[one['parent']] -= one['us']`。只扣直接的上一级。",
-        ),
-    ),
-    solution="""def own_times(events):
-    own = [one["us"] for one in events]
-    for one in events:
-        if one["parent"] is not None:
-            own[one["parent"]] -= one["us"]
-    return own
-""",
-    why=both(
-        "Every microsecond then belongs to one event alone, so the column can be added up.",
-        "这样每一微秒只属于一个事件，这一列才能相加。",
-    ),
-    check=check_own_times,
-)
-
-WHICH_LINE = Exercise(
-    id="12-which-line",
-    lesson=LESSON,
-    name="line_that_pays",
-    minutes=5,
-    title=both("Which line pays most?", "哪一行花得最多？"),
-    hints=(
-        both("One line can call many operations. What has to be added up?", "一行可以调用很多操作。该把什么加起来？"),
-        both(
-            "A dictionary: line -> sum of `self_us`. Rows whose line is empty stay out.",
-            "用字典：行 -> `self_us` 之和。行为空的不算。",
-        ),
-        both(
-            "`max(sums, key=sums.get)` finds the line; for an empty dictionary return `None` before.",
-            "`max(sums, key=sums.get)` 找出那一行；字典为空时，先返回 `None`。",
-        ),
-    ),
-    solution="""def line_that_pays(rows):
-    sums = {}
-    for row in rows:
-        if row["line"]:
-            sums[row["line"]] = sums.get(row["line"], 0.0) + row["self_us"]
-    return max(sums, key=sums.get) if sums else None
-""",
-    why=both(
-        "Own times may be added up; total times count the same work several times.",
-        "自身耗时可以相加；total 会把同一份活算好几遍。",
-    ),
-    check=check_line_that_pays,
-)
-
-ROW_SPREADS = Exercise(
-    id="12-row-spreads",
-    lesson=LESSON,
-    name="row_spreads",
-    minutes=5,
-    title=both("Mend the loop", "修好这个循环"),
-    hints=(
-        both(
-            "What is computed for one row? Most functions of torch can do it for all rows at once.",
-            "对一行算了什么？torch 的大多数函数可以一次算完所有行。",
-        ),
-        both(
-            "`dim=1` means: along each row. `amax` and `amin` give the values alone.",
-            "`dim=1`：沿着每一行。`amax`、`amin` 只返回值。",
-        ),
-        both("`table.amax(dim=1) - table.amin(dim=1)`", "`table.amax(dim=1) - table.amin(dim=1)`"),
-    ),
-    solution="def row_spreads(table):\n    return table.amax(dim=1) - table.amin(dim=1)\n",
-    why=both(
-        "Three operations instead of several for each row, and no number has to come back to Python.",
-        "总共三个操作，而不是每行好几个，也没有一个数要回到 Python。",
-    ),
-    check=check_row_spreads,
-)
-
-MAKE_IT_LOSE = Exercise(
-    id="12-make-it-lose",
-    lesson=LESSON,
-    name="race",
-    minutes=5,
-    title=both("Find work that the profiler slows down most", "找一份被 profiler 拖慢最多的活"),
-    hints=(
-        both("The profiler takes its price for each operation.", "profiler 是按操作个数收费的。"),
-        both("Many operations that are small: a loop over a tiny tensor.", "许多很小的操作：在一个小张量上循环。"),
-        both(
-            "`def work():`, in it `for _ in range(400):` and `small + 1`.",
-            "`def work():`，里面 `for _ in range(400):` 加 `small + 1`。",
-        ),
-    ),
-    solution="""import torch
-from course.lessons.l12_profiler.cases import profiled
-from course.timing import compare
-
-small = torch.randn(8)
-
-def work():
-    for _ in range(400):
-        small + 1
-
-race = compare({"plain": work, "profiled": profiled(work)}, baseline="plain", max_time=2)
-""",
-    why=both(
-        "A note takes about as long as such an addition. With few large operations nobody sees the notes.",
-        "记一笔所花的时间，和这样一次加法差不多。操作又少又大时，谁也感觉不到。",
-    ),
-    check=check_make_it_lose,
-)
-
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
@@ -469,30 +343,12 @@ def _form_of_self(self_by_name: Callable[..., Any]) -> Verdict:
 
 REPORT_FIELDS = ("work", "plain_ms", "profiled_ms", "low", "high", "claim")
 
-EXERCISES = [
-    OWN_TIMES,
-    WHICH_LINE,
-    ROW_SPREADS,
-    MAKE_IT_LOSE,
-    Exercise(
-        id="12-t-gap",
-        lesson=LESSON,
-        name="outside_us",
-        check=_form_of_gap,
-        title=both("Time outside of operations", "操作之外的时间"),
-    ),
-    Exercise(
-        id="12-t-self",
-        lesson=LESSON,
-        name="self_by_name",
-        check=_form_of_self,
-        title=both("Own time by name", "按名字累加自身耗时"),
-    ),
-    Exercise(
-        id="12-t-report",
-        lesson=LESSON,
-        name="report",
-        check=form_of_report(REPORT_FIELDS),
-        title=both("Report what the profiler costs", "报告一次测量：profiler 的代价"),
-    ),
-]
+CHECKS = {
+    "12-own-times": check_own_times,
+    "12-which-line": check_line_that_pays,
+    "12-row-spreads": check_row_spreads,
+    "12-make-it-lose": check_make_it_lose,
+    "12-t-gap": _form_of_gap,
+    "12-t-self": _form_of_self,
+    "12-t-report": form_of_report(REPORT_FIELDS),
+}

@@ -12,11 +12,9 @@ from typing import Any
 
 from course import flags
 from course.checking import comparison, data, form_is_fine, form_of_report, too_few_rounds
-from course.exercise import Exercise
 from course.i18n import Text, both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
-LESSON = "13_together"
 SWITCHES = ("cuda.enable_flash_sdp", "cuda.enable_mem_efficient_sdp", "cuda.enable_math_sdp", "cuda.enable_cudnn_sdp")
 
 
@@ -321,7 +319,7 @@ def check_losing(losing: Any) -> Verdict:
 
     try:
         race = losing["race"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):  # a comparison asked for a name it lacks is a ValueError
         return incorrect(
             both('`losing` should be `{"race": flash_math(call)}`.', '`losing` 应是 `{"race": flash_math(call)}`。'),
             reason="no-dictionary",
@@ -373,141 +371,6 @@ def check_losing(losing: Any) -> Verdict:
 
 # --- the exercises ---
 
-STAYS = Exercise(
-    id="13-stays-fused",
-    lesson=LESSON,
-    name="stays_fused",
-    minutes=5,
-    title=both("Foresee whether flash takes the call", "先判断 flash 接不接这次调用"),
-    hints=(
-        both("Five reasons for a no. One is enough.", "五条拒绝的理由，有一条就够。"),
-        both(
-            "`t.dim()`, `t.shape[-1]`, `t.stride(-1)` for each of the three tensors; `mask is not None and mask.requires_grad`.",
-            "对三个张量分别看 `t.dim()`、`t.shape[-1]`、`t.stride(-1)`；还有 `mask is not None and mask.requires_grad`。",
-        ),
-        both(
-            "`all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))`, and the other two.",
-            "`all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))`，再加另外两条。",
-        ),
-    ),
-    solution="""def stays_fused(q, k, v, mask=None, dropout=0.0):
-    learnt = mask is not None and mask.requires_grad
-    fits = all(t.dim() == 4 and t.stride(-1) == 1 and t.shape[-1] == q.shape[-1] for t in (q, k, v))
-    return fits and not learnt and dropout == 0
-""",
-    why=both(
-        "The list is of the CPU. On an NVIDIA GPU flash refuses every mask, and takes dropout: each device has a list of its own.",
-        "这是 CPU 的名单。在 NVIDIA GPU 上，flash 什么掩码都不收，dropout 倒可以：每种设备各有一份名单。",
-    ),
-    check=check_stays_fused,
-)
-
-GAP = Exercise(
-    id="13-kernel-gap",
-    lesson=LESSON,
-    name="kernel_gap",
-    minutes=5,
-    title=both("How far are flash and math apart?", "flash 和 math 差多少？"),
-    hints=(
-        both("Two blocks, one for each kernel; then subtract.", "两个块，每个 kernel 一个；然后相减。"),
-        both(
-            "`with sdpa_kernel(SDPBackend.MATH): math = F.scaled_dot_product_attention(q, k, v)`",
-            "`with sdpa_kernel(SDPBackend.MATH): math = F.scaled_dot_product_attention(q, k, v)`",
-        ),
-        both("`(flash - math).abs().max().item()`", "`(flash - math).abs().max().item()`"),
-    ),
-    solution="""from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
-
-def kernel_gap(q, k, v):
-    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
-        flash = F.scaled_dot_product_attention(q, k, v)
-    with sdpa_kernel(SDPBackend.MATH):
-        math = F.scaled_dot_product_attention(q, k, v)
-    return (flash - math).abs().max().item()
-""",
-    why=both(
-        "A block for each kernel is also how you test a kernel of your own: against math, with a tolerance.",
-        "自己写了 kernel 要测试，也用这个办法：每个 kernel 一个块，和 math 比，给个容差。",
-    ),
-    check=check_kernel_gap,
-)
-
-THREAD = Exercise(
-    id="13-in-thread",
-    lesson=LESSON,
-    name="in_thread",
-    minutes=5,
-    title=both("Take your settings into a thread", "把自己的设置带进线程"),
-    hints=(
-        both(
-            "Two moments: read before the thread starts, set inside `work`.",
-            "两个时刻：线程开始之前读，在 `work` 里设。",
-        ),
-        both(
-            "`grad = torch.is_grad_enabled()`, and two more lines of this kind, above `def work():`.",
-            "在 `def work():` 上面写 `grad = torch.is_grad_enabled()`，类似的再写两行。",
-        ),
-        both(
-            'In `work`: `with torch.set_grad_enabled(grad), torch.autocast("cpu", dtype=dtype, enabled=on):`',
-            '在 `work` 里：`with torch.set_grad_enabled(grad), torch.autocast("cpu", dtype=dtype, enabled=on):`',
-        ),
-    ),
-    solution="""import torch
-from concurrent.futures import ThreadPoolExecutor
-
-def in_thread(run):
-    grad = torch.is_grad_enabled()
-    on, dtype = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
-
-    def work():
-        with torch.set_grad_enabled(grad), torch.autocast("cpu", dtype=dtype, enabled=on):
-            return run()
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result()
-""",
-    why=both(
-        "What belongs to a thread is read in the one that has it and set in the one that needs it.",
-        "归线程所有的东西，要在有它的线程里读，在要它的线程里设。",
-    ),
-    check=check_in_thread,
-)
-
-LOSE = Exercise(
-    id="13-make-it-lose",
-    lesson=LESSON,
-    name="losing",
-    minutes=6,
-    title=both("Find an attention that is slower with flash", "找一个走 flash 反而更慢的注意力"),
-    hints=(
-        both("Flash saves a table. When is the table small anyway?", "flash 省的是一张表。什么时候这张表本来就小？"),
-        both(
-            "The table has tokens × tokens numbers, the inputs tokens × width. Make the heads wide.",
-            "表有 token × token 个数，输入有 token × 宽度 个数。把头变宽试试。",
-        ),
-        both(
-            "One head, 128 tokens, width 1024: `torch.randn(1, 1, 128, 1024)`. "
-            "If flash wins there too, your CPU is a counterexample to this exercise: fine, that is a measurement.",
-            "一个头、128 个 token、宽度 1024：`torch.randn(1, 1, 128, 1024)`。如果这里还是 flash 赢，"
-            "那你的 CPU 就是本题的反例：也好，这也是测出来的。",
-        ),
-    ),
-    solution="""import torch
-from torch.nn import functional as F
-from course.lessons.l13_together.attention import flash_math
-
-q = torch.randn(1, 1, 128, 1024)
-losing = {"race": flash_math(lambda: F.scaled_dot_product_attention(q, q, q), max_time=3)}
-""",
-    why=both(
-        "With wide heads the table is small beside the inputs. "
-        "There is little to save, and products of small blocks are less efficient than one large product.",
-        "头很宽的时候，表和输入比起来很小，没什么可省；而一块一块的小乘法，效率不如一次大乘法。",
-    ),
-    check=check_losing,
-)
-
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
@@ -529,30 +392,12 @@ def _form_of_compiles(compilations: Callable[..., Any]) -> Verdict:
 
 REPORT_FIELDS = ("shape", "threads", "kernels", "flash_ms", "math_ms", "low", "high", "difference", "claim")
 
-EXERCISES = [
-    STAYS,
-    GAP,
-    THREAD,
-    LOSE,
-    Exercise(
-        id="13-t-kernel",
-        lesson=LESSON,
-        name="pick_kernel",
-        check=_form_of_kernel,
-        title=both("Which kernel computes it?", "由哪个 kernel 计算？"),
-    ),
-    Exercise(
-        id="13-t-compiles",
-        lesson=LESSON,
-        name="compilations",
-        check=_form_of_compiles,
-        title=both("How many times is it compiled?", "编译几次？"),
-    ),
-    Exercise(
-        id="13-t-report",
-        lesson=LESSON,
-        name="report",
-        check=form_of_report(REPORT_FIELDS),
-        title=both("Report a race: flash against math", "报告一次 flash 与 math 的比赛"),
-    ),
-]
+CHECKS = {
+    "13-stays-fused": check_stays_fused,
+    "13-kernel-gap": check_kernel_gap,
+    "13-in-thread": check_in_thread,
+    "13-make-it-lose": check_losing,
+    "13-t-kernel": _form_of_kernel,
+    "13-t-compiles": _form_of_compiles,
+    "13-t-report": form_of_report(REPORT_FIELDS),
+}

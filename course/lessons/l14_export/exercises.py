@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 from course.checking import PLACEHOLDER, data, form_is_fine
-from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, partly
 
@@ -249,97 +248,6 @@ def check_gate(gate: Callable[[Any], Any]) -> Verdict:
 
 # --- the exercises ---
 
-LESSON = "14_export"
-
-READY = Exercise(
-    id="14-ready",
-    lesson=LESSON,
-    name="ready",
-    minutes=6,
-    title=both("A program for inference, and your model as it was", "导出一个推理用的程序，模型原封不动"),
-    hints=(
-        both(
-            "Three wishes: eval mode, any batch size, `model` untouched. Which of them does `torch.export.export(model, (x,))` fulfil?",
-            "三个要求：eval 模式、batch 大小随意、`model` 不动。`torch.export.export(model, (x,))` 满足了哪几个？",
-        ),
-        both("`copy.deepcopy(model).eval()` fulfils two at once.", "`copy.deepcopy(model).eval()` 一下子满足两个。"),
-        both(
-            'The third: `batch = torch.export.Dim("batch")`, then `dynamic_shapes=({0: batch},)`: dimension 0 of the first input.',
-            '第三个：`batch = torch.export.Dim("batch")`，再加 `dynamic_shapes=({0: batch},)`：第一个输入的第 0 维。',
-        ),
-    ),
-    solution="""import copy
-import torch
-
-def ready(model, x):
-    sent = copy.deepcopy(model).eval()
-    batch = torch.export.Dim("batch")
-    return torch.export.export(sent, (x,), dynamic_shapes=({0: batch},))
-""",
-    why=both(
-        "What is baked is what stands there at that moment: mode and shape. A copy keeps the original out of it.",
-        "导出那一刻是什么样，写进去的就是什么样：模式、形状都是。用副本，原件就不受牵连。",
-    ),
-    check=check_ready,
-)
-
-AGREES = Exercise(
-    id="14-agrees",
-    lesson=LESSON,
-    name="agrees",
-    minutes=5,
-    title=both("Do two results agree within a tolerance?", "两份结果在容差内一致吗？"),
-    hints=(
-        both(
-            "For one value: how far may `theirs` be from `ours`? `atol + rtol * abs(ours)`.",
-            "对单个数：`theirs` 最多能离 `ours` 多远？`atol + rtol * abs(ours)`。",
-        ),
-        both(
-            "Now for all values at once, with tensors; and then the question `.all()`.",
-            "再用张量一次算完所有的数，最后问一句 `.all()`。",
-        ),
-        both(
-            "Two traps: a NaN is neither larger nor smaller than anything, and tensors of other shapes are stretched.",
-            "两个坑：NaN 跟谁比都不成立；形状不同的张量会被自动拉长。",
-        ),
-    ),
-    solution="""def agrees(ours, theirs, rtol, atol):
-    if ours.shape != theirs.shape:
-        return False
-    return bool(((theirs - ours).abs() <= atol + rtol * ours.abs()).all())
-""",
-    why=both(
-        "`<=` and `.all()` let nothing through by accident: what cannot be compared does not agree.",
-        "用 `<=` 加 `.all()`，就没有谁能蒙混过关：比不了的，一律算不一致。",
-    ),
-    check=check_agrees,
-)
-
-GATE = Exercise(
-    id="14-gate",
-    lesson=LESSON,
-    name="gate",
-    minutes=4,
-    title=both("A branch that can leave", "能带走的分支"),
-    hints=(
-        both(
-            "`x.sum() > 0` is a tensor with one True or False in it. Who else but `if` can choose by it?",
-            "`x.sum() > 0` 是一个只装着一个 True 或 False 的张量。除了 `if`，还有谁能按它来选？",
-        ),
-        both(
-            "`torch.where(condition, this, that)` computes both and takes one.",
-            "`torch.where(条件, a, b)`：两边都算，取一边。",
-        ),
-        both("this: `x * 2`, that: `x - 1`.", "a 是 `x * 2`，b 是 `x - 1`。"),
-    ),
-    solution="import torch\n\ndef gate(x):\n    return torch.where(x.sum() > 0, x * 2, x - 1)\n",
-    why=both(
-        "The choice is an operation of the graph now. Where one side is expensive, `torch.cond` computes only the one that is taken.",
-        "现在“选哪边”成了图里的一个运算。如果有一边很贵，用 `torch.cond`，它只算被选中的那边。",
-    ),
-    check=check_gate,
-)
-
 
 def check_first_difference(first_difference: Callable[..., Any]) -> Verdict:
     """Whether it gives back a whole number or None for an example."""
@@ -369,19 +277,10 @@ def check_accepts(accepts: Callable[..., Any]) -> Verdict:
     return form_is_fine(both("A True or False for each request.", "每个请求都有 True 或 False。"))
 
 
-FIRST_DIFFERENCE = Exercise(
-    id="14-t-differ",
-    lesson=LESSON,
-    name="first_difference",
-    title=both("Where do two results part?", "两份结果从哪里开始不同？"),
-    check=check_first_difference,
-)
-ACCEPTS = Exercise(
-    id="14-t-accepts",
-    lesson=LESSON,
-    name="accepts",
-    title=both("Which shapes does the program accept?", "这个程序收哪些形状？"),
-    check=check_accepts,
-)
-
-EXERCISES = [READY, AGREES, GATE, FIRST_DIFFERENCE, ACCEPTS]
+CHECKS = {
+    "14-ready": check_ready,
+    "14-agrees": check_agrees,
+    "14-gate": check_gate,
+    "14-t-differ": check_first_difference,
+    "14-t-accepts": check_accepts,
+}

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course.exercise import Exercise
 from course.flags import SWITCHES
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
-
-LESSON = "15_review"
 
 # --- home_of ------------------------------------------------------------------------------------------------
 
@@ -233,96 +230,4 @@ def check_advice(advice: Callable[[Script], Mapping[str, Any]]) -> Verdict:
     )
 
 
-EXERCISES = [
-    Exercise(
-        "15-home-of",
-        LESSON,
-        both("Where does it live?", "它住在哪儿？"),
-        "home_of",
-        check_home_of,
-        minutes=3,
-        hints=(
-            both(
-                "Ask first what it computes: attention, an einsum, a quantized layer, a convolution?",
-                "先想它算的是什么：注意力、einsum、量化层，还是卷积？",
-            ),
-            both(
-                "Two of them belong to GPUs of AMD and to Apple: one is about an immediate mode, one about macOS.",
-                "有两个分属 AMD 和苹果：一个说的是“立即模式”，一个说的是 macOS。",
-            ),
-            both(
-                "`cuda` has the attention switches, `mha` the fast path, `opt_einsum` a strategy, `quantized` an engine, `cpu` a query.",
-                "`cuda` 有注意力的开关，`mha` 有快速路径，`opt_einsum` 有策略，`quantized` 有引擎，`cpu` 有能力查询。",
-            ),
-        ),
-        solution="home_of = {\n" + "".join(f'    "{name}": "{home}",\n' for name, home in ASKED.items()) + "}\n",
-        why=both(
-            "Each name says what it is about; the submodule is the library that does this work.",
-            "名字本身说了它管什么；做这件事的库，就是它的子模块。",
-        ),
-    ),
-    Exercise(
-        "15-claim",
-        LESSON,
-        both("The word that an interval allows", "区间允许你用哪个词"),
-        "claim",
-        check_claim,
-        minutes=4,
-        hints=(
-            both(
-                "Draw 0.98, 1 and 1.02 on a line, then lay the interval over it.",
-                "在一条线上标出 0.98、1、1.02，再把区间放上去。",
-            ),
-            both(
-                "Four words, three questions: wholly below 0.98? wholly above 1.02? wholly between?",
-                "四个词，三个问题：整个低于 0.98？整个高于 1.02？整个在中间？",
-            ),
-            both(
-                "Ask `high < 0.98` for “faster” and `low > 1.02` for “slower”; what fits none of the three is “unclear”.",
-                "“faster” 看 `high < 0.98`，“slower” 看 `low > 1.02`；三个都不符合就是 “unclear”。",
-            ),
-        ),
-        solution="""def claim(ratio, low, high):
-    if high < 0.98:
-        return "faster"
-    if low > 1.02:
-        return "slower"
-    if 0.98 <= low and high <= 1.02:
-        return "same"
-    return "unclear"
-""",
-        why=both(
-            "The ratio is not even used: it is one number, and the interval says how far it may be trusted.",
-            "比值根本没用上：它只是一个数，能信到什么程度，由区间来说。",
-        ),
-    ),
-    Exercise(
-        "15-advice",
-        LESSON,
-        both("Advice for a script", "给一份脚本提建议"),
-        "advice",
-        check_advice,
-        minutes=6,
-        hints=(
-            both("Most scripts need no line at all: the defaults are good.", "多数脚本一行都不用加：默认值就很好。"),
-            both(
-                "Two questions suffice: must the bits be equal? and does the search pay here?",
-                "两个问题就够：要不要逐位一致？搜索在这里划不划算？",
-            ),
-            both(
-                "The search pays on cuda, with convolutions, with fixed sizes, and only where equal bits are not asked for.",
-                "搜索划算的条件：cuda、有卷积、尺寸固定，而且不要求逐位一致。",
-            ),
-        ),
-        solution="""def advice(script):
-    if script["same_bits"]:
-        return {"torch.deterministic_algorithms": True}
-    pays = script["device"] == "cuda" and script["convolutions"] and script["sizes"] == "fixed"
-    return {"cudnn.benchmark": True} if pays else {}
-""",
-        why=both(
-            "`cudnn.benchmark` is off by default, so equal bits need one line, and most scripts need none.",
-            "`cudnn.benchmark` 默认就是关的，所以逐位一致只要一行，多数脚本一行都不要。",
-        ),
-    ),
-]
+CHECKS = {"15-home-of": check_home_of, "15-claim": check_claim, "15-advice": check_advice}

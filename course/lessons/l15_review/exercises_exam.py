@@ -6,11 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from course.checking import PLACEHOLDER, data, form_is_fine
-from course.exercise import Exercise
 from course.i18n import both
 from course.verdict import Verdict, incorrect
 
-LESSON = "15_review"
 WORDS = ("faster", "slower", "undecided")
 
 
@@ -41,19 +39,4 @@ def _form_of_claim(claim: Callable[..., Any]) -> Verdict:
     return form_is_fine(both("It gives back one of the three words.", "返回的是三个词之一，形式没问题。"))
 
 
-EXERCISES = [
-    Exercise(
-        id="15-t-searches",
-        lesson=LESSON,
-        name="count_searches",
-        check=_form_of_searches,
-        title=both("The searches of a session", "一段会话里的搜索次数"),
-    ),
-    Exercise(
-        id="15-t-claim",
-        lesson=LESSON,
-        name="claim",
-        check=_form_of_claim,
-        title=both("What do these pairs allow you to claim?", "这些成对的读数，能让你下什么结论？"),
-    ),
-]
+CHECKS = {"15-t-searches": _form_of_searches, "15-t-claim": _form_of_claim}

@@ -10,12 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, too_few_rounds
-from course.exercise import Exercise
 from course.i18n import Text, both
 from course.lessons.l16_rest.int8_race import int8_layers
 from course.verdict import Verdict, correct, inconclusive, incorrect
-
-LESSON = "16_rest"
 
 # --- best_order -----------------------------------------------------------------------------------------------
 
@@ -204,7 +201,7 @@ def check_losing(losing: Any) -> Verdict:
     """Accept on evidence: time(int8) / time(float32) wholly above 1, enough rounds, and one layer on both sides."""
     try:
         race = losing["race"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):  # a comparison asked for a name it lacks is a ValueError
         return incorrect(
             both('`losing` should be `{"race": int8_race(...)}`.', '`losing` 应是 `{"race": int8_race(...)}`。'),
             reason="no-dictionary",
@@ -261,134 +258,6 @@ def check_losing(losing: Any) -> Verdict:
 
 # --- the exercises ---
 
-ORDER = Exercise(
-    id="16-best-order",
-    lesson=LESSON,
-    name="best_order",
-    minutes=5,
-    title=both("The cheaper of two orders", "两种顺序，选省的那个"),
-    hints=(
-        both("Each order has two products: count both.", "每种顺序都有两次乘法：都要数。"),
-        both(
-            "An m×n matrix times an n×p matrix needs m · n · p multiplications and gives an m×p matrix.",
-            "m×n 的矩阵乘 n×p 的矩阵，要 m · n · p 次乘法，得到 m×p 的矩阵。",
-        ),
-        both("left: `a*b*c + a*c*d`; right: `b*c*d + a*b*d`.", "left：`a*b*c + a*c*d`；right：`b*c*d + a*b*d`。"),
-    ),
-    solution="""def best_order(a, b, c, d):
-    left = a * b * c + a * c * d
-    right = b * c * d + a * b * d
-    if left <= right:
-        return "left", left
-    return "right", right
-""",
-    why=both(
-        "The sizes at both ends decide: a vector at one end wants to be multiplied first.",
-        "两头的尺寸说了算：哪头是向量，就先乘哪头。",
-    ),
-    check=check_best_order,
-)
-
-DOT = Exercise(
-    id="16-sixteen-bits",
-    lesson=LESSON,
-    name="dot_in_16_bits",
-    minutes=5,
-    title=both("Add like the old instruction", "像老指令那样求和"),
-    hints=(
-        both(
-            "Three steps: multiply, add up in pairs and cut off, add the pairs.",
-            "三步：相乘；两两相加并削齐；把各对加起来。",
-        ),
-        both(
-            "`products[i : i + 2]` is a pair; at the end of an odd list it has one number.",
-            "`products[i : i + 2]` 是一对；列表长度为奇数时，最后一对只有一个数。",
-        ),
-        both(
-            "`max(-32768, min(32767, sum(products[i : i + 2])))`", "`max(-32768, min(32767, sum(products[i : i + 2])))`"
-        ),
-    ),
-    solution="""def dot_in_16_bits(inputs, weights):
-    products = [x * w for x, w in zip(inputs, weights)]
-    total = 0
-    for i in range(0, len(products), 2):
-        total += max(-32768, min(32767, sum(products[i : i + 2])))
-    return total
-""",
-    why=both(
-        "With 7 bits a pair is at most 2 · 127 · 127 = 32258: it fits, and that is what `reduce_range` is for.",
-        "用 7 位时，一对最多是 2 · 127 · 127 = 32258，放得下。`reduce_range` 就是为这个准备的。",
-    ),
-    check=check_dot,
-)
-
-KEPT = Exercise(
-    id="16-share-kept",
-    lesson=LESSON,
-    name="share_kept",
-    minutes=5,
-    title=both("Which part of the tensor is flushed?", "张量的哪一份会清零？"),
-    hints=(
-        both(
-            "Two switches: the caller's, and what the others were born with.",
-            "两个开关：调用者自己的，以及其他线程出生时抄走的。",
-        ),
-        both(
-            'Walk through the events. At "threads" the others copy what the caller has at that moment.',
-            "把事件走一遍。遇到 “threads” 时，其他线程抄下调用者此刻的开关。",
-        ),
-        both(
-            'Without "threads" the others start at the multiplication and copy the last state.',
-            "没有 “threads” 的话，其他线程在乘法那一刻才启动，抄的是最后的状态。",
-        ),
-    ),
-    solution="""def share_kept(events, threads):
-    caller, others = False, None
-    for event in events:
-        if event == "threads":
-            others = caller
-        else:
-            caller = event == "set"
-    if others is None:
-        others = caller
-    kept = int(not caller) + (threads - 1) * int(not others)
-    return kept / threads
-""",
-    why=both(
-        "A switch in a register has an owner: one thread. Ask of every “global” setting who owns it.",
-        "寄存器里的开关是有主人的：某一个线程。碰到“全局”设置，先问问它归谁。",
-    ),
-    check=check_share_kept,
-)
-
-LOSE = Exercise(
-    id="16-make-it-lose",
-    lesson=LESSON,
-    name="losing",
-    minutes=5,
-    title=both("Find a layer that is slower in int8", "找一个用 int8 反而更慢的层"),
-    hints=(
-        both("What costs the same, however small the layer is?", "层再小，有哪样开销是不变的？"),
-        both(
-            "Calling an int8 operation takes a while. Give it nearly nothing to compute.",
-            "调用一次 int8 算子本身就要点时间。让它几乎没什么可算。",
-        ),
-        both(
-            "`int8_race(1, 8, 8)`. If int8 wins there too, your CPU is a counterexample to this exercise: fine, that is a measurement.",
-            "`int8_race(1, 8, 8)`。如果这里还是 int8 赢，那你的 CPU 就是本题的反例：也好，这也是测出来的。",
-        ),
-    ),
-    solution="""from course.lessons.l16_rest.int8_race import int8_race
-
-losing = {"race": int8_race(1, 8, 8, max_time=3)}
-""",
-    why=both(
-        "int8 saves multiplications and memory. A tiny layer has little of either, and the call costs what it costs.",
-        "int8 省的是乘法和内存。很小的层这两样都不多，而调用的开销一点不少。",
-    ),
-    check=check_losing,
-)
-
 
 # --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
 
@@ -408,23 +277,11 @@ def _form_of_copies(place_copies: Callable[..., Any]) -> Verdict:
 
 REPORT_FIELDS = ("engine", "shape", "threads", "int8_ms", "float32_ms", "low", "high", "error", "claim")
 
-EXERCISES = [
-    ORDER,
-    DOT,
-    KEPT,
-    LOSE,
-    Exercise(
-        id="16-t-copies",
-        lesson=LESSON,
-        name="place_copies",
-        check=_form_of_copies,
-        title=both("Which copy gets which cores?", "哪份脚本用哪几个核？"),
-    ),
-    Exercise(
-        id="16-t-report",
-        lesson=LESSON,
-        name="report",
-        check=form_of_report(REPORT_FIELDS),
-        title=both("Report a race: int8 against float32", "报告一次 int8 与 float32 的比赛"),
-    ),
-]
+CHECKS = {
+    "16-best-order": check_best_order,
+    "16-sixteen-bits": check_dot,
+    "16-share-kept": check_share_kept,
+    "16-make-it-lose": check_losing,
+    "16-t-copies": _form_of_copies,
+    "16-t-report": form_of_report(REPORT_FIELDS),
+}
