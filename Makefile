@@ -2,6 +2,7 @@
 PYTHON ?= python3
 PORT ?= 8888
 LESSONS ?= en
+STUDENTS ?= 10
 MENUS ?= en
 export LESSONS MENUS
 export PYTHONDONTWRITEBYTECODE =# many processes import the same files: compiled once
@@ -44,9 +45,9 @@ bundle:          ## one ZIP for a class, without keys (DIR=../my_class for its r
 	@$(ENV) ensure dev
 	@$(RUN) -m grader bundle $(if $(DIR),--dir $(DIR)) $(if $(LANGUAGE),--language $(LANGUAGE))
 
-demo:            ## a synthetic class of 30, handed in and graded through nbgrader
+demo:            ## a made-up class of 10, handed in and graded through nbgrader (STUDENTS=30; run again, it goes on)
 	@$(ENV) ensure dev
-	@$(RUN) -m grader demo --dir build/demo
+	@$(RUN) -m grader demo --dir build/demo --students $(STUDENTS) --language $(LESSONS)
 
 record:          ## run every experiment this machine can run; recordings go to their lessons
 	@$(ENV) ensure dev

@@ -86,6 +86,17 @@ def _cost(run: Tool, model: nn.Module, rounds: int) -> float:
     return median(ratios[1:])
 
 
+def _small(run: Tool, rounds: int) -> float:
+    """Milliseconds of a count of a small layer, the median over rounds, after one."""
+    model, x, times = nn.Linear(8, 8), torch.randn(2, 8), []
+    for _ in range(4 * rounds + 1):
+        with torch_as_it_was(), torch.no_grad():
+            start = time.perf_counter()
+            run(model, (x,))
+            times.append((time.perf_counter() - start) * 1e3)
+    return median(times[1:])
+
+
 def measure(tool: str, rounds: int) -> dict[str, Any]:
     """All columns of one tool."""
     with _quiet():
@@ -94,6 +105,7 @@ def measure(tool: str, rounds: int) -> dict[str, Any]:
             "tool": tool,
             "forward": {entry.name: _verdict(run, entry, False) for entry in ZOO},
             "step": {entry.name: _verdict(step, entry, True) for entry in STEP_ZOO} if step else None,
+            "small": _small(run, rounds),
             "vgg16": _cost(run, models.vgg16(), rounds),
             "vit": _cost(run, models.vit_b_16(), rounds),
             "left": traces(run, stop=False),
@@ -101,7 +113,7 @@ def measure(tool: str, rounds: int) -> dict[str, Any]:
         }
 
 
-HEADER = ("tool", "exact", "silently 0", "wrong", "flagged", "crash", "VGG16", "ViT-B/16")
+HEADER = ("tool", "exact", "silently 0", "wrong", "flagged", "crash", "small, ms", "VGG16", "ViT-B/16")
 STEP_HEADER = ("tool", "exact", "silently 0", "wrong", "flagged", "crash")
 
 
@@ -112,7 +124,13 @@ def _shares(verdicts: dict[str, str]) -> list[str]:
 
 
 def _forward_cells(result: dict[str, Any]) -> list[str]:
-    return [result["tool"], *_shares(result["forward"]), f"{result['vgg16']:.3f}", f"{result['vit']:.3f}"]
+    return [
+        result["tool"],
+        *_shares(result["forward"]),
+        f"{result['small']:.1f}",
+        f"{result['vgg16']:.3f}",
+        f"{result['vit']:.3f}",
+    ]
 
 
 def _step_cells(result: dict[str, Any]) -> list[str]:
@@ -130,6 +148,7 @@ def _left(result: dict[str, Any]) -> str:
 NOTES = (
     "silently 0: nothing reported for real work, without a word; wrong: another number, without a word; "
     "flagged: the tool says that something is missing.",
+    "small: time of one count of nn.Linear(8, 8), median, after a first one.",
     "VGG16, ViT-B/16: time of one count in forwards (batch 1, 224 x 224, no_grad), median.",
     "The convention is that of course.flops: a tool that counts biases, norms or pooling on purpose is wrong by it.",
     "Training step: forward and backward; calflops multiplies its forward by three.",

@@ -8,8 +8,9 @@
 Rows are kept as they come, in a .jsonl file beside the tables: a run that was stopped goes on where it was, and parts that
 were measured one after another end in the same tables (--fresh starts anew).
 
-Truth: both sides repeat the same small piece of work on the same tensors, 200 times against 206, 202 or 200 times. compute:
-products of 16 x 16 numbers, which stay in the first cache; memory: sums over pieces of 16 KiB, walking through 64 MiB. Every
+Truth: both sides repeat the same small piece of work on the same tensors, 34 times against 33, 101 against 100, or equally
+often. compute: products of 16 x 16 numbers, which stay in the first cache, about 0.2 ms a call; memory: sums over pieces of
+16 KiB, walking through 64 MiB, about 0.1 ms; memory-long: the same six times as long. Every
 method gets 1 s for a comparison (those that can stop earlier do). Quiet (as quiet as the machine is), and beside 2, 4, 8 and
 16 neighbours without a pause, which share this process's session. The methods take turns in random order, so all meet the
 same moods. benchmarks/timers.py describes them.
@@ -42,7 +43,8 @@ from course import machine
 
 OUT = Path("build/benchmarks/timing.md")
 PLANTED = (3, 1, 0)
-UNITS = 200
+STEPS = {3: (33, 34), 1: (100, 101), 0: (33, 33)}
+"""Per cent planted -> units of work on the two sides: so few that a call of the memory-bound job stays short."""
 EDGE = 16
 PIECE, PIECES = 1 << 12, 1 << 12
 NEIGHBOURS = (0, 2, 4, 8, 16)
@@ -58,14 +60,10 @@ class Cell:
     """All comparisons of one method on one planted difference (in per cent), one job, beside so many neighbours."""
 
     planted: int
+    truth: float
     answers: list[Answer] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     loads: list[float] = field(default_factory=list)
-
-    @property
-    def truth(self) -> float:
-        """The ratio planted."""
-        return (100 + self.planted) / 100
 
     @property
     def found(self) -> int:
@@ -126,7 +124,12 @@ def _pieces() -> Iterator[torch.Tensor]:
     return itertools.cycle(torch.zeros(PIECES, PIECE).unbind())
 
 
-JOBS: dict[str, Callable[[int], Function]] = {"compute": compute, "memory": memory}
+JOBS: dict[str, tuple[Callable[[int], Function], int]] = {
+    "compute": (compute, 6),
+    "memory": (memory, 1),
+    "memory-long": (memory, 6),
+}
+"""Name -> the function that makes it, and how many times the units of STEPS it does."""
 
 
 @dataclass(frozen=True)
@@ -179,18 +182,18 @@ def measure_all(part: Part, rows: Rows) -> None:
 
 def one_turn(turn: dict[str, Any], rows: Rows) -> None:
     """One comparison by one tool, or the figures of all tools for one function."""
-    job = JOBS[turn["job"]]
+    make, times = JOBS[turn["job"]]
+    units, more = STEPS[turn.get("planted", 0)]
     if "figures" in turn:
-        for name, value in figures(job(UNITS)).items():
+        for name, value in figures(make(times * units)).items():
             rows.add(**turn, name=name, value=value, load=load_now())
         return
-    slower = job(UNITS * (100 + turn["planted"]) // 100)
     start = time.perf_counter()
-    answers = COMPARISONS[turn["method"]](job(UNITS), slower)
+    answers = COMPARISONS[turn["method"]](make(times * units), make(times * more))
     seconds = time.perf_counter() - start
     for name, a in answers.items():
         about = {"ratio": a.ratio, "says": a.says, "interval": a.interval, "clock": a.clock}
-        rows.add(**turn, name=name, **about, seconds=seconds, load=load_now())
+        rows.add(**turn, name=name, truth=more / units, **about, seconds=seconds, load=load_now())
 
 
 def cells(rows: Rows) -> dict[tuple[str, int, str, int], Cell]:
@@ -200,7 +203,7 @@ def cells(rows: Rows) -> dict[tuple[str, int, str, int], Cell]:
         if "ratio" not in row:
             continue
         key = row["job"], row["planted"], row["name"], row["neighbours"]
-        cell = found.setdefault(key, Cell(row["planted"]))
+        cell = found.setdefault(key, Cell(row["planted"], row["truth"]))
         interval = tuple(row["interval"]) if row["interval"] else None
         cell.answers.append(Answer(row["ratio"], row["says"], interval, row["clock"]))
         cell.seconds.append(row["seconds"])
@@ -310,7 +313,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--budget", type=float, default=timers.BUDGET_S, help=f"seconds for one (default {timers.BUDGET_S:g})")
     add("--neighbours", type=_numbers, default=NEIGHBOURS, help="such as 0,16 (default 0,2,4,8,16)")
     add("--jobs", type=_names(JOBS), default=tuple(JOBS), help=f"of {','.join(JOBS)}")
-    add("--planted", type=_numbers, default=PLANTED, help="per cent (default 3,1,0)")
+    add("--planted", type=_numbers, default=PLANTED, help="per cent, of 3,1,0 (default all)")
     add("--methods", type=_names(COMPARISONS), default=tuple(COMPARISONS), help=f"of {','.join(COMPARISONS)}")
     add("--no-figures", action="store_true", help="comparisons alone")
     add("--look", action="store_true", help="quiet and beside 16 neighbours, 3 comparisons a cell")
@@ -319,6 +322,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.tries < 1 or options.budget <= 0:
         parser.error("--tries must be at least 1 and --budget above 0")
+    if not set(options.planted) <= set(STEPS):
+        parser.error(f"--planted knows {', '.join(map(str, STEPS))}")
     part = Part(
         options.neighbours, options.jobs, options.planted, options.methods, options.tries, not options.no_figures
     )
@@ -330,7 +335,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(busy, flush=True)
     setting = {
         "budget_s": options.budget,
-        "units": UNITS,
+        "steps": str(STEPS),
         "torch": torch.__version__,
         "course": machine.passport()["course"],
     }

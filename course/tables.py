@@ -5,9 +5,12 @@ And a text cut to the room it has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from unicodedata import east_asian_width
+
+from course.i18n import t
 
 Lines = Sequence[Sequence[str]]
 """The header and the lines below it, all equally long."""
@@ -52,3 +55,38 @@ def as_html(lines: Lines, caption: str = "", figures: bool = True) -> str:
         for line in lines[1:]
     )
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of words as the picture of a result: it reflows, can be read aloud, and has the colours of the page.
+
+    lines: header (empty cells: none) and lines; the first column names the line. marks: (line, column) -> "told" for what
+    came out, "quiet" for what is not the point; lines count from 0 below the header. bets: cells the learner bet on.
+    """
+
+    lines: Lines
+    marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    bets: Collection[tuple[int, int]] = ()
+
+    @property
+    def alt(self) -> str:
+        """The same in words, line by line."""
+        return "\n".join(as_text([line for line in self.lines if any(line)], figures=False))
+
+    def html(self) -> str:
+        """Its look is in ``course/figures/result.css``."""
+        head, *lines = self.lines
+        heads = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head) if any(head) else ""
+        body = "".join(
+            f'<tr><th scope="row">{escape(line[0])}</th>'
+            + "".join(self._cell(cell, (number, at)) for at, cell in enumerate(line[1:], 1))
+            + "</tr>"
+            for number, line in enumerate(lines)
+        )
+        return f"<table>{f'<thead><tr>{heads}</tr></thead>' if heads else ''}<tbody>{body}</tbody></table>"
+
+    def _cell(self, words: str, place: tuple[int, int]) -> str:
+        names = [self.marks.get(place, ""), "bet" * (place in self.bets)]
+        mine = f"<small>{t('your bet', '你的注')}</small>" if place in self.bets else ""
+        return f'<td class="{" ".join(filter(None, names))}">{escape(words)}{mine}</td>'

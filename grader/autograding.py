@@ -6,25 +6,26 @@ when its graded notebook lies in ``autograded/``; that is put there, whole, afte
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbgrader.utils import rmtree
 from tqdm import tqdm
 
 from grader import pool
-from grader.course import Course
-from grader.files import MOST_BYTES, unlock
+from grader.authoring.publish import text_of
+from grader.course import Course, command
+from grader.files import MOST_BYTES, locked, unlock
+from grader.files import replace as write_over
 from grader.gradebook import GradebookWriter
-from grader.guard import guarded
+from grader.guard import STEP_S, TOO_LONG, guarded
 from grader.ingest import name_copies, reason_of, take_in, timestamp_of
 from grader.late_rules import read_rules
-from grader.marking import whole
+from grader.marking import held, whole
 from grader.marking.step import STATE, printable
 from grader.pipeline import Outcome, graded_notebook, outcomes
 from grader.project import ProjectError
@@ -41,7 +42,7 @@ UNSAFE = (
 @dataclass(frozen=True)
 class How:
     """jobs: processes on this machine; cluster: address of a Dask scheduler instead, over ``tls``; again: also what
-    is marked.
+    is marked; accept: students whose submission was held back, and whom somebody has looked at.
     """
 
     jobs: int = 1
@@ -49,6 +50,7 @@ class How:
     again: bool = False
     sandbox: bool = True
     tls: pool.Tls | None = None
+    accept: frozenset[str] = frozenset()
 
 
 def autograde(
@@ -61,7 +63,7 @@ def autograde(
     """
     how, there = how or How(), course.submitted(lesson)
     chosen = there if students is None else sorted(set(students))
-    if strangers := sorted(set(chosen) - set(there)):
+    if strangers := sorted({*chosen, *how.accept} - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
     check_late_rules(course, say)  # a fault there is said before the first submission
     if not how.sandbox:
@@ -86,12 +88,16 @@ def autograde(
             lose(student, keep(course, lesson, gradebook, student, problem, ""))
 
         known = set() if how.again else gradebook.known()
-        todo = _todo(course, lesson, chosen, known, whens, unread)
-        with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
-            for student, answer in run(todo, exam):
+        again = {*chosen} if how.again else {*how.accept, *exam.moved}
+
+        def go(students: list[str], bar: tqdm) -> None:
+            for student, answer in run(_todo(course, lesson, students, known, how.accept, again, whens, unread), exam):
                 when, problem = whens.pop(student), None
                 with guarded(student, unread):
                     problem = keep(course, lesson, gradebook, student, answer, when)
+                if student in how.accept and not problem:
+                    digest = _state(course, student, lesson)["submission"]
+                    held.accept(course.root, lesson, student, digest)
                 if problem:
                     lose(student, problem)
                 elif when.strip() and timestamp_of(when) is None:
@@ -100,6 +106,17 @@ def autograde(
                         "write it like 2026-12-01 22:59:00 UTC"
                     )
                 bar.update()
+
+        with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
+            go(chosen, bar)
+        for student in [name for name, problem in failed.items() if TOO_LONG.format(STEP_S) in problem]:
+            del failed[student]  # a slow moment of this machine costs nobody the grade: once more, alone
+            go([student], tqdm(disable=True))
+            if student in failed:
+                failed[student] += (
+                    f"; twice. Try {command(f'autograde {lesson} --student {student}', course.root)} later"
+                )
+        hold_copies(course, lesson, gradebook, failed)
     return outcomes(course, lesson, failed)
 
 
@@ -132,11 +149,9 @@ def check_late_rules(course: Course, say: Say) -> None:
 @contextmanager
 def alone(course: Course) -> Iterator[None]:
     """One writer for each gradebook. Raises ProjectError while there is another."""
-    with (course.root / "autograde.lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ProjectError(f"another run is marking in {course.root}; wait until it is done, or stop it") from None
+    with locked(
+        course.root / "autograde.lock", f"another run is marking in {course.root}; wait until it is done, or stop it"
+    ):
         yield
 
 
@@ -167,19 +182,26 @@ def _todo(
     lesson: str,
     students: list[str],
     known: set[str],
+    accept: frozenset[str],
+    again: set[str],
     whens: dict[str, str],
     unread: Callable[[str, str], None],
 ) -> Iterator[whole.Submission]:
     """The submissions to be marked, read one at a time; ``unread`` is told of those that cannot be read, and why.
 
-    known: whose marks the gradebook holds; where it was lost or put back from a copy, the rest is marked again.
+    known: whose marks the gradebook holds; where it was lost or put back from a copy, the rest is marked again. accept: whose
+    submissions are marked as they are from now on; again: who is marked once more although the marks are held back.
     """
+    looked = held.accepted(course.root, lesson)
     for student in students:
         submission = None
         with guarded(student, unread):
             submission = read_submission(course, lesson, student)
-            if student in known and _is_marked(course, student, lesson, submission.digest):
-                submission = None
+            submission = replace(submission, looked=student in accept or looked.get(student) == submission.digest)
+            state = _state(course, student, lesson)
+            if state.get("submission") == submission.digest:  # this very submission is marked, or held back still
+                done = student not in again if state.get("held") else student in known
+                submission = None if done else submission
         if submission is not None:
             whens[student] = submission.when
             yield submission
@@ -192,16 +214,46 @@ def read_submission(course: Course, lesson: str, student: str) -> whole.Submissi
     unlock(folder.parent)
     unlock(folder)
     unlock(path)
-    if folder.is_symlink() or path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
+    if (
+        folder.parent.is_symlink()
+        or folder.is_symlink()
+        or path.is_symlink()
+        or not path.is_file()
+        or path.stat().st_size > MOST_BYTES
+    ):
         take_in(course.root, course.project, lesson, student)
     elif len(list(folder.glob("*.ipynb"))) > 1:
         name_copies(course.root, student, lesson)
     return whole.read(folder, lesson, student, reason_of(course.root, student, lesson))
 
 
-def _is_marked(course: Course, student: str, lesson: str, digest: str) -> bool:
+def _state(course: Course, student: str, lesson: str) -> dict:
+    """Our record in the graded notebook; empty where there is none."""
     notebook = graded_notebook(course, student, lesson)
-    return notebook is not None and notebook.metadata.get(STATE, {}).get("submission") == digest
+    return notebook.metadata.get(STATE, {}) if notebook is not None else {}
+
+
+def hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed: dict[str, str]) -> None:
+    """Hold back the marks of submissions that differ in nothing but whose they are, unless somebody has looked at them."""
+    alike: dict[str, list[str]] = {}
+    looked = held.accepted(course.root, lesson)
+    for student in course.submitted(lesson):
+        with guarded(student, failed.setdefault):
+            state = _state(course, student, lesson)
+            if state.get("print") and not state.get("others"):  # those say themselves whose they are
+                alike.setdefault(state["print"], []).append(student)
+    for students in alike.values():
+        for student in students if len(students) > 1 else ():
+            with guarded(student, failed.setdefault):
+                notebook = graded_notebook(course, student, lesson)
+                state = notebook.metadata[STATE]
+                if not state.get("held") and looked.get(student) != state.get("submission"):
+                    held.hold(notebook, "copy", held.COPY)
+                    state["alike"] = [other for other in students if other != student]
+                    gradebook.withdraw(student)
+                    path = course.autograded(student, lesson)
+                    write_over(course.root, path, text_of(notebook).encode())
+                    path.chmod(0o444)
 
 
 def keep(

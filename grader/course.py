@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.files import unlock
+from grader.launcher import program, remembered
 from grader.names import fault
 from grader.nbgrader_config import FILE
 from grader.project import HERE, Project, ProjectError
@@ -139,8 +140,9 @@ class Course:
 
 def command(words: str, root: Path) -> str:
     """``python -m grader WORDS`` in back quotes, as it works for this course directory from the folder we are in."""
-    place = "" if root == Path.cwd() else f" --dir {shlex.quote(min(str(root), os.path.relpath(root), key=len))}"
-    return f"`python -m grader {words}{place}`"
+    known = root == Path.cwd() or (program() == "grader" and root == remembered())
+    place = "" if known else f" --dir {shlex.quote(min(str(root), os.path.relpath(root), key=len))}"
+    return f"`{program()} {words}{place}`"
 
 
 def done(result: dict, what: str) -> dict:

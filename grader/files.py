@@ -7,7 +7,11 @@ import os
 import shutil
 import stat
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from grader.project import ProjectError
 
 MOST_BYTES = 20 << 20  # of one submission go into the sandbox
 UNFINISHED = ".unfinished"  # folder of the course directory, for its owner alone
@@ -49,3 +53,16 @@ def replace(course: Path, path: Path, data: bytes) -> None:
             shutil.copyfile(fresh, path)  # submitted/ lies on another disk
     finally:
         fresh.unlink(missing_ok=True)
+
+
+@contextmanager
+def locked(path: Path, taken: str) -> Iterator[None]:
+    """Hold a lock that one process can have, until it ends. Raises ProjectError(taken) where another has it."""
+    import fcntl  # Windows has none, and no command that needs a lock runs there
+
+    with path.open("w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ProjectError(taken) from None
+        yield

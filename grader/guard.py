@@ -13,14 +13,19 @@ import errno
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from grader.project import Infrastructure, ProjectError
+from grader.sandbox import usage
+from grader.sandbox.limits import PATIENCE
 
-STEP_S = 60  # for one step of one student outside the sandbox; usual ones take a tenth of a second
+STEP_S = 60  # of its own, for one step of one student outside the sandbox; usual ones take a tenth of a second
+SHORTEST_S = 0.01  # between two looks at a step that has waited for a processor
 AGAIN_S = 2  # until a step is interrupted again that has swallowed the first interrupt
 OUR_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 LONGEST = 300  # characters of a reason
+TOO_LONG = "it took longer than {:g} seconds of its own and was stopped"
 
 
 class OutOfTime(Exception):
@@ -31,7 +36,8 @@ class OutOfTime(Exception):
 def guarded(student: str, failed: Callable[[str, str], object], seconds: float = STEP_S) -> Iterator[None]:
     """Run a block for one student; ``failed(student, sentence)`` is called for what went wrong in it.
 
-    seconds: wall time before the block is interrupted; kept in the main thread of a process alone, where signals arrive.
+    seconds: of its own (wall time less what it waited for a processor that others used, up to ``PATIENCE`` times as much) before
+    the block is interrupted; kept in the main thread of a process alone, where signals arrive.
     """
     try:
         with _alarm(seconds):
@@ -69,8 +75,18 @@ def _alarm(seconds: float) -> Iterator[None]:
         yield
         return
 
+    begun, waited = time.monotonic(), usage.waited_s()
+    rung = False
+
     def ring(*_: object) -> None:
-        raise OutOfTime(f"it took longer than {seconds:g} seconds and was stopped")
+        nonlocal rung
+        wall = time.monotonic() - begun
+        own = wall - max(0.0, usage.waited_s() - waited)
+        if not rung and own < seconds and wall < PATIENCE * seconds:  # the machine kept it from running
+            signal.setitimer(signal.ITIMER_REAL, max(SHORTEST_S, seconds - own), AGAIN_S)
+            return
+        rung = True
+        raise OutOfTime(TOO_LONG.format(seconds))
 
     before = signal.signal(signal.SIGALRM, ring)
     left, every = signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_S)

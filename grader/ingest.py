@@ -68,10 +68,11 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
     """
     folder = course / "submitted" / student / lesson
     path = folder / f"{lesson}.ipynb"
+    for link in (folder.parent, folder):  # a link of the student's own folder leads as far as one inside it
+        if link.is_symlink():
+            link.unlink()
+            return _put_released(course, project, student, lesson, path, LINK)
     unlock(folder.parent)
-    if folder.is_symlink():
-        folder.unlink()
-        return _put_released(course, project, student, lesson, path, LINK)
     if folder.exists() and not folder.is_dir():  # a file where the folder should be: perhaps the notebook itself
         kept = _set_aside(course, student, lesson, folder)
         folder.unlink(missing_ok=True)
@@ -149,12 +150,12 @@ def beside(folder: Path, first: tuple[str, ...] = ()) -> dict[str, bytes]:
     ``MOST_BYTES`` and ``MOST_FILES`` go. Links are never followed; what cannot be read is passed over.
     """
     found: dict[str, bytes] = {}
-    left = MOST_BYTES
+    left, linked = MOST_BYTES, folder.is_symlink() or folder.parent.is_symlink()
     for path in [*(folder / name for name in first), *_files(folder)]:
         name = str(path.relative_to(folder))
         try:
             kind = path.lstat()
-            if name in found or not stat.S_ISREG(kind.st_mode) or kind.st_size > left or folder.is_symlink():
+            if name in found or not stat.S_ISREG(kind.st_mode) or kind.st_size > left or linked:
                 continue
             unlock(path)
             found[name] = read_regular(path)

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from grader.autograding import Say, alone, check_late_rules
 from grader.course import Course
 from grader.gradebook import GradebookWriter
-from grader.late_rules import read_rules
+from grader.late_rules import penalty, read_rules
 from grader.marks import require
 
 
@@ -36,6 +36,41 @@ def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateC
         after = gradebook.penalties()
     changes = [LateChange(student, old, after[student]) for student, old in before.items() if old != after[student]]
     return changes, sum(1 for points in after.values() if points)
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """A late submission: the points that are taken now and would be taken, how late it is in words, and when it was due."""
+
+    student: str
+    old: float
+    new: float
+    late: str
+    due: datetime
+
+
+def foreseen(course: Course, lesson: str) -> list[Foreseen]:
+    """What the rules would take from every late submission; nothing is changed. Raises ProjectError."""
+    require(course, lesson)
+    rules, found = read_rules(course.root), []
+    with closing(GradebookWriter(course, lesson)) as writer, course.gradebook as gradebook:
+        before = writer.penalties()
+        for student in writer.overdue():
+            one = gradebook.find_submission(lesson, student)
+            due = rules.due(lesson, student, one.duedate)
+            seconds = (one.timestamp - due).total_seconds()
+            new = penalty(rules.table(lesson), seconds, one.score, one.max_score)
+            if seconds > 0 or before.get(student):
+                found.append(Foreseen(student, before.get(student, 0.0), new, _late(seconds), due))
+    return sorted(found, key=lambda one: one.student)
+
+
+def _late(seconds: float) -> str:
+    """How late, in words."""
+    if seconds <= 0:
+        return "in time with the extension"
+    days, rest = divmod(int(seconds), 86_400)
+    return f"late by {days} d {rest // 3600} h {rest % 3600 // 60} min"
 
 
 def open_until(course: Course, lesson: str) -> datetime | None:

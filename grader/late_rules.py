@@ -59,6 +59,7 @@ class Rules:
     usual: Table = Table()
     tables: dict[str, Table] = field(default_factory=dict)
     extensions: tuple[Extension, ...] = ()
+    timezone: str | None = None  # of times that name none
 
     def table(self, checkpoint: str) -> Table:
         """The rules of one checkpoint."""
@@ -107,7 +108,7 @@ def read_rules(root: Path, checkpoints: Collection[str] | None = None) -> Rules:
         )
         for one in data.get("extensions") or ()
     ]
-    return Rules(usual, tables, tuple(extensions))
+    return Rules(usual, tables, tuple(extensions), zone)
 
 
 def _faults(data: Any) -> Iterator[str]:

@@ -1,20 +1,24 @@
 """Marks in the files that Canvas and Moodle import, and the roster that says who is who there. Pure functions.
 
-Canvas (How do I import grades in the Gradebook?, https://community.canvaslms.com/t5/Instructor-Guide/ta-p/807; read by
-``lib/gradebook_importer.rb`` of instructure/canvas-lms): the header starts Student, ID, SIS User ID, SIS Login ID,
-Section; a row whose first cell has "Points Possible" gives the most points; then a student a row, found by ID, else by
-SIS User ID, SIS Login ID or name. A column "Name (4711)" is the assignment with that id; an unknown name makes a new
-one. An empty cell is no grade.
+Canvas (``lib/gradebook_importer.rb`` and ``gradebook_exporter.rb`` of instructure/canvas-lms): the header starts Student, ID,
+SIS User ID, SIS Login ID, Section; a row whose first cell has "Points Possible" gives the most points, and **sets** them; then
+a student a row, found by ID, else by SIS User ID, SIS Login ID or name. A column "Name (4711)" is the assignment with that id;
+an unknown name makes a new one. An empty cell **clears** the mark that is there, so nobody without a mark here is written.
 
-Moodle (Grade import, https://docs.moodle.org/en/Grade_import; read by ``grade/import/csv/classes/load_data.php`` of
-moodle/moodle): a header of any names, mapped by hand while importing; each student is found by id number, e-mail
-address or username, and **one who is not found stops the import**, so nobody unmatched is written. ``-`` is no grade.
+Moodle's grading worksheet (``mod/assign/feedback/offline`` of moodle/moodle) is the platform's own file for one assignment:
+columns Identifier ("Participant 4711"), Grade, Maximum grade, Last modified (grade) must be there; an empty Grade is passed
+over, and "-" would be read as 0. It goes back with its Grade column filled in.
+
+Moodle's grade import (``grade/import/csv/classes/load_data.php``): a header of any names, mapped by hand while importing; each
+student is found by id number, e-mail address or username, and **one who is not found stops the import**, so nobody unmatched is
+written. An empty cell or "-" **clears** a mark.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,10 +44,45 @@ SPELLINGS = {
     "student_id": "student_id",
     "identifier": "Identifier",
     "full name": "Full name",
+    "grade": "Grade",
+    "maximum grade": "Maximum grade",
+    "last modified (submission)": "Last modified (submission)",
     **{name.lower(): name for name in CANVAS},
 }
 KEYS = {"canvas": ("SIS Login ID", "SIS User ID", "ID"), "moodle": ("Username", "ID number", "Email address")}
+LINE = "line"  # of a row: the number of its line in the file
+RESERVED = ("LastName", "FirstName", "Integration ID", "Root Account", *CANVAS)  # columns that are no assignment
+ASSIGNMENT = re.compile(r"(?P<title>.+) \((?P<id>\d+)\)")
+CHECKPOINT = ("checkpoint", "测验")
 Row = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A file of the platform as it is: the names of its columns, and its lines."""
+
+    head: list[str]
+    lines: list[list[str]]
+
+    def column(self, name: str) -> int | None:
+        """The place of a column, however its name is written."""
+        return next((place for place, one in enumerate(self.head) if SPELLINGS.get(one.strip().lower()) == name), None)
+
+    @property
+    def is_worksheet(self) -> bool:
+        """Whether it is Moodle's grading worksheet of one assignment."""
+        return self.column("Identifier") is not None and self.column("Grade") is not None
+
+    @property
+    def assignments(self) -> dict[int, str]:
+        """Place -> name of each assignment of Canvas's gradebook."""
+        found = {place: ASSIGNMENT.fullmatch(name.strip()) for place, name in enumerate(self.head)}
+        return {place: one["title"] for place, one in found.items() if one}
+
+    @property
+    def most(self) -> list[str]:
+        """Canvas's row of points possible; empty where there is none."""
+        return next((line for line in self.lines if line and "Points Possible" in line[0]), [])
 
 
 @dataclass(frozen=True)
@@ -55,10 +94,8 @@ class Matched:
     idle: list[Row]
 
 
-def read_roster(path: Path) -> list[Row]:
-    """The rows of a roster: the gradebook that Canvas exports, Moodle's participants or grades, or one with a column
-    ``student_id`` beside theirs. Raises ProjectError.
-    """
+def read_table(path: Path) -> Table:
+    """A CSV file of the platform, in UTF-8, separated by commas or semicolons. Raises ProjectError."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -66,79 +103,173 @@ def read_roster(path: Path) -> list[Row]:
     except UnicodeDecodeError as error:
         raise ProjectError(f"the roster {path} is not in UTF-8; save it as CSV in UTF-8") from error
     separator = ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
-    reader = csv.DictReader(io.StringIO(text), delimiter=separator)
-    names = {name: SPELLINGS.get(name.strip().lower()) for name in reader.fieldnames or ()}
-    if not set(names.values()) & {"student_id", *KEYS["canvas"], *KEYS["moodle"]}:
+    head, *lines = [*csv.reader(io.StringIO(text), delimiter=separator)] or [[]]
+    return Table(head, [[*line, *[""] * (len(head) - len(line))] for line in lines])
+
+
+def read_roster(path: Path) -> list[Row]:
+    """The rows of a roster: the gradebook that Canvas exports, Moodle's participants or grades, or one with a column
+    ``student_id`` beside theirs. Raises ProjectError.
+    """
+    return rows_of(read_table(path), path)
+
+
+def rows_of(table: Table, path: Path) -> list[Row]:
+    """The students' lines of a table, each with the number of its ``LINE``. Raises ProjectError."""
+    names = [SPELLINGS.get(name.strip().lower()) for name in table.head]
+    if not {*names} & {"student_id", "Identifier", *KEYS["canvas"], *KEYS["moodle"]}:
         raise ProjectError(
             f"the roster {path} has no column that names students: expected student_id, "
             f"{', '.join(KEYS['canvas'])} (Canvas) or {', '.join(KEYS['moodle'])} (Moodle), "
             "separated by commas or semicolons; change the heading, or add a column student_id"
         )
-    rows = [{new: (row.get(old) or "").strip() for old, new in names.items() if new} for row in reader]
-    return [row for row in rows if any(row.values()) and "Points Possible" not in row.get("Student", "")]
+    rows = []
+    for number, line in enumerate(table.lines):
+        row = {name: cell.strip() for name, cell in zip(names, line, strict=False) if name}
+        known = any(row.get(name) for name in ("student_id", "Student", "Identifier", *KEYS["canvas"], *KEYS["moodle"]))
+        if known and "Points Possible" not in row.get("Student", ""):
+            rows.append({**row, LINE: str(number)})
+    return rows
 
 
-def match(students: Iterable[str], roster: list[Row] | None, lms: str) -> Matched:
-    """Who is who. Without a roster our names are taken for login names. Raises ProjectError for one name twice."""
-    if roster is None:
-        column = KEYS[lms][0]
-        return Matched({student: {column: student, "Student": student} for student in students}, [], [])
-    columns = ("student_id",) if any("student_id" in row for row in roster) else KEYS[lms]
-    found: dict[str, Row] = {}
-    for column in columns:
-        named: dict[str, list[Row]] = {}
-        for row in roster:
-            if row.get(column):
-                named.setdefault(row[column], []).append(row)
-        for student in students:
-            if student in named and student not in found:
-                if len(named[student]) > 1:
-                    raise ProjectError(f"the roster has {student!r} twice in its column {column}; keep one of the rows")
-                found[student] = named[student][0]
-    taken = [id(row) for row in found.values()]
-    return Matched(
-        found,
-        [student for student in students if student not in found],
-        [row for row in roster if id(row) not in taken],
-    )
+def unlisted(students: Iterable[str], lms: str) -> Matched:
+    """Without a roster our names are taken for login names."""
+    return Matched({student: {KEYS[lms][0]: student, "Student": student} for student in students}, [], [])
 
 
 def called(row: Row) -> str:
     """Whom a row of a roster stands for: the first that it has of id, the platform's own columns, name."""
-    return next(
-        (row[name] for name in ("student_id", *KEYS["moodle"], *KEYS["canvas"], "Student") if row.get(name)), "?"
-    )
+    columns = ("student_id", *KEYS["moodle"], *KEYS["canvas"], "Student", "Full name")
+    return next((row[name] for name in columns if row.get(name)), "?")
+
+
+def columns(table: Table, lessons: Iterable[str], names: Mapping[str, str]) -> dict[str, int | None]:
+    """Checkpoint -> the place of its assignment in Canvas's gradebook; None for a new one, which only ``names`` (of
+    ``--column``) can ask for. Raises ProjectError where it is not clear which one is meant.
+    """
+    found, faults = {}, []
+    there = ", ".join(table.head[place] for place in table.assignments) or "none"
+    for lesson in lessons:
+        if lesson in names:
+            same = [place for place, title in table.assignments.items() if names[lesson] in (title, table.head[place])]
+            found[lesson] = same[0] if same else None
+            continue
+        fits = [place for place, title in table.assignments.items() if _means(title, lesson)]
+        if len(fits) == 1:
+            found[lesson] = fits[0]
+        else:
+            what = (
+                "no assignment of this file is clearly" if not fits else f"{len(fits)} assignments of this file can be"
+            )
+            faults.append(
+                f'{lesson}: {what} this checkpoint (there are: {there}); say it with --column "{lesson}=NAME"'
+            )
+    if faults:
+        raise ProjectError("\n".join([*faults, "Nothing was written."]))
+    return found
+
+
+def _means(title: str, lesson: str) -> bool:
+    """Whether an assignment is named after a checkpoint: by its id, or as "Checkpoint 11"."""
+    title = title.casefold()
+    numbers = {int(one) for one in re.findall(r"\d+", title)}
+    return lesson in title or any(word in title for word in CHECKPOINT) and numbers == {int(lesson.split("_")[0])}
+
+
+def factor(lesson: str, top: float, there: str, scale: bool) -> float:
+    """What the points are multiplied with, where the platform's assignment gives other points than the checkpoint does.
+    there: the platform's most points, as its file says. Raises ProjectError unless ``scale``.
+    """
+    try:
+        most = float(there.strip().replace(",", "."))
+    except ValueError:
+        return 1.0
+    if most == top:
+        return 1.0
+    if not scale:
+        raise ProjectError(
+            f"{lesson}: {top:g} points here, {most:g} there. Set the assignment to {top:g} points there and download the file "
+            f"again, or say --scale: then every mark is multiplied by {most:g}/{top:g}. Nothing was written."
+        )
+    return most / top
+
+
+def into_canvas(
+    table: Table, matched: Matched, all_totals: list[Totals], names: Mapping[str, str], scale: bool = False
+) -> list[list[str]]:
+    """Canvas's own gradebook with the marks in it: only the students who have one, and only these assignments; what is there
+    stays where there is no mark here. Raises ProjectError.
+    """
+    places = columns(table, [totals.lesson for totals in all_totals], names)
+    kept = [place for place, name in enumerate(table.head) if name.strip() in RESERVED]
+    most = table.most or [""] * len(table.head)
+    tops, factors = [], {}
+    for totals in all_totals:
+        place = places[totals.lesson]
+        there = most[place] if place is not None else ""
+        factors[totals.lesson] = factor(totals.lesson, totals.top, there, scale)
+        tops.append(there if there.strip() else _points(totals.top))
+    heads = [table.head[p] if (p := places[one.lesson]) is not None else names[one.lesson] for one in all_totals]
+    rows = [[*(table.head[place] for place in kept), *heads]]
+    rows.append([*("    Points Possible" if not n else "" for n in range(len(kept))), *tops])
+    for student, row in matched.rows.items():
+        line = table.lines[int(row[LINE])]
+        cells = []
+        for totals in all_totals:
+            place, points = places[totals.lesson], totals.points.get(student)
+            old = line[place] if place is not None else ""
+            cells.append(old if points is None else _points(points * factors[totals.lesson]))
+        if any(totals.points.get(student) is not None for totals in all_totals):
+            rows.append([*(line[place] for place in kept), *cells])
+    return rows
+
+
+def into_worksheet(table: Table, matched: Matched, totals: Totals, scale: bool = False) -> list[list[str]]:
+    """Moodle's grading worksheet with the marks in it, everything else as it was. Raises ProjectError."""
+    grade, most = table.column("Grade"), table.column("Maximum grade")
+    lines = [[*line] for line in table.lines]
+    for line in lines:
+        line[grade] = "" if line[grade].strip() == "-" else line[grade]
+    for student, row in matched.rows.items():
+        line, points = lines[int(row[LINE])], totals.points.get(student)
+        if points is not None:
+            line[grade] = _points(
+                points * factor(totals.lesson, totals.top, line[most] if most is not None else "", scale)
+            )
+    return [table.head, *lines]
 
 
 def canvas(matched: Matched, all_totals: list[Totals], names: Mapping[str, str]) -> list[list[str]]:
-    """The rows of Canvas's file. names: lesson -> the assignment's name there, where it differs."""
+    """The rows of Canvas's file where the platform's own is not at hand: only those who have a mark for all of it, since an
+    empty cell clears one. names: lesson -> the assignment's name there, where it differs.
+    """
     head = [*CANVAS, *(names.get(totals.lesson, totals.lesson) for totals in all_totals)]
     most = ["    Points Possible", "", "", "", "", *(_points(totals.top) for totals in all_totals)]
-    return [head, most, *(_row(CANVAS, student, row, all_totals, "") for student, row in _everyone(matched))]
+    return [head, most, *_rows(CANVAS, matched, all_totals)]
 
 
 def moodle(matched: Matched, all_totals: list[Totals], names: Mapping[str, str]) -> list[list[str]]:
-    """The rows of Moodle's file; its columns are mapped by hand while importing."""
+    """The rows of Moodle's file; its columns are mapped by hand while importing. Only those who have a mark for all of it."""
     head = [*MOODLE, *(names.get(totals.lesson, totals.lesson) for totals in all_totals)]
-    return [head, *(_row(MOODLE, student, row, all_totals, "-") for student, row in _everyone(matched))]
+    return [head, *_rows(MOODLE, matched, all_totals)]
 
 
-def text_of(rows: list[list[str]]) -> str:
-    """Rows as CSV: commas, quotes where needed, one row a line."""
+def text_of(rows: list[list[str]], as_it_is: bool = False) -> str:
+    """Rows as CSV: commas, quotes where needed, one row a line. as_it_is: cells of the platform's own file, which it reads
+    again, are written as they were.
+    """
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([inert(cell) for cell in row] for row in rows)
+    csv.writer(file, lineterminator="\n").writerows(row if as_it_is else [inert(cell) for cell in row] for row in rows)
     return file.getvalue()
 
 
-def _everyone(matched: Matched) -> list[tuple[str | None, Row]]:
-    """Also those of the roster who handed in nothing, without a grade; Canvas's test student stays out."""
-    idle = [(None, row) for row in matched.idle if row.get("Student") not in TEST_STUDENT]
-    return [*matched.rows.items(), *idle]
-
-
-def _row(columns: tuple[str, ...], student: str | None, row: Row, all_totals: list[Totals], none: str) -> list[str]:
-    points = [totals.points.get(student) if student is not None else None for totals in all_totals]
-    return [*(row.get(column, "") for column in columns), *(none if p is None else _points(p) for p in points)]
+def _rows(columns: tuple[str, ...], matched: Matched, all_totals: list[Totals]) -> list[list[str]]:
+    found = []
+    for student, row in matched.rows.items():
+        points = [totals.points.get(student) for totals in all_totals]
+        if None not in points:
+            found.append([*(row.get(column, "") for column in columns), *map(_points, points)])
+    return found
 
 
 def _points(points: float) -> str:

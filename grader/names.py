@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 
 LONGEST = 100  # characters; a gradebook may hold 128
+LONGEST_BYTES = 200  # of a folder's name: a file system takes 255, and a file of ours is named so with an ending
+FOLDERS = "/\\"
 FORMULA = "=+-@"  # a spreadsheet computes what begins so, in full width too
 SEPARATORS = ";,\t|"  # which one splits a line into cells depends on the country of the spreadsheet
 MARKUP = '<>&"'
@@ -17,7 +19,7 @@ PATTERN = "*?["  # nbgrader takes a name for a pattern, which would match other 
 
 def fault(student: str) -> str | None:
     """Why a name is not taken, in words; None for a sound one."""
-    if not student or len(student) > LONGEST:
+    if not student or len(student) > LONGEST or len(student.encode("utf-8", "replace")) > LONGEST_BYTES:
         return f"it is not 1 to {LONGEST} characters long"
     if not student.isprintable():  # control characters, half surrogates, what turns the direction of writing
         return "it holds signs that cannot be printed"
@@ -25,6 +27,8 @@ def fault(student: str) -> str | None:
         return f"it begins with {student[0]!r}"
     if inert(student) != student:
         return "a spreadsheet would compute a part of it"
+    if set(student) & set(FOLDERS):
+        return "it names a folder within a folder"
     if set(student) & set(MARKUP):
         return "it holds markup"
     if found := sorted(set(student) & set(PATTERN)):

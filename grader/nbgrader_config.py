@@ -25,6 +25,7 @@ AUTOGRADE = [
     "nbgrader.preprocessors.LimitOutput",
     "grader.marking.mark.Mark",  # the last to write outputs before the grades are saved
     "nbgrader.preprocessors.SaveAutoGrades",
+    "grader.marking.held.HoldBack",
     "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]

@@ -22,10 +22,6 @@ from course.questions.variants import Paper, is_template, same_student
 from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, read_yaml
 
 FILE = "papers.yaml"
-PAPERS = (
-    "every student has other questions or numbers; outside JupyterHub the first cell asks for the id: tell the class which one to\n"
-    "type (exchange: the login name there; Moodle, Canvas: the id of your roster; the name under submitted/)"
-)
 
 
 def salt(secret: bytes, lesson: str) -> str:

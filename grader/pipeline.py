@@ -21,7 +21,7 @@ from grader.course import Course, command, done, why
 from grader.guard import guarded
 from grader.ingest import reason_of
 from grader.marking.step import STATE, notes, printable, reasons
-from grader.marking.verdicts import WORDS
+from grader.marking.verdicts import LEGEND, WORDS
 from grader.marks import cell_marks
 from grader.names import LONGEST, fault, inert_row
 from grader.releasing import decisions
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 BY_HAND = "to be marked by hand"
+HELD = {"damaged": "the file arrived damaged", "other-paper": "answered on the paper of another id"}
 COLUMNS = (
     "assignment",
     "duedate",
@@ -52,7 +53,8 @@ class Outcome:
     """What became of one submission. points is None where it has no grade; problems are sentences; verdict: of
     ``grader.marking.verdicts``, or nothing where nothing was handed in. reason: the code of what somebody has to look at:
     "absent" (nothing was handed in), "gone" (what was marked lies there no more), "no-grade", "by-hand" (waits for a mark),
-    "kept" (a mark given by hand before counts), or nothing. noted: the codes of what marking noted.
+    "kept" (a mark given by hand before counts), "held" (until somebody
+    has looked), or nothing. noted: the codes of what marking noted.
     """
 
     student: str
@@ -115,7 +117,11 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
             outcome.note("gone", "nothing lies under submitted/ any more; these are the marks of what was there")
         elif student in failed or not graded:
             outcome.note("no-grade", f"NO GRADE: {failed.get(student, 'not marked yet')}")
+        elif notebook.metadata[STATE].get("held"):
+            outcome.points = None
+            outcome.note("held", _held(notebook.metadata[STATE]))
         elif waiting.get(student):
+            outcome.points = None
             outcome.note("by-hand", f"{BY_HAND} in formgrader: {', '.join(waiting[student])}")
         elif by_hand.get(student):
             cells = ", ".join(by_hand[student])
@@ -163,8 +169,19 @@ def _came_to_its_end(notebook: nbformat.NotebookNode | None) -> bool:
 
 def _verdict(outcome: Outcome, notebook: nbformat.NotebookNode | None) -> str:
     """The one word for a submission that was handed in."""
-    graded = notebook is not None and outcome.points is not None
-    return notebook.metadata.get(STATE, {}).get("verdict", "ok") if graded else "infrastructure"
+    if notebook is None or outcome.reason == "no-grade":
+        return "infrastructure"
+    verdict = notebook.metadata.get(STATE, {}).get("verdict", "ok")
+    return "pending" if verdict == "ok" and outcome.reason == "by-hand" else verdict
+
+
+def _held(state: dict) -> str:
+    """Why marks are held back, to the instructor."""
+    if state.get("alike"):
+        return (
+            f"HELD BACK: the same as the submission of {', '.join(state['alike'])}, to the microsecond of every answer"
+        )
+    return f"HELD BACK: {HELD.get(state['held'], state['held'])}"
 
 
 def _problems(course: Course, lesson: str, student: str, notebook: nbformat.NotebookNode | None) -> list[str]:
@@ -180,7 +197,8 @@ def summary(found: list[Outcome]) -> str:
     wide = max([len(word) for word in words.values()] + [7])
     lines = [f"{'student':<{width}}  points  {'verdict':<{wide}}  problems"]
     for outcome in found:
-        points = "   none" if outcome.points is None else f"{format_points(outcome.points):>5}/{outcome.top:g}"
+        none = "pending" if outcome.reason == "by-hand" else "   none"
+        points = none if outcome.points is None else f"{format_points(outcome.points):>5}/{outcome.top:g}"
         word, problems = words[outcome.verdict], printable(_sentences(outcome.problems))
         lines.append(f"{outcome.student:<{width}}  {points}  {word:<{wide}}  {problems}".rstrip())
     without = [outcome for outcome in found if outcome.points is None]
@@ -193,7 +211,15 @@ def summary(found: list[Outcome]) -> str:
             f"{BY_HAND}, {len(waiting)}: {', '.join(waiting)}; `jupyter lab` in the course folder, menu Nbgrader, Formgrader, "
             "Manual Grading"
         )
-    lines.append(f"without a grade: {', '.join(outcome.student for outcome in without if outcome.verdict) or 'nobody'}")
+    if held := [outcome.student for outcome in found if outcome.reason == "held"]:
+        lines.append(
+            f"held back until you have looked, {len(held)}: {', '.join(held)}; a new file of theirs is marked by itself; for a "
+            "mistyped id write papers.yaml and mark again; to mark one as it is: `autograde L --accept NAME`"
+        )
+    waits = ("by-hand", "held")
+    lost = [outcome.student for outcome in without if outcome.verdict and outcome.reason not in waits]
+    lines.append(f"without a grade: {', '.join(lost) or 'nobody'}")
+    lines.append(LEGEND)
     return "\n".join(lines)
 
 
@@ -282,8 +308,12 @@ def details(course: Course, path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(["assignment", "student_id", "cell", "points", "max_points"])
         for lesson in course.project.checkpoints():
+            marks = cell_marks(course, lesson)
             for student, cells in cell_points(course, lesson).items():
-                writer.writerows(inert_row([lesson, student, cell, *pair]) for cell, pair in cells.items())
+                writer.writerows(
+                    inert_row([lesson, student, cell, "" if marks[student][cell].points is None else points, top])
+                    for cell, (points, top) in cells.items()
+                )
 
 
 def cell_points(course: Course, lesson: str) -> dict[str, dict[str, tuple[float, float]]]:

@@ -60,8 +60,12 @@ def empty(value: Any) -> bool:
 
 def number(value: Any, least: float = -math.inf) -> float | None:
     """A finite number of at least ``least``; None for anything else, also for True."""
-    good = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) and value >= least
-    return value if good else None
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    try:
+        return value if math.isfinite(value) and value >= least else None
+    except OverflowError:  # a whole number beyond what a float holds
+        return None
 
 
 def numbers(value: Any, least: float = -math.inf) -> list[float]:

@@ -21,14 +21,16 @@ from tests.timing_clocks import NoisyClock, Processes, costing
 
 def test_counts_of_a_planted_difference():
     cell = timing.Cell(
-        3, [Answer(1.03, 1, (1.02, 1.04)), Answer(1.05, 1, (1.04, 1.06)), Answer(0.99, -1), Answer(1.0, 0, (0.9, 1.1))]
+        3,
+        1.03,
+        [Answer(1.03, 1, (1.02, 1.04)), Answer(1.05, 1, (1.04, 1.06)), Answer(0.99, -1), Answer(1.0, 0, (0.9, 1.1))],
     )
     assert (cell.truth, cell.found, cell.alarms, cell.covered, len(cell.intervals)) == (1.03, 2, 1, 2, 3)
     assert cell.rmse == pytest.approx(100 * ((0.02**2 + 0.04**2 + 0.03**2) / 4) ** 0.5)
 
 
 def test_equal_code_called_different_either_way_is_an_alarm():
-    cell = timing.Cell(0, [Answer(1.0, 0), Answer(1.01, 1), Answer(0.99, -1)])
+    cell = timing.Cell(0, 1.0, [Answer(1.0, 0), Answer(1.01, 1), Answer(0.99, -1)])
     assert cell.alarms == 2 and not cell.intervals
 
 
@@ -41,8 +43,11 @@ SETTING = {"budget_s": 0.02}
 
 def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
     monkeypatch.setattr(timers, "BUDGET_S", 0.02)
-    monkeypatch.setattr(timing, "UNITS", 100)
-    rows, part = Rows(tmp_path / "rows.jsonl", SETTING), timing.Part(neighbours=(0,), planted=(1, 0), tries=1)
+    monkeypatch.setattr(timing, "JOBS", {"compute": (timing.compute, 3), "memory": (timing.memory, 1)})
+    rows, part = (
+        Rows(tmp_path / "rows.jsonl", SETTING),
+        timing.Part(neighbours=(0,), jobs=("compute", "memory"), planted=(3, 0), tries=1),
+    )
     for turn in part.missing(rows):
         timing.one_turn(turn, rows)
     found = timing.cells(rows)
@@ -67,7 +72,7 @@ def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
 
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
     def answered(turn, rows):
-        rows.add(**turn, name="ours", ratio=1.0, says=0, interval=None, clock="wall", seconds=0.1, load=1.0)
+        rows.add(**turn, name="ours", truth=1.03, ratio=1.0, says=0, interval=None, clock="wall", seconds=0.1, load=1.0)
 
     def told(turn, rows):
         if rows.has(number=1):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.bundling.build import NAME, bundle
+from grader.bundling.build import NAME, bundle, in_languages
 from grader.bundling.scan import scan
 from grader.bundling.single import unpack
 from grader.course import Course, init
@@ -60,12 +60,54 @@ def test_it_holds_what_a_class_needs_and_was_looked_through(made, course):
         "lab.py",
         f"notebooks/en/lessons/{LESSON}.ipynb",
         f"notebooks/en/checkpoints/{LESSON}.ipynb",
+        f"notebooks/zh/checkpoints/{LESSON}.ipynb",
+        f"colab/zh/checkpoint-{LESSON}.ipynb",
         f"colab/zh/{LESSON}.ipynb",
         f"colab/en/checkpoint-{LESSON}.ipynb",
     } <= names
     assert modes["lab.command"] == modes["lab.sh"] == 0o755 and modes["lab.py"] == 0o644
-    assert [len(part.strip().splitlines()) for part in readme.split("\n\n")] == [2, 2] and looked > 100
+    for words in (
+        "Start: ",
+        "开始：",
+        "## Handing in",
+        "## 交作业",
+        f"- {LESSON}: no due date",
+        f"- {LESSON}：没有截止时间",
+    ):
+        assert words in readme
+    assert looked > 100
     assert "c.CourseDirectory.course_id = 'bundle'" in config and str(course.root / "exchange") in config
+
+
+def test_the_other_language_of_a_mixed_class_is_the_same_checkpoint(made):
+    """The same cells, points, questions and papers; other words around them."""
+    with zipfile.ZipFile(made[0]) as archive:
+        own, other = (
+            json.loads(archive.read(f"{NAME}/notebooks/{code}/checkpoints/{LESSON}.ipynb")) for code in ("en", "zh")
+        )
+
+    def graded(notebook):
+        cells = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
+        return [(cell["grade_id"], cell.get("points")) for cell in cells if "grade_id" in cell]
+
+    assert (
+        graded(own) == graded(other)
+        and own["metadata"]["course"]["questions"] == other["metadata"]["course"]["questions"]
+    )
+    assert own["metadata"]["course"].get("paper") == other["metadata"]["course"].get("paper")
+    assert other["metadata"]["course"]["language"] == "zh" and "BEGIN SOLUTION" not in json.dumps(other)
+
+
+def test_a_release_that_is_older_than_the_questions_has_no_other_language(course, tmp_path):
+    items = course.project.checkpoint_items(LESSON)
+    before, said = items.read_text("utf-8"), []
+    items.write_text(before.replace("difficulty: easy", "difficulty: hard", 1), "utf-8")
+    try:
+        path = course.root / "release" / LESSON / f"{LESSON}.ipynb"
+        assert [code for code, *_ in in_languages(course, path, ["en", "zh"], said.append)] == ["en"]
+    finally:
+        items.write_text(before, "utf-8")
+    assert "release it again" in said[0]
 
 
 @pytest.mark.parametrize(

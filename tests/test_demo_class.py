@@ -10,12 +10,39 @@ from course.learning.marking import mark
 from grader.answers import keyed_items
 from grader.commands.demo import LESSONS
 from grader.demo.people import Attempt, Person, attempts, crowd
+from grader.demo.run import demo
 from grader.demo.students import CLASS, deserved, large_class
-from grader.project import Project
+from grader.project import Project, ProjectError
 from grader.task import tasks
+from tests.grading_fixtures import LESSON, make_project
 from tests.lessons.losing import verdict_on
 
 PROJECT = Project()
+
+
+@pytest.mark.slow
+def test_a_stopped_demonstration_goes_on_and_a_finished_one_begins_anew(tmp_path):
+    """Stopped after any student: what is handed in stays, nobody hands in twice, and the marks are those that are deserved."""
+    project, root, students = make_project(tmp_path / "project"), tmp_path / "demo", CLASS[:3]
+
+    class Stop(Exception):
+        pass
+
+    def stop_at_marking(line):
+        if "autograde" in line:
+            raise Stop
+
+    with pytest.raises(Stop):
+        demo(root, "en", project, students=students, say=stop_at_marking)
+    notebook = root / "students" / "partly" / LESSON / f"{LESSON}.ipynb"
+    before, said = notebook.stat().st_mtime_ns, []
+    assert demo(root, "en", project, students=students, say=said.append) == []
+    assert "goes on where it was stopped" in said and notebook.stat().st_mtime_ns == before
+    assert demo(root, "en", project, students=students[:1], say=(anew := []).append) == []
+    assert "goes on where it was stopped" not in anew and not notebook.exists()
+    (root / "made-by-grader-demo").unlink()
+    with pytest.raises(ProjectError, match="another folder"):
+        demo(root, "en", project, students=students)
 
 
 def test_thirty_with_all_that_happens_in_a_class():

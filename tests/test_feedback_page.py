@@ -8,8 +8,11 @@ import shutil
 import nbformat
 import pytest
 
+from course.learning.marking import Response
+from course.questions.bank import Bank
 from grader.commands import main
 from grader.course import Course
+from grader.marking.render import order_blocks
 from grader.pipeline import feedback
 from grader.reporting.classroom import page, picture
 from tests.graded_class import make_class
@@ -65,9 +68,25 @@ def test_marks_are_seen_at_a_glance_with_names_and_points(pages):
         and "1 of 1 point<" in ada
         and "1 points" not in ada
     )
-    assert 'class="state partly">◐ 部分正确 (人工评分)' in bob and "0.5 / 1 分" in bob and "Well <b>done</b>" in bob
+    assert 'class="state partly">◐ 部分正确（人工评分）' in bob and "0.5 / 1 分" in bob and "Well <b>done</b>" in bob
     for row in re.findall(r'<a href="#([^"]+)"', ada):
         assert row == "top" or f'id="{row}"' in ada
+
+
+def test_it_names_the_student_and_says_how_to_ask_for_a_second_look(pages):
+    ada, bob, dee = (pages[0][one] for one in ("ada", "bob", "dee"))
+    assert '<p class="soft">ada' in ada and '<p class="soft">bob' in bob
+    assert (
+        "Does a mark look wrong?" in dee and "your instructor" in dee and f"checkpoint: {LESSON}\nstudent: dee" in dee
+    )
+    assert "觉得哪题判得不对？" in bob and "发给任课老师" in bob and f"测验：{LESSON}\n学生：bob" in bob
+
+
+@pytest.mark.parametrize("item", [item for item in Bank().items() if item.kind == "order"], ids=lambda item: item.id)
+def test_chinese_has_its_own_punctuation(item):
+    said = "\n".join(order_blocks(item, Response(item.order[::-1]), "zh"))
+    assert "（" in said and "：" in said
+    assert not re.search(r"[。.]: |\) → \(|[。.]：|[\u4e00-\u9fff]: ", re.sub(r"`[^`]*`", "", said)), said
 
 
 def test_what_the_answers_suggest_stands_on_top_and_not_where_all_is_right(pages):

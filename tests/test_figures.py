@@ -13,9 +13,12 @@ from types import SimpleNamespace
 import pytest
 
 from course import figures
+from course.experiment.base import Experiment
+from course.experiment.result import Betted, block
+from course.experiment.words import TOO_FEW, TOO_NOISY
 from course.figures import plots, style
 from course.figures import timing as timing_plots
-from course.figures.show import wrap
+from course.figures.wrap import wrap
 from course.i18n import both, language, pick, set_language, t
 from course.records import Record
 from course.timing import compare, measure
@@ -31,7 +34,9 @@ ROWS = [
     {"layer": "Linear <b>", "ratio": 1.01, "low": 0.99, "high": 1.02},
 ]
 SENTENCE = both('oneDNN makes "conv" take 0.62 x the time.', "oneDNN 让 conv 的用时降到 0.62 倍。")
-BET = both("Your bet: twice as fast → 0.62 x.", "你的下注：快一倍 → 0.62 倍。")
+BET = Betted(
+    "twice as fast", "a third faster", "It came out", why="Because.", others=(("twice as fast", "No."),), lost=True
+)
 
 
 def record(rows=ROWS, **more) -> Record:
@@ -58,7 +63,15 @@ def draw(rec, ax):
     )
 
 
-EXPERIMENT = SimpleNamespace(finding=lambda rec: SENTENCE, draw=draw)
+HEADLINE = both("oneDNN is faster.", "oneDNN 更快。")
+
+
+def experiment(**parts) -> Experiment:
+    told = {"headline": lambda rec: HEADLINE, "finding": lambda rec: SENTENCE, "draw": draw, "settles": lambda rec: {}}
+    return Experiment("09-x", "09_mkldnn", 1, "cpu", 1, both("A title", "标题"), lambda budget: [], told | parts)
+
+
+EXPERIMENT = experiment()
 
 
 def figure_text(figure) -> str:
@@ -67,23 +80,30 @@ def figure_text(figure) -> str:
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
-def test_html_has_label_picture_alt_text_sentence_bet_and_table(code):
+def test_the_block_reads_from_the_headline_down(code):
     set_language(code)
-    html = figures.show(record(), EXPERIMENT, [BET])._repr_html_()
-    for text in (t("recorded on AMD EPYC", "在 AMD EPYC 上录制"), pick(BET), "<details>", "<summary>"):
-        assert text in html
-    alts = re.findall(r'<img [^>]*alt="([^"]*)"', html)
-    assert alts == [pick(SENTENCE).replace('"', "&quot;")] * 2
-    assert html.count("data:image/png;base64,") == 2
-    assert "Linear &lt;b&gt;" in html and "Linear <b>" not in html
-    assert "0.62" in html
+    html = block(record(), EXPERIMENT, said=[BET])._repr_html_()
+    html = html[html.index("</style>") :]
+    parts = [
+        pick(HEADLINE),
+        "<img",
+        "📼",
+        t("You bet", "你押的是"),
+        BET.out,
+        BET.why,
+        t("The other answers", "其他选项"),
+        t("The numbers", "全部数字"),
+        "Linear &lt;b&gt;",
+    ]
+    assert [html.index(part) for part in parts] == sorted(html.index(part) for part in parts)
+    assert re.findall(r'<img [^>]*alt="([^"]*)"', html) == [pick(SENTENCE).replace('"', "&quot;")] * 2
+    assert html.count("data:image/png;base64,") == 2 and "Linear <b>" not in html and "0.62" in html
+    assert unescape(re.sub(r"<img [^>]*>", "", html)).count(pick(SENTENCE)) == 1
 
 
-def test_light_and_dark_differ_and_are_png():
-    shown = figures.show(record(live=True), EXPERIMENT)
-    light, dark = shown.png(False), shown.png(True)
-    assert light[:8] == dark[:8] == b"\x89PNG\r\n\x1a\n" and light != dark
-    assert "measured here" in str(shown)
+def test_in_plain_text_the_headline_is_the_first_line():
+    lines = str(block(record(live=True), EXPERIMENT, said=[BET])).splitlines()
+    assert lines[0] == HEADLINE["en"] and "Measured here" in "".join(lines) and SENTENCE["en"] in "".join(lines)
 
 
 @pytest.mark.parametrize("tight", [None, 0.12])
@@ -110,11 +130,8 @@ def test_without_a_chinese_font_labels_are_english(monkeypatch):
     monkeypatch.setattr(style_module, "cjk_font", lambda: None)
     set_language("zh")
     seen = []
-    exp = SimpleNamespace(
-        finding=lambda rec: SENTENCE, draw=lambda rec, ax: (draw(rec, ax), seen.append(ax.get_xlabel()))
-    )
-    shown = figures.show(record(), exp, [BET])
-    assert shown.png() and seen == ["time with / without"]
+    shown = block(record(), experiment(draw=lambda rec, ax: (draw(rec, ax), seen.append(ax.get_xlabel()))))
+    assert shown.picture.drawing.png() and seen == ["time with / without"]
     assert language() == "zh" and "降到" in shown._repr_html_()
 
 
@@ -123,19 +140,36 @@ def test_no_missing_glyphs_in_either_language():
         set_language(code)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            figures.show(record(), EXPERIMENT, [BET]).png()
+            block(record(), EXPERIMENT).picture.drawing.png()
 
 
 def test_records_without_rows_or_with_too_few_still_speak():
-    empty = figures.show(record([], complete=False), EXPERIMENT)
-    assert "Nothing was measured" in empty._repr_html_() and "<img" not in empty._repr_html_()
+    empty = block(record([], complete=False, live=True), EXPERIMENT)
+    assert "Nothing was measured" in empty.headline and "observe(" in empty.step and empty.picture is None
 
     def fails(rec, *_):
         raise KeyError("ratio")
 
-    broken = figures.show(record(), SimpleNamespace(finding=fails, draw=fails))
-    assert "Inconclusive" in broken.sentence
-    assert broken.png()[:4] == b"\x89PNG"
+    broken = block(record(live=True), experiment(headline=fails, finding=fails, draw=lambda rec, ax: fails(rec)))
+    assert broken.headline == TOO_NOISY["en"] and "quiet" in broken.step
+    assert broken.picture.drawing.png()[:4] == b"\x89PNG"
+    drawn = experiment(draw=lambda rec, bets: fails(rec))
+    assert block(record(), drawn).picture is None and HEADLINE["en"] in block(record(), drawn)._repr_html_()
+
+
+def test_too_few_rounds_are_said_in_words_with_the_next_step():
+    rows = [{"rounds": 4, "ratio": 1, "low": None, "high": None}, {"rounds": 30, "ratio": 1, "low": 0.9, "high": 1.1}]
+    few = block(record(rows, live=True), experiment(headline=lambda rec: TOO_NOISY, draw=lambda rec, bets: None))
+    assert few.headline == TOO_FEW["en"] and "4 of at least 12" in few.step and 'observe("09-x")' in few.step
+    assert not re.search(r"[\[\]]", few.headline + few.step)
+    noisy = block(record(rows[1:], live=True), experiment(headline=lambda rec: TOO_NOISY, draw=lambda rec, bets: None))
+    assert noisy.headline == TOO_NOISY["en"]
+
+
+def test_a_matplotlib_picture_gets_the_bets_where_it_asks_for_them():
+    seen = []
+    shown = block(record(), experiment(draw=lambda rec, ax, bets: (draw(rec, ax), seen.append(bets))), {"09-bet": "a"})
+    assert shown.picture.drawing.png() and seen == [{"09-bet": "a"}]
 
 
 @pytest.mark.parametrize(
@@ -149,12 +183,12 @@ def test_records_without_rows_or_with_too_few_still_speak():
     ],
 )
 def test_a_record_alone_gets_a_plain_drawing(rows):
-    assert figures.show(record(rows)).png()[:4] == b"\x89PNG"
+    assert block(record(rows), experiment(draw=None)).picture.drawing.png()[:4] == b"\x89PNG"
 
 
 def test_long_tables_and_samples_are_shortened():
     rows = [{"i": i, "samples_ms": [1.0] * 50} for i in range(100)]
-    html = figures.show(record(rows), EXPERIMENT)._repr_html_()
+    html = block(record(rows), EXPERIMENT)._repr_html_()
     assert "40 more" in html and "… 47 more" in html
 
 
@@ -274,11 +308,6 @@ def test_wrapping_counts_chinese_characters_twice_and_breaks_evenly():
 def test_matplotlib_is_loaded_only_to_draw():
     code = "import sys, course.figures, course.records; assert not {'matplotlib', 'torch'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_page_says_the_sentence_and_the_bet_once():
-    html = unescape(re.sub(r"<img [^>]*>", "", figures.show(record(), EXPERIMENT, [BET])._repr_html_()))
-    assert html.count(pick(SENTENCE)) == html.count(pick(BET)) == 1
 
 
 @pytest.mark.parametrize("night", [False, True])

@@ -20,6 +20,7 @@ def result(tool: str, step: bool) -> dict[str, Any]:
         "tool": tool,
         "forward": {"a": "exact", "b": "zero"},
         "step": {"a": "exact"} if step else None,
+        "small": 0.46,
         "vgg16": 0.0123,
         "vit": 1.5,
         "left": [],
@@ -30,7 +31,7 @@ def result(tool: str, step: bool) -> dict[str, Any]:
 def test_the_tables_carry_machine_versions_and_date() -> None:
     text = as_markdown([result("course.flops", True), result("thop", False)], ["fvcore: not measured"])
     assert f"torch {torch.__version__}" in text and "threads" in text and " UTC" in text and "Python" in text
-    assert "| course.flops | 50% | 1 | 0 | 0 | 0 | 0.012 | 1.500 |" in text
+    assert "| course.flops | 50% | 1 | 0 | 0 | 0 | 0.5 | 0.012 | 1.500 |" in text
     assert "| course.flops | 100% | 0 | 0 | 0 | 0 |" in text and "counts forwards only" in text
     assert "nothing; after an exception also hooks" in text and "fvcore: not measured" in text
     assert f"{len(ZOO)} modules" in text

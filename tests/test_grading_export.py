@@ -9,15 +9,28 @@ import pytest
 
 from grader import lms
 from grader.commands import main
+from grader.importing.names import people
+from grader.importing.who import joined
+from grader.importing.who import matched as matched_by
 from grader.marks import Totals
 from grader.project import ProjectError
 from tests.graded_class import make_class
 from tests.grading_fixtures import LESSON
 
 TOTALS = [Totals("01_map", 10.0, {"ada": 7.25, "bob": None}), Totals("02_timing", 12.5, {"ada": 12.5, "cyd": 0.0})]
-EXPORTED = (
-    "Student,ID,SIS User ID,SIS Login ID,Section,Old (7)\n    Points Possible,,,,,5\n"
-    '"Lovelace, Ada",101,S1,ada,A\n"Moore, Bob",102,S2,bob,A\n"Idle, Ida",103,S3,ida,B\n"Student, Test",9,,x,A\n'
+ADA = {"student_id": "ada", "First name": "Ada", "Last name": "Lovelace", "Email address": "ada@x.org"}
+EXPORTED = (  # as lib/gradebook_exporter.rb writes it, with a row for what is posted by hand
+    "Student,ID,SIS User ID,SIS Login ID,Section,Old (7),Checkpoint 1 (4711),Current Score,Final Score\n"
+    ",,,,,,Manual Posting,,\n    Points Possible,,,,,5,10.00,(read only),(read only)\n"
+    '"Lovelace, Ada",101,S1,ada,A,4.00,,80.00,40.00\n"Moore, Bob",102,S2,bob,A,5.00,3.50,,\n'
+    '"Idle, Ida",103,S3,ida,B,EX,N/A,,\n"Student, Test",9,,x,A,,,,\n'
+)
+WORKSHEET = (  # as mod/assign/feedback/offline writes it
+    "Identifier,Full name,Email address,Status,Grade,Maximum grade,Grade can be changed,Last modified (submission),"
+    "Last modified (grade),Feedback comments\n"
+    'Participant 4711,Ada Lovelace,Ada@X.org,Submitted for grading,-,10.00,Yes,"Monday, 23 November 2026, 11:59 PM",-,\n'
+    "Participant 4712,Idle Ida,ida@x.org,No submission,-,10.00,Yes,-,-,\n"
+    'Participant 4713,Kim Lee,kim.lee@x.org,Submitted for grading,4.00,10.00,Yes,"Tuesday, 24 November 2026, 1:02 AM",-,\n'
 )
 
 
@@ -41,42 +54,81 @@ def canvas_reads(rows):
     return {row[1] or row[3]: row[5:] for row in rows[2:]}
 
 
-def test_canvas_with_its_own_export_as_roster(tmp_path):
-    matched = lms.match(["ada", "bob", "cyd"], lms.read_roster(roster(tmp_path, EXPORTED, "utf-8-sig")), "canvas")
+def who_is_who(tmp_path, text, students, there=(), encoding="utf-8", said=None):
+    """The table and the students put to its rows. there: rows of the gradebook beside the bare ids of the students."""
+    path = roster(tmp_path, text, encoding)
+    known = [{"student_id": name} for name in students if name not in {row["student_id"] for row in there}]
+    everybody = joined(people(lms.read_roster(path)), people([*there, *known]), said or {})
+    return lms.read_table(path), matched_by(students, everybody)
+
+
+def test_canvas_gets_its_own_file_back_with_the_marks_in_it(tmp_path):
+    table, matched = who_is_who(tmp_path, EXPORTED, ["ada", "bob", "cyd"], encoding="utf-8-sig")
     assert matched.strangers == ["cyd"]
-    rows = parsed(lms.canvas(matched, TOTALS, {"01_map": "Checkpoint 1 (4711)"}))
-    assert rows[0][5:] == ["Checkpoint 1 (4711)", "02_timing"] and rows[1][5:] == ["10.00", "12.50"]
-    assert canvas_reads(rows) == {"101": ["7.25", "12.50"], "102": ["", ""], "103": ["", ""]}
+    rows = parsed(lms.into_canvas(table, matched, TOTALS[:1], {}))
+    assert rows[0][5:] == ["Checkpoint 1 (4711)"] and rows[1][5:] == ["10.00"]
+    assert canvas_reads(rows) == {"101": ["7.25"]}, "bob has a mark there, and none here: his row is not touched"
     assert rows[2][:5] == ["Lovelace, Ada", "101", "S1", "ada", "A"]
+    both = parsed(lms.into_canvas(table, matched, TOTALS, {"02_timing": "Brand new"}))
+    assert both[0][5:] == ["Checkpoint 1 (4711)", "Brand new"] and canvas_reads(both) == {"101": ["7.25", "12.50"]}
+    with pytest.raises(ProjectError, match="02_timing: no assignment of this file is clearly"):
+        lms.into_canvas(table, matched, TOTALS, {})
+
+
+@pytest.mark.parametrize(("lms_name", "scaled"), [("canvas", "14.50"), ("moodle", "14.50")])
+def test_other_points_there_are_refused_or_multiplied_never_passed_over(tmp_path, lms_name, scaled):
+    texts = {"canvas": EXPORTED.replace(",,,,,5,10.00", ",,,,,5,20"), "moodle": WORKSHEET.replace("10.00", "20.00")}
+    table, matched = who_is_who(tmp_path, texts[lms_name], ["ada"], there=[ADA])
+    write = {
+        "canvas": lambda scale: lms.into_canvas(table, matched, TOTALS[:1], {}, scale)[2][5],
+        "moodle": lambda scale: lms.into_worksheet(table, matched, TOTALS[0], scale)[1][4],
+    }[lms_name]
+    with pytest.raises(ProjectError, match="10 points here, 20 there"):
+        write(False)
+    assert write(True) == scaled
+
+
+def test_a_worksheet_comes_back_as_it_was_with_the_marks_in_it(tmp_path):
+    """After an import by another list of participants: the students have other ids, and the same mail addresses."""
+    table, matched = who_is_who(tmp_path, WORKSHEET, ["ada", "bob", "kim"], [ADA], said={"Kim Lee (4713)": "kim"})
+    assert [*matched.rows] == ["ada", "kim"] and matched.strangers == ["bob"]
+    totals = Totals("01_map", 10.0, {"ada": 7.25, "bob": 3.0, "kim": None})
+    rows = parsed(lms.into_worksheet(table, matched, totals))
+    assert rows[0] == WORKSHEET.splitlines()[0].split(",")
+    assert [row[4] for row in rows[1:]] == ["7.25", "", "4.00"], (
+        "a dash would be read as 0, and a mark that is there stays"
+    )
+    assert [row[:4] + row[5:] for row in rows[1:]] == [row[:4] + row[5:] for row in table.lines]
 
 
 def test_no_name_is_computed_by_a_spreadsheet(tmp_path):
     text = 'First name,Surname,ID number,Email address\n"=HYPERLINK(""http://x.y"")",@SUM(1),-ada,+ada@x.org\n'
-    rows = parsed(lms.moodle(lms.match(["-ada"], lms.read_roster(roster(tmp_path, text)), "moodle"), TOTALS, {}))
-    assert rows[1] == ["", '\'=HYPERLINK("http://x.y")', "'@SUM(1)", "'-ada", "'+ada@x.org", "-", "-"]
+    _, matched = who_is_who(tmp_path, text, ["-ada"])
+    rows = parsed(lms.moodle(matched, [Totals("01_map", 1.0, {"-ada": 1.0})], {}))
+    assert rows[1] == ["", '\'=HYPERLINK("http://x.y")', "'@SUM(1)", "'-ada", "'+ada@x.org", "1.00"]
 
 
-def test_moodle_leaves_out_whom_it_would_stop_at_and_writes_a_dash_for_no_grade(tmp_path):
+def test_moodle_leaves_out_whom_it_would_stop_at_and_whose_mark_it_would_clear(tmp_path):
     text = "First name,Surname,ID number,Email address\nAda,Lovelace,ada,ada@x.org\nBob,Moore,77,bob\n"
-    matched = lms.match(["ada", "bob", "cyd"], lms.read_roster(roster(tmp_path, text)), "moodle")
+    _, matched = who_is_who(tmp_path, text, ["ada", "bob", "cyd"])
     rows = parsed(lms.moodle(matched, TOTALS, {}))
     assert rows == [
         ["Username", "First name", "Last name", "ID number", "Email address", "01_map", "02_timing"],
         ["", "Ada", "Lovelace", "ada", "ada@x.org", "7.25", "12.50"],
-        ["", "Bob", "Moore", "77", "bob", "-", "-"],
     ]
     assert matched.strangers == ["cyd"]
 
 
 def test_a_student_id_column_decides_alone(tmp_path):
     text = "student_id;Student;ID;SIS Login ID\nada;Ada L;5;bob\n"
-    matched = lms.match(["ada", "bob"], lms.read_roster(roster(tmp_path, text)), "canvas")
+    _, matched = who_is_who(tmp_path, text, ["ada", "bob"])
     assert matched.rows["ada"]["ID"] == "5" and matched.strangers == ["bob"]
 
 
 def test_without_a_roster_our_names_are_login_names():
-    rows = parsed(lms.canvas(lms.match(["ada"], None, "canvas"), TOTALS, {}))
-    assert rows[2] == ["ada", "", "", "ada", "", "7.25", "12.50"]
+    totals = [Totals("01_map", 10.0, {"ada": 7.25})]
+    rows = parsed(lms.canvas(lms.unlisted(["ada"], "canvas"), totals, {}))
+    assert rows[2] == ["ada", "", "", "ada", "", "7.25"]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +136,7 @@ def test_without_a_roster_our_names_are_login_names():
 )
 def test_faults_of_a_roster_are_said(tmp_path, text, words):
     with pytest.raises(ProjectError, match=words):
-        lms.match(["ada"], lms.read_roster(roster(tmp_path, text)), "canvas")
+        who_is_who(tmp_path, text, ["ada"])
     with pytest.raises(ProjectError, match="cannot be read"):
         lms.read_roster(tmp_path / "nowhere.csv")
     with pytest.raises(ProjectError, match="UTF-8"):
@@ -103,7 +155,7 @@ def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
     assert rows[1][-1] == "13.00" and canvas_reads(rows) == {"1": ["13.00"], "2": ["7.67"], "3": ["0.67"]}
     people = roster(tmp_path, "Username\nada\nbob\ncyd\ndee\nfay\n")
     more = [*command[:3], "--format", "moodle", "--roster", str(people)]
-    assert main(more) == 0 and "1, without a grade: fay" in capsys.readouterr().out
+    assert main(more) == 0 and "submission: 1; what they have there stays: fay" in capsys.readouterr().out
     assert "dee" in (course.root / "grades-moodle.csv").read_text() and not (course.root / "grades.csv").exists()
     with course.gradebook as gradebook:
         submission = gradebook.find_submission(LESSON, "ada")
@@ -113,9 +165,7 @@ def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
         gradebook.db.commit()
     assert main([*command, "--column", f"{LESSON}=One"]) == 0
     said, rows = capsys.readouterr().out, list(csv.reader(to.open()))
-    assert (
-        canvas_reads(rows) == {"ada": ["10.00"], "bob": [""], "cyd": ["0.67"], "dee": ["0.00"]} and rows[0][-1] == "One"
-    )
+    assert canvas_reads(rows) == {"ada": ["10.00"], "cyd": ["0.67"], "dee": ["0.00"]} and rows[0][-1] == "One"
     assert "no grade for bob" in said
     for name in ("report", "similar", "late", "regrade", "export"):
         words = [name, "--lesson", "77_none"] if name == "export" else [name, "77_none"]

@@ -18,8 +18,9 @@ from grader.autograding import How, autograde
 from grader.choosing import choose
 from grader.commands import main
 from grader.course import Course
-from grader.importing.archive import files
-from grader.importing.names import people, sender, whose
+from grader.importing.archive import opened
+from grader.importing.names import Sender, people, sender, whose
+from grader.importing.who import joined, told
 from grader.pipeline import feedback, outcomes, summary
 from grader.project import ProjectError
 from grader.reporting.collect import gather
@@ -91,10 +92,43 @@ def test_a_file_of_the_platform_can_only_lie_inside(tmp_path):
         archive.writestr("../../evil/a.ipynb", "{}")
         archive.writestr("__MACOSX/._a", "x")
         archive.writestr("/b", "y")
-    assert [str(inside) for inside, _ in files(path)] == ["evil/a.ipynb", "b"]
+    with opened(path) as entries:
+        assert [str(one.inside) for one in entries] == ["b", "evil/a.ipynb"]
     path.write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(ProjectError, match="ZIP"):
-        list(files(path))
+    with pytest.raises(ProjectError, match="ZIP"), opened(path):
+        pass
+
+
+def test_what_as_says_is_checked_on_both_sides():
+    kims = [Sender("Kim Lee", "4715"), Sender("Kim Lee", "4716"), Sender("Ada Lovelace", "4711")]
+    known = joined([], people([{"student_id": "kim"}, {"student_id": "ada"}]), {})
+    found = told({"Kim Lee (4715)": "KIM", "4711": "ada", "Nemo": "ada"}, {}, kims, known)
+    assert found.students == {kims[0]: "kim", kims[2]: "ada"} and found.unmatched == ["Nemo"]
+    assert found.keep == {"Kim Lee (4715)": "kim", "Ada Lovelace": "ada"}, "the number where two have the name"
+    assert told({}, found.keep, kims, known).students == found.students, "it holds for the next import"
+    for said, words in (
+        ({"Kim Lee": "kim"}, "2 hand-ins are called so; say which: Kim Lee .4715., Kim Lee .4716."),
+        ({"Ada Lovelace": "adda"}, "no student 'adda'; did you mean ada"),
+    ):
+        with pytest.raises(ProjectError, match=words):
+            told(said, {}, kims, known)
+
+
+def test_a_roster_is_put_to_the_gradebook_by_id_mail_and_name():
+    there = people(
+        [
+            {"student_id": "ada", "First name": "Ada", "Last name": "Lovelace", "Email address": "ada@x.org"},
+            {"student_id": "kim", "First name": "Kim", "Last name": "Lee"},
+        ]
+    )
+    rows = [
+        {"Identifier": "Participant 7", "Full name": "A. Lovelace", "Email address": "ADA@x.org"},
+        {"Identifier": "Participant 8", "Full name": "Kim Lee", "Email address": "kl@x.org"},
+        {"Identifier": "Participant 9", "Full name": "No Id"},
+        {"Identifier": "Participant 10", "Full name": "No Body", "Email address": "nb@x.org"},
+    ]
+    found = joined(people(rows), there, {"No Body (10)": "nobo"})
+    assert [one.student for one in found.listed] == ["ada", "kim", "nobo"] and found.without_id == ["No Id"]
 
 
 def notebook(lesson=LESSON, said=True, cells=()) -> bytes:
@@ -180,7 +214,9 @@ def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whol
         "Identifier,Full name,Email address\nParticipant 7,Kay Mc,Kay@x.org\nParticipant 8,Lou Few,lou@x.org\n"
     )
     assert students() == {**before, **new}, "another roster, the same people"
-    assert "lou@x.org is lou there" in said and "1 as before" in said and "new in the gradebook" not in said
+    assert (
+        "lou@x.org of the roster is lou there" in said and "1 as before" in said and "new in the gradebook" not in said
+    )
     found = {one.student: one for one in outcomes(Course(root), LESSON)}
     assert found["lou"].reason == "absent" and "handed in nothing: lou" in summary([*found.values()])
     assert main(["report", LESSON, "--names", "--dir", str(root), "--to", str(tmp_path / "report.html")]) == 0
@@ -206,16 +242,21 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     for cell in old.cells:
         cell.pop("id", None)
     old.nbformat_minor = 0
+
+    def by(name: str, data: bytes = sound) -> bytes:
+        """The same work, written by somebody else."""
+        return data.replace(b"def contrast", f"# {name}\\ndef contrast".encode())
+
     own = {
-        "Eve One_1_assignsubmission_file_/my copy.ipynb": sound,
+        "Eve One_1_assignsubmission_file_/my copy.ipynb": by("eve"),
         "Eve One_1_assignsubmission_file_/scratch.ipynb": notebook(said=False),
         "Eve One_1_assignsubmission_file_/my copy (1).ipynb": cleared(ada / f"{LESSON}.ipynb"),
         "Fay Two_2_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
         "Gil Six_3_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
         f"Gil Six_3_assignsubmission_file_/{ANSWERS}": dumped(sheet(*RIGHT)),
         "Hal Ten_4_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb", listed),
-        "Ida Old_5_assignsubmission_file_/L.ipynb": json.dumps(old).encode(),
-        "No Body_6_assignsubmission_file_/L.ipynb": sound,
+        "Ida Old_5_assignsubmission_file_/L.ipynb": by("ida", json.dumps(old).encode()),
+        "No Body_6_assignsubmission_file_/L.ipynb": by("nobo"),
     }
     file, roster = tmp_path / "all.zip", tmp_path / "roster.csv"
     with zipfile.ZipFile(file, "w") as archive:
@@ -233,8 +274,14 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     assert main(words) == 1
     said = capsys.readouterr().out
     assert "5 new" in said and "No Body (6)" in said
-    assert main([*words, "--as", "No Body=nobo"]) == 0
-    assert "1 new, 0 replaced" in capsys.readouterr().out
+    assert "handed in nothing" not in said
+    assert main([*words, "--as", "No Body=nobbo"]) == 1
+    assert "no student 'nobbo'" in capsys.readouterr().out and not (root / "submitted" / "nobbo").exists()
+    with Course(root).gradebook as gradebook:
+        gradebook.update_or_create_student("nobo")
+    assert main([*words, "--as", "No Body=nobo", "--as", "Nemo=nobo"]) == 1
+    said = capsys.readouterr().out
+    assert "1 new, 0 replaced" in said and '--as "Nemo=...": no hand-in' in said
     found = autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)
     by = {one.student: one for one in found}
     assert {name: by[f"{name}@x.org"].points for name in ("eve", "fay", "gil", "hal", "ida")} == {
@@ -269,7 +316,7 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
         assert f"Eve One_1_assignsubmission_file_/{LESSON}.html" in names and len(names) == 6
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("Fay Two_2_assignsubmission_file_/more.ipynb", sound)
-    assert main([*words, "--as", "No Body=nobo"]) == 0 and "1 replaced" in capsys.readouterr().out
+    assert main(words) == 0 and "1 replaced" in capsys.readouterr().out, "what --as said holds from then on"
     assert (root / "earlier" / "fay@x.org" / LESSON / "1" / "L.ipynb").read_bytes() == own[
         "Fay Two_2_assignsubmission_file_/L.ipynb"
     ]

@@ -62,7 +62,8 @@ def victim_of(kind: str, run: subprocess.Popen, below: list[psutil.Process], rng
 @pytest.mark.parametrize("kills", [2, pytest.param(KILLS, marks=pytest.mark.long)])
 def test_after_any_kill_the_next_run_brings_the_gradebook_of_an_undisturbed_one(handed_in, tmp_path, kills):
     quiet, rough = copy_of(handed_in, tmp_path / "quiet"), copy_of(handed_in, tmp_path / "rough")
-    assert all(outcome.points is not None for outcome in autograde(Course(quiet), LESSON)) and marked(quiet) == 18
+    assert {one.reason for one in autograde(Course(quiet), LESSON) if one.points is None} <= {"held"}
+    assert marked(quiet) == 18
     rng, killed = random.Random(2026), []
     for number in range(kills):
         if marked(rough) > 12:

@@ -10,14 +10,15 @@ import pytest
 
 from course.learning.sheet import MIME
 from grader.authoring.lint import lint
-from grader.authoring.scaffold import BELIEF, NO, STEMS, TITLE, WHY, YES, left_over, new_checkpoint
+from grader.authoring.scaffold import BELIEF, DRAWS, DROPPED, NO, STEMS, TITLE, WHY, YES, left_over, new_checkpoint
 from grader.autograding import How, autograde
+from grader.beliefs import known_beliefs
 from grader.commands import main
 from grader.course import Course, init
 from grader.marking.step import grade_id
 from grader.marks import totals
 from grader.pipeline import feedback
-from grader.project import Project
+from grader.project import Project, ProjectError
 from grader.regrading.run import diff, write
 from grader.reporting.collect import gather
 from grader.reporting.numbers import analyse
@@ -25,6 +26,7 @@ from tests.grading_fixtures import make_project
 
 pytestmark = pytest.mark.slow
 NAME = "50_our_cluster"
+NAMES = ("50-c-first", "50-c-second", "50-c-draws")
 
 
 @pytest.fixture
@@ -44,20 +46,71 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     assert "keys.yaml, line 3, 4, 8, 9" in capsys.readouterr().out
     notebook = nbformat.read(course.root / "release" / NAME / f"{NAME}.ipynb", as_version=4)
     text = "\n".join(cell.source for cell in notebook.cells)
-    assert ("共 12 分" in text) == (language != "en") and ("**12 points**" in text) == (language == "en")
-    assert "return sum(values)" not in text and len(notebook.metadata.course.questions) == 2
+    assert ("共 14 分" in text) == (language != "en") and ("**14 points**" in text) == (language == "en")
+    assert "return sum(values)" not in text and len(notebook.metadata.course.questions) == 3
     assert {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答", "both": "在这里写你的回答"}[
         language
     ] in text or language == "en"
     items = room / "checkpoint.yaml"
     asked = items.read_text(encoding="utf-8")
     items.write_text(asked.replace("concept: first", "concept: First_call"), encoding="utf-8")
-    assert main(words) == 1 and f"{NAME}/checkpoint.yaml, item 50-c-first, field concept" in capsys.readouterr().out
+    assert main(words) == 1 and f"{NAME}/checkpoint.yaml:3: 50-c-first: field concept" in capsys.readouterr().out
     items.write_text(asked, encoding="utf-8")
     source = room / "checkpoint.py"
     source.write_text(source.read_text(encoding="utf-8").replace("50-c-second", "50-c-secnd"), encoding="utf-8")
     assert main(words) == 1 and "50-c-secnd" in capsys.readouterr().out
     assert main(["release", NAME, "--dir", str(course.root)]) == 1 and "mend this first" in capsys.readouterr().out
+
+
+def own_files(course, language="zh"):
+    room, problems = new_checkpoint(course.project, NAME, (language,))
+    assert problems == []
+    return room, room / "checkpoint.yaml", room / "keys.yaml"
+
+
+def changed(path, *pairs):
+    text = path.read_text(encoding="utf-8")
+    for before, after in pairs:
+        assert before in text
+        text = text.replace(before, after, 1)
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_course_in_one_language_is_asked_for_one_and_a_trap_may_be_a_sentence(course, language):
+    room, items, keys = own_files(course, language)
+    assert "zh:" not in items.read_text("utf-8") and "en:" not in keys.read_text("utf-8")
+    changed(keys, (DROPPED[language == "zh"], "my-own-idea"))
+    told = new_checkpoint(course.project, NAME, (language,))[1]
+    assert [one.rule for one in told] == ["unknown-misconception"] and "keys.yaml:15: 50-c-draws" in told[0]
+    (course.project.own / "misconceptions.yaml").write_text("my-own-idea: 我自己的说法\n", encoding="utf-8")
+    assert new_checkpoint(course.project, NAME, (language,))[1] == []
+    assert known_beliefs(course.project)["my-own-idea"] == "我自己的说法"
+    shared = course.project.learner_rooms / "misconceptions.yaml"
+    shared.write_text('my-own-idea: {en: "An idea.", zh: "一个说法。"}\n', encoding="utf-8")
+    with pytest.raises(ProjectError, match="my-own-idea is the id of one of the course's"):
+        known_beliefs(course.project)
+
+
+def test_everything_wrong_is_said_at_once_with_file_and_line(course):
+    room, items, keys = own_files(course)
+    changed(
+        items, ("difficulty: easy", "difficulty: cruel"), ("batch: [24", "batch: [x"), ("concept: second", "concept: X")
+    )
+    changed(keys, ("50-c-first:", "50-c-furst:"))
+    told = new_checkpoint(course.project, NAME, ("zh",))[1]
+    assert len(told) >= 3 and all("checkpoint.yaml:" in one or "keys.yaml:" in one for one in told)
+    assert {"50-c-first", "50-c-second", "50-c-draws"} <= {name for one in told for name in NAMES if name in one}
+    changed(
+        items, ("difficulty: cruel", "difficulty: easy"), ("batch: [x", "batch: [24"), ("concept: X", "concept: second")
+    )
+    changed(keys, ("50-c-furst:", "50-c-first:"), ('value: "ceil(images / batch)"', 'value: "ceil(images / bach)"'))
+    changed(keys, ("range(0, images, batch)", "range(0, images, 2 * batch)"), ("correct: [a]", "correct: [q]"))
+    told = "\n".join(new_checkpoint(course.project, NAME, ("zh",))[1])
+    assert "keys.yaml:2: 50-c-first: field correct: q is not an option" in told and "'bach'" in told
+    changed(keys, ("/ bach)", "/ batch)"), ("correct: [q]", "correct: [a]"))
+    told = new_checkpoint(course.project, NAME, ("zh",))[1]
+    assert [one.rule for one in told] == ["verify"] and "keys.yaml:22: " in told[0]
 
 
 def test_names_that_are_taken_or_none_are_refused(course, capsys):
@@ -76,7 +129,7 @@ def test_words_of_the_template_are_named_until_they_are_gone(course):
     ]
     for path in room.glob("*.*"):
         text = path.read_text(encoding="utf-8")
-        for word in (*TITLE, *YES, *NO, *WHY, *STEMS["first"], *STEMS["second"], BELIEF):
+        for word in (*TITLE, *YES, *NO, *WHY, *DRAWS, *STEMS["first"], *STEMS["second"], *BELIEF):
             text = text.replace(word, "Mine.")
         path.write_text(text, encoding="utf-8")
     assert left_over(course.project, NAME) == [] and left_over(course.project, "90_fixture") == []

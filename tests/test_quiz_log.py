@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from course.cards.progress_view import progress_html, progress_text
+from course.learning import entry as entry_module
 from course.learning import log as log_module
 from course.learning.entry import Entry, to_line
 from course.learning.log import AnswerLog, answer_log, default_path
@@ -269,3 +271,35 @@ def test_a_read_only_folder_keeps_the_answer():
             log.append("answer", "05-one", options=["a"])
             assert len(log.entries()) == 1 and log.take_notices()
         assert os.listdir(place) == []
+
+
+def test_an_answer_that_is_not_on_the_disk_is_not_called_saved(tmp_path, monkeypatch):
+    """A full disk, quota or a disk that fails says so only when it is asked to sync."""
+    for number, saved in ((errno.ENOSPC, False), (errno.EDQUOT, False), (errno.EIO, False), (errno.EINVAL, True)):
+
+        def refuse(file, number=number):
+            raise OSError(number, os.strerror(number))
+
+        log = AnswerLog(tmp_path / f"{number}.jsonl")
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", refuse)
+            log.append("answer", "01-one", options=["a"])
+        assert bool(log.pending) != saved and bool(log.take_notices()) != saved
+        log.append("answer", "01-two", options=["b"])
+        assert not log.pending and {one.item for one in AnswerLog(log.path).entries()} == {"01-one", "01-two"}
+
+
+def test_a_clock_thousands_of_years_ahead_loses_no_answer(tmp_path, monkeypatch):
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls(9999, 12, 31, 23, 59, 59, 999999, tzinfo=tz)
+
+    log = AnswerLog(tmp_path / "answers.jsonl")
+    monkeypatch.setattr(entry_module, "datetime", Ahead)
+    log.append("answer", "01-one", options=["a"])
+    log.append("answer", "01-one", options=["b"])
+    monkeypatch.undo()
+    log.append("answer", "01-one", options=["c"])
+    read = AnswerLog(tmp_path / "answers.jsonl")
+    assert [one.options for one in read.entries()] == [("a",), ("b",), ("c",)] and read.take_notices() == []

@@ -9,15 +9,14 @@ import pytest
 import course
 from course import experiments
 from course.experiment import base, reports
-from course.figures import reported
-from course.figures.style import style
 from course.i18n import LANGUAGES, pick, set_language
 from course.machine import passport
 from course.questions.bank import Bank
 from course.verbs import state
 from course.verbs.experiments import open_bets
-from course.verbs.reported import Reported
+from course.verbs.reported import reported
 from tests.conftest import ROOT
+from tests.test_headlines import DONE, faults
 
 EXPERIMENTS = base.load_all()
 REPORTS = {one.id: one for one in reports.reports()}
@@ -66,33 +65,32 @@ def test_a_bet_is_answered_by_reports_on_its_own_experiment_alone():
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_reports_are_told_as_reported(code):
+def test_reports_are_told_whole_and_as_reported(code):
     set_language(code)
-    label = "他人报告" if code == "zh" else "reported, not measured here"
-    for report in REPORTS.values():
-        said = str(Reported("?", [report]))
-        assert report.link in said and label in said
-        assert pick(report.shows).split("`")[0] in said and pick(report.does_not_show).split("`")[0] in said
-
-
-@pytest.mark.parametrize("folded", [False, True])
-def test_a_notebook_gets_the_link_and_the_picture_in_both_themes(folded):
-    few, many = (next(one for one in REPORTS.values() if bool(reported.drawn(one)) is drawn) for drawn in (False, True))
-    html = Reported("?", [few, many], folded)._repr_html_()
-    assert html.count("<img") == 2 and html.count("<a href") == 2 and html.count("reported, not measured here") == 2
-    assert ("<details>" in html) is folded
+    label = "他人报告" if code == "zh" else "reported by others"
+    for name in sorted({one for report in REPORTS.values() for one in report.experiments}):
+        block = reported(EXPERIMENTS[name])
+        assert label in block.small and block.headline
+        for report in reports.about(name):
+            said = "\n".join(block.folds[0].said)
+            assert report.link in said and pick(report.shows) in said and pick(report.does_not_show) in said
 
 
 def test_every_picture_of_a_report_says_on_itself_that_it_is_one():
-    from matplotlib.figure import Figure
+    """And never with the ink of what was measured here."""
+    names = sorted({one for report in REPORTS.values() for one in report.experiments})
+    drawn = [picture for name in names if (picture := reported(EXPERIMENTS[name]).picture)]
+    assert len(drawn) > 15
+    for picture in drawn:
+        assert "reported by others" in picture.svg() and "--p-out" not in picture.svg()
 
-    enough = [one for one in REPORTS.values() if reported.drawn(one)]
-    assert len(enough) > 15
-    for report in enough:
-        with style():
-            ax = Figure().add_subplot()
-            reported.draw(report, ax)
-        assert "reported" in ax.get_xlabel() and len(ax.patches) == len(reported.drawn(report))
+
+@pytest.mark.parametrize("name", sorted(one for one in DONE if reports.about(one)))
+def test_reports_on_an_experiment_come_to_a_headline_and_a_caution(name):
+    summary = reports.summary(name)
+    assert summary, f"{name}: add a summary (experiment, headline, caution) to reports.yaml of its lesson"
+    assert not [found for code in LANGUAGES if (found := faults(summary.headline[code], code))]
+    assert all(len(summary.caution[code].split()) <= 25 for code in LANGUAGES)
 
 
 # --- observe without a GPU and without a recording ------------------------------------------------------------
@@ -107,8 +105,8 @@ def nothing_recorded(monkeypatch):
 def test_what_cannot_run_here_is_answered_from_the_reports(nothing_recorded, capsys):
     assert course.observe("05-flip-cuda", bet=False) is None
     said = capsys.readouterr().out
-    assert "reported, not measured here" in said and "59656" in said
-    assert "stays open" in said and pick(BETS["05-bet-flip"].option("b").text) in said
+    assert "reported by others, not measured here" in said and "59656" in said
+    assert "Report and source name" in said and pick(BETS["05-bet-flip"].option("b").text).rstrip(".") in said
     (entry,) = state.now.seen("settled", "05-bet-flip")
     assert entry.options == () and entry.record.startswith("report 05-key-without-benchmark https://")
 
@@ -122,7 +120,7 @@ def test_the_explanation_of_the_option_bet_on_is_shown(nothing_recorded, capsys)
     capsys.readouterr()
     course.observe("05-flip-cuda", bet=False)
     said = capsys.readouterr().out
-    assert "the cache is asked first" in said and "inconclusive · your bet" in said
+    assert "the cache is asked first" in said and "It stays open" in said
 
 
 def test_a_report_that_decides_settles_the_bet_and_the_log_says_by_what(nothing_recorded, monkeypatch, capsys):
@@ -136,7 +134,7 @@ def test_a_report_that_decides_settles_the_bet_and_the_log_says_by_what(nothing_
     course.answer("05-bet-flip", "b", confidence=3)
     course.observe("05-flip-cuda", bet=False)
     said = capsys.readouterr().out
-    assert "Settled by a report (V100)" in said and "They timed it." in said and "correct · your bet" in said
+    assert "A report decided it (V100)" in said and "They timed it." in said and "stays open" not in said
     entry = state.now.seen("settled", "05-bet-flip")[-1]
     assert entry.options == ("b",) and entry.verdict == "correct" and entry.record.startswith("report 05-invented ")
 
@@ -144,8 +142,8 @@ def test_a_report_that_decides_settles_the_bet_and_the_log_says_by_what(nothing_
 def test_several_are_told_in_one_cell(nothing_recorded, capsys):
     assert course.observe(["05-sizes-cuda", "05-pays-cuda"], bet=False) is None
     said = capsys.readouterr().out
-    assert said.count("What others have published") == 1
-    assert all(pick(EXPERIMENTS[name].title) in said for name in ("05-sizes-cuda", "05-pays-cuda"))
+    assert said.count("No recording exists yet") == 1 and said.index("No recording") > said.rindex("It shows")
+    assert all(pick(reports.summary(name).headline) in said for name in ("05-sizes-cuda", "05-pays-cuda"))
 
 
 # --- files that do not fit ------------------------------------------------------------------------------------
@@ -183,7 +181,7 @@ GOOD = """
 def test_a_file_that_does_not_fit_is_named_with_the_field(tmp_path, old, new, said):
     path, other = tmp_path / "reports.yaml", tmp_path / "other.yaml"  # two files: of one the time may not tell a change
     path.write_text(GOOD, encoding="utf-8")
-    assert reports.read(path)[0].figures[0].value == 1
+    assert reports.read(path)[0][0].figures[0].value == 1
     other.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(reports.ReportError, match=said):
         reports.read(other)

@@ -730,6 +730,8 @@ def test_one_thing_to_try_first_follows_from_the_limit(code):
     said = {word: replace(of(one), peaks=fast).try_first() for word, one in cases.items()}
     assert all(word in sentence for word, sentence in said.items()) and len(set(said.values())) == len(cases)
     assert "torch.compile" in of(layer(10**6, 10**4, 0.02, overhead_ms=0.012)).try_first()
+    many = (layer(10**9, (2 + at) * 10**7, 17.0, f"c{at}", "Conv2d") for at in range(3))  # no layer stands out
+    assert "c0 (Conv2d)" in of(layer(0, 2 * 10**7, 17.1, "act", "ReLU"), *many).try_first()
     assert said["batch"] in str(of(cases["batch"])) and said["batch"].endswith("。" if code == "zh" else ".")
 
 

@@ -23,23 +23,24 @@ from course.learning.marking import Response, mark
 from course.questions.bank import Bank
 from course.questions.expressions import FormulaError, compute
 from course.questions.items import BankError, parse_item, redrawn, with_key
-from course.questions.variant_lint import lint_variants
+from course.questions.variant_lint import SEEDS, lint_variants
 from course.questions.variants import Paper, drawn
 from course.questions.verify import run_verify
 from course.verbs import state
 from grader.answers import every_item, keyed_items, other_variant
 from grader.authoring.build import assignment_notebook
 from grader.authoring.leaks import leaks
-from grader.authoring.lint import variant_faults
-from grader.authoring.new_item import entry_of, problems, whole
+from grader.authoring.question_check import checkpoint_findings
 from grader.papers import of_others
 from grader.project import Project
+from grader.releasing.varied import told_of, varied
+from grader.reporting.collect import _as_standard
 from tests.grading_fixtures import make_project
 
 PROJECT, BANK = Project(), Bank()
 BELIEFS = BANK.misconceptions()
 EXAM, SALT = "15_review", "0123456789abcdef"
-LESSONS = ("03_flops", "05_cudnn_benchmark", "09_mkldnn", EXAM)
+LESSONS = PROJECT.checkpoints()
 PRACTICE = [item for item in BANK.items() if item.varies]
 GRADED = [(lesson, item) for lesson in LESSONS for item in every_item(PROJECT, lesson).values() if item.values]
 
@@ -179,7 +180,7 @@ def test_two_students_have_other_papers_and_a_copied_one_earns_little():
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_variant_of_a_checkpoint_is_sound(lesson):
     """200 seeds: one right answer, traps apart from it and from each other, both languages, a sensible tolerance."""
-    assert variant_faults(PROJECT, lesson) == []
+    assert checkpoint_findings(PROJECT, lesson, SEEDS) == []
 
 
 @pytest.mark.parametrize("item", PRACTICE, ids=lambda item: item.id)
@@ -200,10 +201,18 @@ def test_a_run_says_the_same_as_the_formula_of_a_practice_question(item):
     assert outcome.ok, outcome
 
 
-def test_there_are_enough_of_them():
-    assert len(GRADED) + len(PRACTICE) >= 15
-    assert {lesson for lesson, _ in GRADED} == set(LESSONS)
-    assert all(len(one) == 8 for one in map(paper, ("ada", "bob")))
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_half_of_the_points_of_the_questions_differ_between_students(lesson):
+    found = varied(PROJECT, lesson)
+    assert 2 * found.points >= found.all_points and 0 < found.questions <= found.all_questions
+    one, other = ({n: (i.stem, i.code, i.options) for n, i in paper(who, lesson).items()} for who in ("ada", "bob"))
+    assert one != other
+
+
+def test_what_a_release_says_of_its_papers():
+    assert varied(PROJECT, EXAM) == (8, 8, 8.0, 8.0)
+    said = told_of(varied(PROJECT, "01_map"))
+    assert "3 of 6 questions (6 of 10 points)" in said and "every student" in said
 
 
 @pytest.mark.parametrize(
@@ -268,6 +277,88 @@ def test_a_place_draws_one_of_its_questions_and_its_key_goes_with_it():
     raw["one_of"][2]["kind"] = "invented"  # a fault of any of them is one of the file
     with pytest.raises(BankError, match="05-c-most"):
         parse_item(raw, "x", checkpoint=True)
+
+
+# --- some of the options ---
+
+SOME = {
+    **{name: value for name, value in SUM.items() if name not in ("draw", "number", "stem")},
+    "id": "05-c-some",
+    "kind": "multiple",
+    "show": 3,
+    "stem": both("Which hold?", "哪些成立？"),
+    "options": [{"id": one, "text": both(f"Statement {one}", f"说法 {one}")} for one in "abcde"],
+}
+SOME_KEY = {
+    "correct": ["a", "c", "e"],
+    "why": {one: both(f"Because {one}.", f"因为 {one}。") for one in "abcde"},
+    "misconception": {"b": "async-timer"},
+    "source": "fixture",
+}
+
+
+def some(seed="", **more):
+    return with_key(parse_item({**SOME, **more}, "x", checkpoint=True, seed=seed), SOME_KEY)
+
+
+def test_some_options_are_shown_and_keep_their_letters():
+    assert [one.id for one in some().options] == ["a", "b", "c"], "without a paper the first ones"
+    papers = [some(str(number)) for number in range(60)]
+    shown = [tuple(one.id for one in item.options) for item in papers]
+    assert len(set(shown)) == 10 and all(list(one) == sorted(one) and len(one) == 3 for one in shown)
+    for item in papers:
+        assert item.correct == tuple(one.id for one in item.options if one.id in "ace")
+        assert mark(item, Response(item.correct)).state == "correct"
+        assert all(one.why["en"] == f"Because {one.id}." for one in item.options)
+    copied = [mark(mine, right(theirs)).state == "correct" for mine, theirs in combinations(papers, 2)]
+    assert mean(copied) < 0.4
+    assert lint_variants(some, {"async-timer": "x"}) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({"show": 5}, "field show"),
+        ({"show": 2}, "field show"),
+        ({"show": "x"}, "field show"),
+        ({"kind": "single"}, "field show"),
+    ],
+)
+def test_a_number_of_options_that_cannot_be_shown_is_refused(more, named):
+    with pytest.raises(BankError, match=named):
+        some(**more)
+
+
+def test_a_paper_without_a_right_option_is_found():
+    key = {**SOME_KEY, "correct": ["a"]}
+    found = lint_variants(lambda seed: with_key(parse_item(SOME, "x", checkpoint=True, seed=seed), key), {})
+    assert [one.rule for one in found] == ["schema"] and "`show` more" in found[0]
+
+
+def test_a_formula_may_leave_a_misconception_out():
+    """The same wrong number stands for a way of thinking only where it is wrong."""
+    key = copy.deepcopy(KEY)
+    key["number"]["traps"][0]["misconception"] = "{{'async-timer' if n > 50 else ''}}"
+    made = [with_key(parse_item(SUM, "x", checkpoint=True, seed=str(seed)), key) for seed in range(20)]
+    assert {item.number.traps[0].misconception for item in made} == {None, "async-timer"}
+    assert all((item.number.traps[0].misconception is None) == (item.values["n"] <= 50) for item in made)
+
+
+def test_an_answer_to_a_variant_is_counted_as_one_to_the_standard_variant():
+    """In a report: a right answer under the option that is right there, a wrong one under none where other options are right."""
+    standard = every_item(PROJECT, "10_tuning_master")
+    seen = set()
+    for number in range(40):
+        item = other_variant(PROJECT, "10_tuning_master", standard["10-c-limit"], str(number))
+        wrong = next(one.id for one in item.options if not one.correct)
+        assert _as_standard(item, standard, {"options": list(item.correct)})["options"] == ["b"]
+        told = _as_standard(item, standard, {"options": [wrong]})["options"]
+        assert told == ([wrong] if item.correct == ("b",) else [])
+        seen.add(item.correct)
+    assert len(seen) == 4
+    shown = other_variant(PROJECT, "05_cudnn_benchmark", every_item(PROJECT, "05_cudnn_benchmark")["05-c-new-key"], "x")
+    answer = {"options": [shown.options[-1].id]}
+    assert _as_standard(shown, {}, answer) == answer, "an option keeps its letter"
 
 
 # --- what was there before ---
@@ -432,58 +523,3 @@ def test_a_line_of_an_old_log_is_about_the_standard_variant(tmp_path):
     assert b"variant" not in to_line(entry)
     card = practice("03-linear", log=AnswerLog(log.path), bank=BANK, text=True)
     assert card.answered.number == 409600 and "409,600" in str(card)
-
-
-# --- writing one ---
-
-
-def test_a_draft_that_counts_is_parted_so_that_every_formula_stands_with_the_key():
-    draft = {
-        **{name: value for name, value in SUM.items() if name != "lesson"},
-        "lesson": "05_cudnn_benchmark",
-        "checkpoint": True,
-        "source": "fixture",
-        "let": KEY["let"],
-        "number": {**KEY["number"], "unit": SUM["number"]["unit"], "why": KEY["why"]},
-        "verify": "result = sum([n] * k)",
-    }
-    entry = entry_of(draft)
-    assert entry.key["let"] == KEY["let"] and entry.key["number"] == KEY["number"]
-    assert set(entry.item) == {*SUM} and entry.item["number"] == SUM["number"]
-    assert problems(PROJECT, entry) == []
-    wrong = entry_of({**draft, "verify": "result = n + k"})
-    assert [one.rule for one in problems(PROJECT, wrong)] == ["verify"]
-    letters = entry_of(
-        {
-            **{
-                name: draft[name]
-                for name in ("id", "lesson", "concept", "difficulty", "asks", "points", "draw", "source")
-            },
-            "checkpoint": True,
-            "kind": "single",
-            "stem": both("Is {{n}} more than 50?", "{{n}} 大于 50 吗？"),
-            "options": [
-                {
-                    "id": "a",
-                    "text": both("Yes, it is.", "是的，大于。"),
-                    "correct": "n > 50",
-                    "why": both("Or not.", "或者不。"),
-                },
-                {
-                    "id": "b",
-                    "text": both("No, less.", "不，更小。"),
-                    "correct": "n < 50",
-                    "why": both("Or yes.", "或者是。"),
-                },
-                {
-                    "id": "c",
-                    "text": both("Just 50.", "正好五十。"),
-                    "correct": "n == 50",
-                    "why": both("Once.", "就一次。"),
-                },
-            ],
-        }
-    )
-    assert letters.key["correct"] == {"a": "n > 50", "b": "n < 50", "c": "n == 50"}
-    assert whole(letters, "a seed").correct in (("a",), ("b",), ("c",))
-    assert problems(PROJECT, letters) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -11,10 +12,11 @@ import pytest
 import course
 from course import i18n
 from course.exercise import all_exercises
-from course.experiment import base
+from course.experiment import base, reports, words
 from course.i18n import pick
 from course.learning.session import bet_of
 from course.markup import plain
+from course.portfolio.take_away import take_away
 from course.records import Record
 from course.verbs import state
 from course.verbs.say import in_words
@@ -142,28 +144,28 @@ def synthetic(monkeypatch, winner, bet=BET, live=True):
     """Let the experiment of the bet return a record that names ``winner``."""
     experiment = base.get(state.now.bank[bet].experiment)
     record = Record(experiment.name, experiment.version, experiment.lesson, {"device": "cpu"}, [{"x": 1}], live=live)
-    changed = {
-        **vars(experiment),
+    parts = {
         "settles": lambda record: {bet: winner},
         "draw": None,
+        "headline": None,
         "finding": lambda record: {"en": "A finding.", "zh": "一个发现。"},
     }
-    monkeypatch.setitem(base.REGISTRY, experiment.name, base.Experiment(**changed))
+    monkeypatch.setitem(base.REGISTRY, experiment.name, dataclasses.replace(experiment, parts=parts))
     monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: record)
 
 
 @pytest.mark.parametrize(
-    "choice, winner, state_word", [("a", "a", "correct"), ("b", "a", "incorrect"), ("a", None, "inconclusive")]
+    "choice, winner, words",
+    [("a", "a", "It came out: as you bet"), ("b", "a", "It came out: miss"), ("a", None, "stays open")],
 )
-def test_a_bet_locks_and_is_settled_by_its_experiment(choice, winner, state_word, monkeypatch, capsys):
+def test_a_bet_locks_and_is_settled_by_its_experiment(choice, winner, words, monkeypatch, capsys):
     course.answer(BET, choice, confidence=2)
     course.answer(BET, "c")
     assert "locked" in capsys.readouterr().out
     synthetic(monkeypatch, winner)
     course.observe("05-primitive-cache")
     said = capsys.readouterr().out
-    assert "Your bet:" in said and f"{state_word} · your bet" in said
-    assert ("does not settle it" in said) is (winner is None)
+    assert "You bet: miss" in said and words in said
     reason = plain(pick(state.now.bank[BET].option(choice).why))
     assert (reason in said) is (winner is not None)  # an open bet keeps its explanation for later
     assert bet_of(state.now.bank[BET], state.now.log.entries()).options == (choice,)
@@ -173,8 +175,7 @@ SCALE = "05-bet-price"
 
 
 @pytest.mark.parametrize(
-    "measured, words",
-    [(8.0, "correct · your bet"), (12.5, "partly"), (90.0, "incorrect · your bet"), (None, "not settled by this run")],
+    "measured, words", [(8.0, "8 times, near enough"), (12.5, "12.5 times"), (90.0, "90 times"), (None, "stays open")]
 )
 def test_a_bet_on_a_scale_is_settled_by_the_number_measured(measured, words, monkeypatch, capsys):
     course.answer(SCALE, 7, confidence=2)
@@ -205,9 +206,12 @@ def test_experiments_without_a_recording_come_after_those_with_one(monkeypatch, 
     synthetic(monkeypatch, "a")
     record = course.observe([CUDA[0], "05-primitive-cache", *CUDA[1:]])
     said = capsys.readouterr().out
-    assert record.experiment == "05-primitive-cache" and "A finding." in said and "correct · your bet" in said
-    assert said.index("A finding.") < said.index("What others have published")
-    assert all(said.count(pick(base.get(name).title)) == 1 for name in CUDA)
+    assert record.experiment == "05-primitive-cache" and "A finding." in said and "as you bet" in said
+    assert said.index("A finding.") < said.index("reported by others") < said.index("No recording exists yet")
+    assert said.count("No recording exists yet") == 1
+    assert all(
+        pick(reports.summary(name).headline if reports.summary(name) else base.get(name).title) in said for name in CUDA
+    )
 
 
 def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, capsys):
@@ -229,31 +233,41 @@ def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, 
 def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):
     def shown(name, live, sentence):
         experiment = base.get(name)
-        changed = {
-            **vars(experiment),
-            "finding": lambda record: {"en": sentence, "zh": sentence},
-            "settles": lambda record: {},
-        }
-        monkeypatch.setitem(base.REGISTRY, name, base.Experiment(**changed))
+        parts = {"headline": lambda record: sentence, "settles": lambda record: {}}
+        monkeypatch.setitem(base.REGISTRY, name, dataclasses.replace(experiment, parts=parts))
         state.now.records[name] = Record(
             name, 1, experiment.lesson, {"device_name": "elsewhere"}, [{"x": 1}], live=live
         )
 
-    shown("05-toy-race", True, "Measured here.")
-    shown("05-flip-cuda", False, "Measured there.")
-    shown("05-winners", True, "Inconclusive: too few rows came back.")
+    shown("05-toy-race", True, {"en": "Measured here.", "zh": "？"})
+    shown("05-flip-cuda", False, {"en": "Measured there.", "zh": "？"})
+    shown("05-winners", True, words.TOO_NOISY)
     course.finish()
     said = capsys.readouterr().out
     own, _, rest = said.partition("Measured on another machine")
     replayed, _, unsettled = rest.partition("Not settled by this run")
-    assert "Measured here." in own.partition("your own numbers")[2]
-    assert "Measured there. (" in replayed and "Inconclusive" in unsettled
+    assert "Measured here." in own.partition("on this machine")[2]
+    assert "Measured there. (" in replayed and "noisy" not in said and ": 1." in unsettled
+
+
+def test_a_lesson_ends_with_five_headlines_those_of_its_take_away_first(monkeypatch, capsys):
+    chosen = take_away("05_cudnn_benchmark")
+    names = [name for name, one in base.load_all().items() if one.lesson == "05_cudnn_benchmark"][:8]
+    for name in [*names, *chosen.experiments]:
+        parts = {"headline": lambda record: {"en": f"{record.experiment}.", "zh": "。"}, "settles": lambda record: {}}
+        monkeypatch.setitem(base.REGISTRY, name, dataclasses.replace(base.get(name), parts=parts))
+        state.now.records[name] = Record(name, 1, "05_cudnn_benchmark", {}, [{"x": 1}], live=True)
+    course.finish()
+    said = capsys.readouterr().out
+    told = [line[2:-1] for line in said.splitlines() if line.startswith("• ")]
+    assert len(told) == 5 and told[: len(chosen.experiments)] == list(chosen.experiments)
+    assert plain(pick(chosen.own_code)) in said
 
 
 @pytest.mark.parametrize(
     "winner, live, head",
     [
-        ("a", True, "with your own numbers"),
+        ("a", True, "on this machine"),
         ("a", False, "Measured on another machine"),
         (None, True, "Not settled by this run"),
     ],
@@ -265,11 +279,11 @@ def test_finish_tells_own_numbers_from_replays_and_from_what_is_open(winner, liv
     course.observe("05-primitive-cache")
     capsys.readouterr()
     course.finish()
-    said = capsys.readouterr().out.splitlines()
-    assert head in said[[line.startswith("• A finding.") for line in said].index(True) - 1]
+    said = capsys.readouterr().out
+    assert head in said and ("• A finding." in said) is (winner is not None)
 
 
-@pytest.mark.parametrize("winner, head", [("a", "with your own numbers"), (None, "Not settled by this run")])
+@pytest.mark.parametrize("winner, head", [("a", "on this machine"), (None, "Not settled by this run")])
 def test_finish_counts_what_was_measured_before_the_kernel_was_restarted(winner, head, monkeypatch, capsys):
     synthetic(monkeypatch, winner)
     course.lesson("05_cudnn_benchmark")
@@ -278,9 +292,11 @@ def test_finish_counts_what_was_measured_before_the_kernel_was_restarted(winner,
     monkeypatch.setattr(state.now, "records", {})  # what a new kernel has
     capsys.readouterr()
     course.finish()
-    said = capsys.readouterr().out.splitlines()
-    (place,) = [number for number, line in enumerate(said) if line.startswith("• A finding.")]
-    assert date in said[place] and head in said[place - 1]
+    said = capsys.readouterr().out
+    assert head in said
+    assert [date in line for line in said.splitlines() if line.startswith("• A finding.")] == [True] * (
+        winner is not None
+    )
 
 
 def test_finish_leaves_other_lessons_to_themselves(monkeypatch, capsys):

@@ -9,7 +9,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from course.catalog import LESSONS, modules
@@ -68,15 +68,24 @@ class Budget:
                 bar.update(1)
 
 
+Part = Callable[..., Any]
+"""What a lesson writes about its experiment: headline, finding, draw or settles."""
+NAMED = {"headline": "headline", "finding": "say", "draw": "draw", "settles": "settle"}
+"""part -> how its function's name starts: the run ``toy_race`` is told by ``headline_toy_race``, ``say_toy_race``, ..."""
+
+
 @dataclass(frozen=True)
 class Experiment:
-    """One question put to the machine.
+    """One question put to the machine, and what its lesson says of what comes out.
 
     function(budget, ...) returns a list of rows or yields rows one by one (then an interrupt keeps those
-    yielded so far). finding(record) -> one sentence in both languages. draw(record, ax) paints one
-    matplotlib Axes. settles(record) -> {predict item id: option id, or the number of a bet on a scale, or
-    None when inconclusive}.
-    needs: one of NEEDS. seconds: the usual budget.
+    yielded so far). The other functions are found by its name in its module, wherever they stand there; ``parts``
+    names those that have to come from elsewhere. needs: one of NEEDS. seconds: the usual budget.
+
+    headline(record) -> the one sentence that came out. finding(record) -> the same with all its numbers. Both in
+    both languages. draw(record, bets) -> a Sheet or a Table, draw(record, ax) or draw(record, ax, bets) paints one
+    matplotlib Axes; bets: id of a predict item -> option id or number. settles(record) -> {predict item id: option
+    id, or the number of a bet on a scale, or None when inconclusive}. headline and draw are None where there is none.
     """
 
     name: str
@@ -85,10 +94,32 @@ class Experiment:
     needs: str
     seconds: float
     title: Text
-    finding: Callable[[Record], Text]
-    draw: Callable[[Record, Any], None] | None
-    settles: Callable[[Record], dict[str, str | float | None]]
     function: Callable[[Budget], Iterable[dict[str, Any]]]
+    parts: Mapping[str, Part] = field(default_factory=dict)
+
+    def _part(self, part: str) -> Part | None:
+        named = f"{NAMED[part]}_{self.function.__name__}"
+        return self.parts[part] if part in self.parts else self.function.__globals__.get(named)
+
+    @property
+    def headline(self) -> Callable[[Record], Text] | None:
+        return self._part("headline")
+
+    @property
+    def finding(self) -> Callable[[Record], Text]:
+        """Raises LookupError where the lesson has none."""
+        found = self._part("finding")
+        if found is None:
+            raise LookupError(f"experiment {self.name}: write say_{self.function.__name__}(record) beside its run")
+        return found
+
+    @property
+    def draw(self) -> Part | None:
+        return self._part("draw")
+
+    @property
+    def settles(self) -> Callable[[Record], dict[str, str | float | None]]:
+        return self._part("settles") or (lambda record: {})
 
 
 REGISTRY: dict[str, Experiment] = {}
@@ -98,36 +129,24 @@ FAILED_LESSONS: dict[str, str] = {}
 """Lessons whose experiments could not all be imported, and why."""
 
 
-def _settles_nothing(record: Record) -> dict[str, str | None]:
-    return {}
-
-
 def experiment(
-    *,
-    name: str,
-    lesson: str,
-    title: Text,
-    finding: Callable[[Record], Text],
-    version: int = 1,
-    needs: str = "cpu",
-    seconds: float = 10,
-    draw: Callable[[Record, Any], None] | None = None,
-    settles: Callable[[Record], dict[str, str | float | None]] | None = None,
+    *, name: str, lesson: str, title: Text, version: int = 1, needs: str = "cpu", seconds: float = 10, **parts: Part
 ) -> Callable[[Callable[[Budget], Iterable[dict[str, Any]]]], Callable[[Budget], Iterable[dict[str, Any]]]]:
     """Register the decorated function as an experiment and return it unchanged.
 
-    Raises ValueError when `needs` is unknown or another function already has the name.
+    parts: headline, finding, draw, settles, only where they are not to be found by the function's name.
+    Raises ValueError when `needs` is unknown or another function already has the name, TypeError for an unknown part.
     """
     if needs not in NEEDS:
         raise ValueError(f"experiment {name}: needs={needs!r} is none of {', '.join(NEEDS)}")
+    if strange := sorted(set(parts) - set(NAMED)):
+        raise TypeError(f"experiment {name}: {', '.join(strange)} is none of {', '.join(NAMED)}")
 
     def register(function: Callable[[Budget], Iterable[dict[str, Any]]]) -> Any:
         old = REGISTRY.get(name)
         if old and (old.function.__module__, old.function.__qualname__) != (function.__module__, function.__qualname__):
             raise ValueError(f"two experiments are called {name}: {old.function.__module__} and {function.__module__}")
-        REGISTRY[name] = Experiment(
-            name, lesson, version, needs, seconds, title, finding, draw, settles or _settles_nothing, function
-        )
+        REGISTRY[name] = Experiment(name, lesson, version, needs, seconds, title, function, parts)
         return function
 
     return register
@@ -239,7 +258,7 @@ def available(name: str) -> bool:
     from course.machine import can
 
     exp = get(name)
-    return can(exp.needs) or _recorded(exp) is not None
+    return can(exp.needs) or recording(exp) is not None
 
 
 def load_or_run(name: str, budget_s: float | None = None) -> Record | None:
@@ -250,11 +269,12 @@ def load_or_run(name: str, budget_s: float | None = None) -> Record | None:
     from course.machine import can
 
     exp = get(name)
-    recorded = _recorded(exp) if os.environ.get("COURSE_REPLAY") == "1" or not can(exp.needs) else None
+    recorded = recording(exp) if os.environ.get("COURSE_REPLAY") == "1" or not can(exp.needs) else None
     return run_experiment(exp, budget_s) if recorded is None and can(exp.needs) else recorded
 
 
-def _recorded(exp: Experiment) -> Record | None:
+def recording(exp: Experiment) -> Record | None:
+    """The nearest recording of this version of the experiment, or None."""
     from course.machine import passport
 
     return nearest(exp.name, passport(), version=exp.version)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from course.figures.kinds import Bet
+from course.figures.sheet import INKS
 from course.figures.style import colors, faint, guide
 
 BLUE, ORANGE = "C0", "C1"  # the theme's: safe for colour-blind readers; a word stands beside
@@ -130,3 +132,51 @@ def ratios(ax: Any, rows: Sequence[dict], names: Sequence[str], what: str, log: 
 
     values, low, high = ([row[key] for row in rows] for key in ("ratio", "low", "high"))
     intervals(ax, names, values, low, high, "", reference=1.0, log=log, digits=digits, what=what)
+
+
+def bet_line(ax: Any, words: str, *, x: float | None = None, y: float | None = None) -> None:
+    """The learner's bet as a dashed line at ``x`` or ``y``; words: what was bet, without "your bet"."""
+    ink = _bet_ink(ax)
+    line, at = (ax.axvline, x) if x is not None else (ax.axhline, y)
+    line(at, color=ink, linestyle=(0, (5, 3)), linewidth=1.8, zorder=3)
+    place = (x, 0.97) if x is not None else (0.99, y)
+    where = ax.get_xaxis_transform() if x is not None else ax.get_yaxis_transform()
+    ax.annotate(
+        Bet(words).full,
+        place,
+        xycoords=where,
+        xytext=(5, -4),
+        textcoords="offset points",
+        color=ink,
+        fontweight="bold",
+        va="top",
+        ha="left" if x is not None else "right",
+    )
+
+
+def bet_box(ax: Any, words: str, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """The learner's bet as a dashed box from x[0] to x[1] and y[0] to y[1], in the units of the axes."""
+    from matplotlib.patches import Rectangle
+
+    ink = _bet_ink(ax)
+    ax.add_patch(
+        Rectangle(
+            (x[0], y[0]), x[1] - x[0], y[1] - y[0], fill=False, edgecolor=ink, linestyle=(0, (5, 3)), linewidth=1.8
+        )
+    )
+    ax.annotate(
+        Bet(words).full,
+        (x[0], max(y)),
+        xytext=(2, 3),
+        textcoords="offset points",
+        color=ink,
+        fontweight="bold",
+        va="bottom",
+    )
+
+
+def _bet_ink(ax: Any) -> str:
+    """The colour of a bet on the ground in force, the same as in our own SVG."""
+    from matplotlib.colors import to_rgb
+
+    return INKS["bet"][sum(to_rgb(ax.get_facecolor())) < 1.5]

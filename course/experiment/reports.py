@@ -50,11 +50,12 @@ class ReportError(ValueError):
 
 @dataclass(frozen=True)
 class Figure:
-    """One published number. name: what was measured. group: which numbers share a picture's axis with it."""
+    """One published number. name: what was measured. group: the column of the picture it belongs to, if any."""
 
     name: Text
     value: float
     unit: str
+    group: Text = ""
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,28 @@ class Report:
         return f"report {self.id} {self.link}"
 
 
+@dataclass(frozen=True)
+class Summary:
+    """What the reports on one experiment come to. headline: the answer in one sentence. caution: what to read it with.
+
+    groups: the names of the columns of the picture, where figures name one; () for a picture of a figure a row.
+    picture: the id of the one report to draw, "" to draw none; None leaves the choice to the strength.
+    """
+
+    experiment: str
+    headline: Text
+    caution: Text
+    groups: tuple[Text, ...] = ()
+    picture: str | None = None
+
+    def drawn(self, found: tuple[Report, ...]) -> tuple[Report, ...]:
+        """Those of the reports that are drawn."""
+        return tuple(one for one in found if self.picture in (None, one.id))
+
+
 def reports() -> tuple[Report, ...]:
     """All field reports of the course. Raises ReportError for a file that does not fit."""
-    found = tuple(report for lesson in LESSONS for report in read(lesson_folder(lesson.id) / "reports.yaml"))
+    found = tuple(report for lesson in LESSONS for report in read(lesson_folder(lesson.id) / "reports.yaml")[0])
     twice = {one.id for one in found if sum(other.id == one.id for other in found) > 1}
     if twice:
         raise ReportError(f"Two reports are called {', '.join(sorted(twice))}; give each its own id.")
@@ -110,6 +130,12 @@ def about(experiment: str) -> tuple[Report, ...]:
     )
 
 
+def summary(experiment: str) -> Summary | None:
+    """What the reports on an experiment come to, or None where its lesson has not said it yet."""
+    found = (read(lesson_folder(lesson.id) / "reports.yaml")[1].get(experiment) for lesson in LESSONS)
+    return next(filter(None, found), None)
+
+
 def verdicts(experiment: str) -> dict[str, tuple[Report, Answer, bool]]:
     """bet -> (report, answer, whether it settles the bet) for the bets on an experiment; what settles comes first."""
     found: dict[str, tuple[Report, Answer, bool]] = {}
@@ -120,15 +146,15 @@ def verdicts(experiment: str) -> dict[str, tuple[Report, Answer, bool]]:
     return found
 
 
-def read(path: Path) -> tuple[Report, ...]:
-    """The reports of one file; none where there is no file."""
+def read(path: Path) -> tuple[tuple[Report, ...], dict[str, Summary]]:
+    """The reports of one file, and by experiment what they come to; none where there is no file."""
     if not path.exists():
-        return ()
+        return (), {}
     return _read(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, stamp: int) -> tuple[Report, ...]:
+def _read(path: Path, stamp: int) -> tuple[tuple[Report, ...], dict[str, Summary]]:
     import yaml
 
     name = f"{path.parent.name}/{path.name}"
@@ -138,10 +164,29 @@ def _read(path: Path, stamp: int) -> tuple[Report, ...]:
         raise ReportError(f"{name}: cannot be read as YAML: {error}") from None
     if not isinstance(raw, list):
         raise ReportError(f"{name}: must be a list of reports, each starting with `- id:`.")
-    return tuple(_parsed(one, name) for one in raw)
+    groups: dict[str, Text] = {}
+    summaries = {}
+    for one in raw:
+        if isinstance(one, dict) and "experiment" in one:
+            summaries[one["experiment"]] = _summary(one, name, groups)
+    found = [one for one in raw if not (isinstance(one, dict) and "experiment" in one)]
+    return tuple(_parsed(one, name, groups) for one in found), summaries
 
 
-def _parsed(raw: Any, name: str) -> Report:
+def _summary(raw: dict[str, Any], name: str, groups: dict[str, Text]) -> Summary:
+    """A Summary out of plain data; its groups are added to ``groups``, key -> name. Raises ReportError."""
+    where = f"{name}, experiment {raw['experiment']}"
+    if missing := sorted({"headline", "caution"} - set(raw)):
+        raise ReportError(f"{where}: lacks {', '.join(missing)}.")
+    if unknown := sorted(set(raw) - {"experiment", "headline", "caution", "groups", "picture"}):
+        raise ReportError(f"{where}: unknown fields {', '.join(unknown)}.")
+    mine = {key: _text(one, f"{where}, field groups") for key, one in (raw.get("groups") or {}).items()}
+    groups |= mine
+    texts = {key: _text(raw[key], f"{where}, field {key}") for key in ("headline", "caution")}
+    return Summary(raw["experiment"], groups=tuple(mine.values()), picture=raw.get("picture"), **texts)
+
+
+def _parsed(raw: Any, name: str, groups: Mapping[str, Text]) -> Report:
     """A Report out of plain data. Raises ReportError."""
     if not isinstance(raw, dict):
         raise ReportError(f"{name}: a report is a mapping of fields, not {type(raw).__name__}.")
@@ -169,7 +214,7 @@ def _parsed(raw: Any, name: str) -> Report:
         date=str(raw["date"]),
         link=raw["link"],
         strength=raw["strength"],
-        figures=tuple(_figures(raw["figures"], where)),
+        figures=tuple(_figures(raw["figures"], where, groups)),
         answers=_answers(raw.get("answers"), f"{where}, field answers"),
         settles=_answers(raw.get("settles"), f"{where}, field settles"),
         **texts,
@@ -189,11 +234,12 @@ def _text(raw: Any, where: str) -> Text:
     raise ReportError(f"{where}: must be a text, or {{en: ..., zh: ...}} with a text for each.")
 
 
-def _figures(raw: Any, where: str) -> Iterator[Figure]:
+def _figures(raw: Any, where: str, groups: Mapping[str, Text]) -> Iterator[Figure]:
     if not isinstance(raw, list):
         raise ReportError(f"{where}, field figures: must be a list, empty where nothing was counted.")
     for one in raw:
-        if not isinstance(one, dict) or set(one) != {"name", "value", "unit"} or not isinstance(one["unit"], str):
+        named = set(one) - {"group"} if isinstance(one, dict) else set()
+        if named != {"name", "value", "unit"} or not isinstance(one["unit"], str):
             raise ReportError(f"{where}, field figures: each has name, value and unit, and {one} has not.")
         if (
             isinstance(one["value"], bool)
@@ -201,7 +247,11 @@ def _figures(raw: Any, where: str) -> Iterator[Figure]:
             or not math.isfinite(one["value"])
         ):
             raise ReportError(f"{where}, field figures: {one['value']!r} is no number.")
-        yield Figure(_text(one["name"], f"{where}, field figures"), float(one["value"]), one["unit"])
+        group = one.get("group", "")
+        if group and group not in groups:
+            raise ReportError(f"{where}, field figures: no summary of this file has a group {group!r}.")
+        name = _text(one["name"], f"{where}, field figures")
+        yield Figure(name, float(one["value"]), one["unit"], groups.get(group, ""))
 
 
 def _answers(raw: Any, where: str) -> dict[str, Answer]:

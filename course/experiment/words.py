@@ -6,10 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from course.i18n import Text, both, t
+from course.timing.render import too_few
 from course.timing.stats import median, median_interval
 
 FEW = 6  # fewer values carry no 95 % interval of their median
 NOTHING = both("Inconclusive: too few rows came back. Run it again.", "无法判定：返回的数据太少。请再运行一次。")
+TOO_NOISY = both("Too noisy here to tell.", "这里噪声太大，说不准。")
+"""The headline where nothing can be told; the block adds why, and the next step."""
+TOO_FEW = both("Too few rounds to tell.", "轮数太少，说不准。")
+EMPTY = both("Nothing was measured before the run ended.", "运行结束前什么都没测到。")
+OPEN = (TOO_NOISY, TOO_FEW, EMPTY)
+"""The headlines that claim nothing."""
 VERDICTS = {
     "faster": both("faster", "更快"),
     "slower": both("slower", "更慢"),
@@ -36,6 +43,13 @@ def middle(values: Sequence[float], digits: int = 3) -> str:
     interval = median_interval(values)
     low, high = f"{interval.low:.{digits}g}", f"{interval.high:.{digits}g}"
     return f"{median(values):.{digits}g} " + (f"({low}–{high})" if len(values) < FEW else f"[{low}, {high}]")
+
+
+def with_interval(row: dict, code: str) -> str:
+    """``ratio`` of a row with its interval, 0.57 [0.56, 0.60]; where it has none, that the rounds are too few to tell."""
+    if row["low"] is None:
+        return too_few(row["rounds"])[code]
+    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
 
 
 def sci(value: float) -> str:

@@ -187,3 +187,27 @@ def grouped(
     ax.grid(axis="y", visible=False)
     ax.set_xlabel(_axis(what, unit))
     ax.legend()
+
+
+def default_draw(record: Any, ax: Any) -> None:
+    """Intervals where rows have a ratio or median_ms with low and high, else raw samples, else points."""
+    rows = record.rows
+    first = rows[0]
+    labels = [" ".join(v for v in row.values() if isinstance(v, str)) or str(i) for i, row in enumerate(rows)]
+    for mid, low, high, unit in (
+        ("ratio", "low", "high", ""),
+        ("ratio", "ratio_low", "ratio_high", ""),
+        ("median_ms", "low_ms", "high_ms", "ms"),
+    ):
+        if {mid, low, high} <= first.keys():
+            columns = [[row[key] for row in rows] for key in (mid, low, high)]
+            intervals(ax, labels, *columns, unit, reference=1 if mid == "ratio" else None, what=mid)
+            return
+    raw = next((key for key, value in first.items() if isinstance(value, list)), None)
+    if raw:
+        samples(ax, dict(zip(labels, (row[raw] for row in rows), strict=True)), "", what=raw)
+        return
+    key = next(k for k, v in first.items() if isinstance(v, (int, float)) and not isinstance(v, bool))
+    ax.plot([row[key] for row in rows], range(len(rows)), "o")
+    ax.set_yticks(range(len(rows)), labels)
+    ax.set_xlabel(key)

@@ -61,7 +61,7 @@ def timeline_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | 
     )
     _key(ax, colour)
     if title:
-        from course.figures.show import wrap
+        from course.figures.wrap import wrap
 
         ax.set_title(wrap(title).replace("$", r"\$"), loc="left")
     return ax

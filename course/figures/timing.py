@@ -242,6 +242,6 @@ def _unit(ms: float) -> tuple[float, str]:
 
 
 def _title(ax: Any, sentence: str, width: int = 80) -> None:
-    from course.figures.show import wrap
+    from course.figures.wrap import wrap
 
     ax.set_title(_literal(wrap(sentence, max(30, width))), loc="left")

@@ -17,6 +17,7 @@ from course.version import __version__
 SCHEMA = 1
 EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish", "undo", "reason", "move")
 LONGEST_REASON = 300
+LATEST = datetime(8999, 12, 31, tzinfo=timezone.utc)  # lines from the year 9000 on are read as damaged
 _REQUIRED = ("id", "time", "event", "item")
 
 
@@ -54,8 +55,11 @@ class Entry:
 
 
 def now() -> datetime:
-    """This moment, UTC."""
-    return datetime.now(timezone.utc)
+    """This moment, UTC; of a clock that is thousands of years ahead the last moment that a log takes."""
+    try:
+        return min(datetime.now(timezone.utc), LATEST)
+    except (ValueError, OverflowError, OSError):
+        return LATEST
 
 
 def stamp(moment: datetime) -> str:

@@ -9,6 +9,7 @@ one that succeeds. Reading again parses only what was added since.
 
 from __future__ import annotations
 
+import errno
 import os
 import uuid
 from collections.abc import Iterable
@@ -18,6 +19,13 @@ from pathlib import Path
 from course import home
 from course.i18n import t
 from course.learning.entry import EVENTS, Entry, after, counted, now, parse, stamp, to_line
+
+CANNOT_SYNC = (
+    errno.EINVAL,
+    errno.ENOSYS,
+    errno.ENOTSUP,
+    errno.EOPNOTSUPP,
+)  # some network drives; the line is written all the same
 
 
 def default_path() -> Path:
@@ -240,10 +248,12 @@ def answer_log() -> AnswerLog:
 
 
 def _sync(file: int) -> None:
+    """Wait until the bytes are on the disk. Raises OSError where they are not: a full disk or quota, a disk that fails."""
     try:
         os.fsync(file)
-    except OSError:  # some network drives cannot sync; the line is written all the same
-        pass
+    except OSError as error:
+        if error.errno not in CANNOT_SYNC:
+            raise
 
 
 def _sync_folder(folder: Path) -> None:

@@ -41,6 +41,7 @@ class Sheet:
         self.notices: list[str] = []
         self.shown = False
         self.salt, self.student = "", ""  # of a release in which every student has another paper, and whose this is
+        self.made_for = ""  # whose notebook this is, where each student was given one of the own
         saved, self.history = self._restore()
         self.answers: Answers = saved
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from course.experiment import base
-from course.figures.show import show
+from course.experiment.result import claim
 from course.i18n import t
 from course.machine import can
 from course.records import Record, own
@@ -14,7 +14,7 @@ from course.records import Record, own
 
 @dataclass(frozen=True)
 class Number:
-    """One experiment. sentence: its finding, from the learner's own record, with machine and date in where; "" while not measured."""
+    """One experiment. sentence: its headline, from the learner's own record, with machine and date in where; "" while not measured."""
 
     experiment: str
     sentence: str = ""
@@ -45,7 +45,7 @@ def numbers(lessons: Collection[str]) -> Numbers:
             continue
         record = own(name, experiment.version)
         if record is not None:
-            measured.append(Number(name, show(record, experiment).sentence, when_and_where(record)))
+            measured.append(Number(name, claim(record, experiment), when_and_where(record)))
         else:
             (open_ if can(experiment.needs) else elsewhere).append(name)
     return Numbers(tuple(measured), tuple(open_), tuple(elsewhere))

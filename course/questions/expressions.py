@@ -71,7 +71,7 @@ def compute(formula: str, values: Mapping[str, Any]) -> Any:
         return _value(_tree(formula), values)
     except FormulaError as error:
         raise FormulaError(f"`{formula}`: {error}") from None
-    except (ArithmeticError, TypeError, ValueError, IndexError) as error:
+    except (ArithmeticError, TypeError, ValueError, LookupError) as error:
         raise FormulaError(f"`{formula}`: {error}") from None
 
 

@@ -25,6 +25,7 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*", re.S)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!]|[,;?!][\u4e00-\u9fff]")
 _CODE = re.compile(r"`[^`]*`")
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 LEAST_PRACTICE, LEAST_CHECKPOINT = 10, 5
 FREE_COUNT = ("00_start", "10_tuning_master", "11_bug_hunt", "15_review")  # set-up, games, review: as they need
 
@@ -46,15 +47,18 @@ def lint(bank: Bank) -> list[Finding]:
     return found
 
 
-def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text]) -> list[Finding]:
-    """Faults of items seen one by one; also fit for checkpoint items with their key merged in."""
+def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text], own: bool = False) -> list[Finding]:
+    """Faults of items seen one by one; also fit for checkpoint items with their key merged in.
+
+    own: questions of an instructor's own, which may state a misconception as a sentence.
+    """
     found = []
     for item in items:
         checks = [_languages(item), _stem(item)]
         if item.kind in ("single", "multiple", "predict"):
             checks.append(_options(item))
         if item.keyed or item.kind == "predict":
-            checks.append(_reasons(item, misconceptions))
+            checks.append(_reasons(item, misconceptions, own))
         found += [finding.at(item.id) for check in checks for finding in check]
     return found
 
@@ -157,14 +161,21 @@ def _length(text: Text, code: str) -> int:
     return len(pick(text, code).replace("`", "").replace("**", ""))
 
 
-def _reasons(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[Finding]:
+def _unknown(misconception: str | None, misconceptions: Mapping[str, Text], own: bool) -> bool:
+    """Whether it is no id of the list; own: a sentence is none, and needs none."""
+    return (
+        bool(misconception) and misconception not in misconceptions and not (own and not _ID.fullmatch(misconception))
+    )
+
+
+def _reasons(item: Item, misconceptions: Mapping[str, Text], own: bool) -> Iterator[Finding]:
     for one in item.options:
         if not one.why:
             yield Finding("why-missing", f"option {one.id} has no why.")
         distractor = item.kind == "order" and one.id not in item.order
         if item.kind in ("single", "multiple") and one.correct and one.misconception:
             yield Finding("misconception-of-right", f"right option {one.id} names a misconception; it states none.")
-        if one.misconception and one.misconception not in misconceptions:
+        if _unknown(one.misconception, misconceptions, own):
             yield Finding(
                 "unknown-misconception",
                 f"option {one.id}: {one.misconception} is not in misconceptions.yaml; add it there.",
@@ -176,10 +187,10 @@ def _reasons(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[Finding
     if item.kind == "order" and tuple(o.id for o in item.options if o.id in item.order) == item.order:
         yield Finding("order-not-mixed", "the options stand in their right order already; mix them.")
     if item.number:
-        yield from _number(item, misconceptions)
+        yield from _number(item, misconceptions, own)
 
 
-def _number(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[Finding]:
+def _number(item: Item, misconceptions: Mapping[str, Text], own: bool) -> Iterator[Finding]:
     number = item.number
     if not number.why:
         yield Finding("why-missing", "the number has no why.")
@@ -190,7 +201,7 @@ def _number(item: Item, misconceptions: Mapping[str, Text]) -> Iterator[Finding]
             yield Finding("trap-reversed", f"a trap has low {trap.low} above high {trap.high}.")
         if trap.low <= number.high and trap.high >= number.low:
             yield Finding("trap-overlaps", f"the trap {trap.low}..{trap.high} overlaps the right answer.")
-        if trap.misconception and trap.misconception not in misconceptions:
+        if _unknown(trap.misconception, misconceptions, own):
             yield Finding(
                 "unknown-misconception",
                 f"misconception {trap.misconception} of a trap is not in misconceptions.yaml; add it there.",

@@ -309,10 +309,10 @@ def with_key(item: Item, key: Mapping[str, Any]) -> Item:
             raise BankError(f"{where}: {error}") from None
     faults = [f"{where}, field {field}: {what}." for field, what in schema.violations(dict(key), schema.KEY)]
     ids = [one.id for one in item.options]
-    named = [*key.get("correct", ()), *key.get("order", ()), *key.get("misconception", ()), *key.get("pairs_with", ())]
     faults += [
-        f"{where}: {one} is not an option of the item; use {', '.join(ids)}."
-        for one in dict.fromkeys(named)
+        f"{where}, field {name}: {one} is not an option of the item; use {', '.join(ids)}."
+        for name in ("correct", "order", "misconception", "pairs_with")
+        for one in key.get(name, ())
         if one not in ids
     ]
     needed = {"number": "number", "order": "order"}.get(item.kind, "correct")

@@ -117,14 +117,19 @@ TEMPLATE = object_of(
     where=_list(_LINE),
     let={"type": "object"},
     standard={"type": "object"},
+    show={"type": "number"},
     one_of=_list({"type": "object", "required": ["id"], "properties": {"id": _LINE}}, 2),
 )
 """What a question with variants has beside the fields of the question that it becomes once they are drawn."""
+_KEY_TRAP = object_of(["low", "high", "why"], **{**_TRAP["properties"], "misconception": _LINE})
 KEY = object_of(
     ["source"],
     correct=_list(_OPTION_ID),
     order=_list(_OPTION_ID, 2),
-    number=object_of(["value"], **{k: v for k, v in NUMBER["properties"].items() if k not in ("unit", "why")}),
+    number=object_of(
+        ["value"],
+        **{k: v for k, v in NUMBER["properties"].items() if k not in ("unit", "why")} | {"traps": _list(_KEY_TRAP, 0)},
+    ),
     why={"type": ["object", "string"]},
     misconception={"type": "object"},
     pairs_with={"type": "object"},

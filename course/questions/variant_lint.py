@@ -5,6 +5,7 @@ A question with variants is one question written once and asked a hundred times:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 
@@ -15,15 +16,21 @@ from course.questions.items import BankError, Item, within
 
 SEEDS = 200
 WIDEST = 1.3  # a tolerance that accepts numbers so many times apart no longer asks for a number
-MOST_ALIKE = 0.25  # of all pairs of papers may have a right number in common
+MOST_ALIKE = {
+    "number": 0.25,
+    "single": 0.45,
+    "multiple": 0.45,
+}  # of all pairs of papers may have the right answer in common
 LEAST = 5  # different variants
-MOST_SAID = 3  # faults of single variants named
 
 
-def lint_variants(make: Callable[[str], Item], beliefs: Mapping[str, Text], seeds: int = SEEDS) -> list[Finding]:
-    """What is wrong with the variants of one question, each finding with the values at which it shows.
+def lint_variants(
+    make: Callable[[str], Item], beliefs: Mapping[str, Text], seeds: int = SEEDS, own: bool = False
+) -> list[Finding]:
+    """What is wrong with the variants of one question, each finding once, with the values at which it shows first.
 
-    make: seed -> the keyed item, "" for the standard one; beliefs: the known misconceptions. Empty when all is well.
+    make: seed -> the keyed item, "" for the standard one; beliefs: the known misconceptions; own: as ``lint_items`` takes it.
+    Empty when all is well.
     """
     found: dict[str, Finding] = {}
     seen: dict[str, Item] = {}
@@ -31,14 +38,15 @@ def lint_variants(make: Callable[[str], Item], beliefs: Mapping[str, Text], seed
         try:
             item = make(f"lint {number}" if number else "")
         except BankError as error:
-            return [Finding("schema", str(error))]
+            return [Finding("schema", fault) for fault in str(error).split("\n")]
         known = str(item.values)
         if known in seen:
             continue
         seen[known] = item
-        for one in (*lint_items([item], beliefs), *(one.at(item.id) for one in _number(item))):
-            found.setdefault(one.text.split("..")[0], Finding(one.rule, f"{one.text} (drawn: {_values(item)})"))
-    return [*list(found.values())[:MOST_SAID], *_together(list(seen.values()))]
+        for one in (*lint_items([item], beliefs, own), *(one.at(item.id) for one in _number(item))):
+            what = re.sub(r"[-+.\d]+", "0", one.text.removeprefix(item.id))
+            found.setdefault(what, Finding(one.rule, f"{one.text} (drawn: {_values(item)})"))
+    return [*found.values(), *_together(list(seen.values()))]
 
 
 def _values(item: Item) -> str:
@@ -65,17 +73,21 @@ def _together(items: list[Item]) -> Iterator[Finding]:
     name = items[0].key
     if len(items) < LEAST:
         yield Finding("too-few-variants", f"{name}: only {len(items)} different variants; draw from more values")
-    if items[0].checkpoint and items[0].number is not None and (share := alike(items)) > MOST_ALIKE:
+    most = MOST_ALIKE.get(items[0].kind, 1.0)
+    if items[0].checkpoint and (share := alike(items)) > most:
         yield Finding(
             "variants-alike",
-            f"{name}: in {share:.0%} of all pairs the right number of one is right for the other; draw from more values",
+            f"{name}: in {share:.0%} of all pairs the right answer of one is right for the other; draw from more values",
         )
 
 
 def alike(items: Iterable[Item]) -> float:
-    """The share of pairs of different variants whose right number is also right in the other one."""
-    numbers = [item.number for item in items]
-    pairs = [(one, other) for one, other in combinations(numbers, 2)]
-    if not pairs:
-        return 1.0
-    return sum(within(one.value, other.low, other.high) for one, other in pairs) / len(pairs)
+    """The share of pairs of different variants where the right answer of one is right for the other."""
+    pairs = list(combinations(items, 2))
+    return sum(_copied(one, other) for one, other in pairs) / len(pairs) if pairs else 1.0
+
+
+def _copied(one: Item, other: Item) -> bool:
+    if one.number is not None:
+        return within(one.number.value, other.number.low, other.number.high)
+    return (one.order, one.correct) == (other.order, other.correct)

@@ -16,6 +16,9 @@ A question file declares what is drawn; nothing in it is run, its formulas are t
 the formulas of its key stand in keys.yaml, which learners do not get, so a learner's copy knows the values and no way to
 the answer. There ``correct`` may be ``{a: formula, b: formula}``.
 
+``show: 5`` of a question of kind multiple shows each student five of its options. An option keeps its letter, so the key, the
+logs and the report know it on every paper; ``shown`` holds the letters. The standard variant shows the first ones.
+
 ``one_of`` makes a question a place on the paper: each student gets one of the questions listed there, each of which may
 have ``draw``; its key is the entry of its own id, the answer and the mark carry the id of the place.
 
@@ -43,8 +46,9 @@ from course.questions.schema import TEMPLATE, violations
 Raw = Mapping[str, Any]
 Values = dict[str, Any]
 MARK = re.compile(r"\{\{(.+?)(?::([,.0-9+%efgd]+))?\}\}")
-OWN = ("draw", "where", "let", "standard")  # fields of a template alone
+OWN = ("draw", "where", "let", "standard", "show")  # fields of a template alone
 NUMBERS = ("value", "low", "high", "factor")  # fields that may be formulas, in a number and its traps
+OF_OPTIONS = ("correct", "why", "misconception")  # of a key
 UNTOUCHED = ("id", "lesson", "source", "verify")
 TRIES = 1000
 LONGEST_STUDENT = 100
@@ -77,7 +81,7 @@ def same_student(student: str) -> str:
 
 def is_template(raw: Raw) -> bool:
     """Whether a question has variants."""
-    return "draw" in raw or "one_of" in raw
+    return any(name in raw for name in ("draw", "one_of", "show"))
 
 
 def alternatives(raw: Raw) -> list[Raw]:
@@ -96,6 +100,8 @@ def variant(raw: Raw, seed: str = "") -> tuple[dict[str, Any], Values, str]:
         chosen = among[_choice(seed, "one_of", 0, len(among)) if seed else 0]
         seed_of = f"{seed} {chosen['id']}" if seed else ""
     values = drawn(chosen, seed_of)
+    if "show" in chosen:
+        chosen = {**chosen, "options": [one for one in chosen["options"] if one["id"] in values["shown"]]}
     try:
         known = with_let(values, chosen.get("let", {}))
         filled = {name: _filled(value, known, name) for name, value in chosen.items() if name not in OWN}
@@ -113,7 +119,34 @@ def key_of(key: Raw, values: Values) -> dict[str, Any]:
         raise VariantError(str(error)) from None
     if isinstance(made.get("correct"), Mapping):
         made["correct"] = [one for one, right in made["correct"].items() if right]
+    made = _with_beliefs(made)
+    if "shown" in values:
+        made = {
+            name: _of_shown(value, values["shown"]) if name in OF_OPTIONS else value for name, value in made.items()
+        }
+        if not made.get("correct"):
+            raise VariantError(f"none of the options {', '.join(values['shown'])} is right: `show` more of them")
     return made
+
+
+def _with_beliefs(part: Any) -> Any:
+    """A key without the misconceptions that a formula left empty: the wrong way of thinking is none with these values."""
+    if isinstance(part, list):
+        return [_with_beliefs(one) for one in part]
+    if not isinstance(part, Mapping):
+        return part
+    return {name: _with_beliefs(one) for name, one in part.items() if name != "misconception" or one} | (
+        {"misconception": {one: what for one, what in part["misconception"].items() if what}}
+        if isinstance(part.get("misconception"), Mapping)
+        else {}
+    )
+
+
+def _of_shown(value: Any, shown: list[str]) -> Any:
+    """The part of a key that concerns the options shown. value: a list of options, or a mapping from them."""
+    if isinstance(value, Mapping):
+        return {one: what for one, what in value.items() if one in shown}
+    return [one for one in value if one in shown]
 
 
 def drawn(raw: Raw, seed: str = "") -> Values:
@@ -125,6 +158,8 @@ def drawn(raw: Raw, seed: str = "") -> Values:
         for name, choices in declared.items():
             _draw_one(values, name, choices, seed or "standard", attempt)
         values |= standard
+        if "show" in raw:
+            values["shown"] = _options_shown([one["id"] for one in raw["options"]], raw["show"], seed, attempt)
         try:
             if all(compute(rule, values) for rule in raw.get("where", ())):
                 return values
@@ -153,6 +188,14 @@ def _draw_one(values: Values, name: str, choices: Any, seed: str, attempt: int) 
         return
     one, together = choices[_choice(seed, name, attempt, len(choices))], _names_of(name)
     values |= dict(zip(together, one, strict=True)) if len(together) > 1 else {name: one}
+
+
+def _options_shown(ids: list[str], show: int, seed: str, attempt: int) -> list[str]:
+    """The ids of the options on a paper, in the order of the file; the first ones where there is no paper."""
+    left, chosen = list(ids), set(ids if not seed else ())
+    while seed and len(chosen) < show:
+        chosen.add(left.pop(_choice(seed, f"show {len(chosen)}", attempt, len(left))))
+    return [one for one in ids if one in chosen][:show]
 
 
 def _names_of(name: str) -> list[str]:
@@ -218,14 +261,16 @@ def faults(raw: Raw, keyless: bool) -> Iterator[str]:
     if "one_of" in raw:
         yield from _place_faults(raw, keyless)
         return
-    declared = raw["draw"]
-    if not declared:
+    declared = raw.get("draw", {})
+    if "show" in raw:
+        yield from _show_faults(raw)
+    elif not declared:
         yield "field draw: must name at least one value, such as `n: [8, 16, 32]`"
     bad = [fault for name, choices in declared.items() for fault in _draw_faults(name, choices)]
     yield from bad
     if bad:
         return
-    known = {one for name in declared for one in _names_of(name)}
+    known = {one for name in declared for one in _names_of(name)} | ({"shown"} if "show" in raw else set())
     if strange := set(raw.get("standard", {})) - known:
         yield f"field standard: {', '.join(sorted(strange))} is not drawn"
     if keyless and "let" in raw:
@@ -251,6 +296,16 @@ def _place_faults(raw: Raw, keyless: bool) -> Iterator[str]:
     for one in among:
         if "draw" in one:
             yield from (f"question {one['id']}, {fault}" for fault in faults(one, keyless))
+
+
+def _show_faults(raw: Raw) -> Iterator[str]:
+    options = raw.get("options")
+    if raw.get("kind") != "multiple" or not isinstance(options, list):
+        yield "field show: belongs to a question of kind multiple, with options"
+    elif not _whole(raw["show"]) or not 3 <= raw["show"] < len(options):
+        yield f"field show: must be a whole number from 3 to {len(options) - 1}, fewer than there are options"
+    elif not all(isinstance(one, Mapping) and "id" in one for one in options):
+        yield "field options: every option needs an id"
 
 
 def _draw_faults(name: str, choices: Any) -> Iterator[str]:

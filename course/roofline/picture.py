@@ -40,7 +40,7 @@ def draw(
         return own_figure(lambda axes: draw(points, roof, title, axes, named=named), (7.4, 5.0), dark)
     from matplotlib.transforms import ScaledTranslation
 
-    from course.figures.show import wrap
+    from course.figures.wrap import wrap
 
     shown = [layer for layer in points if layer.moved]
     frame = _Frame(shown, roof)

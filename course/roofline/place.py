@@ -16,7 +16,7 @@ from course.generators import generators_kept
 from course.i18n import t
 from course.roofline import validation
 from course.roofline.copies import copied, copied_model
-from course.roofline.layer import TINY, Layer
+from course.roofline.layer import ENOUGH, TINY, Layer
 from course.roofline.peaks import QUIET, peaks
 from course.roofline.replay import Call, Capture, Unit, floor, shape, sweep, timed_round
 from course.roofline.result import Roofline
@@ -30,8 +30,6 @@ from course.timing.faults import fault_share
 from course.timing.validation import hidden_prints, print_note, require_positive, swallow_interrupt
 
 MAX_TIME = 5.0
-ENOUGH = 6
-"""Rounds from which on a median has a 95 % interval: with fewer no layer is named, and none raises the roof."""
 LOOK = 24
 """Rounds before the first look whether all ranges are narrow; every later look comes after twice as many."""
 NARROW = 0.05, 0.01

@@ -6,14 +6,12 @@ import html
 from collections.abc import Iterator, Sequence
 
 from course.i18n import t
-from course.roofline.layer import TINY, Alike, Layer
+from course.roofline.layer import ENOUGH, TINY, Alike, Layer
 from course.roofline.words import RooflineError, between, bound_word, percent, scaled
 from course.tables import as_html, as_text
 from course.timing import format_ms
 from course.timing.faults import LARGE_SHARE
 
-ENOUGH = 6
-"""Fewer samples than this have no likely range."""
 FOLDED = 12
 """Of a model with more layers than this, a notebook shows the longest ones and folds the rest away."""
 
@@ -37,7 +35,7 @@ def _header() -> list[str]:
         t("of the time", "占耗时"),
         t("likely range", "可能范围"),
         t("limited by", "受限于"),
-        t("roof / time", "离屋顶"),
+        t("of its roof", "占屋顶"),
         t("likely range", "可能范围"),
     ]
 

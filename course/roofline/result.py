@@ -8,7 +8,7 @@ from typing import Any
 
 from course.i18n import t
 from course.roofline import advice, render
-from course.roofline.layer import TINY, Alike, Layer, alike, by_bound
+from course.roofline.layer import ENOUGH, TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import RooflineError, between, bound_word, percent
 from course.suggest import did_you_mean
@@ -16,8 +16,6 @@ from course.timing.faults import LARGE_SHARE
 
 CLEAR = 1.05
 """A layer is named only where even the low end of its time / that of the next one, round by round, is above this."""
-SURE = 6
-"""Least number of samples behind a median that is named (fewer have no interval of 95 %)."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ class Roofline:
         first, second = [*self.groups, None][:2]
         if second is None:
             return first
-        sure = min(len(first.rounds_ms), len(second.rounds_ms)) >= SURE
+        sure = min(len(first.rounds_ms), len(second.rounds_ms)) >= ENOUGH
         return first if sure and first.over(second)[0] > CLEAR else None
 
     def sentence(self) -> str:
@@ -152,8 +150,10 @@ class Roofline:
         )
 
     def try_first(self) -> str:
-        """The one thing to try first, from what limits the layers that take longest."""
-        return advice.try_first(self.groups[0])
+        """The one thing to try first: for the layers that take longest, or where none stands out, for the longest of
+        those with the limit that takes most of the time."""
+        most = next(iter(by_bound(self.points)))
+        return advice.try_first(self.named or next(group for group in self.groups if group.first.bound == most))
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """The log-log roofline with the layers as points, sized by time; returns the matplotlib Axes."""

@@ -28,6 +28,8 @@ ALIKE = 4
 SETTLED_CALLS, SETTLED_SHARE = 64, 0.2
 """No conclusion before so many calls of each function, or so much of the budget: a function may warm up late."""
 MOST_ROUNDS = 20_000
+LAST_ERROR = 0.01
+"""Chance that the interval of the last look misses the truth: less than the 5 % promised, for a verdict hangs on it."""
 
 
 @dataclass(frozen=True)
@@ -289,8 +291,8 @@ class Run:
 
     def _paired(self, name: str, cpu: bool) -> Paired:
         ratios = self._cpu_ratios(name) if cpu else self._pairs(name).ratios()
-        # beside neighbours that heavy, pairs are few and unlike: in CPU time the last look is as strict as the ones before
-        error = stats.error_at(len(ratios), self.final and not cpu, len(self._candidates()))
+        # neighbours that heavy leave few pairs, unlike each other: in CPU time the last look is as strict as the ones before
+        error = (LAST_ERROR if self.final and not cpu else stats.INTERIM_ERROR) / len(self._candidates())
         ratio, whole = self._estimate(name, error)
         interval = stats.shown(stats.widened(whole), len(ratios))
         drift, (difference, not_compared) = self._drift(name, ratios, cpu), self._compared(name)

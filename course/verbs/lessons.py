@@ -100,41 +100,40 @@ def finish() -> None:
     say(*_claims(), _schedule(), _what_next())
 
 
-OPEN = ("Inconclusive", "无法判定")
-"""What a finding says of itself when it is none."""
-
-
 def _claims() -> list[str]:
-    """What the learner can now claim: measured here, replayed, and what no run could settle, told apart.
+    """At most five headlines, measured here and replayed told apart, and what they mean for the learner's own code.
 
-    What was measured in this lesson before the kernel was restarted counts, with its date.
+    What was measured in this lesson before the kernel was restarted counts, with its date. What no run could settle is
+    counted, not repeated.
     """
     from course import records
     from course.experiment import base
-    from course.figures import show
+    from course.experiment.result import claim, told
     from course.portfolio.numbers import when_and_where
+    from course.portfolio.take_away import MOST, take_away
 
-    own, replayed, unsettled = [], [], []
     of_lesson = {name: one for name, one in base.load_all().items() if one.lesson == state.now.lesson}
     before = {name: found for name, one in of_lesson.items() if (found := records.own(name, one.version))}
-    in_order = sorted((before | state.now.records).items(), key=lambda shown: shown[1].created)
-    for name, record in in_order:
-        if not record.rows:
-            continue
-        experiment = base.get(name)
-        shown = show(record, experiment)
-        earlier = name not in state.now.records
-        where = "" if record.live else when_and_where(record) if earlier else shown.label
-        source = t(f" ({where})", f"（{where}）") if where else ""
-        undecided = None in experiment.settles(record).values() or any(word in shown.sentence for word in OPEN)
-        mine = record.live or earlier
-        (unsettled if undecided else own if mine else replayed).append(f"• {shown.sentence}{source}")
+    seen = {name: record for name, record in (before | state.now.records).items() if record.rows}
+    chosen = take_away(state.now.lesson or "")
+    first = chosen.experiments if chosen else ()
+    order = sorted(seen, key=lambda name: (first.index(name) if name in first else len(first), seen[name].created))
+    settled = [name for name in order if told(seen[name], base.get(name))]
+    own, replayed = [], []
+    for name in settled[:MOST]:
+        record, earlier = seen[name], name not in state.now.records
+        where = t(f" ({when_and_where(record)})", f"（{when_and_where(record)}）") if not record.live else ""
+        (own if record.live or earlier else replayed).append(f"• {claim(record, base.get(name))}{where}")
     heads = (
-        (t("🏁 **Claims you can now make, with your own numbers:**", "🏁 **现在你可以用自己的数据说：**"), own),
+        (t("🏁 **Measured on this machine:**", "🏁 **在这台机器上测得：**"), own),
         (t("📼 **Measured on another machine, replayed here:**", "📼 **在别的机器上测得，在这里回放：**"), replayed),
-        (t("❔ **Not settled by this run, so no claim yet:**", "❔ **这次无法判定，还不能拿来说：**"), unsettled),
     )
-    return [line for head, lines in heads if lines for line in (head, *lines)]
+    lines = [line for head, found in heads if found for line in (head, *found)]
+    if open_ := len(order) - len(settled):
+        lines.append(t(f"❔ Not settled by this run: {open_}.", f"❔ 这次没测出结论的：{open_} 个。"))
+    if chosen and settled:
+        lines.append(t("**In your own code:** ", "**用在你自己的代码里：**") + pick(chosen.own_code))
+    return lines
 
 
 def _schedule() -> str:

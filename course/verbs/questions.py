@@ -112,10 +112,10 @@ def answer(
 
 
 @in_words
-def checkpoint(lesson_id: str, language: str | None = None, paper: str = "") -> None:
+def checkpoint(lesson_id: str, language: str | None = None, paper: str = "", student: str = "") -> None:
     """Start a checkpoint: shows the sheet that carries your answers and fills as you answer.
 
-    paper: stands in checkpoints in which every student is asked about other numbers; leave it as it is.
+    paper, student: stand in checkpoints in which every student is asked about other numbers; leave them as they are.
     """
     if not speak(language):
         return
@@ -132,7 +132,8 @@ def checkpoint(lesson_id: str, language: str | None = None, paper: str = "") -> 
     ids = [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)]
     sheet = state.now.sheet = colab_notice.open_answers(lesson_id, ids)
     sheet.salt = paper
-    if paper and (known := os.environ.get("JUPYTERHUB_USER") or sheet.last_student):
+    sheet.made_for = student
+    if paper and (known := student or os.environ.get("JUPYTERHUB_USER") or sheet.last_student):
         student_id.use_student(known)
     sheet.show()
     if paper and not sheet.student:

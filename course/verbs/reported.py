@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import html
 from collections.abc import Sequence
 
 from course.experiment import base, reports
 from course.experiment.reports import Answer, Report
+from course.experiment.result import Betted, Block, Fold
 from course.figures.reported import picture
-from course.i18n import LANGUAGES, Text, both, pick, t
-from course.learning.session import bet_of, settle
+from course.i18n import both, pick, t
+from course.learning.session import bet_of, response_of
 from course.machine import next_step, on_rocm
-from course.markup import inline, link, plain
 from course.questions.items import Item
 from course.verbs import state
-from course.verbs.say import present, say, say_verdict
-from course.verdict import inconclusive
+from course.verbs.betted import items_of, others, outcome, phrase, settled
+from course.verbs.say import present
 
 NEEDS = {
     "cuda": both("an NVIDIA GPU", "NVIDIA GPU"),
@@ -29,132 +27,94 @@ NEEDS = {
 }
 
 
-class Reported:
-    """Reports on one experiment: HTML in a notebook, the same words as text elsewhere.
+def tell(experiments: Sequence[base.Experiment]) -> None:
+    """For each experiment what was reported about it; what a recording would take comes last, once.
 
-    folded: what was found stands open, how far it carries unfolds: for several experiments in one cell.
+    A bet is settled only where a report decides it; else the option that report and source name is told, and the
+    bet stays open for a run or a recording.
     """
+    for place, one in enumerate(experiments, 1):
+        state.now.write("observe", one.name)
+        present(reported(one, missing(experiments) if place == len(experiments) else ()))
 
-    def __init__(self, title: Text, found: Sequence[Report], folded: bool = False) -> None:
-        self.title, self.reports, self.folded = pick(title), tuple(found), folded
 
-    def _repr_html_(self) -> str:
-        parts = "".join(map(self._part, self.reports))
-        return f'<div class="tb-reported" style="max-width:760px"><strong>{inline(self.title)}</strong>{parts}</div>'
+def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:
+    """The block of one experiment by the reports on it; its bets are answered and written to the log."""
+    found, summary = reports.about(experiment.name), reports.summary(experiment.name)
+    answers = reports.verdicts(experiment.name)
+    bets = [_answer(item, *answers[item.id]) for item in items_of(experiment) if item.id in answers]
+    caution = t("⚠ Read with care: ", "⚠ 留意：") + pick(summary.caution) if summary else ""
+    return Block(
+        headline=pick(summary.headline if summary else experiment.title),
+        step="",
+        picture=picture(summary.drawn(found), summary.groups) if summary else picture(found),
+        small=" · ".join(filter(None, [caution, t("reported by others, not measured here", "他人报告，并非本机实测")])),
+        bets=tuple(bets),
+        folds=(*([Fold(_how_many(found), told(found))] if found else []), *more),
+    )
 
-    def _part(self, report: Report) -> str:
-        source = link(report.link, html.escape(report.link.removeprefix("https://")))
-        body = picture(report) + "".join(f"<p>{inline(line)}</p>" for line in carries(report))
-        if self.folded:
-            body = f"<details><summary>{t('How far does it carry?', '它能说明多少？')}</summary>{body}</details>"
-        return (
-            f'<div style="border-left:4px dashed #7a869a;padding:.2em .8em;margin:.5em 0"><small>{inline(label(report))} · '
-            f"{source}</small><p>{inline(pick(report.what))}</p>{body}</div>"
-        )
 
-    def __str__(self) -> str:
-        lines = [plain(self.title)]
-        for report in self.reports:
-            lines += [
-                f"  {plain(label(report))} · {report.link}",
-                f"  {plain(pick(report.what))}",
-                *(f"    - {plain(line)}" for line in carries(report)),
-            ]
-        return "\n".join(lines)
+def _how_many(found: Sequence[Report]) -> str:
+    """The head of the fold."""
+    count = len(found)
+    many = t(f"The {count} reports", f"这 {count} 份报告") if count > 1 else t("The report", "这份报告")
+    return many + t(", with links and limits", "：链接，以及说明不了什么")
 
-    __repr__ = __str__
 
-    def _repr_pretty_(self, printer: object, cycle: bool) -> None:
-        printer.text(str(self))  # type: ignore[attr-defined]
+def told(found: Sequence[Report]) -> tuple[str, ...]:
+    """Every report in a few lines: what, where from, what it shows and what it does not."""
+    lines: list[str] = []
+    for report in found:
+        lines += [
+            f"**{pick(report.machine)}, {report.date}.** {pick(report.what)}",
+            f"{label(report)} · {report.link}",
+            t("**It shows:** ", "**能说明：**") + pick(report.shows),
+            t("**It does not show:** ", "**不能说明：**") + pick(report.does_not_show),
+        ]
+    return tuple(lines)
 
 
 def label(report: Report) -> str:
     """Where a report comes from, in one line."""
     return " · ".join(
-        [
-            f"**{t('reported, not measured here', '他人报告，并非本机实测')}**",
-            pick(reports.STRENGTHS[report.strength]),
-            pick(report.machine),
-            pick(report.versions),
-            report.date,
-        ]
+        [pick(reports.STRENGTHS[report.strength]), pick(report.machine), pick(report.versions), report.date]
     )
 
 
-def carries(report: Report) -> list[str]:
-    """What it shows and what it does not."""
-    return [
-        t("**It shows:** ", "**能说明：**") + pick(report.shows),
-        t("**It does not show:** ", "**不能说明：**") + pick(report.does_not_show),
-    ]
-
-
-def tell(experiments: Sequence[base.Experiment]) -> None:
-    """Say what each would need, show what was reported about it, answer the bets on it.
-
-    A bet is settled only where a report decides it; else the option that report and source name is told, and the
-    bet stays open for a run or a recording.
-    """
+def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
+    """What it would take to record these experiments, with the one command."""
     needs = t(" and ", "、").join(dict.fromkeys(pick(NEEDS.get(one.needs, one.needs)) for one in experiments))
-    amd = (
-        t(
-            " This PyTorch is built for AMD GPUs: there `torch.backends.cudnn` drives MIOpen, another library.",
-            "这个 PyTorch 是为 AMD GPU 构建的：在那里 `torch.backends.cudnn` 控制的是另一个库 MIOpen。",
-        )
-        if on_rocm()
-        else ""
+    steps = [pick(next_step(one.needs)) for one in experiments]
+    amd = t(
+        "This PyTorch is built for AMD GPUs: there `torch.backends.cudnn` drives MIOpen, another library.",
+        "这个 PyTorch 是为 AMD GPU 构建的：在那里 `torch.backends.cudnn` 控制的是另一个库 MIOpen。",
     )
-    steps = "".join(dict.fromkeys(f" {pick(next_step(one.needs))}".rstrip() for one in experiments))
-    published = any(reports.about(one.name) for one in experiments)
-    say(
-        t(
-            f"This takes {needs}, which this machine has not, and no recording of it exists so far.{amd}{steps}"
-            + " What others have published:" * published,
-            f"这里需要{needs}，本机没有，目前也没有录制。{amd}{steps.strip()}" + "别人公布过的结果：" * published,
-        )
-    )
-    for one in experiments:
-        found = reports.about(one.name)
-        state.now.write("observe", one.name)
-        if found:
-            present(Reported(one.title, found, folded=len(experiments) > 1))
-        answers = reports.verdicts(one.name)
-        for item in state.now.bank.items(one.lesson):
-            if item.kind == "predict" and item.experiment == one.name and item.id in answers:
-                _answer(item, *answers[item.id])
+    kinds = dict.fromkeys(one.needs for one in experiments)
+    lines = [
+        t(f"This takes {needs}, which this machine has not.", f"这里需要{needs}，本机没有。"),
+        *([amd] if on_rocm() else []),
+        *dict.fromkeys(step for step in steps if step),
+        *(
+            t("On a machine that has it: ", "在有这种设备的机器上：")
+            + f"`python -m course.experiments --record DIR --needs {kind} --missing`"
+            for kind in kinds
+        ),
+    ]
+    return (Fold(t("No recording exists yet: make one", "还没有录制：来录一份"), tuple(lines)),)
 
 
-def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> None:
-    """The bet on an item against what the report names; written to the log with the report as evidence."""
-    verdict = settle(item, answer.option if settles else None, state.now.log, report.evidence())
-    if item.id in state.now.cards:
-        state.now.cards[item.id].settle()
-    placed = bet_of(item, state.now.log.entries())
-    told = []
-    for option in dict.fromkeys([answer.option, *(placed.options[:1] if placed else ())]):
-        one, said = item.option(option), answer.why if option == answer.option else both("", "")
-        told.append(
-            {
-                code: f"**{pick(one.text, code)}** {pick(said, code)} {pick(one.why, code)}".replace("  ", " ")
-                for code in LANGUAGES
-            }
-        )
-    if settles:
-        told.insert(
-            0,
-            both(
-                f"Settled by a report ({pick(report.machine, 'en')}), not by a run here.",
-                f"由一份报告（{pick(report.machine, 'zh')}）定胜负，不是本机实测。",
-            ),
-        )
-        verdict = dataclasses.replace(verdict, messages=tuple(told))
-    else:
-        told.insert(
-            0,
-            both(
-                "Report and source name this answer; nobody measured it in this form, so the bet stays open:",
-                "报告和源码指向下面这个答案；但没有人按这个形式测过，所以赌注保留：",
-            ),
-        )
-        verdict = inconclusive(*told)
-    say_verdict(verdict, t("your bet", "你的赌注") if placed else t("the bet on it", "关于它的赌注"))
+def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> Betted:
+    """The bet on an item beside what the report names; written to the log with the report as evidence."""
+    settled(item, answer.option if settles else None, report.evidence())
+    bet = bet_of(item, state.now.log.entries())
+    rest, lost = others(item, answer.option), bool(bet) and bet.options[:1] != (answer.option,)
+    lead = t("A report decided it", "由一份报告定胜负") if settles else t("Report and source name", "报告和源码指向")
+    return Betted(
+        mine=phrase(item, response_of(bet)) if bet else "",
+        out=phrase(item, outcome(item, answer.option)),
+        lead=f"{lead} ({pick(report.machine)})" if settles else lead,
+        still="" if settles or not bet else t("nobody measured it in this form", "没有人按这个形式测过"),
+        why=f"{pick(answer.why)} {pick(item.option(answer.option).why)}",
+        others=rest,
+        lost=lost,
+    )

@@ -15,6 +15,10 @@ For students' list of assignments, in /etc/jupyter/nbgrader_config.py:
     c.Exchange.root = "/srv/nbgrader/exchange"
     c.Exchange.path_includes_course = True
     c.Authenticator.plugin_class = "nbgrader.auth.JupyterHubAuthPlugin"  # asks the Hub for the groups below
+
+The spawner here starts each server under the student's own system account, and so must another one: the exchange takes the name
+of that account, the checkpoint the Hub's name, and a submission whose two names differ is held back. In containers run the
+server as `jovyan`, which nbgrader takes for "ask the Hub"; as `root` all students would be one.
 """
 
 import sys

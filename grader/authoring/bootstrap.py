@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from grader.project import Project
@@ -30,13 +31,15 @@ def how_to_install(project: Project, language: str) -> list[str]:
     return [one.format(url=repository[1]) for one in FROM_REPOSITORY[language]] if repository else FROM_FOLDER[language]
 
 
-def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str = "") -> str:
+def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str = "", student: str = "") -> str:
     """A few short lines: bring in torch (in a lesson) and the verbs and start the notebook, or say how to install.
 
     salt: of a release in which every student has another paper; it stands in the code because not every front end lets a
     kernel read its notebook.
     """
     paper = f', paper="{salt}"' if salt else ""
+    if student:  # each student was given a notebook of the own
+        paper += f", student={json.dumps(student, ensure_ascii=False)}"
     said = ",\n          ".join(f'"{one}"' for one in [*how_to_install(project, language), THEN[language]])
     return "\n".join(
         [

@@ -36,9 +36,13 @@ def lesson_notebook(project: Project, lesson: str, language: str) -> NotebookNod
     return _release(_notebook(project, cells, lesson, language, "lesson"), language, graded=False)
 
 
-def checkpoint_notebook(project: Project, lesson: str, language: str) -> NotebookNode:
-    """The learner's checkpoint: exactly what ``nbgrader generate_assignment`` releases."""
-    made = assignment_notebook(project, lesson, language)
+def checkpoint_notebook(
+    project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None, salt: str = ""
+) -> NotebookNode:
+    """The learner's checkpoint: exactly what ``nbgrader generate_assignment`` releases. other_points, salt: as
+    ``assignment_notebook`` takes them.
+    """
+    made = assignment_notebook(project, lesson, language, other_points, salt)
     return _release(made, made.metadata.course.language, graded=True)
 
 

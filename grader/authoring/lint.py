@@ -7,17 +7,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from course.questions.bank import Bank
 from course.questions.finding import Finding
-from course.questions.variant_lint import SEEDS, lint_variants
-from course.questions.variants import alternatives
 from grader import project as files
-from grader.answers import every_item, keyed_items, other_variant
 from grader.authoring.ids import known_ids, used_ids
 from grader.authoring.prose import Found
 from grader.authoring.prose import faults as prose_faults
+from grader.authoring.question_check import checkpoint_findings
 from grader.authoring.worth import MARK, TYPED
-from grader.project import LANGUAGES, Infrastructure, Project, ProjectError
+from grader.project import LANGUAGES, Project, ProjectError
 from grader.source import Cell, read
 from grader.task import tasks
 
@@ -49,8 +46,10 @@ EMPTY_HEADINGS = {
 }
 
 
-def lint(project: Project, only: str | None = None) -> list[Finding]:
-    """Everything wrong with the sources, each starting with ``file:line:``."""
+def lint(project: Project, only: str | None = None, seeds: int = QUICK, run: bool = False) -> list[Finding]:
+    """Everything wrong with the sources, each starting with ``file:line:``. only: of this lesson; seeds: how many variants of
+    each question are looked at; run: also the verify snippets of its questions.
+    """
     known = known_ids(project)
     problems: list[Finding] = []
     for kind, lessons, where in (
@@ -60,6 +59,8 @@ def lint(project: Project, only: str | None = None) -> list[Finding]:
         for lesson in lessons:
             if only in (None, lesson):
                 problems += _lint_file(project, where(lesson), lesson, kind, known)
+                if kind == "checkpoint":
+                    problems += [_shortened(project, one) for one in checkpoint_findings(project, lesson, seeds, run)]
     return problems
 
 
@@ -86,6 +87,11 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
     except ProjectError as error:
         return [Finding("not-readable", str(error))]
     return [Finding(rule, f"{name}:{line}: {sentence}") for line, rule, sentence in sorted(found)]
+
+
+def _shortened(project: Project, finding: Finding) -> Finding:
+    path, sentence = finding.text.split(":", 1)
+    return Finding(finding.rule, f"{_short(project, Path(path))}:{sentence}")
 
 
 def _short(project: Project, path: Path) -> str:
@@ -227,39 +233,11 @@ def _count(cells: list[Cell], kind: str) -> Iterator[Found]:
         yield 1, "cell-count", f"{seen} cells for the learner; a {kind} has {low} to {high}"
 
 
-def variant_faults(project: Project, lesson: str, seeds: int = SEEDS) -> list[Finding]:
-    """What is wrong with the variants of a checkpoint's questions; nothing where a key is missing, which is said elsewhere."""
-    beliefs = Bank(project.learner_rooms).misconceptions()
-    try:
-        drawn = [item for item in every_item(project, lesson).values() if item.values]
-    except Infrastructure:
-        return []
-    return [
-        finding
-        for item in drawn
-        for finding in lint_variants(lambda seed, item=item: other_variant(project, lesson, item, seed), beliefs, seeds)
-    ]
-
-
 def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Found]:
-    items, keys = files.checkpoint_items(project, lesson), files.keys(project, lesson)
+    items = files.checkpoint_items(project, lesson)
     hidden = tasks(project, lesson)
-    try:
-        if {one["id"] for item in items.values() for one in alternatives(item)} <= set(keys):
-            keyed_items(project, lesson)
-    except Infrastructure as error:
-        yield 1, "key-unfit", str(error)
-    yield from ((1, one.rule, one.text) for one in variant_faults(project, lesson, QUICK))
     asked = [cell.id for cell in cells if cell.kind == "question"]
     for cell in cells:
-        if cell.kind == "question" and cell.id in items:
-            for one in alternatives(items[cell.id]):
-                if one["id"] not in keys:
-                    yield (
-                        cell.line,
-                        "key-missing",
-                        f"question {one['id']!r} has no key in {_short(project, project.keys(lesson))}",
-                    )
         if cell.kind == "task" and cell.id not in hidden:
             yield (
                 cell.line,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from course.questions.variant_lint import SEEDS
 from grader.authoring.lint import lint
 from grader.project import Project, ProjectError
 
@@ -22,8 +23,16 @@ STEMS = {
     "first": ("The first question of your own?", "你自己的第一道题？"),
     "second": ("The second question of your own?", "你自己的第二道题？"),
 }
+DRAWS = (
+    "{{images}} images in batches of {{batch}}: how many batches are there, the last one included?",
+    "{{images}} 张图，每个 batch {{batch}} 张：一共有几个 batch（包括最后一个）？",
+)
+UNIT = ("batches", "个 batch")
+TRAP = ("The images that are left over make a batch, too.", "剩下的图片也是一个 batch。")
+DROPPED = ("the last small batch is dropped", "最后那个小 batch 会被丢掉")
+COUNTED = ("{{full}} full batches, and one with the rest.", "{{full}} 个满的 batch，再加剩下的一个。")
 YES, NO, WHY = ("This is right.", "这个对。"), ("This is not.", "这个不对。"), ("Say here why.", "在这里说明原因。")
-BELIEF = "replace-me"
+BELIEF = ("the belief that leads to this answer", "会让人选它的误解")
 TASK = {"en": "en: Give back the sum of the values, 0 for none.", "zh": "zh: 返回这些值的和；没有值时返回 0。"}
 ESSAY = {
     "en": "en: **In your own words.** Would you switch `benchmark` on for your own work? Give a reason and what you would measure.\n"
@@ -65,10 +74,38 @@ QUESTION = """- id: {number}-c-{which}
     - {{id: a, text: {yes}}}
     - {{id: b, text: {no}}}
 """
+DRAWN_QUESTION = """- id: {number}-c-draws
+  lesson: {name}
+  concept: draws
+  kind: number
+  points: 2
+  difficulty: easy
+  asks: what
+  draw:                                        # every student gets other numbers
+    images: {{from: 1000, to: 1900, step: 100}}  #   one of 1000, 1100, ... 1900
+    batch: [24, 32, 48, 64, 96]                #   one of these
+  where: ["images % batch > 0"]                # drawn again until this holds
+  stem: {stem}
+  number: {{unit: {unit}}}
+"""
+DRAWN_KEY = """{number}-c-draws:
+  let: {{full: "images // batch"}}               # a formula with a name
+  number:
+    value: "ceil(images / batch)"              # the right number, as a formula of what is drawn
+    traps:                                     # wrong numbers that stand for a way of thinking
+      - low: "full"
+        high: "full"
+        why: {trap}
+        misconception: "{dropped}"                # a sentence, or an id of a list (`items` shows it)
+  why: {counted}
+  source: your own
+  verify: |                                    # computes the number in another way; run when you check
+    result = len(range(0, images, batch))
+"""
 KEY = """{number}-c-{which}:
   correct: [a]
   why: {{a: {why}, b: {why}}}
-  misconception: {{b: {belief}}}
+  misconception: {{b: "{belief}"}}
   source: your own
 """
 
@@ -84,13 +121,13 @@ def new_checkpoint(project: Project, name: str, languages: tuple[str, ...]) -> t
         if taken:
             raise ProjectError(f"{name!r}: {taken[0]} has these digits already; take others, such as 50 to 99")
         _write(project.own / f"l{name}", name, languages)
-    return project.own / f"l{name}", lint(project, name)
+    return project.own / f"l{name}", lint(project, name, SEEDS, run=True)
 
 
 def left_over(project: Project, name: str) -> list[str]:
     """A sentence for each file of an own checkpoint in which words of the first version still stand, for students to read."""
     room, said = project.own_room(name), []
-    words = [*TITLE, *YES, *NO, *WHY, *(word for stem in STEMS.values() for word in stem), BELIEF]
+    words = [*TITLE, *YES, *NO, *WHY, *DRAWS, *(word for stem in STEMS.values() for word in stem), *BELIEF]
     for path in (room / "checkpoint.py", room / "checkpoint.yaml", room / "keys.yaml") if room else ():
         rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         found = [number for number, row in enumerate(rows, 1) if any(word in row for word in words)]
@@ -102,7 +139,7 @@ def left_over(project: Project, name: str) -> list[str]:
 
 
 def _write(room: Path, name: str, languages: tuple[str, ...]) -> None:
-    number, both = name[:2], len(languages) > 1
+    number, both, chinese = name[:2], len(languages) > 1, languages[0] == "zh"
 
     def prose(texts: dict[str, str]) -> str:
         return "".join(f"# %% [markdown] {one}\n# {texts[one]}\n" for one in languages).format(
@@ -112,7 +149,7 @@ def _write(room: Path, name: str, languages: tuple[str, ...]) -> None:
     def text(en: str, zh: str) -> str:
         return f'{{en: "{en}", zh: "{zh}"}}' if both else f'"{en if languages[0] == "en" else zh}"'
 
-    questions = [f"# %% question {number}-c-{which}\n" for which in ("first", "second")]
+    questions = [f"# %% question {number}-c-{which}\n" for which in (*STEMS, "draws")]
     source = (
         prose(SOURCE)
         + "# %% bootstrap\n"
@@ -128,7 +165,9 @@ def _write(room: Path, name: str, languages: tuple[str, ...]) -> None:
         QUESTION.format(number=number, name=name, which=one, stem=text(*stem), yes=text(*YES), no=text(*NO))
         for one, stem in STEMS.items()
     )
-    keys = "".join(KEY.format(number=number, which=one, why=text(*WHY), belief=BELIEF) for one in STEMS)
+    items += DRAWN_QUESTION.format(number=number, name=name, stem=text(*DRAWS), unit=text(*UNIT))
+    keys = "".join(KEY.format(number=number, which=one, why=text(*WHY), belief=BELIEF[chinese]) for one in STEMS)
+    keys += DRAWN_KEY.format(number=number, trap=text(*TRAP), dropped=DROPPED[chinese], counted=text(*COUNTED))
     room.mkdir(parents=True, mode=0o700)
     tasks = TASKS.format(number=number)
     for file, content in (

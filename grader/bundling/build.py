@@ -7,19 +7,22 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 
-from course.i18n import pick
-from grader.authoring.build import lesson_notebook
+from course.i18n import Text, both, pick
+from grader.authoring.build import checkpoint_notebook, lesson_notebook
 from grader.authoring.publish import text_of
 from grader.bundling.scan import scan
 from grader.bundling.single import pack, single
-from grader.bundling.texts import EXCHANGE, LAB_BAT, LAB_SH, README
+from grader.bundling.texts import EXCHANGE, HAND_IN, LAB_BAT, LAB_SH, README
 from grader.course import Course
+from grader.papers import released_salt
 from grader.project import HERE, Project, ProjectError
+from grader.releasing import decisions
 from grader.student_config import student_config
 
 NAME = "torch-backends-class"
@@ -27,13 +30,21 @@ RUN = (".sh", ".command")
 WHEN = (2020, 1, 1, 0, 0, 0)  # in the ZIP: the same content gives the same bytes
 
 
-def bundle(project: Project, languages: Iterable[str], to: Path, course: Course | None = None) -> tuple[Path, int]:
-    """Write ``to/torch-backends-class`` and the ZIP of it; (the ZIP, how many files were looked through for keys).
+def bundle(
+    project: Project,
+    languages: Iterable[str],
+    to: Path,
+    course: Course | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> tuple[Path, int]:
+    """Write ``to/torch-backends-class`` and the ZIP of it; (the ZIP, how many files were looked through for keys). say: hears
+    what is done.
 
     course: whose released checkpoints go in, as they were released. Raises ProjectError where a key would go out: then
     nothing is written.
     """
-    files = contents(project, list(languages), course)
+    files = contents(project, list(languages), course, say)
+    say(f"looking through {len(files)} files for keys and solutions")
     looked, problems = scan(course.project if course else project, files)
     if problems:
         raise ProjectError("\n".join(["this must not go to a class, so nothing was written:", *problems]))
@@ -55,12 +66,16 @@ def bundle(project: Project, languages: Iterable[str], to: Path, course: Course 
     return target, looked
 
 
-def contents(project: Project, languages: list[str], course: Course | None) -> dict[str, bytes]:
+def contents(
+    project: Project, languages: list[str], course: Course | None, say: Callable[[str], None] = lambda line: None
+) -> dict[str, bytes]:
     """Every file of the bundle by its path."""
+    say("building the wheel of the course")
     name, wheel = wheel_of(project)
     packed = pack(wheel)
+    said = [] if course is None else handing_in(course)
     texts = {
-        "README.md": "\n".join(pick(README, language) for language in languages),
+        "README.md": "\n".join(pick(text, language) for language in languages for text in (README, *said)),
         "lab.sh": LAB_SH.format(language=languages[0]),
         "lab.command": LAB_SH.format(language=languages[0]),
         "lab.bat": LAB_BAT.format(language=languages[0]).replace("\n", "\r\n"),
@@ -68,18 +83,63 @@ def contents(project: Project, languages: list[str], course: Course | None) -> d
         "constraints.txt": (HERE / "constraints.txt").read_text(encoding="utf-8"),
     }
     for language in languages:
-        for lesson in project.lessons():
+        for number, lesson in enumerate(lessons := project.lessons(), 1):
+            say(f"lessons in {language}: {number} of {len(lessons)}")
             notebook = lesson_notebook(project, lesson, language)
             texts[f"notebooks/{language}/lessons/{lesson}.ipynb"] = text_of(notebook)
             texts[f"colab/{language}/{lesson}.ipynb"] = text_of(single(notebook, name, packed, language))
     if course is not None:
         texts["nbgrader_config.py"] = EXCHANGE + student_config(course)
+        held = decisions.held(course.root)
         for path in sorted((course.root / "release").glob("*/*.ipynb")):
-            said = nbformat.read(path, as_version=4)
-            language = said.metadata.get("course", {}).get("language", course.language)
-            texts[f"notebooks/{language}/checkpoints/{path.name}"] = path.read_text(encoding="utf-8")
-            texts[f"colab/{language}/checkpoint-{path.name}"] = text_of(single(said, name, packed, language))
+            if path.stem in held:  # an exam that is prepared, and not released yet
+                continue
+            say(f"checkpoint {path.stem}")
+            for language, notebook, text in in_languages(course, path, languages, say):
+                texts[f"notebooks/{language}/checkpoints/{path.name}"] = text
+                texts[f"colab/{language}/checkpoint-{path.name}"] = text_of(single(notebook, name, packed, language))
     return {**{name: text.encode() for name, text in texts.items()}, name: wheel}
+
+
+def in_languages(
+    course: Course, path: Path, languages: list[str], say: Callable[[str], None]
+) -> Iterator[tuple[str, NotebookNode, str]]:
+    """(language, notebook, its text) of a released checkpoint: as it was released, and the same in the other languages of the
+    class, where it has been written in them and its questions are still those that were released.
+    """
+    released = nbformat.read(path, as_version=4)
+    said = released.metadata.get("course", {})
+    own = said.get("language", course.language)
+    yield own, released, path.read_text(encoding="utf-8")
+    for language in (one for one in languages if one != own):
+        other = checkpoint_notebook(course.project, path.stem, language, _points(released), released_salt(released))
+        if other.metadata.course.language != language:
+            say(f"{path.stem}: there is none in {language}")
+        elif other.metadata.course.questions != said.get("questions"):
+            say(f"{path.stem}: its questions have changed since the release; release it again for a copy in {language}")
+        else:
+            yield language, other, text_of(other)
+
+
+def _points(released: NotebookNode) -> dict[str, float]:
+    cells = [cell.metadata.get("nbgrader", {}) for cell in released.cells]
+    return {cell["grade_id"]: float(cell["points"]) for cell in cells if cell.get("grade")}
+
+
+def handing_in(course: Course) -> list[Text]:
+    """What a class is told about handing in: what is out, until when, and which id to type."""
+    with course.gradebook as gradebook:
+        due = {one.name: one.duedate for one in gradebook.assignments}
+    out = sorted(path.stem for path in (course.root / "release").glob("*/*.ipynb"))
+    rows = [(lesson, f"{due[lesson]:%Y-%m-%d %H:%M} UTC" if due.get(lesson) else "") for lesson in out]
+    listed = [
+        both(
+            f"- {lesson}: {f'due {when}' if when else 'no due date'}",
+            f"- {lesson}：{f'截止 {when}' if when else '没有截止时间'}",
+        )
+        for lesson, when in rows
+    ]
+    return [HAND_IN, *listed] if out else []
 
 
 def wheel_of(project: Project) -> tuple[str, bytes]:

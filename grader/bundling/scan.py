@@ -23,6 +23,8 @@ NEVER = {
     "gradebook.db",
     "marking_secret",
     "imported",
+    "personal",
+    "accepted",
     "releases",
     "earlier",
 }

@@ -14,6 +14,15 @@ README = both(
     "Google Colab：把 `colab/` 里的任意一个文件上传上去，先运行第一个单元格。提交测验：保存 notebook，"
     "连同旁边的 `.answers.json` 文件一起交。\n",
 )
+HAND_IN = both(
+    "\n## Handing in\n\nWith nbgrader: put `nbgrader_config.py` of this folder into `~/.jupyter/`; your id is your login name. "
+    "Otherwise upload the notebook and its `.answers.json` where your instructor says (Moodle, Canvas, mail); your id is the one "
+    "your instructor gave you. When the first cell of a checkpoint asks who you are, type that id, and look at it twice: your "
+    "questions are drawn from it.\n",
+    "\n## 交作业\n\n用 nbgrader：把这个文件夹里的 `nbgrader_config.py` 放进 `~/.jupyter/`，你的 id 就是登录名。"
+    "不用 nbgrader：把 notebook 和它的 `.answers.json` 传到老师指定的地方（Moodle、Canvas 或邮件），id 用老师告诉你的那个。"
+    "测验的第一个单元格会问你是谁，填这个 id，填完再看一眼：你的题目就是按它抽的。\n",
+)
 EXCHANGE = """# For handing in through nbgrader (pip install nbgrader): put this file into ~/.jupyter/
 # 通过 nbgrader 交作业（先 pip install nbgrader）：把这个文件放进 ~/.jupyter/
 """

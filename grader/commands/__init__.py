@@ -5,7 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from pathlib import Path
 
+from course.i18n import pick
+from grader.commands.words import COMMANDS, overview
+from grader.launcher import is_course, program, remember, remembered
 from grader.project import Infrastructure, ProjectError
 
 GO_ON = "What is marked is kept; run the same command again to go on."
@@ -19,6 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
         course,
         demo,
         export,
+        grade,
         import_submissions,
         items,
         late,
@@ -27,11 +32,13 @@ def main(arguments: list[str] | None = None) -> int:
         reference,
         regrade,
         report,
+        second_look,
         similar,
     )
 
-    parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = argparse.ArgumentParser(prog=program(), add_help=False)
+    commands = parser.add_subparsers(metavar="COMMAND", dest="command")
     for group in (
         notebooks,
         items,
@@ -40,17 +47,26 @@ def main(arguments: list[str] | None = None) -> int:
         course,
         regrade,
         report,
+        second_look,
         similar,
         late,
         export,
+        grade,
         import_submissions,
         bundle,
         own,
         demo,
     ):
         group.add(commands)
-    chosen = parser.parse_args(arguments)
+    if not words or words[0] in ("-h", "--help", "--language"):
+        print(overview(set(commands.choices), "zh" if "zh" in words else "en"))
+        return int(not words)
+    for name, one in commands.choices.items():
+        one.description = one.description or pick(COMMANDS[name][1], "en") if name in COMMANDS else one.description
+    chosen = parser.parse_args(words)
+    chosen.main = main
     try:
+        _in_course(chosen)
         return chosen.run(chosen)
     except (ProjectError, Infrastructure) as error:
         print(error)
@@ -71,6 +87,20 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         print(said)
         return 1
+
+
+def _in_course(chosen: argparse.Namespace) -> None:
+    """Where a command works on a course directory and none is named: the one we stand in, else the one used last, which is
+    said. What is used is remembered.
+    """
+    if not getattr(chosen, "in_course", False):
+        return
+    if chosen.dir is None and not is_course(Path.cwd()) and (known := remembered()):
+        print(f"course folder: {known} (the one used last; --dir names another)", file=sys.stderr)
+        chosen.dir = known
+    chosen.dir = chosen.dir or Path(".")
+    if is_course(chosen.dir):
+        remember(chosen.dir)
 
 
 def _of_gradebook(error: Exception) -> str | None:

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     course = Course(arguments.dir) if arguments.dir else None
     languages = LANGUAGES if arguments.language == "both" else (arguments.language,)
-    target, looked = bundle(Project(), languages, arguments.to, course)
+    target, looked = bundle(Project(), languages, arguments.to, course, print)
     print(f"wrote {target} ({target.stat().st_size / 1e6:.1f} MB), the same as a folder beside it")
     print(f"looked through {looked} files, also inside the wheel: no key, no solution, no hidden task, no source")
     if course is None:

@@ -43,6 +43,16 @@ def add(commands: argparse._SubParsersAction) -> None:
             )
             parser.add_argument("--removed", choices=("drop",), help="questions may go although they are marked")
             parser.add_argument(
+                "--hold",
+                action="store_true",
+                help="prepare it only: neither the exchange nor a bundle holds it until it is released without this",
+            )
+            parser.add_argument(
+                "--personal",
+                action="store_true",
+                help="a notebook for each student of the gradebook, the id in it; implies --hold",
+            )
+            parser.add_argument(
                 "--back", action="store_true", help="hand out again what was out before the questions changed"
             )
         if name == "feedback":
@@ -50,6 +60,13 @@ def add(commands: argparse._SubParsersAction) -> None:
         if name == "autograde":
             parser.add_argument("--student", action="append", help="this student only; may be given several times")
             parser.add_argument("--again", action="store_true", help="also mark what is up to date")
+            parser.add_argument(
+                "--accept",
+                action="append",
+                default=[],
+                metavar="STUDENT",
+                help="mark a submission as it is that was held back; you have looked at it",
+            )
             marking_options(parser)
 
 
@@ -95,20 +112,29 @@ def _count(text: str) -> int:
 
 def directory(parser: argparse.ArgumentParser) -> None:
     """Which course directory."""
-    parser.add_argument("--dir", type=Path, default=Path("."), help="the course directory (default: here)")
+    parser.add_argument("--dir", type=Path, help="the course directory (default: here, else the one used last)")
+    parser.set_defaults(in_course=True)
 
 
 def run_init(arguments: argparse.Namespace) -> int:
+    from grader.launcher import install, remember
+
     for sentence in init(arguments.directory, arguments.language, arguments.course_id, arguments.exchange):
         print(sentence)
+    remember(arguments.directory)
+    if script := install():
+        print(
+            f"wrote {script}: in this environment `grader COMMAND` works from any folder, and knows this course folder"
+        )
     return 0
 
 
 def run_release(arguments: argparse.Namespace) -> int:
     from grader.authoring.scaffold import left_over
     from grader.dates import utc
-    from grader.papers import PAPERS, has_papers
+    from grader.releasing.personal import personal
     from grader.releasing.run import back, release
+    from grader.releasing.varied import told_of, varied
     from grader.student_config import for_students
 
     course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)
@@ -116,13 +142,20 @@ def run_release(arguments: argparse.Namespace) -> int:
         if arguments.back:
             print("\n".join(back(course, lesson)))
             continue
-        said = release(course, lesson, due, arguments.added, arguments.removed == "drop")
+        held = arguments.hold or arguments.personal
+        said = release(course, lesson, due, arguments.added, arguments.removed == "drop", held)
+        if arguments.personal:
+            said += personal(course, lesson)
+        elif held:
+            said.append(
+                f"held back: neither the exchange nor a bundle holds it until {command('release ' + lesson, course.root)}"
+            )
         past = ", WHICH IS PAST" if due and due < datetime.now(timezone.utc).replace(tzinfo=None) else ""
         print(f"released {lesson}" + (f", due {arguments.due} ({due:%Y-%m-%d %H:%M} UTC){past}" if due else ""))
         for sentence in [*said, *left_over(course.project, lesson)]:
             print(sentence)
-        if has_papers(course.project, lesson):
-            print(f"{lesson}: {PAPERS}")
+        if (found := varied(course.project, lesson)).questions:
+            print(f"{lesson}: {told_of(found)}")
     for sentence in for_students(course):
         print(sentence)
     return 0
@@ -153,7 +186,12 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     course, lost = Course(arguments.dir), False
     require(course, *arguments.lesson)
     how = How(
-        arguments.jobs or pool.cores(), arguments.cluster, arguments.again, not arguments.no_sandbox, tls(arguments)
+        arguments.jobs or pool.cores(),
+        arguments.cluster,
+        arguments.again,
+        not arguments.no_sandbox,
+        tls(arguments),
+        frozenset(arguments.accept),
     )
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)

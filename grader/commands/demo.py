@@ -12,10 +12,13 @@ LESSONS = ("01_map", "05_cudnn_benchmark")
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "demo", help="hand in and grade a synthetic class of 30, and compare with what each deserves"
+    parser = commands.add_parser("demo", help="hand in and grade a made-up class, and compare with what each deserves")
+    parser.add_argument(
+        "--dir", type=Path, default=Path("build/demo"), help="made anew, unless the same was stopped there"
     )
-    parser.add_argument("--dir", type=Path, default=Path("build/demo"), help="made anew each time")
+    parser.add_argument(
+        "--students", type=int, choices=range(1, 31), default=10, metavar="N", help="1 to 30 (default: 10)"
+    )
     parser.add_argument("--language", choices=LANGUAGES, default="en")
     parser.add_argument(
         "--lesson",
@@ -31,10 +34,15 @@ def run(arguments: argparse.Namespace) -> int:
 
     pool.prepare(pool.cores(), sandbox=True)
     from grader.demo.run import demo
-    from grader.demo.students import large_class
+    from grader.demo.students import class_of
 
-    differences = demo(arguments.dir, arguments.language, lessons=arguments.lesson or LESSONS, students=large_class())
+    differences = demo(
+        arguments.dir, arguments.language, lessons=arguments.lesson or LESSONS, students=class_of(arguments.students)
+    )
     for sentence in differences:
         print(sentence)
-    print(f"{len(differences)} differences" if differences else "OK: every student got what was deserved")
+    if arguments.language == "zh":
+        print(f"{len(differences)} 处不同" if differences else "OK：每个学生都拿到了应得的分")
+    else:
+        print(f"{len(differences)} differences" if differences else "OK: every student got what was deserved")
     return int(bool(differences))

@@ -34,6 +34,11 @@ def add(commands: argparse._SubParsersAction) -> None:
         metavar="LESSON=NAME",
         help='the name of its column there, such as "05_cudnn_benchmark=Checkpoint 5 (4711)"',
     )
+    parser.add_argument(
+        "--scale",
+        action="store_true",
+        help="where the assignment there has other points: multiply the marks, do not refuse",
+    )
     directory(parser)
     parser.set_defaults(run=run)
 
@@ -50,9 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     require(course, *(arguments.lesson or ()))
     if wrong := [word for word in arguments.column if "=" not in word]:
         raise ProjectError(f'--column {wrong[0]}: write LESSON=NAME, such as "05_cudnn_benchmark=Checkpoint 5 (4711)"')
-    if arguments.format == "csv" and (arguments.roster or arguments.column):
+    if arguments.format == "csv" and (arguments.roster or arguments.column or arguments.scale):
         raise ProjectError(
-            "--roster and --column are for --format canvas and moodle; the plain CSV names students as we do"
+            "--roster, --column and --scale are for --format canvas and moodle; the plain CSV names students as we do"
         )
     if arguments.details:
         details(course, arguments.details)
@@ -67,23 +72,36 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _for_lms(course: Course, arguments: argparse.Namespace) -> int:
     from grader import lms
+    from grader.importing import who
     from grader.marks import released, require, totals
+    from grader.project import ProjectError
 
     names = dict(word.split("=", 1) for word in arguments.column)
     require(course, *names)
     found = [totals(course, lesson) for lesson in arguments.lesson or released(course)]
     students = sorted({student for one in found for student in one.points})
-    roster = lms.read_roster(arguments.roster) if arguments.roster else None
-    matched = lms.match(students, roster, arguments.format)
-    rows = {"canvas": lms.canvas, "moodle": lms.moodle}[arguments.format](matched, found, names)
-    arguments.to.write_text(lms.text_of(rows), encoding="utf-8")
+    table = lms.read_table(arguments.roster) if arguments.roster else None
+    lesson = found[0].lesson if len(found) == 1 else None
+    matched, nobody = lms.unlisted(students, arguments.format), []
+    if table is not None:
+        known = who.everybody(course, arguments.roster, arguments.format, lesson)
+        matched, nobody = who.matched(students, known), known.without_id
+    if table is not None and arguments.format == "moodle" and table.is_worksheet:
+        if lesson is None:
+            raise ProjectError("a grading worksheet is of one assignment: say which checkpoint with --lesson")
+        rows = lms.into_worksheet(table, matched, found[0], arguments.scale)
+    elif table is not None and arguments.format == "canvas" and table.assignments:
+        rows = lms.into_canvas(table, matched, found, names, arguments.scale)
+    else:
+        rows = {"canvas": lms.canvas, "moodle": lms.moodle}[arguments.format](matched, found, names)
+    as_it_is = arguments.format == "moodle" and table is not None and table.is_worksheet
+    arguments.to.write_text(lms.text_of(rows, as_it_is), encoding="utf-8")
     print(f"wrote {arguments.to}: {len(found)} checkpoints, {len(matched.rows)} students with a submission")
     for one in found:
         _say_ungraded(one)
-    if matched.idle:
-        print(
-            f"in the roster without a submission: {len(matched.idle)}, without a grade: {', '.join(map(lms.called, matched.idle))}"
-        )
+    if matched.idle or nobody:
+        without = [*map(lms.called, matched.idle), *nobody]
+        print(f"in the roster without a submission: {len(without)}; what they have there stays: {', '.join(without)}")
     if matched.strangers:
         print(f"NOT IN THE ROSTER, left out: {', '.join(matched.strangers)}")
     return int(bool(matched.strangers))
@@ -91,4 +109,4 @@ def _for_lms(course: Course, arguments: argparse.Namespace) -> int:
 
 def _say_ungraded(found: Totals) -> None:
     if without := [student for student, points in found.points.items() if points is None]:
-        print(f"{found.lesson}: no grade for {', '.join(without)}; their cells hold none; autograde says why")
+        print(f"{found.lesson}: no grade for {', '.join(without)}; what they have there stays; autograde says why")

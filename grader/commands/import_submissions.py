@@ -1,4 +1,4 @@
-"""``python -m grader import`` and ``give-back``: submissions out of a learning platform, feedback back into it."""
+"""``python -m grader import``, ``roster``, ``give-back``: what comes out of a learning platform, and feedback into it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,10 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     directory(parser)
     parser.set_defaults(run=run_import)
+    parser = commands.add_parser("roster", help="who is in the class: into the gradebook, and each with the id to type")
+    parser.add_argument("file", type=Path, help="the platform's participants, grading worksheet or gradebook, as CSV")
+    directory(parser)
+    parser.set_defaults(run=run_roster)
     parser = commands.add_parser(
         "give-back", help="one ZIP of the feedback, for the platform the submissions came from"
     )
@@ -45,7 +49,7 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def run_import(arguments: argparse.Namespace) -> int:
-    """1 if it is not clear whose a submission is."""
+    """1 if a hand-in is not in place: it is not clear whose it is, or it cannot be read."""
     from grader.importing.run import bring, report
     from grader.project import ProjectError
 
@@ -55,7 +59,35 @@ def run_import(arguments: argparse.Namespace) -> int:
     said = dict(word.rsplit("=", 1) for word in arguments.said)
     brought = bring(course, arguments.file, arguments.lms, arguments.lesson, arguments.roster, said)
     print(report(course, brought, arguments.file, arguments.lms))
-    return int(bool(brought.unclear))
+    return int(not brought.complete)
+
+
+def run_roster(arguments: argparse.Namespace) -> int:
+    """1 if somebody of the roster has no id that can be used."""
+    from grader.files import replace
+    from grader.importing import who
+    from grader.importing.run import enrol
+    from grader.lms import read_table
+    from grader.marking.step import printable
+    from grader.names import fault
+
+    course = Course(arguments.dir)
+    lms = "canvas" if read_table(arguments.file).column("SIS Login ID") is not None else "moodle"
+    people = who.everybody(course, arguments.file, lms)
+    enrolled, differing = enrol(course, people)
+    replace(course.root, course.root / "roster.csv", arguments.file.read_bytes())
+    wide = max([len(person.called) for person in people.listed] + [7])
+    print(f"{'student':<{wide}}  id to type")
+    for person in sorted(people.listed, key=lambda one: one.called.casefold()):
+        print(f"{printable(person.called):<{wide}}  {printable(person.student)}")
+    print(
+        f"{len(people.listed)} students, {len(enrolled)} new in the gradebook; kept as roster.csv for import and export"
+    )
+    for sentence in (*differing, *who.alike(people)):
+        print(sentence)
+    for name in people.without_id:
+        print(f"NO ID: {name or 'a row'}: add a column student_id to the file")
+    return int(bool(people.without_id or any(fault(person.student) for person in people.listed)))
 
 
 def run_give_back(arguments: argparse.Namespace) -> int:

@@ -13,15 +13,26 @@ def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("late", help="apply late.yaml anew, without marking, and show who changes")
     parser.add_argument("lesson", nargs="+", help="such as 05_cudnn_benchmark")
+    parser.add_argument("--dry-run", action="store_true", help="only say who loses how much, and change nothing")
     directory(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from grader.late_recompute import recompute
+    from grader.late_recompute import foreseen, recompute
 
     course = Course(arguments.dir)
     for lesson in arguments.lesson:
+        if arguments.dry_run:
+            found = foreseen(course, lesson)
+            for one in found:
+                print(
+                    f"{one.student}: {format_points(one.old)} -> {format_points(one.new)} points taken; {one.late}, "
+                    f"due {one.due:%Y-%m-%d %H:%M} UTC"
+                )
+            losing = sum(bool(one.new) for one in found)
+            print(f"{lesson}: {len(found)} late, {losing} would lose points; nothing was changed")
+            continue
         changes, losing = recompute(course, lesson)
         for change in changes:
             print(

@@ -5,15 +5,21 @@ The nine who are named for what they do hand in through nbgrader's exchange, eve
 
 from __future__ import annotations
 
+import json
 import shutil
+import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
 import nbformat
 from nbgrader.utils import temp_attrs
+from tqdm import tqdm
 
+from course.files import replace_file
+from course.i18n import both, pick
 from course.questions.items import Item
 from course.units import format_points
 from grader import pipeline
@@ -29,8 +35,24 @@ from grader.project import Project, ProjectError
 from grader.reporting.write import write_report
 from grader.task import tasks
 
-MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
+MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared; it holds what was begun, and what is done
 Say = Callable[[str], None]
+LOOK = both(
+    "to look at, in {root}:\n  grades.csv, grades-by-cell.csv   the marks\n"
+    "  autograded/{one}/{lesson}/{lesson}.ipynb   a graded notebook\n"
+    "  feedback/{one}/{lesson}/{lesson}.html   what the student gets to see\n"
+    "  damaged/   the files that could not be read, as they were handed in",
+    "可以看看 {root} 里的：\n  grades.csv、grades-by-cell.csv   成绩\n"
+    "  autograded/{one}/{lesson}/{lesson}.ipynb   批改后的 notebook\n"
+    "  feedback/{one}/{lesson}/{lesson}.html   学生看到的评语\n"
+    "  damaged/   无法读取的文件，原样保存",
+)
+WORDS = {
+    "work": ("release, fetch, work, submit", "发布、领取、作答、上交"),
+    "hand in": ("handing in", "上交"),
+    "mark": ("collect and autograde", "收取并批改"),
+    "feedback": ("feedback", "评语"),
+}
 
 
 def demo(
@@ -41,7 +63,8 @@ def demo(
     students: tuple[Student, ...] = CLASS,
     say: Say = print,
 ) -> list[str]:
-    """Take a class through every checkpoint; returns a sentence for each difference from what was deserved.
+    """Take a class through every checkpoint; returns a sentence for each difference from what was deserved. Begun before with
+    the same language, checkpoints and students and not finished, it goes on where it was stopped.
 
     Raises ProjectError if ``root`` holds something else or there is no checkpoint.
     """
@@ -51,21 +74,29 @@ def demo(
         raise ProjectError(
             f"no such checkpoint to demonstrate with; there are {', '.join(project.checkpoints()) or 'none'}"
         )
-    course = _fresh(root, language, project)
+    course, steps = _begun(root, language, project, [language, chosen, [student.name for student in students]])
+    if steps.done[1:]:
+        say(pick(both("goes on where it was stopped", "从上次停下的地方继续"), language))
+    words = {code: WORDS[code][language == "zh"] for code in WORDS}
     differences: list[str] = []
     for lesson in chosen:
-        say(f"--- {lesson}: release, fetch, work, submit ({monotonic() - started:.0f} s)")
-        pipeline.release(course, lesson)
+
+        def told(what: str, lesson: str = lesson) -> None:
+            say(f"--- {lesson}: {words[what]} ({monotonic() - started:.0f} s)")
+
+        told("work")
+        steps.once(f"{lesson} release", lambda lesson=lesson: pipeline.release(course, lesson))
         due = _set_due(course, lesson)
-        for student in students:
-            if through_exchange(student):
-                hand_in(course, lesson, student)
-            else:
-                put_in(course, lesson, student, due)
-        say(f"--- {lesson}: collect and autograde ({monotonic() - started:.0f} s)")
+        for student in tqdm(students, desc=words["hand in"], file=sys.stdout, disable=not sys.stdout.isatty()):
+            way = hand_in if through_exchange(student) else partial(put_in, due=due)
+            steps.once(f"{lesson} {student.name}", partial(way, course, lesson, student))
+        told("mark")
         pipeline.collect(course, lesson)
         found = autograde(course, lesson, how=How(cores()), say=say)
-        say(f"--- {lesson}: feedback ({monotonic() - started:.0f} s)")
+        if held := [one.student for one in found if one.reason == "held"]:
+            say(f"--- {lesson}: held back until somebody has looked, here at once: {', '.join(held)}")
+            found = autograde(course, lesson, how=How(cores(), accept=frozenset(held)), say=say)
+        told("feedback")
         lost = pipeline.feedback(course, lesson, _unless("hand in through the exchange", say))
         differences += [f"{lesson}: no feedback for {name}" for name in lost]
         differences += [
@@ -77,7 +108,9 @@ def demo(
         differences += compare(course, lesson, students, say)
     pipeline.export(course, course.root / "grades.csv", course.root / "grades-by-cell.csv")
     _show(course, chosen, students, say)
-    say(f"done in {monotonic() - started:.0f} s")
+    steps.finish()
+    took = f"{monotonic() - started:.0f}"
+    say(pick(both(f"done in {took} s", f"用时 {took} 秒"), language))
     return differences
 
 
@@ -92,7 +125,12 @@ def through_exchange(student: Student) -> bool:
 
 
 def _set_due(course: Course, lesson: str) -> datetime:
-    """Tomorrow, as nbgrader keeps time (UTC without a zone); whoever is late hands in the day after."""
+    """Tomorrow, as nbgrader keeps time (UTC without a zone), or the date that is set; whoever is late hands in the day after."""
+    with course.gradebook as gradebook:
+        if lesson in {one.name for one in gradebook.assignments} and (
+            set_ := gradebook.find_assignment(lesson).duedate
+        ):
+            return set_
     due = (datetime.now(timezone.utc) + timedelta(days=1)).replace(tzinfo=None, microsecond=0)
     with course.gradebook as gradebook:
         gradebook.update_or_create_assignment(lesson, duedate=due)
@@ -102,32 +140,58 @@ def _set_due(course: Course, lesson: str) -> datetime:
 def _show(course: Course, lessons: list[str], students: tuple[Student, ...], say: Say) -> None:
     """What there is to look at now."""
     one = next((student.name for student in students if student.name == "partly"), students[0].name)
-    say(
-        f"to look at, in {course.root}:\n  grades.csv, grades-by-cell.csv   the marks\n"
-        f"  autograded/{one}/{lessons[0]}/{lessons[0]}.ipynb   a graded notebook\n"
-        f"  feedback/{one}/{lessons[0]}/{lessons[0]}.html   what the student gets to see\n"
-        "  damaged/   the files that could not be read, as they were handed in"
-    )
+    say(pick(LOOK, course.language).format(root=course.root, one=one, lesson=lessons[0]))
     for lesson in lessons:
         write_report(course, lesson)
-        say(f"  report-{lesson}.html   which questions told abilities apart, and what to teach again")
+        what = "which questions told abilities apart, and what to teach again", "哪些题区分得出水平，哪些内容要重讲"
+        say(f"  report-{lesson}.html   {what[course.language == 'zh']}")
 
 
-def _fresh(root: Path, language: str, project: Project) -> Course:
+class _Steps:
+    """What is done of a demonstration, kept in a file so that a stopped one goes on."""
+
+    def __init__(self, path: Path, begun: list) -> None:
+        self.path, self.begun = path, begun
+        kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self.done: list[str] = kept.get("done", []) if kept.get("begun") == begun else []
+
+    def once(self, name: str, do: Callable[[], object]) -> None:
+        """Do it unless it is done."""
+        if name not in self.done:
+            do()
+            self.done.append(name)
+            self._keep()
+
+    def finish(self) -> None:
+        """The next one begins anew."""
+        self.done, self.begun = [], ["finished"]
+        self._keep()
+
+    def _keep(self) -> None:
+        replace_file(self.path, json.dumps({"begun": self.begun, "done": self.done}).encode())
+
+
+def _begun(root: Path, language: str, project: Project, begun: list) -> tuple[Course, _Steps]:
+    """The course directory, and what is done in it: a new one, unless the same demonstration was stopped there."""
     root = root.resolve()
-    if root.exists() and any(root.iterdir()):
-        if not (root / MARK).exists():
-            raise ProjectError(f"{root} holds something the demonstration did not make; choose another folder")
-        shutil.rmtree(root)
-    root.mkdir(parents=True, exist_ok=True)
-    (root / MARK).write_text("This folder may be deleted at any time.\n", encoding="utf-8")
-    init(root, language, "demo", project=project)
-    return Course(root)
+    if root.exists() and any(root.iterdir()) and not (root / MARK).exists():
+        raise ProjectError(f"{root} holds something the demonstration did not make; choose another folder")
+    try:
+        steps = _Steps(root / MARK, begun)
+    except ValueError:
+        steps = None
+    if steps is None or not steps.done:
+        shutil.rmtree(root, ignore_errors=True)
+        root.mkdir(parents=True)
+        steps = _Steps(root / MARK, begun)
+        steps.once("init", lambda: init(root, language, "demo", project=project))
+    return Course(root), steps
 
 
 def hand_in(course: Course, lesson: str, student: Student) -> None:
     """Fetch, work and submit as this student, through nbgrader's exchange."""
     desk = _desk(course, student)
+    shutil.rmtree(desk / lesson, ignore_errors=True)
     _exchange(course, "FetchAssignment", lesson, student, desk)
     work(course.project, lesson, course.language, student, desk / lesson)
     _exchange(course, "Submit", lesson, student, desk)
@@ -136,6 +200,7 @@ def hand_in(course: Course, lesson: str, student: Student) -> None:
 def put_in(course: Course, lesson: str, student: Student, due: datetime) -> None:
     """Hand in by folder, with a time stamp before the due date or after it."""
     folder = course.root / "submitted" / student.name / lesson
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     if student.copy_of:
         for path in (course.root / "submitted" / student.copy_of / lesson).iterdir():
@@ -180,11 +245,13 @@ def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say
 
     cells = next(iter(given.values()), {})
     width = max(len(student.name) for student in students)
-    say(f"{lesson}: points by cell")
+    chinese = course.language == "zh"
+    say(f"{lesson}: {'每题得分' if chinese else 'points by cell'}")
     for number, cell in enumerate(cells, start=1):
-        say(f"  ({number}) {cell}, {cells[cell][1]:g} points")
+        say(f"  ({number}) {cell}, {cells[cell][1]:g} {'分' if chinese else 'points'}")
     heads = "".join(f"{f'({number})':>6}" for number in range(1, len(cells) + 1))
-    say(f"{'student':<{width}}{heads}   total  deserved")
+    first, last = ("学生", "    总分      应得") if chinese else ("student", "   total  deserved")
+    say(f"{first + ' ' * (width - len(first) * (2 if chinese else 1))}{heads}{last}")
     differences = []
     for student in students:
         seen = paper(student.copy_of) if student.copy_of else None

@@ -47,6 +47,11 @@ CLASS = (
 )
 
 
+def class_of(count: int) -> tuple[Student, ...]:
+    """So many students, from 1 to 30: the first of the large class, which are those named for what they do and then people."""
+    return large_class()[:count]
+
+
 def large_class() -> tuple[Student, ...]:
     """The nine, and 21 people: three of them late, two with an accident, one with somebody else's files."""
     people = [Student(f"person-{number:02d}", person=person) for number, person in enumerate(crowd(20), start=1)]
@@ -134,9 +139,12 @@ def _copied(given: Mapping[str, Response], items: Mapping[str, Item]) -> dict[st
             number, chosen = given[name].number, set(given[name].options)
             if item.number is not None:
                 right = number is not None and item.number.low <= number <= item.number.high
+            elif item.kind == "multiple":
+                hits = len(chosen & set(item.correct))
+                right = max(0.0, (hits - len(chosen - set(item.correct))) / len(item.correct))
             else:
                 right = bool(chosen) and chosen == set(item.correct)
-            points[name] = float(item.points) * right
+            points[name] = round(float(item.points) * right, 2)
     return points
 
 

@@ -1,52 +1,106 @@
-"""The files of a ZIP, or of a folder, by the path they have in it. Whoever handed in chose what is in there: sizes are limited
-before anything is unpacked, links are not followed, and a path can only lie inside.
+"""The files of a ZIP, or of a folder, one at a time. Whoever handed in chose what is in there: links are not followed, a path
+can only lie inside, and nothing is read beyond the number of bytes that is asked for.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from grader.files import MOST_BYTES
-from grader.ingest import MOST_FILES
+from grader.files import read_regular
 from grader.project import ProjectError
 
-MOST_PEOPLE = 5000
 JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini")
+CHUNK = 1 << 20  # bytes unpacked at a time
+HEAD = b"PK\x01\x02"  # begins every entry of a ZIP's directory
+UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others Python unpacks gigabytes before it can be stopped
 
 
-def files(path: Path) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """(path inside, bytes) of everything a ZIP or folder holds, in order; what is too large comes back empty. Raises ProjectError."""
+class Unreadable(Exception):
+    """A file that cannot be unpacked; the message is a sentence about it."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file. inside: its path in the archive; packed: the bytes it takes there; ``read(most)``: at most so many of its
+    bytes. Raises Unreadable, or whatever a damaged archive brings Python to raise.
+    """
+
+    inside: PurePosixPath
+    packed: int
+    read: Callable[[int], bytes]
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[list[Entry]]:
+    """What a ZIP or a folder on this machine holds, in order. Raises ProjectError for a file that is no ZIP."""
     if path.is_dir():
-        for one in sorted(path.rglob("*"))[: MOST_PEOPLE * 10]:
-            if (
-                one.is_file()
-                and not one.is_symlink()
-                and not _junk(inside := PurePosixPath(one.relative_to(path).as_posix()))
-            ):
-                yield inside, one.read_bytes() if one.stat().st_size <= MOST_BYTES else b""
+        yield list(_of_folder(path))
         return
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ProjectError(f"{path} cannot be read: {error.strerror}") from error
-    yield from unzipped(data, str(path))
+        archive = zipfile.ZipFile(path)
+    except FileNotFoundError:
+        raise ProjectError(f"{path}: there is no such file or folder") from None
+    except Exception as error:  # a damaged directory can raise nearly anything
+        raise ProjectError(
+            f"{path} is no ZIP that can be read ({error}); download it again, or unpack it and name the folder"
+        ) from error
+    with archive:
+        yield _of_zip(archive)
 
 
-def unzipped(data: bytes, name: str) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """The same of a ZIP in memory. Raises ProjectError for what is none."""
+@contextmanager
+def inner(data: bytes, most: int) -> Iterator[list[Entry]]:
+    """What a ZIP that a student packed holds. Raises Unreadable. most: files that are looked at."""
+    if data.count(HEAD) > most:
+        raise Unreadable(f"it holds more than {most} files")
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            for entry in sorted(archive.infolist(), key=lambda entry: entry.filename)[: MOST_PEOPLE * 10]:
-                parts = [part for part in _name(entry).replace("\\", "/").split("/") if part not in ("", ".", "..")]
-                if not entry.is_dir() and parts and not _junk(inside := PurePosixPath(*parts)):
-                    with archive.open(entry) as file:
-                        found = file.read(MOST_BYTES + 1)  # its head may lie about the size
-                    yield inside, found if len(found) <= MOST_BYTES else b""
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, OSError) as error:  # also encrypted ones
-        raise ProjectError(f"{name} is no ZIP that can be read: {error}") from error
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except Exception as error:
+        raise Unreadable(f"it is no ZIP that can be read ({error})") from error
+    with archive:
+        yield _of_zip(archive)
+
+
+def _of_zip(archive: zipfile.ZipFile) -> list[Entry]:
+    found = []
+    for entry in archive.infolist():
+        inside = _inside(_name(entry))
+        if inside is not None and not entry.is_dir():
+            found.append(Entry(inside, entry.compress_size, _reader(archive, entry)))
+    return sorted(found, key=lambda one: str(one.inside))
+
+
+def _reader(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[int], bytes]:
+    def read(most: int) -> bytes:
+        if entry.flag_bits & 0x1:
+            raise Unreadable("it is locked with a password")
+        if entry.compress_type not in UNPACKED:
+            how = zipfile.compressor_names.get(entry.compress_type, entry.compress_type)
+            raise Unreadable(f"it is packed in a way ({how}) that is not unpacked here")
+        parts, left = [], most
+        with archive.open(entry) as file:
+            while left > 0 and (part := file.read(min(CHUNK, left))):
+                parts.append(part)
+                left -= len(part)
+        return b"".join(parts)
+
+    return read
+
+
+def _of_folder(path: Path) -> Iterator[Entry]:
+    for folder, below, names in os.walk(path):
+        below.sort()
+        for name in sorted(names):
+            one = Path(folder) / name
+            inside = _inside(one.relative_to(path).as_posix())
+            if inside is not None and not one.is_symlink():
+                yield Entry(inside, 0, lambda most, one=one: read_regular(one, most))
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
@@ -62,14 +116,9 @@ def _name(entry: zipfile.ZipInfo) -> str:
     return entry.filename
 
 
-def _junk(path: PurePosixPath) -> bool:
-    return any(part in JUNK or part.startswith((".", "~")) for part in path.parts)
-
-
-def modest(found: dict[str, bytes]) -> dict[str, bytes]:
-    """As many files of one student as a submission may have: notebooks and answers first."""
-    kept, left = {}, MOST_BYTES
-    for name in sorted(found, key=lambda name: (not name.endswith((".ipynb", ".answers.json")), name))[:MOST_FILES]:
-        if len(found[name]) <= left:
-            kept[name], left = found[name], left - len(found[name])
-    return kept
+def _inside(name: str) -> PurePosixPath | None:
+    """The path that a name means, always below the top; None for what an operating system leaves behind."""
+    parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
+    if not parts or any(part in JUNK or part.startswith((".", "~")) for part in parts):
+        return None
+    return PurePosixPath(*parts)

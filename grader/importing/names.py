@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from grader.lms import KEYS, Row
+from grader.lms import KEYS, TEST_STUDENT, Row
 
 LMS = ("moodle", "canvas", "plain")
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
@@ -37,17 +36,36 @@ class Sender:
     head: str = ""
     late: bool = False
 
+    @property
+    def shown(self) -> str:
+        """As it is printed, and as ``--as`` takes it."""
+        return f"{self.name} ({self.number})" if self.number else self.name
+
 
 @dataclass(frozen=True)
 class Person:
     """Somebody of the roster: the name of the folder here, and what else the platform may call them. details: what the
-    gradebook keeps of a student (first_name, last_name, email, lms_user_id), as far as the roster says it.
+    gradebook keeps of a student (first_name, last_name, email, lms_user_id), as far as the roster says it. row: the
+    roster's own.
     """
 
     student: str
     numbers: frozenset[str] = frozenset()
     names: frozenset[str] = field(default_factory=frozenset)
     details: dict[str, str] = field(default_factory=dict, hash=False)
+    row: Row = field(default_factory=dict, hash=False)
+
+    @property
+    def ids(self) -> list[str]:
+        """Every id that the row gives, the one that counts first; a column student_id decides alone."""
+        columns = ("student_id",) if "student_id" in self.row else (*KEYS["canvas"], *KEYS["moodle"])
+        return [self.row[column] for column in columns if self.row.get(column)]
+
+    @property
+    def called(self) -> str:
+        """The name as a person reads it, or nothing."""
+        first, last = self.details.get("first_name", ""), self.details.get("last_name", "")
+        return self.row.get("Full name", "") or self.row.get("Student", "") or f"{first} {last}".strip()
 
 
 def sender(path: PurePosixPath, lms: str, lesson: str) -> tuple[Sender, str] | None:
@@ -79,57 +97,34 @@ def sender(path: PurePosixPath, lms: str, lesson: str) -> tuple[Sender, str] | N
 
 
 def people(rows: Iterable[Row]) -> list[Person]:
-    """Everybody of a roster, by every name and number it gives them."""
-    found = []
-    for row in rows:
-        ids = [row.get(column, "") for column in ("student_id", *KEYS["canvas"], *KEYS["moodle"])]
-        student = next((one for one in ids if one), "")
-        if student:
-            first, last = row.get("First name", ""), row.get("Last name", "")
-            names = [*ids, row.get("Student", ""), row.get("Full name", ""), f"{first} {last}", f"{last} {first}"]
-            if "," in (listed := row.get("Student", "")):  # Canvas: "Lovelace, Ada"
-                last, first = (part.strip() for part in listed.split(",", 1))
-                names.append(f"{first} {last}")
-            numbers = {row.get("ID", ""), *re.findall(r"\d+", row.get("Identifier", ""))}
-            mails = [one for one in ids if "@" in one]
-            details = {
-                "first_name": first,
-                "last_name": last,
-                "email": row.get("Email address", "") or next(iter(mails), ""),
-                "lms_user_id": row.get("ID", ""),
-            }
-            found.append(
-                Person(
-                    student,
-                    frozenset(numbers - {""}),
-                    frozenset(filter(None, map(plain, [*names, *(mail.split("@")[0] for mail in mails)]))),
-                    {name: said for name, said in details.items() if said},
-                )
-            )
-    return found
-
-
-def known_as(roster: Iterable[Person], there: Iterable[Person]) -> tuple[list[Person], dict[str, str]]:
-    """(everybody of both, once; student of the roster -> who that is in the gradebook already). The same student is who has
-    the same id, or, alone on both sides, the same mail address; the id of the gradebook stays.
+    """Everybody of a roster, by every name and number it gives them; a row without an id has the student "", and Canvas's own
+    test student is nobody.
     """
-    roster, gradebook = list(roster), {person.student: person for person in there}
-    by_mail, mails = {}, Counter(map(_mail, roster))
-    for mail, count in Counter(map(_mail, gradebook.values())).items():
-        if mail and count == mails[mail] == 1:
-            by_mail[mail] = next(person.student for person in gradebook.values() if _mail(person) == mail)
-    other = {
-        person.student: by_mail[_mail(person)]
-        for person in roster
-        if person.student not in gradebook and _mail(person) in by_mail
+    return [_person(row) for row in rows if row.get("Student") not in TEST_STUDENT]
+
+
+def _person(row: Row) -> Person:
+    ids = [row.get(column, "") for column in ("student_id", *KEYS["canvas"], *KEYS["moodle"])]
+    first, last = row.get("First name", ""), row.get("Last name", "")
+    names = [*ids, row.get("Student", ""), row.get("Full name", ""), f"{first} {last}", f"{last} {first}"]
+    if "," in (listed := row.get("Student", "")):  # Canvas: "Lovelace, Ada"
+        last, first = (part.strip() for part in listed.split(",", 1))
+        names.append(f"{first} {last}")
+    numbers = {row.get("ID", ""), *re.findall(r"\d+", row.get("Identifier", ""))}
+    mails = [one for one in ids if "@" in one]
+    details = {
+        "first_name": first,
+        "last_name": last,
+        "email": row.get("Email address", "") or next(iter(mails), ""),
+        "lms_user_id": row.get("ID", ""),
     }
-    found = [replace(person, student=other.get(person.student, person.student)) for person in roster]
-    listed = {person.student for person in found}
-    return [*found, *(person for name, person in gradebook.items() if name not in listed)], other
-
-
-def _mail(person: Person) -> str:
-    return person.details.get("email", "").casefold()
+    return Person(
+        next((one for one in ids if one), ""),
+        frozenset(numbers - {""}),
+        frozenset(filter(None, map(plain, [*names, *(mail.split("@")[0] for mail in mails)]))),
+        {name: said for name, said in details.items() if said},
+        row,
+    )
 
 
 def whose(one: Sender, everybody: Iterable[Person], lms: str) -> list[Person]:

@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from course.i18n import Text
 from course.learning.harvesting import carries_sheet, harvest
-from grader.ingest import reason_of
+from grader.ingest import REPLACED, reason_of
 from grader.marking.step import STATE, CourseStep, note, state
 
 
@@ -40,6 +40,7 @@ def take_answers(nb: NotebookNode, sidecar: str | None, lesson: str, reason: Tex
         note(nb, "file", reason)
         if "harm" not in reason:
             state(nb)["happened"].append("damaged")
+        state(nb)["lost"] = reason["en"].endswith(REPLACED["en"])  # nothing of the file itself is there
     for problem in problems:
         note(nb, "sheet", problem)
     state(nb)["sheet"] = sidecar is not None or carries_sheet(nb)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
@@ -16,8 +17,9 @@ from course.verdict import Verdict
 from grader.answers import keyed_items, stored
 from grader.marking import fingerprints, render
 from grader.marking.execute import PROBES
+from grader.marking.held import accepted, hold, print_of, why_held
 from grader.marking.running import Found
-from grader.marking.step import STATE, CourseStep, grade_id, note, notes, state
+from grader.marking.step import STATE, CourseStep, grade_id, note, notes, reasons, state
 from grader.marking.tasks import judge_task
 from grader.marking.verdicts import gravest
 from grader.papers import of_others, said_of_others
@@ -39,7 +41,9 @@ class Mark(CourseStep):
         if self.ours(resources):
             paper = self.paper(resources)
             items = keyed_items(self.project, self.lesson(resources), paper)
-            mark_cells(nb, items, self.tasks(resources), resources[PROBES], self.language(nb), paper)
+            student, root = resources["nbgrader"]["student"], Path(self.course_root)
+            looked = student in accepted(root, self.lesson(resources))
+            mark_cells(nb, items, self.tasks(resources), resources[PROBES], self.language(nb), paper, looked, student)
         return nb, resources
 
 
@@ -50,21 +54,25 @@ def mark_cells(
     found: Found,
     language: str,
     paper: Paper | None = None,
+    looked: bool = False,
+    student: str = "",
 ) -> None:
     """Give every graded cell its mark, from the answers kept in the notebook and from what the probes found.
 
-    paper: whose questions ``items`` are, where every student has others. What each mark rests on, and how the parts of a
+    paper: whose questions ``items`` are, where every student has others. looked: somebody has looked at it, and nothing is held
+    back any more. What each mark rests on, and how the parts of a
     task came out, stays in the notebook's metadata.
     """
     prints, verdicts = {}, {}
-    happened = {*state(nb).get("happened", ())}
-    if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
-        happened.add("answers")
-        note(nb, "answers-missing", _missing(len(items)))
+    happened, others = {*state(nb).get("happened", ())}, {}
+    state(nb)["print"] = print_of(nb)
     if paper is not None and (others := of_others(state(nb)["answers"], items, paper)):
         state(nb)["others"] = others
-        for sentence in said_of_others(others, paper):
-            note(nb, "other-paper", sentence)
+        happened.add("look")
+    varying = sum(item.varies for name, item in items.items() if name in state(nb)["answers"])
+    why = None if looked else why_held(nb, others, varying, student)
+    if why is None:
+        _note_answers(nb, items, happened, others, paper)
     for cell in nb.cells:
         cell.metadata = NotebookNode({name: _plain(cell.metadata[name]) for name in KEPT if name in cell.metadata})
         if cell.metadata.get("nbgrader", {}).get("grade") and not cell.metadata.nbgrader.get("solution"):
@@ -94,9 +102,24 @@ def mark_cells(
         verdicts=verdicts,
         fingerprints={**prints, "program": fingerprints.of_program()},
     )
+    if "look" in reasons(nb):
+        state(nb)["verdict"] = gravest({*happened, "look"})
+    if why is not None:
+        hold(nb, *why)
     said = notes(nb, language)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
+
+
+def _note_answers(
+    nb: NotebookNode, items: dict[str, Item], happened: set, others: dict[str, str], paper: Paper | None
+) -> None:
+    """What is to be said of the answers of a submission whose marks count."""
+    if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
+        happened.add("answers")
+        note(nb, "answers-missing", _missing(len(items)))
+    for sentence in said_of_others(others, paper) if others else ():
+        note(nb, "other-paper", sentence)
 
 
 def _missing(n: int) -> Text:

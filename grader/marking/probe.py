@@ -72,6 +72,8 @@ def _course_probe(name, calls, mime, largest):
 _course_probe(*__import__("json").loads(ARGUMENTS))
 """
 
+LONGEST_INTEGER = 300  # digits: 10**308 is the end of a float
+
 
 def seed(secret: bytes, *parts: str) -> random.Random:
     """The random inputs of one submission's task: the same at each marking, unknown without the secret."""
@@ -94,9 +96,14 @@ def results(outputs: list) -> dict[int, dict[str, Any]]:
     for output in outputs:
         text = output.get("data", {}).get(MIME) if output.get("output_type") == "display_data" else None
         try:
-            data = json.loads(text) if isinstance(text, str) else None
+            data = json.loads(text, parse_int=_whole) if isinstance(text, str) else None
         except (ValueError, RecursionError):
             continue
         if isinstance(data, dict) and isinstance(data.get("call"), int) and isinstance(data.get("state"), str):
             found.setdefault(data["call"], data)
     return found
+
+
+def _whole(text: str) -> int | float:
+    """A whole number; one beyond what a float holds is infinite, so that whatever reads it can compare it."""
+    return int(text) if len(text) < LONGEST_INTEGER else float(text)

@@ -37,6 +37,7 @@ YES, NO = both("yes", "是"), both("no", "否")
 YOURS = both("Your answer: {}", "你的答案：{}")
 TRUE = both("The right answer: {}", "正确答案：{}")
 NONE = both("none", "无")
+STEP, STEP_WHY = both("({})", "（{}）"), both("{}: {}", "{}：{}")
 CELL_LOOK = "padding:3px 12px 3px 0;text-align:left;vertical-align:top"
 REPAIRED = both("What the grader had to put in order", "评分程序做过的整理")
 
@@ -89,10 +90,12 @@ def order_blocks(item: Item, response: Response, language: str) -> list[str]:
     text = {option.id: _line(pick(option.text, language)) for option in item.options}
 
     def steps(ids: tuple[str, ...]) -> str:
-        return " → ".join(f"({text.get(i, i)})" for i in ids) or pick(NONE, language)
+        return " → ".join(pick(STEP, language).format(text.get(i, i)) for i in ids) or pick(NONE, language)
 
     whys = [
-        f"- {text[line.option]}: {_line(pick(line.why, language))}" for line in feedback(item, response) if line.why
+        "- " + pick(STEP_WHY, language).format(text[line.option].rstrip(".。"), _line(pick(line.why, language)))
+        for line in feedback(item, response)
+        if line.why
     ]
     return [
         pick(YOURS, language).format(steps(response.options)),

@@ -65,7 +65,7 @@ class Exam:
 @dataclass(frozen=True)
 class Submission:
     """What one student handed in: the notebook's bytes, the files beside it by relative path, and when. reason: what
-    was wrong with it when it came in, where something else lies there now.
+    was wrong with it when it came in, where something else lies there now; looked: it is marked as it is, whatever is odd.
     """
 
     student: str
@@ -73,6 +73,7 @@ class Submission:
     files: dict[str, bytes]
     when: str
     reason: Text | None = None
+    looked: bool = False
 
     @property
     def digest(self) -> str:
@@ -150,9 +151,12 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     run.go(shared(exam.sandbox), at_hand(submission.files, exam, released))
     running = monotonic() - before
     nb, _ = LimitOutput().preprocess(nb, {})
-    mark_cells(nb, keyed_items(project, exam.lesson, paper), hidden, run.found(), language, paper)
+    items = keyed_items(project, exam.lesson, paper)
+    mark_cells(nb, items, hidden, run.found(), language, paper, submission.looked, submission.student)
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox)
     scores, comments = _marks(nb)
+    if state(nb).get("held"):
+        scores = dict.fromkeys(scores)
     text = sayable(text_of(nb))
     return Marked(
         submission.student,

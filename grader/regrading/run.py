@@ -61,7 +61,7 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
         place.mkdir(parents=True)
         old = cell_marks(course, lesson)
         exam = _exam(course, lesson, how)
-        todo = [student for student in course.submitted(lesson) if course.autograded(student, lesson).exists()]
+        todo = [student for student in course.submitted(lesson) if _marks_count(course, lesson, student)]
         found.unmarked = sorted(set(course.submitted(lesson)) - set(todo))
         ours: dict[str, None] = {}
         with tqdm(total=len(todo), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
@@ -93,6 +93,16 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
         found.changes.sort(key=lambda change: (change.student, change.cell))
         _replace(place / PLAN, json.dumps({"rests on": rests_on(course.project, lesson), "sandbox": how.sandbox}))
     return found
+
+
+def _marks_count(course: Course, lesson: str, student: str) -> bool:
+    """Whether a submission is marked and not held back; one that cannot be read is named when it is marked again."""
+    path = course.autograded(student, lesson)
+    if not path.exists():
+        return False
+    with guarded(student, lambda *_: None):
+        return not graded_notebook(course, student, lesson).metadata.get(STATE, {}).get("held")
+    return True
 
 
 def write(course: Course, lesson: str, say: Say = print) -> list[str]:

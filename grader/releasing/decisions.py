@@ -13,8 +13,10 @@ COUNTS = ("nobody", "from-now", "all")  # for whom a question counts that comes 
 
 
 def read(root: Path, lesson: str) -> dict[str, Any]:
-    """{"nobody": graded cells that count for nobody, "excused": graded cell -> students it came too late for}."""
-    return {"nobody": [], "excused": {}, **_all(root).get(lesson, {})}
+    """{"nobody": graded cells that count for nobody, "excused": graded cell -> students it came too late for, "held": whether it is
+    prepared, and not handed out yet}.
+    """
+    return {"nobody": [], "excused": {}, "held": False, **_all(root).get(lesson, {})}
 
 
 def write(root: Path, lesson: str, decided: dict[str, Any]) -> None:
@@ -24,6 +26,11 @@ def write(root: Path, lesson: str, decided: dict[str, Any]) -> None:
     fresh = path.with_name(path.name + ".new")
     fresh.write_text(json.dumps({**_all(root), lesson: decided}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     os.replace(fresh, path)
+
+
+def held(root: Path) -> set[str]:
+    """The checkpoints that are prepared and not handed out: neither the exchange nor a bundle holds them."""
+    return {lesson for lesson, decided in _all(root).items() if decided.get("held")}
 
 
 def _all(root: Path) -> dict[str, Any]:

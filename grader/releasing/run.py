@@ -34,16 +34,25 @@ CHOICES = """  --added nobody     it is asked, and worth nothing
 
 
 def release(
-    course: Course, lesson: str, due: datetime | None = None, added: str | None = None, removed: bool = False
+    course: Course,
+    lesson: str,
+    due: datetime | None = None,
+    added: str | None = None,
+    removed: bool = False,
+    held: bool = False,
 ) -> list[str]:
     """Build the source assignment, make nbgrader's release version and hand it out, or out again, through the exchange;
     returns sentences about what that means for marks that exist. Raises ProjectError before anything is written.
 
     due: the due date in UTC without a zone; None leaves the one in the gradebook as it is. added: for whom questions
-    count that are new although somebody has handed in (of ``COUNTS``); removed: whether others may go, marks and all.
+    count that are new although somebody has handed in (of ``COUNTS``); removed: whether others may go, marks and all. held: prepare it
+    only; neither the exchange nor a bundle holds it until it is released without this.
     """
     _check_name(course, lesson)
     decided = decisions.read(course.root, lesson)
+    if decided["held"] != held:
+        decided["held"] = held
+        decisions.write(course.root, lesson, decided)
     notebook = _built(course, lesson, decided["nobody"])
     students = _handed_in(course, lesson)
     with course.gradebook as gradebook:
@@ -173,7 +182,8 @@ def _put(course: Course, lesson: str, notebook: NotebookNode, due: datetime | No
     if due is not None:
         with course.gradebook as gradebook:
             gradebook.update_or_create_assignment(lesson, duedate=due)
-    done(_hand_out(course, lesson), f"release_assignment {lesson}")
+    if lesson not in decisions.held(course.root):
+        done(_hand_out(course, lesson), f"release_assignment {lesson}")
 
 
 def _hand_out(course: Course, lesson: str) -> dict:

@@ -12,10 +12,10 @@ from typing import Any
 
 from course.learning.harvesting import decoded, history_of
 from course.learning.marking import misconceptions_of, trap_of
-from course.questions.bank import Bank
 from course.questions.items import Item, within
 from course.questions.variants import alternatives
 from grader.answers import every_item, keyed_items, stored
+from grader.beliefs import known_beliefs
 from grader.course import Course
 from grader.files import MOST_BYTES, read_regular, unlock
 from grader.guard import guarded
@@ -50,7 +50,7 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
             for place, subject in (*asked, *hidden.items())
             if place in tops
         ],
-        "beliefs": dict(Bank(course.project.learner_rooms).misconceptions()),
+        "beliefs": known_beliefs(course.project),
         "remedies": remedies(course.project, lesson),
         "students": [_guarded(course, lesson, name, items, marks.get(name, {}), say) for name in names],
         "idle": idle,
@@ -172,16 +172,22 @@ def _keys(item: Item) -> list[str]:
 
 
 def _as_standard(item: Item, items: dict[str, Item], answer: Data) -> Data:
-    """The answer to a variant with the number that it corresponds to in the standard variant; None for a number that is
-    neither right nor a trap.
+    """The answer to a variant as one to the standard variant: the number it corresponds to there (None for one that is neither
+    right nor a trap); the right options for the right ones, none for wrong ones, where other options are right.
     """
-    number, given = item.number, answer.get("number")
-    if not item.varies or number is None or given is None:
+    if not item.varies or "shown" in item.values:
         return answer
-    standard, trap = items[item.key].number, trap_of(number, given)
+    standard = items[item.key]
+    if item.options and item.correct != standard.correct:
+        right = set(answer.get("options") or ()) == set(item.correct)
+        return answer | {"options": list(standard.correct) if right else []}
+    number, given = item.number, answer.get("number")
+    if number is None or given is None:
+        return answer
+    trap = trap_of(number, given)
     if within(given, number.low, number.high):
-        return answer | {"number": standard.value}
-    return answer | {"number": standard.traps[number.traps.index(trap)].low if trap else None}
+        return answer | {"number": standard.number.value}
+    return answer | {"number": standard.number.traps[number.traps.index(trap)].low if trap else None}
 
 
 def history(root: Path, student: str, lesson: str) -> list[tuple[str, Data]]:

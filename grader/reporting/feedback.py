@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,18 @@ from nbformat import NotebookNode
 from course.i18n import both, pick
 from course.learning.marking import misconceptions_of
 from course.markup import inline, plain
-from course.questions.bank import Bank
 from course.questions.items import Item
 from course.units import format_points
 from grader.answers import keyed_items, stored
+from grader.beliefs import known_beliefs
+from grader.late_rules import read_rules
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
 from grader.papers import paper_in
 from grader.project import Infrastructure
 from grader.reporting.collect import remedies
 from grader.reporting.feedback_style import CSS
+from grader.reporting.second_look import contact, form
 
 TEMPLATES = Path(__file__).parent / "templates"
 SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
@@ -34,6 +37,14 @@ SAY = {
         "{right} right, {partly} partly right, {wrong} not right, {skipped} not attempted",
         "正确 {right}，部分正确 {partly}，不正确 {wrong}，未作答 {skipped}",
     ),
+    "held": both("Not marked yet", "还没有评分"),
+    "pending": both("Pending: a text waits to be marked", "待定：文字题还没有批改"),
+    "again by": both("Send it again by {when} UTC.", "请在 {when}（UTC）之前重新提交。"),
+    "again soon": both(
+        "Send it again as soon as you can, and ask your instructor until when it counts.",
+        "请尽快重新提交，并问老师最晚什么时候还算数。",
+    ),
+    "none": both("–", "–"),
     "late": both("Handed in late: {points} taken off.", "迟交扣分：{points}。"),
     "late one": both("Handed in late: 1 point taken off.", "迟交扣分：1。"),
     "number": both("Question {n}", "第 {n} 题"),
@@ -58,9 +69,19 @@ SAY = {
     "waits": both("not marked yet", "尚未评分"),
     "text": both("written answer", "文字作答"),
     "not asked": both("came after you handed in: full points", "交卷后才加的题：记满分"),
+    "whose": both("{student}", "{student}"),
+    "due": both("due {when} UTC", "截止 {when}（UTC）"),
+    "look head": both("Does a mark look wrong?", "觉得哪题判得不对？"),
+    "look": both(
+        "Copy these lines into a text file, write behind a question why it should be looked at again, delete the other questions, "
+        "and send the file to {whom}. A second look may find more points or fewer.",
+        "把下面几行复制到一个文本文件里，在题号后面写上理由，删掉其余的题，然后把文件发给{whom}。复核之后，分数可能升，也可能降。",
+    ),
+    "instructor": both("your instructor", "任课老师"),
     "not there": both("not in the release that your copy is of", "你那一版里还没有这题"),
 }
 END = both(".", "。")
+BRACKETS = both(" ({})", "（{}）")
 Data = dict[str, Any]
 
 
@@ -88,14 +109,20 @@ class Overview(CourseStep):
         for cell in nb.cells:
             if cell.metadata.get("nbgrader", {}).get("comment") == SAY["untouched"]["en"]:  # nbgrader's own words
                 cell.metadata.nbgrader.comment = _say("untouched", language)
+        is_held, waits = state.get("held"), any(grade["waits"] for grade in grades.values())
+        ideas = {} if is_held else items  # what was thought is not said of another's answers
         resources["course_page"] = {
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
             "css": CSS,
             "states": {n: s.replace(" ", "-") for n, s in states.items()},
             "title": _say("title", language, lesson=said["notebook"]),
-            "score": _points(max(0.0, said["score"]), said["max_score"], language),
-            "counts": _say("counts", language, **_counts(states)),
-            "late": _late(said["late_penalty"], language),
+            "score": _say("held" if is_held else "pending", language)
+            if is_held or waits
+            else _points(max(0.0, said["score"]), said["max_score"], language),
+            "counts": self._next_step(state, said, language)
+            if is_held
+            else _say("counts", language, **_counts(states)),
+            "late": "" if is_held or waits else _late(said["late_penalty"], language),
             "heads": [_say(name, language) for name in ("question", "points", "state")],
             "rows": [
                 {
@@ -103,7 +130,9 @@ class Overview(CourseStep):
                     "here": name in cells,
                     "name": names[name],
                     "state": states[name].replace(" ", "-"),
-                    "points": _points(grade["points"], grade["top"], language),
+                    "points": _say("none", language)
+                    if grade["waits"]
+                    else _points(grade["points"], grade["top"], language),
                     "words": _words(states[name], asides.get(name), language),
                 }
                 for name, grade in grades.items()
@@ -119,11 +148,48 @@ class Overview(CourseStep):
                 name: names[name] if name not in items else _say("number", language, n=place)
                 for place, name in enumerate(grades, start=1)
             },
-            **self._ideas(state, items, resources, language),
+            **self._ideas(state, ideas, resources, language),
             **self._before(said, language),
+            **self._second_look(said, grades, language),
             **{name: _say(name, language) for name in ("up", "yours", "comment")},
         }
         return nb, resources
+
+    def _next_step(self, state: dict, said: dict, language: str) -> str:
+        """What a student does whose marks are held back, and until when."""
+        sentence = pick(state["said"], language)
+        if state["held"] != "damaged":
+            return sentence
+        due = self._due(said)
+        until = (
+            None if due is None else read_rules(Path(self.course_root)).due(said["assignment"], said["student"], due)
+        )
+        if until is None or until < datetime.now(timezone.utc).replace(tzinfo=None):
+            return sentence + (" " if language == "en" else "") + _say("again soon", language)
+        return sentence + (" " if language == "en" else "") + _say("again by", language, when=f"{until:%Y-%m-%d %H:%M}")
+
+    def _second_look(self, said: dict, grades: dict[str, Data], language: str) -> Data:
+        """Whose page it is, the due date, and how to ask for a second look."""
+        due = self._due(said)
+        whom = contact(Path(self.course_root)) or _say("instructor", language)
+        if language == "zh" and whom[:1].isascii():
+            whom = f" {whom}"
+        lost = [name for name, grade in grades.items() if not grade["waits"] and grade["points"] < grade["top"]]
+        return {
+            "whose": _say("whose", language, student=said["student"]),
+            "due": _say("due", language, when=f"{due:%Y-%m-%d %H:%M}") if due else "",
+            "look_head": _say("look head", language),
+            "look": _say("look", language, whom=whom),
+            "form": form(said["assignment"], said["student"], lost, language) if lost else "",
+        }
+
+    @staticmethod
+    def _due(said: dict) -> datetime | None:
+        """The due date of the assignment, before any extension; naive, UTC."""
+        from nbgrader.api import Gradebook
+
+        with Gradebook(said["db_url"]) as gradebook:
+            return gradebook.find_assignment(said["assignment"]).duedate
 
     def _items(self, resources: dict) -> dict[str, Item]:
         try:
@@ -164,7 +230,7 @@ class Overview(CourseStep):
     def _ideas(self, state: dict, items: dict[str, Item], resources: dict, language: str) -> Data:
         """The false beliefs that the answers stand for, each with what meets it."""
         held = _beliefs(state, items)
-        texts = Bank(self.project.learner_rooms).misconceptions()
+        texts = known_beliefs(self.project)
         meet = remedies(self.project, self.lesson(resources)) if held else {}
         earlier = self._earlier_beliefs(resources["nbgrader"]) if held else {}
         ideas = []
@@ -211,7 +277,10 @@ class Overview(CourseStep):
                 except MissingEntry:
                     continue
                 left = max(0.0, one.score - (one.late_submission_penalty or 0.0))
-                rows.append({"name": lesson, "points": _points(left, one.max_score, language)})
+                grades = [grade for notebook in one.notebooks for grade in notebook.grades]
+                waits = any(grade.auto_score is None and grade.manual_score is None for grade in grades)
+                points = _say("none", language) if waits else _points(left, one.max_score, language)
+                rows.append({"name": lesson, "points": points})
         return {"before": rows, "before_head": _say("before", language)}
 
 
@@ -255,7 +324,7 @@ def _words(state: str, aside: str | None, language: str) -> str:
     if aside in ("waits", "not asked"):
         return f"{'…' if aside == 'waits' else SIGNS[state]} {_say(aside, language)}"
     said = f"{SIGNS[state]} {pick(WORDS[state], language)}"
-    return f"{said} ({_say(aside, language)})" if aside else said
+    return said + pick(BRACKETS, language).format(_say(aside, language)) if aside else said
 
 
 def _sentence(said: str, language: str) -> str:

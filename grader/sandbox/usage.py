@@ -8,6 +8,7 @@ accounting/psi.rst.
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,6 +80,11 @@ def stalled_s() -> float:
 def told() -> bool:
     """Whether this machine tells how long its threads wait for a processor."""
     return Path("/proc/self/schedstat").exists()
+
+
+def waited_s() -> float:
+    """Seconds for which this thread has waited for a processor that others used; 0 where the machine does not tell."""
+    return _waiting(os.getpid(), str(threading.get_native_id())) / 1e9
 
 
 def _waiting(pid: int, thread: str) -> int:

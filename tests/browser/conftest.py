@@ -65,7 +65,7 @@ def assert_open_to_all(page, moment: str, within: str | None = None, colours_alo
 
 
 OURS = """within => '<style>' + [...document.querySelectorAll('style')].map(one => one.textContent)
-  .filter(text => text.includes('.tbq') || text.includes('.tbg')).join('\\n') + '</style>'
+  .filter(text => text.includes('.tbq') || text.includes('.tbg') || text.includes('.tbr')).join('\\n') + '</style>'
   + [...document.querySelectorAll(within)].map(one => one.outerHTML).join('')"""
 
 

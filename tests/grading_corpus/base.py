@@ -32,14 +32,14 @@ ANSWERS = f"{LESSON}.answers.json"
 class Hostile:
     """One submission. harm: code of a cell between the tasks; task, report: other code for the two cells.
     change: what is done to the notebook; text: what is done to its text; files: beside it; place: what is done to
-    its folder at the very end. points, verdict: what it deserves (ANY, or words with |
+    its folder at the very end. points (None: held back), verdict: what it deserves (ANY, or words with |
     between, where it depends on the moment); says: what its problems in the summary say; told: what
     the instructor reads of it while marking goes on; shows, hides: what its graded notebook must and must not hold.
     """
 
     name: str
     harm: str = ""
-    points: float = BOTH
+    points: float | None = BOTH
     verdict: str = "ok"
     says: str = ""
     told: str = ""
@@ -79,7 +79,9 @@ def hand_in(case: Hostile, released: NotebookNode, folder: Path, words: dict[str
     """Write one submission; ``released`` is a copy of its own, ``words`` are filled in everywhere."""
     folder.mkdir(parents=True)
     notebook = released
-    cell_of(notebook, "90-t-contrast-answer").source = case.task
+    cell_of(
+        notebook, "90-t-contrast-answer"
+    ).source = f"{case.task}\n# {case.name}\n"  # two that differ in nothing would be held back
     cell_of(notebook, "90-t-report-answer").source = case.report
     first = next(
         cell for cell in notebook.cells if cell.get("id") == "bootstrap"

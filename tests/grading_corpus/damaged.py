@@ -103,6 +103,14 @@ def linked_folder(folder: Path) -> None:
     folder.symlink_to(folder.parents[1] / "top-student" / LESSON, target_is_directory=True)
 
 
+def linked_student(folder: Path) -> None:
+    """The student's own folder is a link to somebody else's."""
+    linked_folder(folder)
+    folder.unlink()
+    folder.parent.rmdir()
+    folder.parent.symlink_to(folder.parents[1] / "top-student", target_is_directory=True)
+
+
 def linked_notebook(folder: Path) -> None:
     (folder / NOTEBOOK).unlink()
     (folder / NOTEBOOK).symlink_to(folder.parents[1] / "top-student" / LESSON / NOTEBOOK)
@@ -295,16 +303,16 @@ CASES = (
         files=ANSWERED,
         text=lambda text: text[: len(text) // 2],
     ),
-    Hostile("last-byte-lost", points=0, verdict="damaged", says="ends in the middle", text=lambda text: text[:-3]),
+    Hostile("last-byte-lost", points=None, verdict="look", says="ends in the middle", text=lambda text: text[:-3]),
     Hostile(
         "binary-rubbish",
-        points=0,
-        verdict="damaged",
+        points=None,
+        verdict="look",
         says="cannot be read as JSON",
         text=lambda text: bytes(range(256)) * 50,
     ),
-    Hostile("json-but-no-notebook", points=0, verdict="damaged", says="not a notebook", text=lambda text: '{"a": [1]}'),
-    Hostile("json-too-deep", points=0, verdict="damaged", says="replaced", text=lambda text: nested(200_000)),
+    Hostile("json-but-no-notebook", points=None, verdict="look", says="not a notebook", text=lambda text: '{"a": [1]}'),
+    Hostile("json-too-deep", points=None, verdict="look", says="replaced", text=lambda text: nested(200_000)),
     Hostile(
         "json-nested-980",
         points=7,
@@ -320,18 +328,18 @@ CASES = (
     Hostile("nan-in-metadata", text=as_json(not_numbers)),
     Hostile(
         "folder-named-like-ours",
-        points=0,
-        verdict="damaged",
+        points=None,
+        verdict="look",
         says="ends in the middle",
         place=broken_beside(full_folder),
     ),
     Hostile(
-        "pipe-named-like-ours", points=0, verdict="damaged", says="ends in the middle", place=broken_beside(os.mkfifo)
+        "pipe-named-like-ours", points=None, verdict="look", says="ends in the middle", place=broken_beside(os.mkfifo)
     ),
     Hostile("files-without-rights", points=13, files=ANSWERED, place=no_rights),
     Hostile("folders-without-rights", points=13, files=ANSWERED, place=no_rights_at_all),
     Hostile("file-for-a-folder", says="another name", place=file_for_folder),
-    Hostile("pipe-for-a-folder", points=0, verdict="damaged", says="no notebook", place=pipe_for_folder),
+    Hostile("pipe-for-a-folder", points=None, verdict="look", says="no notebook", place=pipe_for_folder),
     Hostile(
         "attachment-missing",
         change=lambda nb: nb.cells.append(
@@ -340,8 +348,8 @@ CASES = (
     ),
     Hostile(
         "huge-number-in-json",
-        points=0,
-        verdict="damaged",
+        points=None,
+        verdict="look",
         says="replaced",
         text=lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "9" * 10_000),
     ),
@@ -356,8 +364,8 @@ CASES = (
     ),
     Hostile(
         "packed",
-        points=0,
-        verdict="damaged",
+        points=None,
+        verdict="look",
         says="cannot be read as JSON",
         text=lambda text: gzip.compress(text.encode()),
     ),
@@ -442,12 +450,13 @@ CASES = (
     Hostile("renamed", points=13, says="another name", place=unreadable_name, files=ANSWERED),
     Hostile("renamed-oddly", says="another name", place=not_utf8_name),
     Hostile("two-notebooks", says="another copy", place=two_names),
-    Hostile("notebook-is-a-folder", points=0, verdict="damaged", says="no notebook", place=folder_notebook),
-    Hostile("notebook-is-a-pipe", points=0, verdict="damaged", says="no notebook", place=fifo_notebook),
+    Hostile("notebook-is-a-folder", points=None, verdict="look", says="no notebook", place=folder_notebook),
+    Hostile("notebook-is-a-pipe", points=None, verdict="look", says="no notebook", place=fifo_notebook),
     Hostile("notebook-too-large", points=7, verdict="damaged", says="larger than", place=huge_notebook, files=ANSWERED),
-    Hostile("link-to-the-best", points=0, verdict="damaged", says="was a link", place=linked_notebook),
-    Hostile("link-under-another-name", points=0, verdict="damaged", says="no notebook", place=linked_other),
-    Hostile("folder-is-a-link", points=0, verdict="damaged", says="was a link", place=linked_folder),
+    Hostile("link-to-the-best", points=None, verdict="look", says="was a link", place=linked_notebook),
+    Hostile("link-under-another-name", points=None, verdict="look", says="no notebook", place=linked_other),
+    Hostile("folder-is-a-link", points=None, verdict="look", says="was a link", place=linked_folder),
+    Hostile("student-is-a-link", points=None, verdict="look", says="was a link", place=linked_student),
     Hostile("answers-are-a-link", place=linked_answers),
     Hostile(
         "links-to-secrets",

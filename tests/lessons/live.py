@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from course.experiment import base
+from course.experiment.plots import TABLE
 from course.i18n import LANGUAGES
 from course.records import Record
 from tests.forked import forked_processes
@@ -39,10 +41,27 @@ def record_of(name: str, rows: Sequence[dict[str, Any]], **machine: str) -> Reco
 
 def check_shown(record: Record) -> str:
     """As ``check_sentence``, and the picture can be drawn."""
+    check_picture(record)
+    return check_sentence(record)
+
+
+def check_picture(record: Record, bets: dict[str, str | float] | None = None) -> Any:
+    """What the experiment draws of the record: a Sheet, a Table, or matplotlib axes that name what they show."""
     from matplotlib.figure import Figure
 
-    base.get(record.experiment).draw(record, Figure().subplots())
-    return check_sentence(record)
+    draw = base.get(record.experiment).draw
+    takes = inspect.signature(draw).parameters
+    if "ax" not in takes:
+        picture = draw(record, bets or {})
+        assert picture.alt and "nan" not in picture.alt and picture.html()
+        return picture
+    axes = Figure().add_subplot()
+    draw(record, axes, **({"bets": bets or {}} if "bets" in takes else {}))
+    named = axes.get_gid() == TABLE or len(axes.texts) >= len(axes.patches) > 0  # a table, or a word on each bar
+    assert axes.get_xlabel() or named, "name what the axis shows, or make it a table"
+    assert axes.has_data()
+    axes.figure.canvas.draw()
+    return axes
 
 
 def check_sentence(record: Record) -> str:

@@ -18,7 +18,7 @@ def _totals(numbers: torch.Tensor, orders: list[torch.Tensor]) -> list[float]:
     return [numbers[order].sum().item() for order in orders]
 
 
-def _finding(record: Record) -> Text:
+def say_same_numbers(record: Record) -> Text:
     by_name = {row["numbers"]: row for row in record.rows}
     plain, whole, double = (by_name.get(name) for name in ("float32", *EXACT))
     if not (plain and whole and double):
@@ -37,7 +37,7 @@ def _finding(record: Record) -> Text:
     )
 
 
-def _draw(record: Record, ax: Any) -> None:
+def draw_same_numbers(record: Record, ax: Any) -> None:
     names = {
         "float32": "float32",
         "whole numbers": t("whole numbers, float32", "整数值，float32"),
@@ -51,7 +51,7 @@ def _draw(record: Record, ax: Any) -> None:
     ax.xaxis.get_major_locator().set_params(integer=True)
 
 
-def _settle(record: Record) -> dict[str, str | None]:
+def settle_same_numbers(record: Record) -> dict[str, str | None]:
     counts = [row["distinct"] for row in record.rows if row["numbers"] == "float32"]
     if not counts:
         return {"00-bet-sums": None}
@@ -67,9 +67,6 @@ def _settle(record: Record) -> dict[str, str | None]:
     title=both(
         "The same numbers in another order: how many different totals?", "同样的数换个顺序相加：会得到多少个不同的和？"
     ),
-    finding=_finding,
-    draw=_draw,
-    settles=_settle,
 )
 def same_numbers(budget: Budget) -> list[dict]:
     """Add 1000 numbers in 200 random orders: as they are, rounded to whole numbers, and in float64."""

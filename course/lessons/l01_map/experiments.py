@@ -128,9 +128,6 @@ def _inside(convolve: Callable[[], None], **asked: bool) -> Callable[[], None]:
         "What does a polite `flags(deterministic=True)` cost?",
         "礼貌地写一句 `flags(deterministic=True)`，要付出什么代价？",
     ),
-    finding=say_polite_request,
-    draw=draw_polite_request,
-    settles=settle_polite_request,
 )
 def polite_request(budget: Budget) -> list[dict]:
     """One convolution as it is, inside flags(deterministic=True), and with enabled=True said as well.
@@ -217,9 +214,6 @@ def _try(path: str, value: Any) -> str:
     needs="cpu",
     seconds=1,
     title=both("Twelve misspelt switches: who complains?", "十二个拼错的开关：谁会报错？"),
-    finding=say_typos,
-    draw=draw_typos,
-    settles=settle_typos,
 )
 def typos(budget: Budget) -> list[dict]:
     """Assign to twelve names that do not exist and note which assignment raises; all are taken back."""
@@ -320,9 +314,6 @@ def settle_who_sees(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=8,
     title=both("A switch is turned: who sees it?", "拨动一个开关：谁看得到？"),
-    finding=say_who_sees,
-    draw=draw_who_sees,
-    settles=settle_who_sees,
 )
 def who_sees(budget: Budget) -> list[dict]:
     """Turn cudnn.benchmark in one place and read it in a thread, a forked child and a spawned child."""
@@ -376,9 +367,6 @@ def settle_flags_trap(record: Record) -> dict[str, str | None]:
         "`with cudnn.flags(deterministic=True)`: what changes inside?",
         "`with cudnn.flags(deterministic=True)`：里面变了什么？",
     ),
-    finding=say_flags_trap,
-    draw=draw_flags_trap,
-    settles=settle_flags_trap,
 )
 def flags_trap(budget: Budget) -> list[dict]:
     """Read four cuDNN switches before, inside and after the documented context manager."""
@@ -416,9 +404,6 @@ def settle_frozen(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=5,
     title=both("The switches are frozen: which ways to move one still work?", "开关已冻结：还有哪些改法有效？"),
-    finding=say_frozen,
-    draw=draw_frozen,
-    settles=settle_frozen,
 )
 def frozen(budget: Budget) -> list[dict]:
     """Freeze the switches in a new process, then try ten ways to move one."""
@@ -466,9 +451,6 @@ def settle_not_a_switch(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=5,
     title=both("Six things that look like switches: what do they switch?", "六个看起来像开关的东西：它们到底管什么？"),
-    finding=say_not_a_switch,
-    draw=draw_not_a_switch,
-    settles=settle_not_a_switch,
 )
 def not_a_switch(budget: Budget) -> list[dict]:
     """Turn them in a new process, and ask before and after what they were meant to change."""

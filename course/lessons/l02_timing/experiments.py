@@ -151,9 +151,6 @@ def _call_and_read(call: Callable[[], object], read: Callable[[object], object])
     title=both(
         "Who makes you wait: the call, or the first look at the result?", "让你等待的是调用本身，还是第一次读取结果？"
     ),
-    finding=say_where_you_wait,
-    draw=draw_where_you_wait,
-    settles=settle_where_you_wait,
 )
 def where_you_wait(budget: Budget, gpu_size: int = 4096) -> list[dict]:
     """Split one piece of work into "the call returned" and "the value is there", on every device at hand."""
@@ -306,8 +303,6 @@ def draw_queue(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=1,
     title=both("What happens between start and stop?", "从开始计时到停表，中间发生了什么？"),
-    finding=say_queue,
-    draw=draw_queue,
 )
 def queue(budget: Budget) -> list[dict]:
     """One launch on an empty toy device, without and with a fence before the clock stops."""
@@ -393,9 +388,7 @@ def _toy_stopwatches(toy: ToyDevice) -> dict[str, Callable[[], float]]:
         "Five stopwatches, one kernel of known length: which tell the truth?",
         "同一个时长已知的 kernel，五种秒表：哪些说了真话？",
     ),
-    finding=say_five_stopwatches,
     draw=draw_stopwatches,
-    settles=settle_five_stopwatches,
 )
 def five_stopwatches(budget: Budget) -> list[dict]:
     """Read five stopwatches on the toy device, where the truth is planted."""

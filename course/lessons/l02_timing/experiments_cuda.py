@@ -64,7 +64,6 @@ def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
     needs="cuda",
     seconds=8,
     title=both("What do the five stopwatches read on a real GPU?", "在真正的 GPU 上，这五种秒表读数如何？"),
-    finding=say_stopwatches_cuda,
     draw=draw_stopwatches,
 )
 def stopwatches_cuda(budget: Budget, sizes: tuple[int, ...] = (512, 4096)) -> list[dict]:
@@ -136,8 +135,6 @@ def draw_first_call_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=45,
     title=both("What does the first call on a GPU pay for?", "GPU 上的第一次调用在为什么付费？"),
-    finding=say_first_call_cuda,
-    draw=draw_first_call_cuda,
 )
 def first_call_cuda(budget: Budget, processes: int = 3, calls: int = 6) -> list[dict]:
     """Fenced first calls in new processes: the context, then a product, a convolution and a second shape."""

@@ -141,9 +141,6 @@ def _fresh_conv(rng: random.Random) -> Callable[[], object]:
     needs="cpu",
     seconds=4,
     title=both("How much longer is the first call of a new shape?", "一个新形状的第一次调用要多花多少时间？"),
-    finding=say_first_call,
-    draw=draw_first_call,
-    settles=settle_first_call,
 )
 def first_call(budget: Budget) -> list[dict]:
     """Eight convolutions of new random shapes, twelve calls each on one thread, every call timed alone."""
@@ -215,8 +212,6 @@ def draw_interruptions(record: Record, ax: Any) -> None:
     title=both(
         "One call in twenty is interrupted: which summary notices?", "每二十次调用有一次被打断：哪种汇总会受影响？"
     ),
-    finding=say_interruptions,
-    draw=draw_interruptions,
 )
 def interruptions(budget: Budget) -> list[dict]:
     """Calls in turn, left alone and with a true pause of ten medians in every twentieth."""
@@ -265,9 +260,7 @@ def settle_same_code_twice(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=20,
     title=both("The same code against itself: who announces a winner?", "同一段代码和自己比赛：哪种方法会宣布“赢家”？"),
-    finding=say_same_code_twice,
     draw=draw_ratios,
-    settles=settle_same_code_twice,
 )
 def same_code_twice(budget: Budget) -> list[dict]:
     """Twenty races of one function against its twin: every winner is a false alarm."""
@@ -314,7 +307,6 @@ def say_planted_difference(record: Record) -> Text:
     needs="cpu",
     seconds=12,
     title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
-    finding=say_planted_difference,
     draw=draw_ratios,
 )
 def planted_difference(budget: Budget) -> list[dict]:
@@ -369,9 +361,6 @@ def settle_timer_threads(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=4,
     title=both("Does Timer's default measure what your program does?", "Timer 的默认设置测的是你程序的真实情形吗？"),
-    finding=say_timer_threads,
-    draw=draw_timer_threads,
-    settles=settle_timer_threads,
 )
 def timer_threads(budget: Budget) -> list[dict]:
     """One product timed by torch.utils.benchmark.Timer as it comes, and with all threads of the process."""

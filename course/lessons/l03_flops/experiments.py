@@ -82,9 +82,6 @@ def settle_vgg16_counters(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=25,
     title=both("Several counters, one VGG16: what does each one print?", "几个统计工具，一个 VGG16：各自打印多少？"),
-    finding=say_vgg16_counters,
-    draw=draw_vgg16_counters,
-    settles=settle_vgg16_counters,
 )
 def vgg16_counters(budget: Budget) -> list[dict]:
     """thop, ptflops and torch beside our count; a row for each tool, then one for each named difference."""
@@ -172,9 +169,6 @@ def settle_lstm_zero(record: Record) -> dict[str, str | None]:
         "One LSTM, one switch: what does PyTorch's own counter see?",
         "一个 LSTM，一个开关：PyTorch 自带的工具看到了什么？",
     ),
-    finding=say_lstm_zero,
-    draw=draw_lstm_zero,
-    settles=settle_lstm_zero,
 )
 def lstm_zero(budget: Budget) -> list[dict]:
     """FlopCounterMode on three recurrent layers, oneDNN on and off, beside the exact FLOPs."""
@@ -263,9 +257,6 @@ def settle_length(record: Record) -> dict[str, str | None]:
     title=both(
         "A longer text: how much more work is one GPT-2 block?", "文本变长，一个 GPT-2 block 的工作量增加多少？"
     ),
-    finding=say_length,
-    draw=draw_length,
-    settles=settle_length,
 )
 def length(budget: Budget) -> list[dict]:
     """MACs of a block of width 768 by length, the linear layers and the attention apart; nothing is timed."""

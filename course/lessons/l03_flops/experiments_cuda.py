@@ -65,8 +65,6 @@ def draw_peaks_cuda(record: Record, ax: Any) -> None:
         "On a GPU: how high is the roof of each number format, and where is the bend?",
         "在 GPU 上：每种数值格式的屋顶有多高，拐点在哪儿？",
     ),
-    finding=say_peaks_cuda,
-    draw=draw_peaks_cuda,
 )
 def peaks_cuda(budget: Budget) -> list[dict]:
     """Measured peaks of products in four formats and of the memory, and the ridge they make."""

@@ -167,9 +167,7 @@ def settle_depthwise(record: Record) -> dict[str, str | None]:
         "Depthwise against dense: does the time shrink like the MACs?",
         "逐通道卷积对普通卷积：耗时会和 MACs 一样缩小吗？",
     ),
-    finding=say_depthwise,
     draw=draw_shares,
-    settles=settle_depthwise,
 )
 def depthwise(budget: Budget) -> list[dict]:
     """Three shapes; in each a depthwise 3x3 convolution takes turns with the dense one, in memory that is kept."""
@@ -251,8 +249,6 @@ def draw_page_faults(record: Record, ax: Any) -> None:
         "One layer, twice: memory anew in every call, and memory that is kept",
         "同一层跑两遍：一遍每次都用新内存，一遍把内存留着",
     ),
-    finding=say_page_faults,
-    draw=draw_page_faults,
 )
 def page_faults(budget: Budget) -> list[dict]:
     """A dense and a depthwise layer of 32 channels at 112x112, in a process whose memory comes anew in every call, and in one
@@ -290,7 +286,6 @@ def say_group_sweep(record: Record) -> Text:
     needs="cpu",
     seconds=6,
     title=both("Cutting the work into groups: when does the time follow?", "用分组削减工作量：耗时什么时候会跟着降？"),
-    finding=say_group_sweep,
     draw=draw_shares,
 )
 def group_sweep(budget: Budget) -> list[dict]:
@@ -449,9 +444,6 @@ def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
     needs="cpu",
     seconds=18,
     title=both("The roof of this very machine: who is kept waiting by the memory?", "这台机器自己的屋顶：谁在等内存？"),
-    finding=say_roof,
-    draw=draw_roof,
-    settles=settle_roof,
 )
 def roof(budget: Budget) -> list[dict]:
     """Measured peaks, one linear layer with two batches taking turns, and six operations under the peaks."""

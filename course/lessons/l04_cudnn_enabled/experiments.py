@@ -184,9 +184,7 @@ def say_cpu_enabled(record: Record) -> Text:
     title=both(
         "On the CPU: does anything change when cudnn.enabled goes off?", "在 CPU 上：关掉 cudnn.enabled，有什么变化吗？"
     ),
-    finding=say_cpu_enabled,
     draw=draw_races,
-    settles=settle_cpu_enabled,
 )
 def cpu_enabled(budget: Budget) -> list[dict]:
     """Three layers on the CPU, cudnn.enabled on and off: time and bits. One thread."""
@@ -226,9 +224,7 @@ def say_onednn_ops(record: Record) -> Text:
     needs="mkldnn",
     seconds=11,
     title=both("The stand-in: which operations get slower without oneDNN?", "替身实验：没有 oneDNN，哪些算子会变慢？"),
-    finding=say_onednn_ops,
     draw=draw_races,
-    settles=settle_onednn_ops,
 )
 def onednn_ops(budget: Budget) -> list[dict]:
     """Six layers on the CPU, mkldnn.enabled on and off: time and bits. One thread."""
@@ -303,9 +299,6 @@ def draw_bits(record: Record, ax: Any) -> None:
     needs="mkldnn",
     seconds=6,
     title=both("oneDNN on or off: whose results are nearer to float64?", "oneDNN 开或关：谁的结果更接近 float64？"),
-    finding=say_bits,
-    draw=draw_bits,
-    settles=settle_bits,
 )
 def bits(budget: Budget) -> list[dict]:
     """Twelve convolutions with new weights and inputs, on and off, each compared with float64."""

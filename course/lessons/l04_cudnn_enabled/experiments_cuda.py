@@ -96,9 +96,6 @@ def settle_ops_cuda(record: Record) -> dict[str, str | None]:
     needs="cuda",
     seconds=60,
     title=both("On a GPU: which operations change when cuDNN goes off?", "在 GPU 上：关掉 cuDNN，哪些算子会变？"),
-    finding=say_ops_cuda,
-    draw=draw_ops_cuda,
-    settles=settle_ops_cuda,
 )
 def ops_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> list[dict]:
     """Ten operations, cudnn.enabled on and off, float32 on both sides; three of them with cuDNN's TF32 as well."""
@@ -156,8 +153,6 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
     title=both(
         "On a GPU: which kernels run with cuDNN and without?", "在 GPU 上：有 cuDNN 和没有 cuDNN，跑的是哪些 kernel？"
     ),
-    finding=say_kernels_cuda,
-    draw=draw_kernels_cuda,
 )
 def kernels_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> list[dict]:
     """The longest kernels of the same operations, cudnn.enabled on and off, by the profiler."""
@@ -232,8 +227,6 @@ def draw_bits_cuda(record: Record, ax: Any) -> None:
         "On a GPU: how near to float64 are the results with cuDNN and without?",
         "在 GPU 上：有 cuDNN 和没有 cuDNN，结果离 float64 有多近？",
     ),
-    finding=say_bits_cuda,
-    draw=draw_bits_cuda,
 )
 def bits_cuda(budget: Budget) -> list[dict]:
     """A convolution and an LSTM, ten times each, with cuDNN's TF32 as it comes and switched off."""
@@ -295,8 +288,6 @@ def draw_memory_cuda(record: Record, ax: Any) -> None:
     title=both(
         "On a GPU: what does one convolution need beside its input?", "在 GPU 上：一个卷积除了输入还要多少显存？"
     ),
-    finding=say_memory_cuda,
-    draw=draw_memory_cuda,
 )
 def memory_cuda(budget: Budget, sizes: tuple[int, ...] = (56, 112, 224)) -> list[dict]:
     """Peak of allocated memory of one forward pass above what was in use, three sizes, on and off."""
@@ -361,8 +352,6 @@ def draw_attention_cuda(record: Record, ax: Any) -> None:
         "On a GPU: cudnn.enabled is off; does attention still get cuDNN?",
         "在 GPU 上：cudnn.enabled 已关，注意力还能用上 cuDNN 吗？",
     ),
-    finding=say_attention_cuda,
-    draw=draw_attention_cuda,
 )
 def attention_cuda(budget: Budget) -> list[dict]:
     """Half-precision attention told to use its cuDNN kernel, with cudnn.enabled on and off."""

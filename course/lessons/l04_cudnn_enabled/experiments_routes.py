@@ -75,9 +75,6 @@ def settle_dispatch(record: Record) -> dict[str, str | None]:
     title=both(
         "Which switch changes PyTorch's choice for a CPU tensor?", "对 CPU 张量，哪个开关会改变 PyTorch 的选择？"
     ),
-    finding=say_dispatch,
-    draw=draw_dispatch,
-    settles=settle_dispatch,
 )
 def dispatch(budget: Budget) -> list[dict]:
     """Ask the backend selection about seven convolutions: as things are, without cuDNN, without oneDNN."""
@@ -146,8 +143,6 @@ def draw_pretend_gpu(record: Record, ax: Any) -> None:
     title=both(
         "Tensors that pretend to be on a GPU: what is chosen without cuDNN?", "假装在 GPU 上的张量：没有 cuDNN 时选谁？"
     ),
-    finding=say_pretend_gpu,
-    draw=draw_pretend_gpu,
 )
 def pretend_gpu(budget: Budget) -> list[dict]:
     """Ask the dispatcher about the same convolutions, without memory, on a GPU that may not exist."""
@@ -225,9 +220,6 @@ def settle_census(record: Record) -> dict[str, str | None]:
     title=both(
         "Ask every flags() for what is already so: what moves?", "向每个 flags() 提一个“保持原样”的请求：什么会动？"
     ),
-    finding=say_census,
-    draw=draw_census,
-    settles=settle_census,
 )
 def census(budget: Budget) -> list[dict]:
     """In a new process: each flags() without arguments and with one argument it has already."""
@@ -303,8 +295,6 @@ def draw_gates(record: Record, ax: Any) -> None:
         "From the source: who asks which switch on the way to a GPU kernel?",
         "源码怎么说：去往 GPU kernel 的路上，谁要问哪个开关？",
     ),
-    finding=say_gates,
-    draw=draw_gates,
 )
 def gates(budget: Budget) -> list[dict]:
     """The switches that stand before cuDNN, as they are now; 1 is open, -1 means that there is none."""

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import random
 from time import perf_counter
-from typing import Any
 
 import torch
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.plots import BLUE, ORANGE, tiles
-from course.experiment.words import NOTHING, middle, word
-from course.figures.style import colors, guide
+from course.experiment.words import NOTHING, TOO_NOISY, middle, word
+from course.figures.kinds import Bar, Ratio, bars, ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created
 from course.records import Record
-from course.timing.stats import median
+from course.tables import Table
+from course.timing.stats import median, median_interval
 
 LESSON = "05_cudnn_benchmark"
 PROBES = "course.lessons.l05_cudnn_benchmark.probes"
@@ -44,6 +44,22 @@ def _by_visit(record: Record) -> dict[tuple[int, int], list[float]]:
     return found
 
 
+def headline_first_call(record: Record) -> Text:
+    groups = _by_visit(record)
+    if len(groups) < 6:
+        return TOO_NOISY
+    new, back = (median(groups[visit, 1]) > 1.2 for visit in (1, 2))
+    if new and back:
+        return both("A new shape costs extra, and again after coming back.", "新形状要多花时间，回来之后又要花一次。")
+    if new:
+        return both(
+            "A new shape costs extra once; coming back costs nothing.", "新形状只多花一次时间，再回来不用重花。"
+        )
+    if back:
+        return both("Only coming back costs extra here, not the new shape.", "在这里，新形状不多花时间，回来才花。")
+    return both("Here not even a new shape costs extra.", "在这里，连新形状也不多花时间。")
+
+
 def say_first_call(record: Record) -> Text:
     groups = _by_visit(record)
     if len(groups) < 6:
@@ -56,25 +72,20 @@ def say_first_call(record: Record) -> Text:
     )
 
 
-def draw_first_call(record: Record, ax: Any) -> None:
-    from course.figures import samples
-
+def draw_first_call(record: Record, bets: dict) -> Sheet:
     groups = _by_visit(record)
     names = {
-        (1, 1): t("new: call 1", "新形状：第 1 次"),
-        (1, 2): t("new: call 2", "新形状：第 2 次"),
-        (1, 3): t("new: call 3", "新形状：第 3 次"),
-        (2, 1): t("back: call 1", "回来：第 1 次"),
-        (2, 2): t("back: call 2", "回来：第 2 次"),
-        (2, 3): t("back: call 3", "回来：第 3 次"),
+        (1, 1): t("new: first call", "新形状：第 1 次"),
+        (1, 2): t("new: second call", "新形状：第 2 次"),
+        (2, 1): t("back: first call", "回来：第 1 次"),
+        (2, 2): t("back: second call", "回来：第 2 次"),
     }
-    samples(
-        ax,
-        {names[key]: groups[key] for key in names if key in groups},
-        "",
-        log=True,
-        what=t("time / time of a later call of the same shape", "耗时 / 同一形状之后的调用"),
-    )
+    rows = []
+    for visit in filter(groups.__contains__, names):
+        span = median_interval(groups[visit])
+        rows.append(Ratio(names[visit], median(groups[visit]), span.low, span.high))
+    sides = (t("shorter than a later call", "比之后的调用短"), t("longer", "更长"))
+    return ratio_rows(rows, sides, middle=t("as long", "一样久"))
 
 
 @experiment(
@@ -86,8 +97,6 @@ def draw_first_call(record: Record, ax: Any) -> None:
     title=both(
         "Leave a shape and come back: is the first call expensive again?", "离开一个形状再回来：第一次调用又会很贵吗？"
     ),
-    finding=say_first_call,
-    draw=draw_first_call,
 )
 def first_call(budget: Budget) -> list[dict]:
     """Ten pairs of shapes new to this process, visited A A A B B B A A A B B B, every call timed alone."""
@@ -125,6 +134,26 @@ def _events(record: Record, setting: str) -> list[str]:
     return [row["event"] for row in record.rows if row["setting"] == setting]
 
 
+ANSWERS = {
+    "a": ("miss", "miss", "miss", "miss"),
+    "b": ("miss", "hit", "hit", "hit"),
+    "c": ("miss", "miss", "hit", "hit"),
+    "d": ("miss", "miss", "miss", "hit"),
+}
+"""What each option of the bet says of the four calls."""
+
+
+def headline_primitive_cache(record: Record) -> Text:
+    said = {
+        "a": both("Every call builds anew, even a size it has seen.", "每次调用都重新做，见过的尺寸也不例外。"),
+        "b": both("Built once, it serves every size.", "只做一次，所有尺寸都能用。"),
+        "c": both("A size seen before is found again: nothing is rebuilt.", "见过的尺寸直接找到，不用重做。"),
+        "d": both("A size had to come twice before it was found.", "一个尺寸来过两次才被记住。"),
+        None: both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。"),
+    }
+    return said[settle_primitive_cache(record)["05-bet-revisit"]]
+
+
 def say_primitive_cache(record: Record) -> Text:
     normal, off = _events(record, "as it comes"), _events(record, "cache off")
     sizes = [str(row["size"]) for row in record.rows if row["setting"] == "as it comes"]
@@ -142,77 +171,27 @@ def say_primitive_cache(record: Record) -> Text:
     )
 
 
-def draw_primitive_cache(record: Record, ax: Any) -> None:
-    """The cache after each call, from left to right: an entry is added at a miss; below, the same without a cache."""
-    from matplotlib.patches import FancyBboxPatch
-
+def draw_primitive_cache(record: Record, bets: dict) -> Table:
+    """What the log says of each call, with the cache and without; the line that was bet on stands below."""
     names = {"as it comes": t("with the cache", "有缓存"), "cache off": t("cache off", "关掉缓存")}
-    said = {"miss": t("miss: build it", "miss：现做"), "hit": t("hit: found", "hit：找到")}
-    settings = [name for name in names if _events(record, name)]
-    for line, setting in enumerate(settings):
-        top, kept = 2.5 * line, []
-        ax.text(0, top + 0.1, names[setting], va="center", fontsize=11, fontweight="bold")
-        for row in (one for one in record.rows if one["setting"] == setting):
-            left, hit = 2.0 * (row["call"] - 1), row["event"] == "hit"
-            colour = colors()[0 if hit else 1]
-            ax.text(
-                left + 0.9,
-                top + 0.5,
-                t(f"size {row['size']}", f"尺寸 {row['size']}"),
-                ha="center",
-                va="center",
-                fontsize=11,
-            )
-            ax.text(
-                left + 0.9,
-                top + 0.9,
-                said[row["event"]],
-                ha="center",
-                va="center",
-                fontsize=11,
-                color=colour,
-                fontweight="bold",
-            )
-            kept += [row["size"]] if setting == "as it comes" and not hit else []
-            ax.add_patch(
-                FancyBboxPatch(
-                    (left, top + 1.2),
-                    1.8,
-                    0.7,
-                    boxstyle="round,pad=0,rounding_size=0.1",
-                    facecolor="none",
-                    edgecolor=guide(),
-                    linestyle="-" if kept else ":",
-                )
-            )
-            for place, size in enumerate(kept):
-                used = size == row["size"]
-                ax.text(
-                    left + 1.8 * (place + 0.5) / max(2, len(kept)),
-                    top + 1.55,
-                    str(size),
-                    ha="center",
-                    va="center",
-                    fontsize=12,
-                    color=colour if used else guide(),
-                    fontweight="bold" if used else "normal",
-                )
-            if not kept:
-                ax.text(left + 0.9, top + 1.55, t("nothing kept", "什么也不留"), ha="center", va="center", fontsize=10)
-    ax.set(xlim=(-0.05, 7.9), ylim=(2.5 * len(settings) - 0.4, -0.15), xticks=[], yticks=[])
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
-    ax.set_xlabel(t("boxes: what the cache holds after the call", "框里：这次调用之后缓存里有什么"))
+    said = {"miss": t("miss: builds it", "miss：现做"), "hit": t("hit: found", "hit：找到")}
+    lines = [["", *(t(f"size {size}", f"尺寸 {size}") for size in SIZES)]]
+    marks, mine = {}, ANSWERS.get(bets.get("05-bet-revisit", ""))
+    for setting in (name for name in names if _events(record, name)):
+        marks |= {(len(lines) - 1, at): "told" for at, one in enumerate(_events(record, setting), 1) if one == "hit"}
+        lines.append([names[setting], *(said[one] for one in _events(record, setting))])
+    if mine:
+        lines.append(["", *(said[one] for one in mine)])
+    return Table(
+        [[*line, *[""] * (5 - len(line))] for line in lines],
+        marks,
+        {(len(lines) - 2, at) for at in (1, 2, 3, 4) if mine},
+    )
 
 
 def settle_primitive_cache(record: Record) -> dict[str, str | None]:
-    answers = {
-        ("miss", "miss", "miss", "miss"): "a",
-        ("miss", "hit", "hit", "hit"): "b",
-        ("miss", "miss", "hit", "hit"): "c",
-        ("miss", "miss", "miss", "hit"): "d",
-    }
-    return {"05-bet-revisit": answers.get(tuple(_events(record, "as it comes")))}
+    seen = tuple(_events(record, "as it comes"))
+    return {"05-bet-revisit": next((option for option, said in ANSWERS.items() if said == seen), None)}
 
 
 @experiment(
@@ -224,9 +203,6 @@ def settle_primitive_cache(record: Record) -> dict[str, str | None]:
     title=both(
         "Sizes 64, 96, 64, 96: what does oneDNN's own log say?", "尺寸 64、96、64、96：oneDNN 自己的日志怎么说？"
     ),
-    finding=say_primitive_cache,
-    draw=draw_primitive_cache,
-    settles=settle_primitive_cache,
 )
 def primitive_cache(budget: Budget) -> list[dict]:
     """Read hit or miss from the creation log of a new process, with the cache as it comes and without it."""
@@ -259,6 +235,21 @@ def _changed(record: Record, event: str, code: str, sign: str) -> str:
     return sign.join(CHANGES_SAID[row["change"]][code] for row in record.rows if row["event"] == event)
 
 
+def headline_what_is_new(record: Record) -> Text:
+    events = [row["event"] for row in record.rows if row["change"] != "first call"]
+    if "not seen" in events or not events:
+        return both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。")
+    new = events.count("miss")
+    if not new:
+        return both("Not one of these changes needs a new entry.", "这些改动都不需要新条目。")
+    if new == len(events):
+        return both("Every one of these changes needs a new entry.", "这些改动全都需要新条目。")
+    return both(
+        f"Other values cost nothing; {new} change{'s' * (new > 1)} of form need{'s' * (new == 1)} a new entry.",
+        f"换数值没事；有 {new} 种改动要新条目。",
+    )
+
+
 def say_what_is_new(record: Record) -> Text:
     if {row["event"] for row in record.rows} != {"hit", "miss"}:
         return NOTHING
@@ -269,8 +260,14 @@ def say_what_is_new(record: Record) -> Text:
     )
 
 
-def draw_what_is_new(record: Record, ax: Any) -> None:
-    tiles(ax, [(word(CHANGES_SAID[row["change"]]), row["event"], row["event"] == "hit") for row in record.rows])
+def draw_what_is_new(record: Record, bets: dict) -> Table:
+    said = {
+        "miss": t("miss: a new entry", "miss：新条目"),
+        "hit": t("hit: found", "hit：找到"),
+        "not seen": t("not seen", "没看到"),
+    }
+    lines = [["", ""], *([word(CHANGES_SAID[row["change"]]), said[row["event"]]] for row in record.rows)]
+    return Table(lines, {(at, 1): "told" for at, row in enumerate(record.rows) if row["event"] == "miss"})
 
 
 @experiment(
@@ -280,8 +277,6 @@ def draw_what_is_new(record: Record, ax: Any) -> None:
     needs="mkldnn",
     seconds=8,
     title=both("Change one thing: does it need a new entry?", "只改一样东西：需要新条目吗？"),
-    finding=say_what_is_new,
-    draw=draw_what_is_new,
 )
 def what_is_new(budget: Budget) -> list[dict]:
     """Seven calls that each differ from the first in one thing; hit or miss from the creation log."""
@@ -298,6 +293,18 @@ def what_is_new(budget: Budget) -> list[dict]:
 # --- 05-model-keys ------------------------------------------------------------------------------------------
 
 
+def headline_model_keys(record: Record) -> Text:
+    if not record.rows:
+        return TOO_NOISY
+    last = record.rows[-1]
+    if last["keys"] == last["calls"]:
+        return both("Every convolution of a model is a kind of its own.", "模型里的每个卷积都各不相同。")
+    return both(
+        f"A model repeats its convolutions: the last one has only {last['keys']} kinds.",
+        f"模型里的卷积多有重复：最后一个只有 {last['keys']} 种。",
+    )
+
+
 def say_model_keys(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -306,19 +313,13 @@ def say_model_keys(record: Record) -> Text:
     return both(f"In one forward pass at 224×224: {en}.", f"一次 224×224 的前向计算里：{zh}。")
 
 
-def draw_model_keys(record: Record, ax: Any) -> None:
-    names = [row["model"] for row in record.rows]
-    for shift, key, label, colour in (
-        (-0.2, "calls", t("convolution layers", "卷积层"), ORANGE),
-        (0.2, "keys", t("different keys", "不同的 key"), BLUE),
-    ):
-        bars = ax.bar(
-            [i + shift for i in range(len(names))], [row[key] for row in record.rows], 0.38, label=label, color=colour
-        )
-        ax.bar_label(bars)
-    ax.set_xticks(range(len(names)), names)
-    ax.set_ylabel(t("count", "个数"))
-    ax.legend()
+def draw_model_keys(record: Record, bets: dict) -> Sheet:
+    rows = []
+    for row in record.rows:
+        calls, keys = row["calls"], row["keys"]
+        rows.append(Bar(row["model"], calls, t(f"{calls} convolutions", f"{calls} 个卷积"), quiet=True))
+        rows.append(Bar("", keys, t(f"{keys} different", f"{keys} 种不同的")))
+    return bars(rows)
 
 
 def forward_keys(model: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple]:
@@ -354,8 +355,6 @@ def forward_keys(model: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple]:
     needs="cpu",
     seconds=8,
     title=both("How many different convolutions does a model hold?", "一个模型里有多少种不同的卷积？"),
-    finding=say_model_keys,
-    draw=draw_model_keys,
 )
 def model_keys(budget: Budget) -> list[dict]:
     """Convolution calls and distinct keys of one forward pass at 224x224, counted by hooks."""

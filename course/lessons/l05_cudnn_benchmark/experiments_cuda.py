@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
 from course.experiment.new_process import call_in_new_process
-from course.experiment.plots import BLUE, ORANGE
-from course.experiment.words import NOTHING, groups, middle
+from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
+from course.figures.curves import cost_curve
+from course.figures.kinds import Bar, Bet, bars, time_words, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
 from course.records import Record
@@ -38,23 +39,6 @@ def _times(process: list[dict], first: int, last: int) -> list[float]:
 
 def _has(stories: dict, *names: str) -> bool:
     return all(stories.get(name) for name in names)
-
-
-def _draw_calls(record: Record, ax: Any, names: tuple[str, ...]) -> None:
-    """call_ms over the number of the call: one line a story (medians over processes), logarithmic."""
-    from course.figures import lines
-
-    stories = _by_story(record)
-    names = tuple(name for name in names if name in stories)
-    calls = sorted({row["call"] for row in record.rows})
-    series = {}
-    for name in names:
-        processes = stories[name].values()
-        series[t(NAMES[name]["en"], NAMES[name]["zh"])] = [
-            median([row["call_ms"] for p in processes for row in p if row["call"] == call] or [float("nan")])
-            for call in calls
-        ]
-    lines(ax, calls, series, xlabel=t("call", "第几次调用"), ylabel="ms", log_y=True)
 
 
 def _by_process(processes: dict[int, list[dict]], first: int, last: int = 999, key: str = "call_ms") -> list[float]:
@@ -97,6 +81,24 @@ def _stories(
 # --- 05-first-call-cuda -------------------------------------------------------------------------------------
 
 
+def _bar(name: str, remark: str, ms: float, quiet: bool) -> Bar:
+    """A bar of milliseconds."""
+    return Bar(name, max(0.0, ms), time_words(max(0.0, ms) / 1e3), quiet, remark)
+
+
+def headline_first_call_cuda(record: Record) -> Text:
+    stories = _by_story(record)
+    if not _has(stories, "off", "on"):
+        return TOO_NOISY
+    off, on = (median(_by_process(stories[name], 1, 1)) for name in ("off", "on"))
+    if on < 1.2 * off:
+        return both("The first call shows no search here.", "在这里，第一次调用看不出搜索的开销。")
+    many = times(on / off)
+    return both(
+        f"With the search on, the first call takes {many} times as long.", f"开了搜索，第一次调用要 {many} 倍的时间。"
+    )
+
+
 def say_first_call_cuda(record: Record) -> Text:
     stories = _by_story(record)
     if not _has(stories, "off", "on"):
@@ -123,8 +125,16 @@ def say_first_call_cuda(record: Record) -> Text:
     )
 
 
-def draw_first_call_cuda(record: Record, ax: Any) -> None:
-    _draw_calls(record, ax, ("off", "on", "threads"))
+def draw_first_call_cuda(record: Record, bets: dict) -> Sheet:
+    stories = _by_story(record)
+    first = {name: median(_by_process(stories[name], 1, 1)) for name in ("off", "on")}
+    later = {name: median(_by_process(stories[name], 3)) for name in ("off", "on")}
+    names = {
+        "off": (t("search off", "不搜索"), t("first call", "第一次调用")),
+        "on": (t("search on", "开搜索"), t("first call", "第一次调用")),
+    }
+    rows = [_bar(*names[name], first[name], name == "off") for name in names]
+    return bars([*rows, _bar(t("search on", "开搜索"), t("later calls", "之后的调用"), later["on"], True)])
 
 
 @experiment(
@@ -137,8 +147,6 @@ def draw_first_call_cuda(record: Record, ax: Any) -> None:
         "cuDNN: the first call of a shape and the later ones, search off and on",
         "cuDNN：一个形状的第一次调用与之后的调用，关搜索与开搜索",
     ),
-    finding=say_first_call_cuda,
-    draw=draw_first_call_cuda,
 )
 def first_call_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
     """Twelve fenced calls of one convolution in new processes: search off, on, on with every call in a new thread."""
@@ -150,19 +158,37 @@ def first_call_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dic
 # --- 05-sizes-cuda ------------------------------------------------------------------------------------------
 
 
+def _sizes(record: Record) -> dict[int, tuple[list[float], list[float]]]:
+    """size -> (first call, median of the calls of the same size after it), one of each a process, search on."""
+    found: dict[int, tuple[list[float], list[float]]] = {}
+    for process in _by_story(record).get("on", {}).values():
+        for size, rows in groups(process, "size").items():
+            calls = [row["call_ms"] for row in rows]
+            if len(calls) > 1:
+                first, again = found.setdefault(size, ([], []))
+                first.append(calls[0])
+                again.append(median(calls[1:]))
+    return dict(sorted(found.items()))
+
+
+def headline_sizes_cuda(record: Record) -> Text:
+    found = _sizes(record)
+    if not found:
+        return TOO_NOISY
+    dear = [median(first) > 2 * median(again) for first, again in found.values()]
+    if all(dear):
+        return both("Every new size costs once; when it returns it is quick.", "每个新尺寸都贵一次，再来就快了。")
+    if any(dear):
+        return both("Some new sizes cost extra, others do not.", "有的新尺寸会多花时间，有的不会。")
+    return both("New sizes cost nothing extra here.", "在这里，新尺寸不会多花时间。")
+
+
 def say_sizes_cuda(record: Record) -> Text:
     stories = _by_story(record)
     if not _has(stories, "off", "on"):
         return NOTHING
     parts = {"en": [], "zh": []}
-    for size in sorted({row["size"] for row in record.rows}):
-        first, again = [], []
-        for process in stories["on"].values():
-            mine = [row["call_ms"] for row in process if row["size"] == size]
-            first += mine[:1]
-            again += [median(mine[1:])] if mine[1:] else []
-        if not again:
-            continue
+    for size, (first, again) in _sizes(record).items():
         parts["en"].append(f"{size}: first {middle(first)} ms, again {middle(again)} ms")
         parts["zh"].append(f"{size}：第一次 {middle(first)} ms，再来 {middle(again)} ms")
     if not parts["en"]:
@@ -170,11 +196,12 @@ def say_sizes_cuda(record: Record) -> Text:
     return both(f"With the search on, {'; '.join(parts['en'])}.", f"开搜索时，{'；'.join(parts['zh'])}。")
 
 
-def draw_sizes_cuda(record: Record, ax: Any) -> None:
-    _draw_calls(record, ax, ("off", "on"))
-    seen = {row["call"]: row["size"] for row in record.rows}
-    ax.set_xticks(sorted(seen), [str(seen[call]) for call in sorted(seen)])
-    ax.set_xlabel(t("size of the image, in order of the calls", "图像尺寸，按调用顺序"))
+def draw_sizes_cuda(record: Record, bets: dict) -> Sheet:
+    rows = []
+    for size, (first, again) in _sizes(record).items():
+        rows.append(_bar(t(f"size {size}", f"尺寸 {size}"), t("first time", "第一次"), median(first), False))
+        rows.append(_bar(t(f"size {size}", f"尺寸 {size}"), t("again", "再来"), median(again), True))
+    return bars(rows)
 
 
 @experiment(
@@ -184,8 +211,6 @@ def draw_sizes_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=75,
     title=both("cuDNN: sizes 128, 256, 512, and the same again", "cuDNN：尺寸 128、256、512，再来一遍"),
-    finding=say_sizes_cuda,
-    draw=draw_sizes_cuda,
 )
 def sizes_cuda(budget: Budget, batch: int = 4, sizes: tuple[int, ...] = (128, 256, 512)) -> list[dict]:
     """The sizes three times over, search off and on, three new processes each."""
@@ -219,6 +244,16 @@ def _flip_numbers(record: Record) -> dict[str, list[float]] | None:
     }
 
 
+def headline_flip_cuda(record: Record) -> Text:
+    said = {
+        "a": both("Turned on late, the search still runs at once.", "后来才打开，搜索还是立刻就跑。"),
+        "b": both("A shape seen before the flip keeps its old plan.", "打开之前见过的形状，一直沿用旧计划。"),
+        "c": both("Turned on late, it is faster at once, without a search.", "后来才打开，不用搜索就立刻变快。"),
+        None: TOO_NOISY,
+    }
+    return said[settle_flip_cuda(record)["05-bet-flip"]]
+
+
 def say_flip_cuda(record: Record) -> Text:
     numbers = _flip_numbers(record)
     if numbers is None:
@@ -240,10 +275,19 @@ def say_flip_cuda(record: Record) -> Text:
     )
 
 
-def draw_flip_cuda(record: Record, ax: Any) -> None:
-    _draw_calls(record, ax, ("off", "flipped", "on"))
-    ax.axvline(10.5, color="gray", linestyle=":")
-    ax.axvline(20.5, color="gray", linestyle=":")
+def draw_flip_cuda(record: Record, bets: dict) -> Sheet:
+    """What three first calls cost beyond a later one; the bet is on the one after the flip."""
+    numbers = _flip_numbers(record)
+    search, flip, new = (median(numbers[key]) for key in ("search", "flip", "new"))
+    extra = t("beyond a later call", "比之后的调用多出")
+    rows = [
+        _bar(t("on from the start", "一开始就打开"), extra, search, True),
+        _bar(t("after the flip, same shape", "打开后，同一形状"), extra, flip, False),
+        _bar(t("after the flip, new shape", "打开后，新形状"), extra, new, True),
+    ]
+    said = {"a": t("a search", "一次搜索"), "b": t("nothing", "什么都不变"), "c": t("faster at once", "立刻变快")}
+    mine = bets.get("05-bet-flip")
+    return bars(rows, Bet(said[mine], rows=[1], span=(0, search if mine == "a" else search / 50)) if mine else None)
 
 
 def settle_flip_cuda(record: Record) -> dict[str, str | None]:
@@ -274,9 +318,6 @@ def settle_flip_cuda(record: Record) -> dict[str, str | None]:
     needs="cuda",
     seconds=110,
     title=both("cuDNN: the switch is turned on after the shape was seen", "cuDNN：见过这个形状之后再打开开关"),
-    finding=say_flip_cuda,
-    draw=draw_flip_cuda,
-    settles=settle_flip_cuda,
 )
 def flip_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, int] = (128, 160)) -> list[dict]:
     """Ten calls off, then ten on; off or on all the way; at the end of each a shape never seen."""
@@ -292,6 +333,18 @@ def flip_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, int] = (128, 160
 
 
 # --- 05-memory-cuda -----------------------------------------------------------------------------------------
+
+
+def headline_memory_cuda(record: Record) -> Text:
+    stories = _by_story(record)
+    if not _has(stories, "off", "on"):
+        return TOO_NOISY
+    off, on = (median(_by_process(stories[name], 1, 1, key="peak_reserved_mib")) for name in ("off", "on"))
+    if on > 1.1 * off:
+        return both("While it searches, the first call needs more memory.", "搜索期间，第一次调用要用更多显存。")
+    if on < 0.9 * off:
+        return both("With the search on, the first call needs less memory.", "开了搜索，第一次调用反而少用显存。")
+    return both("The search needs no extra memory here.", "在这里，搜索不多用显存。")
 
 
 def say_memory_cuda(record: Record) -> Text:
@@ -310,21 +363,13 @@ def say_memory_cuda(record: Record) -> Text:
     )
 
 
-def draw_memory_cuda(record: Record, ax: Any) -> None:
-    stories = _by_story(record)
-    for name, colour, shift in (("off", ORANGE, -0.15), ("on", BLUE, 0.15)):
-        for i, process in enumerate(stories.get(name, {}).values()):
-            ax.plot(
-                [row["call"] + shift for row in process],
-                [row["peak_reserved_mib"] for row in process],
-                "s" if name == "off" else "o",
-                color=colour,
-                label=t(NAMES[name]["en"], NAMES[name]["zh"]) if i == 0 else None,
-            )
-    ax.set_xlabel(t("call", "第几次调用"))
-    ax.set_ylabel(t("peak of reserved memory (MiB)", "保留显存峰值（MiB）"))
-    ax.set_ylim(bottom=0)
-    ax.legend()
+def draw_memory_cuda(record: Record, bets: dict) -> Sheet:
+    rows = []
+    for name in ("off", "on"):
+        for remark, calls in ((t("first call", "第一次调用"), (1, 1)), (t("later", "之后"), (3,))):
+            mib = median(_by_process(_by_story(record)[name], *calls, key="peak_reserved_mib"))
+            rows.append(Bar(word(NAMES[name]), mib, f"{mib:,.0f} MiB", name == "off", remark))
+    return bars(rows)
 
 
 @experiment(
@@ -334,8 +379,6 @@ def draw_memory_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=75,
     title=both("cuDNN: memory around the first call", "cuDNN：第一次调用前后的显存"),
-    finding=say_memory_cuda,
-    draw=draw_memory_cuda,
 )
 def memory_cuda(budget: Budget, batch: int = 16, size: int = 256) -> list[dict]:
     """Peak of reserved memory at each of five calls, search off and on, three new processes each."""
@@ -343,6 +386,18 @@ def memory_cuda(budget: Budget, batch: int = 16, size: int = 256) -> list[dict]:
 
 
 # --- 05-limit-cuda ------------------------------------------------------------------------------------------
+
+
+def headline_limit_cuda(record: Record) -> Text:
+    found = {limit: median([row["first_ms"] for row in rows]) for limit, rows in groups(record.rows, "limit").items()}
+    if len(found) < 2:
+        return TOO_NOISY
+    longest = max(found, key=found.__getitem__)
+    if found[longest] < 1.2 * min(found.values()):
+        return both("The limit hardly changes the first call here.", "在这里，上限几乎不影响第一次调用。")
+    if longest == 0:
+        return both("Trying every plan makes the longest first call.", "把计划全试一遍，第一次调用最久。")
+    return both(f"The longest first call came with a limit of {longest}.", f"上限取 {longest} 时，第一次调用最久。")
 
 
 def say_limit_cuda(record: Record) -> Text:
@@ -381,17 +436,12 @@ def say_limit_cuda(record: Record) -> Text:
     )
 
 
-def draw_limit_cuda(record: Record, ax: Any) -> None:
-    from course.figures import grouped
-
-    found = groups(record.rows, "limit")
-
-    def spans(key: str) -> list[tuple[float, float, float]]:
-        values = [[row[key] for row in rows] for rows in found.values()]
-        return [(median(one), min(one), max(one)) for one in values]
-
-    series = {t("first call", "第一次调用"): spans("first_ms"), t("later calls", "之后的调用"): spans("later_ms")}
-    grouped(ax, [f"limit {name}" for name in found], series, "ms", log=True, what=t("time", "耗时"))
+def draw_limit_cuda(record: Record, bets: dict) -> Sheet:
+    found = {limit: median([row["first_ms"] for row in rows]) for limit, rows in groups(record.rows, "limit").items()}
+    names = {
+        limit: t("every plan", "试全部") if limit == 0 else t(f"{limit} plans", f"试 {limit} 个") for limit in found
+    }
+    return bars([_bar(names[limit], t("first call", "第一次调用"), ms, False) for limit, ms in found.items()])
 
 
 @experiment(
@@ -404,8 +454,6 @@ def draw_limit_cuda(record: Record, ax: Any) -> None:
         "cuDNN: benchmark_limit 1, 3, 10 and 0 (no limit): time, memory, winner",
         "cuDNN：benchmark_limit 取 1、3、10 和 0（不限）：耗时、显存、赢家",
     ),
-    finding=say_limit_cuda,
-    draw=draw_limit_cuda,
 )
 def limit_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
     """First and later calls of one shape for four limits, with memory and winner, two new processes each."""
@@ -441,11 +489,30 @@ def _pay_numbers(record: Record) -> dict[str, float] | None:
     }
 
 
+def _paid_after(numbers: dict[str, float]) -> int | None:
+    """Steps after the first until the search is paid back, by the medians; None where no gain is certain."""
+    if numbers["high"] >= 1:
+        return None
+    search = numbers["first_on_ms"] - numbers["first_off_ms"]
+    return max(0, math.ceil(search / (numbers["slow_ms"] - numbers["fast_ms"])))
+
+
+def headline_pays_cuda(record: Record) -> Text:
+    numbers = _pay_numbers(record)
+    if numbers is None:
+        return TOO_NOISY
+    steps = _paid_after(numbers)
+    if steps is None:
+        return both("Here no gain is certain, so nothing is paid back.", "在这里没有确定的收益，也就谈不上回本。")
+    if steps == 0:
+        return both("The search is paid back at once.", "搜索立刻就回本。")
+    return both(f"The search is paid back after {steps} step{'s' * (steps > 1)}.", f"搜索过 {steps} 步之后回本。")
+
+
 def say_pays_cuda(record: Record) -> Text:
     n = _pay_numbers(record)
     if n is None:
         return NOTHING
-    search = n["first_on_ms"] - n["first_off_ms"]
     lines = both(
         f"The first step took {n['first_off_ms']:.4g} ms with the search off and {n['first_on_ms']:.4g} ms with it on; "
         f"a later step {n['slow_ms']:.4g} ms and {n['fast_ms']:.4g} ms (ratio of any two processes within [{n['low']:.3f}, "
@@ -454,37 +521,33 @@ def say_pays_cuda(record: Record) -> Text:
         f"之后每步 {n['slow_ms']:.4g} ms 与 {n['fast_ms']:.4g} ms（任意两个进程之比在 [{n['low']:.3f}, "
         f"{n['high']:.3f}] 内）。",
     )
-    if n["high"] >= 1:
+    steps = _paid_after(n)
+    if steps is None:
         return both(
             lines["en"] + " No gain is certain, so no break-even can be named.",
             lines["zh"] + "没有确定的收益，所以说不出回本点。",
         )
-    steps = max(0, math.ceil(search / (n["slow_ms"] - n["fast_ms"])))
     return both(
         lines["en"] + f" By the medians, the search is paid back {steps} steps after the first.",
         lines["zh"] + f"按中位数，搜索在第一步之后再走 {steps} 步回本。",
     )
 
 
-def draw_pays_cuda(record: Record, ax: Any) -> None:
-    for name, colour, style in (("off", ORANGE, "--"), ("on", BLUE, "-")):
-        for i, row in enumerate(row for row in record.rows if row["story"] == name):
-            total, totals = 0.0, []
-            for ms in row["samples_ms"]:
-                total += ms
-                totals.append(total)
-            ax.plot(
-                range(1, len(totals) + 1),
-                totals,
-                style,
-                color=colour,
-                label=t(NAMES[name]["en"], NAMES[name]["zh"]) if i == 0 else None,
-            )
-    ax.set_xlabel(t("steps", "步数"))
-    ax.set_ylabel(t("total time so far (ms)", "累计耗时（ms）"))
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.legend()
+def draw_pays_cuda(record: Record, bets: dict) -> Sheet:
+    n = _pay_numbers(record)
+    steps = _paid_after(n)
+    when = (
+        t(f"paid back after {steps} steps", f"{steps} 步后回本")
+        if steps is not None
+        else t("no gain is certain", "没有确定的收益")
+    )
+    return cost_curve(
+        max(0.0, n["first_on_ms"] - n["first_off_ms"]),
+        n["slow_ms"],
+        n["fast_ms"] if steps is not None else n["slow_ms"],
+        (t("search off", "不搜索"), t("search on", "开搜索")),
+        (t("not yet paid back", "还没回本"), t("paid back", "回本了"), when),
+    )
 
 
 @experiment(
@@ -497,8 +560,6 @@ def draw_pays_cuda(record: Record, ax: Any) -> None:
         "cuDNN: a ResNet18, 150 steps of one shape: when is the search paid back?",
         "cuDNN：ResNet18，同一形状 150 步：搜索什么时候回本？",
     ),
-    finding=say_pays_cuda,
-    draw=draw_pays_cuda,
 )
 def pays_cuda(budget: Budget, steps: int = 150, batch: int = 32, size: int = 224) -> list[dict]:
     """Forward passes of a ResNet18, 32 images of 224x224, search off and on, three new processes each."""

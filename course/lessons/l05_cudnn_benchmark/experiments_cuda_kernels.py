@@ -7,11 +7,12 @@ from typing import Any
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart, joined_set
 from course.experiment.new_process import call_in_new_process
-from course.experiment.words import NOTHING, groups
+from course.experiment.words import NOTHING, TOO_NOISY, groups, word
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES
 from course.lessons.l05_cudnn_benchmark.experiments_cuda import NAMES
 from course.records import Record
+from course.tables import Table
 
 Case = tuple[int, str]
 
@@ -27,6 +28,21 @@ def _sets(record: Record) -> dict[Case, list[str]]:
 def _longest(record: Record) -> dict[Case, dict]:
     """(size, story) -> the row of the longest kernel of its first process."""
     return {(row["size"], row["story"]): row for row in reversed(record.rows) if row["place"] == 1}
+
+
+def headline_kernels_cuda(record: Record) -> Text:
+    found = _longest(record)
+    sizes = [size for size in sorted({size for size, _ in found}) if {(size, "off"), (size, "on")} <= set(found)]
+    if not sizes:
+        return TOO_NOISY
+    other = [found[size, "off"]["kernel"] != found[size, "on"]["kernel"] for size in sizes]
+    if all(other):
+        return both("The search picks another kernel than the rule of thumb.", "搜索选的 kernel 和经验规则不一样。")
+    if any(other):
+        return both(
+            "For one size the search picks another kernel, for another not.", "有的尺寸搜索会换 kernel，有的不换。"
+        )
+    return both("The search picks the same kernel as the rule of thumb.", "搜索选的 kernel 和经验规则一样。")
 
 
 def say_kernels_cuda(record: Record) -> Text:
@@ -65,19 +81,15 @@ def say_kernels_cuda(record: Record) -> Text:
     return both(same["en"] + more["en"], same["zh"] + more["zh"])
 
 
-def draw_kernels_cuda(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
-    rows = [row for row in record.rows if row["place"] == 1]
-    names = apart((row["kernel"] for row in rows), 44)
-    labels = [
-        f"{row['size']}, {t(NAMES[row['story']]['en'], NAMES[row['story']]['zh'])}\n{names[row['kernel']]}"
-        for row in rows
-    ]
-    times = [row["mean_us"] for row in rows]
-    intervals(
-        ax, labels, times, times, times, "µs", what=t("mean time of the longest kernel", "最长 kernel 的平均耗时")
-    )
+def draw_kernels_cuda(record: Record, bets: dict) -> Table:
+    found = _longest(record)
+    names = apart((row["kernel"] for row in found.values()), 44)
+    sizes = sorted({size for size, _ in found})
+    lines = [["", word(NAMES["off"]), word(NAMES["on"])]]
+    for size in sizes:
+        kernels = [names[found[size, story]["kernel"]] if (size, story) in found else "" for story in ("off", "on")]
+        lines.append([t(f"size {size}", f"尺寸 {size}"), *kernels])
+    return Table(lines, {(at, 2): "told" for at, line in enumerate(lines[1:]) if line[1] != line[2]})
 
 
 @experiment(
@@ -87,8 +99,6 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=110,
     title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
-    finding=say_kernels_cuda,
-    draw=draw_kernels_cuda,
 )
 def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 128)) -> list[dict]:
     """All kernels of one convolution by whole names, for two sizes, search off and on, two processes each."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
 from course.experiment.new_process import call_in_new_process
-from course.experiment.words import NOTHING, groups, middle
+from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
+from course.figures.kinds import Bar, bars, time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
 from course.lessons.l05_cudnn_benchmark.probes import CHANGES_CUDA
@@ -27,6 +27,27 @@ CALLED = {
 
 def _ran(record: Record) -> dict[str, list[dict]]:
     return groups([row for row in record.rows if not row["error"]], "change")
+
+
+def _searched(rows: list[dict]) -> bool:
+    """Whether the first call after a change is long enough for a search."""
+    return median([row["first_ms"] for row in rows]) > 3 * median([row["later_ms"] for row in rows])
+
+
+def headline_new_keys_cuda(record: Record) -> Text:
+    found = _ran(record)
+    changes = [_searched(rows) for change, rows in found.items() if change != "float32"]
+    if "float32" not in found or not changes:
+        return TOO_NOISY
+    if all(changes):
+        return both("Each of these changes is searched anew.", "这些改动，每一种都要重新搜索。")
+    if not any(changes):
+        return both("Not one of these changes is searched anew.", "这些改动都不用重新搜索。")
+    many = sum(changes)
+    return both(
+        f"{many} of these changes {'is' if many == 1 else 'are'} searched anew.",
+        f"这些改动里，有 {many} 种要重新搜索。",
+    )
 
 
 def say_new_keys_cuda(record: Record) -> Text:
@@ -50,18 +71,20 @@ def say_new_keys_cuda(record: Record) -> Text:
     )
 
 
-def draw_new_keys_cuda(record: Record, ax: Any) -> None:
-    from course.figures import grouped
-
-    found = _ran(record)
-
-    def spans(key: str) -> list[tuple[float, float, float]]:
-        values = [[row[key] for row in rows] for rows in found.values()]
-        return [(median(one), min(one), max(one)) for one in values]
-
-    series = {t("first call", "第一次调用"): spans("first_ms"), t("later calls", "之后的调用"): spans("later_ms")}
-    labels = [t(CALLED[change]["en"], CALLED[change]["zh"]) for change in found]
-    grouped(ax, labels, series, "ms", log=True, what=t("time", "耗时"))
+def draw_new_keys_cuda(record: Record, bets: dict) -> Sheet:
+    rows = []
+    for change, found in _ran(record).items():
+        first = median([row["first_ms"] for row in found])
+        rows.append(
+            Bar(
+                word(CALLED[change]),
+                first,
+                time_words(first / 1e3),
+                not _searched(found),
+                t("first call", "第一次调用"),
+            )
+        )
+    return bars(rows)
 
 
 @experiment(
@@ -74,8 +97,6 @@ def draw_new_keys_cuda(record: Record, ax: Any) -> None:
         "cuDNN: bfloat16, channels_last, a training step, torch.compile: what is searched anew?",
         "cuDNN：bfloat16、channels_last、训练一步、torch.compile：哪些要重新搜索？",
     ),
-    finding=say_new_keys_cuda,
-    draw=draw_new_keys_cuda,
 )
 def new_keys_cuda(budget: Budget, batch: int = 8, size: int = 128, backend: str = "inductor") -> list[dict]:
     """One convolution changed in one way after the other, search on, in three new processes: first and later calls."""

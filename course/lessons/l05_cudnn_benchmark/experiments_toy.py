@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from time import perf_counter
-from typing import Any
 
 import torch
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE, ratios
-from course.experiment.words import NOTHING, VERDICTS, word
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
+from course.figures.kinds import Bar, Bet, Lane, Ratio, bars, race, ratio_rows, time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import LESSON
 from course.records import Record
@@ -28,6 +28,20 @@ SCHEDULES_SAID = {
 }
 
 
+def headline_toy_race(record: Record) -> Text:
+    seen = {row["schedule"]: row["verdict"] for row in record.rows}
+    if not {"one size", "always new"} <= set(seen) or "undecided" in (seen["one size"], seen["always new"]):
+        return TOO_NOISY
+    same, new = seen["one size"] == "faster", seen["always new"] == "faster"
+    if same and new:
+        return both("The search pays here, even when no size comes back.", "在这里，尺寸不重复，搜索也划算。")
+    if same:
+        return both("The search pays when sizes come back.", "尺寸会重复，搜索才划算。")
+    if new:
+        return both("The search pays only when every size is new.", "只有每步都是新尺寸，搜索才划算。")
+    return both("Here the search does not pay, not even for one size.", "在这里，尺寸不变，搜索也不划算。")
+
+
 def say_toy_race(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -36,8 +50,8 @@ def say_toy_race(record: Record) -> Text:
     def line(row: dict, code: str) -> str:
         colon, comma = (": ", ", ") if code == "en" else ("：", "，")
         return (
-            f"{SCHEDULES_SAID[row['schedule']][code]}{colon}{row['ratio']:.2f} [{row['low']:.2f}, "
-            f"{row['high']:.2f}]{comma}{verdicts[row['verdict']][code]}"
+            f"{SCHEDULES_SAID[row['schedule']][code]}{colon}{with_interval(row, code)}"
+            f"{comma}{verdicts[row['verdict']][code]}"
         )
 
     steps, doubt = record.rows[0]["steps"], both("", "")
@@ -55,19 +69,29 @@ def say_toy_race(record: Record) -> Text:
     )
 
 
-def draw_toy_race(record: Record, ax: Any) -> None:
-    rows = record.rows
-    labels = [
-        f"{word(SCHEDULES_SAID[row['schedule']])}\n"
-        + t(f"{row['searches']} search{'es' * (row['searches'] > 1)}", f"{row['searches']} 次搜索")
-        for row in rows
+def draw_toy_race(record: Record, bets: dict) -> Sheet:
+    """The bet names the two schedules it asks about: on the left where the search was to make them shorter."""
+    rows = [
+        Ratio(
+            word(SCHEDULES_SAID[row["schedule"]]),
+            row["ratio"],
+            row["low"],
+            row["high"],
+            t(f"{row['searches']} search{'es' * (row['searches'] > 1)}", f"{row['searches']} 次搜索"),
+            row["rounds"],
+        )
+        for row in record.rows
     ]
-    ratios(
-        ax,
-        rows,
-        labels,
-        what=t("time with search / without (left of 1: it pays)", "开搜索 / 不开 的耗时比（1 的左边：划算）"),
-    )
+    bet, mine = None, bets.get("05-bet-race")
+    if mine:
+        pays, costs = both("it pays", "划算"), both("it does not pay", "不划算")
+        shorter = dict(
+            zip(("one size", "always new"), {"a": (1, 1), "b": (1, 0), "c": (0, 0), "d": (0, 1)}[mine], strict=True)
+        )
+        asked = [row["schedule"] for row in record.rows]
+        sides = {at: "left" if shorter[one] else "right" for at, one in enumerate(asked) if one in shorter}
+        bet = Bet(word(pays if sides.get(0) == "left" else costs), rows=sides)
+    return ratio_rows(rows, (t("the search pays", "搜索划算"), t("the search costs", "搜索亏本")), bet)
 
 
 def settle_toy_race(record: Record) -> dict[str, str | None]:
@@ -88,9 +112,6 @@ def settle_toy_race(record: Record) -> dict[str, str | None]:
     title=both(
         "Toy search against rule of thumb: three schedules of 36 steps", "玩具搜索对经验规则：三种 36 步的尺寸安排"
     ),
-    finding=say_toy_race,
-    draw=draw_toy_race,
-    settles=settle_toy_race,
 )
 def toy_race(budget: Budget) -> list[dict]:
     """Total time of a schedule with the search on, over that with it off; the cache is empty at first."""
@@ -141,6 +162,24 @@ def costs(record: Record) -> dict[str, float] | None:
     return {"search_ms": median(columns["on", "first_ms"]) - fast, "slow_ms": slow, "fast_ms": fast}
 
 
+STEPS = 36
+
+
+def headline_toy_cost(record: Record) -> Text:
+    found = costs(record)
+    if found is None or settle_toy_cost(record)["05-bet-price"] is None:
+        return TOO_NOISY
+    price = f"{settle_toy_cost(record)['05-bet-price']:.0f}"
+    if price == "1":
+        return both("The first step costs no more than a later one.", "第一步并不比后面的步更久。")
+    if found["fast_ms"] >= found["slow_ms"]:
+        return both(
+            f"The first step costs {price} later ones, and nothing comes back.",
+            f"第一步顶后面 {price} 步，却什么也没赚回来。",
+        )
+    return both(f"The first step costs as much as {price} later ones.", f"第一步的耗时，顶得上后面的 {price} 步。")
+
+
 def say_toy_cost(record: Record) -> Text:
     found = costs(record)
     if found is None:
@@ -159,23 +198,20 @@ def say_toy_cost(record: Record) -> Text:
     return both(lines["en"] + f" That is paid back after {steps} steps.", lines["zh"] + f"{steps} 步之后回本。")
 
 
-def draw_toy_cost(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
+def draw_toy_cost(record: Record, bets: dict) -> Sheet:
+    """Both runs step by step; the bet says how long the first step of the search is, in later steps."""
     found = costs(record)
-    gain = found["slow_ms"] - found["fast_ms"]
-    last = 40 if gain <= 0 else max(10, min(2000, math.ceil(2 * found["search_ms"] / gain)))
-    steps = [round(last * i / 20) for i in range(21)]
-    lines(
-        ax,
-        steps,
-        {
-            t("rule of thumb", "经验规则"): [n * found["slow_ms"] for n in steps],
-            t("search once", "先搜索一次"): [found["search_ms"] + n * found["fast_ms"] for n in steps],
-        },
-        xlabel=t("steps", "步数"),
-        ylabel=t("total time (ms), from the medians", "总耗时（ms），由中位数算出"),
-    )
+    first = found["search_ms"] + found["fast_ms"]
+    lanes = [
+        (t("rule of thumb", "经验规则"), [found["slow_ms"]] * STEPS),
+        (t("search first", "先搜索"), [first] + [found["fast_ms"]] * (STEPS - 1)),
+    ]
+    mine = bets.get("05-bet-price")
+    bet = None
+    if mine:
+        bet = Bet(t(f"{mine:g}× a later step", f"后面一步的 {mine:g} 倍"), rows=[1], span=(0, mine * found["fast_ms"]))
+    said = [Lane(name, steps, time_words(sum(steps) / 1e3)) for name, steps in lanes]
+    return race(said, "ms", bet, note=t("search", "搜索"))
 
 
 def settle_toy_cost(record: Record) -> dict[str, float | None]:
@@ -201,9 +237,6 @@ def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
     title=both(
         "The toy's costs: what the search takes, what each step gains", "玩具的收支：搜索花了多少，每步省了多少"
     ),
-    finding=say_toy_cost,
-    draw=draw_toy_cost,
-    settles=settle_toy_cost,
 )
 def toy_cost(budget: Budget) -> list[dict]:
     """First and second step of one size, with the search and without, the cache empty each time."""
@@ -222,6 +255,17 @@ def toy_cost(budget: Budget) -> list[dict]:
 # --- 05-winners ---------------------------------------------------------------------------------------------
 
 
+def headline_winners(record: Record) -> Text:
+    if len(record.rows) < 10:
+        return TOO_NOISY
+    if len({row["winner"] for row in record.rows}) == 1:
+        return both("Same shape, search after search: always the same winner.", "同一个形状反复搜索，赢家总是同一个。")
+    return both(
+        f"Same shape, {len(record.rows)} searches: not always the same winner.",
+        f"同一个形状搜 {len(record.rows)} 次，赢家并不总是同一个。",
+    )
+
+
 def say_winners(record: Record) -> Text:
     counts = Counter(row["winner"] for row in record.rows)
     if sum(counts.values()) < 10:
@@ -236,12 +280,20 @@ def say_winners(record: Record) -> Text:
     )
 
 
-def draw_winners(record: Record, ax: Any) -> None:
-    counts = Counter(row["winner"] for row in record.rows).most_common()[::-1]
-    bars = ax.barh([name for name, _ in counts], [count for _, count in counts], color=BLUE)
-    ax.bar_label(bars, padding=3)
-    ax.set_xlabel(t("searches won", "赢下的搜索次数"))
-    ax.margins(x=0.12)
+def draw_winners(record: Record, bets: dict) -> Sheet:
+    """Every candidate, the one that won most at the top; the bet is an outline around so many of them."""
+    counts = Counter({name: 0 for name in toy_search.CANDIDATES})
+    counts.update(row["winner"] for row in record.rows)
+    rows = [Bar(name, count, t(f"won {count}", f"赢 {count} 次")) for name, count in counts.most_common()]
+    said = {
+        "a": (1, t("one winner", "1 种赢家")),
+        "b": (2, t("two winners", "2 种赢家")),
+        "c": (len(rows), t("three or four", "3 或 4 种")),
+    }
+    bet, mine = None, said.get(bets.get("05-bet-winners", ""))
+    if mine:
+        bet = Bet(mine[1], rows=range(min(mine[0], len(rows))))
+    return bars(rows, bet)
 
 
 def settle_winners(record: Record) -> dict[str, str | None]:
@@ -258,9 +310,6 @@ def settle_winners(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=3,
     title=both("The same search, sixty times: does the same candidate win?", "同一次搜索做六十遍：赢家总是同一个吗？"),
-    finding=say_winners,
-    draw=draw_winners,
-    settles=settle_winners,
 )
 def winners(budget: Budget) -> list[dict]:
     """Sixty searches of one size, each on an empty cache, as sixty new processes would make them."""

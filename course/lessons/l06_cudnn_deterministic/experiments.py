@@ -102,8 +102,6 @@ def draw_two_lines(record: Record, ax: Any) -> None:
         "Every seed set, benchmark=False, deterministic=True: do ten trainings agree?",
         "种子全设、benchmark=False、deterministic=True：训练十次，结果一样吗？",
     ),
-    finding=say_two_lines,
-    draw=draw_two_lines,
 )
 def two_lines(budget: Budget) -> list[dict]:
     """Ten trainings of a table of ten numbers, from the same seed, under the famous two lines."""
@@ -176,9 +174,6 @@ def _trained(settings: dict[str, Any], runs: int) -> list[str]:
     needs="cpu",
     seconds=10,
     title=both("Which cure makes the trainings agree?", "哪种药方能让训练结果一致？"),
-    finding=say_cures,
-    draw=draw_cures,
-    settles=settle_cures,
 )
 def cures(budget: Budget) -> list[dict]:
     """Twenty trainings from one seed under each of four settings; how many different results."""
@@ -255,9 +250,6 @@ def settle_threads_sum(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=4,
     title=both("The same sum with 1 to 8 threads: the same bits?", "同一个和，用 1 到 8 个线程：逐位相同吗？"),
-    finding=say_threads_sum,
-    draw=draw_threads_sum,
-    settles=settle_threads_sum,
 )
 def threads_sum(budget: Budget) -> list[dict]:
     """Ten lists of each length, summed with five numbers of threads, three times each."""
@@ -334,9 +326,6 @@ def settle_company(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=4,
     title=both("The same row in another batch: the same bits?", "同一行数据换个 batch：结果逐位相同吗？"),
-    finding=say_company,
-    draw=draw_company,
-    settles=settle_company,
 )
 def company(budget: Budget) -> list[dict]:
     """The first row of a batch through a linear layer, in batches of 1 to 64; compared with the batch of 64."""
@@ -404,8 +393,6 @@ def draw_pieces(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=3,
     title=both("One product in 1 to 32 pieces: which result is right?", "同一个乘积分成 1 到 32 段：哪个结果是对的？"),
-    finding=say_pieces,
-    draw=draw_pieces,
 )
 def pieces(budget: Budget) -> list[dict]:
     """A matrix product whose inner dimension is cut in pieces (split-K), against float64."""
@@ -492,9 +479,6 @@ def _adder(places: int, values: torch.Tensor, rng: torch.Generator) -> Callable[
     title=both(
         "What does the deterministic way of adding cost on this CPU?", "在这台 CPU 上，确定性的累加要付出多少代价？"
     ),
-    finding=say_cost,
-    draw=draw_cost,
-    settles=settle_cost,
 )
 def cost(budget: Budget) -> list[dict]:
     """Time with the mode on over time with it off: adding into 10 and into 100,000 places, and torch.empty."""

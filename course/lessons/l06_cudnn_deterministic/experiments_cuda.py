@@ -115,9 +115,6 @@ def settle_truth_table_cuda(record: Record) -> dict[str, str | None]:
         "cuDNN under the four settings of benchmark and deterministic: is there a search, do the bits repeat?",
         "cuDNN：benchmark 与 deterministic 的四种组合下，会搜索吗？结果逐位重复吗？",
     ),
-    finding=say_truth_table_cuda,
-    draw=draw_truth_table_cuda,
-    settles=settle_truth_table_cuda,
 )
 def truth_table_cuda(budget: Budget, channels: int = 64, size: int = 56) -> list[dict]:
     """Forward and backward of one convolution, twenty times; three new processes for each setting."""
@@ -211,8 +208,6 @@ def _repeated(call: Callable[[], Any]) -> dict[str, Any]:
         "On the GPU, thirty times the same call: how many different results?",
         "GPU 上同一个调用重复三十次：有多少种不同的结果？",
     ),
-    finding=say_bits_cuda,
-    draw=draw_bits_cuda,
 )
 def bits_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict]:
     """Different bits over thirty calls for each operation and setting; 0 where the call raises."""
@@ -263,8 +258,6 @@ def draw_cost_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=60,
     title=both("What does determinism cost on this GPU?", "在这块 GPU 上，确定性要付出多少代价？"),
-    finding=say_cost_cuda,
-    draw=draw_cost_cuda,
 )
 def cost_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict]:
     """Time with use_deterministic_algorithms over time without, for each operation that has both."""

@@ -78,8 +78,6 @@ def draw_who_raises(record: Record, ax: Any) -> None:
         "use_deterministic_algorithms(True) on a CPU: who raises?",
         "CPU 上的 use_deterministic_algorithms(True)：谁会报错？",
     ),
-    finding=say_who_raises,
-    draw=draw_who_raises,
 )
 def who_raises(budget: Budget) -> list[dict]:
     """Eight operations with the mode off, on, and on with warn_only."""
@@ -156,9 +154,6 @@ def settle_who_seeds(record: Record) -> dict[str, str | None]:
     title=both(
         "Two new processes: which numbers agree under which seed?", "两个新进程：设了哪些种子，哪些随机数会一样？"
     ),
-    finding=say_who_seeds,
-    draw=draw_who_seeds,
-    settles=settle_who_seeds,
 )
 def who_seeds(budget: Budget) -> list[dict]:
     """Numbers from Python, numpy and torch, in the main process and in two loader workers, in two processes."""
@@ -241,9 +236,6 @@ def settle_one_ulp(record: Record) -> dict[str, str | None]:
         "Move two numbers by the smallest step there is: how far does a training drift?",
         "把两个数挪动最小的一步：训练会偏离多远？",
     ),
-    finding=say_one_ulp,
-    draw=draw_one_ulp,
-    settles=settle_one_ulp,
 )
 def one_ulp(budget: Budget) -> list[dict]:
     """Losses of a tiny GAN and of a line fit, with and without a nudge of one ulp; the GAN's control too."""
@@ -309,8 +301,6 @@ def _tile(rows: list[dict]) -> str:
         "The toy under the four settings: what is timed, who wins, do the bits repeat?",
         "玩具的四种设置：谁被计时，谁胜出，结果逐位重复吗？",
     ),
-    finding=say_toy_table,
-    draw=draw_toy_table,
 )
 def toy_table(budget: Budget) -> list[dict]:
     """For each pair of switches eight toys with an empty cache; ten calls each after the choice."""

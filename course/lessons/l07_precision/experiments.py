@@ -130,9 +130,6 @@ def settle_error_vs_k(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=15,
     title=both("The sums get a thousand times longer: what does the error do?", "求和长了一千倍：误差会怎样？"),
-    finding=say_error_vs_k,
-    draw=draw_error_vs_k,
-    settles=settle_error_vs_k,
 )
 def error_vs_k(budget: Budget) -> list[dict]:
     """Typical error of an entry of a @ b, and error relative to the result, by inner length k."""
@@ -210,9 +207,6 @@ def settle_counter(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=15,
     title=both("Add 1, five thousand times: where does the counter stand?", "加 1，加五千次：计数器停在哪里？"),
-    finding=say_counter,
-    draw=draw_counter,
-    settles=settle_counter,
 )
 def counter(budget: Budget) -> list[dict]:
     """A sum kept in each format: after every addition of 1 it is rounded back to the format."""
@@ -302,9 +296,6 @@ def _bf16_units() -> str:
     needs="mkldnn",
     seconds=15,
     title=both("You allow bf16 on the CPU: does oneDNN take it?", "你允许 CPU 用 bf16：oneDNN 用了吗？"),
-    finding=say_onednn,
-    draw=draw_onednn,
-    settles=settle_onednn,
 )
 def onednn(budget: Budget) -> list[dict]:
     """Error of matmul, convolution and LSTM under each permission, and what rounded inputs would give."""
@@ -430,9 +421,6 @@ def settle_documented(record: Record) -> dict[str, str | None]:
         "PyTorch's documentation measured an A100: do its inputs look rounded, or cut off?",
         "PyTorch 文档在 A100 上测过一次：它的输入像是舍入的，还是截断的？",
     ),
-    finding=say_documented,
-    draw=draw_documented,
-    settles=settle_documented,
 )
 def documented(budget: Budget) -> list[dict]:
     """Typical error of an entry of randn(., 10240) @ randn(10240, .), inputs rounded or cut to 10 bits of mantissa."""

@@ -83,8 +83,6 @@ def draw_who_cuda(record: Record, ax: Any) -> None:
     title=both(
         "On the GPU: who computes in TF32, by every way to set it?", "GPU 上：用各种方式设置，谁在用 TF32 计算？"
     ),
-    finding=say_who_cuda,
-    draw=draw_who_cuda,
 )
 def who_cuda(budget: Budget) -> list[dict]:
     """Relative error against float64 of matmul, convolution and LSTM under seven settings."""
@@ -138,8 +136,6 @@ def draw_depth_cuda(record: Record, ax: Any) -> None:
     title=both(
         "On the GPU: how close is our simulated TF32 to the real one?", "GPU 上：我们模拟的 TF32 与真的差多少？"
     ),
-    finding=say_depth_cuda,
-    draw=draw_depth_cuda,
 )
 def depth_cuda(budget: Budget) -> list[dict]:
     """Error of a product by inner length: TF32 forbidden, allowed, simulated."""
@@ -197,9 +193,6 @@ def settle_speed_cuda(record: Record) -> dict[str, str | None]:
     needs="cuda",
     seconds=90,
     title=both("On the GPU: how much time does TF32 save?", "GPU 上：TF32 省多少时间？"),
-    finding=say_speed_cuda,
-    draw=draw_speed_cuda,
-    settles=settle_speed_cuda,
 )
 def speed_cuda(budget: Budget, sizes: tuple[int, ...] = (256, 1024, 4096)) -> list[dict]:
     """time(TF32 allowed) / time(forbidden) of matmul and convolution at three sizes, taking turns."""
@@ -256,8 +249,6 @@ def draw_kernels_cuda(record: Record, ax: Any) -> None:
     title=both(
         "On the GPU: which kernels run, TF32 forbidden and allowed?", "GPU 上：禁止与允许 TF32 时，各跑哪些 kernel？"
     ),
-    finding=say_kernels_cuda,
-    draw=draw_kernels_cuda,
 )
 def kernels_cuda(budget: Budget, size: int = 2048) -> list[dict]:
     """The longest kernels of one matmul and one convolution under both settings, by the profiler."""
@@ -313,8 +304,6 @@ def draw_reduction_cuda(record: Record, ax: Any) -> None:
         "On the GPU: what do reduced-precision reductions cost bf16 and fp16 products?",
         "GPU 上：归约降精度，会让 bf16 和 fp16 矩阵乘损失多少精度？",
     ),
-    finding=say_reduction_cuda,
-    draw=draw_reduction_cuda,
 )
 def reduction_cuda(budget: Budget) -> list[dict]:
     """Error of half-precision products, short and long, with the switch on (the default) and off."""

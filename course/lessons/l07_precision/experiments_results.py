@@ -68,8 +68,6 @@ def _squared_distances(x: Tensor, name: str) -> Tensor:
         "Who is my nearest neighbour, when the map moves away from the origin?",
         "地图离原点越来越远，谁是我最近的邻居？",
     ),
-    finding=say_neighbours,
-    draw=draw_neighbours,
 )
 def neighbours(budget: Budget) -> list[dict]:
     """Share of right nearest neighbours among 300 points; distances by |x|² + |y|² - 2 x·y, offset growing."""
@@ -147,9 +145,6 @@ def settle_solve(record: Record) -> dict[str, str | None]:
         "Solving A x = b in steps: which half of the step needs float32?",
         "迭代求解 A x = b：一步之中，哪一半需要 float32？",
     ),
-    finding=say_solve,
-    draw=draw_solve,
-    settles=settle_solve,
 )
 def solve(budget: Budget) -> list[dict]:
     """x ← x + M (b - A x), M an inverse of A; residual and step each computed in a format of their own."""
@@ -233,9 +228,6 @@ def _gradient(x: Tensor, y: Tensor, first: Tensor, second: Tensor, name: str) ->
         "What moves a gradient more: the draw of the batch, or the rounding?",
         "谁让梯度偏得更多：抽到哪个 batch，还是舍入？",
     ),
-    finding=say_noise,
-    draw=draw_noise,
-    settles=settle_noise,
 )
 def noise(budget: Budget) -> list[dict]:
     """A small network: distance of a batch's gradient from that of all data, and what rounding adds to it."""

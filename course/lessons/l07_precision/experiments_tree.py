@@ -88,9 +88,6 @@ def settle_tree(record: Record) -> dict[str, str | None]:
     title=both(
         "Set one node of the precision tree: which others read differently?", "设置精度树的一个节点：还有谁跟着变？"
     ),
-    finding=say_tree,
-    draw=draw_tree,
-    settles=settle_tree,
 )
 def tree(budget: Budget) -> list[dict]:
     """Every node before and after one node was set, in a new process."""
@@ -157,9 +154,6 @@ def settle_mixing(record: Record) -> dict[str, str | None]:
     title=both(
         "Write with the new words, read with the old ones: what comes back?", "用新接口写，用旧接口读：读到什么？"
     ),
-    finding=say_mixing,
-    draw=draw_mixing,
-    settles=settle_mixing,
 )
 def mixing(budget: Budget) -> list[dict]:
     """Values or errors of the three older readings after seven ways to write, in a new process."""
@@ -222,9 +216,6 @@ def settle_no_op(record: Record) -> dict[str, str | None]:
         "An assignment that changes nothing: does the root still reach the convolutions?",
         "一句什么都没改的赋值：根节点还管得到卷积吗？",
     ),
-    finding=say_no_op,
-    draw=draw_no_op,
-    settles=settle_no_op,
 )
 def no_op(budget: Budget) -> list[dict]:
     """ieee asked at the root: untouched, after allow_tf32 was set to its own value, after an empty block."""

@@ -403,7 +403,7 @@ def check_numbers(numbers: Any) -> Verdict:
 
 
 def _form_of_choice(choose_device: Callable[..., Any]) -> Verdict:
-    got = data(choose_device("mps", True, None))
+    got = data(choose_device("mps", 1, None))
     if isinstance(got, str):
         return form_is_fine(both("The form is right: it gives back a text.", "形式正确：返回的是字符串。"))
     return incorrect(both(f"A text is expected, not {got!r}.", f"应返回字符串，而不是 {got!r}。"), reason="form")

@@ -83,9 +83,6 @@ def settle_who_answers(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=6,
     title=both("Twelve questions about MPS: who answers, who raises?", "关于 MPS 的十二次提问：谁回答，谁报错？"),
-    finding=say_who_answers,
-    draw=draw_who_answers,
-    settles=settle_who_answers,
 )
 def who_answers(budget: Budget) -> list[dict]:
     """Every public query and a few calls, each with its answer or the exact error; in a new process."""
@@ -153,9 +150,6 @@ def settle_assignments(record: Record) -> dict[str, str | None]:
         "Assign to torch.backends.mps: what is accepted, and what changes?",
         "给 torch.backends.mps 赋值：接受了什么，改变了什么？",
     ),
-    finding=say_assignments,
-    draw=draw_assignments,
-    settles=settle_assignments,
 )
 def assignments(budget: Budget) -> list[dict]:
     """Six inventions and one overwritten query, with two controls, in a process that may be broken."""
@@ -227,9 +221,6 @@ def settle_env_when(record: Record) -> dict[str, str | None]:
         "Four environment variables, set at three moments: which still count?",
         "四个环境变量，在三个时刻设置：哪些还算数？",
     ),
-    finding=say_env_when,
-    draw=draw_env_when,
-    settles=settle_env_when,
 )
 def env_when(budget: Budget) -> list[dict]:
     """Each variable set before import, after import and after the first use, in new processes."""
@@ -344,9 +335,6 @@ def settle_float32_loses(record: Record) -> dict[str, str | None]:
         "The same sums in float64 and float32 (on the CPU, a simulation of the Mac's limit)",
         "同样的计算，float64 与 float32（在 CPU 上，模拟 Mac 的限制）",
     ),
-    finding=say_float32_loses,
-    draw=draw_float32_loses,
-    settles=settle_float32_loses,
 )
 def float32_loses(budget: Budget) -> list[dict]:
     """Four everyday computations in float64, in float32, and in a form that does without float64."""
@@ -446,9 +434,6 @@ SELECTORS = {
         "Four device selectors on six machines (simulated answers, PyTorch's own code)",
         "四种选设备的写法，六台机器（回答是模拟的，代码是 PyTorch 自己的）",
     ),
-    finding=say_selectors,
-    draw=draw_selectors,
-    settles=settle_selectors,
 )
 def selectors(budget: Budget) -> list[dict]:
     """What each selector picks where, and whether that device works and is the best one there."""
@@ -555,9 +540,6 @@ def settle_fallback_price(record: Record) -> dict[str, str | None]:
     title=both(
         "A simulated fallback on the CPU: copy there, compute, copy back", "在 CPU 上模拟回退：拷过去、计算、拷回来"
     ),
-    finding=say_fallback_price,
-    draw=draw_fallback_price,
-    settles=settle_fallback_price,
 )
 def fallback_price(budget: Budget) -> list[dict]:
     """Time of an operation between two copies over the operation alone, on one thread: one quick, one slow."""

@@ -58,8 +58,6 @@ def draw_speed_mps(record: Record, ax: Any) -> None:
     needs="mps",
     seconds=25,
     title=both("Apple GPU against CPU: who is faster, and at which size?", "苹果 GPU 对 CPU：谁快，在什么规模上快？"),
-    finding=say_speed_mps,
-    draw=draw_speed_mps,
 )
 def speed_mps(budget: Budget, sizes: tuple[int, ...] = (64, 512, 2048)) -> list[dict]:
     """Time on the device over time on the CPU, data already there, fenced; matmul and relu."""
@@ -136,8 +134,6 @@ def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
     needs="mps",
     seconds=10,
     title=both("To the Apple GPU and back: what does a copy cost?", "去苹果 GPU 再回来：拷贝一次要多久？"),
-    finding=say_transfer_mps,
-    draw=draw_transfer_mps,
 )
 def transfer_mps(budget: Budget, sizes_kib: tuple[int, ...] = (4, 64, 1024, 16384, 65536)) -> list[dict]:
     """Fenced copies of 4 KiB to 64 MiB in both directions."""
@@ -181,8 +177,6 @@ def draw_fence_mps(record: Record, ax: Any) -> None:
         "Apple GPU: what does a clock say without and with synchronize()?",
         "苹果 GPU：读表之前，等不等 synchronize()，读数差多少？",
     ),
-    finding=say_fence_mps,
-    draw=draw_fence_mps,
 )
 def fence_mps(budget: Budget, size: int = 2048) -> list[dict]:
     """Ten products of 2048 x 2048, read at once and read after waiting, twenty times."""
@@ -252,8 +246,6 @@ def draw_fallback_mps(record: Record, ax: Any) -> None:
         "Apple GPU: which operations fall back, with the variable set never, before, after import?",
         "苹果 GPU：回退变量不设、导入前设、导入后设，哪些算子会回退？",
     ),
-    finding=say_fallback_mps,
-    draw=draw_fallback_mps,
 )
 def fallback_mps(budget: Budget) -> list[dict]:
     """Seven operations of torch.linalg: native, on the CPU, or an error; three new processes."""
@@ -304,8 +296,6 @@ def draw_float64_mps(record: Record, ax: Any) -> None:
     title=both(
         "Apple GPU: which of seven ways to bring numbers there fail?", "苹果 GPU：七种把数送过去的写法，哪些会失败？"
     ),
-    finding=say_float64_mps,
-    draw=draw_float64_mps,
 )
 def float64_mps(budget: Budget) -> list[dict]:
     """Each attempt with its result or the exact error."""
@@ -354,8 +344,6 @@ def draw_repeat_mps(record: Record, ax: Any) -> None:
         "Apple GPU: the same bits again, and the same seed on two devices?",
         "苹果 GPU：再算一次逐位相同吗？同一种子在两种设备上呢？",
     ),
-    finding=say_repeat_mps,
-    draw=draw_repeat_mps,
 )
 def repeat_mps(budget: Budget) -> list[dict]:
     """Equal bits or not: product, index_add_, dropout after reseeding; randn of both devices; autocast."""

@@ -76,8 +76,6 @@ def draw_memory_mps(record: Record, ax: Any) -> None:
         "Apple GPU: what holds memory, what gives it back, and how much is recommended?",
         "苹果 GPU：内存被谁占着，什么时候还，建议最多用多少？",
     ),
-    finding=say_memory_mps,
-    draw=draw_memory_mps,
 )
 def memory_mps(budget: Budget, size_mib: int = 256) -> list[dict]:
     """Memory held by tensors and by the driver before and after a tensor, and the recommended maximum."""
@@ -143,8 +141,6 @@ def draw_half_mps(record: Record, ax: Any) -> None:
         "Apple GPU: what do float16 and bfloat16 gain, and what do they cost?",
         "苹果 GPU：float16 和 bfloat16 快多少，又损失多少精度？",
     ),
-    finding=say_half_mps,
-    draw=draw_half_mps,
 )
 def half_mps(budget: Budget, sizes: tuple[int, ...] = (512, 2048)) -> list[dict]:
     """Products in float16 and bfloat16 against float32, taking turns, fenced; and their error against float64."""

@@ -134,8 +134,6 @@ def draw_one_step(record: Record, ax: Any) -> None:
         "An LSTM, one sequence, step by step or many steps at once: oneDNN on against off",
         "一条序列送进 LSTM，一次一步或一次多步：oneDNN 开与关的对比",
     ),
-    finding=say_one_step,
-    draw=draw_one_step,
 )
 def one_step(budget: Budget) -> list[dict]:
     """Time with oneDNN over time without, for one call of 1 to 64 steps, and the share of reorders in the log."""
@@ -213,9 +211,6 @@ def settle_race(record: Record) -> dict[str, str | None]:
     needs="mkldnn",
     seconds=10,
     title=both("oneDNN on against off: for which layers does the time change?", "oneDNN 开与关：哪些层的耗时会变？"),
-    finding=say_race,
-    draw=draw_race,
-    settles=settle_race,
 )
 def race(budget: Budget) -> list[dict]:
     """Time with oneDNN over time without, for nine layers, forward, on one thread."""
@@ -298,8 +293,6 @@ def draw_where_time(record: Record, ax: Any) -> None:
     needs="mkldnn",
     seconds=3,
     title=both("Where does the logged time go?", "日志里的时间花在了哪里？"),
-    finding=say_where_time,
-    draw=draw_where_time,
 )
 def where_time(budget: Budget) -> list[dict]:
     """Primitives of one call of each layer: lines, implementation, median time; 0 lines where oneDNN is silent."""
@@ -349,8 +342,6 @@ def draw_logs(record: Record, ax: Any) -> None:
     needs="mkldnn",
     seconds=2,
     title=both("The raw log of a few calls", "几次调用的原始日志"),
-    finding=say_logs,
-    draw=draw_logs,
 )
 def logs(budget: Budget) -> list[dict]:
     """Lines as oneDNN prints them, for readers whose PyTorch has no oneDNN (course.onednn_log.recorded_log)."""
@@ -444,9 +435,6 @@ def _chains() -> dict[str, Callable[[], Any]]:
     needs="mkldnn",
     seconds=5,
     title=both("Three convolutions in a row, three memory layouts", "三个卷积连成一串，三种内存布局"),
-    finding=say_layouts,
-    draw=draw_layouts,
-    settles=settle_layouts,
 )
 def layouts(budget: Budget) -> list[dict]:
     """Reorder lines and their time for each layout, and its time against NCHW; one lone convolution for the bet."""

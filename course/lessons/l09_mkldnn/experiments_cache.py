@@ -149,8 +149,6 @@ def draw_cache(record: Record, ax: Any) -> None:
     needs="mkldnn",
     seconds=8,
     title=both("The primitive cache, call by call", "primitive 缓存，一次调用一次调用地看"),
-    finding=say_cache,
-    draw=draw_cache,
 )
 def cache(budget: Budget) -> list[dict]:
     """Six calls of one layer, five rounds, in a new process: what the log says of making, and the time for it."""

@@ -115,8 +115,6 @@ def draw_isa_ladder(record: Record, ax: Any) -> None:
     needs="mkldnn",
     seconds=24,
     title=both("The same convolution with four instruction sets, older to newer", "同一个卷积，换四种指令集，从老到新"),
-    finding=say_isa_ladder,
-    draw=draw_isa_ladder,
 )
 def isa_ladder(budget: Budget) -> list[dict]:
     """ONEDNN_MAX_CPU_ISA in new processes; each times a convolution against a product that is not oneDNN's.
@@ -180,9 +178,6 @@ def settle_bf16(record: Record) -> dict[str, str | None]:
         "Linear in bfloat16 against float32, with and without bfloat16 instructions",
         "Linear 用 bfloat16 还是 float32：有和没有 bfloat16 指令时",
     ),
-    finding=say_bf16,
-    draw=draw_bf16,
-    settles=settle_bf16,
 )
 def bf16(budget: Budget) -> list[dict]:
     """As the CPU is, with the newest instructions hidden from oneDNN, and with AVX-512 hidden as well."""
@@ -245,8 +240,6 @@ def draw_threads(record: Record, ax: Any) -> None:
     title=both(
         "One thread or all of them: a small and a large convolution", "单线程还是全部线程：一个小卷积，一个大卷积"
     ),
-    finding=say_threads,
-    draw=draw_threads,
 )
 def threads(budget: Budget) -> list[dict]:
     """All threads against one, several new processes each, in turn: the interval is over processes."""

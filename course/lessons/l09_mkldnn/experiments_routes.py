@@ -73,9 +73,6 @@ def settle_routes(record: Record) -> dict[str, str | None]:
     needs="mkldnn",
     seconds=2,
     title=both("Eight convolutions, the switch on: who gets the work?", "八个卷积，开关都开着：活儿给了谁？"),
-    finding=say_routes,
-    draw=draw_routes,
-    settles=settle_routes,
 )
 def routes(budget: Budget) -> list[dict]:
     """What backend selection chooses, with oneDNN on and off, and oneDNN's own lines as a witness."""
@@ -130,8 +127,6 @@ def draw_deterministic(record: Record, ax: Any) -> None:
         "Three ways to ask for determinism: what does oneDNN's log say?",
         "三种要求“确定性”的写法：oneDNN 的日志怎么说？",
     ),
-    finding=say_deterministic,
-    draw=draw_deterministic,
 )
 def deterministic(budget: Budget) -> list[dict]:
     """As it is; mkldnn.deterministic = True; and inside flags(deterministic=True): switch, lines, bits."""
@@ -267,9 +262,6 @@ def _twins(whole: bool) -> dict[str, tuple[Callable[[], torch.Tensor], Callable[
     needs="mkldnn",
     seconds=2,
     title=both("oneDNN on and off: how many results differ in a bit?", "oneDNN 开与关：有多少结果的比特不同？"),
-    finding=say_bits,
-    draw=draw_bits,
-    settles=settle_bits,
 )
 def bits(budget: Budget) -> list[dict]:
     """Share of results that differ between on and off, and each side's largest error against float64."""

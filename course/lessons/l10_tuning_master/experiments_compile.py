@@ -38,7 +38,7 @@ def _paid_back(rows: dict[str, dict[str, Any]]) -> dict[str, float]:
     return told
 
 
-def say_price(record: Record) -> Text:
+def say_compile_price(record: Record) -> Text:
     rows = _rows(record)
     refused = next((row["refused"] for row in record.rows if "refused" in row), None)
     if refused is not None:
@@ -74,7 +74,7 @@ def say_price(record: Record) -> Text:
     return both(*(price[code] + gain[code] for code in ("en", "zh")))
 
 
-def draw_price(record: Record, ax: Any) -> None:
+def draw_compile_price(record: Record, ax: Any) -> None:
     """Seconds of one process against the calls it makes, one line a state; they cross where compiling is paid back."""
     from course.figures.plots import lines
 
@@ -101,8 +101,6 @@ def draw_price(record: Record, ax: Any) -> None:
     needs="compiler",
     seconds=30,
     title=both("torch.compile: a price per process, a gain per call", "torch.compile：按进程付钱，按调用赚钱"),
-    finding=say_price,
-    draw=draw_price,
 )
 def compile_price(budget: Budget) -> Iterator[dict[str, Any]]:
     """Two small blocks in three new processes: as written, compiled with an empty cache on disk, compiled with that cache."""

@@ -74,9 +74,6 @@ def settle_hidden(record: Record) -> dict[str, str | None]:
     needs="mkldnn",
     seconds=6,
     title=both("Two faults in one script: repair one, then the other", "一个脚本两处毛病：修一处，再修另一处"),
-    finding=say_hidden,
-    draw=draw_hidden,
-    settles=settle_hidden,
 )
 def hidden(budget: Budget) -> list[dict]:
     """A convolution with float64 data and oneDNN off: each fault repaired alone, and both, against both faults left in."""
@@ -171,9 +168,6 @@ def settle_witness(record: Record) -> dict[str, str | None]:
     needs="mkldnn",
     seconds=4,
     title=both("Ask twenty-four times: which witness never changes its mind?", "问上二十四遍：哪个证人从不改口？"),
-    finding=say_witness,
-    draw=draw_witness,
-    settles=settle_witness,
 )
 def witness(budget: Budget) -> list[dict]:
     """Twenty-four pairs of single calls, oneDNN on and off: the switch as it was while each ran, and the ratio of times."""
@@ -236,8 +230,6 @@ def draw_bisect(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=5,
     title=both("Sixteen lines of settings: halve them, or try them one by one?", "十六行设置：对半分，还是逐行试？"),
-    finding=say_bisect,
-    draw=draw_bisect,
 )
 def bisect(budget: Budget) -> list[dict]:
     """One line of sixteen switches oneDNN off; a run sets the first k lines and reads the switch beside a convolution."""

@@ -78,9 +78,6 @@ def settle_two_columns(record: Record) -> dict[str, str | None]:
     title=both(
         "A profile has two columns of time: what does each add up to?", "profile 表里有两列时间：各自加起来是多少？"
     ),
-    finding=say_two_columns,
-    draw=draw_two_columns,
-    settles=settle_two_columns,
 )
 def two_columns(budget: Budget) -> list[dict]:
     """Twelve traces of three convolutions: the sums of total and of self time over the time of the call."""
@@ -153,9 +150,6 @@ def settle_repairs(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=9,
     title=both("Three slow functions: the line, and what its repair gains", "三个慢函数：是哪一行，修好它能省多少"),
-    finding=say_repairs,
-    draw=draw_repairs,
-    settles=settle_repairs,
 )
 def repairs(budget: Budget) -> list[dict]:
     """Each planted case: the line its trace names, reorders in oneDNN's log, and a race of the repair against it."""
@@ -198,10 +192,10 @@ WHERE = {
 }
 
 
-def say_wait(record: Record) -> Text:
+def say_wait_for_data(record: Record) -> Text:
     if len(record.rows) < FEW:
         return NOTHING
-    first = doubtful(settle_wait(record))
+    first = doubtful(settle_wait_for_data(record))
 
     def told(code: str) -> str:
         unit = " %" if code == "en" else "%"
@@ -215,7 +209,7 @@ def say_wait(record: Record) -> Text:
     )
 
 
-def draw_wait(record: Record, ax: Any) -> None:
+def draw_wait_for_data(record: Record, ax: Any) -> None:
     left = 0.0
     for (key, said), colour in zip(WHERE.items(), (colors()[2], colors()[1], colors()[0]), strict=True):
         share = 100 * median([row[key] for row in record.rows])
@@ -233,7 +227,7 @@ def draw_wait(record: Record, ax: Any) -> None:
     ax.legend(loc="upper left", ncols=1)
 
 
-def settle_wait(record: Record) -> dict[str, str | None]:
+def settle_wait_for_data(record: Record) -> dict[str, str | None]:
     """Where more than half of the time stands, in each of the traces."""
     options = {"operations": "a", "loader": "b", "outside": "c"}
     if len(record.rows) >= FEW:
@@ -250,9 +244,6 @@ def settle_wait(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=3,
     title=both("Data that comes late: where does the profile put the wait?", "数据来得太慢：profile 把等待记在哪里？"),
-    finding=say_wait,
-    draw=draw_wait,
-    settles=settle_wait,
 )
 def wait_for_data(budget: Budget) -> list[dict]:
     """Eight traces of a pass over slow photos: shares of operations, of the loader's row, of neither."""
@@ -414,9 +405,6 @@ def _shortest_s(work: Callable[[], Any], setting: str, calls: int = 4) -> float:
     needs="cpu",
     seconds=8,
     title=both("What does the profiler itself cost?", "profiler 自己要花多少时间？"),
-    finding=say_cost,
-    draw=draw_cost,
-    settles=settle_cost,
 )
 def cost(budget: Budget) -> list[dict]:
     """Two works in random order of settings, each over the same work without a profiler in the same round; with a control."""

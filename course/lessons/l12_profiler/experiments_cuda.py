@@ -63,8 +63,6 @@ def draw_gpu_trace(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=60,
     title=both("A GPU's trace: the search, a copy, a wait", "GPU 的 trace：搜索、拷贝、等待"),
-    finding=say_gpu_trace,
-    draw=draw_gpu_trace,
 )
 def gpu_trace(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
     """Kernels of two calls with the search off and on, a copy, and .item() idle and behind work, in new processes."""

@@ -115,9 +115,6 @@ def settle_who_attends(record: Record) -> dict[str, str | None]:
     title=both(
         "Attention on this CPU: which kernel, for which inputs?", "这台 CPU 上的注意力：哪种输入走哪个 kernel？"
     ),
-    finding=say_who_attends,
-    draw=draw_who_attends,
-    settles=settle_who_attends,
 )
 def who_attends(budget: Budget) -> list[dict]:
     """The kernel that a profile shows for twelve calls, and torch's reason where flash alone may not run it."""
@@ -131,7 +128,7 @@ def who_attends(budget: Budget) -> list[dict]:
 # --- 13-flash-math ------------------------------------------------------------------------------------------
 
 
-def say_flash_math(record: Record) -> Text:
+def say_two_kernels(record: Record) -> Text:
     rows = record.rows
     if not rows or any(row["flash"] != "flash" or row["math"] != "math" for row in rows):
         return NOTHING
@@ -149,7 +146,7 @@ def say_flash_math(record: Record) -> Text:
     )
 
 
-def draw_flash_math(record: Record, ax: Any) -> None:
+def draw_two_kernels(record: Record, ax: Any) -> None:
     from course.figures import lines
 
     rows = record.rows
@@ -178,7 +175,7 @@ def draw_flash_math(record: Record, ax: Any) -> None:
     ax.margins(x=0.12, y=0.2)
 
 
-def settle_flash_math(record: Record) -> dict[str, str | None]:
+def settle_two_kernels(record: Record) -> dict[str, str | None]:
     row = next((one for one in record.rows if one["tokens"] == 1024), None)
     if row is None or row["flash"] != "flash" or row["math"] != "math":
         return {"13-bet-memory": None}
@@ -198,9 +195,6 @@ def _attention(tokens: int) -> Callable[[], torch.Tensor]:
     needs="cpu",
     seconds=8,
     title=both("Flash against math on this CPU: memory, time, result", "这台 CPU 上的 flash 与 math：内存、耗时、结果"),
-    finding=say_flash_math,
-    draw=draw_flash_math,
-    settles=settle_flash_math,
 )
 def two_kernels(budget: Budget) -> list[dict]:
     """Memory held at once by either kernel, time flash / math on one thread, and the largest difference of the results."""

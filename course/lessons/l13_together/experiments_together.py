@@ -79,9 +79,6 @@ def settle_recompiles(record: Record) -> dict[str, str | None]:
         "Ten settings moved after compiling: which make torch compile again?",
         "编译之后改十个设置：哪些会让 torch 重新编译？",
     ),
-    finding=say_recompiles,
-    draw=draw_recompiles,
-    settles=settle_recompiles,
 )
 def recompiles(budget: Budget) -> list[dict]:
     """In a new process: compilations of a small convolution after each of ten settings was moved; no C++ compiler needed."""
@@ -146,9 +143,6 @@ def settle_baked(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=25,
     title=both("Flash switched off after compiling: who notices?", "编译之后再关掉 flash：谁会注意到？"),
-    finding=say_baked,
-    draw=draw_baked,
-    settles=settle_baked,
 )
 def baked(budget: Budget) -> list[dict]:
     """In a new process: the attention kernel before and after flash is switched off, plain and compiled in two ways."""
@@ -248,9 +242,6 @@ def settle_who_inherits(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=15,
     title=both("Seven settings moved here: who else reads them?", "在这里改了七个设置：还有谁读得到？"),
-    finding=say_who_inherits,
-    draw=draw_who_inherits,
-    settles=settle_who_inherits,
 )
 def who_inherits(budget: Budget) -> list[dict]:
     """In a new process: five settings of the process and two of a thread; read in a thread, a forked and a spawned child."""
@@ -342,9 +333,6 @@ def settle_autocast(record: Record) -> dict[str, str | None]:
         "autocast on the CPU: which results change their type, and who computes them?",
         "CPU 上的 autocast：哪些结果换了类型，又是谁在算？",
     ),
-    finding=say_autocast,
-    draw=draw_autocast,
-    settles=settle_autocast,
 )
 def autocast(budget: Budget) -> list[dict]:
     """The type of the result of eleven operations outside and inside autocast (bfloat16), and lines in oneDNN's log."""

@@ -137,9 +137,6 @@ def _says(way: str, model: torch.nn.Module, x: torch.Tensor) -> Any:
     needs="cpu",
     seconds=12,
     title=both("Change one thing, export, read the file: did it notice?", "只改一样再导出：文件里看得出来吗？"),
-    finding=say_what_it_keeps,
-    draw=draw_what_it_keeps,
-    settles=settle_what_it_keeps,
 )
 def what_it_keeps(budget: Budget) -> Iterator[dict]:
     """The same network exported in three ways, once as it is and once for each setting; did the file change?
@@ -259,9 +256,6 @@ def export_function(function: Callable[[torch.Tensor], torch.Tensor], x: torch.T
     needs="cpu",
     seconds=3,
     title=both("A branch that depends on the numbers: who notices?", "分支取决于数据：谁会发现？"),
-    finding=say_branch,
-    draw=draw_branch,
-    settles=settle_branch,
 )
 def branch(budget: Budget) -> list[dict]:
     """A gate with a Python branch, left in four ways, asked on both sides of its branch; the example was positive."""
@@ -332,8 +326,6 @@ def _error_of(call: Callable[[], Any]) -> str:
     needs="mkldnn",
     seconds=4,
     title=both("Four ways out, before and after to_mkldnn", "四个出口：转成 mkldnn 之前和之后"),
-    finding=say_mkldnn_leaves,
-    draw=draw_mkldnn_leaves,
 )
 def mkldnn_leaves(budget: Budget) -> list[dict]:
     """Each way out with the ordinary network and with its copy converted by to_mkldnn: the errors."""

@@ -120,9 +120,6 @@ def apart(one: torch.Tensor, other: torch.Tensor, scale: float) -> float:
     title=both(
         "torch beside onnxruntime, layer by layer: the same bits?", "torch 和 onnxruntime 逐层对比：逐位一致吗？"
     ),
-    finding=say_same_bits,
-    draw=draw_same_bits,
-    settles=settle_same_bits,
 )
 def same_bits(budget: Budget) -> list[dict]:
     """Layers and a network, each computed by both: share of results that differ, and differences over the largest result."""
@@ -236,9 +233,6 @@ def _sent(name: str) -> nn.Module:
     needs="onnx",
     seconds=6,
     title=both("Rounding beside real faults: how far apart are they?", "舍入误差和真正的错误，差多远？"),
-    finding=say_tolerance,
-    draw=draw_tolerance,
-    settles=settle_tolerance,
 )
 def tolerance(budget: Budget) -> list[dict]:
     """The largest difference between the scores of torch and those of a file that was sent right or with a fault."""
@@ -334,9 +328,6 @@ def parts_in(folder: str) -> dict[str, str | bool]:
     needs="onnx",
     seconds=5,
     title=both("Export twice, compare the bytes", "导出两次，比一比字节"),
-    finding=say_twice,
-    draw=draw_twice,
-    settles=settle_twice,
 )
 def twice(budget: Budget) -> Iterator[dict]:
     """The same network exported again: at once, and from a script in another folder."""

@@ -179,9 +179,6 @@ def _flip(
     ),
     needs="cpu",
     seconds=12,
-    finding=say_flip_all,
-    draw=draw_flip_all,
-    settles=settle_flip_all,
 )
 def flip_all(budget: Budget, names: Sequence[str] | None = None) -> Iterator[dict]:
     """Each switch of the table (or of ``names``) alone against everything as it stands, the likely ones first; a part that
@@ -281,9 +278,6 @@ def settle_three_lines(record: Record) -> dict[str, str | None]:
     title=both("Three well-known lines, timed on the CPU", "三行“名句”，在 CPU 上计时"),
     needs="mkldnn",
     seconds=9,
-    finding=say_three_lines,
-    draw=draw_three_lines,
-    settles=settle_three_lines,
 )
 def three_lines(budget: Budget) -> Iterator[dict]:
     """Each line against the default, taking turns, one thread, inference."""
@@ -383,9 +377,6 @@ def settle_what_moves(record: Record) -> dict[str, str | None]:
     title=both("What moves more than a switch?", "什么比开关更管用？"),
     needs="cpu",
     seconds=10,
-    finding=say_what_moves,
-    draw=draw_what_moves,
-    settles=settle_what_moves,
 )
 def what_moves(budget: Budget) -> Iterator[dict]:
     """Five changes to the forward pass of a small network, each alone against the same start, taking turns."""

@@ -243,8 +243,8 @@ def check_losing(losing: Any) -> Verdict:
     if low <= 1:
         return inconclusive(
             both(
-                f"[{low:.2f}, {high:.2f}] is no evidence yet. Take a clearer case or more time.",
-                f"[{low:.2f}, {high:.2f}] 还不足为凭。换个更极端的例子，或多给些时间。",
+                f"[{low:.2f}, {high:.2f}] from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
+                f"{raced.rounds} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
             ),
             reason="undecided",
         )

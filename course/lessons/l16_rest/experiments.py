@@ -112,9 +112,6 @@ def settle_einsum(record: Record) -> dict[str, str | None]:
     needs="opt_einsum",
     seconds=6,
     title=both("einsum with and without a search for the best order", "einsum：找最佳顺序，与不找"),
-    finding=say_einsum,
-    draw=draw_einsum,
-    settles=settle_einsum,
 )
 def einsum(budget: Budget) -> list[dict]:
     """Five einsums raced with opt_einsum.enabled on against off, in a new process, one thread."""
@@ -186,8 +183,6 @@ def draw_search_price(record: Record, ax: Any) -> None:
     needs="opt_einsum",
     seconds=4,
     title=both("What the search itself costs: eight small matrices", "找顺序本身要花多少：八个小矩阵"),
-    finding=say_search_price,
-    draw=draw_search_price,
 )
 def search_price(budget: Budget) -> list[dict]:
     """One einsum of eight 3x3 matrices under each strategy, in a new process; nothing is kept between calls."""
@@ -253,8 +248,6 @@ def draw_flags_trap(record: Record, ax: Any) -> None:
     needs="opt_einsum",
     seconds=4,
     title=both("Five steps with one switch: which are obeyed?", "同一个开关拨五步：哪几步算数？"),
-    finding=say_flags_trap,
-    draw=draw_flags_trap,
 )
 def flags_trap(budget: Budget) -> list[dict]:
     """opt_einsum.enabled set in turn by flags() and by assignment, in a new process: what it reads, what einsum does."""

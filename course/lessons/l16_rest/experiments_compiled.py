@@ -76,9 +76,6 @@ def settle_frozen(record: Record) -> dict[str, str | None]:
     needs="compiler",
     seconds=60,
     title=both("Weights changed after compiling: who notices?", "编译之后改权重：谁察觉得到？"),
-    finding=say_frozen,
-    draw=draw_frozen,
-    settles=settle_frozen,
 )
 def frozen(budget: Budget) -> list[dict]:
     """A small model compiled without and with freezing, in new processes: which of seven later changes arrive."""
@@ -166,9 +163,6 @@ def settle_cpu_order(record: Record) -> dict[str, str | None]:
         "Attention on this CPU: an order, a list, a switch named cuda",
         "这台 CPU 上的注意力：次序、名单、名字带 cuda 的开关",
     ),
-    finding=say_cpu_order,
-    draw=draw_cpu_order,
-    settles=settle_cpu_order,
 )
 def cpu_order(budget: Budget) -> list[dict]:
     """Which kernel computes attention here under five settings, whose bits come out, and what flash off costs."""

@@ -76,8 +76,6 @@ def draw_drawer_cuda(record: Record, ax: Any) -> None:
     needs="cuda",
     seconds=40,
     title=both("On a GPU: four switches that choose a library or an arithmetic", "在 GPU 上：四个选库、选算术的开关"),
-    finding=say_drawer_cuda,
-    draw=draw_drawer_cuda,
 )
 def drawer_cuda(budget: Budget, size: int = 2048) -> list[dict]:
     """preferred_linalg_library, preferred_blas_library, cufft_plan_cache and allow_fp16_accumulation, each raced."""

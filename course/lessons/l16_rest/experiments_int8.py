@@ -62,8 +62,6 @@ def draw_engines(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=4,
     title=both("One linear layer in int8: each engine against float32", "同一个线性层用 int8：各个引擎与 float32 比"),
-    finding=say_engines,
-    draw=draw_engines,
 )
 def engines(budget: Budget) -> list[dict]:
     """Time of a quantized linear layer over its time in float32, for every engine of this build, in a new process."""
@@ -147,9 +145,6 @@ def settle_packed(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=4,
     title=both("Packed under one engine, run under another: who computes?", "用一个引擎打包，换一个来跑：谁在算？"),
-    finding=say_packed,
-    draw=draw_packed,
-    settles=settle_packed,
 )
 def packed(budget: Budget) -> list[dict]:
     """In a new process: an int8 weight packed under either of two engines and run under either; whose bits come out."""
@@ -235,9 +230,6 @@ def settle_half_answer(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=8,
     title=both("The same int8 sum on a CPU with fewer instructions", "同一个 int8 求和，CPU 指令少一些"),
-    finding=say_half_answer,
-    draw=draw_half_answer,
-    settles=settle_half_answer,
 )
 def half_answer(budget: Budget) -> list[dict]:
     """Largest inputs times largest weights in int8 by each engine, in new processes held to older instructions or not."""

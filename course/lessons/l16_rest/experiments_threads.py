@@ -109,9 +109,6 @@ def settle_flushed(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=10,
     title=both("Denormal numbers, two threads, five orders of events", "次正规数、两个线程、五种先后"),
-    finding=say_flushed,
-    draw=draw_flushed,
-    settles=settle_flushed,
 )
 def flushed(budget: Budget) -> list[dict]:
     """torch.set_flush_denormal at five moments, each in a new process: which part of one product is flushed to zero."""
@@ -226,9 +223,6 @@ def settle_two_threads(record: Record) -> dict[str, str | None]:
     needs="two_cores",
     seconds=12,
     title=both("One thread or two, on two cores with a busy neighbour", "一个线程还是两个：两个核，外加一个忙邻居"),
-    finding=say_two_threads,
-    draw=draw_two_threads,
-    settles=settle_two_threads,
 )
 def two_threads(budget: Budget) -> list[dict]:
     """Rounds of up to 600 convolutions on one and on two threads in turn, alone and beside a busy loop, in a new process."""
@@ -301,8 +295,6 @@ def draw_older_bits(record: Record, ax: Any) -> None:
     needs="cpu",
     seconds=6,
     title=both("The same seed and code with older instructions", "同样的种子和代码，换成老指令"),
-    finding=say_older_bits,
-    draw=draw_older_bits,
 )
 def older_bits(budget: Budget) -> list[dict]:
     """ATEN_CPU_CAPABILITY in new processes: a hash of the bits that nine calls give with the same seed."""
@@ -374,8 +366,6 @@ def draw_launcher(record: Record, ax: Any) -> None:
     title=both(
         "torch.backends.xeon.run_cpu: how often did the script run?", "torch.backends.xeon.run_cpu：脚本跑了几次？"
     ),
-    finding=say_launcher,
-    draw=draw_launcher,
 )
 def launcher(budget: Budget) -> list[dict]:
     """PyTorch's launcher for servers in five modes with a script of one line: how many copies ran, and the exit code."""

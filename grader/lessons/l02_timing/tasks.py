@@ -33,14 +33,19 @@ def verdict_cases(rng: random.Random) -> list[Case]:
 
     Gates and ends are binary fractions, so that however somebody compares them, rounding decides nothing.
     """
-    gate = rng.choice([1 / 64, 1 / 32, 1 / 16])
-    part = gate / rng.choice([4, 8])
-    clear = rng.choice([(0.75, 0.875), (1.25, 1.5)])
+    tick = 1 / 4096
+
+    def between(low: float, high: float) -> float:
+        return rng.randint(round(low / tick), round(high / tick)) * tick
+
+    gate = between(0.016, 0.06)
+    part = between(gate / 9, gate / 3)
+    clear = rng.choice([(between(0.7, 0.8), between(0.82, 0.9)), (between(1.1, 1.3), between(1.4, 1.6))])
     winners = [
-        (0.75, 0.875),
-        (1.125, 1.5),
-        (0.5, 1 - part),
-        (1 + part, 3.0),
+        (between(0.6, 0.8), between(0.82, 0.93)),
+        (between(1.07, 1.2), between(1.3, 1.7)),
+        (between(0.4, 0.6), 1 - part),
+        (1 + part, between(2, 4)),
         (1 - 2 * part, 1 - part),
         (1 + part, 1 + 2 * part),
     ]
@@ -54,9 +59,9 @@ def verdict_cases(rng: random.Random) -> list[Case]:
         clear,
     ]
     undecided = [
-        (0.875, 1.125),
-        (1 - part, 1.25),
-        (0.75, 1 + part),
+        (between(0.8, 0.9), between(1.1, 1.2)),
+        (1 - part, between(1.2, 1.3)),
+        (between(0.7, 0.8), 1 + part),
         (1.0, 1 + 3 * gate),
         (1 - 3 * gate, 1.0),
         (1.0, 1 + 1.5 * gate),

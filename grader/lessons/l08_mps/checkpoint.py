@@ -16,16 +16,16 @@
 # %% question 08-c-port
 # %% task 08-t-device
 # en: built: what this PyTorch was compiled for: "cuda", "mps", "xpu",
-# en: or None. usable: whether that works on this machine.
+# en: or None. usable: how many of them work on this machine, 0 or more.
 # en: prefer: what the user asks for (also "cpu"), or None.
 # en: Give back the device to use: without a wish the best that works,
 # en: a wish where it works, else the text "error".
 # zh: built：这个 PyTorch 编译时针对的设备："cuda"、"mps"、"xpu"
-# zh: 或 None。usable：它在这台机器上能不能用。
+# zh: 或 None。usable：这台机器上能用的有几个，0 或更多。
 # zh: prefer：用户想要的设备（也可以是 "cpu"），或 None。
 # zh: 返回应使用的设备：没有偏好就取能用的里面最好的；
 # zh: 偏好能用就用它；否则返回文本 "error"。
-def choose_device(built: str | None, usable: bool, prefer: str | None) -> str:
+def choose_device(built: str | None, usable: int, prefer: str | None) -> str:
     ### BEGIN SOLUTION
     best = built if built and usable else "cpu"
     if prefer is None:

@@ -14,17 +14,22 @@ KINDS = ("cuda", "mps", "xpu")
 
 
 def device_cases(rng: random.Random) -> list[Case]:
-    """No wish on usable and unusable machines; wishes that can be met; wishes that cannot."""
-    cases = [Case("automatic", (kind, usable, None)) for kind in KINDS for usable in (True, False)]
-    cases += [Case("automatic", (None, False, None))]
-    cases += [Case("wish", (kind, True, kind)) for kind in KINDS]
-    cases += [Case("wish", (kind, rng.random() < 0.5, "cpu")) for kind in KINDS]
-    cases += [Case("wish", (rng.choice(KINDS), True, "cpu")), Case("wish", (None, False, "cpu"))]
-    cases += [Case("refuse", (kind, False, kind)) for kind in KINDS]
-    for built in KINDS:
-        others = [kind for kind in KINDS if kind != built]
-        cases += [Case("refuse", (built, True, rng.choice(others))), Case("refuse", (built, False, rng.choice(others)))]
-    return [*cases, Case("refuse", (None, False, rng.choice(KINDS))), Case("refuse", ("cuda", True, "cuda"))]
+    """No wish on machines with and without usable devices; wishes that can be met; wishes that cannot."""
+
+    def some() -> int:
+        return rng.randint(1, 200)
+
+    def others(built: str) -> str:
+        return rng.choice([kind for kind in KINDS if kind != built])
+
+    cases = [Case("automatic", (kind, usable, None)) for kind in KINDS for usable in (some(), 1, 0)]
+    cases += [Case("automatic", (None, 0, None))]
+    cases += [Case("wish", (kind, some(), kind)) for kind in KINDS]
+    cases += [Case("wish", (kind, usable, "cpu")) for kind in KINDS for usable in (some(), 0)]
+    cases += [Case("wish", (None, 0, "cpu"))]
+    cases += [Case("refuse", (kind, 0, kind)) for kind in KINDS]
+    cases += [Case("refuse", (built, usable, others(built))) for built in KINDS for usable in (some(), 0)]
+    return [*cases, Case("refuse", (None, 0, rng.choice(KINDS))), Case("refuse", ("cuda", some(), "cuda"))]
 
 
 # --- 08-t-step --------------------------------------------------------------------------------------------

@@ -141,6 +141,69 @@ SHOWN = {
         for change, event in (("first call", "miss"), ("nothing", "hit"))
     ],
 }
+FEW = [{**row, "ratio": 1.0, "low": None, "high": None, "rounds": 4} for row in race("undecided", "undecided")]
+BRANCHES = {
+    "05-first-call": [
+        [
+            {
+                "pair": pair,
+                "shape": shape,
+                "visit": visit,
+                "call": call,
+                "call_ms": dear if call == 1 and visit in costly else 1.0,
+            }
+            for pair in range(12)
+            for shape in "AB"
+            for visit in (1, 2)
+            for call in range(1, 6)
+        ]
+        for dear, costly in ((9.0, (1,)), (9.0, (2,)), (1.0, ()))
+    ],
+    "05-what-is-new": [
+        [{"change": change, "event": event, "problem": "made up"} for change, event in (("first call", "miss"), *seen)]
+        for seen in (
+            (("nothing", "hit"), ("stride 2", "miss")),
+            (("stride 2", "miss"), ("two pixels more", "miss")),
+            (("nothing", "not seen"),),
+        )
+    ],
+    "05-primitive-cache": [events("miss miss hit miss"), []],
+    "05-model-keys": [[{"model": "made up", "calls": 3, "keys": 3}]],
+    "05-toy-race": [FEW],
+    "05-toy-cost": [
+        [{**row, "later_ms": 0.2 if row["search"] == "on" else 0.1} for row in costs(2.0)],
+        [{**row, "later_ms": 0.1 if row["search"] == "on" else 0.3} for row in costs(2.0)],
+    ],
+    "05-first-call-cuda": [visits("off", [9.0] + [1.0] * 11) + visits("on", [9.0] + [0.7] * 11)],
+    "05-sizes-cuda": [
+        [{**row, "call_ms": 50.0 if row["call"] in dear else 1.0} for row in CUDA_ROWS["05-sizes-cuda"]]
+        for dear in ((), (1,))
+    ],
+    "05-memory-cuda": [visits("off", [100.0] + [1.0] * 4) + visits("on", [peak] + [0.7] * 4) for peak in (100.0, 1.0)],
+    "05-limit-cuda": [
+        [{**row, "first_ms": first} for row, first in zip(CUDA_ROWS["05-limit-cuda"], pair, strict=True)]
+        for pair in ((9.0, 9.0), (400.0, 9.0))
+    ],
+    "05-pays-cuda": [
+        [
+            {"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
+            {"story": "on", "process": 0, "samples_ms": [first] + [later] * 149},
+        ]
+        for first, later in ((220.0, 3.5), (20.0, 2.0), (20.5, 2.0))
+    ],
+    "05-kernels-cuda": [
+        [{**row, "kernel": "made_up"} for row in CUDA_ROWS["05-kernels-cuda"]],
+        [
+            *CUDA_ROWS["05-kernels-cuda"],
+            *({**row, "size": 128, "kernel": "made_up"} for row in CUDA_ROWS["05-kernels-cuda"]),
+        ],
+    ],
+    "05-new-keys-cuda": [
+        [{**row, "first_ms": 1.0} for row in CUDA_ROWS["05-new-keys-cuda"]],
+        [*CUDA_ROWS["05-new-keys-cuda"], {**CUDA_ROWS["05-new-keys-cuda"][0], "change": "twin layer", "first_ms": 1.0}],
+    ],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""
 FURTHER = {
     "05-bet-winners": [([{"search": 0, "winner": "direct"}], None)],
     "05-bet-flip": [

@@ -10,7 +10,7 @@ import course
 from course.experiment import base
 from course.i18n import pick
 from course.lessons.l10_tuning_master.compiling import job
-from course.lessons.l10_tuning_master.experiments_compile import STATES, draw_price, say_price
+from course.lessons.l10_tuning_master.experiments_compile import STATES, draw_compile_price, say_compile_price
 from course.machine import next_step
 from course.markup import plain
 from course.verbs import state
@@ -37,15 +37,15 @@ def test_each_outcome_has_its_sentence_and_its_picture(rows, shown):
 
     record = record_of(NAME, rows)
     check_sentence(record)
-    said = say_price(record)
+    said = say_compile_price(record)
     assert all(any(word in said[code] for code in ("en", "zh")) for word in shown), said
     axes = Figure().add_subplot()
-    draw_price(record, axes)
+    draw_compile_price(record, axes)
     assert len(axes.lines) == sum("refused" not in row for row in rows)
 
 
 def test_a_run_cut_short_claims_nothing():
-    assert "nconclusive" in say_price(record_of(NAME, compiling()[:2]))["en"]
+    assert "nconclusive" in say_compile_price(record_of(NAME, compiling()[:2]))["en"]
 
 
 def test_the_job_as_written_gives_the_row_that_is_shown():

@@ -1,0 +1,91 @@
+"""The block of a result as HTML. Without its style sheet (an untrusted notebook) it still reads from top to bottom."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from course.figures.sheet import CSS
+from course.i18n import language, t
+from course.markup import inline
+
+if TYPE_CHECKING:
+    from course.experiment.result import Betted, Block, Fold
+
+STYLE = f"<style>{CSS}</style>"
+LONGEST_TABLE = 60
+"""Rows shown in the table of the numbers; the rest is counted."""
+CELL_SAMPLES = 3
+
+
+def html_of(block: Block) -> str:
+    """The whole block with its style."""
+    code = {"zh": "zh-CN"}.get(language(), language())
+    return f'{STYLE}<section class="tbr" role="status" lang="{code}">{body(block)}</section>'
+
+
+def body(block: Block) -> str:
+    """The parts of a block, without frame and style."""
+    head = f'<h3 class="tbr-head">{sentences(block.headline)}</h3>' if block.headline else ""
+    step = f'<p class="tbr-next">{inline(block.step)}</p>' if block.step else ""
+    picture = f'<figure class="tbr-pic">{block.picture.html()}</figure>' if block.picture else ""
+    small = f'<p class="tbr-small">{inline(block.small)}</p>' if block.small else ""
+    folds = "".join(map(_fold, block.folds))
+    return head + step + picture + small + "".join(map(_bet, block.bets)) + f'<div class="tbr-fold">{folds}</div>'
+
+
+def sentences(text: str) -> str:
+    """A headline; where it has two sentences, a line is broken between them first."""
+    parts = [part for part in text.replace(". ", ".\0 ").replace("。", "。\0").split("\0") if part.strip()]
+    return "".join(f"<span>{inline(part.strip())}</span> " for part in parts).strip()
+
+
+def _bet(bet: Betted) -> str:
+    mine = f'<p class="yours"><b>{t("You bet", "你押的是")}</b>{inline(bet.mine)}</p>' if bet.mine else ""
+    out = (
+        f'<p class="{"told" if bet.still else "out"}"><b>{html.escape(bet.lead)}</b>{inline(bet.out)}</p>'
+        if bet.out
+        else ""
+    )
+    still = f"<p class=open><b>{t('It stays open', '这一注先留着')}</b>{inline(bet.still)}</p>" if bet.still else ""
+    why = f'<p class="tbr-why">{inline(bet.why)}</p>' if bet.why else ""
+    others = "".join(f"<p><strong>{inline(option)}</strong> {inline(reason)}</p>" for option, reason in bet.others)
+    if others:
+        others = f"<details><summary>{t('The other answers', '其他选项')}</summary>{others}</details>"
+    return f'<div class="tbr-bet"><div class="tbr-pair">{mine}{out}{still}</div>{why}{others}</div>'
+
+
+def _fold(fold: Fold) -> str:
+    said = "".join(f"<p>{inline(line)}</p>" for line in fold.said)
+    table = _table(fold.rows) if fold.rows else ""
+    state = " open" if fold.open else ""
+    return f"<details{state}><summary>{html.escape(fold.title)}</summary>{said}{table}</details>"
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> str:
+    """All rows; long lists shortened, long tables counted."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    head = "".join(f'<th scope="col">{html.escape(key)}</th>' for key in keys)
+    lines = [[html.escape(_cell(row.get(key))) for key in keys] for row in rows[:LONGEST_TABLE]]
+    cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in line) + "</tr>" for line in lines)
+    more = len(rows) - LONGEST_TABLE
+    rest = f"<p>{t(f'and {more} more rows', f'另有 {more} 行')}</p>" if more > 0 else ""
+    return (
+        f'<div class="tbr-table" tabindex="0" role="region" aria-label="{t("Table of the numbers", "数据表")}">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div>{rest}"
+    )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return t("yes", "是") if value else t("no", "否")
+    if isinstance(value, float):
+        return f"{value:.5g}"
+    if isinstance(value, list):
+        shown = ", ".join(_cell(v) for v in value[:CELL_SAMPLES])
+        more = len(value) - CELL_SAMPLES
+        return shown + (t(f", … {more} more", f"，……另有 {more} 个") if more > 0 else "")
+    return str(value)

@@ -1,0 +1,501 @@
+"""The kinds of pictures of a result: one idea each, as high as its rows, the bet drawn in, names where things are.
+
+A row is a small tuple of its own; ``bet`` is a `Bet` or None. Every kind gives back a `Sheet`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from course.figures.sheet import BROAD, Paper, Sheet, scale, wide
+from course.i18n import t
+
+LEAST_ROUNDS = 12
+"""Fewer rounds are drawn as boxes, without a place on the axis."""
+
+
+@dataclass(frozen=True)
+class Bet:
+    """What the learner bet, as a picture draws it. words: what was bet, such as "it does not pay".
+
+    rows: the rows it speaks of; in `ratio_rows` row -> side: "left", "middle" or "right". span: from and to on the
+    axis, outlined in those rows. above: a line above this row. at: one value of the axis.
+    """
+
+    words: str
+    rows: Mapping[int, str] | Sequence[int] = ()
+    span: tuple[float, float] | None = None
+    above: int | None = None
+    at: float | None = None
+
+    @property
+    def full(self) -> str:
+        return t(f"your bet: {self.words}", f"你押：{self.words}")
+
+
+def checked(bet: Bet | None, *drawn: str) -> Bet | None:
+    """The bet, if this kind of picture draws what it holds. Raises ValueError."""
+    held = [name for name in ("rows", "span", "above", "at") if getattr(bet, name, None) not in (None, ())]
+    if bet is not None and (not held or set(held) - set(drawn)):
+        raise ValueError(f"this picture draws a bet by {', '.join(drawn)}, not by {', '.join(held) or 'nothing'}")
+    return bet
+
+
+def ratio_words(ratio: float) -> str:
+    """A ratio of times as people say it: 43 % less, the same, 7 % more, 2.1× as long."""
+    if abs(ratio - 1) <= 0.02:
+        return t("the same", "一样")
+    if ratio < 0.1:
+        return t(f"1/{1 / ratio:.2g} of it", f"{1 / ratio:.2g} 分之一")
+    if ratio < 1:
+        return t(f"{(1 - ratio) * 100:.0f} % less", f"省 {(1 - ratio) * 100:.0f}%")
+    if ratio < 1.95:
+        return t(f"{(ratio - 1) * 100:.0f} % more", f"多 {(ratio - 1) * 100:.0f}%")
+    return t(f"{times(ratio)}× as long", f"{times(ratio)} 倍")
+
+
+def times(ratio: float) -> str:
+    """How many times, without more digits than people say: 2.1, 10.5, 130."""
+    return (
+        f"{ratio:.2g}"
+        if ratio < 10
+        else f"{round(ratio * 2) / 2:g}"
+        if ratio < 100
+        else f"{float(f'{ratio:.2g}'):,.0f}"
+    )
+
+
+def time_words(seconds: float) -> str:
+    """6.1 ms, 0.12 s, 2.3 s: never a power of ten."""
+    for unit, factor in ((" µs", 1e6), (" ms", 1e3)):
+        if seconds * factor < 99.5:
+            return f"{_two(seconds * factor)}{unit}"
+    return f"{_two(seconds)} s" if seconds < 99.5 else f"{seconds / 60:.0f} min"
+
+
+def _two(value: float) -> str:
+    return f"{float(f'{value:.2g}'):g}"
+
+
+def alt_of(rows: Sequence[tuple[str, str]], bet: Bet | None, lead: str = "") -> str:
+    """The words of a picture: each row and its value, then the bet."""
+    said = t("; ", "；").join(name + t(": ", "：") + value for name, value in rows) + t(".", "。")
+    return lead + said + (t(" ", "") + bet.full + t(".", "。") if bet else "")
+
+
+def ticks_to(most: float, count: int = 6) -> list[float]:
+    """0 and up to ``count`` round steps up to ``most``."""
+    step = next(one * 10**power for power in range(-9, 12) for one in (1, 2, 5) if most / (one * 10**power) <= count)
+    return [step * place for place in range(int(most / step) + 1)]
+
+
+class Rows:
+    """Where rows stand: their names at the left, or above them where there is no room."""
+
+    def __init__(
+        self,
+        w: float,
+        names: Sequence[tuple[str, str]],
+        top: float,
+        tall: float,
+        above: bool = False,
+        extra: float = 18,
+    ) -> None:
+        need = 30 + max(max(wide(name), wide(remark, 12)) for name, remark in names)
+        self.above = above or need > 0.36 * w
+        self.names, self.top, self.tall = names, top, tall + extra * self.above
+        self.x0 = 14 if self.above else need
+        self.bottom = top + self.tall * len(names)
+
+    def y(self, row: int) -> float:
+        """The middle of what is drawn in a row."""
+        lower = (self.tall + 18) / 2 if self.above else self.tall / 2
+        return self.top + self.tall * row + lower
+
+    def name(self, paper: Paper, row: int, bold: bool = False) -> None:
+        name, remark = self.names[row]
+        if self.above:
+            both = name + (f"  ·  {remark}" if remark else "")
+            paper.text(self.x0 + 2, self.top + self.tall * row + 11, both, size=13, bold=bold, halo=True)
+            return
+        y = self.y(row)
+        paper.text(self.x0 - 12, y - (8 if remark else 0), name, ha="right", bold=bold)
+        if remark:
+            paper.text(self.x0 - 12, y + 10, remark, "soft", 12, "right")
+
+
+def upright(paper: Paper, x: float, top: float, bottom: float, words: str, y: float) -> None:
+    """A bet on one value: a dashed line, its words at the height ``y``, kept on the paper."""
+    paper.line([x, x], [top, bottom], "bet", 1.8, "7 5")
+    half = wide(words, 13, True) / 2
+    paper.ask(min(max(x, half + 4), paper.w - half - 4), y, words, "center")
+
+
+# --- ratios: one row a case, two named sides -----------------------------------------------------------------
+
+
+class Ratio(NamedTuple):
+    """A row of `ratio_rows`. low, high: the likely range; None where too few rounds carry none: then ``rounds`` counts them."""
+
+    name: str
+    ratio: float
+    low: float | None
+    high: float | None
+    remark: str = ""
+    rounds: int = 0
+
+
+def ratio_rows(
+    rows: Sequence[Ratio],
+    sides: tuple[str, str],
+    bet: Bet | None = None,
+    *,
+    middle: str = "",
+    said: Callable[[float], str] = ratio_words,
+) -> Sheet:
+    """With over without, in a few cases. sides: the names of left (less than 1, the better) and right.
+
+    bet: rows (row -> side), above, or at (a ratio). middle: the word at 1, else "same time". said: a ratio in words.
+    """
+    checked(bet, "rows", "above", "at")
+    told = [row for row in rows if row.low is not None and row.high is not None]
+    values = {row: _either(row, said) for row in told}
+    few = t("too few rounds to tell", "轮数太少，说不准")
+
+    def paint(w: float) -> Paper:
+        place = Rows(w, [(row.name, row.remark) for row in rows], 40 if told else 8, 48, w < BROAD, 14)
+        x0, x1, below = place.x0, w - 14, 20 if bet and bet.at else 0
+        paper = Paper(w, place.bottom + (28 + below if told else 4))
+        x = _ratio_scale(told, values, x0, x1, bet)
+        one = x(1)
+        if told:
+            _sides(paper, place, x, x1, sides, middle or t("same time", "一样久"))
+        first = min(bet.rows) if bet and bet.rows else None
+        free = [row for number, row in enumerate(rows) if row in values and not (bet and number in bet.rows)]
+        broadest = max(free, key=lambda row: x(row.high) - x(row.low), default=None)
+        for number, row in enumerate(rows):
+            y = place.y(number)
+            place.name(paper, number)
+            if bet and number in bet.rows and told:
+                _side_bet(paper, (x0, one, x1), y, number == first, bet, number, row, x, values.get(row, ""))
+            if row not in values:
+                _boxes(paper, one + 12 if told and x1 - one > 340 else x0 + 6, y, row.rounds, few)
+                continue
+            paper.box(x(row.low), y - 6, max(x(row.high) - x(row.low), 1), 12, "out", r=6, alpha=0.35)
+            paper.dot(x(row.ratio), y)
+            left, end = row.ratio < 0.98, x(row.high)
+            if bet and isinstance(bet.rows, Mapping) and bet.rows.get(number) == "middle":
+                end = max(end, x(1.03) + 14)
+            paper.text(
+                x(row.low) - 12 if left else end + 12,
+                y,
+                values[row],
+                size=14,
+                ha="right" if left else "left",
+                bold=True,
+            )
+            if row is broadest and x(row.high) - x(row.low) > 22:
+                paper.text(
+                    (x(row.low) + x(row.high)) / 2, y + 17, t("likely range", "可能的范围"), "soft", 11.5, "center"
+                )
+        if bet and bet.above is not None:
+            y = place.top + place.tall * bet.above
+            paper.line([8, x1], [y, y], "bet", 1.8, "7 5")
+            paper.ask(x1 - 6, y + 12, bet.full, "right")
+        if bet and bet.at and told:
+            upright(paper, x(bet.at), place.top - 6, place.bottom, bet.full, place.bottom + 32)
+        return paper
+
+    return Sheet(paint, alt_of([(row.name, values.get(row, few)) for row in rows], bet))
+
+
+def _either(row: Ratio, said: Callable[[float], str]) -> str:
+    """The value in words; where the likely range holds 1 and more, that it may be either."""
+    open_ = row.low < 1 < row.high and not (row.low > 0.97 and row.high < 1.03)
+    return t("could be either", "两边都有可能") if open_ else said(row.ratio)
+
+
+def _ratio_scale(
+    told: Sequence[Ratio], values: Mapping[Ratio, str], x0: float, x1: float, bet: Bet | None
+) -> Callable[[float], float]:
+    """An axis on which each value has room on the outer side of its mark, so that no word crosses the middle."""
+    held = [bet.at] if bet and bet.at else []
+    low = min([row.low for row in told] + held + [0.6]) / 1.2
+    high = max([row.high for row in told] + held + [1.7]) * 1.2
+    for _ in range(60):
+        x, grow = scale(low, high, x0, x1), False
+        for row in told:
+            need = wide(values[row], 14, True) + 24
+            if row.ratio < 0.98 and x(row.low) - x0 < need:
+                low, grow = low / 1.06, True
+            if row.ratio >= 0.98 and x1 - x(row.high) < need:
+                high, grow = high * 1.06, True
+        if not grow:
+            break
+    return scale(low, high, x0, x1)
+
+
+def _sides(
+    paper: Paper, place: Rows, x: Callable[[float], float], x1: float, sides: tuple[str, str], middle: str
+) -> None:
+    """The washed better side, the middle line, the names of both sides, the ticks in words."""
+    x0, one, y1 = place.x0, x(1), place.bottom
+    bands = [(place.top - 6, y1)]
+    if place.above:  # names stand between the bands, so that no line crosses a word
+        bands = [(place.y(row) - 19, place.y(row) + 19) for row in range(len(place.names))]
+    for up, down in bands:
+        paper.box(x0, up, one - x0, down - up, "wash", r=6)
+        paper.line([one, one], [up, down], "fg", 1.5)
+    paper.text(x0 + 8, 18, "← " + sides[0], "out", bold=True)
+    paper.text(x1 - 8, 18, sides[1] + " →", "soft", ha="right", bold=True)
+    words = {
+        0.01: t("a hundredth", "百分之一"),
+        0.1: t("a tenth", "十分之一"),
+        0.25: t("a quarter", "四分之一"),
+        0.5: t("half", "一半"),
+        1: middle,
+    }
+    words |= {value: t(f"{value:g}×", f"{value:g} 倍") for value in (2, 5, 10, 20, 50, 100, 1000)}
+    taken: list[tuple[float, float]] = []
+    for value in sorted(words, key=lambda value: abs(math.log(value))):
+        half = wide(words[value], 12) / 2 + 6
+        if not x0 <= x(value) <= x1 or any(abs(x(value) - at) < half + other for at, other in taken):
+            continue
+        taken.append((x(value), half))
+        if value != 1:
+            paper.line([x(value)] * 2, [y1 - 5, y1], "edge")
+        paper.text(
+            min(max(x(value), half), paper.w - half),
+            y1 + 14,
+            words[value],
+            "fg" if value == 1 else "soft",
+            12,
+            "center",
+            value == 1,
+        )
+
+
+def _side_bet(
+    paper: Paper,
+    edges: tuple[float, float, float],
+    y: float,
+    first: bool,
+    bet: Bet,
+    number: int,
+    row: Ratio,
+    x: Callable[[float], float],
+    value: str,
+) -> None:
+    """The dashed box of a bet on a side, its words where the value leaves room."""
+    x0, one, x1 = edges
+    left, right = {"left": (x0 + 4, one - 7), "right": (one + 7, x1 - 4), "middle": (x(0.97) - 14, x(1.03) + 14)}[
+        bet.rows[number]
+    ]
+    paper.outline(left, y - 17, right - left, 34)
+    begin, end = right, left  # where mark and value begin and end
+    if value:
+        room = wide(value, 14, True) + 18
+        begin, end = (x(row.low) - room, x(row.high) + 8) if row.ratio < 0.98 else (x(row.low) - 8, x(row.high) + room)
+    rooms = {"left": min(begin, right) - left - 12, "right": right - max(end, left) - 12}
+    side = max(rooms, key=rooms.__getitem__)
+    words = next(
+        (one for one in ([bet.full] * first + [t("your bet", "你的注")]) if wide(one, 13, True) < rooms[side]), ""
+    )
+    paper.ask(left + 10 if side == "left" else right - 10, y, words, side)
+
+
+def _boxes(paper: Paper, x: float, y: float, rounds: int, words: str) -> None:
+    """Rounds taken, of those it takes."""
+    paper.box(x - 4, y - 9, 14 * LEAST_ROUNDS + 16 + wide(words, 14, True), 18, "paper")
+    for number in range(LEAST_ROUNDS):
+        paper.box(x + 14 * number, y - 5, 10, 10, "out" if number < rounds else "paper", "edge", 2, 1)
+    paper.text(x + 14 * LEAST_ROUNDS + 8, y, words, size=14, bold=True)
+
+
+# --- amounts: bars from zero ---------------------------------------------------------------------------------
+
+
+class Bar(NamedTuple):
+    """A row of `bars`. said: its value in words. quiet: what was before, or is not the point."""
+
+    name: str
+    value: float
+    said: str
+    quiet: bool = False
+    remark: str = ""
+
+
+def bars(rows: Sequence[Bar], bet: Bet | None = None) -> Sheet:
+    """A few amounts from zero, such as before and after. bet: rows, with or without a span, or at."""
+    checked(bet, "rows", "span", "at")
+    held = [value for value in (*((bet.span or ()) if bet else ()), bet.at if bet else None) if value]
+
+    def paint(w: float) -> Paper:
+        place = Rows(w, [(row.name, row.remark) for row in rows], 8, 52)
+        most = max([row.value for row in rows] + held) or 1
+        room = max([wide(row.said, 15, True) for row in rows if row.value > 0.5 * most] or [0])
+        x = scale(0, most, place.x0, w - 30 - room, False)
+        paper = Paper(w, place.bottom + (20 if bet else 4))
+        paper.line([place.x0] * 2, [place.top + 4, place.bottom - 4], "fg", 1.5)
+        for number, row in enumerate(rows):
+            y = place.y(number)
+            place.name(paper, number)
+            paper.box(place.x0, y - 12, max(x(row.value) - place.x0, 2), 24, "quiet" if row.quiet else "out")
+            end = x(row.value)
+            if bet and bet.span and number in bet.rows:
+                left, end = x(bet.span[0]), max(end, x(bet.span[1]))
+                paper.outline(left, y - 18, max(x(bet.span[1]) - left, 6), 36)
+                paper.ask(left + 3, y + 30, bet.full)
+            paper.text(end + 10, y, row.said, size=15, bold=True)
+        if bet and bet.rows and not bet.span:
+            _row_bet(paper, place, bet, 40)
+        if bet and bet.at:
+            upright(paper, x(bet.at), place.top, place.bottom, bet.full, place.bottom + 10)
+        return paper
+
+    return Sheet(paint, alt_of([(row.name, row.said) for row in rows], bet))
+
+
+def _row_bet(
+    paper: Paper, place: Rows, bet: Bet, tall: float, left: float | None = None, right: float | None = None
+) -> None:
+    """An outline around the rows that a bet speaks of, its words under the last of them, at the right."""
+    x0, x1 = (place.x0 - 6 if left is None else left), (paper.w - 8 if right is None else right)
+    rows = sorted(bet.rows)
+    runs = [[row] for row in rows[:1]]
+    for row in rows[1:]:
+        if row == runs[-1][-1] + 1:
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    for run in runs:
+        up, down = place.y(run[0]) - tall / 2, place.y(run[-1]) + tall / 2
+        paper.outline(x0, up, x1 - x0, down - up)
+    paper.ask(x1 - 4, place.y(rows[-1]) + tall / 2 + 10, bet.full, "right")
+
+
+# --- a race: where the time of a run goes --------------------------------------------------------------------
+
+
+class Lane(NamedTuple):
+    """A row of `race`. steps: how long each step took. said: the words at the finish."""
+
+    name: str
+    steps: Sequence[float]
+    said: str
+
+
+def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str = "") -> Sheet:
+    """Runs as lanes, a block a step; note: written in a first step that is long. bet: rows, with or without span, or at."""
+    checked(bet, "rows", "span", "at")
+    longest, best = max(sum(lane.steps) for lane in lanes), min(sum(lane.steps) for lane in lanes)
+    held = [value for value in (*((bet.span or ()) if bet else ()), bet.at if bet else None) if value]
+
+    def paint(w: float) -> Paper:
+        place = Rows(w, [(lane.name, "") for lane in lanes], 8, 56)
+        room = max((wide(lane.said, 14, True) for lane in lanes if sum(lane.steps) > 0.5 * longest), default=0)
+        most = max([longest, *held])
+        x = scale(0, most, place.x0, w - 30 - room, False)
+        below = 16 if bet and bet.rows else 0  # the words of a bet stand under its lane
+        paper = Paper(w, place.bottom + below + (44 if bet and bet.at else 26))
+        for number, lane in enumerate(lanes):
+            y, done, won = place.y(number), 0.0, sum(lane.steps) == best
+            place.name(paper, number, won)
+            for step, length in enumerate(lane.steps):
+                wide_ = x(done + length) - x(done)
+                paper.box(
+                    x(done),
+                    y - 13,
+                    wide_ - min(1.2, wide_ / 4),
+                    26,
+                    "out" if won else "edge",
+                    r=1.5,
+                    alpha=1 if step == 0 else 0.55,
+                )
+                done += length
+            if note and lane.steps[0] > 3 * lane.steps[-1] and wide(note, 13, True) < x(lane.steps[0]) - x(0) - 6:
+                paper.text((x(0) + x(lane.steps[0])) / 2, y, note, "paper", 13, "center", True)
+            if bet and bet.span and number in bet.rows:
+                paper.outline(x(bet.span[0]), y - 18, max(x(bet.span[1]) - x(bet.span[0]), 6), 36)
+                paper.ask(x(bet.span[0]) + 3, y + 27, bet.full)
+            paper.text(x(done) + 10, y, lane.said, size=14, bold=won)
+        if bet and bet.rows and not bet.span:
+            _row_bet(paper, place, bet, 40)
+        if bet and bet.at:
+            upright(paper, x(bet.at), place.top, place.bottom, bet.full, place.bottom + below + 34)
+        _time_axis(paper, x, longest, place.bottom + below + 4, unit)
+        return paper
+
+    return Sheet(paint, alt_of([(lane.name, lane.said) for lane in lanes], bet))
+
+
+def _time_axis(paper: Paper, x: Callable[[float], float], most: float, y: float, unit: str) -> None:
+    paper.line([x(0), x(most)], [y, y], "line")
+    for value in ticks_to(most):
+        paper.text(x(value), y + 12, f"{value:g} {unit}" if value else "0", "soft", 12, "center")
+
+
+# --- shares: one square a run, the same number for the same result ------------------------------------------
+
+
+class Share(NamedTuple):
+    """A row of `share_grid`. kinds: how many different results the runs had. said: that in words."""
+
+    name: str
+    runs: int
+    kinds: int
+    said: str
+
+
+def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> Sheet:
+    """Same or different: counts, sorted, not the order of the runs. bet: rows, or above."""
+    checked(bet, "rows", "above")
+    runs = max(row.runs for row in rows)
+
+    def paint(w: float) -> Paper:
+        place = Rows(w, [(row.name, "") for row in rows], 8, 46, w < BROAD)
+        said = 0 if place.above else max(wide(row.said, 14, True) for row in rows) + 26
+        step = min(26, (w - place.x0 - 20 - said) / runs)
+        paper = Paper(w, place.bottom + (18 if bet else 4))
+        for number, row in enumerate(rows):
+            y, x0 = place.y(number), place.x0
+            place.name(paper, number)
+            for one in range(row.runs):
+                kind = one + 1 if one < row.kinds else 1
+                first = one == 0 or one >= row.kinds
+                gap = min(3, step / 4)
+                paper.box(
+                    x0 + step * one,
+                    y - (step - gap) / 2,
+                    step - gap,
+                    step - gap,
+                    "out" if first else "paper",
+                    "out",
+                    3,
+                    1.2,
+                )
+                if step >= 15:
+                    paper.text(
+                        x0 + step * (one + 0.5) - 1.5,
+                        y,
+                        str(kind),
+                        "paper" if first else "fg",
+                        min(11.5, step * 0.48),
+                        "center",
+                    )
+            if place.above:
+                paper.text(w - 14, y - place.tall / 2 + 3, row.said, size=14, ha="right", bold=True)
+            else:
+                paper.text(x0 + step * row.runs + 14, y, row.said, size=14, bold=True)
+        if bet and bet.rows:
+            _row_bet(paper, place, bet, step + 12, place.x0 - 6, place.x0 + step * runs + 4)
+        if bet and bet.above is not None:
+            y = place.top + place.tall * bet.above
+            paper.line([8, w - 14], [y, y], "bet", 1.8, "7 5")
+            paper.ask(w - 20, y + 11, bet.full, "right")
+        return paper
+
+    return Sheet(paint, alt_of([(row.name, row.said) for row in rows], bet))

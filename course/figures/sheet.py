@@ -1,0 +1,158 @@
+"""A picture as SVG of our own: words stay words, one source for both themes, drawn once for a wide page and once for a narrow one.
+
+Measured against matplotlib's SVG (text as text, colours replaced afterwards): see "An experiment" in CONTRIBUTING.md.
+The kinds of pictures are in ``kinds.py``; the colours and the rest of the look in ``result.css``.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+CSS = (Path(__file__).parent / "result.css").read_text("utf-8")
+_BLOCKS = [dict(re.findall(r"--p-([a-z]+):(#[0-9a-f]{6})", block)) for block in re.findall(r"\{(--p-[^}]*)\}", CSS)]
+INKS: dict[str, tuple[str, str]] = {name: (light, _BLOCKS[1][name]) for name, light in _BLOCKS[0].items()}
+"""name of an ink -> its colour on light and on dark paper, as ``result.css`` gives them."""
+FONTS = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang SC','Microsoft YaHei','Noto Sans CJK SC',sans-serif"
+BROAD, SLIM = 760, 520
+"""CSS pixels of a picture on a wide and on a narrow page; which is shown is said in ``result.css``."""
+WORDS = 13.5
+"""Pixels of the words in a picture; values are 14 or 15 and bold, side remarks 12."""
+
+
+def wide(words: str, size: float = WORDS, bold: bool = False) -> float:
+    """Pixels that words need in any common font: 1 em for a Chinese sign, about 0.6 for others. Asks no font."""
+    latin = 0.64 if bold else 0.58
+    return sum(1.0 if unicodedata.east_asian_width(sign) in "WF" else latin for sign in words) * size
+
+
+def scale(low: float, high: float, left: float, right: float, log: bool = True) -> Callable[[float], float]:
+    """value -> pixel, from ``low`` at ``left`` to ``high`` at ``right``."""
+    of = math.log if log else float
+    return lambda value: left + (of(value) - of(low)) / ((of(high) - of(low)) or 1) * (right - left)
+
+
+class Paper:
+    """Marks on ``w`` × ``h`` pixels, the origin at the upper left. An ink is a name of ``INKS``."""
+
+    def __init__(self, w: float, h: float) -> None:
+        self.w, self.h, self.marks = w, h, []
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        ink: str = "fg",
+        size: float = WORDS,
+        ha: str = "left",
+        bold: bool = False,
+        halo: bool = False,
+    ) -> None:
+        """Words whose middle line is at ``y``; ha: which end of them is at ``x``, left, center or right.
+
+        halo: paper around the signs, where a line may pass.
+        """
+        anchor = {"left": "", "center": ' text-anchor="middle"', "right": ' text-anchor="end"'}[ha]
+        weight = ' font-weight="700"' if bold else ""
+        weight += ' paint-order="stroke" stroke="@paper" stroke-width="5"' if halo else ""
+        self.marks.append(
+            f'<text x="{x:.1f}" y="{y + 0.36 * size:.1f}" fill="@{ink}" font-size="{size:g}"{anchor}{weight}>'
+            f"{html.escape(words)}</text>"
+        )
+
+    def line(
+        self, xs: Sequence[float], ys: Sequence[float], ink: str = "line", width: float = 1, dash: str = ""
+    ) -> None:
+        """A line through the points; dash: such as "6 5"."""
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
+        self.marks.append(
+            f'<polyline points="{points}" fill="none" stroke="@{ink}" stroke-width="{width:g}"'
+            + (f' stroke-dasharray="{dash}"' if dash else "")
+            + ' stroke-linejoin="round"/>'
+        )
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        w: float,
+        h: float,
+        fill: str = "",
+        edge: str = "",
+        r: float = 3,
+        width: float = 1.5,
+        dash: str = "",
+        alpha: float = 1,
+    ) -> None:
+        """A rectangle with round corners; without ``fill`` hollow, without ``edge`` no outline."""
+        look = f'fill="@{fill}"' if fill else 'fill="none"'
+        look += f' stroke="@{edge}" stroke-width="{width:g}"' if edge else ""
+        look += f' stroke-dasharray="{dash}"' if dash else ""
+        look += f' opacity="{alpha:g}"' if alpha < 1 else ""
+        self.marks.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" rx="{min(r, w / 2, h / 2):g}" {look}/>'
+        )
+
+    def dot(self, x: float, y: float, r: float = 6.5, fill: str = "out", edge: str = "paper") -> None:
+        self.marks.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:g}" fill="@{fill}" stroke="@{edge}" stroke-width="2"/>'
+        )
+
+    def diamond(self, x: float, y: float, r: float = 6, fill: str = "paper", edge: str = "soft") -> None:
+        self.marks.append(
+            f'<path d="M{x:.1f} {y - r:.1f}l{r:g} {r:g}l{-r:g} {r:g}l{-r:g} {-r:g}z" fill="@{fill}" stroke="@{edge}" stroke-width="2"/>'
+        )
+
+    def ask(self, x: float, y: float, words: str, ha: str = "left", size: float = 13) -> None:
+        """Words of the learner's bet."""
+        self.text(x, y, words, "bet", size, ha, True)
+
+    def outline(self, x: float, y: float, w: float, h: float) -> None:
+        """The dashed box of a bet."""
+        self.box(x, y, w, h, "", "bet", 8, 1.8, "7 5")
+
+
+class Sheet:
+    """A picture that ``paint(width)`` draws on a Paper. alt: what it shows, in a sentence, in the language in use.
+
+    It holds no id, no style sheet and no clip path, so that two of them on a page cannot disturb each other.
+    """
+
+    def __init__(self, paint: Callable[[float], Paper], alt: str) -> None:
+        self.paint, self.alt = paint, alt
+
+    def svg(self, width: float = BROAD, dark: bool | None = None) -> str:
+        """The SVG. dark: None leaves the colours to the page (``var(--p-out, ...)``); else those of one theme are written."""
+        paper = self.paint(width)
+
+        def colour(found: re.Match[str]) -> str:
+            light, night = INKS[found[1]]
+            return f'"var(--p-{found[1]},{light})"' if dark is None else f'"{night if dark else light}"'
+
+        said = html.escape(self.alt, quote=True)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {paper.w:g} {paper.h:g}" width="{paper.w:g}" '
+            f'height="{paper.h:g}" role="img" aria-label="{said}" font-family="{FONTS}">'
+            + re.sub(r'"@([a-z]+)"', colour, "".join(paper.marks))
+            + "</svg>"
+        )
+
+    def img(self, width: float = BROAD, dark: bool = False) -> str:
+        """The SVG as the data of an <img>: a saved notebook keeps it where inline SVG is taken out."""
+        data = base64.b64encode(self.svg(width, dark).encode()).decode()
+        name, shown = ("tbr-dark", "none") if dark else ("tbr-light", "block")
+        return (
+            f'<img class="{name}" style="display:{shown};width:{width}px;max-width:100%" alt="{html.escape(self.alt, quote=True)}" '
+            f'src="data:image/svg+xml;base64,{data}">'
+        )
+
+    def html(self, saved: bool = True) -> str:
+        """Both widths; of an <img> both themes. saved: whether the page may be a saved notebook (False inside widgets)."""
+        broad, slim = (self.img(width) + self.img(width, True) if saved else self.svg(width) for width in (BROAD, SLIM))
+        return f'<div class="tbr-broad">{broad}</div><div class="tbr-slim" style="display:none">{slim}</div>'

@@ -1,0 +1,249 @@
+"""Question files looked through: every finding with the file and the line at which it stands.
+
+A practice question is looked at alone; one that counts together with its key. What is said: the schema, the rules of the item
+lint, every variant, ids that do not exist, words of a template, and where asked for the ``verify`` snippets are run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from course.catalog import BY_ID
+from course.questions.bank import read_yaml
+from course.questions.finding import Finding
+from course.questions.item_lint import lint_items, lint_lesson
+from course.questions.items import BankError, Item, parse_item, redrawn, with_key
+from course.questions.variant_lint import SEEDS, lint_variants
+from course.questions.variants import alternatives
+from course.questions.verify import run_verify
+from course.suggest import did_you_mean
+from grader.authoring.ids import known_ids
+from grader.authoring.yaml_lines import Lines, way_of
+from grader.beliefs import known_beliefs
+from grader.project import Project
+
+TEMPLATE = Path(__file__).with_name("question_template.yaml")
+OF_KEYS = re.compile(
+    r"\b(why|trap|traps|misconceptions?\.yaml|misconception|value|accepts|right options?|number)\b|in \d+% of all pairs"
+)
+MUST = frozenset(
+    "schema yaml key-missing id-taken unknown-id verify trap-overlaps traps-coincide trap-reversed value-outside number-too-wide "
+    "too-few-variants variants-alike".split()
+)
+"""Rules whose breach makes marking wrong: they keep a checkpoint from being built and released."""
+OWN_MUST = MUST | {"why-missing", "unknown-misconception"}
+
+
+@dataclass(frozen=True)
+class Files:
+    """What is checked together. own: questions of an instructor's own. keys: None for practice questions."""
+
+    lesson: str
+    items: Path
+    keys: Path | None
+    own: bool = False
+    one_language: bool = False
+
+
+@dataclass
+class _Check:
+    files: Files
+    beliefs: Mapping[str, Any]
+    found: list[Finding] = field(default_factory=list)
+
+    def say(self, where: Lines, identity: str, finding: Finding, way: Iterable[str] | None = None) -> None:
+        text = re.sub(rf"^(?:[^,]*, item |key of ){re.escape(identity)}(?:, |: )", f"{identity}: ", finding.text)
+        steps = way_of(finding.text) if way is None else list(way)
+        self.found.append(Finding(finding.rule, f"{where.path}:{where.of(identity, steps)}: {text}"))
+
+
+def check(project: Project, files: Files, run: bool = False, seeds: int = SEEDS) -> list[Finding]:
+    """Every finding in the files of a lesson, in their order. run: also the verify snippets. Raises ProjectError where
+    the list of misconceptions cannot be read.
+    """
+    made = _Check(files, known_beliefs(project))
+    raw, keys = _loaded(made, files.items, list), _loaded(made, files.keys, dict) if files.keys else None
+    if raw is None or files.keys and keys is None:
+        return made.found
+    at, at_keys = Lines(files.items), Lines(files.keys) if files.keys else None
+    sound: list[Item] = []
+    for entry in raw:
+        identity = str(entry.get("id", "?")) if isinstance(entry, Mapping) else "?"
+        if not _parsed(made, at, identity, entry):
+            continue
+        if identity in {item.id for item in sound}:
+            made.say(at, identity, Finding("id-taken", f"{identity}: occurs twice; give one of them another id."))
+        for one in alternatives(entry):
+            item = parse_item(one, files.items.name, files.keys is not None)
+            sound.append(item if keys is None else _with_key(made, at, at_keys, item, keys) or item)
+    for item in sound:
+        _one(made, project, at, at_keys, item, (keys or {}).get(item.key), run, seeds)
+    for identity in sorted(set(keys or ()) - {item.key for item in sound}) if len(sound) >= len(raw) else ():
+        made.say(at_keys, identity, Finding("key-unused", f"{identity}: is the key of no question; delete it."))
+    if files.items.is_relative_to(project.learner_rooms) and len(sound) >= len(raw):
+        for finding in lint_lesson(files.lesson, sound, files.keys is not None):
+            made.found.append(finding.at(f"{files.items}:1"))
+    return made.found
+
+
+def _loaded(made: _Check, path: Path, kind: type) -> Any:
+    """The content of a file; None, and a finding, where it is no list of questions or no mapping of keys."""
+    try:
+        data = read_yaml(path)
+    except BankError as error:
+        line = re.search(r", line (\d+)", str(error))
+        made.found.append(Finding("yaml", f"{path}:{line[1] if line else 1}: {str(error).split(': ', 1)[1]}"))
+        return None
+    if data is not None and not isinstance(data, kind):
+        what = "a list of questions, each starting with `- id:`" if kind is list else "`id:` and the key below it"
+        made.found.append(Finding("yaml", f"{path}:1: must be {what}."))
+        return None
+    return data or kind()
+
+
+def _parsed(made: _Check, at: Lines, identity: str, entry: Any) -> bool:
+    """Whether the entry can be read; else its faults are said."""
+    checkpoint = made.files.keys is not None
+    try:
+        item = parse_item(entry, at.path.name, checkpoint)
+        for one in alternatives(entry):
+            parse_item(one, at.path.name, checkpoint)
+    except BankError as error:
+        for fault in str(error).split("\n"):
+            inner = re.search(r"item ([\w-]+),|question ([\w-]+),", fault)
+            made.say(at, next(filter(None, inner.groups()), identity) if inner else identity, Finding("schema", fault))
+        return False
+    if item.lesson != made.files.lesson:
+        wrong = f"{identity}: field lesson: must be {made.files.lesson}, and is {item.lesson}."
+        made.say(at, identity, Finding("schema", wrong))
+    return True
+
+
+def _with_key(made: _Check, at: Lines, at_keys: Lines, item: Item, keys: Mapping[str, Any]) -> Item | None:
+    key = keys.get(item.key)
+    if not isinstance(key, Mapping):
+        made.say(at, item.key, Finding("key-missing", f"{item.key}: has no key in {at_keys.path.name}."))
+        return None
+    try:
+        return with_key(item, key)
+    except BankError as error:
+        for fault in str(error).split("\n"):
+            made.say(at_keys, item.key, Finding("schema", fault))
+        return None
+
+
+def _one(
+    made: _Check, project: Project, at: Lines, at_keys: Lines | None, item: Item, key: Any, run: bool, seeds: int
+) -> None:
+    """What is to be said of one question whose fields are sound."""
+    own, known = made.files.own, _known(project)
+
+    def drawn(seed: str) -> Item:
+        other = redrawn(item, seed)
+        return with_key(other, key) if key is not None else other
+
+    found = _left(at, item)
+    if item.experiment and item.experiment not in known["experiment"]:
+        hint = did_you_mean(item.experiment, known["experiment"])
+        found.append(
+            Finding("unknown-id", f"{item.id}: field experiment: there is no experiment {item.experiment}.{hint}")
+        )
+    if not own and item.lesson not in BY_ID:
+        found.append(Finding("unknown-lesson", f"{item.id}: field lesson: there is no lesson {item.lesson}."))
+    if item.varies and item.keyed:
+        found += lint_variants(drawn, made.beliefs, seeds, own)
+    else:
+        found += lint_items([item], made.beliefs, own)
+    for finding in found:
+        if finding.rule == "one-language" and made.files.one_language:
+            continue
+        in_keys = at_keys is not None and OF_KEYS.search(finding.text) and finding.rule != "template-words"
+        way = way_of(finding.text)
+        if in_keys and way[:1] == ["options"]:
+            way = ["misconception" if finding.rule == "unknown-misconception" else "why", *way[1:]]
+        made.say(at_keys if in_keys else at, item.key, finding, way)
+    if run and item.verify and not any(one.rule == "schema" for one in found):
+        from course.experiment.base import restored
+
+        for variant in [item, *([drawn("verify 1"), drawn("verify 2")] if item.varies else [])]:
+            outcome = run_verify(variant, restored)
+            if not outcome.ok:
+                values = f" (drawn: {dict(variant.values)})" if variant.values else ""
+                made.say(at_keys or at, item.key, Finding("verify", f"{outcome.message}{values}"), ["verify"])
+                break
+
+
+@cache
+def _known(project: Project) -> dict[str, set[str]]:
+    return known_ids(project)
+
+
+@cache
+def _template_texts() -> frozenset[str]:
+    return frozenset(_texts(yaml.safe_load(TEMPLATE.read_text(encoding="utf-8"))))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The sentences of a question: texts with a space or a Chinese full stop in them."""
+    if isinstance(value, str) and re.search(r"\w \w|[。？]", value):
+        yield value
+    elif isinstance(value, (list, Mapping)):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(one)
+
+
+def _left(at: Lines, item: Item) -> list[Finding]:
+    """One finding where something of the template still stands in a question, with its lines."""
+    texts = [item.stem, item.source, *(part for one in item.options for part in (one.text, one.why))]
+    if item.number:
+        texts += [item.number.why, *(trap.why for trap in item.number.traps)]
+    left = {one for one in _texts(texts) if one in _template_texts()} | ({item.id} if "change-me" in item.id else set())
+    lines = at.with_any(left)
+    if not lines:
+        return []
+    where = ", ".join(map(str, lines))
+    return [Finding("template-words", f"{item.id}: line {where}: still the template's words; write your own.")]
+
+
+def files_of(project: Project, path: Path | None = None) -> list[Files]:
+    """What there is to check: the whole bank, or what a file belongs to. Keys of a draft stand in a keys.yaml beside it."""
+    rooms = [
+        *(Files(lesson, project.items(lesson), None) for lesson in BY_ID if project.items(lesson).exists()),
+        *(_checkpoint(project, lesson) for lesson in project.checkpoints()),
+    ]
+    if path is None:
+        return rooms
+    path = path.resolve()
+    if known := [one for one in rooms if path in (one.items.resolve(), one.keys and one.keys.resolve())]:
+        return known
+    beside = path.with_name("keys.yaml")
+    return [Files(_lesson_in(path), path, beside if beside.exists() else None)]
+
+
+def _checkpoint(project: Project, lesson: str) -> Files:
+    own = project.own_room(lesson) is not None
+    source = project.checkpoint_source(lesson).read_text(encoding="utf-8")
+    languages = set(re.findall(r"^# %% \[markdown\] (en|zh)\b", source, re.M))
+    return Files(lesson, project.checkpoint_items(lesson), project.keys(lesson), own, own and len(languages) == 1)
+
+
+def checkpoint_findings(project: Project, lesson: str, seeds: int, run: bool = False) -> list[Finding]:
+    """What keeps the questions and keys of a checkpoint from being handed out."""
+    files = _checkpoint(project, lesson)
+    wanted = OWN_MUST if files.own else MUST
+    return [one for one in check(project, files, run, seeds) if one.rule in wanted]
+
+
+def _lesson_in(path: Path) -> str:
+    """The lesson that the first question of a draft names."""
+    with suppress(BankError, TypeError, AttributeError, IndexError):
+        return str(read_yaml(path)[0].get("lesson", ""))
+    return ""

@@ -1,0 +1,28 @@
+"""The misconceptions that questions name: the course's list, and an instructor's own in the course directory."""
+
+from __future__ import annotations
+
+from course.i18n import Text
+from course.questions.bank import Bank
+from grader.project import Project, ProjectError, read_yaml
+
+FILE = (
+    "misconceptions.yaml"  # of ``checkpoints/`` in the course directory: `id: a sentence`, or `id: {en: ..., zh: ...}`
+)
+
+
+def known_beliefs(project: Project) -> dict[str, Text]:
+    """Id -> statement. An own one may not take the id of one of the course's. Raises ProjectError."""
+    shared = Bank(project.learner_rooms).misconceptions()
+    path = project.own / FILE if project.own else None
+    own = (read_yaml(path) if path else None) or {}
+    if not isinstance(own, dict) or not all(_is_statement(one) for one in own.values()):
+        raise ProjectError(f"{path}: write `id: a sentence`, or `id: {{en: ..., zh: ...}}`, a line for each")
+    if taken := sorted(set(own) & set(shared)):
+        raise ProjectError(f"{path}: {taken[0]} is the id of one of the course's; choose another")
+    return {**shared, **own}
+
+
+def _is_statement(value: object) -> bool:
+    texts = value.values() if isinstance(value, dict) and set(value) == {"en", "zh"} else [value]
+    return all(isinstance(one, str) and one.strip() for one in texts)

@@ -1,0 +1,88 @@
+"""What each command is for, in plain words, in the order in which somebody needs them."""
+
+from __future__ import annotations
+
+from course.i18n import Text, both, pick
+from grader.launcher import program
+
+WEEKLY, ONCE, AUTHORS = "weekly", "once", "authors"
+GROUPS: dict[str, Text] = {
+    WEEKLY: both("Every week", "每周都用"),
+    ONCE: both("Once, or now and then", "用一次，或偶尔用"),
+    AUTHORS: both("For authors of the course", "课程作者用"),
+}
+COMMANDS: dict[str, tuple[str, Text]] = {
+    "release": (WEEKLY, both("hand out a checkpoint", "发布测验")),
+    "grade": (
+        WEEKLY,
+        both(
+            "a platform's ZIP in, marks and feedback out: import, autograde, feedback, export, give-back",
+            "一步到位：读入平台的 ZIP，批改，写评语，导出成绩（import、autograde、feedback、export、give-back）",
+        ),
+    ),
+    "collect": (WEEKLY, both("bring in what came through the exchange", "收取通过 exchange 交来的作业")),
+    "import": (WEEKLY, both("bring in what Moodle, Canvas or a folder holds", "读入 Moodle、Canvas 或文件夹里的作业")),
+    "autograde": (WEEKLY, both("mark every submission", "批改所有作业")),
+    "feedback": (WEEKLY, both("make and hand out the feedback pages", "生成并发放评语")),
+    "give-back": (WEEKLY, both("one ZIP of the feedback pages, for the platform", "把评语打包成 ZIP，供平台上传")),
+    "second-look": (WEEKLY, both("who asks for a second look, and why", "谁申请复核，理由是什么")),
+    "export": (
+        WEEKLY,
+        both("the marks as CSV, for Canvas or Moodle too", "把成绩导出为 CSV，也可供 Canvas、Moodle 用"),
+    ),
+    "late": (WEEKLY, both("apply the rules for lateness", "应用迟交规则")),
+    "report": (WEEKLY, both("what to teach again: numbers of every question and task", "哪些要重讲：每道题的数据")),
+    "class": (WEEKLY, both("the class on one page", "一页看全班")),
+    "similar": (WEEKLY, both("submissions that look alike, side by side", "并排查看相似的作业")),
+    "regrade": (
+        WEEKLY,
+        both(
+            "after a key or a test changed: who would change, and then write it",
+            "答案或测试改了之后：先看谁会变，再写入",
+        ),
+    ),
+    "init": (ONCE, both("make a course folder", "建立课程文件夹")),
+    "roster": (
+        ONCE,
+        both("read who is in the class, and which id each of them types", "读入名单，告诉每人该填哪个 id"),
+    ),
+    "bundle": (
+        ONCE,
+        both(
+            "one ZIP for the class: lessons, released checkpoints, a way to start; no keys",
+            "给班级的一个 ZIP：课、已发布的测验、启动方式；不含答案",
+        ),
+    ),
+    "new-checkpoint": (
+        ONCE,
+        both("a checkpoint of your own; run again, it checks it", "自己出的测验；再运行一次就检查"),
+    ),
+    "demo": (ONCE, both("watch a made-up class being graded", "看一个虚构的班级如何批改")),
+    "items": (
+        AUTHORS,
+        both("all questions on a page; with --check, what to mend", "全部题目一览；加 --check 则列出要改之处"),
+    ),
+    "notebooks": (AUTHORS, both("build the notebooks from their sources", "从源文件生成 notebook")),
+    "reference": (
+        AUTHORS,
+        both("write docs/switches.md and docs/switches.html", "生成 docs/switches.md 和 docs/switches.html"),
+    ),
+    "claims": (AUTHORS, both("write docs/claims.md", "生成 docs/claims.md")),
+}
+HEAD = both(
+    "{program} COMMAND ...   (what a command takes: {program} COMMAND --help; this list in Chinese: --help --language zh)",
+    "{program} 命令 ……   （某个命令的用法：{program} 命令 --help）",
+)
+FOLDER = both(
+    "--dir names the course folder; without it, the one you stand in is meant, else the one used last.",
+    "--dir 指定课程文件夹；不写就用当前文件夹，当前不是课程文件夹时用上次那个。",
+)
+
+
+def overview(there: set[str], language: str) -> str:
+    """The list of commands by group. there: the commands that the parser knows."""
+    rows = [pick(HEAD, language).format(program=program()), "", pick(FOLDER, language)]
+    for group, title in GROUPS.items():
+        named = [(name, words) for name, (of, words) in COMMANDS.items() if of == group and name in there]
+        rows += ["", pick(title, language), *(f"  {name:<15} {pick(words, language)}" for name, words in named)]
+    return "\n".join(rows)

@@ -1,0 +1,101 @@
+"""When a hand-in came, as far as the platform says it: Moodle's grading worksheet names the minute, Canvas only who is late."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from dateutil import parser, tz
+
+from grader.course import Course
+from grader.late_rules import Rules, read_rules
+from grader.project import ProjectError
+
+MODIFIED = "Last modified (submission)"  # column of Moodle's grading worksheet
+NOT_YET = ("", "-")
+CHINESE = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日.*?(上午|下午|AM|PM)?\s*(\d{1,2})[:：](\d{2})", re.DOTALL)
+NO_ZONE = (
+    "the worksheet says when each was handed in, but not in which time zone: write `timezone: Europe/Berlin` (yours) into "
+    "late.yaml and import again; until then nobody counts as late"
+)
+NO_DUE = "Canvas calls them late, and there is no due date here: set it with `release --due` and import again"
+
+
+@dataclass
+class Times:
+    """What decides when a hand-in came. ``of`` gives its time stamp; ``said``: what the instructor has to know, once."""
+
+    lesson: str
+    due: datetime | None
+    rules: Rules
+    zone: str | None
+    said: dict[str, None] = field(default_factory=dict)
+
+    def of(self, row: dict[str, str], late: bool | None, before: str) -> str | None:
+        """The text of ``timestamp.txt``; "" for none, None where nobody says anything about it. row: of the roster; late: what
+        Canvas says, None elsewhere; before: what an import has written.
+        """
+        if (said := row.get(MODIFIED, "").strip()) not in NOT_YET:
+            if self.zone is None:
+                self.said[NO_ZONE] = None
+                return None
+            moment = _moment(said, self.zone)
+            if moment is None:
+                self.said[f"{MODIFIED} {said!r} is no time that can be read, so whoever has it counts as in time"] = (
+                    None
+                )
+                return None
+            return _text(moment)
+        if late and self.due is not None:  # Canvas does not say how late: the least that is late
+            return _text(self.due + timedelta(minutes=self.rules.table(self.lesson).grace_minutes + 1))
+        if late:
+            self.said[NO_DUE] = None
+        return "" if before and late is False else None
+
+    def extension(self, student: str) -> datetime | None:
+        """Until when this student has time, where that is longer than the class has."""
+        if self.due is None:
+            return None
+        until = self.rules.due(self.lesson, student, self.due)
+        return until if until > self.due else None
+
+    def is_late(self, student: str, stamp: str) -> bool:
+        """Whether a time stamp is after this student's own due date."""
+        moment = parser.parse(stamp).replace(tzinfo=None) if stamp else None
+        return bool(moment and self.due and moment > self.rules.due(self.lesson, student, self.due))
+
+
+def times(course: Course, lesson: str) -> Times:
+    """Of one checkpoint of a course. Raises ProjectError for a late.yaml that cannot be read."""
+    with course.gradebook as gradebook:
+        due = gradebook.find_assignment(lesson).duedate
+    rules = read_rules(course.root)
+    zone = rules.timezone or _exchange_zone(course.config)
+    if zone is not None and tz.gettz(zone) is None:
+        raise ProjectError(f"the time zone {zone!r} is not known; write a name such as Europe/Berlin")
+    return Times(lesson, due, rules, zone)
+
+
+def _exchange_zone(config: Any) -> str | None:
+    """``c.Exchange.timezone`` of nbgrader's settings, where it is set."""
+    return str(config.Exchange.timezone) if "timezone" in config.Exchange else None
+
+
+def _moment(said: str, zone: str) -> datetime | None:
+    """A time as Moodle writes it (Monday, 23 November 2026, 11:59 PM; 2026年11月23日 星期一 23:59), in UTC without a zone."""
+    if found := CHINESE.search(said):
+        year, month, day, half, hour, minute = found.groups()
+        said = f"{year}-{month}-{day} {int(hour) % 12 + 12 if half in ('下午', 'PM') else hour}:{minute}"
+    try:
+        local = parser.parse(said, default=datetime(1, 1, 1))
+    except (ValueError, OverflowError):
+        return None
+    if local.year == 1:
+        return None
+    return local.replace(tzinfo=tz.gettz(zone)).astimezone(tz.UTC).replace(tzinfo=None)
+
+
+def _text(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

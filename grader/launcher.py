@@ -1,0 +1,76 @@
+"""The command ``grader``: a small script beside the Python in use, and the course directory it remembers.
+
+The wheel holds ``course`` alone, so no entry point of it can start this package; the script names the checkout instead.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+import sys
+from pathlib import Path
+
+from course.home import folder
+from grader.project import HERE
+
+PROGRAM = "COURSE_GRADER_PROGRAM"  # how this process was started, said by the script
+
+
+def program() -> str:
+    """What to type in front of a command: ``grader`` where that script started us."""
+    return os.environ.get(PROGRAM, "python -m grader")
+
+
+def install() -> Path | None:
+    """Write the script into the folder of this virtual environment; its path, or None where there is no such folder or it
+    may not be written.
+    """
+    place = Path(sys.executable).parent
+    if sys.prefix == sys.base_prefix:
+        return None
+    if os.name == "nt":
+        target = place / "grader.cmd"
+        text = f'@echo off\r\nset "PYTHONPATH={HERE};%PYTHONPATH%"\r\nset "{PROGRAM}=grader"\r\n"{sys.executable}" -m grader %*\r\n'
+    else:
+        target = place / "grader"
+        text = (
+            f"#!/bin/sh\nPYTHONPATH={shlex.quote(str(HERE))}${{PYTHONPATH:+:$PYTHONPATH}} {PROGRAM}=grader "
+            f'exec {shlex.quote(sys.executable)} -m grader "$@"\n'
+        )
+    try:
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+            target.chmod(target.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    except OSError:
+        return None
+    return target
+
+
+def is_course(root: Path) -> bool:
+    """Whether a folder is a course directory."""
+    return (root / "nbgrader_config.py").is_file()
+
+
+def _memory() -> Path:
+    return folder() / "course_directory"
+
+
+def remember(root: Path) -> None:
+    """From now on this course directory is meant where none is named. Nothing happens where it cannot be written down."""
+    path, said = _memory(), f"{root.resolve()}\n"
+    try:
+        if not path.exists() or path.read_text(encoding="utf-8") != said:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(said, encoding="utf-8")
+    except OSError:
+        pass
+
+
+def remembered() -> Path | None:
+    """The course directory used last, if it is still there."""
+    try:
+        root = Path(_memory().read_text(encoding="utf-8").strip())
+    except OSError:
+        return None
+    return root if is_course(root) else None

@@ -1,0 +1,112 @@
+"""Submissions whose marks are held back until somebody has looked: the file arrived damaged, it was answered on another
+student's paper, or it is another's but for the id. No zero, no right answer shown, an empty cell in every export.
+
+``autograde L --accept STUDENT`` says that somebody has looked: it is marked as it is, until something else is handed in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from course.i18n import Text, both, pick
+from course.learning.sheet import MIME
+from grader.files import replace
+from grader.marking.step import CourseStep, note, state
+
+FOLDER = "accepted"
+ARRIVED_DAMAGED = both(
+    "Your file arrived damaged, so it is not marked yet and costs you nothing. Open your notebook, look whether everything is "
+    "there, and save it.",
+    "你交上来的文件损坏了，所以还没有评分，也没有扣分。请打开自己的 notebook，确认内容完整，然后保存。",
+)
+OTHER_PAPER = both(
+    "Not marked yet: it was answered on the paper of “{whose}”, and handed in as “{student}”. If you mistyped your id, tell your "
+    "instructor; if it is not your work, hand in your own.",
+    "还没有评分：作答用的是“{whose}”的试卷，提交者却是“{student}”。如果是学号填错了，请告诉老师；如果交错了文件，请交自己的那一份。",
+)
+COPY = both(
+    "Not marked yet: your instructor has to look at this submission first. There is nothing you need to do unless you are asked.",
+    "还没有评分：老师要先看一看这份提交。除非老师找你，否则不用做什么。",
+)
+WAITS = both("Held back: not marked yet, and no zero.", "暂缓评分：还没有分数，也不是零分。")
+
+
+def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: str) -> tuple[str, Text] | None:
+    """(code, sentence to the student) where marks are held back; None where they count. others: question -> whose paper its
+    answer was given on; questions: how many of those answered vary.
+    """
+    if state(nb).get("lost") and not state(nb)["answers"]:
+        return "damaged", ARRIVED_DAMAGED
+    if others and len(others) == questions:
+        whose = "”, “".join(sorted({*others.values()} - {""})) or "?"
+        return "other-paper", both(*(OTHER_PAPER[code].format(whose=whose, student=student) for code in ("en", "zh")))
+    return None
+
+
+def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
+    """Take every mark and every right answer out of a notebook, and say why."""
+    language = pick(both("en", "zh"), nb.metadata.get("course", {}).get("language", "en"))
+    for cell in nb.cells:
+        if cell.cell_type != "code":
+            continue
+        cell.outputs = [one for one in cell.outputs if MIME not in one.get("data", {})]
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            words = html.escape(pick(WAITS, language))
+            data = {"text/plain": "0.0", "text/html": f'<div class="course-mark"><p>{words}</p></div>'}
+            made = NotebookNode(output_type="execute_result", data=data, metadata={}, execution_count=None)
+            cell.outputs, cell.execution_count = [made], None
+    state(nb).update(marked=True, held=code, said=dict(sentence), verdict="look", verdicts={})
+    note(nb, "held", sentence)
+
+
+def print_of(nb: NotebookNode) -> str:
+    """The same for two submissions that differ in nothing but whose they are: code, texts, and answers with their times. "" where
+    no answer says when it was given: two students who did nothing handed in the same.
+    """
+    answers = {
+        item: [one.get("options"), one.get("number"), one["time"]]
+        for item, one in state(nb)["answers"].items()
+        if one.get("time")
+    }
+    if not answers or state(nb).get("lost"):
+        return ""
+    whole = json.dumps(
+        [sorted(answers.items()), [cell.source for cell in nb.cells if cell.get("id") != "course-notes"]]
+    )
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+def accepted(course: Path, lesson: str) -> dict[str, str]:
+    """Student -> digest of the submission that somebody has looked at."""
+    path = course / FOLDER / f"{lesson}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def accept(course: Path, lesson: str, student: str, digest: str) -> None:
+    """Remember that this submission is marked as it is."""
+    known = accepted(course, lesson)
+    if known.get(student) != digest:
+        data = json.dumps({**known, student: digest}, indent=1, sort_keys=True)
+        replace(course, course / FOLDER / f"{lesson}.json", data.encode())
+
+
+class HoldBack(CourseStep):
+    """Under stock nbgrader: after the grades are saved, take those of a submission that is held back out again."""
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        """Its cells hold no mark in the gradebook then, and formgrader lists them."""
+        said = resources["nbgrader"]
+        if self.ours(resources) and state(nb).get("held"):
+            from nbgrader.api import Gradebook
+
+            with Gradebook(said["db_url"]) as gradebook:
+                one = gradebook.find_submission_notebook(said["notebook"], said["assignment"], said["student"])
+                for grade in one.grades:
+                    grade.auto_score, grade.needs_manual_grade = None, grade.manual_score is None
+                gradebook.db.commit()
+        return nb, resources

@@ -1,0 +1,34 @@
+"""How much of a checkpoint differs from student to student."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from course.questions.variants import is_template
+from grader.project import Project, checkpoint_items
+
+
+class Varied(NamedTuple):
+    """Questions that differ and all of them, and the points of both; code tasks are not counted."""
+
+    questions: int
+    all_questions: int
+    points: float
+    all_points: float
+
+
+def varied(project: Project, lesson: str) -> Varied:
+    """What of a checkpoint's questions is another one, or has other numbers or options, for every student."""
+    raw = checkpoint_items(project, lesson).values()
+    own = [one for one in raw if is_template(one)]
+    return Varied(len(own), len(raw), *(sum(float(one.get("points", 0)) for one in part) for part in (own, raw)))
+
+
+def told_of(found: Varied) -> str:
+    """What the instructor is told at a release."""
+    return (
+        f"{found.questions} of {found.all_questions} questions ({found.points:g} of {found.all_points:g} points) differ for "
+        "every student: other questions, numbers or options; the rest is the same for all. Outside JupyterHub the first cell\n"
+        "asks for the id: tell the class which one to type (exchange: the login name there; Moodle, Canvas: the id of your\n"
+        "roster; the name under submitted/)"
+    )

@@ -1,0 +1,92 @@
+"""Requests for a second look: a text that a student fills in and sends, read from a folder and listed for the instructor.
+
+The feedback page holds the text, with the checkpoint, the student's id and the questions that lost points. The student
+writes behind a question why it should be looked at, and sends the text as a file; the instructor saves what comes in
+``second-look/`` of the course directory, under any name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from course.i18n import Text, both, pick
+from course.units import format_points
+from grader.course import Course
+from grader.files import read_regular
+from grader.marking.step import printable
+from grader.marks import cell_marks
+
+FOLDER, CONTACT = "second-look", "contact.txt"
+MOST_BYTES, LONGEST = 20_000, 400  # of a file, and of what is shown of a reason
+CHECKPOINT, STUDENT = ("checkpoint", "测验"), ("student", "学生")
+FORM: Text = both("checkpoint: {lesson}\nstudent: {student}\n{rows}", "测验：{lesson}\n学生：{student}\n{rows}")
+ROW: Text = both("{name}: ", "{name}：")
+
+
+@dataclass
+class Request:
+    """What one file asks for. reasons: graded cell -> why, in the student's words."""
+
+    file: str
+    lesson: str = ""
+    student: str = ""
+    reasons: dict[str, str] = field(default_factory=dict)
+
+
+def form(lesson: str, student: str, cells: list[str], language: str) -> str:
+    """The text to fill in."""
+    rows = "\n".join(pick(ROW, language).format(name=name) for name in cells)
+    return pick(FORM, language).format(lesson=lesson, student=student, rows=rows)
+
+
+def contact(root: Path) -> str:
+    """Whom to ask, as ``contact.txt`` of the course directory says; "" without it."""
+    path = root / CONTACT
+    return printable(path.read_text(encoding="utf-8", errors="replace").strip())[:200] if path.is_file() else ""
+
+
+def requests(course: Course) -> list[Request]:
+    """What every file in ``second-look/`` asks for, by file name. Nothing in a file is trusted: it is cut, and only shown."""
+    paths = sorted(path for path in (course.root / FOLDER).glob("*") if path.is_file() and not path.is_symlink())
+    return [_read(path.name, read_regular(path)[:MOST_BYTES].decode("utf-8", "replace")) for path in paths]
+
+
+def _read(name: str, text: str) -> Request:
+    found, last = Request(printable(name)), ""
+    for row in text.replace("：", ":").splitlines():
+        head, colon, rest = (part.strip() for part in row.partition(":"))
+        if colon and head.lower() in CHECKPOINT:
+            found.lesson = printable(rest)
+        elif colon and head.lower() in STUDENT:
+            found.student = printable(rest)
+        elif colon and head[:2].isdigit() and " " not in head:
+            last = printable(head)
+            found.reasons[last] = printable(rest)
+        elif last and row.strip():
+            found.reasons[last] = f"{found.reasons[last]} {printable(row.strip())}".strip()
+    found.reasons = {cell: why[:LONGEST] for cell, why in found.reasons.items() if why}
+    return found
+
+
+def listed(course: Course) -> list[str]:
+    """A line for each question that somebody asks to be looked at again, with the marks as they stand now."""
+    lines = []
+    for one in requests(course):
+        if not one.reasons or one.lesson not in course.project.checkpoints():
+            what = (
+                "no reason is written behind a question"
+                if not one.reasons
+                else f"there is no checkpoint {one.lesson!r}"
+            )
+            lines.append(f"{one.file}: {what}; look at the file")
+            continue
+        marks = cell_marks(course, one.lesson).get(one.student)
+        if marks is None:
+            lines.append(f"{one.file}: {one.student!r} has no marks in {one.lesson}; look at the file")
+            continue
+        for cell, why in one.reasons.items():
+            mark = marks.get(cell)
+            points = "no such question" if mark is None else f"{format_points(mark.points)} of {mark.top:g}"
+            lines.append(f"{one.lesson}  {one.student}  {cell} ({points}): {why}")
+    return lines

@@ -1,0 +1,67 @@
+"""The block of a result in a real JupyterLab: what is seen at each width and in each theme, trusted or not."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from course.experiment import base
+from course.experiment.result import block
+from course.i18n import LANGUAGES, set_language
+from course.verbs.reported import reported
+from tests.browser.conftest import Notebook, assert_colours_hold, shoot
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SHOW = """
+import os; os.environ["COURSE_REPLAY"] = "1"
+import course
+course.lesson("05_cudnn_benchmark", language="{code}")
+course.answer("05-bet-race", "c", confidence=2)
+course.answer("05-bet-revisit", "b", confidence=2)
+course.observe("05-toy-race"); course.observe("05-primitive-cache"); course.observe("05-sizes-cuda", bet=False)
+"""
+SEEN = """() => [...document.querySelectorAll('.tbr')].map(one => ({
+  images: [...one.querySelectorAll('.tbr-pic img')].filter(i => i.offsetWidth).map(i => [i.className, i.naturalWidth, i.offsetWidth]),
+  over: one.scrollWidth - one.clientWidth, head: parseFloat(getComputedStyle(one.querySelector('h3')).fontSize)}))"""
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_one_picture_is_seen_at_each_width_and_in_each_theme(code, page, lab):
+    lab.forget()
+    notebook = Notebook(page, lab, lab.write(f"result-{code}.ipynb", SHOW.format(code=code))).open()
+    notebook.run_all()
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    page.wait_for_function("document.querySelectorAll('.tbr').length === 3")
+    for dark, name in ((True, "tbr-dark"), (False, "tbr-light")):
+        notebook.theme(dark)
+        for width in (800, 1280):
+            page.set_viewport_size({"width": width, "height": 2400})
+            page.wait_for_timeout(300)
+            race, table, others = page.evaluate(SEEN)
+            for one in (race, others):
+                ((shown, natural, drawn),) = one["images"]
+                assert shown == name and drawn >= 0.87 * natural  # never scaled down until it cannot be read
+            assert table["images"] == [] and all(
+                one["over"] <= 1 and one["head"] == 21 for one in (race, table, others)
+            )
+            shoot(page, f"result-{code}-{name}-{width}")
+    assert_colours_hold(page, "results", ".tbr")
+
+
+def test_an_untrusted_notebook_keeps_the_headline_the_picture_and_the_numbers(page, lab):
+    """Opened as a stranger's: styles are taken out, the pictures stay, and the dark one stays hidden."""
+    set_language("en")
+    race = base.get("05-toy-race")
+    cell = nbformat.v4.new_code_cell("1")
+    for one in (block(base.recording(race), race), reported(base.get("05-sizes-cuda"))):
+        cell.outputs.append(
+            nbformat.v4.new_output("display_data", {"text/html": one._repr_html_(), "text/plain": str(one)})
+        )
+    notebook = Notebook(page, lab, lab.write("untrusted.ipynb", cell)).open()
+    output = notebook.page.locator(".jp-OutputArea-output")
+    assert "The search pays when sizes come back." in output.first.inner_text()
+    seen = page.evaluate(
+        "() => [...document.querySelectorAll('.jp-OutputArea-output img')].filter(i => i.offsetWidth).map(i => i.naturalWidth)"
+    )
+    assert seen == [760, 760] and page.locator(".jp-OutputArea-output style").count() == 0
+    shoot(page, "result-untrusted")

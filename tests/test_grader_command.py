@@ -1,0 +1,122 @@
+"""The command from any folder, the course folder it remembers, the list of commands in both languages, and `grade`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from course.i18n import LANGUAGES, pick
+from grader import launcher
+from grader.commands import main
+from grader.commands.grade import platform
+from grader.commands.words import COMMANDS
+from grader.course import Course, init
+from grader.demo.handin import work
+from grader.demo.students import Student
+from grader.releasing.run import release
+from tests.grading_fixtures import LESSON, make_project
+
+
+def test_the_list_holds_every_command_in_plain_words_of_both_languages(capsys, monkeypatch):
+    assert main(["--help"]) == 0
+    english = capsys.readouterr().out
+    assert main(["--help", "--language", "zh"]) == 0
+    chinese = capsys.readouterr().out
+    there: set[str] = set()
+    add = argparse._SubParsersAction.add_parser
+    monkeypatch.setattr(
+        argparse._SubParsersAction, "add_parser", lambda self, name, **more: there.add(name) or add(self, name, **more)
+    )
+    main(["--help"])
+    assert there <= set(COMMANDS), "a command without words"
+    for name in there:
+        assert f"\n  {name:<15} {pick(COMMANDS[name][1], 'en')}" in english
+        assert f"\n  {name:<15} {pick(COMMANDS[name][1], 'zh')}" in chinese
+    assert all(pick(words, code).strip() for _, words in COMMANDS.values() for code in LANGUAGES)
+    assert "每周都用" in chinese and "Every week" in english
+
+
+def test_the_course_folder_is_the_one_named_the_one_we_stand_in_or_the_one_used_last(tmp_path, monkeypatch, capsys):
+    for name in ("first", "second"):
+        init(tmp_path / name, project=make_project(tmp_path / f"project of {name}"))
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert main(["late", LESSON]) == 1 and "is no course directory" in capsys.readouterr().out
+    main(["second-look", "--dir", str(tmp_path / "first")])
+    capsys.readouterr()
+    assert main(["second-look"]) == 0
+    said = capsys.readouterr()
+    assert str(tmp_path / "first" / "second-look") in said.out and "the one used last" in said.err
+    monkeypatch.chdir(tmp_path / "second")
+    main(["second-look"])
+    said = capsys.readouterr()
+    assert str(tmp_path / "second" / "second-look") in said.out and said.err == ""
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert launcher.remembered() == tmp_path / "second"
+    shutil.rmtree(tmp_path / "second")
+    assert launcher.remembered() is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a script of the shell")
+def test_the_script_works_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    python = tmp_path / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', "utf-8")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    script = launcher.install()
+    assert script == tmp_path / "bin" / "grader"
+    done = subprocess.run([script, "--help"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("grader COMMAND")
+    monkeypatch.setattr(sys, "prefix", sys.base_prefix)
+    assert launcher.install() is None, "never into a Python that is not our own"
+
+
+def test_the_platform_is_told_by_the_names_in_the_zip(tmp_path):
+    for name, lms in (
+        ("Ada Lovelace_4711_assignsubmission_file_/a.ipynb", "moodle"),
+        ("lovelaceada_4711_90011_a.ipynb", "canvas"),
+        ("ada/a.ipynb", "plain"),
+    ):
+        with zipfile.ZipFile(tmp_path / f"{lms}.zip", "w") as archive:
+            archive.writestr(name, "{}")
+        assert platform(tmp_path / f"{lms}.zip") == lms
+    assert platform(tmp_path) == "plain"
+
+
+@pytest.mark.slow
+def test_grade_goes_from_the_zip_to_marks_and_feedback(tmp_path, monkeypatch, capsys):
+    init(tmp_path / "class", project=make_project(tmp_path / "project"))
+    course = Course(tmp_path / "class")
+    release(course, LESSON)
+    roster = tmp_path / "roster.csv"
+    roster.write_text(
+        "Identifier,Full name,ID number,Email address\n"
+        "Participant 11,Ada Lovelace,ada,ada@x.org\nParticipant 12,Bob Ross,bob,bob@x.org\n",
+        "utf-8",
+    )
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for number, (who, name) in enumerate((("ada", "Ada Lovelace"), ("bob", "Bob Ross")), 11):
+            desk = tmp_path / who
+            desk.mkdir()
+            shutil.copy(course.root / "release" / LESSON / f"{LESSON}.ipynb", desk)
+            work(course.project, LESSON, "en", Student(who, quiz="right" if who == "ada" else "wrong"), desk)
+            for path in desk.iterdir():
+                if path.is_file():
+                    archive.write(path, f"{name}_{number}_assignsubmission_file_/{path.name}")
+    monkeypatch.chdir(course.root)
+    left = main(["grade", str(tmp_path / "all.zip"), "--roster", str(roster), "--early", "--jobs", "1"])
+    said = capsys.readouterr().out
+    assert left == 0, said
+    assert "--- import (moodle)" in said and "--- autograde 90_fixture" in said and "Look at:" in said
+    marks = (course.root / "grades.csv").read_text("utf-8")
+    assert "ada" in marks and "bob" in marks
+    zipped = Path(course.root / f"feedback-{LESSON}-moodle.zip")
+    assert zipped.exists() and f"{zipped}: the feedback pages" in said

@@ -1,0 +1,62 @@
+"""What lateness would cost, before it costs anything; and when a hand-in came, as the platforms say it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from grader.commands import main
+from grader.course import Course
+from grader.importing.times import Times
+from grader.late_rules import Extension, Rules, Table
+from tests.graded_class import make_class
+from tests.grading_class import rows
+from tests.grading_fixtures import LESSON
+
+DUE = datetime(2026, 11, 23, 22, 59)  # 23:59 in Berlin
+
+
+def stamps(zone: str | None = "Europe/Berlin", due: datetime | None = DUE) -> Times:
+    return Times(LESSON, due, Rules(Table(grace_minutes=15), extensions=(Extension("bob", days=2),)), zone)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("Monday, 23 November 2026, 11:59 PM", "2026-11-23 22:59:00 UTC"),
+        ("Tuesday, 24 November 2026, 00:05", "2026-11-23 23:05:00 UTC"),
+        ("2026年11月23日 星期一 下午11:59", "2026-11-23 22:59:00 UTC"),
+        ("2026年11月23日 星期一 23:59", "2026-11-23 22:59:00 UTC"),
+        ("-", None),
+        ("sometime", None),
+    ],
+)
+def test_a_worksheet_says_when_in_the_time_zone_of_the_course(said, told):
+    assert stamps().of({"Last modified (submission)": said}, None, "") == told
+    without = stamps(None)
+    assert without.of({"Last modified (submission)": said}, None, "") is None
+    assert bool(without.said) == (said != "-")
+
+
+def test_canvas_says_only_who_is_late_and_an_extension_holds():
+    times = stamps()
+    stamp = times.of({}, True, "")
+    assert stamp == "2026-11-23 23:15:00 UTC" and times.is_late("ada", stamp) and not times.is_late("bob", stamp)
+    assert times.of({}, False, stamp) == "" and times.of({}, False, "") is None, "late no more: the stamp goes"
+    unset = stamps(due=None)
+    assert unset.of({}, True, "") is None and any("no due date" in one for one in unset.said)
+
+
+@pytest.mark.slow
+def test_a_dry_run_says_what_the_real_one_takes_and_changes_nothing(tmp_path, capsys):
+    root = make_class(tmp_path)[1].root
+    (root / "late.yaml").write_text("per_day_percent: 10\nextensions:\n  - {student: cyd, days: 9}\n")
+    with Course(root).gradebook as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate=datetime(2026, 2, 28, 23, 0))
+    before = rows(root)
+    assert main(["late", LESSON, "--dry-run", "--dir", str(root)]) == 0
+    said = capsys.readouterr().out
+    assert rows(root) == before and "ada: 0 -> 1.3 points taken; late by 0 d 13 h 0 min" in said and "cyd" not in said
+    assert main(["late", LESSON, "--dir", str(root)]) == 0
+    assert "ada: 0 -> 1.3 points taken" in capsys.readouterr().out and rows(root) != before

@@ -1,0 +1,124 @@
+"""A headline is one plain sentence that can be repeated, whatever came out; a picture shows every bet there can be.
+
+Looked at: the invented rows of every branch (``ROWS``, ``FURTHER`` and ``SHOWN`` of each lesson's ``rows.py``) and the recordings.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from unicodedata import east_asian_width
+
+import pytest
+
+from course.experiment.result import block, headline_of
+from course.experiment.words import OPEN
+from course.figures.sheet import Sheet
+from course.i18n import LANGUAGES, set_language, speaking
+from course.records import LESSONS, load
+from course.tables import Table
+from tests.lessons.live import check_picture, record_of
+from tests.test_bet_rows import BETS
+from tests.test_every_experiment import EXPERIMENTS, examples
+
+NOT_YET = {
+    "00_start", "01_map", "02_timing", "03_flops", "04_cudnn_enabled", "06_cudnn_deterministic", "07_precision", "08_mps",
+    "09_mkldnn", "10_tuning_master", "11_bug_hunt", "12_profiler", "13_together", "14_export", "15_review", "16_rest",
+}  # fmt: skip
+"""Lessons whose experiments lack headlines, or pictures that show a bet: take one out when it is done, put none in."""
+NOT_DRAWN: dict[str, str] = {}
+"""Bets that have no place in the picture of what came out, and why; they stand below it in words."""
+DONE = sorted(name for name, one in EXPERIMENTS.items() if one.lesson not in NOT_YET)
+RECORDINGS = sorted(LESSONS.glob("*/recordings/*.json"))
+
+
+def records(name):
+    """Every record there is of an experiment: invented rows, recordings, and one that is empty."""
+    found = [record_of(name, rows) for rows in examples(name)]
+    kept = [load(path) for path in RECORDINGS if path.name.startswith(f"{name}--")]
+    return [*found, *(one for one in kept if one.experiment == name)]
+
+
+def faults(text, code):
+    """What is wrong with a headline in one language."""
+    found = []
+    signs = sum(1 if east_asian_width(sign) in "WF" else 0.5 for sign in text if sign != " ")
+    if code == "en" and len(text.split()) > 15:
+        found.append(f"{len(text.split())} words, at most 15")
+    if code == "zh" and signs > 28:
+        found.append(f"{signs:g} signs, at most 28 (a Latin letter or digit counts half)")
+    numbers = re.findall(r"(?<![A-Za-z\d_.])\d[\d.,]*(?![A-Za-z])", text)
+    if len(numbers) > 1:
+        found.append(f"more than one number: {numbers}")
+    if re.search(r"[\[\]()（）【】{}=]", text):
+        found.append("a bracket or an equals sign")
+    if re.search(r"\d[.,]\d+ ?%", text):
+        found.append("a percentage with decimals")
+    if not text.endswith((".", "。", "?", "？")):
+        found.append("no full stop")
+    if bool(re.search(r"[一-鿿]", text)) != (code == "zh") or re.search(r"\bnan\b|None", text):
+        found.append("the wrong language, or a missing value")
+    return found
+
+
+@pytest.mark.parametrize("name", DONE)
+def test_a_headline_can_be_repeated(name):
+    assert EXPERIMENTS[name].headline, f"{name}: write headline_{EXPERIMENTS[name].function.__name__}(record)"
+    for record in records(name):
+        said = EXPERIMENTS[name].headline(record)  # an error here is not caught, as it would be for a learner
+        wrong = {text: found for code, text in said.items() if (found := faults(text, code))}
+        assert not wrong and set(said) == set(LANGUAGES)
+
+
+@pytest.mark.parametrize("name", DONE)
+def test_a_recording_says_something(name):
+    said = [headline_of(load(path), EXPERIMENTS[name]) for path in RECORDINGS if path.name.startswith(f"{name}--")]
+    assert not [one for one in said if one in OPEN]
+
+
+@pytest.mark.parametrize(
+    "bet", sorted(bet for bet, item in BETS.items() if item.experiment in DONE and bet not in NOT_DRAWN)
+)
+def test_the_picture_shows_every_bet_there_can_be(bet):
+    """On the rows of every outcome; without a bet the picture shows none."""
+    item = BETS[bet]
+    every = item.slider.stops if item.slider else [one.id for one in item.options]
+    for number, record in enumerate(records(item.experiment)):
+        if headline_of(record, EXPERIMENTS[item.experiment]) in OPEN:
+            continue
+        set_language(LANGUAGES[number % 2])
+        plain = check_picture(record)
+        for option in every:
+            picture = check_picture(record, {bet: option})
+            if isinstance(picture, Sheet):
+                assert picture.svg() != plain.svg() and 'stroke-dasharray="7 5"' in picture.svg()
+            elif isinstance(picture, Table):
+                assert picture.bets and picture.html() != plain.html()
+            else:
+                assert len(picture.lines) + len(picture.patches) > len(plain.lines) + len(plain.patches)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_recording_becomes_a_block(code):
+    """Also of lessons that have no headlines yet; their numbers then stand open."""
+    with speaking(code):
+        for path in RECORDINGS:
+            record = load(path)
+            shown = block(record, EXPERIMENTS[record.experiment])
+            first = str(shown).splitlines()[0]
+            assert not shown.headline or first.rstrip("。.") in shown.headline.replace("`", "")
+            assert "📼" in shown.small
+
+
+def done(experiment):
+    """Whether it has a headline, and a picture that can show a bet."""
+    return experiment.headline and "bets" in inspect.signature(experiment.draw).parameters
+
+
+def test_a_lesson_that_is_done_is_taken_out():
+    lessons = {one.lesson for one in EXPERIMENTS.values()}
+    assert NOT_YET <= {lesson for lesson in lessons if not all(map(done, of(lesson)))}
+
+
+def of(lesson):
+    return [one for one in EXPERIMENTS.values() if one.lesson == lesson]

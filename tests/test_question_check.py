@@ -1,0 +1,160 @@
+"""``items --check``: every finding of a question file with its line, and nothing to say where all is well; the page of all."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from course.catalog import BY_ID
+from grader.authoring.item_list import listing
+from grader.authoring.question_check import TEMPLATE, check, files_of
+from grader.commands import main
+from grader.project import Project, keys
+from tests.conftest import ROOT
+
+LESSON = "05_cudnn_benchmark"
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A copy of what the commands read, with two of the lessons."""
+    others = [f"l{one}" for one in BY_ID if one not in (LESSON, "02_timing")]
+    for folder in ("course/lessons", "grader/lessons"):
+        left = shutil.ignore_patterns("__pycache__", "recordings", *others)
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=left)
+    return Project(tmp_path)
+
+
+def checked(project, path, *changes):
+    """(finding, the text of the line it names) of a file after some replacements."""
+    text = path.read_text("utf-8")
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after, 1)
+    path.write_text(text, "utf-8")
+    [files] = files_of(project, path)
+    found = [(one, re.match(r"(.+?\.yaml):(\d+): ", one)) for one in check(project, files, run=True, seeds=20)]
+    rows = {match[1]: Path(match[1]).read_text("utf-8").split("\n") for _, match in found}
+    return [(one, rows[match[1]][int(match[2]) - 1]) for one, match in found]
+
+
+def test_the_template_is_sound_but_for_its_words(project, tmp_path):
+    """Somebody who copies an entry and writes other words has a question; nothing of the template passes unseen."""
+    draft = tmp_path / "draft.yaml"
+    shutil.copy(TEMPLATE, draft)
+    found = checked(project, draft)
+    assert {one.rule for one, _ in found} == {"template-words"} and len(found) == 5
+    assert all(line.startswith('- id: "05-change-me-') for _, line in found)
+    mine = re.sub(r"change-me", "of-mine", draft.read_text("utf-8"))
+    mine = re.sub(r'(en|source): "([^"{]+)"', r'\1: "\2 Really"', mine)
+    draft.write_text(re.sub(r'zh: "([^"{]+)"', r'zh: "真的\1"', mine), "utf-8")
+    assert [one for one, _ in checked(project, draft) if "{{" not in one and one.rule != "template-words"] == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule", "line"),
+    [
+        ([("kind: single", "kind: guess")], "schema", "kind: guess"),
+        ([("difficulty: medium", "difficulty: tough")], "schema", "difficulty: tough"),
+        ([("      correct: true\n", "      corect: true\n")], "schema", "corect"),
+        ([("misconception: async-timer", "misconception: asink-timer")], "unknown-misconception", "- id: a"),
+        ([('result = ["b"]', "while True: pass")], "verify", "verify: |"),
+        ([('result = ["b"]', 'result = ["a"]')], "verify", "verify: |"),
+        ([("05-toy-race", "05-toy-rase")], "unknown-id", "05-toy-rase"),
+        ([('zh: "哪句话对？为什么？"', 'zh: "Which one is that?"')], "not-chinese", "05-change-me-single"),
+        ([('value: "total"', 'value: "totl"')], "schema", "05-change-me-number"),
+        ([("{{sizes}} new", "{{sises}} new")], "schema", "05-change-me-number"),
+        ([('low: "search_ms"', 'low: "total"')], "trap-reversed", "traps:"),
+        ([("sum(search_ms", "sum(1 + search_ms")], "verify", "verify: |"),
+        ([("lesson: 05_cudnn_benchmark", "lesson: 06_nothing")], "schema", "05-change-me-single"),
+        ([("05-change-me-order", "05-change-me-bet")], "id-taken", "05-change-me-bet"),
+        ([("show: 3", "show: 7")], "schema", "show: 7"),
+    ],
+)
+def test_a_fault_names_its_line(project, tmp_path, monkeypatch, changes, rule, line):
+    from course.questions.verify import run_verify
+
+    monkeypatch.setattr("course.questions.verify.run_verify.__defaults__", (*run_verify.__defaults__[:-1], 0.3))
+    draft = tmp_path / "draft.yaml"
+    shutil.copy(TEMPLATE, draft)
+    found = checked(project, draft, *changes)
+    assert any(one.rule == rule and line in row for one, row in found), found
+
+
+def test_all_findings_of_questions_and_keys_are_told_at_once(project):
+    key = project.keys(LESSON)
+    text = key.read_text("utf-8")
+    text = text.replace("correct: [b]", "correct: [z]", 1).replace('"05-c-order":', '"05-c-ordre":', 1)
+    key.write_text(text.replace('value: "layers * kinds"', 'value: "layers + "', 1), "utf-8")
+    found = checked(project, project.checkpoint_items(LESSON), ("difficulty: hard", "difficulty: cruel"))
+    told = {(one.rule, re.search(r": (05-c-[\w-]+):", one)[1]) for one, _ in found if "05-c-" in one}
+    assert told >= {
+        ("schema", "05-c-two-shapes"),
+        ("key-missing", "05-c-order"),
+        ("schema", "05-c-epoch"),
+        ("schema", "05-c-new-key"),
+    }
+    for one, row in found:
+        assert re.search(r"keys.yaml|checkpoint.yaml", one)
+        assert "05-c-two-shapes" not in one or "correct: [z]" in row
+
+
+@pytest.mark.parametrize(
+    "content, words", [("- [", "draft.yaml:2: did not find"), ("just words", "a list of questions"), ("- 5", "all")]
+)
+def test_a_file_that_holds_no_questions_gets_a_sentence(tmp_path, content, words, capsys):
+    path = tmp_path / "draft.yaml"
+    path.write_text(content, "utf-8")
+    assert main(["items", "--check", str(path)]) == 1
+    assert words in capsys.readouterr().out
+    assert main(["items", "--check", str(tmp_path / "none.yaml")]) == 1 and "no such file" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_lesson_of_the_course_has_nothing_to_mend(capsys):
+    assert main(["items", "--check", str(ROOT / "course/lessons/l02_timing/checkpoint.yaml")]) == 0
+    assert "nothing to mend" in capsys.readouterr().out
+
+
+# --- the page ---
+
+
+def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_path, capsys):
+    secret = keys(project, LESSON)["05-c-two-shapes"]["why"]["b"]["en"]
+    with (project.learner_rooms / "misconceptions.yaml").open("a", encoding="utf-8") as file:
+        file.write('nobody-yet: {en: "A belief without a question.", zh: "还没有题目的误解。"}\n')
+    for name, arguments in (("plain", []), ("keys", ["--keys"])):
+        assert main(["items", "--root", str(project.root), "--to", str(tmp_path / f"{name}.html"), *arguments]) == 0
+    plain, full = ((tmp_path / f"{name}.html").read_text("utf-8") for name in ("plain", "keys"))
+    assert "05-revisit" in plain and "05-c-two-shapes" in plain and "To mend" not in plain
+    assert secret not in plain and secret in full and "For instructors" in full and "For instructors" not in plain
+    found = listing(project)
+    assert all(not row.item.keyed for row in found.checkpoints) and not any(row.beliefs for row in found.checkpoints)
+    [row] = [row for row in found.practice if row.item.id == "05-bet-race"]
+    assert row.used == (LESSON,) and row.beliefs == ("benchmark-always-faster",)
+    assert found.tempted_by()["nobody-yet"] == [] and "05-bet-race" in found.tempted_by()["benchmark-always-faster"]
+    assert "leave" not in capsys.readouterr().err
+
+
+def test_the_page_shows_what_is_to_be_mended(project, tmp_path):
+    path = project.items(LESSON)
+    draft = yaml.safe_load(TEMPLATE.read_text("utf-8"))[0]
+    draft["options"][0]["misconception"] = "unheard-of"
+    path.write_text(path.read_text("utf-8") + yaml.safe_dump([draft], allow_unicode=True), "utf-8")
+    project.keys("02_timing").write_text("{}", "utf-8")
+    assert (
+        main(["items", "--root", str(project.root), "--to", str(tmp_path / "a.md"), "--keys", "--language", "zh"]) == 0
+    )
+    page = (tmp_path / "a.md").read_text("utf-8")
+    assert "unheard-of" in page and "has no key in grader/lessons/l02_timing/keys.yaml" in page
+    assert "# 全部题目" in page and "没有 notebook 用到" in page
+
+
+def test_a_place_that_cannot_be_written_gets_a_sentence(project, tmp_path, capsys):
+    (tmp_path / "file").write_bytes(b"")
+    assert main(["items", "--root", str(project.root), "--to", str(Path(tmp_path, "file", "a.html"))]) == 1
+    assert "choose another place" in capsys.readouterr().out

@@ -1,0 +1,142 @@
+"""Our own SVG: what is drawn stays on the paper, says its words, knows both themes; a bet that cannot be drawn is refused."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from course.figures.curves import cost_curve, trend
+from course.figures.kinds import (
+    LEAST_ROUNDS,
+    Bar,
+    Bet,
+    Lane,
+    Ratio,
+    Share,
+    bars,
+    race,
+    ratio_rows,
+    ratio_words,
+    share_grid,
+    time_words,
+)
+from course.figures.reported import Told, reported
+from course.figures.sheet import BROAD, CSS, INKS, SLIM
+from course.i18n import LANGUAGES, set_language
+from course.timing.stats import FEWEST_ROUNDS
+
+SIDES = ("it pays", "it costs")
+RATIOS = [
+    Ratio("one <size>", 0.57, 0.55, 0.6, "1 search"),
+    Ratio("new", 10.5, 10.4, 11.0),
+    Ratio("few", 1, None, None, "", 4),
+]
+KINDS = {
+    "ratio_rows": (
+        lambda bet: ratio_rows(RATIOS, SIDES, bet),
+        [Bet("x", rows={0: "left", 1: "middle", 2: "right"}), Bet("x", above=1), Bet("x", at=0.01)],
+    ),
+    "bars": (
+        lambda bet: bars([Bar("a", 3, "3 MiB", True), Bar("b", 0, "0 MiB")], bet),
+        [Bet("x", rows=[0]), Bet("x", rows=[1], span=(0, 9)), Bet("x", at=7)],
+    ),
+    "race": (
+        lambda bet: race(
+            [Lane("a", [1.0] * 9, "9 ms"), Lane("b", [5.0] + [0.1] * 8, "5.8 ms")], "ms", bet, note="search"
+        ),
+        [Bet("x", rows=[0, 1]), Bet("x", rows=[1], span=(0, 30)), Bet("x", at=3)],
+    ),
+    "share_grid": (
+        lambda bet: share_grid([Share("a", 20, 20, "never"), Share("b", 20, 1, "always")], bet),
+        [Bet("x", rows=[1]), Bet("x", above=1)],
+    ),
+    "cost_curve": (
+        lambda bet: cost_curve(1.5, 0.23, 0.09, ("off", "on"), ("not yet", "paid", "after 11 steps"), bet),
+        [Bet("x", at=500)],
+    ),
+    "trend": (
+        lambda bet: trend([1, 10, 100], {"a": [1, 2, 3], "b": [3, None, 1]}, "Alt.", bet, log_x=True),
+        [Bet("x", at=30)],
+    ),
+    "reported": (
+        lambda bet: reported(
+            [Told("a", "2019", [("new", 2.0), ("again", 0.01)])], "reported by others", ["new", "again"]
+        ),
+        [],
+    ),
+}
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_stays_on_the_paper_at_both_widths(kind, code):
+    set_language(code)
+    make, bets = KINDS[kind]
+    for bet in [None, *bets]:
+        sheet = make(bet)
+        for width in (BROAD, SLIM):
+            root = ElementTree.fromstring(sheet.svg(width))
+            _, _, w, h = map(float, root.attrib["viewBox"].split())
+            assert w == width and 40 < h < 500 and root.attrib["aria-label"] == sheet.alt
+            for mark in root:
+                xs = [float(mark.get(name)) for name in ("x", "cx") if mark.get(name)]
+                ys = [float(mark.get(name)) for name in ("y", "cy") if mark.get(name)]
+                assert all(-1 <= x <= w + 1 for x in xs) and all(-1 <= y <= h + 1 for y in ys), ElementTree.tostring(
+                    mark
+                )
+                size = float(mark.get("font-size", 12))
+                assert size >= 11 or kind == "share_grid"  # its small numbers repeat what the words beside them say
+                if mark.get("width"):
+                    assert float(mark.get("width")) >= 0 and float(mark.get("x")) + float(mark.get("width")) <= w + 1
+
+
+def test_an_amount_stands_where_its_number_says():
+    """The widths of two bars are as their values, the bet's outline as its span."""
+    root = ElementTree.fromstring(bars([Bar("a", 4, "4"), Bar("b", 2, "2")], Bet("x", rows=[1], span=(0, 3))).svg())
+    widths = [float(one.get("width")) for one in root if one.tag.endswith("rect")]
+    assert widths == [widths[0], pytest.approx(widths[0] / 2, abs=1), pytest.approx(widths[0] * 0.75, abs=1)]
+
+
+def test_pictures_and_timing_mean_the_same_by_too_few():
+    assert LEAST_ROUNDS == FEWEST_ROUNDS
+
+
+def test_too_few_rounds_have_boxes_and_no_place_on_the_axis():
+    svg = ratio_rows([RATIOS[2]], SIDES).svg()
+    assert svg.count('fill="var(--p-out') == 4 and "<circle" not in svg and "too few rounds to tell" in svg
+
+
+def test_both_themes_are_written_out_and_the_page_decides_inside_widgets():
+    sheet = KINDS["ratio_rows"][0](None)
+    assert INKS["out"][0] in sheet.svg(dark=False) and INKS["out"][1] in sheet.svg(dark=True)
+    assert f"var(--p-out,{INKS['out'][0]})" in sheet.svg() and "<script" not in sheet.svg()
+    assert sheet.html().count("<img") == 4 and sheet.html(saved=False).count("<svg") == 2
+    assert "one &lt;size&gt;" in sheet.svg() and not re.search(r' id="|<style|<clipPath', sheet.svg())
+
+
+def test_the_style_sheet_gives_the_dark_colours_twice_the_same():
+    """Once where the page says its theme, once where the system does."""
+    blocks = re.findall(r"\{(--p-[^}]*)\}", CSS)
+    assert len(blocks) == 3 and blocks[1] == blocks[2] and set(INKS) == set(re.findall(r"--p-([a-z]+):", blocks[0]))
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"reported"}))
+def test_a_bet_that_the_picture_cannot_draw_is_refused(kind):
+    with pytest.raises(ValueError, match="draws a bet by"):
+        KINDS[kind][0](Bet("nothing at all"))
+
+
+def test_numbers_are_said_as_people_say_them():
+    set_language("en")
+    assert [ratio_words(one) for one in (0.57, 1.01, 1.4, 2.113, 10.5, 133)] == [
+        "43 % less", "the same", "40 % more", "2.1× as long", "10.5× as long", "130× as long"
+    ]  # fmt: skip
+    assert [time_words(one) for one in (6.1e-6, 0.0061, 0.12, 2.345, 600)] == [
+        "6.1 µs",
+        "6.1 ms",
+        "0.12 s",
+        "2.3 s",
+        "10 min",
+    ]
