@@ -233,6 +233,7 @@ def main() -> None:
         return
     print("\n".join(filter(None, (*_passport(), busy_words()))))
     setting = {"rounds": options.rounds, "forwards": len(ZOO), "steps": len(STEP_ZOO), "about": _passport()[1:]}
+    setting["columns"] = list(HEADER)  # rows with other columns are no use
     rows = Rows(ROWS, setting, options.fresh)
     print(f"{len(ZOO)} forwards, {len(STEP_ZOO)} training steps with hand-derived MACs")
     print(f"{HEADER[0]:<21}" + "".join(f"{name:>11}" for name in HEADER[1:]) + "  left behind")
