@@ -57,7 +57,7 @@ CHANGES = {
         ("with_search_ms < slow_ms", "with_search_ms <= slow_ms", {"edges"}),
     ],
     "05-t-report": [
-        ('"device": "cpu"', '"device": "cuda"', {"fence"}),
+        ('"device": "cpu",', '"device": "cuda",', {"fence"}),
         ('"low": interval.low', '"low": interval.high', {"claim"}),
     ],
 }
