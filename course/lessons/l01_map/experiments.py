@@ -14,6 +14,8 @@ import torch
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.plots import BLUE, table, tiles
+from course.experiment.words import EMPTY, TOO_NOISY
+from course.figures.kinds import times
 from course.figures.style import colors, guide
 from course.i18n import Text, both, t
 from course.records import Record
@@ -41,9 +43,32 @@ def _row(record: Record, key: str, value: Any) -> dict | None:
     return next((row for row in record.rows if row[key] == value), None)
 
 
+EN = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+ZH = ("零", "一", "两", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
+
+
 # --- 01-polite-request --------------------------------------------------------------------------------------
 
 SAME_LOW, SAME_HIGH = 0.95, 1.05  # a ratio whose interval stays within counts as "the same time"
+
+
+def headline_polite_request(record: Record) -> Text:
+    asked = _row(record, "request", "deterministic")
+    verdict = settle_polite_request(record)["01-bet-polite"]
+    en, zh = {
+        "a": ("here it even got faster", "这里反而更快"),
+        "b": ("here it cost no time", "这里没多花时间"),
+        "c": ("slower", "更慢"),
+        None: ("", ""),
+    }[verdict]
+    if not verdict:
+        return TOO_NOISY
+    if verdict == "c":
+        ratio = asked["ratio"]
+        more = f"{(ratio - 1) * 100:.0f}"
+        en = f"{times(ratio)} times as long" if ratio >= 1.95 else f"{more} % slower"
+        zh = f"耗时变成 {times(ratio)} 倍" if ratio >= 1.95 else f"多花 {more}% 的时间"
+    return both(f"One flag asked for, another switched off: {en}.", f"只要了一个选项，另一个却被关掉：{zh}。")
 
 
 def say_polite_request(record: Record) -> Text:
@@ -165,6 +190,19 @@ def polite_request(budget: Budget) -> list[dict]:
 # --- 01-typos -----------------------------------------------------------------------------------------------
 
 
+def headline_typos(record: Record) -> Text:
+    silent = sum(not row["raised"] for row in record.rows)
+    wrong = min(len(record.rows), 12)
+    if silent == 0:
+        return both("Every misspelt switch raised an error.", "拼错的开关，个个都报错。")
+    if silent == len(record.rows):
+        return both("Every misspelt switch was accepted in silence.", "拼错的开关，个个都被悄悄接受。")
+    return both(
+        f"{EN[wrong].capitalize()} misspelt switches: PyTorch kept silent about {EN[silent]}.",
+        f"拼错{ZH[wrong]}个开关，PyTorch 对其中{ZH[silent]}个一声不吭。",
+    )
+
+
 def say_typos(record: Record) -> Text:
     total, raised = len(record.rows), sum(row["raised"] for row in record.rows)
     loud = ", ".join(row["wrote"] for row in record.rows if row["raised"]) or "-"
@@ -239,6 +277,32 @@ PLACES = {
 def _seen(record: Record, read_in: str) -> int | None:
     row = next((r for r in record.rows if r["set_in"] == "main" and r["read_in"] == read_in), None)
     return row["sees"] if row else None
+
+
+def headline_who_sees(record: Record) -> Text:
+    """A system without fork has no row for it."""
+    thread, fork, spawn = (_seen(record, place) for place in ("thread", "fork", "spawn"))
+    if thread is None or spawn is None:
+        return EMPTY
+    said = {
+        (0, 0, 0): both("Only the thread that sets a switch sees it.", "只有拨开关的那个线程看得到它。"),
+        (1, 0, 0): both(
+            "A second thread sees your switch; no child process does.", "另一个线程看得到你的开关，子进程看不到。"
+        ),
+        (1, 1, 0): both(
+            "Threads and forked children see your switch; spawned children do not.",
+            "线程和 fork 的子进程看得到，spawn 的看不到。",
+        ),
+        (1, 1, 1): both(
+            "Threads, forked and spawned children all see your switch.", "线程、fork 和 spawn 的子进程，全都看得到。"
+        ),
+        (1, None, 0): both(
+            "A second thread sees your switch; a spawned child does not.",
+            "另一个线程看得到你的开关，spawn 的子进程看不到。",
+        ),
+    }
+    mixed = both("Not every thread and process sees your switch.", "你拨的开关，不是每个线程和进程都看得到。")
+    return said.get((thread, fork, spawn), mixed)
 
 
 def say_who_sees(record: Record) -> Text:
@@ -327,6 +391,19 @@ def _unnamed_changes(record: Record) -> list[str]:
     return [row["switch"] for row in record.rows if not row["named"] and row["inside"] != row["before"]]
 
 
+def headline_flags_trap(record: Record) -> Text:
+    others = len(_unnamed_changes(record))
+    back = all(row["after"] == row["before"] for row in record.rows)
+    if others == 0:
+        en, zh = "no other changes", "其他都没动"
+    else:
+        en = "another one changes too" if others == 1 else f"{EN[others]} others change too"
+        zh = f"另外{ZH[others]}个也跟着变" if others > 1 else "另有一个也跟着变"
+    if not back:
+        en, zh = f"{en}, and not all come back", f"{zh}，还没全变回来"
+    return both(f"You name one switch; {en}.", f"只点名一个开关，{zh}。")
+
+
 def say_flags_trap(record: Record) -> Text:
     others = _unnamed_changes(record)
     restored = all(row["after"] == row["before"] for row in record.rows)
@@ -376,6 +453,17 @@ def flags_trap(budget: Budget) -> list[dict]:
 # --- 01-frozen ----------------------------------------------------------------------------------------------
 
 
+def headline_frozen(record: Record) -> Text:
+    opened = [row for row in record.rows if row["open"]]
+    found = settle_frozen(record)["01-bet-frozen"]
+    if not opened:
+        return both("Frozen is frozen: every way to move a switch was refused.", "冻结就是冻结：什么改法都被拒绝。")
+    if found == "b":
+        return both("After freezing, only a with block still moves a switch.", "冻结之后，只有 with 块还能拨动开关。")
+    work = "way to move a switch still works" if len(opened) == 1 else "ways to move a switch still work"
+    return both(f"Frozen, yet {EN[len(opened)]} {work}.", f"都冻结了，还有{ZH[len(opened)]}种办法能拨动开关。")
+
+
 def say_frozen(record: Record) -> Text:
     opened = [row["door"] for row in record.rows if row["open"]]
     total, shut = len(record.rows), len(record.rows) - len(opened)
@@ -411,6 +499,16 @@ def frozen(budget: Budget) -> list[dict]:
 
 
 # --- 01-not-a-switch ----------------------------------------------------------------------------------------
+
+
+def headline_not_a_switch(record: Record) -> Text:
+    said = {
+        "a": both("The line was accepted: asked again, MPS says it is off.", "这一行被接受了：再问，就说 MPS 不可用。"),
+        "b": both("The line that should switch MPS off was refused.", "想关掉 MPS 的那一行，直接被拒绝了。"),
+        "c": both("The line meant to switch MPS off only broke a function.", "想关掉 MPS 的那一行，只弄坏了一个函数。"),
+        None: EMPTY,
+    }
+    return said[settle_not_a_switch(record)["01-bet-mps"]]
 
 
 def say_not_a_switch(record: Record) -> Text:
