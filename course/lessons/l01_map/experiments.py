@@ -6,19 +6,19 @@ Whatever leaves traces (freezing, children, overwritten functions) runs in a new
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import BLUE, table, tiles
 from course.experiment.words import EMPTY, TOO_NOISY
-from course.figures.kinds import times
-from course.figures.style import colors, guide
+from course.figures.kinds import Bet, Ratio, ratio_rows, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
+from course.tables import Table
 
 LESSON = "01_map"
 PROBES = "course.lessons.l01_map.probes"
@@ -45,6 +45,13 @@ def _row(record: Record, key: str, value: Any) -> dict | None:
 
 EN = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 ZH = ("零", "一", "两", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
+
+
+def _two_sides(sides: tuple[str, str], rows: Sequence[tuple[str, int]], bets: Mapping[int, int]) -> Table:
+    """A line for each row, which came out on one of two sides. bets: row -> the side that was bet on."""
+    lines = [[name, *(word if at == side else "" for at, word in enumerate(sides))] for name, side in rows]
+    marks = {(number, 1 + side): "told" for number, (_, side) in enumerate(rows)}
+    return Table([["", *sides], *lines], marks, {(number, 1 + side) for number, side in bets.items()})
 
 
 # --- 01-polite-request --------------------------------------------------------------------------------------
@@ -91,21 +98,22 @@ def say_polite_request(record: Record) -> Text:
     )
 
 
-def draw_polite_request(record: Record, ax: Any) -> None:
-    names = {
-        "plain": t("as it is", "原样"),
-        "deterministic": "flags(deterministic=True)",
-        "both named": "flags(enabled=True,\n  deterministic=True)",
+def draw_polite_request(record: Record, bets: dict) -> Sheet:
+    names = {"deterministic": "deterministic=True", "both named": t("enabled=True as well", "再写上 enabled=True")}
+    asked = [row for row in record.rows if row["request"] in names]
+    rows = [
+        Ratio(names[row["request"]], row["ratio"], row["low"], row["high"], "", len(row.get("samples_ratio", ())))
+        for row in asked
+    ]
+    said = {
+        "a": ("left", t("faster", "更快")),
+        "b": ("middle", t("the same", "一样快")),
+        "c": ("right", t("slower", "更慢")),
     }
-    rows = list(reversed(record.rows))
-    for height, row in enumerate(rows):
-        ax.plot([row["low"], row["high"]], [height, height], color=BLUE, linewidth=3)
-        ax.plot(row["ratio"], height, "o", color=BLUE)
-    ax.axvline(1.0, color="gray", linestyle=":")
-    ax.set_yticks(range(len(rows)), [names[row["request"]] for row in rows])
-    ax.set_ylim(-0.5, len(rows) - 0.5)
-    ax.set_xlim(left=0)
-    ax.set_xlabel(t("time / time as it is", "耗时 / 原样耗时"))
+    bet, mine = None, said.get(bets.get("01-bet-polite", ""))
+    if mine:
+        bet = Bet(mine[1], rows={n: mine[0] for n, row in enumerate(asked) if row["request"] == "deterministic"})
+    return ratio_rows(rows, (t("faster than without flags", "比不写 flags 快"), t("slower", "更慢")), bet)
 
 
 def settle_polite_request(record: Record) -> dict[str, str | None]:
@@ -212,9 +220,24 @@ def say_typos(record: Record) -> Text:
     )
 
 
-def draw_typos(record: Record, ax: Any) -> None:
+def draw_typos(record: Record, bets: dict) -> Table:
+    """What each line got for an answer; the count stands below, and under it the count that was bet on."""
     silent = t("accepted in silence", "悄悄接受")
-    tiles(ax, [(row["wrote"], row["error"] or silent, bool(row["raised"])) for row in record.rows])
+    lines = [[row["wrote"], row["meant"], row["error"] or silent] for row in record.rows]
+    marks = {(number, 2): "told" for number, row in enumerate(record.rows) if row["raised"]}
+    marks[len(lines), 2] = "told"
+    lines.append([t("lines with an error", "报错的行数"), "", str(sum(row["raised"] for row in record.rows))])
+    said = {
+        "a": t("all of them", "全部"),
+        "b": t("more than a quarter", "超过四分之一"),
+        "c": t("one to a quarter", "至少一行，不超过四分之一"),
+        "d": "0",
+    }
+    mine = said.get(bets.get("01-bet-typos", ""))
+    if mine:
+        lines.append(["", "", mine])
+    head = ["", t("what was meant", "本来想写"), t("what Python said", "Python 的反应")]
+    return Table([head, *lines], marks, {(len(lines) - 1, 2)} if mine else ())
 
 
 def settle_typos(record: Record) -> dict[str, str | None]:
@@ -322,48 +345,17 @@ def say_who_sees(record: Record) -> Text:
     )
 
 
-def draw_who_sees(record: Record, ax: Any) -> None:
-    """Three memories: your process with its two threads, a forked child and a spawned one; what each reads."""
-    from matplotlib.patches import FancyBboxPatch
-
-    def memory(left: float, top: float, head: str, words: str, sees: int) -> None:
-        colour = colors()[0 if sees else 1]
-        shape = "round,pad=0,rounding_size=0.12"
-        ax.add_patch(
-            FancyBboxPatch((left, top), 3.1, 1.5, boxstyle=shape, facecolor="none", edgecolor=colour, linewidth=2)
-        )
-        ax.text(left + 0.15, top + 0.27, head, va="center", fontsize=11, fontweight="bold")
-        ax.text(
-            left + 0.15,
-            top + 0.72,
-            f"benchmark = {bool(sees)}",
-            va="center",
-            fontsize=12,
-            family="monospace",
-            color=colour,
-        )
-        ax.text(left + 0.15, top + 1.17, words, va="center", fontsize=10)
-
-    shared = (
-        t("two threads, one value", "两个线程，同一个值")
-        if _seen(record, "thread")
-        else t("the main thread set it", "主线程设的")
-    )
-    memory(0, 1.0, t("your process", "你的进程"), shared, 1)
-    children = (
-        ("fork", t("fork: a copy", "fork：复制一份"), 0.0),
-        ("spawn", t("spawn: a new Python", "spawn：全新的 Python"), 2.0),
-    )
-    words = (t("starts with the default", "从默认值开始"), t("starts with your value", "从你的值开始"))
-    for method, head, top in children:
-        sees = _seen(record, method)
-        if sees is not None:
-            memory(4.1, top, head, words[sees], sees)
-            ax.plot([3.1, 4.1], [1.75, top + 0.75], color=guide(), linewidth=1.5)
-            ax.plot(4.1, top + 0.75, ">", color=guide(), markersize=8)
-    ax.set(xlim=(-0.05, 7.25), ylim=(3.55, -0.05), xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
-    ax.set_xlabel(t("what each memory holds after the main thread set True", "主线程设为 True 之后，每块内存里的值"))
+def draw_who_sees(record: Record, bets: dict) -> Table:
+    names = {
+        "thread": t("another thread: the same memory", "另一个线程：同一块内存"),
+        "fork": t("a forked child: a copy of it", "fork 的子进程：复制一份"),
+        "spawn": t("a spawned child: a new Python", "spawn 的子进程：全新的 Python"),
+    }
+    places = [place for place in names if _seen(record, place) is not None]
+    sees = {"a": (), "b": ("thread",), "c": ("thread", "fork"), "d": tuple(names)}.get(bets.get("01-bet-who-sees", ""))
+    mine = {} if sees is None else {number: int(place not in sees) for number, place in enumerate(places)}
+    rows = [(names[place], int(not _seen(record, place))) for place in places]
+    return _two_sides((t("reads True", "读到 True"), t("reads False", "读到 False")), rows, mine)
 
 
 def settle_who_sees(record: Record) -> dict[str, str | None]:
@@ -416,17 +408,26 @@ def say_flags_trap(record: Record) -> Text:
     )
 
 
-def draw_flags_trap(record: Record, ax: Any) -> None:
-    def cell(row: dict, column: str) -> tuple[str, int | None]:
-        named = t(" (named)", "（点了名）") if column == "inside" and row["named"] else ""
-        moved = row[column] != row["before"]
-        return f"{bool(row[column])}{named}", (0 if row["named"] else 1) if moved else None
-
+def draw_flags_trap(record: Record, bets: dict) -> Table:
+    """The switches before, inside and after; the count of those that changed unnamed, and the count that was bet on."""
     moments = {"before": t("before", "之前"), "inside": t("inside", "里面"), "after": t("after", "之后")}
-    table(
-        ax, list(moments.values()), [(row["switch"], [cell(row, moment) for moment in moments]) for row in record.rows]
-    )
-    ax.set_xlabel(t("◆ changed without being named", "◆ 没点名却变了"))
+    named = t(" (named)", "（点了名）")
+    lines = [
+        [row["switch"], *(f"{bool(row[one])}{named if one == 'inside' and row['named'] else ''}" for one in moments)]
+        for row in record.rows
+    ]
+    marks = {
+        (number, at): "told"
+        for number, row in enumerate(record.rows)
+        for at, one in enumerate(moments, 1)
+        if not row["named"] and row[one] != row["before"]
+    }
+    marks[len(lines), 2] = "told"
+    lines.append([t("changed without being named", "没点名却变了"), "", str(len(_unnamed_changes(record))), ""])
+    mine = {"a": "0", "b": "1", "c": "2", "d": "3"}.get(bets.get("01-bet-flags", ""))
+    if mine:
+        lines.append(["", "", mine, ""])
+    return Table([["", *moments.values()], *lines], marks, {(len(lines) - 1, 2)} if mine else ())
 
 
 def settle_flags_trap(record: Record) -> dict[str, str | None]:
@@ -473,9 +474,12 @@ def say_frozen(record: Record) -> Text:
     )
 
 
-def draw_frozen(record: Record, ax: Any) -> None:
-    words = (t("refused", "被拒绝"), t("still works", "仍然有效"))
-    tiles(ax, [(row["door"], words[bool(row["open"])], not row["open"]) for row in record.rows])
+def draw_frozen(record: Record, bets: dict) -> Table:
+    """A bet on setters is a bet on the functions: every plain assignment was to be refused."""
+    opens = {"a": (), "b": ("with",), "c": ("with", "function", "setter")}.get(bets.get("01-bet-frozen", ""))
+    mine = {} if opens is None else {number: int(row["kind"] in opens) for number, row in enumerate(record.rows)}
+    sides = (t("refused", "被拒绝"), t("still works", "仍然有效"))
+    return _two_sides(sides, [(row["door"], row["open"]) for row in record.rows], mine)
 
 
 def settle_frozen(record: Record) -> dict[str, str | None]:
@@ -525,12 +529,28 @@ def say_not_a_switch(record: Record) -> Text:
     )
 
 
-def draw_not_a_switch(record: Record, ax: Any) -> None:
-    def word(row: dict) -> str:
-        error = row["after"].split(":")[0]
-        return f"{row['asked']}: {error}" if row["changed"] else f"{row['asked']}: " + t("unchanged", "没变")
-
-    tiles(ax, [(row["tried"], word(row), not row["changed"]) for row in record.rows])
+def draw_not_a_switch(record: Record, bets: dict) -> Table:
+    """What became of each line, and of the question asked after it; below the line that was bet on, the bet."""
+    accepted, refused = t("accepted", "被接受"), t("refused", "被拒绝")
+    unchanged, fails = t("unchanged", "没变"), t("it fails", "出错")
+    said = {"a": (accepted, "False"), "b": (refused, unchanged), "c": (accepted, fails)}
+    mine = said.get(bets.get("01-bet-mps", ""))
+    questions = {
+        "mps.is_available()": t("is there MPS?", "有 MPS 吗？"),
+        "torch.initial_seed()": t("which seed?", "种子是多少？"),
+        "torch.ones(1).device": t("which device?", "在哪个设备？"),
+    }
+    lines, marks, places = [], {}, ()
+    for row in record.rows:
+        after = row["after"].split(":")[0] if row["changed"] else unchanged
+        if row["changed"]:
+            marks[len(lines), 3] = "told"
+        lines.append([row["tried"], accepted if row["accepted"] else refused, questions[row["asked"]], after])
+        if mine and row["tried"] == "mps.is_available = False":
+            places = {(len(lines), 1), (len(lines), 3)}
+            lines.append(["", mine[0], "", mine[1]])
+    head = ["", t("the line itself", "这一行本身"), t("asked afterwards", "之后再问"), t("the answer", "回答")]
+    return Table([head, *lines], marks, places)
 
 
 def settle_not_a_switch(record: Record) -> dict[str, str | None]:
