@@ -530,27 +530,30 @@ def say_not_a_switch(record: Record) -> Text:
 
 
 def draw_not_a_switch(record: Record, bets: dict) -> Table:
-    """What became of each line, and of the question asked after it; below the line that was bet on, the bet."""
+    """What became of each line, and of what it was to change; below the line that was bet on, the bet."""
     accepted, refused = t("accepted", "被接受"), t("refused", "被拒绝")
-    unchanged, fails = t("unchanged", "没变"), t("it fails", "出错")
-    said = {"a": (accepted, "False"), "b": (refused, unchanged), "c": (accepted, fails)}
-    mine = said.get(bets.get("01-bet-mps", ""))
-    questions = {
-        "mps.is_available()": t("is there MPS?", "有 MPS 吗？"),
-        "torch.initial_seed()": t("which seed?", "种子是多少？"),
-        "torch.ones(1).device": t("which device?", "在哪个设备？"),
+    fails, as_before = t("asking fails", "一问就出错"), t("same answer", "回答没变")
+    unchanged = {
+        "torch.initial_seed()": t("same seed", "种子没变"),
+        "torch.ones(1).device": t("same device", "设备没变"),
     }
+
+    def afterwards(row: dict) -> str:
+        if not row["changed"]:
+            return unchanged.get(row["asked"], as_before)
+        return fails if "Error" in row["after"] else t(f"says {row['after']}", f"回答 {row['after']}")
+
+    said = {"a": (accepted, t("says False", "回答 False")), "b": (refused, as_before), "c": (accepted, fails)}
+    mine = said.get(bets.get("01-bet-mps", ""))
     lines, marks, places = [], {}, ()
     for row in record.rows:
-        after = row["after"].split(":")[0] if row["changed"] else unchanged
         if row["changed"]:
-            marks[len(lines), 3] = "told"
-        lines.append([row["tried"], accepted if row["accepted"] else refused, questions[row["asked"]], after])
+            marks[len(lines), 2] = "told"
+        lines.append([row["tried"], accepted if row["accepted"] else refused, afterwards(row)])
         if mine and row["tried"] == "mps.is_available = False":
-            places = {(len(lines), 1), (len(lines), 3)}
-            lines.append(["", mine[0], "", mine[1]])
-    head = ["", t("the line itself", "这一行本身"), t("asked afterwards", "之后再问"), t("the answer", "回答")]
-    return Table([head, *lines], marks, places)
+            places = {(len(lines), 1), (len(lines), 2)}
+            lines.append(["", *mine])
+    return Table([["", t("the line itself", "这一行本身"), t("asked afterwards", "之后再问")], *lines], marks, places)
 
 
 def settle_not_a_switch(record: Record) -> dict[str, str | None]:
