@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from course.experiment.base import Budget, experiment
+from course.experiment.words import EMPTY
+from course.figures.kinds import Bar, Bet, bars
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
 
@@ -16,6 +17,16 @@ EXACT = ("whole numbers", "float64")
 
 def _totals(numbers: torch.Tensor, orders: list[torch.Tensor]) -> list[float]:
     return [numbers[order].sum().item() for order in orders]
+
+
+def headline_same_numbers(record: Record) -> Text:
+    count = next((row["distinct"] for row in record.rows if row["numbers"] == "float32"), None)
+    if count is None:
+        return EMPTY
+    if count == 1:
+        return both("Same numbers, another order: the sum stays the same.", "同样的数，换个顺序加，和没有变。")
+    en, zh = ("two", "两") if count == 2 else (count, f" {count} ")
+    return both(f"Same numbers, another order: {en} different sums.", f"同样的数，换个顺序加，得到{zh}个不同的和。")
 
 
 def say_same_numbers(record: Record) -> Text:
@@ -37,18 +48,27 @@ def say_same_numbers(record: Record) -> Text:
     )
 
 
-def draw_same_numbers(record: Record, ax: Any) -> None:
+def draw_same_numbers(record: Record, bets: dict) -> Sheet:
     names = {
         "float32": "float32",
         "whole numbers": t("whole numbers, float32", "整数值，float32"),
         "float64": t("added in float64", "用 float64 相加"),
     }
-    rows = list(reversed(record.rows))
-    bars = ax.barh([names[row["numbers"]] for row in rows], [row["distinct"] for row in rows])
-    ax.bar_label(bars, padding=3)
-    ax.set_xlabel(t("different totals", "不同的和的个数"))
-    ax.margins(x=0.12)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    rows = []
+    for row in record.rows:
+        count = row["distinct"]
+        said = t(f"{count} sums", f"{count} 个和") if count > 1 else t("always the same", "总是同一个和")
+        rows.append(Bar(names[row["numbers"]], count, said, quiet=row["numbers"] != "float32"))
+    plain = next(number for number, row in enumerate(record.rows) if row["numbers"] == "float32")
+    said = {
+        "a": ((0, 1), t("one sum", "1 个和")),
+        "b": ((0, 2), t("two sums", "2 个和")),
+        "c": ((3, max(6, rows[plain].value)), t("three or more", "3 个或更多")),
+    }
+    bet, mine = None, said.get(bets.get("00-bet-sums", ""))
+    if mine:
+        bet = Bet(mine[1], rows=[plain], span=mine[0])
+    return bars(rows, bet)
 
 
 def settle_same_numbers(record: Record) -> dict[str, str | None]:

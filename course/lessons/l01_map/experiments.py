@@ -6,17 +6,19 @@ Whatever leaves traces (freezing, children, overwritten functions) runs in a new
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import BLUE, table, tiles
-from course.figures.style import colors, guide
+from course.experiment.words import EMPTY, TOO_NOISY
+from course.figures.kinds import Bet, Ratio, ratio_rows, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
+from course.tables import Table
 
 LESSON = "01_map"
 PROBES = "course.lessons.l01_map.probes"
@@ -41,9 +43,39 @@ def _row(record: Record, key: str, value: Any) -> dict | None:
     return next((row for row in record.rows if row[key] == value), None)
 
 
+EN = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+ZH = ("零", "一", "两", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
+
+
+def _two_sides(sides: tuple[str, str], rows: Sequence[tuple[str, int]], bets: Mapping[int, int]) -> Table:
+    """A line for each row, which came out on one of two sides. bets: row -> the side that was bet on."""
+    lines = [[name, *(word if at == side else "" for at, word in enumerate(sides))] for name, side in rows]
+    marks = {(number, 1 + side): "told" for number, (_, side) in enumerate(rows)}
+    return Table([["", *sides], *lines], marks, {(number, 1 + side) for number, side in bets.items()})
+
+
 # --- 01-polite-request --------------------------------------------------------------------------------------
 
 SAME_LOW, SAME_HIGH = 0.95, 1.05  # a ratio whose interval stays within counts as "the same time"
+
+
+def headline_polite_request(record: Record) -> Text:
+    asked = _row(record, "request", "deterministic")
+    verdict = settle_polite_request(record)["01-bet-polite"]
+    en, zh = {
+        "a": ("here it even got faster", "这里反而更快"),
+        "b": ("here it cost no time", "这里没多花时间"),
+        "c": ("slower", "更慢"),
+        None: ("", ""),
+    }[verdict]
+    if not verdict:
+        return TOO_NOISY
+    if verdict == "c":
+        ratio = asked["ratio"]
+        more = f"{(ratio - 1) * 100:.0f}"
+        en = f"{times(ratio)} times as long" if ratio >= 1.95 else f"{more} % slower"
+        zh = f"耗时变成 {times(ratio)} 倍" if ratio >= 1.95 else f"多花 {more}% 的时间"
+    return both(f"One flag asked for, another switched off: {en}.", f"只要了一个选项，另一个却被关掉：{zh}。")
 
 
 def say_polite_request(record: Record) -> Text:
@@ -66,21 +98,22 @@ def say_polite_request(record: Record) -> Text:
     )
 
 
-def draw_polite_request(record: Record, ax: Any) -> None:
-    names = {
-        "plain": t("as it is", "原样"),
-        "deterministic": "flags(deterministic=True)",
-        "both named": "flags(enabled=True,\n  deterministic=True)",
+def draw_polite_request(record: Record, bets: dict) -> Sheet:
+    names = {"deterministic": "deterministic=True", "both named": t("enabled=True as well", "再写上 enabled=True")}
+    asked = [row for row in record.rows if row["request"] in names]
+    rows = [
+        Ratio(names[row["request"]], row["ratio"], row["low"], row["high"], "", len(row.get("samples_ratio", ())))
+        for row in asked
+    ]
+    said = {
+        "a": ("left", t("faster", "更快")),
+        "b": ("middle", t("the same", "一样快")),
+        "c": ("right", t("slower", "更慢")),
     }
-    rows = list(reversed(record.rows))
-    for height, row in enumerate(rows):
-        ax.plot([row["low"], row["high"]], [height, height], color=BLUE, linewidth=3)
-        ax.plot(row["ratio"], height, "o", color=BLUE)
-    ax.axvline(1.0, color="gray", linestyle=":")
-    ax.set_yticks(range(len(rows)), [names[row["request"]] for row in rows])
-    ax.set_ylim(-0.5, len(rows) - 0.5)
-    ax.set_xlim(left=0)
-    ax.set_xlabel(t("time / time as it is", "耗时 / 原样耗时"))
+    bet, mine = None, said.get(bets.get("01-bet-polite", ""))
+    if mine:
+        bet = Bet(mine[1], rows={n: mine[0] for n, row in enumerate(asked) if row["request"] == "deterministic"})
+    return ratio_rows(rows, (t("faster than without flags", "比不写 flags 快"), t("slower", "更慢")), bet)
 
 
 def settle_polite_request(record: Record) -> dict[str, str | None]:
@@ -165,6 +198,19 @@ def polite_request(budget: Budget) -> list[dict]:
 # --- 01-typos -----------------------------------------------------------------------------------------------
 
 
+def headline_typos(record: Record) -> Text:
+    silent = sum(not row["raised"] for row in record.rows)
+    wrong = min(len(record.rows), 12)
+    if silent == 0:
+        return both("Every misspelt switch raised an error.", "拼错的开关，个个都报错。")
+    if silent == len(record.rows):
+        return both("Every misspelt switch was accepted in silence.", "拼错的开关，个个都被悄悄接受。")
+    return both(
+        f"{EN[wrong].capitalize()} misspelt switches: PyTorch kept silent about {EN[silent]}.",
+        f"拼错{ZH[wrong]}个开关，PyTorch 对其中{ZH[silent]}个一声不吭。",
+    )
+
+
 def say_typos(record: Record) -> Text:
     total, raised = len(record.rows), sum(row["raised"] for row in record.rows)
     loud = ", ".join(row["wrote"] for row in record.rows if row["raised"]) or "-"
@@ -174,9 +220,24 @@ def say_typos(record: Record) -> Text:
     )
 
 
-def draw_typos(record: Record, ax: Any) -> None:
+def draw_typos(record: Record, bets: dict) -> Table:
+    """What each line got for an answer; the count stands below, and under it the count that was bet on."""
     silent = t("accepted in silence", "悄悄接受")
-    tiles(ax, [(row["wrote"], row["error"] or silent, bool(row["raised"])) for row in record.rows])
+    lines = [[row["wrote"], row["meant"], row["error"] or silent] for row in record.rows]
+    marks = {(number, 2): "told" for number, row in enumerate(record.rows) if row["raised"]}
+    marks[len(lines), 2] = "told"
+    lines.append([t("lines with an error", "报错的行数"), "", str(sum(row["raised"] for row in record.rows))])
+    said = {
+        "a": t("all of them", "全部"),
+        "b": t("more than a quarter", "超过四分之一"),
+        "c": t("one to a quarter", "至少一行，不超过四分之一"),
+        "d": "0",
+    }
+    mine = said.get(bets.get("01-bet-typos", ""))
+    if mine:
+        lines.append(["", "", mine])
+    head = ["", t("what was meant", "本来想写"), t("what Python said", "Python 的反应")]
+    return Table([head, *lines], marks, {(len(lines) - 1, 2)} if mine else ())
 
 
 def settle_typos(record: Record) -> dict[str, str | None]:
@@ -241,6 +302,32 @@ def _seen(record: Record, read_in: str) -> int | None:
     return row["sees"] if row else None
 
 
+def headline_who_sees(record: Record) -> Text:
+    """A system without fork has no row for it."""
+    thread, fork, spawn = (_seen(record, place) for place in ("thread", "fork", "spawn"))
+    if thread is None or spawn is None:
+        return EMPTY
+    said = {
+        (0, 0, 0): both("Only the thread that sets a switch sees it.", "只有拨开关的那个线程看得到它。"),
+        (1, 0, 0): both(
+            "A second thread sees your switch; no child process does.", "另一个线程看得到你的开关，子进程看不到。"
+        ),
+        (1, 1, 0): both(
+            "Threads and forked children see your switch; spawned children do not.",
+            "线程和 fork 的子进程看得到，spawn 的看不到。",
+        ),
+        (1, 1, 1): both(
+            "Threads, forked and spawned children all see your switch.", "线程、fork 和 spawn 的子进程，全都看得到。"
+        ),
+        (1, None, 0): both(
+            "A second thread sees your switch; a spawned child does not.",
+            "另一个线程看得到你的开关，spawn 的子进程看不到。",
+        ),
+    }
+    mixed = both("Not every thread and process sees your switch.", "你拨的开关，不是每个线程和进程都看得到。")
+    return said.get((thread, fork, spawn), mixed)
+
+
 def say_who_sees(record: Record) -> Text:
     from_main = [row for row in record.rows if row["set_in"] == "main"]
 
@@ -258,48 +345,17 @@ def say_who_sees(record: Record) -> Text:
     )
 
 
-def draw_who_sees(record: Record, ax: Any) -> None:
-    """Three memories: your process with its two threads, a forked child and a spawned one; what each reads."""
-    from matplotlib.patches import FancyBboxPatch
-
-    def memory(left: float, top: float, head: str, words: str, sees: int) -> None:
-        colour = colors()[0 if sees else 1]
-        shape = "round,pad=0,rounding_size=0.12"
-        ax.add_patch(
-            FancyBboxPatch((left, top), 3.1, 1.5, boxstyle=shape, facecolor="none", edgecolor=colour, linewidth=2)
-        )
-        ax.text(left + 0.15, top + 0.27, head, va="center", fontsize=11, fontweight="bold")
-        ax.text(
-            left + 0.15,
-            top + 0.72,
-            f"benchmark = {bool(sees)}",
-            va="center",
-            fontsize=12,
-            family="monospace",
-            color=colour,
-        )
-        ax.text(left + 0.15, top + 1.17, words, va="center", fontsize=10)
-
-    shared = (
-        t("two threads, one value", "两个线程，同一个值")
-        if _seen(record, "thread")
-        else t("the main thread set it", "主线程设的")
-    )
-    memory(0, 1.0, t("your process", "你的进程"), shared, 1)
-    children = (
-        ("fork", t("fork: a copy", "fork：复制一份"), 0.0),
-        ("spawn", t("spawn: a new Python", "spawn：全新的 Python"), 2.0),
-    )
-    words = (t("starts with the default", "从默认值开始"), t("starts with your value", "从你的值开始"))
-    for method, head, top in children:
-        sees = _seen(record, method)
-        if sees is not None:
-            memory(4.1, top, head, words[sees], sees)
-            ax.plot([3.1, 4.1], [1.75, top + 0.75], color=guide(), linewidth=1.5)
-            ax.plot(4.1, top + 0.75, ">", color=guide(), markersize=8)
-    ax.set(xlim=(-0.05, 7.25), ylim=(3.55, -0.05), xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
-    ax.set_xlabel(t("what each memory holds after the main thread set True", "主线程设为 True 之后，每块内存里的值"))
+def draw_who_sees(record: Record, bets: dict) -> Table:
+    names = {
+        "thread": t("another thread: the same memory", "另一个线程：同一块内存"),
+        "fork": t("a forked child: a copy of it", "fork 的子进程：复制一份"),
+        "spawn": t("a spawned child: a new Python", "spawn 的子进程：全新的 Python"),
+    }
+    places = [place for place in names if _seen(record, place) is not None]
+    sees = {"a": (), "b": ("thread",), "c": ("thread", "fork"), "d": tuple(names)}.get(bets.get("01-bet-who-sees", ""))
+    mine = {} if sees is None else {number: int(place not in sees) for number, place in enumerate(places)}
+    rows = [(names[place], int(not _seen(record, place))) for place in places]
+    return _two_sides((t("reads True", "读到 True"), t("reads False", "读到 False")), rows, mine)
 
 
 def settle_who_sees(record: Record) -> dict[str, str | None]:
@@ -327,6 +383,19 @@ def _unnamed_changes(record: Record) -> list[str]:
     return [row["switch"] for row in record.rows if not row["named"] and row["inside"] != row["before"]]
 
 
+def headline_flags_trap(record: Record) -> Text:
+    others = len(_unnamed_changes(record))
+    back = all(row["after"] == row["before"] for row in record.rows)
+    if others == 0:
+        en, zh = "no other changes", "其他都没动"
+    else:
+        en = "another one changes too" if others == 1 else f"{EN[others]} others change too"
+        zh = f"另外{ZH[others]}个也跟着变" if others > 1 else "另有一个也跟着变"
+    if not back:
+        en, zh = f"{en}, and not all come back", f"{zh}，还没全变回来"
+    return both(f"You name one switch; {en}.", f"只点名一个开关，{zh}。")
+
+
 def say_flags_trap(record: Record) -> Text:
     others = _unnamed_changes(record)
     restored = all(row["after"] == row["before"] for row in record.rows)
@@ -339,17 +408,26 @@ def say_flags_trap(record: Record) -> Text:
     )
 
 
-def draw_flags_trap(record: Record, ax: Any) -> None:
-    def cell(row: dict, column: str) -> tuple[str, int | None]:
-        named = t(" (named)", "（点了名）") if column == "inside" and row["named"] else ""
-        moved = row[column] != row["before"]
-        return f"{bool(row[column])}{named}", (0 if row["named"] else 1) if moved else None
-
+def draw_flags_trap(record: Record, bets: dict) -> Table:
+    """The switches before, inside and after; the count of those that changed unnamed, and the count that was bet on."""
     moments = {"before": t("before", "之前"), "inside": t("inside", "里面"), "after": t("after", "之后")}
-    table(
-        ax, list(moments.values()), [(row["switch"], [cell(row, moment) for moment in moments]) for row in record.rows]
-    )
-    ax.set_xlabel(t("◆ changed without being named", "◆ 没点名却变了"))
+    named = t(" (named)", "（点了名）")
+    lines = [
+        [row["switch"], *(f"{bool(row[one])}{named if one == 'inside' and row['named'] else ''}" for one in moments)]
+        for row in record.rows
+    ]
+    marks = {
+        (number, at): "told"
+        for number, row in enumerate(record.rows)
+        for at, one in enumerate(moments, 1)
+        if not row["named"] and row[one] != row["before"]
+    }
+    marks[len(lines), 2] = "told"
+    lines.append([t("changed without being named", "没点名却变了"), "", str(len(_unnamed_changes(record))), ""])
+    mine = {"a": "0", "b": "1", "c": "2", "d": "3"}.get(bets.get("01-bet-flags", ""))
+    if mine:
+        lines.append(["", "", mine, ""])
+    return Table([["", *moments.values()], *lines], marks, {(len(lines) - 1, 2)} if mine else ())
 
 
 def settle_flags_trap(record: Record) -> dict[str, str | None]:
@@ -376,6 +454,17 @@ def flags_trap(budget: Budget) -> list[dict]:
 # --- 01-frozen ----------------------------------------------------------------------------------------------
 
 
+def headline_frozen(record: Record) -> Text:
+    opened = [row for row in record.rows if row["open"]]
+    found = settle_frozen(record)["01-bet-frozen"]
+    if not opened:
+        return both("Frozen is frozen: every way to move a switch was refused.", "冻结就是冻结：什么改法都被拒绝。")
+    if found == "b":
+        return both("After freezing, only a with block still moves a switch.", "冻结之后，只有 with 块还能拨动开关。")
+    work = "way to move a switch still works" if len(opened) == 1 else "ways to move a switch still work"
+    return both(f"Frozen, yet {EN[len(opened)]} {work}.", f"都冻结了，还有{ZH[len(opened)]}种办法能拨动开关。")
+
+
 def say_frozen(record: Record) -> Text:
     opened = [row["door"] for row in record.rows if row["open"]]
     total, shut = len(record.rows), len(record.rows) - len(opened)
@@ -385,9 +474,12 @@ def say_frozen(record: Record) -> Text:
     )
 
 
-def draw_frozen(record: Record, ax: Any) -> None:
-    words = (t("refused", "被拒绝"), t("still works", "仍然有效"))
-    tiles(ax, [(row["door"], words[bool(row["open"])], not row["open"]) for row in record.rows])
+def draw_frozen(record: Record, bets: dict) -> Table:
+    """A bet on setters is a bet on the functions: every plain assignment was to be refused."""
+    opens = {"a": (), "b": ("with",), "c": ("with", "function", "setter")}.get(bets.get("01-bet-frozen", ""))
+    mine = {} if opens is None else {number: int(row["kind"] in opens) for number, row in enumerate(record.rows)}
+    sides = (t("refused", "被拒绝"), t("still works", "仍然有效"))
+    return _two_sides(sides, [(row["door"], row["open"]) for row in record.rows], mine)
 
 
 def settle_frozen(record: Record) -> dict[str, str | None]:
@@ -413,6 +505,16 @@ def frozen(budget: Budget) -> list[dict]:
 # --- 01-not-a-switch ----------------------------------------------------------------------------------------
 
 
+def headline_not_a_switch(record: Record) -> Text:
+    said = {
+        "a": both("The line was accepted: asked again, MPS says it is off.", "这一行被接受了：再问，就说 MPS 不可用。"),
+        "b": both("The line that should switch MPS off was refused.", "想关掉 MPS 的那一行，直接被拒绝了。"),
+        "c": both("The line meant to switch MPS off only broke a function.", "想关掉 MPS 的那一行，只弄坏了一个函数。"),
+        None: EMPTY,
+    }
+    return said[settle_not_a_switch(record)["01-bet-mps"]]
+
+
 def say_not_a_switch(record: Record) -> Text:
     accepted, total = sum(row["accepted"] for row in record.rows), len(record.rows)
     broken = [row for row in record.rows if row["changed"]]
@@ -427,12 +529,31 @@ def say_not_a_switch(record: Record) -> Text:
     )
 
 
-def draw_not_a_switch(record: Record, ax: Any) -> None:
-    def word(row: dict) -> str:
-        error = row["after"].split(":")[0]
-        return f"{row['asked']}: {error}" if row["changed"] else f"{row['asked']}: " + t("unchanged", "没变")
+def draw_not_a_switch(record: Record, bets: dict) -> Table:
+    """What became of each line, and of what it was to change; below the line that was bet on, the bet."""
+    accepted, refused = t("accepted", "被接受"), t("refused", "被拒绝")
+    fails, as_before = t("asking fails", "一问就出错"), t("same answer", "回答没变")
+    unchanged = {
+        "torch.initial_seed()": t("same seed", "种子没变"),
+        "torch.ones(1).device": t("same device", "设备没变"),
+    }
 
-    tiles(ax, [(row["tried"], word(row), not row["changed"]) for row in record.rows])
+    def afterwards(row: dict) -> str:
+        if not row["changed"]:
+            return unchanged.get(row["asked"], as_before)
+        return fails if "Error" in row["after"] else t(f"says {row['after']}", f"回答 {row['after']}")
+
+    said = {"a": (accepted, t("says False", "回答 False")), "b": (refused, as_before), "c": (accepted, fails)}
+    mine = said.get(bets.get("01-bet-mps", ""))
+    lines, marks, places = [], {}, ()
+    for row in record.rows:
+        if row["changed"]:
+            marks[len(lines), 2] = "told"
+        lines.append([row["tried"], accepted if row["accepted"] else refused, afterwards(row)])
+        if mine and row["tried"] == "mps.is_available = False":
+            places = {(len(lines), 1), (len(lines), 2)}
+            lines.append(["", *mine])
+    return Table([["", t("the line itself", "这一行本身"), t("asked afterwards", "之后再问")], *lines], marks, places)
 
 
 def settle_not_a_switch(record: Record) -> dict[str, str | None]:

@@ -74,11 +74,11 @@ predict("00-bet-sums")
 # %% [markdown] en
 # ## 🔬 Now let the machine answer
 #
-# `observe` runs the experiment here, draws the result, and lays your bet beside it. The sentence above the picture is written from the numbers, not by a hopeful author.
+# `observe` runs the experiment here, draws the result, and marks your bet in it. The sentence above the picture is written from the numbers, not by a hopeful author.
 # %% [markdown] zh
 # ## 🔬 让机器来回答
 #
-# `observe` 会在本机运行实验、画出结果，再把你的赌注放在旁边。图上方的那句话是根据数据生成的，不是哪位乐观的作者写的。
+# `observe` 会在本机运行实验、画出结果，再把你的赌注画进图里。图上方的那句话是根据数据生成的，不是哪位乐观的作者写的。
 # %%
 observe("00-same-numbers")
 # %% [markdown] en

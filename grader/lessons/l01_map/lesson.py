@@ -142,13 +142,13 @@ observe("01-typos")
 # %% [markdown] en
 # ## 🕳️ Writing creates, reading complains
 #
-# `torch.backends.cudnn` looks like a module and is an **object** with a few real switches. In Python, **writing** to a name that does not exist makes a new attribute on it; only **reading** one raises an error. Run this. The last line is meant to fail. 😄 Of the three lines, it alone tells you about the mistake. The 🚩 below is ours: the course looks for stray names after each cell.
+# `torch.backends.cudnn` is a module with a few real switches. In Python, **writing** to a name that does not exist makes a new attribute on it; only **reading** one raises an error. Run this. The last line is meant to fail. 😄 Of the three lines, it alone tells you about the mistake. The 🚩 below is ours: the course looks for stray names after each cell.
 #
 # “Errors should never pass silently.” (Tim Peters, *The Zen of Python*.) These did.
 # %% [markdown] zh
 # ## 🕳️ 写的时候新建，读的时候才报错
 #
-# `torch.backends.cudnn` 看着像模块，其实是个**对象**，上面有几个真开关。在 Python 里，给不存在的名字**赋值**会在对象上新建一个属性，只有**读取**它才会报错。运行下面的代码，最后一行就是要报错的。😄 三行里只有它说了实话。下面的 🚩 是课程加的：每个单元格跑完，我们都会查一遍有没有野名字。
+# `torch.backends.cudnn` 是个模块，上面有几个真开关。在 Python 里，给不存在的名字**赋值**会在它上面新建一个属性，只有**读取**它才会报错。运行下面的代码，最后一行就是要报错的。😄 三行里只有它说了实话。下面的 🚩 是课程加的：每个单元格跑完，我们都会查一遍有没有野名字。
 #
 # “名不正，则言不顺；言不顺，则事不成。”（《论语·子路》）孔夫子要是写 Python，一定先查拼写。
 # %% tags=raises-exception
@@ -300,13 +300,13 @@ keep("recipe.training", "recipe.inference", "recipe.debugging", "recipe.reproduc
 #
 # ### Deeper, optional: every switch of this PyTorch, on one map
 #
-# Here is the whole box, read now. **Find** the one that does not hold its default (◆): we turned it for the picture only. Then ask about any name. The last lines show the trick behind it: `benchmark` is a *property* of the object's class, and writing it calls PyTorch's C++ code; a misspelt name is not.
+# Here is the whole box, read now. **Find** the one that does not hold its default (◆): we turned it for the picture only. Then ask about any name. The last lines show the trick behind it: `benchmark` is a *property* of the module's own class, and writing it calls PyTorch's C++ code; a misspelt name is not.
 # %% [markdown] zh
 # ☕ 主线到这儿就讲完了，今天歇在这里也很好。还想看看箱子里别的东西？下面几格是**选读**：全部开关的地图、礼貌请求的代价、自己写上下文管理器、冻结开关。不想看就直接跳到[[#下课小测：五张卡片]]。
 #
 # ### 选读：这份 PyTorch 的全部开关，一张图
 #
-# 整个箱子都在这儿了，当场读取。**找一找**：哪个不是默认值（◆）？那是拍照时特意拨动的，拍完就恢复。然后随便打听一个名字。最后两行是背后的机关：`benchmark` 是这个对象的类里的属性描述符（property），给它赋值会调用 PyTorch 的 C++ 代码；拼错的名字就没这待遇。
+# 整个箱子都在这儿了，当场读取。**找一找**：哪个不是默认值（◆）？那是拍照时特意拨动的，拍完就恢复。然后随便打听一个名字。最后两行是背后的机关：`benchmark` 是这个模块所属的类里的属性描述符（property），给它赋值会调用 PyTorch 的 C++ 代码；拼错的名字就没这待遇。
 # %%
 from course.lessons.l01_map.switch_map import backends_map
 
@@ -319,11 +319,11 @@ picture
 # %% [markdown] en
 # ### Deeper, optional: what does a polite request cost?
 #
-# Now with a clock. One convolution runs inside `mkldnn.flags(deterministic=True)`; on a CPU nobody reads that `deterministic`. Each line of the picture is a **ratio** of times with an **interval**: where the true ratio lies with 95 % confidence. An interval that contains 1 shows no difference. (Lesson 02 builds these.) The last line is the control: `enabled=True` is written as well.
+# Now with a clock. One convolution runs inside `mkldnn.flags(deterministic=True)`; on a CPU nobody reads that `deterministic`. Each row of the picture is a **ratio** of times; its band is the **interval** in which the true ratio lies with 95 % confidence. A band that crosses the line “same time” shows no difference. (Lesson 02 builds these.) The last row is the control: `enabled=True` is written as well.
 # %% [markdown] zh
 # ### 选读：一句礼貌的请求要花多少？
 #
-# 这次掐表。一个卷积放进 `mkldnn.flags(deterministic=True)` 里跑，而 CPU 上根本没人读这个 `deterministic`。图中每一行是耗时的**比值**，外加一个**区间**：真实的比值有 95% 的把握落在里面。区间包含 1，就说明测不出差别（第 02 课教你怎么算）。最后一行是对照：把 `enabled=True` 也写上。
+# 这次掐表。一个卷积放进 `mkldnn.flags(deterministic=True)` 里跑，而 CPU 上根本没人读这个 `deterministic`。图中每一行是耗时的**比值**，外加一条色带，也就是**区间**：真实的比值有 95% 的把握落在里面。色带跨过“一样久”那条线，就说明测不出差别（第 02 课教你怎么算）。最后一行是对照：把 `enabled=True` 也写上。
 # %%
 predict("01-bet-polite")
 observe("01-polite-request")

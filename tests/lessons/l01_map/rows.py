@@ -50,3 +50,13 @@ ROWS = {
     },
 }
 FURTHER = {"01-bet-polite": [([{"request": "deterministic", "ratio": 1.0, "low": 0.9, "high": 1.3}], None)]}
+BRANCHES = {
+    "01-polite-request": [[{"request": "deterministic", "ratio": 3.6, "low": 3.5, "high": 3.7}]],
+    "01-who-sees": [seen(0, 1, 1), [row for row in seen(1, 0, 0) if row["read_in"] != "fork"]],
+    "01-flags-trap": [
+        [{**row, "named": int(row["switch"] == "3"), "after": row["inside"]} for row in flags(changed)]
+        for changed in (0, 3)
+    ]
+    + [[{**row, "after": 1} for row in flags(1)]],
+    "01-frozen": [entry_points(0, 1)],
+}
