@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import ratios, table
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
+from course.figures.kinds import ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l16_rest.experiments import LESSON, MEASURING, NOISY, interval, kind_of, times
+from course.lessons.l16_rest.experiments import LESSON, MEASURING, as_ratio, interval, kind_of, times
 from course.records import Record
+from course.tables import Table
 
 PROBES = "course.lessons.l16_rest.probes_int8"
 
@@ -20,7 +20,7 @@ PROBES = "course.lessons.l16_rest.probes_int8"
 def headline_engines(record: Record) -> Text:
     kinds = {row["engine"]: kind_of(row) for row in record.rows}
     if not kinds or "undecided" in kinds.values():
-        return NOISY
+        return TOO_NOISY
     slower = [name for name, kind in kinds.items() if kind == "slower"]
     best = times(1 / min(row["ratio"] for row in record.rows))
     if not slower:
@@ -45,14 +45,9 @@ def say_engines(record: Record) -> Text:
     )
 
 
-def draw_engines(record: Record, ax: Any) -> None:
-    ratios(
-        ax,
-        record.rows,
-        [row["engine"] for row in record.rows],
-        digits=2,
-        what=t("time in int8 / time in float32 (left: int8 is faster)", "int8 / float32 的耗时比（左边：int8 更快）"),
-    )
+def draw_engines(record: Record, bets: dict) -> Sheet:
+    sides = (t("int8 is faster", "int8 更快"), t("int8 is slower", "int8 更慢"))
+    return ratio_rows([as_ratio(row, row["engine"]) for row in record.rows], sides)
 
 
 @experiment(
@@ -96,7 +91,7 @@ def headline_packed(record: Record) -> Text:
             "Both engines gave the same bits: no telling who computed.", "两个引擎结果逐位相同，看不出谁算的。"
         ),
     }
-    return said[next(iter(found))] if len(found) == 1 and found <= set(said) else NOISY
+    return said[next(iter(found))] if len(found) == 1 and found <= set(said) else TOO_NOISY
 
 
 def say_packed(record: Record) -> Text:
@@ -112,24 +107,26 @@ def say_packed(record: Record) -> Text:
     return both(f"Whose bits came out? {told['en'].capitalize()}.", f"结果的位和谁一样？{told['zh']}。")
 
 
-def draw_packed(record: Record, ax: Any) -> None:
-    heads = (t("switch when run", "运行时的开关"), t("the bits are those of", "结果的位与谁相同"))
-    lines = [
-        (
-            t(f"packed by {row['packed']}", f"{row['packed']} 打包"),
+def draw_packed(record: Record, bets: dict) -> Table:
+    error = word(LIKE["error"])
+    lines = [["", t("switch when run", "运行时的开关"), t("the bits are those of", "结果的位与谁相同")]]
+    marks, place = {}, None
+    for at, row in enumerate(record.rows):
+        crossed = row["packed"] != row["engine"]
+        whose = {"maker": row["packed"], "runner": row["engine"]}.get(row["like"], word(LIKE[row["like"]]))
+        lines.append(
             [
-                (row["engine"], None),
-                (
-                    {"maker": row["packed"], "runner": row["engine"]}.get(row["like"], word(LIKE[row["like"]]))
-                    if row["packed"] != row["engine"]
-                    else row["packed"],
-                    int(row["packed"] != row["engine"]),
-                ),
-            ],
+                t(f"packed by {row['packed']}", f"{row['packed']} 打包"),
+                row["engine"],
+                whose if crossed else row["packed"],
+            ]
         )
-        for row in record.rows
-    ]
-    table(ax, heads, lines)
+        if crossed:
+            marks[at, 2] = "told"
+        if crossed and row["packed"] == "qnnpack":
+            place = at
+    mine = {"a": "x86", "b": "qnnpack", "c": error}.get(bets.get("16-bet-packed", ""))
+    return Table(lines, marks).bet_on(place, ["", mine]) if mine else Table(lines, marks)
 
 
 def settle_packed(record: Record) -> dict[str, str | None]:
@@ -167,7 +164,7 @@ def _wrong(record: Record, bits: int = 8) -> list[dict]:
 
 def headline_half_answer(record: Record) -> Text:
     if not record.rows:
-        return NOISY
+        return TOO_NOISY
     wrong = _wrong(record)
     if not wrong:
         return both("Every engine gave the true sum here.", "在这里，每个引擎的和都是对的。")
@@ -198,18 +195,30 @@ def say_half_answer(record: Record) -> Text:
     )
 
 
-def draw_half_answer(record: Record, ax: Any) -> None:
+def draw_half_answer(record: Record, bets: dict) -> Table:
+    right, half, warned = t("right", "对"), t("about half", "约一半"), t("with a warning", "有警告")
     limits = list(dict.fromkeys(row["limit"] for row in record.rows))
-    heads = [word(LIMITS[limit][1]) for limit in limits]
-    share = {(row["engine"], row["bits"], row["limit"]): row["share"] for row in record.rows}
-    lines = []
+    found = {(row["engine"], row["bits"], row["limit"]): row for row in record.rows}
+
+    def cell(row: dict | None) -> str:
+        if row is None or row["said"]:
+            return warned if row else "–"
+        off = abs(row["share"] - 1) > EXACT
+        return right if not off else half if 0.4 < row["share"] < 0.6 else f"{row['share']:.0%}"
+
+    lines, marks, place = [["", *(word(LIMITS[limit][1]) for limit in limits)]], {}, None
+    wrong = {row["engine"] for row in _wrong(record)}
     for engine in dict.fromkeys(row["engine"] for row in record.rows):
-        for bits in (8, 7):
-            cells = [share.get((engine, bits, limit)) for limit in limits]
-            if bits == 8 or any(share.get((engine, 8, limit), 1) < 1 - EXACT for limit in limits):
-                shown = [("–", None) if one is None else (f"{one:.3f}", int(abs(one - 1) > EXACT)) for one in cells]
-                lines.append((t(f"{engine}, {bits} bits", f"{engine}，{bits} 位"), shown))
-    table(ax, heads, lines)
+        for bits in (8, 7) if engine in wrong else (8,):
+            cells = [cell(found.get((engine, bits, limit))) for limit in limits]
+            marks |= {(len(lines) - 1, at): "told" for at, one in enumerate(cells, 1) if one not in (right, "–")}
+            place = len(lines) - 1 if (engine, bits) == ("x86", 8) else place
+            lines.append([t(f"{engine}, {bits} bits", f"{engine}，{bits} 位"), *cells])
+    mine = {"a": right, "b": half, "c": warned}.get(bets.get("16-bet-old-cpu", ""))
+    if not mine:
+        return Table(lines, marks)
+    asked = "FBGEMM AVX2" if "FBGEMM AVX2" in limits else limits[-1]
+    return Table(lines, marks).bet_on(place, [mine if limit == asked else "" for limit in limits])
 
 
 def settle_half_answer(record: Record) -> dict[str, str | None]:

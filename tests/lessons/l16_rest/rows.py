@@ -277,3 +277,5 @@ HEADLINES = {
     ],
 }
 """Experiment -> invented rows, each with a piece of the headline that they lead to."""
+BRANCHES = {name: [rows for rows, _ in cases if rows] for name, cases in HEADLINES.items()}
+"""The same rows for the tests of all lessons."""
