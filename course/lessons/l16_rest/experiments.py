@@ -80,6 +80,14 @@ def headline_einsum(record: Record) -> Text:
             f"One einsum became {factor} times faster, and a tiny one slower.",
             f"有的 einsum 快了 {factor} 倍，很小的反而变慢。",
         )
+    others = {kind_of(row) for row in rows.values()} - {"faster", "same"}
+    if "slower" in others:
+        return both(
+            f"One einsum became {factor} times faster, and another one slower.",
+            f"有的 einsum 快了 {factor} 倍，有的反而变慢。",
+        )
+    if others:
+        return both(f"One einsum became {factor} times faster.", f"有的 einsum 快了 {factor} 倍。")
     return both(
         f"One einsum became {factor} times faster, and none became slower.",
         f"有的 einsum 快了 {factor} 倍，没有变慢的。",
@@ -150,8 +158,8 @@ def headline_search_price(record: Record) -> Text:
         return both("No search was clearly dearer than the work.", "没有哪种找法明显比干活还贵。")
     factor, name = times(dearest["ratio"]), dearest["strategy"]
     return both(
-        f"With “{name}” the search took {factor} times as long as the work.",
-        f"用 {name}，光找顺序就花了干活的 {factor} 倍时间。",
+        f"With “{name}” one call took {factor} times as long as without a search.",
+        f"用 {name}，一次调用是不找时的 {factor} 倍时间。",
     )
 
 

@@ -102,6 +102,8 @@ def headline_cpu_order(record: Record) -> Text:
     rows = _settings(record)
     if not {"math first", "flash off"} <= set(rows):
         return TOO_NOISY
+    if rows["math first"]["error"]:
+        return both("This CPU answered the order with an error.", "给它排次序，这台 CPU 直接报错。")
     ignored, obeyed = rows["math first"]["kernel"] != "math", rows["flash off"]["kernel"] == "math"
     if ignored and obeyed:
         return both(

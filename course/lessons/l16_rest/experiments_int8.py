@@ -29,6 +29,10 @@ def headline_engines(record: Record) -> Text:
         )
     if len(slower) == len(kinds):
         return both("Here int8 was slower with every engine.", "在这里，哪个引擎的 int8 都更慢。")
+    if "faster" not in kinds.values():
+        return both(
+            "Here int8 was slower with some engines, and faster with none.", "在这里，int8 有的引擎更慢，没有更快的。"
+        )
     return both(
         f"int8 can be {best} times faster than float32, or slower: it depends on the engine.",
         f"int8 能快 {best} 倍，也能更慢，就看引擎。",
@@ -87,11 +91,14 @@ def headline_packed(record: Record) -> Text:
         "maker": both("Who packed the weight computes it, whatever the switch says.", "谁打的包谁来算，开关说了不算。"),
         "runner": both("Who the switch names computes it, whoever packed.", "开关说谁就是谁，不管谁打的包。"),
         "error": both("A weight packed by one engine is refused by the other.", "一个引擎打的包，另一个不收。"),
+        "neither": both("The bits that came out are those of neither engine.", "结果的位，和哪个引擎都对不上。"),
         "both": both(
             "Both engines gave the same bits: no telling who computed.", "两个引擎结果逐位相同，看不出谁算的。"
         ),
     }
-    return said[next(iter(found))] if len(found) == 1 and found <= set(said) else TOO_NOISY
+    if len(found) > 1:
+        return both("Not every engine treats a weight packed elsewhere alike.", "拿别家打的包来跑，各个引擎做法不一。")
+    return said[next(iter(found))]
 
 
 def say_packed(record: Record) -> Text:
@@ -172,6 +179,8 @@ def headline_half_answer(record: Record) -> Text:
         return both("Some sums came out wrong, with a warning.", "有的和算错了，但给了警告。")
     if any(row["limit"] == "as it is" for row in wrong):
         return both("On this CPU int8 sums come out wrong, without a word.", "在这台 CPU 上，int8 的和会悄悄算错。")
+    if not all(0.4 < row["share"] < 0.6 for row in wrong):
+        return both("With older instructions: a wrong answer, and not a word.", "换成老指令，结果是错的，一声不吭。")
     return both("With older instructions: half the answer, and not a word.", "换成老指令，结果只剩一半，一声不吭。")
 
 

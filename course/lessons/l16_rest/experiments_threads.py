@@ -141,13 +141,16 @@ def headline_two_threads(record: Record) -> Text:
         ),
         ("faster", "faster"): both("Two threads win, even beside a busy neighbour.", "有邻居在忙，两个线程照样更快。"),
         ("slower", "slower"): both("Beside a busy neighbour, two threads only lose.", "邻居一忙，两个线程怎么都更慢。"),
+        ("same", "same"): both(
+            "Beside a busy neighbour, a second thread changed nothing.", "邻居在忙时，多一个线程没有差别。"
+        ),
     }
     if kinds in said:
         return said[kinds]
     if kinds[1] == "slower":
         return both(
-            "Two threads make the slow calls slower; the typical one is undecided.",
-            "两个线程让慢的更慢，平常那次难说。",
+            "Two threads make the slow calls slower; the typical one gains nothing certain.",
+            "两个线程让慢的更慢，平常那次看不出更快。",
         )
     return TOO_NOISY
 
