@@ -59,8 +59,8 @@ def headline_what_it_keeps(record: Record) -> Text:
     kept, by_trace = (_leaves_a_trace(record, way, AROUND) for way in ("export", "trace"))
     if not kept and by_trace:
         return both(
-            "torch.export keeps not one setting around the model; the old trace does.",
-            "模型周围的设置，torch.export 一个不记，旧 trace 会记。",
+            "torch.export keeps not one setting around the model; the old trace keeps some.",
+            "模型周围的设置，torch.export 一个不记，旧 trace 会记几个。",
         )
     if not kept:
         return both("Not one setting around the model gets into the file.", "模型周围的设置，一个也没写进文件。")

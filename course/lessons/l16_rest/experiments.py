@@ -45,8 +45,8 @@ def as_ratio(row: dict, name: str) -> Ratio:
 
 
 def times(factor: float) -> str:
-    """A factor as people say it: 2.4 -> 2.4, 13.2 -> 13, 113 -> 110, 1066 -> 1,100."""
-    return f"{factor:.1f}".removesuffix(".0") if factor < 10 else sci(factor) if factor >= 100 else f"{factor:.0f}"
+    """A factor as people say it: 2.4 -> 2.4, 7.3 -> 7, 13.2 -> 13, 113 -> 110, 1066 -> 1,100."""
+    return f"{factor:.1f}".removesuffix(".0") if factor < 3 else sci(factor) if factor >= 100 else f"{factor:.0f}"
 
 
 # --- 16-einsum ----------------------------------------------------------------------------------------------
