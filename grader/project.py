@@ -84,10 +84,6 @@ class Project:
     def task_module(self, lesson: str) -> Path:
         return self._room(lesson, self.rooms) / "tasks.py"
 
-    def ideas(self, lesson: str) -> Path:
-        """Wrong ideas and right variants for the tasks and exercises of a lesson."""
-        return self.rooms / f"l{lesson}" / "ideas.py"
-
     def items(self, lesson: str) -> Path:
         """The practice questions of a lesson."""
         return self.learner_rooms / f"l{lesson}" / "items.yaml"

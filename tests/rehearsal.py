@@ -22,6 +22,7 @@ from __future__ import annotations
 import functools
 import importlib.abc
 import importlib.machinery
+import inspect
 import json
 import mmap
 import os
@@ -519,8 +520,12 @@ def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> 
     sentence = exp.finding(record)
     for code in ("en", "zh"):
         set_language(code)
+        takes = inspect.signature(exp.draw).parameters
         with style():
-            exp.draw(record, Figure().add_subplot())
+            if "ax" in takes:
+                exp.draw(record, Figure().add_subplot(), **({"bets": {}} if "bets" in takes else {}))
+            else:
+                exp.draw(record, {}).html()
     return {
         "rows": record.rows,
         "complete": record.complete,

@@ -59,7 +59,7 @@ def on(address: str, root: Path) -> list:
 def test_a_cluster_gives_the_marks_of_this_machine_and_of_the_stock_command(here, handed_in, cluster, tmp_path):
     far, stock = copy_of(handed_in, tmp_path / "far"), copy_of(handed_in, tmp_path / "stock")
     found = on(cluster.scheduler_address, far)
-    assert len(found) == 18 and all(outcome.points is not None for outcome in found)
+    assert len(found) == 18 and all(outcome.points is not None or outcome.reason == "held" for outcome in found)
     assert rows(far) == rows(here) and len(rows(here)) == 18 * 6
     environment = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
     for folder in (stock / "submitted").glob("*-1"):  # one of each kind will do: this takes seconds for each

@@ -17,6 +17,7 @@ from course.catalog import BY_ID, FOLDER
 from course.i18n import LANGUAGES, pick, speaking
 from course.questions import glossary, knowledge
 from course.questions.bank import Bank
+from course.verbs import state
 from grader.authoring.prose import NOT_SAID, anchor, faults, prose
 from grader.source import parse
 
@@ -108,14 +109,22 @@ def test_a_card_says_the_same_on_screen_and_as_text_and_escapes_what_it_shows(co
         assert 'tabindex="0"' in shown and "<script" not in shown
 
 
-def test_keep_shows_one_or_all_and_helps_with_a_slip(capsys):
+def test_keep_shows_one_or_those_of_the_lessons_met_and_helps_with_a_slip(capsys, monkeypatch):
+    monkeypatch.setattr(state, "now", state.State())
     course.keep("cudnn.benchmark")
     assert "up to ten plans" in capsys.readouterr().out
     course.keep("cudnn.benchmrk")
     assert '"cudnn.benchmark"' in capsys.readouterr().out
     course.keep()
     said = capsys.readouterr().out
-    assert all(re.sub(r"[`*]", "", pick(card.what)) in said for card in CARDS.values())
+    assert all(re.sub(r"[`*]", "", pick(card.what)) in said for card in CARDS.values()), "nothing met yet: all"
+    course.answer("05-revisit", "b")
+    capsys.readouterr()
+    state.now.lesson = "09_mkldnn"
+    course.keep()
+    said = capsys.readouterr().out
+    shown = {card.lesson for card in CARDS.values() if re.sub(r"[`*]", "", pick(card.what)) in said}
+    assert shown == {"05_cudnn_benchmark", "09_mkldnn"}
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,15 @@ def _cores(rng: random.Random, count: int) -> list[int]:
 
 
 def copies_cases(rng: random.Random) -> list[Case]:
-    """Plans that fit with cores left over; that do not fit, by one core or by far, or ask for nothing; and plain borders."""
+    """Plans that fit with cores left over; that do not fit, by one core or by far, or just do; and plain borders."""
     fits, refuses, edges = [], [], []
     for _ in range(4):
         copies, per_copy = rng.randint(2, 5), rng.randint(2, 6)
         fits.append((_cores(rng, copies * per_copy + rng.randint(1, per_copy)), copies, per_copy))
         refuses.append((_cores(rng, copies * per_copy - 1), copies, per_copy))
+    refuses.append(
+        (_cores(rng, copies * per_copy), copies, per_copy)
+    )  # and one that just fits: else one answer serves for all
     refuses += [(_cores(rng, rng.randint(1, 3)), 1, 4), (_cores(rng, rng.randint(2, 6)), 0, rng.randint(1, 4))]
     refuses.append(([], 1, 1))
     for copies, per_copy in ((1, rng.randint(2, 6)), (rng.randint(2, 6), 1), (rng.randint(2, 4), rng.randint(2, 4))):
@@ -91,7 +94,11 @@ TASKS = [
         parts={
             "fits": Part(1, both("Wrong where cores are left over.", "核有剩余时不对。")),
             "refuses": Part(
-                1, both("Wrong where the plan cannot be met, or asks for nothing.", "核不够，或者一份也不要时，不对。")
+                1,
+                both(
+                    "Wrong at the limit: one core too few, just enough, or nothing asked for.",
+                    "在边界上不对：少一个核、刚好够，或者一份也不要。",
+                ),
             ),
             "edges": Part(1, both("Wrong where every core is used.", "所有核都用上时不对。")),
         },

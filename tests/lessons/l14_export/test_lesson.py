@@ -103,7 +103,7 @@ def test_missing_packages_get_a_sentence_and_a_command_that_moves_nothing(monkey
     monkeypatch.setenv("COURSE_TEXT", "1")
     monkeypatch.setattr(state, "now", state.State())
     if not recorded:
-        monkeypatch.setattr(base, "_recorded", lambda experiment: None)
+        monkeypatch.setattr(base, "recording", lambda experiment: None)
     assert not can("onnx") and next_step("cuda")["en"] == ""
     with speaking(code):
         shown = observe("14-same-bits", bet=False)
