@@ -6,7 +6,7 @@ And a text cut to the room it has.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from unicodedata import east_asian_width
 
@@ -73,6 +73,19 @@ class Table:
     def alt(self) -> str:
         """The same in words, line by line."""
         return "\n".join(as_text([line for line in self.lines if any(line)], figures=False))
+
+    def bet_on(self, line: int | None, said: Sequence[str]) -> Table:
+        """The table with a bet. said: a text for each cell of a line without its name, empty where nothing was bet.
+
+        Drawn in the line itself where that says the same, else as a line of its own below it (None: below the last).
+        """
+        below = len(self.lines) - 2 if line is None else line
+        meant = [(at, words) for at, words in enumerate(said, 1) if words]
+        if line is not None and all(self.lines[line + 1][at] == words for at, words in meant):
+            return replace(self, bets={(line, at) for at, _ in meant})
+        lines = [*self.lines[: below + 2], ["", *said], *self.lines[below + 2 :]]
+        marks = {(number + (number > below), at): mark for (number, at), mark in self.marks.items()}
+        return Table(lines, marks, {(below + 1, at) for at, _ in meant})
 
     def html(self) -> str:
         """Its look is in ``course/figures/result.css``."""

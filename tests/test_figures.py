@@ -422,3 +422,13 @@ def test_a_notebook_shows_every_figure_and_not_the_first_alone():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(draw) for _ in range(2)])
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
     assert [sum("text/html" in one.get("data", {}) for one in cell.outputs) for cell in notebook.cells] == [1, 1]
+
+
+def test_a_bet_stands_in_its_line_where_it_came_true_and_below_it_otherwise():
+    from course.tables import Table
+
+    table = Table([["", "who"], ["first", "x86"], ["second", "qnnpack"]], {(1, 1): "told"})
+    assert table.bet_on(0, ["x86"]) == Table(table.lines, table.marks, {(0, 1)})
+    lost = table.bet_on(0, ["nobody"])
+    assert lost.lines[2] == ["", "nobody"] and lost.bets == {(1, 1)} and lost.marks == {(2, 1): "told"}
+    assert table.bet_on(None, ["x86"]).lines[-1] == ["", "x86"]

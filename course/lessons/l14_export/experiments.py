@@ -12,12 +12,12 @@ import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import grid
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.i18n import Text, both, t
 from course.lessons.l14_export import ways_out
 from course.machine import can
 from course.records import Record
+from course.tables import Table
 
 LESSON = "14_export"
 EXPORTING = both("exporting", "导出中")
@@ -53,6 +53,27 @@ def _names(settings: list[str], code: str) -> str:
     return found or ("none" if code == "en" else "无")
 
 
+def headline_what_it_keeps(record: Record) -> Text:
+    if len(record.rows) < len(AROUND) + len(MODEL):
+        return TOO_NOISY
+    kept, by_trace = (_leaves_a_trace(record, way, AROUND) for way in ("export", "trace"))
+    if not kept and by_trace:
+        return both(
+            "torch.export keeps not one setting around the model; the old trace keeps some.",
+            "模型周围的设置，torch.export 一个不记，旧 trace 会记几个。",
+        )
+    if not kept:
+        return both("Not one setting around the model gets into the file.", "模型周围的设置，一个也没写进文件。")
+    if kept == ["autocast"]:
+        return both(
+            "Of the settings around the model, only autocast gets into the file.",
+            "模型周围的设置，只有 autocast 写进了文件。",
+        )
+    if len(kept) == len(AROUND):
+        return both("Every setting around the model gets into the file.", "模型周围的设置，全都写进了文件。")
+    return both("Some settings around the model get into the file.", "模型周围的设置，有的写进了文件。")
+
+
 def say_what_it_keeps(record: Record) -> Text:
     if len(record.rows) < len(AROUND) + len(MODEL):
         return NOTHING
@@ -71,17 +92,25 @@ def say_what_it_keeps(record: Record) -> Text:
     )
 
 
-def draw_what_it_keeps(record: Record, ax: Any) -> None:
-    said = {
-        CHANGED: (t("in the file", "写进去了"), 1),
-        SAME: (t("no trace", "没有痕迹"), 0),
-        NOT_TRIED: (t("not tried", "没有试"), 2),
+def draw_what_it_keeps(record: Record, bets: dict) -> Table:
+    said = {CHANGED: t("in the file", "写进去了"), SAME: t("no trace", "没有痕迹"), NOT_TRIED: t("not tried", "没有试")}
+    ways = ("export", "onnx", "trace")
+    lines = [["", "torch.export", "ONNX", "jit.trace"]]
+    for row in record.rows:
+        lines.append([word({**AROUND, **MODEL}[row["setting"]]), *(said[row[way]] for way in ways)])
+    marks = {
+        (at, column): "told" if row[way] == CHANGED else "quiet"
+        for at, row in enumerate(record.rows)
+        for column, way in enumerate(ways, 1)
     }
-    lines = [
-        (word({**AROUND, **MODEL}[row["setting"]]), [said[row[way]] for way in ("export", "onnx", "trace")])
-        for row in record.rows
-    ]
-    grid(ax, ["torch.export", "ONNX", "jit.trace"], lines)
+    mine = {
+        "a": t("none of these seven", "这七项都不写"),
+        "b": t("autocast alone", "只写 autocast"),
+        "c": t("the three of cuDNN", "只写 cuDNN 的三个"),
+        "d": t("all seven", "七项都写"),
+    }.get(bets.get("14-bet-switches", ""))
+    around = [at for at, row in enumerate(record.rows) if row["setting"] in AROUND]
+    return Table(lines, marks).bet_on(max(around, default=None), [mine, "", ""]) if mine else Table(lines, marks)
 
 
 def settle_what_it_keeps(record: Record) -> dict[str, str | None]:
@@ -191,6 +220,15 @@ def _of_gate(record: Record) -> dict[tuple[str, str], dict]:
     return {(row["way"], row["input"]): row for row in record.rows}
 
 
+def headline_branch(record: Record) -> Text:
+    said = {
+        "a": both("The old trace answered wrongly, and said nothing.", "旧的 trace 答错了，还一声不吭。"),
+        "b": both("Here the old trace answered rightly for both branches.", "在这里，旧的 trace 两条分支都答对了。"),
+        "c": both("The old trace refused the other branch with an error.", "走另一条分支时，旧的 trace 报错了。"),
+    }
+    return said.get(settle_branch(record)["14-bet-branch"], TOO_NOISY)
+
+
 def say_branch(record: Record) -> Text:
     found = _of_gate(record)
     if len(found) < len(GATES) * len(ANSWERS):
@@ -209,19 +247,22 @@ def say_branch(record: Record) -> Text:
     return both(f"An input for the other branch: {en}.", f"给一个该走另一条分支的输入：{zh}。")
 
 
-def draw_branch(record: Record, ax: Any) -> None:
-    found = _of_gate(record)
-    lines = []
-    for way, name in GATES.items():
-        cells = []
-        for given, expected in ANSWERS.items():
-            row = found.get((way, given))
-            if row is None or row["error"]:
-                cells.append((t("refused", "拒绝导出") if row else "?", 2))
-            else:
-                cells.append((f"{row['result']:g}", int(row["result"] != expected)))
-        lines.append((word(name), cells))
-    grid(ax, [t("as in the example", "和示例同侧"), t("the other side", "另一侧")], lines)
+def draw_branch(record: Record, bets: dict) -> Table:
+    found, refused = _of_gate(record), t("refused", "拒绝")
+
+    def cell(given: str, result: float) -> str:
+        return f"{result:g}" if result == ANSWERS[given] else t(f"{result:g}, wrong", f"{result:g}，错")
+
+    lines, marks = [["", t("as in the example", "和示例同侧"), t("the other side", "另一侧")]], {}
+    for at, (way, name) in enumerate(GATES.items()):
+        rows = [found.get((way, given)) for given in ANSWERS]
+        cells = [(refused if row["error"] else cell(row["input"], row["result"])) if row else "–" for row in rows]
+        marks |= {(at, 2): "told"} if rows[1] and (rows[1]["error"] or cells[1] != cell("the other side", -1.5)) else {}
+        lines.append([word(name), *cells])
+    mine = {"a": cell("the other side", -1.0), "b": cell("the other side", -1.5), "c": refused}.get(
+        bets.get("14-bet-branch", "")
+    )
+    return Table(lines, marks).bet_on(list(GATES).index("trace"), ["", mine]) if mine else Table(lines, marks)
 
 
 def settle_branch(record: Record) -> dict[str, str | None]:
@@ -287,6 +328,19 @@ DOORS = {
 }
 
 
+def headline_mkldnn_leaves(record: Record) -> Text:
+    works = [row["door"] for row in record.rows if not row["converted"]]
+    if len(record.rows) < len(DOORS):
+        return TOO_NOISY
+    if works == ["dense"]:
+        return both("After to_mkldnn one way is left: back to dense.", "转成 mkldnn 之后，只剩转回普通张量这条路。")
+    if not works:
+        return both("After to_mkldnn not one way out works.", "转成 mkldnn 之后，没有一个出口能走。")
+    if len(works) == len(DOORS):
+        return both("After to_mkldnn every way out still works here.", "在这里，转成 mkldnn 之后，每个出口都还能走。")
+    return both("After to_mkldnn some ways out fail, others still work.", "转成 mkldnn 之后，有的出口不通，有的还行。")
+
+
 def say_mkldnn_leaves(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -301,12 +355,11 @@ def say_mkldnn_leaves(record: Record) -> Text:
     )
 
 
-def draw_mkldnn_leaves(record: Record, ax: Any) -> None:
-    def cell(error: str) -> tuple[str, int]:
-        return (error, 1) if error else (t("works", "可以"), 0)
-
-    lines = [(word(DOORS[row["door"]]), [cell(row["plain"]), cell(row["converted"])]) for row in record.rows]
-    grid(ax, [t("ordinary model", "普通模型"), t("after to_mkldnn", "to_mkldnn 之后")], lines)
+def draw_mkldnn_leaves(record: Record, bets: dict) -> Table:
+    works = t("works", "可以")
+    lines = [["", t("ordinary model", "普通模型"), t("after to_mkldnn", "to_mkldnn 之后")]]
+    lines += [[word(DOORS[row["door"]]), row["plain"] or works, row["converted"] or works] for row in record.rows]
+    return Table(lines, {(at, 2): "told" for at, row in enumerate(record.rows) if row["converted"]})
 
 
 def _error_of(call: Callable[[], Any]) -> str:

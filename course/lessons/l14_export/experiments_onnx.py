@@ -15,12 +15,15 @@ import torch
 from torch import nn
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import grid
-from course.experiment.words import NOTHING, sci, word
+from course.experiment.plots import bet_box
+from course.experiment.words import NOTHING, TOO_NOISY, sci, word
+from course.figures.kinds import Bar, Bet, bars
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l14_export import ways_out
 from course.lessons.l14_export.experiments import EXPORTING, LESSON
 from course.records import Record
+from course.tables import Table
 
 # --- 14-same-bits ---------------------------------------------------------------------------------------------
 
@@ -40,6 +43,27 @@ def _rows_by_layer(record: Record) -> dict[str, dict]:
     return {row["layer"]: row for row in record.rows}
 
 
+def headline_same_bits(record: Record) -> Text:
+    found = _rows_by_layer(record)
+    if not {"Linear", "Linear, whole numbers"} <= set(found):
+        return TOO_NOISY
+    return {
+        (False, False): both(
+            "A long sum: the same bits in torch and onnxruntime.", "很长的求和，torch 和 onnxruntime 逐位一致。"
+        ),
+        (True, False): both(
+            "One layer, two libraries: other bits, except with whole numbers.",
+            "同一层换个库，结果逐位不同；换成整数就一致。",
+        ),
+        (True, True): both(
+            "One layer, two libraries: other bits, even with whole numbers.", "同一层换个库，连整数的结果都逐位不同。"
+        ),
+        (False, True): both(
+            "Only the whole numbers gave other bits: look for a fault.", "只有整数的结果不一致：多半有错。"
+        ),
+    }[found["Linear"]["differ_share"] > 0, found["Linear, whole numbers"]["differ_share"] > 0]
+
+
 def say_same_bits(record: Record) -> Text:
     found = _rows_by_layer(record)
     if len(found) < len(LAYERS):
@@ -56,18 +80,26 @@ def say_same_bits(record: Record) -> Text:
     )
 
 
-def draw_same_bits(record: Record, ax: Any) -> None:
-    def cells(row: dict) -> list[tuple[str, int]]:
-        return [
-            (f"{row['differ_share']:.0%}", int(row["differ_share"] > 0)),
-            (f"{row['largest']:.0e}" if row["largest"] else "0", int(row["largest"] > 0)),
-        ]
+def draw_same_bits(record: Record, bets: dict) -> Sheet:
+    def said(share: float) -> str:
+        if not share:
+            return t("same bits", "逐位一致")
+        return (
+            t(f"{share:.0%} differ", f"{share:.0%} 不一致")
+            if share >= 0.01
+            else t("under 1 % differ", "不到 1% 不一致")
+        )
 
-    grid(
-        ax,
-        [t("results that differ", "不一致的结果"), t("largest difference, relative", "最大相对差")],
-        [(word(LAYERS[row["layer"]]), cells(row)) for row in record.rows],
-    )
+    names = [row["layer"] for row in record.rows]
+    chance, whole = ([names.index(one)] if one in names else [] for one in ("Linear", "Linear, whole numbers"))
+    same, other = t("same bits", "逐位一致"), t("other bits", "不一致")
+    words, places = {
+        "a": (same, chance + whole),
+        "b": (t("same bits here alone", "只有这里一致"), whole),
+        "c": (other, chance + whole),
+    }.get(bets.get("14-bet-bits", ""), ("", []))
+    rows = [Bar(word(LAYERS[row["layer"]]), row["differ_share"], said(row["differ_share"])) for row in record.rows]
+    return bars(rows, Bet(words, rows=places) if places else None)
 
 
 def settle_same_bits(record: Record) -> dict[str, str | None]:
@@ -166,6 +198,20 @@ def _gap(record: Record) -> float | None:
     return min(value for name, value in found.items() if name != RIGHT) / max(found[RIGHT], 2**-24)
 
 
+def headline_tolerance(record: Record) -> Text:
+    said = {
+        "a": both("The smallest fault hides in the rounding.", "最小的错误藏在舍入误差里。"),
+        "b": both(
+            "The smallest fault is less than a hundred times the rounding.", "最小的错误，不到舍入误差的一百倍。"
+        ),
+        "c": both(
+            "Every fault stands far above the rounding: a tolerance tells them apart.",
+            "每种错误都远大于舍入误差，定个容差就能分开。",
+        ),
+    }
+    return said.get(settle_tolerance(record)["14-bet-faults"], TOO_NOISY)
+
+
 def say_tolerance(record: Record) -> Text:
     gap = _gap(record)
     if gap is None:
@@ -182,25 +228,37 @@ def say_tolerance(record: Record) -> Text:
     )
 
 
-def draw_tolerance(record: Record, ax: Any) -> None:
+def draw_tolerance(record: Record, ax: Any, bets: dict) -> None:
+    """How many times the rounding of the right file each file is off, on a scale of powers of ten."""
     from course.figures.style import colors, guide
 
-    rows = record.rows[::-1]
-    for height, row in enumerate(rows):
-        right = row["sent"] == RIGHT
-        value = max(row["largest"], 2**-24)
-        ax.plot(value, height, "o" if right else "D", color=colors()[0 if right else 1], markersize=8)
-        ax.annotate(
-            f"{row['largest']:.0e}", (value, height), xytext=(0, 9), textcoords="offset points", ha="center", fontsize=9
-        )
+    found = {row["sent"]: row["largest"] for row in record.rows[::-1]}
+    rounding = max(found.get(RIGHT, 0.0), 2**-24)
+    faults = [name for name in found if name != RIGHT]
+    ax.figure.set_figheight(0.55 * len(found) + 1.2)
+    for height, (name, value) in enumerate(found.items()):
+        times_ = max(value / rounding, 0.3)
+        ax.plot(times_, height, "o" if name == RIGHT else "D", color=colors()[0 if name == RIGHT else 1], markersize=8)
+        said = t("the rounding", "舍入误差") if name == RIGHT else t(f"{sci(times_)}×", f"{sci(times_)} 倍")
+        ax.annotate(said, (times_, height), xytext=(9, 0), textcoords="offset points", va="center")
     ax.set_xscale("log")
-    ax.set_xlim(1e-8, 30)
-    ax.set_ylim(-0.6, len(rows) - 0.2)
-    for place, name in ((1e-5, "1e-5"), (1e-3, "1e-3")):
-        ax.axvline(place, color=guide(), linestyle=":", linewidth=1)
-        ax.text(place, -0.55, f" {name}", fontsize=9, color=guide(), va="bottom")
-    ax.set_yticks(range(len(rows)), [word(SENT[row["sent"]]) for row in rows])
-    ax.set_xlabel(t("largest difference from torch, over the largest score", "与 torch 的最大差 / 最大分数"))
+    ax.set_xlim(0.2, 3e8)
+    ax.set_ylim(-0.8, len(found) - 0.2)
+    ticks = (1, 100, 10_000, 1_000_000)
+    ax.set_xticks(ticks, [t(f"{one:,}×", f"{one:,} 倍") for one in ticks])
+    ax.minorticks_off()
+    ax.axvline(1e-3 / rounding, color=guide(), linestyle=":", linewidth=1)
+    ax.text(1e-3 / rounding, -0.75, t(" a tolerance of 1e-3", " 容差 1e-3"), fontsize=9, color=guide(), va="bottom")
+    ax.set_yticks(range(len(found)), [word(SENT[name]) for name in found])
+    ax.set_xlabel(t("difference from torch, as a multiple of the rounding", "与 torch 之差，是舍入误差的多少倍"))
+    least, most, words = {
+        "a": (0.3, 3, t("less than 3 times", "不到 3 倍")),
+        "b": (3, 100, t("3 to 100 times", "3 到 100 倍")),
+        "c": (100, 1e8, t("more than 100 times", "100 倍以上")),
+    }.get(bets.get("14-bet-faults", ""), (0, 0, ""))
+    if words and faults:
+        place = list(found).index(min(faults, key=found.__getitem__))
+        bet_box(ax, words, (least, most), (place - 0.35, place + 0.35))
 
 
 def settle_tolerance(record: Record) -> dict[str, str | None]:
@@ -259,6 +317,18 @@ class Sent(ways_out.SmallNet):
 """
 
 
+def headline_twice(record: Record) -> Text:
+    said = {
+        "a": both("Exported from another folder: the very same file.", "脚本换个文件夹再导出，文件一模一样。"),
+        "b": both(
+            "Exported from another folder: same computation, another file.",
+            "脚本换个文件夹再导出：算的相同，文件不同。",
+        ),
+        "c": both("Exported from another folder: graph or weights differ.", "脚本换个文件夹再导出，图或权重竟不相同。"),
+    }
+    return said.get(settle_twice(record)["14-bet-twice"], TOO_NOISY)
+
+
 def say_twice(record: Record) -> Text:
     found = {row["again"]: row for row in record.rows}
     if set(found) != set(AGAIN):
@@ -279,12 +349,23 @@ def say_twice(record: Record) -> Text:
     )
 
 
-def draw_twice(record: Record, ax: Any) -> None:
-    def cell(same: int) -> tuple[str, int]:
-        return (t("same bytes", "字节相同"), 0) if same else (t("differs", "不同"), 1)
-
-    lines = [(word(AGAIN[row["again"]]), [cell(row[part]) for part in PARTS]) for row in record.rows]
-    grid(ax, [word(name) for name in PARTS.values()], lines)
+def draw_twice(record: Record, bets: dict) -> Table:
+    same, differs = t("same bytes", "字节相同"), t("differs", "不同")
+    lines = [["", *map(word, PARTS.values())]]
+    lines += [[word(AGAIN[row["again"]]), *(same if row[part] else differs for part in PARTS)] for row in record.rows]
+    marks = {
+        (at, column): "told"
+        for at, row in enumerate(record.rows)
+        for column, part in enumerate(PARTS, 1)
+        if not row[part]
+    }
+    mine = {
+        "a": (same, same, same),
+        "b": (differs, same, same),
+        "c": (differs, t("one of these two differs", "这两样之一不同"), ""),
+    }.get(bets.get("14-bet-twice", ""))
+    place = next((at for at, row in enumerate(record.rows) if row["again"] == "elsewhere"), None)
+    return Table(lines, marks).bet_on(place, mine) if mine else Table(lines, marks)
 
 
 def settle_twice(record: Record) -> dict[str, str | None]:

@@ -13,10 +13,13 @@ from torch import nn
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, doubtful, joined
+from course.experiment.words import EMPTY, NOTHING, TOO_NOISY, doubtful, joined, with_interval, word
+from course.figures.kinds import Bet, Ratio, ratio_rows
+from course.figures.sheet import Sheet
 from course.flags import GROUPS, SWITCHES, FlagError, Switch
 from course.i18n import Text, both, t
 from course.records import Record
+from course.tables import Table
 
 LESSON = "15_review"
 NAMES: dict[str, Text] = {
@@ -74,6 +77,26 @@ def changed(record: Record) -> list[dict]:
     return [row for row in record.rows if row["state"] == "changed"]
 
 
+def headline_flip_all(record: Record) -> Text:
+    count = len(changed(record))
+    tried = [row for row in record.rows if row["state"] in ("changed", "same")]
+    if not tried:
+        return EMPTY
+    if not count:
+        return both("On this CPU not one switch changed a single bit.", "在这台 CPU 上，没有一个开关改变结果。")
+    if count > len(tried) / 2:
+        return both("On this CPU most switches changed at least one bit.", "在这台 CPU 上，多数开关都会改变结果。")
+    if count == 1:
+        return both(
+            "Of all switches tried, only one changed a bit on this CPU.",
+            "试过的开关里，只有一个改变了这台 CPU 的结果。",
+        )
+    return both(
+        f"Of all switches tried, only {count} changed a bit on this CPU.",
+        f"试过的开关里，只有 {count} 个改变了这台 CPU 的结果。",
+    )
+
+
 def say_flip_all(record: Record) -> Text:
     rows = [row for row in record.rows if row["state"] != "control"]
     if not rows:
@@ -100,23 +123,31 @@ def say_flip_all(record: Record) -> Text:
     )
 
 
-def draw_flip_all(record: Record, ax: Any) -> None:
-    from course.experiment.plots import table
-
-    lines = []
-    for row in changed(record):
-        parts = t(", ", "、").join(t(NAMES[one]["en"], NAMES[one]["zh"]) for one in row["parts"].split())
-        lines.append((f"{row['switch']} = {row['to']}", [(parts, 1)]))
-    for state, label, mark in (
-        ("same", t("no other bit", "一位都没变"), 0),
-        ("refused", t("other values refused", "不接受别的值"), 2),
-        ("absent", t("not in this build", "这份 PyTorch 里没有"), 2),
-        ("untried", t("not tried: no time left", "没有试：时间到了"), 2),
+def draw_flip_all(record: Record, bets: dict) -> Table:
+    found = changed(record)
+    lines = [["", t("where other bits came out", "哪里的结果变了")]]
+    for row in found:
+        lines.append(
+            [f"{row['switch']} = {row['to']}", t(", ", "、").join(word(NAMES[one]) for one in row["parts"].split())]
+        )
+    marks = {(at, 1): "told" for at in range(len(found) + 1)}
+    for state, label in (
+        ("changed", t("changed at least one bit", "至少改变了一位")),
+        ("same", t("no other bit", "一位都没变")),
+        ("refused", t("other values refused", "不接受别的值")),
+        ("absent", t("not in this build", "这份 PyTorch 里没有")),
+        ("untried", t("not tried: no time left", "没有试：时间到了")),
     ):
         count = sum(row["state"] == state for row in record.rows)
-        if count:
-            lines.append((label, [(t(f"{count} switches", f"{count} 个开关"), mark)]))
-    table(ax, [t("where other bits came out", "哪里的结果变了")], lines)
+        if count or state == "changed":
+            lines.append([label, t(f"{count} switches", f"{count} 个开关")])
+    mine = {
+        "a": t("none", "一个也没有"),
+        "b": t("1 to 10", "1 到 10 个"),
+        "c": t("11 to 20", "11 到 20 个"),
+        "d": t("21 or more", "21 个以上"),
+    }.get(bets.get("15-bet-flips", ""))
+    return Table(lines, marks).bet_on(len(found), [mine]) if mine else Table(lines, marks)
 
 
 def settle_flip_all(record: Record) -> dict[str, str | None]:
@@ -218,12 +249,51 @@ def line_words(name: str) -> Text:
 
 
 def kind_of(row: dict) -> str:
-    """faster | slower | same | unclear: where the interval lies, with 2 % to either side of 1 being the same."""
+    """faster | slower | same | unclear: where the interval lies, with 2 % to either side of 1 being the same.
+
+    unclear too where too few rounds were measured for an interval.
+    """
+    if row["low"] is None:
+        return "unclear"
     if row["high"] < 1 - GATE:
         return "faster"
     if row["low"] > 1 + GATE:
         return "slower"
     return "same" if 1 - GATE <= row["low"] and row["high"] <= 1 + GATE else "unclear"
+
+
+def as_ratio(row: dict, name: str) -> Ratio:
+    """A row of the picture from a row with ratio, low, high, rounds."""
+    return Ratio(name, row["ratio"], row["low"], row["high"], rounds=row["rounds"])
+
+
+def headline_three_lines(record: Record) -> Text:
+    kinds = {row["line"]: kind_of(row) for row in record.rows}
+    if set(kinds) != set(LINES) or "unclear" in kinds.values():
+        return TOO_NOISY
+    moved = [name for name in LINES if kinds[name] != "same"]
+    if moved == ["conv_off"]:
+        return {
+            "slower": both(
+                "One line of three matters here: without oneDNN the convolution is slower.",
+                "三行里只有一行起作用：不用 oneDNN，卷积变慢。",
+            ),
+            "faster": both(
+                "One line of three matters here: without oneDNN the convolution is faster.",
+                "三行里只有一行起作用：不用 oneDNN，卷积更快。",
+            ),
+        }[kinds["conv_off"]]
+    if moved == ["conv_off", "linear_off"]:
+        return both(
+            "The switch of oneDNN changes both times here, the search changes nothing.",
+            "oneDNN 的开关两处都有影响，搜索没有影响。",
+        )
+    return {
+        0: both("Three well-known lines, and not one changed the time here.", "三行“名句”，在这里哪行都不影响耗时。"),
+        1: both("Only one of the three lines changed the time here.", "三行里，在这里只有一行影响耗时。"),
+        2: both("Two of the three lines changed the time here.", "三行里，在这里有两行影响耗时。"),
+        3: both("Each of the three lines changed the time here.", "三行在这里都影响耗时。"),
+    }[len(moved)]
 
 
 def say_three_lines(record: Record) -> Text:
@@ -237,8 +307,7 @@ def say_three_lines(record: Record) -> Text:
     }
     said = {
         code: [
-            f"{line_words(row['line'])[code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
-            f"{COMMA[code]}{words[kind_of(row)][code]}"
+            f"{line_words(row['line'])[code]} {with_interval(row, code)}{COMMA[code]}{words[kind_of(row)][code]}"
             for row in record.rows
         ]
         for code in ("en", "zh")
@@ -250,11 +319,17 @@ def say_three_lines(record: Record) -> Text:
     )
 
 
-def draw_three_lines(record: Record, ax: Any) -> None:
-    from course.experiment.plots import ratios
-
-    names = [t(line_words(row["line"])["en"], line_words(row["line"])["zh"]) for row in record.rows]
-    ratios(ax, record.rows, names, t("time with the line / without", "耗时比：加上这一行 / 不加"))
+def draw_three_lines(record: Record, bets: dict) -> Sheet:
+    rows = [as_ratio(row, word(line_words(row["line"]))) for row in record.rows]
+    mine = {letter: moved for moved, letter in PATTERNS.items()}.get(bets.get("15-bet-lines", ""))
+    bet = None
+    if mine is not None:
+        sides = {"conv_off": "right", "linear_off": "right", "conv_search": "left"}
+        at = {row["line"]: number for number, row in enumerate(record.rows)}
+        held = {at[name]: sides[name] for name in mine if name in at}
+        words = t("a difference here", "这里有差别") if mine else t("no difference", "没有差别")
+        bet = Bet(words, rows=held or dict.fromkeys(range(len(rows)), "middle"))
+    return ratio_rows(rows, (t("faster with the line", "加上更快"), t("slower", "更慢")), bet)
 
 
 PATTERNS = {
@@ -327,11 +402,37 @@ IMAGES, SIZE = 8, 12
 
 def fastest(record: Record) -> str | None:
     """The change that saves most: its whole interval lies below all others' and below 1; None where no such change is."""
-    if {row["change"] for row in record.rows} != set(CHANGES):
+    if {row["change"] for row in record.rows if row["low"] is not None} != set(CHANGES):
         return None
     first, *others = sorted(record.rows, key=lambda row: row["ratio"])
     clear = first["high"] < 1 and all(first["high"] < row["low"] for row in others)
     return first["change"] if clear else None
+
+
+BEST: dict[str, Text] = {
+    "benchmark": both("The famous switch saved most here.", "这里省得最多的，就是那个最出名的开关。"),
+    "channels_last": both(
+        "Another memory layout saved most here, not the switch.", "省得最多的是换内存布局，不是开关。"
+    ),
+    "inference": both("Leaving out the gradients saved most here, not the switch.", "省得最多的是不算梯度，不是开关。"),
+    "batch": both("One call for the whole batch saved most, not the switch.", "省得最多的是合成一个 batch，不是开关。"),
+    "threads": both("More threads saved most here, not the switch.", "省得最多的是多用线程，不是开关。"),
+}
+
+
+def headline_what_moves(record: Record) -> Text:
+    best, kinds = fastest(record), [kind_of(row) for row in record.rows]
+    if best:
+        return BEST[best]
+    if len(kinds) < len(CHANGES):
+        return TOO_NOISY
+    if kinds.count("faster") > 1:
+        return both(
+            "Several changes save time here; the best two are too close.", "好几种改动都省时间，前两名难分高下。"
+        )
+    if not {"faster", "unclear"} & set(kinds):
+        return both("Not one of the five changes saved time here.", "五种改动，在这里都没省下时间。")
+    return TOO_NOISY
 
 
 def say_what_moves(record: Record) -> Text:
@@ -339,13 +440,7 @@ def say_what_moves(record: Record) -> Text:
         return NOTHING
     rows = sorted(record.rows, key=lambda row: row["ratio"])
     said = {
-        code: joined(
-            [
-                f"{CHANGES[row['change']][code]} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
-                for row in rows
-            ],
-            code,
-        )
+        code: joined([f"{CHANGES[row['change']][code]} {with_interval(row, code)}" for row in rows], code)
         for code in ("en", "zh")
     }
     best = fastest(record)
@@ -359,11 +454,12 @@ def say_what_moves(record: Record) -> Text:
     )
 
 
-def draw_what_moves(record: Record, ax: Any) -> None:
-    from course.experiment.plots import ratios
-
-    names = [t(CHANGES[row["change"]]["en"], CHANGES[row["change"]]["zh"]) for row in record.rows]
-    ratios(ax, record.rows, names, t("time with the change / without", "耗时比：改后 / 改前"))
+def draw_what_moves(record: Record, bets: dict) -> Sheet:
+    rows = [as_ratio(row, word(CHANGES[row["change"]])) for row in record.rows]
+    mine = {letter: name for name, letter in LETTERS.items()}.get(bets.get("15-bet-moves", ""))
+    place = next((number for number, row in enumerate(record.rows) if row["change"] == mine), None)
+    bet = Bet(t("saves most", "省得最多"), rows={place: "left"}) if place is not None else None
+    return ratio_rows(rows, (t("the change saves time", "改动省时间"), t("costs time", "更费时间")), bet)
 
 
 def settle_what_moves(record: Record) -> dict[str, str | None]:

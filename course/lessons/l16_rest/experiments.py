@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import ratios, table
-from course.experiment.words import NOTHING, joined, sci, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, sci, word
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
+from course.tables import Table
 
 LESSON = "16_rest"
 PROBES = "course.lessons.l16_rest.probes"
 SAME = 0.02  # within 2 % of the time counts as the same
-NOISY = both("Too noisy here to tell.", "噪声太大，分不出来。")
 MEASURING = both("measuring in a new process", "在新进程里测量")
 
 
@@ -40,9 +39,14 @@ def kind_of(row: dict) -> str:
     return "same" if 1 - SAME <= row["low"] and row["high"] <= 1 + SAME else "undecided"
 
 
+def as_ratio(row: dict, name: str) -> Ratio:
+    """A row of `ratio_rows` from a row with ratio, low, high."""
+    return Ratio(name, row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+
+
 def times(factor: float) -> str:
-    """A factor as people say it: 2.4 -> 2.4, 13.2 -> 13, 113 -> 110, 1066 -> 1,100."""
-    return f"{factor:.1f}".removesuffix(".0") if factor < 10 else sci(factor) if factor >= 100 else f"{factor:.0f}"
+    """A factor as people say it: 2.4 -> 2.4, 7.3 -> 7, 13.2 -> 13, 113 -> 110, 1066 -> 1,100."""
+    return f"{factor:.1f}".removesuffix(".0") if factor < 3 else sci(factor) if factor >= 100 else f"{factor:.0f}"
 
 
 # --- 16-einsum ----------------------------------------------------------------------------------------------
@@ -63,12 +67,12 @@ def _by_case(record: Record) -> dict[str, dict]:
 def headline_einsum(record: Record) -> Text:
     rows = _by_case(record)
     if not {"vector last", "tiny"} <= set(rows):
-        return NOISY
+        return TOO_NOISY
     best = min(rows.values(), key=lambda row: row["ratio"])
     kinds = kind_of(best), kind_of(rows["tiny"])
     factor = times(1 / best["ratio"])
     if "undecided" in kinds:
-        return NOISY
+        return TOO_NOISY
     if kinds[0] != "faster":
         return both("Searching for an order made nothing faster here.", "找顺序这件事，在这里没让谁变快。")
     if kinds[1] == "slower":
@@ -76,6 +80,14 @@ def headline_einsum(record: Record) -> Text:
             f"One einsum became {factor} times faster, and a tiny one slower.",
             f"有的 einsum 快了 {factor} 倍，很小的反而变慢。",
         )
+    others = {kind_of(row) for row in rows.values()} - {"faster", "same"}
+    if "slower" in others:
+        return both(
+            f"One einsum became {factor} times faster, and another one slower.",
+            f"有的 einsum 快了 {factor} 倍，有的反而变慢。",
+        )
+    if others:
+        return both(f"One einsum became {factor} times faster.", f"有的 einsum 快了 {factor} 倍。")
     return both(
         f"One einsum became {factor} times faster, and none became slower.",
         f"有的 einsum 快了 {factor} 倍，没有变慢的。",
@@ -96,14 +108,17 @@ def say_einsum(record: Record) -> Text:
     )
 
 
-def draw_einsum(record: Record, ax: Any) -> None:
-    ratios(
-        ax,
-        record.rows,
-        [word(CASES[row["case"]]) for row in record.rows],
-        digits=2,
-        what=t("time with the search / without (left: faster)", "找顺序 / 不找 的耗时比（左边：更快）"),
-    )
+def draw_einsum(record: Record, bets: dict) -> Sheet:
+    cases = [row["case"] for row in record.rows]
+    said = {
+        "a": ("left", t("faster", "更快")),
+        "b": ("middle", t("as fast", "一样快")),
+        "c": ("right", t("slower", "更慢")),
+    }
+    side, words = said.get(bets.get("16-bet-tiny", ""), ("", ""))
+    bet = Bet(words, rows={cases.index("tiny"): side}) if side and "tiny" in cases else None
+    sides = (t("with the search it is faster", "找顺序更快"), t("slower", "更慢"))
+    return ratio_rows([as_ratio(row, word(CASES[row["case"]])) for row in record.rows], sides, bet)
 
 
 def settle_einsum(record: Record) -> dict[str, str | None]:
@@ -138,13 +153,13 @@ STRATEGIES = {
 def headline_search_price(record: Record) -> Text:
     dearest = max(record.rows, key=lambda row: row["ratio"], default=None)
     if dearest is None or len(record.rows) < len(STRATEGIES):
-        return NOISY
+        return TOO_NOISY
     if kind_of(dearest) != "slower":
         return both("No search was clearly dearer than the work.", "没有哪种找法明显比干活还贵。")
     factor, name = times(dearest["ratio"]), dearest["strategy"]
     return both(
-        f"With “{name}” the search took {factor} times as long as the work.",
-        f"用 {name}，光找顺序就花了干活的 {factor} 倍时间。",
+        f"With “{name}” one call took {factor} times as long as without a search.",
+        f"用 {name}，一次调用是不找时的 {factor} 倍时间。",
     )
 
 
@@ -165,21 +180,17 @@ def say_search_price(record: Record) -> Text:
     )
 
 
-def draw_search_price(record: Record, ax: Any) -> None:
-    from course.figures import intervals
-
-    rows = record.rows
-    off_ms = next((row["ms"] for row in rows if row["strategy"] == "off"), 0.0)
-    intervals(
-        ax,
-        [word(STRATEGIES[row["strategy"]]) for row in rows],
-        [row["ms"] for row in rows],
-        [(row["low"] or row["ratio"]) * off_ms for row in rows],
-        [(row["high"] or row["ratio"]) * off_ms for row in rows],
-        "ms",
-        what=t("one call with eight small matrices", "八个小矩阵的一次调用"),
-        log=True,
-        digits=2,
+def draw_search_price(record: Record, bets: dict) -> Sheet:
+    return bars(
+        [
+            Bar(
+                word(STRATEGIES[row["strategy"]]),
+                row["ms"],
+                time_words(row["ms"] / 1e3),
+                quiet=row["strategy"] == "off",
+            )
+            for row in record.rows
+        ]
     )
 
 
@@ -210,7 +221,7 @@ STEPS = {
 def headline_flags_trap(record: Record) -> Text:
     wrong = [row["step"] for row in record.rows if row["asked"] != row["searched"]]
     if len(record.rows) < len(STEPS):
-        return NOISY
+        return TOO_NOISY
     if not wrong:
         return both("Every step was obeyed, the block as well.", "每一步都照办了，with 块也一样。")
     if wrong == ["block on"]:
@@ -231,21 +242,13 @@ def say_flags_trap(record: Record) -> Text:
     )
 
 
-def draw_flags_trap(record: Record, ax: Any) -> None:
+def draw_flags_trap(record: Record, bets: dict) -> Table:
     yes, no = t("yes", "是"), t("no", "否")
-    heads = (t("asked for", "要求"), t("reads", "读出来"), t("was searched", "真找了"))
-    lines = [
-        (
-            word(STEPS[row["step"]]),
-            [
-                (yes if row["asked"] else no, None),
-                (str(bool(row["reads"])), None),
-                (yes if row["searched"] else no, 0 if row["asked"] == row["searched"] else 1),
-            ],
-        )
-        for row in record.rows
-    ]
-    table(ax, heads, lines)
+    lines = [["", t("asked for", "要求"), t("reads", "读出来"), t("was searched", "真找了")]]
+    for row in record.rows:
+        lines.append([word(STEPS[row["step"]]), *(yes if row[key] else no for key in ("asked", "reads", "searched"))])
+    marks = {(at, 3): "told" for at, row in enumerate(record.rows) if row["asked"] != row["searched"]}
+    return Table(lines, marks)
 
 
 @experiment(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import table
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.i18n import Text, both, t
-from course.lessons.l16_rest.experiments import LESSON, MEASURING, NOISY, PROBES, interval
+from course.lessons.l16_rest.experiments import LESSON, MEASURING, PROBES, interval
 from course.records import Record
+from course.tables import Table
 
 FREEZING = "course.lessons.l16_rest.probes_freezing"
 
@@ -36,7 +34,7 @@ def headline_frozen(record: Record) -> Text:
         "old": both("The frozen model kept its old weights, without a word.", "冻结的模型还在用旧权重，一声不吭。"),
         "new": both("The frozen model took over the new weights.", "冻结的模型换上了新权重。"),
     }
-    return said.get(_answers(record, 1).get(LOAD, ""), NOISY)
+    return said.get(_answers(record, 1).get(LOAD, ""), TOO_NOISY)
 
 
 def say_frozen(record: Record) -> Text:
@@ -54,14 +52,16 @@ def say_frozen(record: Record) -> Text:
     )
 
 
-def draw_frozen(record: Record, ax: Any) -> None:
+def draw_frozen(record: Record, bets: dict) -> Table:
     free, frozen = _answers(record, 0), _answers(record, 1)
-    mark = {"new": 0, "old": 2, "neither": 1}
-    lines = []
-    for change in dict.fromkeys([*free, *frozen]):
-        cells = [one.get(change) for one in (free, frozen)]
-        lines.append((change, [(word(ANSWERS[one]), mark[one]) if one else ("–", None) for one in cells]))
-    table(ax, (t("compiled", "普通编译"), t("compiled and frozen", "冻结编译")), lines)
+    changes = list(dict.fromkeys([*free, *frozen]))
+    lines = [["", t("compiled", "普通编译"), t("compiled and frozen", "冻结编译")]]
+    for change in changes:
+        lines.append([change, *(word(ANSWERS[one[change]]) if change in one else "–" for one in (free, frozen))])
+    told = {(at, 2): "told" for at, change in enumerate(changes) if frozen.get(change, "new") != "new"}
+    mine = {"a": "new", "b": "old", "c": "neither"}.get(bets.get("16-bet-frozen", ""))
+    shown = Table(lines, told)
+    return shown.bet_on(changes.index(LOAD), ["", word(ANSWERS[mine])]) if mine and LOAD in changes else shown
 
 
 def settle_frozen(record: Record) -> dict[str, str | None]:
@@ -101,7 +101,9 @@ def _settings(record: Record) -> dict[str, dict]:
 def headline_cpu_order(record: Record) -> Text:
     rows = _settings(record)
     if not {"math first", "flash off"} <= set(rows):
-        return NOISY
+        return TOO_NOISY
+    if rows["math first"]["error"]:
+        return both("This CPU answered the order with an error.", "给它排次序，这台 CPU 直接报错。")
     ignored, obeyed = rows["math first"]["kernel"] != "math", rows["flash off"]["kernel"] == "math"
     if ignored and obeyed:
         return both(
@@ -129,21 +131,18 @@ def say_cpu_order(record: Record) -> Text:
     )
 
 
-def draw_cpu_order(record: Record, ax: Any) -> None:
-    heads = (t("first, as torch reads", "torch 说谁优先"), t("what ran", "跑的是"), t("bits as before", "逐位相同"))
-    yes, no = t("yes", "是"), t("no", "否")
+def draw_cpu_order(record: Record, bets: dict) -> Table:
+    yes, no, error = t("yes", "是"), t("no", "否"), t("an error", "报错")
     lines = [
-        (
-            word(SETTINGS[row["setting"]]),
-            [
-                (row["first"] or "–", None),
-                (t("an error", "报错") if row["error"] else row["kernel"], 0 if row["kernel"] == "flash" else 1),
-                (yes if row["same_bits"] else no, None),
-            ],
-        )
-        for row in record.rows
+        ["", t("first, as torch reads", "torch 说谁优先"), t("what ran", "跑的是"), t("bits as before", "逐位相同")]
     ]
-    table(ax, heads, lines)
+    for row in record.rows:
+        ran = error if row["error"] else row["kernel"]
+        lines.append([word(SETTINGS[row["setting"]]), row["first"] or "–", ran, yes if row["same_bits"] else no])
+    places = {row["setting"]: at for at, row in enumerate(record.rows)}
+    shown = Table(lines, {(at, 2): "told" for name, at in places.items() if name in ("math first", "flash off")})
+    mine = {"a": "math", "b": "flash", "c": error}.get(bets.get("16-bet-order", ""))
+    return shown.bet_on(places.get("math first"), ["", mine, ""]) if mine else shown
 
 
 def settle_cpu_order(record: Record) -> dict[str, str | None]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
+from course.figures.kinds import ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l16_rest.experiments import LESSON, MEASURING, NOISY, interval, kind_of
+from course.lessons.l16_rest.experiments import LESSON, MEASURING, as_ratio, interval, kind_of
 from course.records import Record
+from course.tables import Table
 
 # --- 16-drawer-cuda -----------------------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ def _raced(record: Record) -> list[dict]:
 def headline_drawer_cuda(record: Record) -> Text:
     kinds = [kind_of(row) for row in _raced(record)]
     if not record.rows or "undecided" in kinds:
-        return NOISY
+        return TOO_NOISY
     if not kinds:
         return both("This torch refused every one of these switches.", "这个 torch 不接受其中任何一个开关。")
     moved = sum(kind != "same" for kind in kinds)
@@ -58,15 +58,13 @@ def say_drawer_cuda(record: Record) -> Text:
     )
 
 
-def draw_drawer_cuda(record: Record, ax: Any) -> None:
-    rows = _raced(record) or record.rows
-    ratios(
-        ax,
-        rows,
-        [word(SWITCHES[row["switch"]]) for row in rows],
-        digits=2,
-        what=t("time ratio of the two settings named", "所写两种设置的耗时比"),
-    )
+def draw_drawer_cuda(record: Record, bets: dict) -> Sheet | Table:
+    raced = _raced(record)
+    if not raced:
+        refused = t("refused", "不接受")
+        return Table([["", ""], *([word(SWITCHES[row["switch"]]), refused] for row in record.rows)])
+    sides = (t("the second of the two is faster", "后一种更快"), t("the first is faster", "前一种更快"))
+    return ratio_rows([as_ratio(row, word(SWITCHES[row["switch"]])) for row in raced], sides)
 
 
 @experiment(

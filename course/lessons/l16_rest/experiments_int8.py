@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import ratios, table
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
+from course.figures.kinds import ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l16_rest.experiments import LESSON, MEASURING, NOISY, interval, kind_of, times
+from course.lessons.l16_rest.experiments import LESSON, MEASURING, as_ratio, interval, kind_of, times
 from course.records import Record
+from course.tables import Table
 
 PROBES = "course.lessons.l16_rest.probes_int8"
 
@@ -20,7 +20,7 @@ PROBES = "course.lessons.l16_rest.probes_int8"
 def headline_engines(record: Record) -> Text:
     kinds = {row["engine"]: kind_of(row) for row in record.rows}
     if not kinds or "undecided" in kinds.values():
-        return NOISY
+        return TOO_NOISY
     slower = [name for name, kind in kinds.items() if kind == "slower"]
     best = times(1 / min(row["ratio"] for row in record.rows))
     if not slower:
@@ -29,6 +29,10 @@ def headline_engines(record: Record) -> Text:
         )
     if len(slower) == len(kinds):
         return both("Here int8 was slower with every engine.", "在这里，哪个引擎的 int8 都更慢。")
+    if "faster" not in kinds.values():
+        return both(
+            "Here int8 was slower with some engines, and faster with none.", "在这里，int8 有的引擎更慢，没有更快的。"
+        )
     return both(
         f"int8 can be {best} times faster than float32, or slower: it depends on the engine.",
         f"int8 能快 {best} 倍，也能更慢，就看引擎。",
@@ -45,14 +49,9 @@ def say_engines(record: Record) -> Text:
     )
 
 
-def draw_engines(record: Record, ax: Any) -> None:
-    ratios(
-        ax,
-        record.rows,
-        [row["engine"] for row in record.rows],
-        digits=2,
-        what=t("time in int8 / time in float32 (left: int8 is faster)", "int8 / float32 的耗时比（左边：int8 更快）"),
-    )
+def draw_engines(record: Record, bets: dict) -> Sheet:
+    sides = (t("int8 is faster", "int8 更快"), t("int8 is slower", "int8 更慢"))
+    return ratio_rows([as_ratio(row, row["engine"]) for row in record.rows], sides)
 
 
 @experiment(
@@ -92,11 +91,14 @@ def headline_packed(record: Record) -> Text:
         "maker": both("Who packed the weight computes it, whatever the switch says.", "谁打的包谁来算，开关说了不算。"),
         "runner": both("Who the switch names computes it, whoever packed.", "开关说谁就是谁，不管谁打的包。"),
         "error": both("A weight packed by one engine is refused by the other.", "一个引擎打的包，另一个不收。"),
+        "neither": both("The bits that came out are those of neither engine.", "结果的位，和哪个引擎都对不上。"),
         "both": both(
             "Both engines gave the same bits: no telling who computed.", "两个引擎结果逐位相同，看不出谁算的。"
         ),
     }
-    return said[next(iter(found))] if len(found) == 1 and found <= set(said) else NOISY
+    if len(found) > 1:
+        return both("Not every engine treats a weight packed elsewhere alike.", "拿别家打的包来跑，各个引擎做法不一。")
+    return said[next(iter(found))]
 
 
 def say_packed(record: Record) -> Text:
@@ -112,24 +114,26 @@ def say_packed(record: Record) -> Text:
     return both(f"Whose bits came out? {told['en'].capitalize()}.", f"结果的位和谁一样？{told['zh']}。")
 
 
-def draw_packed(record: Record, ax: Any) -> None:
-    heads = (t("switch when run", "运行时的开关"), t("the bits are those of", "结果的位与谁相同"))
-    lines = [
-        (
-            t(f"packed by {row['packed']}", f"{row['packed']} 打包"),
+def draw_packed(record: Record, bets: dict) -> Table:
+    error = word(LIKE["error"])
+    lines = [["", t("switch when run", "运行时的开关"), t("the bits are those of", "结果的位与谁相同")]]
+    marks, place = {}, None
+    for at, row in enumerate(record.rows):
+        crossed = row["packed"] != row["engine"]
+        whose = {"maker": row["packed"], "runner": row["engine"]}.get(row["like"], word(LIKE[row["like"]]))
+        lines.append(
             [
-                (row["engine"], None),
-                (
-                    {"maker": row["packed"], "runner": row["engine"]}.get(row["like"], word(LIKE[row["like"]]))
-                    if row["packed"] != row["engine"]
-                    else row["packed"],
-                    int(row["packed"] != row["engine"]),
-                ),
-            ],
+                t(f"packed by {row['packed']}", f"{row['packed']} 打包"),
+                row["engine"],
+                whose if crossed else row["packed"],
+            ]
         )
-        for row in record.rows
-    ]
-    table(ax, heads, lines)
+        if crossed:
+            marks[at, 2] = "told"
+        if crossed and row["packed"] == "qnnpack":
+            place = at
+    mine = {"a": "x86", "b": "qnnpack", "c": error}.get(bets.get("16-bet-packed", ""))
+    return Table(lines, marks).bet_on(place, ["", mine]) if mine else Table(lines, marks)
 
 
 def settle_packed(record: Record) -> dict[str, str | None]:
@@ -167,7 +171,7 @@ def _wrong(record: Record, bits: int = 8) -> list[dict]:
 
 def headline_half_answer(record: Record) -> Text:
     if not record.rows:
-        return NOISY
+        return TOO_NOISY
     wrong = _wrong(record)
     if not wrong:
         return both("Every engine gave the true sum here.", "在这里，每个引擎的和都是对的。")
@@ -175,6 +179,8 @@ def headline_half_answer(record: Record) -> Text:
         return both("Some sums came out wrong, with a warning.", "有的和算错了，但给了警告。")
     if any(row["limit"] == "as it is" for row in wrong):
         return both("On this CPU int8 sums come out wrong, without a word.", "在这台 CPU 上，int8 的和会悄悄算错。")
+    if not all(0.4 < row["share"] < 0.6 for row in wrong):
+        return both("With older instructions: a wrong answer, and not a word.", "换成老指令，结果是错的，一声不吭。")
     return both("With older instructions: half the answer, and not a word.", "换成老指令，结果只剩一半，一声不吭。")
 
 
@@ -198,18 +204,30 @@ def say_half_answer(record: Record) -> Text:
     )
 
 
-def draw_half_answer(record: Record, ax: Any) -> None:
+def draw_half_answer(record: Record, bets: dict) -> Table:
+    right, half, warned = t("right", "对"), t("about half", "约一半"), t("with a warning", "有警告")
     limits = list(dict.fromkeys(row["limit"] for row in record.rows))
-    heads = [word(LIMITS[limit][1]) for limit in limits]
-    share = {(row["engine"], row["bits"], row["limit"]): row["share"] for row in record.rows}
-    lines = []
+    found = {(row["engine"], row["bits"], row["limit"]): row for row in record.rows}
+
+    def cell(row: dict | None) -> str:
+        if row is None or row["said"]:
+            return warned if row else "–"
+        off = abs(row["share"] - 1) > EXACT
+        return right if not off else half if 0.4 < row["share"] < 0.6 else f"{row['share']:.0%}"
+
+    lines, marks, place = [["", *(word(LIMITS[limit][1]) for limit in limits)]], {}, None
+    wrong = {row["engine"] for row in _wrong(record)}
     for engine in dict.fromkeys(row["engine"] for row in record.rows):
-        for bits in (8, 7):
-            cells = [share.get((engine, bits, limit)) for limit in limits]
-            if bits == 8 or any(share.get((engine, 8, limit), 1) < 1 - EXACT for limit in limits):
-                shown = [("–", None) if one is None else (f"{one:.3f}", int(abs(one - 1) > EXACT)) for one in cells]
-                lines.append((t(f"{engine}, {bits} bits", f"{engine}，{bits} 位"), shown))
-    table(ax, heads, lines)
+        for bits in (8, 7) if engine in wrong else (8,):
+            cells = [cell(found.get((engine, bits, limit))) for limit in limits]
+            marks |= {(len(lines) - 1, at): "told" for at, one in enumerate(cells, 1) if one not in (right, "–")}
+            place = len(lines) - 1 if (engine, bits) == ("x86", 8) else place
+            lines.append([t(f"{engine}, {bits} bits", f"{engine}，{bits} 位"), *cells])
+    mine = {"a": right, "b": half, "c": warned}.get(bets.get("16-bet-old-cpu", ""))
+    if not mine:
+        return Table(lines, marks)
+    asked = "FBGEMM AVX2" if "FBGEMM AVX2" in limits else limits[-1]
+    return Table(lines, marks).bet_on(place, [mine if limit == asked else "" for limit in limits])
 
 
 def settle_half_answer(record: Record) -> dict[str, str | None]:

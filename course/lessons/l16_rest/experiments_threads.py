@@ -7,11 +7,13 @@ from typing import Any
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import ratios, table
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
+from course.figures.kinds import Bet, ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l16_rest.experiments import LESSON, MEASURING, NOISY, PROBES, interval, kind_of
+from course.lessons.l16_rest.experiments import LESSON, MEASURING, PROBES, as_ratio, interval, kind_of
 from course.records import Record
+from course.tables import Table
 from course.timing.stats import median_interval
 
 THREADS = "course.lessons.l16_rest.probes_threads"
@@ -37,7 +39,7 @@ def headline_flushed(record: Record) -> Text:
         return both("This CPU cannot flush denormals; nothing changed.", "这台 CPU 不支持清零，什么都没变。")
     kept = _kept(record).get("threads, then set")
     if kept is None:
-        return NOISY
+        return TOO_NOISY
     if kept == 0:
         return both("Once set, all of the tensor was flushed to zero.", "一设置，整个张量都清零了。")
     if kept == 1:
@@ -59,40 +61,29 @@ def say_flushed(record: Record) -> Text:
     )
 
 
-def draw_flushed(record: Record, ax: Any) -> None:
-    """The tensor of each order as a bar of two halves: kept (filled) or flushed to zero (hatched)."""
-    from course.figures.style import colors
+def draw_flushed(record: Record, bets: dict) -> Table:
+    """What happened to either half of the tensor, an order a line."""
+    kept, flushed_ = t("kept", "留下"), t("flushed to 0", "清零")
 
-    blue, orange = colors()[:2]
-    rows = record.rows[::-1]
-    ax.figure.set_figheight(0.6 * len(rows) + 1.0)
-    for height, row in enumerate(rows):
-        for start, half in ((0.0, row["first"]), (0.5, row["second"])):
-            all_kept = half > 0.5
-            ax.barh(
-                height,
-                0.5,
-                left=start,
-                height=0.55,
-                color=blue if all_kept else "none",
-                hatch="" if all_kept else "///",
-                edgecolor=blue if all_kept else orange,
-                linewidth=1,
-            )
-            ax.text(
-                start + 0.25,
-                height,
-                t("kept", "留下") if all_kept else t("flushed to 0", "清零"),
-                ha="center",
-                va="center",
-                fontsize=9.5,
-                bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.5},
-            )
-    ax.set_yticks(range(len(rows)), [word(ORDERS[row["order"]]) for row in rows])
-    ax.set_xticks([0.25, 0.75], [t("first half", "前一半"), t("second half", "后一半")])
-    ax.set_xlim(0, 1)
-    ax.grid(visible=False)
-    ax.set_xlabel(t("one tensor of a million numbers, after x * 0.5", "一百万个数的张量，算完 x * 0.5 之后"))
+    def cell(share: float) -> str:
+        return kept if share > 0.99 else flushed_ if share < 0.01 else t(f"{share:.0%} kept", f"留下 {share:.0%}")
+
+    lines = [["", t("first half", "前一半"), t("second half", "后一半")]]
+    lines += [[word(ORDERS[row["order"]]), cell(row["first"]), cell(row["second"])] for row in record.rows]
+    told = {
+        (at, column): "told"
+        for at, row in enumerate(record.rows)
+        for column, key in ((1, "first"), (2, "second"))
+        if row[key] < 0.99
+    }
+    mine = {
+        "a": (kept, kept),
+        "b": (flushed_, flushed_),
+        "c": (flushed_, kept),
+        "d": (t("another share each time", "每次都不一样"), ""),
+    }.get(bets.get("16-bet-flush", ""))
+    place = next((at for at, row in enumerate(record.rows) if row["order"] == "threads, then set"), None)
+    return Table(lines, told).bet_on(place, mine) if mine else Table(lines, told)
 
 
 def settle_flushed(record: Record) -> dict[str, str | None]:
@@ -142,7 +133,7 @@ def _pairs(record: Record, neighbours: int) -> dict[str, dict[str, Any]] | None:
 def headline_two_threads(record: Record) -> Text:
     found = _pairs(record, 1)
     if found is None:
-        return NOISY
+        return TOO_NOISY
     kinds = kind_of(found["median_ms"]), kind_of(found["p99_ms"])
     said = {
         ("faster", "slower"): both(
@@ -150,15 +141,18 @@ def headline_two_threads(record: Record) -> Text:
         ),
         ("faster", "faster"): both("Two threads win, even beside a busy neighbour.", "有邻居在忙，两个线程照样更快。"),
         ("slower", "slower"): both("Beside a busy neighbour, two threads only lose.", "邻居一忙，两个线程怎么都更慢。"),
+        ("same", "same"): both(
+            "Beside a busy neighbour, a second thread changed nothing.", "邻居在忙时，多一个线程没有差别。"
+        ),
     }
     if kinds in said:
         return said[kinds]
     if kinds[1] == "slower":
         return both(
-            "Two threads make the slow calls slower; the typical one is undecided.",
-            "两个线程让慢的更慢，平常那次难说。",
+            "Two threads make the slow calls slower; the typical one gains nothing certain.",
+            "两个线程让慢的更慢，平常那次看不出更快。",
         )
-    return NOISY
+    return TOO_NOISY
 
 
 def say_two_threads(record: Record) -> Text:
@@ -189,23 +183,24 @@ def say_two_threads(record: Record) -> Text:
     )
 
 
-def draw_two_threads(record: Record, ax: Any) -> None:
-    rows, names = [], []
+def draw_two_threads(record: Record, bets: dict) -> Sheet:
+    rows, busy = [], {}
+    kinds = (("median_ms", t("typical call", "平常的一次")), ("p99_ms", t("slowest of 100", "100 次里最慢的")))
     for neighbours, name in ((0, t("alone", "没有邻居")), (1, t("busy neighbour", "邻居在忙"))):
         found = _pairs(record, neighbours)
-        if found:
-            rows += [found["median_ms"], found["p99_ms"]]
-            names += [name + t(": typical call", "：平常的一次"), name + t(": slowest of 100", "：100 次里最慢的")]
-    if not rows:  # too few rounds: what there is
-        rows = [{"ratio": row["median_ms"], "low": row["median_ms"], "high": row["p99_ms"]} for row in record.rows]
-        names = [str(row["threads"]) for row in record.rows]
-    ratios(
-        ax,
-        rows,
-        names,
-        digits=2,
-        what=t("time on two threads / on one (left: two are faster)", "两个线程 / 一个 的耗时比（左边：两个更快）"),
-    )
+        taken = len({row["round"] for row in record.rows if row["neighbours"] == neighbours})
+        for key, kind in kinds:
+            few = {"ratio": 1.0, "low": None, "high": None, "rounds": taken}
+            busy |= {key: len(rows)} if neighbours else {}
+            rows.append(as_ratio(found[key] if found else few, f"{name}{t(', ', '，')}{kind}"))
+    words, *sides = {
+        "a": (t("both faster", "都更快"), "left", "left"),
+        "b": (t("both slower", "都更慢"), "right", "right"),
+        "c": (t("faster, and slower", "一快一慢"), "left", "right"),
+        "d": (t("nothing changes", "没有变化"), "middle", "middle"),
+    }.get(bets.get("16-bet-neighbour", ""), ("",))
+    bet = Bet(words, rows=dict(zip(busy.values(), sides, strict=True))) if sides else None
+    return ratio_rows(rows, (t("two threads are faster", "两个线程更快"), t("slower", "更慢")), bet)
 
 
 def settle_two_threads(record: Record) -> dict[str, str | None]:
@@ -272,20 +267,18 @@ def say_older_bits(record: Record) -> Text:
     )
 
 
-def draw_older_bits(record: Record, ax: Any) -> None:
-    uses = list(dict.fromkeys((row["held"], row["uses"]) for row in record.rows))
+def draw_older_bits(record: Record, bets: dict) -> Table:
+    uses = list(dict.fromkeys((row["held"], row["uses"]) for row in record.rows))[1:]
     found = {(row["what"], row["held"]): row["bits"] for row in record.rows}
     same, other = t("same bits", "逐位相同"), t("other bits", "不一致")
-    lines = []
+    lines = [["", *([name for _, name in uses] or [t("nothing to compare", "没得比")])]]
     for what in dict.fromkeys(row["what"] for row in record.rows):
-        cells = [found.get((what, held)) == found.get((what, "")) for held, _ in uses[1:]]
-        lines.append((what, [(same if one else other, int(not one)) for one in cells]))
-    heads = [name for _, name in uses[1:]]
-    table(
-        ax,
-        heads or [t("nothing to compare", "没得比")],
-        lines if heads else [(line[0], [("–", None)]) for line in lines],
-    )
+        cells = [same if found.get((what, held)) == found.get((what, "")) else other for held, _ in uses]
+        lines.append([what, *(cells or ["–"])])
+    told = {
+        (at, column): "told" for at, line in enumerate(lines[1:]) for column, one in enumerate(line) if one == other
+    }
+    return Table(lines, told)
 
 
 @experiment(
@@ -320,7 +313,7 @@ MODES = {
 def headline_launcher(record: Record) -> Text:
     rows = record.rows
     if len(rows) < len(MODES):
-        return NOISY
+        return TOO_NOISY
     if not any(row["ran"] for row in rows):
         return both("The launcher does not work on this machine.", "这个启动器在本机用不了。")
     if any(row["exit_code"] == 0 and row["ran"] == 0 for row in rows):
@@ -341,20 +334,11 @@ def say_launcher(record: Record) -> Text:
     )
 
 
-def draw_launcher(record: Record, ax: Any) -> None:
-    heads = (t("copies that ran", "跑了几份"), t("exit code", "退出码"), t("threads of each", "每份的线程"))
-    lines = [
-        (
-            word(MODES[row["mode"]]),
-            [
-                (str(row["ran"]), int(row["ran"] != row["expected"])),
-                (str(row["exit_code"]), None),
-                (row["threads"] or "–", None),
-            ],
-        )
-        for row in record.rows
-    ]
-    table(ax, heads, lines)
+def draw_launcher(record: Record, bets: dict) -> Table:
+    lines = [["", t("copies that ran", "跑了几份"), t("exit code", "退出码"), t("threads of each", "每份的线程")]]
+    for row in record.rows:
+        lines.append([word(MODES[row["mode"]]), str(row["ran"]), str(row["exit_code"]), row["threads"] or "–"])
+    return Table(lines, {(at, 1): "told" for at, row in enumerate(record.rows) if row["ran"] != row["expected"]})
 
 
 @experiment(

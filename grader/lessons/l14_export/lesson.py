@@ -108,8 +108,8 @@ from course.lessons.l14_export.ways_out import quiet
 
 with quiet():
     forgotten = torch.export.export(small_net().train(), (x,)).module()
-print("first time: ", forgotten(x)[0].tolist())
-print("second time:", forgotten(x)[0].tolist())
+print("first time: ", forgotten(x)[0].detach())
+print("second time:", forgotten(x)[0].detach())
 try:
     forgotten.eval()
 except NotImplementedError as error:
@@ -222,8 +222,8 @@ if can("onnx"):
     session = onnxruntime.InferenceSession(sent.model_proto.SerializeToString())
     (scores,) = session.run(None, {session.get_inputs()[0].name: x.numpy()})
     theirs, ours = torch.from_numpy(scores), model(x).detach()
-    print("largest score:", float(ours.abs().max()))
-    print("largest difference:", float((theirs - ours).abs().max()))
+    print(f"largest score: {ours.abs().max():.2g}")
+    print(f"largest difference: {(theirs - ours).abs().max():.1e}")
 else:
     print(pick(next_step("onnx")))
 # %% [markdown] en

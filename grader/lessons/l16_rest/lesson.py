@@ -129,7 +129,7 @@ import warnings
 warnings.filterwarnings("ignore", message=".*quantize_per")
 w = torch.tensor([-1.0, -0.33, 0.0, 0.5, 1.27])
 small = torch.quantize_per_tensor(w, scale=0.01, zero_point=0, dtype=torch.qint8)
-print("stored:", small.int_repr().tolist(), "| read back:", small.dequantize().tolist())
+print("stored:", small.int_repr().tolist(), "| read back:", small.dequantize())
 print("engine:", torch.backends.quantized.engine, "of", torch.backends.quantized.supported_engines)
 predict("16-bet-packed")
 # %%
@@ -193,7 +193,7 @@ keep("quantized.engine")
 tiny = torch.tensor(1e-30)
 for flush in (True, False):
     can = torch.set_flush_denormal(flush)
-    print("flush:", flush, "| 1e-30 * 1e-9 =", (tiny * 1e-9).item(), "| this CPU can:", can)
+    print(f"flush: {flush} | 1e-30 * 1e-9 = {tiny * 1e-9:.1e} | this CPU can: {can}")
 predict("16-bet-flush")
 # %%
 observe("16-flushed")

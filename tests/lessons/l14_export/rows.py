@@ -61,3 +61,15 @@ SHOWN = {
         {"door": door, "plain": "", "converted": "" if door == "dense" else "MadeUpError"} for door in DOORS
     ]
 }
+
+
+def doors(*works):
+    return [{"door": door, "plain": "", "converted": "" if door in works else "MadeUpError"} for door in DOORS]
+
+
+BRANCHES = {
+    "14-what-it-keeps": [[{**row, "trace": 0} for row in kept("train")], kept("cudnn.enabled"), kept("train")[:4]],
+    "14-mkldnn-leaves": [doors(), doors(*DOORS), doors("save", "dense"), doors("dense")[:2]],
+    "14-same-bits": [layers(0.0, 0.3), layers(0.004, 0.0), layers(0.4, 0.0)[:1]],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""

@@ -191,6 +191,14 @@ HEADLINES = {
     "16-einsum": [
         (einsums(5.0), "100 times faster, and a tiny one slower"),
         (einsums(1.0), "none became slower"),
+        (
+            [{**row, **(ratio(1.5) if row["case"] == "two operands" else {})} for row in einsums(1.0)],
+            "another one slower",
+        ),
+        (
+            [{**row, **(ratio(1.0, 0.3) if row["case"] == "two operands" else {})} for row in einsums(1.0)],
+            "100 times faster.",
+        ),
         (einsums(1.0, best=1.0), "made nothing faster"),
         (einsums(1.0, width=0.3), "Too noisy"),
         ([], "Too noisy"),
@@ -210,6 +218,7 @@ HEADLINES = {
         (engines(0.14, 1.9), "or slower"),
         (engines(0.14, 0.9), "at least as fast"),
         (engines(1.5, 1.9), "slower with every engine"),
+        (engines(1.0, 1.9), "faster with none"),
         (engines(1.0, 1.0, width=0.4), "Too noisy"),
     ],
     "16-packed": [
@@ -217,13 +226,15 @@ HEADLINES = {
         (packed("runner"), "Who the switch names"),
         (packed("error"), "refused"),
         (packed("both"), "no telling"),
-        (packed("neither"), "Too noisy"),
+        (packed("neither"), "neither engine"),
+        (packed("maker")[:2] + packed("runner")[2:], "Not every engine"),
         (packed("maker")[:1], "Only one engine"),
     ],
     "16-half-answer": [
         (shares(0.505), "half the answer"),
         (shares(1.0), "the true sum"),
         (shares(0.505, said=1), "with a warning"),
+        (shares(0.7), "a wrong answer"),
         (shares(0.505, own=0.505), "On this CPU"),
         ([], "Too noisy"),
     ],
@@ -243,6 +254,7 @@ HEADLINES = {
     "16-cpu-order": [
         (orders("flash"), "ignored the order, and obeyed"),
         (orders("flash", off="flash"), "ignored the order, and the switch"),
+        (orders("", error=1), "with an error"),
         (orders("math"), "followed the order, and the switch"),
         (orders("math", off="flash"), "and not the switch"),
         (orders("flash")[:1], "Too noisy"),
@@ -251,7 +263,8 @@ HEADLINES = {
         (neighbours(0.6, 8.0), "lose the slowest"),
         (neighbours(0.6, 0.6), "even beside"),
         (neighbours(1.5, 4.0), "only lose"),
-        (neighbours(1.0, 8.0, spread=0.1), "undecided"),
+        (neighbours(1.0, 8.0, spread=0.1), "nothing certain"),
+        (neighbours(1.0, 1.0, spread=0.005), "changed nothing"),
         (neighbours(1.0, 1.0, spread=0.3), "Too noisy"),
         (neighbours(0.6, 8.0, rounds=4), "Too noisy"),
     ],
@@ -277,3 +290,5 @@ HEADLINES = {
     ],
 }
 """Experiment -> invented rows, each with a piece of the headline that they lead to."""
+BRANCHES = {name: [rows for rows, _ in cases if rows] for name, cases in HEADLINES.items()}
+"""The same rows for the tests of all lessons."""
