@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import shorten
 
 import torch
 from torch.nn import functional as F
@@ -27,12 +28,15 @@ def interval(row: dict) -> str:
     return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
 
 
-def with_bets(lines: list[list[str]], marks: dict, said: dict[int, str]) -> Table:
-    """A table with a last column for the bet: line -> what was bet of it. Without a bet there is no such column."""
+def with_bets(lines: list[list[str]], marks: dict, said: dict[int, str], head: str) -> Table:
+    """A table with a last column for the bet: line -> what was bet of it. Without a bet there is no such column.
+
+    head: the name of the column that the bet speaks of.
+    """
     if not said:
         return Table(lines, marks)
-    added = [[*line, said.get(number - 1, "")] for number, line in enumerate(lines)]
-    return Table(added, marks, {(number, len(lines[0])) for number in said})
+    added = [[*line, said.get(number, "")] for number, line in enumerate(lines[1:])]
+    return Table([[*lines[0], head], *added], marks, {(number, len(lines[0])) for number in said})
 
 
 # --- 13-who-attends -----------------------------------------------------------------------------------------
@@ -110,21 +114,24 @@ def say_who_attends(record: Record) -> Text:
 
 
 def draw_who_attends(record: Record, bets: dict) -> Table:
-    reasons = {"-": t("torch gives no reason", "torch 没说原因")}
-    lines = [["", t("kernel", "kernel"), t("why flash refuses, in torch's words", "flash 为何拒绝（torch 的原话）")]]
-    lines += [
-        [word(CASES[row["case"]]), row["kernel"], reasons.get(row["refusal"], row["refusal"].split(".")[0])]
-        for row in record.rows
-    ]
-    place = {row["case"]: number for number, row in enumerate(record.rows)}
+    """The kernel of each call, and the beginning of torch's reason; a bet stands in the column of reasons."""
     kernel = {"a": "math", "b": "flash", "c": "memory-efficient"}.get(bets.get("13-bet-cpu", ""))
     refused = {option: case for case, option in ASKED.items()}.get(bets.get("13-bet-inputs", ""))
-    said = {place["plain"]: kernel} if kernel and "plain" in place else {}
-    if refused in place:
-        said[place[refused]] = t("flash refuses", "flash 拒绝")
-    return with_bets(
-        lines, {(number, 1): "told" for number, row in enumerate(record.rows) if row["kernel"] != "flash"}, said
-    )
+    lines = [["", t("kernel", "kernel"), t("why flash refuses, in torch's words", "flash 为何拒绝（torch 的原话）")]]
+    marks, mine = {}, set()
+    for number, row in enumerate(record.rows):
+        reason = shorten(row["refusal"].split(".")[0], 58, placeholder="…")
+        reason = t("torch gives no reason", "torch 没说原因") if reason == "-" else reason
+        if row["kernel"] != "flash":
+            marks[number, 1] = "told"
+        if kernel and row["case"] == "plain":
+            mine.add((number, 2))
+            reason = t(f"{kernel} computes it", f"由 {kernel} 来算")
+        elif row["case"] == refused:
+            mine.add((number, 2))
+            reason = reason or t("flash refuses it", "flash 拒绝")
+        lines.append([word(CASES[row["case"]]), row["kernel"], reason])
+    return Table(lines, marks, mine)
 
 
 def settle_who_attends(record: Record) -> dict[str, str | None]:

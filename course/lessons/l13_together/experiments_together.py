@@ -77,7 +77,7 @@ def say_recompiles(record: Record) -> Text:
 
 
 def draw_recompiles(record: Record, bets: dict) -> Table:
-    words = (t("the old code runs on", "照跑旧代码"), t("compiled again", "重新编译"))
+    words = (t("old code runs on", "照跑旧代码"), t("compiled again", "重新编译"))
     lines = [["", t("moved", "改了之后"), t("put back", "改回去之后")]]
     lines += [
         [
@@ -90,7 +90,9 @@ def draw_recompiles(record: Record, bets: dict) -> Table:
     bet = bets.get("13-bet-recompile", "")
     asked = {"mkldnn.enabled": "ac", "set_num_threads": "bc"}  # the options that say: this one compiles again
     said = {place[name]: words[bet in options] for name, options in asked.items() if bet and name in place}
-    return with_bets(lines, {(number, 1): "told" for number, row in enumerate(record.rows) if row["again"]}, said)
+    return with_bets(
+        lines, {(number, 1): "told" for number, row in enumerate(record.rows) if row["again"]}, said, lines[0][1]
+    )
 
 
 def settle_recompiles(record: Record) -> dict[str, str | None]:
@@ -175,14 +177,17 @@ def draw_baked(record: Record, bets: dict) -> Table:
         for row in record.rows
     ]
     options = {
-        "a": t("then off: math, compiled again", "关掉后：math，重新编译"),
-        "b": t("then off: math, the old code", "关掉后：math，旧代码"),
-        "c": t("then off: flash", "关掉后：flash"),
+        "a": t("math, compiled again", "math，重新编译"),
+        "b": t("math, the old code", "math，旧代码"),
+        "c": "flash",
     }
     mine = options.get(bets.get("13-bet-baked", ""))
     said = {number: mine for number, row in enumerate(record.rows) if mine and row["backend"] == "aot_eager"}
     return with_bets(
-        lines, {(number, 2): "told" for number, row in enumerate(record.rows) if row["after"] == "flash"}, said
+        lines,
+        {(number, 2): "told" for number, row in enumerate(record.rows) if row["after"] == "flash"},
+        said,
+        lines[0][2],
     )
 
 
@@ -280,11 +285,11 @@ def draw_who_inherits(record: Record, bets: dict) -> Table:
     arrive = {"a": ("flash_sdp_enabled", *OF_THREAD), "b": ("flash_sdp_enabled",), "c": OF_THREAD, "d": ()}
     mine = arrive.get(bets.get("13-bet-thread", ""))
     said = {
-        number: t("new thread: ", "新线程：") + row["main" if row["setting"] in mine else "default"]
+        number: row["main" if row["setting"] in mine else "default"]
         for number, row in enumerate(record.rows)
         if mine is not None and row["setting"] in arrive["a"]
     }
-    return with_bets(lines, marks, said)
+    return with_bets(lines, marks, said, heads[1])
 
 
 def settle_who_inherits(record: Record) -> dict[str, str | None]:
@@ -392,11 +397,9 @@ def draw_autocast(record: Record, bets: dict) -> Table:
         lines.append([row["operation"], row["outside"], row["inside"], *map(lines_of, outside)])
         marks |= {(number, 2): "told"} if row["inside"] != row["outside"] else {}
         marks |= {(number, 4): "told"} if len(set(map(bool, outside))) > 1 else {}
-    mine = {"a": t("in autocast: MKL", "autocast 里：MKL"), "b": t("in autocast: oneDNN", "autocast 里：oneDNN")}.get(
-        bets.get("13-bet-library", "")
-    )
+    mine = {"a": "MKL", "b": "oneDNN"}.get(bets.get("13-bet-library", ""))
     said = {number: mine for number, row in enumerate(record.rows) if mine and row["operation"] == "Linear"}
-    return with_bets(lines, marks, said)
+    return with_bets(lines, marks, said, inside)
 
 
 def settle_autocast(record: Record) -> dict[str, str | None]:
