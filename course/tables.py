@@ -71,8 +71,13 @@ class Table:
 
     @property
     def alt(self) -> str:
-        """The same in words, line by line."""
-        return "\n".join(as_text([line for line in self.lines if any(line)], figures=False))
+        """The same in words, line by line; a cell that was bet on says so."""
+        mine = t(" (your bet)", "（你的注）")
+        said = [
+            [cell + mine * ((number, at) in self.bets) for at, cell in enumerate(line)]
+            for number, line in enumerate(self.lines, -1)
+        ]
+        return "\n".join(as_text([line for line in said if any(line)], figures=False))
 
     def bet_on(self, line: int | None, said: Sequence[str]) -> Table:
         """The table with a bet. said: a text for each cell of a line without its name, empty where nothing was bet.

@@ -15,9 +15,9 @@ from torch import nn
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import ratios
-from course.experiment.words import FEW, NOTHING, doubtful, groups, joined, middle, word
-from course.figures.style import colors
+from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, joined, middle, word
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l12_profiler.cases import SlowPhotos, cases, epoch
 from course.onednn_log import log_of, time_in
@@ -36,6 +36,22 @@ NEAR = 1.1
 COLUMNS = {"total": both("column “total”", "“total” 一列"), "self": both("column “self”", "“self” 一列")}
 
 
+def headline_two_columns(record: Record) -> Text:
+    option = settle_two_columns(record)["12-bet-total"]
+    if option is None:
+        return TOO_NOISY
+    total = times(median([row["total"] for row in record.rows]))
+    said = {
+        "a": both("The column “total” adds up to less than the call took.", "“total” 一列加起来，比实际耗时少。"),
+        "b": both("The column “total” adds up to about what the call took.", "“total” 一列加起来，和实际耗时差不多。"),
+        "c": both(
+            f"The column “total” adds up to {total} times what the call took.",
+            f"“total” 一列加起来，是实际耗时的 {total} 倍。",
+        ),
+    }
+    return said[option]
+
+
 def say_two_columns(record: Record) -> Text:
     if len(record.rows) < FEW:
         return NOTHING
@@ -46,14 +62,21 @@ def say_two_columns(record: Record) -> Text:
     )
 
 
-def draw_two_columns(record: Record, ax: Any) -> None:
-    from course.figures import samples
-
-    samples(
-        ax,
-        {word(said): [row[key] for row in record.rows] for key, said in COLUMNS.items()},
-        "",
-        what=t("sum of the column / time of the call", "该列之和 / 整次调用的耗时"),
+def draw_two_columns(record: Record, bets: dict) -> Sheet:
+    own, total = (median([row[key] for row in record.rows]) for key in ("self", "total"))
+    spans = {
+        "a": (t("clearly less", "明显更少"), (0.0, 0.8)),
+        "b": (t("about the same", "差不多"), (0.8, 1.25)),
+        "c": (t("clearly more", "明显更多"), (1.25, max(total, 2.5))),
+    }
+    words, span = spans.get(bets.get("12-bet-total", ""), ("", None))
+    return bars(
+        [
+            Bar(t("the call itself", "调用本身"), 1.0, "1", quiet=True),
+            Bar(word(COLUMNS["self"]), own, t(f"{own:.2g} times the call", f"{own:.2g} 倍")),
+            Bar(word(COLUMNS["total"]), total, t(f"{total:.2g} times the call", f"{total:.2g} 倍")),
+        ],
+        Bet(words, rows=[2], span=span) if span else None,
     )
 
 
@@ -108,6 +131,34 @@ CASES_SAID = {
 }
 
 
+REPAIRS = {"photos": "a", "layers": "b", "scores": "c"}  # case -> the option that bets on it
+
+
+def headline_repairs(record: Record) -> Text:
+    rows = record.rows
+    if len(rows) < len(CASES_SAID) or any(row["low"] is None for row in rows):
+        return TOO_NOISY
+    best = min(rows, key=lambda row: row["ratio"])
+    if all(row["low"] > 0.98 for row in rows):
+        return both("Not one of the three repairs saves time here.", "在这里，三处修改都没省下时间。")
+    if best["high"] >= 1:
+        return TOO_NOISY
+    said = {
+        "a": both("The photos in float64 by accident: that repair saves most.", "照片误用了 float64，改回来省得最多。"),
+        "b": both("No more reorders in the layers: that repair saves most.", "卷积层不再重排，省得最多。"),
+        "c": both(
+            f"No more asking number by number: the scores are {times(1 / best['ratio'])} times as fast.",
+            f"不再逐个取数，算分数的速度是原来的 {times(1 / best['ratio'])} 倍。",
+        ),
+    }
+    option = settle_repairs(record)["12-bet-repair"]
+    if option:
+        return said[option]
+    if all(row["high"] < 1 for row in rows):
+        return both("All three repairs save time; which saves most stays open.", "三处修改都省时间，哪个最省还说不准。")
+    return TOO_NOISY
+
+
 def say_repairs(record: Record) -> Text:
     rows = record.rows
     if not rows:
@@ -126,21 +177,21 @@ def say_repairs(record: Record) -> Text:
     )
 
 
-def draw_repairs(record: Record, ax: Any) -> None:
-    ratios(
-        ax,
-        record.rows,
-        [f"{word(CASES_SAID[row['case']])}\n{row['code'][:34]}" for row in record.rows],
-        t("time after the repair / before (left of 1: faster)", "修好之后 / 之前（1 的左边：更快）"),
+def draw_repairs(record: Record, bets: dict) -> Sheet:
+    bet = bets.get("12-bet-repair")
+    mine = next((number for number, row in enumerate(record.rows) if REPAIRS[row["case"]] == bet), None)
+    return ratio_rows(
+        [Ratio(word(CASES_SAID[row["case"]]), row["ratio"], row["low"], row["high"]) for row in record.rows],
+        (t("the repair saves time", "修好之后更快"), t("costs time", "更慢")),
+        None if mine is None else Bet(t("saves most", "省得最多"), rows={mine: "left"}),
     )
 
 
 def settle_repairs(record: Record) -> dict[str, str | None]:
     """The largest gain, where its interval lies clear of the others'."""
-    options = {"photos": "a", "layers": "b", "scores": "c"}
     best, *others = sorted(record.rows, key=lambda row: row["ratio"]) or [None]
     clear = best is not None and len(others) == 2 and all(best["high"] < other["low"] for other in others)
-    return {"12-bet-repair": options.get(best["case"]) if clear else None}
+    return {"12-bet-repair": REPAIRS.get(best["case"]) if clear else None}
 
 
 @experiment(
@@ -192,6 +243,23 @@ WHERE = {
 }
 
 
+PLACES = {"operations": "a", "loader": "b", "outside": "c"}  # where the wait stands -> the option that says so
+
+
+def headline_wait_for_data(record: Record) -> Text:
+    share = 100 * median([row["loader"] for row in record.rows]) if record.rows else 0
+    said = {
+        "a": both("Most of the time stands in the operations, not in a wait.", "大部分时间记在操作里，不是等待。"),
+        "b": both(
+            f"Slow data: {share:.0f} % of the time stands in the loader's own row.",
+            f"数据太慢：{share:.0f}% 的时间记在加载器自己那一行。",
+        ),
+        "c": both("Slow data: most of the time stands in no row at all.", "数据太慢，大部分时间哪一行都没记。"),
+        None: TOO_NOISY,
+    }
+    return said[settle_wait_for_data(record)["12-bet-wait"]]
+
+
 def say_wait_for_data(record: Record) -> Text:
     if len(record.rows) < FEW:
         return NOTHING
@@ -209,29 +277,23 @@ def say_wait_for_data(record: Record) -> Text:
     )
 
 
-def draw_wait_for_data(record: Record, ax: Any) -> None:
-    left = 0.0
-    for (key, said), colour in zip(WHERE.items(), (colors()[2], colors()[1], colors()[0]), strict=True):
-        share = 100 * median([row[key] for row in record.rows])
-        ax.barh(
-            [0],
-            [share],
-            left=left,
-            height=0.5,
-            color=colour,
-            label=t(f"{said['en']}: {share:.0f} %", f"{said['zh']}：{share:.0f}%"),
-        )
-        left += share
-    ax.set(yticks=[], xlim=(0, 100), ylim=(-0.5, 0.9))
-    ax.set_xlabel(t("share of one pass over the data (%)", "占整个过程的百分比（%）"))
-    ax.legend(loc="upper left", ncols=1)
+def draw_wait_for_data(record: Record, bets: dict) -> Sheet:
+    share = {key: 100 * median([row[key] for row in record.rows]) for key in WHERE}
+    most = max(share, key=share.__getitem__)
+    mine = [number for number, key in enumerate(WHERE) if PLACES[key] == bets.get("12-bet-wait")]
+    return bars(
+        [
+            Bar(word(said), share[key], t(f"{share[key]:.0f} %", f"{share[key]:.0f}%"), quiet=key != most)
+            for key, said in WHERE.items()
+        ],
+        Bet(t("the wait stands here", "等待记在这里"), rows=mine) if mine else None,
+    )
 
 
 def settle_wait_for_data(record: Record) -> dict[str, str | None]:
     """Where more than half of the time stands, in each of the traces."""
-    options = {"operations": "a", "loader": "b", "outside": "c"}
     if len(record.rows) >= FEW:
-        for key, option in options.items():
+        for key, option in PLACES.items():
             if all(row[key] > 0.5 for row in record.rows):
                 return {"12-bet-wait": option}
     return {"12-bet-wait": None}
@@ -299,6 +361,25 @@ def _spread(rows: list[dict]) -> dict[tuple[str, str], list[float]]:
     return found
 
 
+def headline_cost(record: Record) -> Text:
+    said = {
+        "a": both(
+            "The profiler slows a few large operations more than many small ones.",
+            "profiler 对大操作的拖累，比对小操作更重。",
+        ),
+        "b": both(
+            "The profiler slows many small operations more than a few large ones.",
+            "profiler 对小操作的拖累，比对大操作更重。",
+        ),
+        "c": both(
+            "With the profiler on, small and large operations change by the same factor.",
+            "开了 profiler，大小操作的耗时变化倍数差不多。",
+        ),
+        None: TOO_NOISY,
+    }
+    return said[settle_cost(record)["12-bet-cost"]]
+
+
 def say_cost(record: Record) -> Text:
     found = _spread(record.rows)
     if len(found) < len(SETTINGS) * len(WORKS_SAID) or min(map(len, found.values())) < FEW:
@@ -321,25 +402,24 @@ def say_cost(record: Record) -> Text:
     )
 
 
-def draw_cost(record: Record, ax: Any) -> None:
-    from course.figures.plots import grouped
-
-    found = _spread(record.rows)
-    series = {}
-    for work, said in WORKS_SAID.items():
-        spans = [median_interval(found[work, one]) for one in SETTINGS]
-        series[word(said)] = [
-            (median(found[work, one]), span.low, span.high) for one, span in zip(SETTINGS, spans, strict=True)
-        ]
-    grouped(
-        ax,
-        [word(SETTINGS_SAID[one]) for one in SETTINGS],
-        series,
-        "",
-        what=t("time / time without a profiler", "耗时 / 不开 profiler 的耗时"),
-        reference=1.0,
-        log=True,
-    )
+def draw_cost(record: Record, bets: dict) -> Sheet:
+    """Both works while the profiler runs; then the small ones with more written down."""
+    found, rows = _spread(record.rows), []
+    for work, setting in (
+        *((work, "profile") for work in WORKS_SAID),
+        ("many small", "shapes"),
+        ("many small", "stack"),
+    ):
+        span = median_interval(found[work, setting])
+        remark = "profile()" if setting == "profile" else word(SETTINGS_SAID[setting])
+        rows.append(Ratio(word(WORKS_SAID[work]), median(found[work, setting]), span.low, span.high, remark))
+    options = {
+        "a": Bet(t("slowed more", "拖慢得更多"), rows={0: "right"}),
+        "b": Bet(t("slowed more", "拖慢得更多"), rows={1: "right"}),
+        "c": Bet(t("both alike", "两种差不多"), rows={0: "right", 1: "right"}),
+    }
+    sides = (t("less time with the profiler", "开 profiler 反而更快"), t("more time", "更慢"))
+    return ratio_rows(rows, sides, options.get(bets.get("12-bet-cost", "")))
 
 
 def settle_cost(record: Record) -> dict[str, str | None]:

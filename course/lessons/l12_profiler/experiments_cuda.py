@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import table
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY
+from course.figures.kinds import Bar, bars
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l12_profiler.experiments import LESSON
 from course.records import Record
@@ -32,6 +31,19 @@ def _waits(record: Record) -> list[float]:
     return [sum(row["mean_us"] * row["calls"] for row in _kernels(record, "wait", call)) for call in (1, 2)]
 
 
+def headline_gpu_trace(record: Record) -> Text:
+    counts = _counts(record)
+    if not all(min(pair) for pair in counts.values()):
+        return TOO_NOISY
+    extra = {story: first - second for story, (first, second) in counts.items()}
+    if extra["search on"] > max(extra["search off"], 0):
+        return both(
+            "The trace shows the search: extra kernels in the first call only.",
+            "trace 里看得到搜索：第一次调用多跑了 kernel。",
+        )
+    return both("This trace shows no sign of the search.", "这份 trace 里看不出搜索。")
+
+
 def say_gpu_trace(record: Record) -> Text:
     counts, (idle, queued), copies = _counts(record), _waits(record), _kernels(record, "copy", 1)
     if not all(min(pair) for pair in counts.values()) or not idle or not queued or not copies:
@@ -46,14 +58,21 @@ def say_gpu_trace(record: Record) -> Text:
     )
 
 
-def draw_gpu_trace(record: Record, ax: Any) -> None:
-    counts, (idle, queued) = _counts(record), _waits(record)
-    lines = [
-        (t("kernels, search off", "kernel 数，关搜索"), [(str(one), None) for one in counts["search off"]]),
-        (t("kernels, search on", "kernel 数，开搜索"), [(str(one), None) for one in counts["search on"]]),
-        (t(".item(): idle, queued", ".item()：无排队、有排队"), [(f"{idle:.3g} µs", None), (f"{queued:.3g} µs", None)]),
-    ]
-    table(ax, [t("first", "第一次"), t("second", "第二次")], lines)
+def draw_gpu_trace(record: Record, bets: dict) -> Sheet:
+    names = {"search off": t("search off", "关搜索"), "search on": t("search on", "开搜索")}
+    calls = (t("first call", "第 1 次"), t("second call", "第 2 次"))
+    return bars(
+        [
+            Bar(
+                f"{names[story]}{t(', ', '，')}{call}",
+                count,
+                t(f"{count} kernel{'s' * (count != 1)}", f"{count} 种 kernel"),
+                quiet=story == "search off",
+            )
+            for story, pair in _counts(record).items()
+            for call, count in zip(calls, pair, strict=True)
+        ]
+    )
 
 
 @experiment(

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from textwrap import shorten
 
 import torch
 from torch.nn import functional as F
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import table
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
+from course.figures.kinds import Bar, Bet, bars, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
 from course.records import Record
+from course.tables import Table
 
 LESSON = "13_together"
 LENGTHS = (64, 256, 1024)
@@ -24,6 +26,17 @@ attend = F.scaled_dot_product_attention
 def interval(row: dict) -> str:
     """0.61 [0.58, 0.64] of a row with ratio, low, high."""
     return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def with_bets(lines: list[list[str]], marks: dict, said: dict[int, str], head: str) -> Table:
+    """A table with a last column for the bet: line -> what was bet of it. Without a bet there is no such column.
+
+    head: the name of the column that the bet speaks of.
+    """
+    if not said:
+        return Table(lines, marks)
+    added = [[*line, said.get(number, "")] for number, line in enumerate(lines[1:])]
+    return Table([[*lines[0], head], *added], marks, {(number, len(lines[0])) for number in said})
 
 
 # --- 13-who-attends -----------------------------------------------------------------------------------------
@@ -66,6 +79,25 @@ def _cases() -> dict[str, Callable[[], torch.Tensor]]:
     }
 
 
+def headline_who_attends(record: Record) -> Text:
+    kernel = {row["case"]: row["kernel"] for row in record.rows}
+    lost = sum(one != "flash" for one in kernel.values())
+    if "plain" not in kernel:
+        return TOO_NOISY
+    if lost == len(kernel):
+        return both("On this CPU flash computed not one of these calls.", "这台 CPU 上，没有一次调用走 flash。")
+    if kernel["plain"] != "flash":
+        return both(
+            "Plain attention does not run flash here, other inputs do.", "这里普通输入不走 flash，别的输入反而走。"
+        )
+    if not lost:
+        return both("On this CPU flash takes every input we tried.", "这台 CPU 上，试过的输入 flash 全收。")
+    return both(
+        f"Even a CPU runs flash attention, but {lost} kind{'s' * (lost > 1)} of input lose{'s' * (lost == 1)} it.",
+        f"CPU 也会走 flash，但有 {lost} 种输入走不了。",
+    )
+
+
 def say_who_attends(record: Record) -> Text:
     rows = record.rows
     if not rows:
@@ -81,20 +113,25 @@ def say_who_attends(record: Record) -> Text:
     )
 
 
-def draw_who_attends(record: Record, ax: Any) -> None:
-    heads = (t("kernel", "kernel"), t("why flash refuses, in torch's words", "flash 为何拒绝（torch 的原话）"))
-    reasons = {"-": t("(torch gives no reason)", "（torch 没说原因）")}
-    lines = [
-        (
-            word(CASES[row["case"]]),
-            [
-                (row["kernel"], 0 if row["kernel"] == "flash" else 1),
-                (reasons.get(row["refusal"], row["refusal"].split(".")[0]), None),
-            ],
-        )
-        for row in record.rows
-    ]
-    table(ax, heads, lines)
+def draw_who_attends(record: Record, bets: dict) -> Table:
+    """The kernel of each call, and the beginning of torch's reason; a bet stands in the column of reasons."""
+    kernel = {"a": "math", "b": "flash", "c": "memory-efficient"}.get(bets.get("13-bet-cpu", ""))
+    refused = {option: case for case, option in ASKED.items()}.get(bets.get("13-bet-inputs", ""))
+    lines = [["", t("kernel", "kernel"), t("why flash refuses, in torch's words", "flash 为何拒绝（torch 的原话）")]]
+    marks, mine = {}, set()
+    for number, row in enumerate(record.rows):
+        reason = shorten(row["refusal"].split(".")[0], 58, placeholder="…")
+        reason = t("torch gives no reason", "torch 没说原因") if reason == "-" else reason
+        if row["kernel"] != "flash":
+            marks[number, 1] = "told"
+        if kernel and row["case"] == "plain":
+            mine.add((number, 2))
+            reason = t(f"{kernel} computes it", f"由 {kernel} 来算")
+        elif row["case"] == refused:
+            mine.add((number, 2))
+            reason = reason or t("flash refuses it", "flash 拒绝")
+        lines.append([word(CASES[row["case"]]), row["kernel"], reason])
+    return Table(lines, marks, mine)
 
 
 def settle_who_attends(record: Record) -> dict[str, str | None]:
@@ -128,6 +165,28 @@ def who_attends(budget: Budget) -> list[dict]:
 # --- 13-flash-math ------------------------------------------------------------------------------------------
 
 
+def _longest(record: Record) -> dict | None:
+    """The row of 1024 tokens."""
+    return next((row for row in record.rows if row["tokens"] == 1024), None)
+
+
+def headline_two_kernels(record: Record) -> Text:
+    row = _longest(record)
+    if row is None:
+        return TOO_NOISY
+    if row["flash"] != "flash" or row["math"] != "math":
+        return both("Flash or math did not run here: nothing to compare.", "这里 flash 或 math 没跑成，没法比。")
+    more = row["math_mib"] / row["flash_mib"]
+    if more < 0.8:
+        return both("Here flash holds more memory than math.", "在这里，flash 占的内存比 math 还多。")
+    if settle_two_kernels(record)["13-bet-memory"] == "a":
+        return both("Here flash saves hardly any memory.", "在这里，flash 几乎没省内存。")
+    return both(
+        f"Same attention, long sequence: math holds {times(more)} times as much memory as flash.",
+        f"同样的注意力，序列一长，math 占的内存是 flash 的 {times(more)} 倍。",
+    )
+
+
 def say_two_kernels(record: Record) -> Text:
     rows = record.rows
     if not rows or any(row["flash"] != "flash" or row["math"] != "math" for row in rows):
@@ -146,37 +205,27 @@ def say_two_kernels(record: Record) -> Text:
     )
 
 
-def draw_two_kernels(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    rows = record.rows
-    names = {
-        "math": t("math: writes the whole table", "math：写下整张表"),
-        "flash": t("flash: block by block", "flash：一块一块算"),
+def draw_two_kernels(record: Record, bets: dict) -> Sheet:
+    """Memory with the longest sequence; a bet outlines the share of math's memory that flash would hold."""
+    row = _longest(record) or record.rows[-1]
+    math, flash = row["math_mib"], row["flash_mib"]
+    spans = {
+        "a": (t("about the same", "差不多"), (0.75 * math, math)),
+        "b": (t("about half", "一半左右"), (0.2 * math, 0.75 * math)),
+        "c": (t("less than a fifth", "不到五分之一"), (0.0, 0.2 * math)),
     }
-    lines(
-        ax,
-        [row["tokens"] for row in rows],
-        {names[kernel]: [row[f"{kernel}_mib"] for row in rows] for kernel in names},
-        log_x=True,
-        log_y=True,
-        xlabel=t("tokens in the sequence", "序列里的 token 数"),
-        ylabel=t("memory held at once (MiB)", "同时占用的内存（MiB）"),
+    words, span = spans.get(bets.get("13-bet-memory", ""), ("", None))
+    return bars(
+        [
+            Bar("math", math, f"{math:.2g} MiB", quiet=True, remark=t("the whole table", "写下整张表")),
+            Bar("flash", flash, f"{flash:.2g} MiB", remark=t("block by block", "一块一块算")),
+        ],
+        Bet(words, rows=[1], span=span) if span else None,
     )
-    for row in rows:
-        ax.annotate(
-            t(f"time × {row['ratio']:.2f}", f"耗时 × {row['ratio']:.2f}"),
-            (row["tokens"], row["flash_mib"]),
-            xytext=(0, -14),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
-        )
-    ax.margins(x=0.12, y=0.2)
 
 
 def settle_two_kernels(record: Record) -> dict[str, str | None]:
-    row = next((one for one in record.rows if one["tokens"] == 1024), None)
+    row = _longest(record)
     if row is None or row["flash"] != "flash" or row["math"] != "math":
         return {"13-bet-memory": None}
     share = row["flash_mib"] / row["math_mib"]

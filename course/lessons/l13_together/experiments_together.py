@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import nn
@@ -11,12 +10,12 @@ from torch.nn import functional as F
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import table
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.i18n import Text, both, t
-from course.lessons.l13_together.experiments import LESSON
+from course.lessons.l13_together.experiments import LESSON, with_bets
 from course.onednn_log import log_of
 from course.records import Record
+from course.tables import Table
 
 PROBES = "course.lessons.l13_together.probes"
 
@@ -25,6 +24,36 @@ PROBES = "course.lessons.l13_together.probes"
 
 def _again(record: Record) -> dict[str, bool]:
     return {row["setting"]: row["again"] > 0 for row in record.rows}
+
+
+def headline_recompiles(record: Record) -> Text:
+    again = _again(record)
+    if not {"nothing", "mkldnn.enabled", "set_num_threads"} <= set(again):
+        return TOO_NOISY
+    if again["nothing"]:
+        return both(
+            "With nothing changed, torch compiled again: this run proves nothing.",
+            "什么都没改也重新编译了，这次结果不算数。",
+        )
+    said = {
+        "a": both(
+            "The oneDNN switch makes torch compile again; a new thread count does not.",
+            "改 oneDNN 开关会重新编译，改线程数不会。",
+        ),
+        "b": both(
+            "A new thread count makes torch compile again; the oneDNN switch does not.",
+            "改线程数会重新编译，改 oneDNN 开关不会。",
+        ),
+        "c": both(
+            "Both make torch compile again: the oneDNN switch and a new thread count.",
+            "改 oneDNN 开关、改线程数，都会重新编译。",
+        ),
+        "d": both(
+            "Neither the oneDNN switch nor a new thread count makes torch compile again.",
+            "改 oneDNN 开关、改线程数，都不会重新编译。",
+        ),
+    }
+    return said[settle_recompiles(record)["13-bet-recompile"] or ""]
 
 
 def say_recompiles(record: Record) -> Text:
@@ -47,17 +76,23 @@ def say_recompiles(record: Record) -> Text:
     )
 
 
-def draw_recompiles(record: Record, ax: Any) -> None:
-    words = (t("the old code runs on", "照跑旧代码"), t("compiled again", "重新编译"))
-    heads = (t("moved", "改了之后"), t("put back", "改回去之后"))
-    lines = [
-        (
+def draw_recompiles(record: Record, bets: dict) -> Table:
+    words = (t("old code runs on", "照跑旧代码"), t("compiled again", "重新编译"))
+    lines = [["", t("moved", "改了之后"), t("put back", "改回去之后")]]
+    lines += [
+        [
             t("nothing moved (control)", "什么都没改（对照）") if row["setting"] == "nothing" else row["setting"],
-            [(words[row[when] > 0], int(row[when] > 0)) for when in ("again", "back")],
-        )
+            *(words[row[when] > 0] for when in ("again", "back")),
+        ]
         for row in record.rows
     ]
-    table(ax, heads, lines)
+    place = {row["setting"]: number for number, row in enumerate(record.rows)}
+    bet = bets.get("13-bet-recompile", "")
+    asked = {"mkldnn.enabled": "ac", "set_num_threads": "bc"}  # the options that say: this one compiles again
+    said = {place[name]: words[bet in options] for name, options in asked.items() if bet and name in place}
+    return with_bets(
+        lines, {(number, 1): "told" for number, row in enumerate(record.rows) if row["again"]}, said, lines[0][1]
+    )
 
 
 def settle_recompiles(record: Record) -> dict[str, str | None]:
@@ -97,6 +132,29 @@ RUNS = {
 }
 
 
+def headline_baked(record: Record) -> Text:
+    row = next((one for one in record.rows if one["backend"] == "aot_eager"), None)
+    if row is None:
+        return TOO_NOISY
+    said = {
+        "a": both(
+            "Flash switched off: the compiled code notices, and is compiled again.",
+            "关掉 flash，编译过的代码会发现，并重新编译。",
+        ),
+        "b": both(
+            "Flash switched off: the compiled code obeys without compiling again.",
+            "关掉 flash，编译过的代码不用重新编译就照办。",
+        ),
+        "c": both(
+            "Flash switched off, yet code compiled before still runs it.", "flash 已经关了，之前编译的代码照跑不误。"
+        ),
+        None: both(
+            "Compiled attention never ran flash here: nothing to switch off.", "这里编译后没跑过 flash，关不关都一样。"
+        ),
+    }
+    return said[settle_baked(record)["13-bet-baked"]]
+
+
 def say_baked(record: Record) -> Text:
     rows = [row for row in record.rows if row["backend"] != "inside"]
     if not rows:
@@ -111,20 +169,26 @@ def say_baked(record: Record) -> Text:
     )
 
 
-def draw_baked(record: Record, ax: Any) -> None:
-    heads = (t("flash on", "flash 开"), t("then off", "随后关掉"), t("after reset()", "reset() 之后"))
+def draw_baked(record: Record, bets: dict) -> Table:
     pieces = {"written out": t("math, written out", "math，已拆成算子")}
-    lines = [
-        (
-            word(RUNS[row["backend"]]),
-            [
-                (pieces.get(row[when], row[when]), int(row[when] == "flash") if when == "after" else None)
-                for when in ("before", "after", "reset")
-            ],
-        )
+    lines = [["", t("flash on", "flash 开"), t("then off", "随后关掉"), t("after reset()", "reset() 之后")]]
+    lines += [
+        [word(RUNS[row["backend"]]), *(pieces.get(row[when], row[when]) for when in ("before", "after", "reset"))]
         for row in record.rows
     ]
-    table(ax, heads, lines)
+    options = {
+        "a": t("math, compiled again", "math，重新编译"),
+        "b": t("math, the old code", "math，旧代码"),
+        "c": "flash",
+    }
+    mine = options.get(bets.get("13-bet-baked", ""))
+    said = {number: mine for number, row in enumerate(record.rows) if mine and row["backend"] == "aot_eager"}
+    return with_bets(
+        lines,
+        {(number, 2): "told" for number, row in enumerate(record.rows) if row["after"] == "flash"},
+        said,
+        lines[0][2],
+    )
 
 
 def settle_baked(record: Record) -> dict[str, str | None]:
@@ -164,6 +228,33 @@ def _sees(record: Record, who: str, names: tuple[str, ...]) -> set[bool]:
     return {row[who] == row["main"] for row in record.rows if row["setting"] in names and row[who]}
 
 
+def headline_who_inherits(record: Record) -> Text:
+    wall = tuple(row["setting"] for row in record.rows if row["setting"] not in OF_THREAD)
+    switches, own = _sees(record, "thread", wall), _sees(record, "thread", OF_THREAD)
+    if not switches or not own:
+        return TOO_NOISY
+    if len(switches) > 1 or len(own) > 1:
+        return both("A new thread sees some of your settings, not all.", "新线程只看得到你的一部分设置。")
+    said = {
+        (True, True): both(
+            "A new thread sees all of it: your switches, no_grad and autocast.",
+            "新线程全看得到：开关、no_grad 和 autocast。",
+        ),
+        (True, False): both(
+            "A new thread sees your switches, but not your no_grad or autocast.",
+            "新线程看得到你的开关，看不到 no_grad 和 autocast。",
+        ),
+        (False, True): both(
+            "A new thread sees no_grad and autocast, but not your switches.",
+            "新线程看得到 no_grad 和 autocast，看不到开关。",
+        ),
+        (False, False): both(
+            "A new thread starts afresh and sees nothing you set.", "新线程从头开始，你的设置都看不到。"
+        ),
+    }
+    return said[switches.pop(), own.pop()]
+
+
 def say_who_inherits(record: Record) -> Text:
     rows = record.rows
     if not rows:
@@ -181,50 +272,24 @@ def say_who_inherits(record: Record) -> Text:
     return both(f"Settings that do not arrive: {told('en')}.", f"没有传过去的设置。{told('zh')}。")
 
 
-def draw_who_inherits(record: Record, ax: Any) -> None:
-    """Three processes as boxes: switches on the wall of each, and what a thread has in its apron."""
-    from matplotlib.patches import FancyBboxPatch
-
-    from course.figures.style import colors, faint, guide
-
-    orange, wall = colors()[1], [row for row in record.rows if row["setting"] not in OF_THREAD]
-    own = [row for row in record.rows if row["setting"] in OF_THREAD]
-    middle, low = 1.6 + len(wall), 3.4 + len(wall) + len(own)
-
-    def box(left: float, top: float, wide: float, high: float, title: str, colour: str) -> None:
-        shape = FancyBboxPatch(
-            (left, top), wide, high, boxstyle="round,pad=0,rounding_size=0.25", facecolor="none", edgecolor=colour
-        )
-        ax.add_patch(shape)
-        ax.text(left + 0.2, top + 0.5, title, va="center", fontsize=10, color=guide())
-
-    def listed(rows: list[dict], who: str, left: float, top: float) -> None:
-        for place, row in enumerate(rows):
-            other = row[who] not in ("", row["main"])
-            ax.text(
-                left + 0.25,
-                top + place,
-                f"{'◆ ' if other else ''}{row['setting']} {row[who] or '–'}",
-                va="center",
-                fontsize=8.5,
-                **({"color": orange} if other else {}),
-            )
-
-    box(0, 0, 10.9, low, t("this process: one wall, two threads", "这个进程：一面墙，两个线程"), guide())
-    listed(wall, "main", 0, 1.5)
-    for who, left, title in (("main", 0.2, t("main thread", "主线程")), ("thread", 5.5, word(WHO["thread"]))):
-        box(left, middle, 5.2, low - middle - 0.25, title, faint())
-        listed(own, who, left, middle + 1.5)
-    for who, left, wide in (("fork", 11.2, 6.0), ("spawn", 17.5, 6.6)):
-        box(left, 0, wide, low, word(WHO[who]), guide())
-        listed(wall, who, left, 1.5)
-        listed(own, who, left, middle + 1.5)
-    ax.set(xlim=(-0.1, 24.2), ylim=(low + 0.1, -0.1), xticks=[], yticks=[])
-    ax.set_xlabel(t("orange ◆: not what the main thread has set", "橙色 ◆：和主线程设的不一样"))
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
-    if len(ax.figure.axes) == 1:
-        ax.figure.set_figheight(0.25 * low + 0.6)
+def draw_who_inherits(record: Record, bets: dict) -> Table:
+    """What each reads; marked where it is not what the main thread has set."""
+    heads = [t("main thread", "主线程"), *(word(name) for name in WHO.values())]
+    lines = [["", *heads], *([row["setting"], row["main"], *(row[who] or "–" for who in WHO)] for row in record.rows)]
+    marks = {
+        (number, at): "told"
+        for number, row in enumerate(record.rows)
+        for at, who in enumerate(WHO, 2)
+        if row[who] not in ("", row["main"])
+    }
+    arrive = {"a": ("flash_sdp_enabled", *OF_THREAD), "b": ("flash_sdp_enabled",), "c": OF_THREAD, "d": ()}
+    mine = arrive.get(bets.get("13-bet-thread", ""))
+    said = {
+        number: row["main" if row["setting"] in mine else "default"]
+        for number, row in enumerate(record.rows)
+        if mine is not None and row["setting"] in arrive["a"]
+    }
+    return with_bets(lines, marks, said, heads[1])
 
 
 def settle_who_inherits(record: Record) -> dict[str, str | None]:
@@ -275,6 +340,37 @@ def _changed(record: Record) -> list[str]:
     return [row["operation"] for row in record.rows if row["inside"] != row["outside"]]
 
 
+def headline_autocast(record: Record) -> Text:
+    row = next((one for one in record.rows if one["operation"] == "Linear"), None)
+    if row is None:
+        return TOO_NOISY
+    if row["inside"] == row["outside"]:
+        return both("autocast leaves the linear layer's type as it is here.", "在这里，autocast 没换 Linear 的类型。")
+    if not any(one["lines_outside"] for one in record.rows):
+        return both(
+            "autocast changes types here; oneDNN's log does not tell who computes.",
+            "autocast 换了类型；谁在算，oneDNN 日志没说。",
+        )
+    if row["lines_outside"] and row["lines_inside"]:
+        return both(
+            "autocast changes the type; oneDNN computes the linear layer either way.",
+            "autocast 换了类型，Linear 始终由 oneDNN 算。",
+        )
+    if row["lines_outside"]:
+        return both(
+            "autocast takes the linear layer away from oneDNN here.", "进了 autocast，Linear 不再由 oneDNN 算。"
+        )
+    if row["lines_inside"]:
+        return both(
+            "autocast changes the type, and so hands the linear layer to oneDNN.",
+            "autocast 换了类型，Linear 也跟着交给 oneDNN 算。",
+        )
+    return both(
+        "autocast changes the linear layer's type, but oneDNN does not take over.",
+        "autocast 换了 Linear 的类型，oneDNN 并没接手。",
+    )
+
+
 def say_autocast(record: Record) -> Text:
     rows = record.rows
     if not rows:
@@ -289,29 +385,21 @@ def say_autocast(record: Record) -> Text:
     )
 
 
-def draw_autocast(record: Record, ax: Any) -> None:
+def draw_autocast(record: Record, bets: dict) -> Table:
     def lines_of(count: int) -> str:
         return t(f"{count} line{'s' * (count > 1)}", f"{count} 行") if count else "–"
 
-    heads = (
-        t("result", "结果"),
-        t("in autocast", "autocast 里"),
-        t("oneDNN's log", "oneDNN 日志"),
-        t("in autocast", "autocast 里"),
-    )
-    lines = [
-        (
-            row["operation"],
-            [
-                (row["outside"], None),
-                (row["inside"], 0 if row["inside"] == row["outside"] else 1),
-                (lines_of(row["lines_outside"]), None),
-                (lines_of(row["lines_inside"]), 0 if bool(row["lines_inside"]) == bool(row["lines_outside"]) else 1),
-            ],
-        )
-        for row in record.rows
-    ]
-    table(ax, heads, lines)
+    inside = t("in autocast", "autocast 里")
+    lines = [["", t("result", "结果"), inside, t("oneDNN's log", "oneDNN 日志"), inside]]
+    marks = {}
+    for number, row in enumerate(record.rows):
+        outside = row["lines_outside"], row["lines_inside"]
+        lines.append([row["operation"], row["outside"], row["inside"], *map(lines_of, outside)])
+        marks |= {(number, 2): "told"} if row["inside"] != row["outside"] else {}
+        marks |= {(number, 4): "told"} if len(set(map(bool, outside))) > 1 else {}
+    mine = {"a": "MKL", "b": "oneDNN"}.get(bets.get("13-bet-library", ""))
+    said = {number: mine for number, row in enumerate(record.rows) if mine and row["operation"] == "Linear"}
+    return with_bets(lines, marks, said, inside)
 
 
 def settle_autocast(record: Record) -> dict[str, str | None]:

@@ -66,3 +66,22 @@ SHOWN = {
         *kernels("wait", 2, "aten::item"),
     ]
 }
+FURTHER = {
+    "12-bet-total": [(columns(1.22), None)],
+    "12-bet-repair": [
+        (repairs(0.5, 0.51, 0.52), None),
+        (repairs(0.99, 1.0, 1.01), None),
+        (repairs(0.5, 0.51, 1.5), None),
+        (repairs(1.1, 1.2, 1.3), "a"),
+    ],
+    "12-bet-wait": [(waits(0.4, 0.4), None)],
+    "12-bet-cost": [(costs(1.3, 1.3, control=1.5), None)],
+}
+BRANCHES = {
+    "12-repairs": [repairs(1.1, 1.2, 1.3)],
+    "12-gpu-trace-cuda": [
+        [*SHOWN["12-gpu-trace-cuda"], *kernels("search on", 2, "one_kernel", "other_kernel")],
+        kernels("search on", 1, "one_kernel"),
+    ],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""

@@ -103,3 +103,15 @@ FURTHER = {
     "13-bet-baked": [([{**row, "before": "math"} for row in baked("math", 0)], None)],
     "13-bet-library": [([{**row, "lines_outside": lines} for row in libraries(lines)], None) for lines in (2, 0)],
 }
+BRANCHES = {
+    "13-who-attends": [[{**row, "kernel": "flash"} for row in attends()]],
+    "13-flash-math": [memory(1.5)],
+    "13-who-inherits": [
+        [{**row, "thread": row["main"]} if row["setting"] == "autocast" else row for row in inherits(True, False)]
+    ],
+    "13-autocast": [
+        [{**row, "inside": "float32"} for row in libraries(2)],
+        [{**row, "lines_outside": 2} for row in libraries(0)],
+    ],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""
