@@ -14,7 +14,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import BLUE, ORANGE, interval_line
-from course.experiment.words import NOTHING, doubtful, groups, middle
+from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.machine import can
@@ -91,6 +91,24 @@ PLACES = {
 def _shares(record: Record, place: str) -> list[float]:
     """The call's share (0 to 1) of the time until the value is there, one a repeat."""
     return [r["call_ms"] / (r["call_ms"] + r["read_ms"]) for r in record.rows if r["where"] == place]
+
+
+def headline_where_you_wait(record: Record) -> Text:
+    option, toy = settle_where_you_wait(record)["02-bet-cpu"], _shares(record, "toy")
+    if option is None:
+        return TOO_NOISY
+    if option == "b" and len(toy) >= FEW and median_interval(toy).high < 0.2:
+        return both(
+            "On a CPU the call makes you wait; on the toy GPU, the read does.", "CPU 等在调用里，玩具 GPU 等在读取时。"
+        )
+    return {
+        "a": both(
+            "Here even the CPU call came back early; the read makes you wait.",
+            "这里连 CPU 调用也提前返回，等在读取时。",
+        ),
+        "b": both("On a CPU the call itself makes you wait.", "在 CPU 上，等的是调用本身。"),
+        "c": both("Here the CPU call and the read share the waiting.", "这里 CPU 的调用和读取各等一部分。"),
+    }[option]
 
 
 def say_where_you_wait(record: Record) -> Text:
@@ -225,6 +243,39 @@ def _least_disturbed(stories: list[str]) -> list[dict]:
     return [row for story in stories for row in min((_timeline(story) for _ in range(RUNS)), key=over_ms)]
 
 
+def _spans(record: Record) -> dict[str, dict[str, tuple[float, float]]]:
+    """story -> what happened -> its start and end in ms."""
+    return {
+        story: {row["what"]: (row["start_ms"], row["end_ms"]) for row in rows}
+        for story, rows in groups(record.rows, "story").items()
+    }
+
+
+def headline_queue(record: Record) -> Text:
+    span = _spans(record).get("no fence")
+    if not span:
+        return TOO_NOISY
+    if span["kernel"][1] - span["reading"][1] > 1:
+        return both("Without a fence, the clock stops before the kernel is done.", "不加栅栏，kernel 没做完就停表了。")
+    return both("Here the kernel was done before the unfenced clock stopped.", "这次没加栅栏，停表时 kernel 也已做完。")
+
+
+def headline_queue_busy(record: Record) -> Text:
+    """What a reading holds beyond the kernel; more than a quarter of the kernel is old work."""
+    more = {story: span["reading"][1] - span["reading"][0] > 1.25 * KERNEL_MS for story, span in _spans(record).items()}
+    one, two = (more.get(story) for story in list(STORIES)[2:])
+    if one is None or two:
+        return TOO_NOISY
+    if not one:
+        return both("Here even one fence read the kernel alone.", "这次只加一道栅栏，也只读到了 kernel。")
+    if two is None:
+        return both("One fence times the old work too.", "只加一道栅栏，会把旧任务也算进去。")
+    return both(
+        "One fence times the old work too; two fences time the kernel alone.",
+        "一道栅栏会算进旧任务，两道才只算 kernel。",
+    )
+
+
 def say_queue(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -325,6 +376,27 @@ def queue_busy(budget: Budget) -> list[dict]:
 
 
 # --- 02-five-stopwatches ------------------------------------------------------------------------------------
+
+
+COUNTED = ("not one", "one", "two", "three", "four")
+TRUE = 0.1  # a reading this near to the kernel's length, as a share of it, is right
+
+
+def _off(row: dict) -> float:
+    """By how much a stopwatch reads too much, as a share of the truth."""
+    return row["median_ms"] / row["kernel_ms"] - 1
+
+
+def headline_five_stopwatches(record: Record) -> Text:
+    off = {row["stopwatch"]: _off(row) for row in record.rows}
+    if len(off) < 5 or abs(off["fence before and after"]) > TRUE:
+        return TOO_NOISY
+    right = sum(abs(one) <= TRUE for one in off.values())
+    if right == 5:
+        return both("All five stopwatches read the truth.", "五种秒表都读对了。")
+    only, verb = ("Only ", "只有") if right <= 2 else ("", "有"), "reads" if right == 1 else "read"
+    said = f"{only[0]}{COUNTED[right]} of five stopwatches {verb} the truth."
+    return both(said[0].upper() + said[1:], f"五种秒表，{only[1]}{'零一两三四'[right]}种读对了。")
 
 
 def say_five_stopwatches(record: Record) -> Text:

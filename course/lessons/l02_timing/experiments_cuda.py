@@ -10,7 +10,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.words import NOTHING, groups, middle, word
+from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.experiments import LESSON, _listed, _summary, clock_ms, draw_stopwatches
 from course.records import Record
@@ -19,6 +19,34 @@ PROBES = "course.lessons.l02_timing.probes"
 NEW_PROCESSES = both("new processes", "新进程")
 
 # --- 02-stopwatches-cuda ------------------------------------------------------------------------------------
+
+
+EVENTS = "two events"
+
+
+def _over_events(record: Record) -> dict[tuple[int, str], tuple[float, float, float]]:
+    """(size, stopwatch) -> its reading over that of the events, and the ends of its interval over the same."""
+    found = {}
+    for size, rows in groups(record.rows, "size").items():
+        truth = next((row["median_ms"] for row in rows if row["stopwatch"] == EVENTS), None)
+        for row in rows if truth else []:
+            found[size, row["stopwatch"]] = tuple(row[key] / truth for key in ("median_ms", "low_ms", "high_ms"))
+    return found
+
+
+def headline_stopwatches_cuda(record: Record) -> Text:
+    """A clock without a fence stops too early where its whole interval is under four fifths of what the events read."""
+    found = [span for (_, name), span in _over_events(record).items() if name == "no fence"]
+    early, late = sum(high < 0.8 for _, _, high in found), sum(low >= 0.8 for _, low, _ in found)
+    if not found or early + late < len(found):
+        return TOO_NOISY
+    if not late:
+        return both(
+            "On a real GPU too, a clock without a fence stops too early.", "真 GPU 也一样：不加栅栏，停表就太早。"
+        )
+    if not early:
+        return both("Here even the clock without a fence did not stop too early.", "这次不加栅栏，停表也不算早。")
+    return both("Without a fence, the clock stops too early at one size only.", "不加栅栏，只有一种尺寸停表太早。")
 
 
 def say_stopwatches_cuda(record: Record) -> Text:
@@ -91,6 +119,36 @@ STEPS = {
     "first convolution": both("first convolution", "第一次卷积"),
     "same convolution, new shape": both("same convolution, new shape", "同一卷积换新形状"),
 }
+
+
+LONGEST = {
+    "CUDA context": both("starting CUDA", "启动 CUDA"),
+    "first product": both("the first product", "第一次矩阵乘"),
+    "first convolution": both("the first convolution", "第一次卷积"),
+    "same convolution, new shape": both("the new shape", "换新形状"),
+}
+
+
+def _firsts(record: Record) -> dict[str, list[float]]:
+    """step -> the milliseconds of its first call, one a process."""
+    return {
+        step: [process[0]["call_ms"] for process in groups(rows, "process").values()]
+        for step, rows in groups(record.rows, "shape").items()
+    }
+
+
+def headline_first_call_cuda(record: Record) -> Text:
+    """The step that took longest in every process."""
+    firsts = _firsts(record)
+    longest = max(firsts, key=lambda step: min(firsts[step]), default=None)
+    others = [ms for step, found in firsts.items() if step != longest for ms in found]
+    if longest is None or not others or min(firsts[longest]) <= max(others):
+        return TOO_NOISY
+    name = LONGEST[longest]
+    return both(
+        f"Of all first calls in a new process, {name['en']} takes longest.",
+        f"新进程里的头几次调用，最慢的是{name['zh']}。",
+    )
 
 
 def say_first_call_cuda(record: Record) -> Text:

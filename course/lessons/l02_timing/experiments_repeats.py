@@ -17,7 +17,8 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import BLUE, ORANGE, interval_line
-from course.experiment.words import NOTHING, doubtful, groups, middle
+from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle
+from course.figures.kinds import times
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.experiments import LESSON, clock_ms
 from course.records import Record
@@ -96,6 +97,22 @@ def _first_over_later(record: Record) -> list[float]:
     return ratios
 
 
+def headline_first_call(record: Record) -> Text:
+    option = settle_first_call(record)["02-bet-first-call"]
+    if option is None:
+        return TOO_NOISY
+    if option == "a":
+        return both(
+            "Here the first call of a new shape takes hardly longer.", "在这里，新形状的第一次调用几乎不多花时间。"
+        )
+    ratio = statistics.median(_first_over_later(record))
+    said = f"{ratio:.0f}" if ratio >= 3 else times(ratio)
+    return both(
+        f"The first call of a new shape takes about {said} times as long.",
+        f"新形状的第一次调用，耗时约为之后的 {said} 倍。",
+    )
+
+
 def say_first_call(record: Record) -> Text:
     ratios = _first_over_later(record)
     if not ratios:
@@ -171,6 +188,27 @@ def _moved(record: Record, summary: Callable[[list[float]], float]) -> list[floa
     ]
 
 
+MOVED = 2.0  # per cent; a summary moved by less stays where it is
+
+
+def headline_interruptions(record: Record) -> Text:
+    if len(record.rows) < BLOCK:
+        return TOO_NOISY
+    spans = {name: median_interval(_moved(record, summary)) for name, (_, summary) in SUMMARIES.items()}
+    moved = {name: span.low > MOVED or span.high < -MOVED for name, span in spans.items()}
+    stays = {name: -MOVED <= span.low and span.high <= MOVED for name, span in spans.items()}
+    if moved["mean"] and stays["median"]:
+        return both(
+            "One pause in twenty calls moves the mean; the median stays.",
+            "二十次里停顿一次，平均值就偏了，中位数不动。",
+        )
+    if moved["mean"] and moved["median"]:
+        return both("Here one pause in twenty calls moves even the median.", "这次二十次里停顿一次，连中位数也偏了。")
+    if stays["mean"] and stays["median"]:
+        return both("Here one pause in twenty calls moves no summary.", "这次二十次里停顿一次，哪种汇总都没动。")
+    return TOO_NOISY
+
+
 def say_interruptions(record: Record) -> Text:
     if len(record.rows) < BLOCK:
         return NOTHING
@@ -232,6 +270,30 @@ def interruptions(budget: Budget) -> list[dict]:
 TRIALS = 20
 
 
+def headline_same_code_twice(record: Record) -> Text:
+    if settle_same_code_twice(record)["02-bet-same-code"] is None:
+        return TOO_NOISY
+    means, best, paired = (_said(record, method, "faster", "slower") for method in METHODS)
+    if paired:
+        return both(
+            "Same code against itself: here even pairing announced a winner.",
+            "同一段代码和自己比，配对也报出了“赢家”。",
+        )
+    if means:
+        return both(
+            f"Same code against itself: comparing means announced {means} winner{'s' * (means > 1)}.",
+            f"同一段代码和自己比，比平均值比出 {means} 个“赢家”。",
+        )
+    if best:
+        return both(
+            f"Same code against itself: comparing the fastest runs announced {best} winner{'s' * (best > 1)}.",
+            f"同一段代码和自己比，比最小值比出 {best} 个“赢家”。",
+        )
+    return both(
+        "Same code against itself: here no method announced a winner.", "同一段代码和自己比，谁也没报出“赢家”。"
+    )
+
+
 def say_same_code_twice(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -272,6 +334,36 @@ def same_code_twice(budget: Budget) -> list[dict]:
 PLANTED = 1.05
 
 CLOSE = 0.02  # a ratio this near to the truth has found the difference, not just its sign
+
+
+def _close(record: Record, method: str) -> int:
+    """Races in which a method came near to the truth."""
+    return sum(row["method"] == method and abs(row["ratio"] - row["planted"]) <= CLOSE for row in record.rows)
+
+
+def headline_planted_difference(record: Record) -> Text:
+    trials = len({row["trial"] for row in record.rows})
+    if trials < FEW or len(groups(record.rows, "method")) < len(METHODS):
+        return TOO_NOISY
+    means, best, paired = (_close(record, method) for method in METHODS)
+    if not (means or best or paired):
+        return both("Here no method came close to the true difference.", "这次哪种方法都没接近真实的差异。")
+    if paired == means == trials:
+        return both("Here pairing and means both found the true difference.", "这次配对和比平均值都找准了真实差异。")
+    if paired == trials:
+        return both(
+            "Pairing found the true difference every time; comparing means did not.",
+            "配对次次找准真实差异，比平均值做不到。",
+        )
+    if paired > means:
+        return both(
+            "Pairing found the true difference more often than comparing means.",
+            "找准真实差异，配对比“比平均值”次数更多。",
+        )
+    return both(
+        "Here pairing found the true difference no more often than comparing means.",
+        "这次找准真实差异，配对并不比“比平均值”多。",
+    )
 
 
 def say_planted_difference(record: Record) -> Text:
@@ -315,6 +407,28 @@ def planted_difference(budget: Budget) -> list[dict]:
 
 
 # --- 02-threads ---------------------------------------------------------------------------------------------
+
+
+def headline_timer_threads(record: Record) -> Text:
+    option, ratios = settle_timer_threads(record)["02-bet-threads"], [row["ratio"] for row in record.rows]
+    if option is None:
+        return TOO_NOISY
+    if option == "a":
+        said = times(statistics.median(ratios))
+        return both(
+            f"Timer uses one thread by default: here it reads {said} times as long.",
+            f"Timer 默认单线程，这里的读数是全部线程的 {said} 倍。",
+        )
+    if option == "c":
+        return both(
+            "Here one thread is faster than all, and Timer takes one by default.",
+            "这里单线程反而更快，而 Timer 默认就用它。",
+        )
+    if record.rows[0]["all_threads"] == 1:
+        return both("This process has one thread, just as Timer assumes.", "这个进程只有一个线程，正合 Timer 的默认。")
+    return both(
+        "Here Timer's single thread reads the same as all threads.", "这里 Timer 用单线程，读数与全部线程一样。"
+    )
 
 
 def say_timer_threads(record: Record) -> Text:
