@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
+from course.figures.kinds import Bar, Ratio, bars, ratio_rows, time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l02_timing.experiments import LESSON, _listed, _summary, clock_ms, draw_stopwatches
+from course.lessons.l02_timing.experiments import LESSON, _listed, _summary, clock_ms, word_of
 from course.records import Record
 
 PROBES = "course.lessons.l02_timing.probes"
@@ -59,6 +60,17 @@ def say_stopwatches_cuda(record: Record) -> Text:
     )
 
 
+def draw_stopwatches_cuda(record: Record, bets: dict) -> Sheet:
+    """Each stopwatch over the events, which the GPU itself writes down."""
+    rows = [
+        Ratio(word_of(name), ratio, low, high, t(f"matrices of {size}", f"{size} 阶矩阵"))
+        for (size, name), (ratio, low, high) in _over_events(record).items()
+        if name != EVENTS
+    ]
+    sides = (t("reads too little", "读数偏少"), t("reads too much", "读数偏多"))
+    return ratio_rows(rows, sides, middle=t("as the events", "和 event 一样"))
+
+
 def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
     """Five ways to time ten products of one square matrix on the GPU, in milliseconds."""
     wait = torch.cuda.synchronize
@@ -92,7 +104,6 @@ def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
     needs="cuda",
     seconds=8,
     title=both("What do the five stopwatches read on a real GPU?", "在真正的 GPU 上，这五种秒表读数如何？"),
-    draw=draw_stopwatches,
 )
 def stopwatches_cuda(budget: Budget, sizes: tuple[int, ...] = (512, 4096)) -> list[dict]:
     """Read the stopwatches in turn at two sizes; the queue is empty before each reading."""
@@ -169,21 +180,18 @@ def say_first_call_cuda(record: Record) -> Text:
     )
 
 
-def draw_first_call_cuda(record: Record, ax: Any) -> None:
-    for number, (step, rows) in enumerate(groups(record.rows, "shape").items()):
-        for place, process in enumerate(groups(rows, "process").values()):
-            ax.plot(
-                [r["call"] for r in process],
-                [r["call_ms"] for r in process],
-                "o-" if len(process) > 1 else "*",
-                color=f"C{number}",
-                alpha=0.7,
-                label=word(STEPS[step]) if place == 0 else None,
-            )
-    ax.legend()
-    ax.set_yscale("log")
-    ax.set_xlabel(t("call number (a line for each process)", "第几次调用（每个进程一条线）"))
-    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
+def draw_first_call_cuda(record: Record, bets: dict) -> Sheet:
+    """The first call of each step, the middle of the processes; its later calls stand in words."""
+    rows = []
+    for step, first in _firsts(record).items():
+        later = [row["call_ms"] for row in record.rows if row["shape"] == step and row["call"] > 1]
+        first_ms = statistics.median(first)
+        remark = ""
+        if later:
+            usual = time_words(statistics.median(later) / 1e3)
+            remark = t(f"later {usual}", f"之后 {usual}")
+        rows.append(Bar(word(STEPS[step]), first_ms, time_words(first_ms / 1e3), remark=remark))
+    return bars(rows)
 
 
 @experiment(

@@ -11,14 +11,13 @@ import random
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE, ORANGE, interval_line
 from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle
-from course.figures.kinds import times
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.experiments import LESSON, clock_ms
 from course.records import Record
@@ -30,17 +29,6 @@ WINNER = 0.02  # a naive tester calls a winner when the ratio is further from 1 
 
 def _said(record: Record, method: str, *words: str) -> int:
     return sum(r["method"] == method and r["said"] in words for r in record.rows)
-
-
-def draw_ratios(record: Record, ax: Any) -> None:
-    for height, rows in enumerate(reversed(groups(record.rows, "method").values())):
-        spread = [height + 0.25 * ((i % 5) - 2) / 2 for i in range(len(rows))]
-        ax.plot([r["ratio"] for r in rows], spread, "o", color=BLUE, alpha=0.6)
-    methods = list(reversed(groups(record.rows, "method")))
-    ax.set_yticks(range(len(methods)), [t(method, METHODS[method]) for method in methods])
-    ax.axvline(record.rows[0]["planted"], color="gray", linestyle=":", label=t("the truth", "真实值"))
-    ax.set_xlabel(t("ratio found in each race (1 = same time)", "每场得到的比值（1 = 一样快）"))
-    ax.legend()
 
 
 def _small_products(x: torch.Tensor, times: int) -> Callable[[], None]:
@@ -124,13 +112,22 @@ def say_first_call(record: Record) -> Text:
     )
 
 
-def draw_first_call(record: Record, ax: Any) -> None:
-    for rows in groups(record.rows, "shape").values():
-        ordered = sorted(rows, key=lambda r: r["call"])
-        ax.plot([r["call"] for r in ordered], [r["call_ms"] for r in ordered], "o-", alpha=0.6)
-    ax.set_yscale("log")
-    ax.set_xlabel(t("call number (one line per shape)", "第几次调用（每条线一个形状）"))
-    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
+def draw_first_call(record: Record, bets: dict) -> Sheet:
+    """The first calls over the median of the later ones, the middle of all shapes; the bet is how long the first one is."""
+    shapes = [[row["call_ms"] for row in rows] for rows in groups(record.rows, "shape").values() if len(rows) >= 6]
+    later = [statistics.median(calls[3:]) for calls in shapes]
+    rows = []
+    for call in range(3):
+        ratio = statistics.median(calls[call] / one for calls, one in zip(shapes, later, strict=True))
+        rows.append(Bar(t(f"call {call + 1}", f"第 {call + 1} 次"), ratio, t(f"{times(ratio)}×", f"{times(ratio)} 倍")))
+    rows.append(Bar(t("later calls", "之后每次"), 1.0, t("1×", "1 倍"), quiet=True))
+    said = {
+        "a": (t("about the same", "差不多"), (0, 1.25)),
+        "b": (t("up to three times", "最多三倍"), (1.25, 3)),
+        "c": (t("more than three times", "三倍以上"), (3, max(6.0, rows[0].value))),
+    }
+    mine = said.get(bets.get("02-bet-first-call", ""))
+    return bars(rows, Bet(mine[0], rows=[0], span=mine[1]) if mine else None)
 
 
 def settle_first_call(record: Record) -> dict[str, str | None]:
@@ -229,16 +226,15 @@ def say_interruptions(record: Record) -> Text:
     )
 
 
-def draw_interruptions(record: Record, ax: Any) -> None:
-    calls, disturbed = [r["call"] for r in record.rows], [r["disturbed_ms"] for r in record.rows]
-    ax.plot(calls, disturbed, ".", color="gray")
-    ax.set_yscale("log")
-    ax.axhline(statistics.fmean(disturbed), color=ORANGE, linestyle="--", label=t("mean", "平均值"))
-    ax.axhline(statistics.median(disturbed), color=BLUE, label=t("median", "中位数"))
-    ax.axhline(min(disturbed), color="C2", linestyle=":", label=t("minimum", "最小值"))
-    ax.set_xlabel(t("call number", "第几次调用"))
-    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
-    ax.legend()
+def draw_interruptions(record: Record, bets: dict) -> Sheet:
+    """By how much the pauses move each summary."""
+    rows = []
+    for name, (chinese, summary) in SUMMARIES.items():
+        percent = statistics.median(_moved(record, summary))
+        still = abs(percent) <= MOVED
+        said = t("stays", "没动") if still else t(f"{percent:+.0f} %", f"{percent:+.0f}%")
+        rows.append(Bar(t(name, chinese), abs(percent), said, still))
+    return bars(rows)
 
 
 @experiment(
@@ -308,6 +304,21 @@ def say_same_code_twice(record: Record) -> Text:
     )
 
 
+def draw_same_code_twice(record: Record, bets: dict) -> Sheet:
+    """How often each method named a winner between twins; the bet is a count of the means."""
+    trials, rows = len({row["trial"] for row in record.rows}), []
+    for method, chinese in METHODS.items():
+        count = _said(record, method, "faster", "slower")
+        rows.append(Bar(t(method, chinese), count, t(f"{count} of {trials} races", f"{trials} 场里 {count} 场")))
+    said = {
+        "a": (t("none, or one", "零场或一场"), (0, 1)),
+        "b": (t("two to five", "两到五场"), (2, 5)),
+        "c": (t("six or more", "六场以上"), (6, trials)),
+    }
+    mine = said.get(bets.get("02-bet-same-code", ""))
+    return bars(rows, Bet(mine[0], rows=[0], span=mine[1]) if mine else None)
+
+
 def settle_same_code_twice(record: Record) -> dict[str, str | None]:
     if len({r["trial"] for r in record.rows}) < TRIALS:
         return {"02-bet-same-code": None}
@@ -322,7 +333,6 @@ def settle_same_code_twice(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=20,
     title=both("The same code against itself: who announces a winner?", "同一段代码和自己比赛：哪种方法会宣布“赢家”？"),
-    draw=draw_ratios,
 )
 def same_code_twice(budget: Budget) -> list[dict]:
     """Twenty races of one function against its twin: every winner is a false alarm."""
@@ -392,6 +402,16 @@ def say_planted_difference(record: Record) -> Text:
     )
 
 
+def draw_planted_difference(record: Record, bets: dict) -> Sheet:
+    """How often each method came near to the truth."""
+    trials, rows = len({row["trial"] for row in record.rows}), []
+    for method, chinese in METHODS.items():
+        count = _close(record, method)
+        said = t(f"found in {count} of {trials} races", f"{trials} 场里找准 {count} 场")
+        rows.append(Bar(t(method, chinese), count, said, method != "paired"))
+    return bars(rows)
+
+
 @experiment(
     name="02-planted-difference",
     lesson=LESSON,
@@ -399,7 +419,6 @@ def say_planted_difference(record: Record) -> Text:
     needs="cpu",
     seconds=12,
     title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
-    draw=draw_ratios,
 )
 def planted_difference(budget: Budget) -> list[dict]:
     """Twelve races of 20 small products against 21."""
@@ -442,19 +461,26 @@ def say_timer_threads(record: Record) -> Text:
     )
 
 
-def draw_timer_threads(record: Record, ax: Any) -> None:
-    names = {
-        "default_ms": t("Timer, as it comes", "Timer，默认设置"),
-        "all_ms": t("Timer, all threads", "Timer，全部线程"),
+def draw_timer_threads(record: Record, bets: dict) -> Sheet:
+    """Timer's reading over that with all threads; the bet is a side of the row."""
+    ratios = [row["ratio"] for row in record.rows]
+    span = median_interval(ratios)
+    count = record.rows[0]["all_threads"]
+    row = Ratio(
+        t("Timer, as it comes", "Timer，默认设置"),
+        statistics.median(ratios),
+        span.low,
+        span.high,
+        t(f"against all {count} threads", f"对比全部 {count} 个线程"),
+    )
+    said = {
+        "a": (t("longer", "更长"), "right"),
+        "b": (t("the same", "一样"), "middle"),
+        "c": (t("shorter", "更短"), "left"),
     }
-    for height, (key, _) in enumerate(names.items()):
-        values = [r[key] for r in record.rows]
-        interval = median_interval(values)
-        interval_line(ax, height, statistics.median(values), interval.low, interval.high)
-    ax.set_yticks(range(len(names)), list(names.values()))
-    ax.set_ylim(-0.5, len(names) - 0.5)
-    ax.set_xlim(left=0)
-    ax.set_xlabel(t("one product (ms)", "一次矩阵乘 (ms)"))
+    mine = said.get(bets.get("02-bet-threads", ""))
+    sides = (t("Timer reads less", "Timer 读数更短"), t("Timer reads more", "Timer 读数更长"))
+    return ratio_rows([row], sides, Bet(mine[0], rows={0: mine[1]}) if mine else None)
 
 
 def settle_timer_threads(record: Record) -> dict[str, str | None]:
