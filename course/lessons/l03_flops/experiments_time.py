@@ -500,7 +500,7 @@ def draw_roof(record: Record, ax: Any, bets: dict) -> None:
     mine = said.get(bets.get("03-bet-roof", ""))
     if mine and one and many:
         rate, across = one["flops"] / one["time_ms"] * 1e3, many["flops"] / many["bytes"]
-        bet_box(ax, mine[0], (across / 1.5, across * 1.5), (rate * mine[1][0], rate * mine[1][1]))
+        bet_box(ax, mine[0], (across / 20, across * 1.6), (rate * mine[1][0], rate * mine[1][1]))
         ax.set_ylim(top=max(ax.get_ylim()[1], 2 * rate * mine[1][1]))
 
 
