@@ -651,6 +651,22 @@ def test_the_picture_names_the_layer_of_its_title_and_lists_what_it_does_not_dra
     assert "1 layer (Dropout)" in " ".join(text.get_text() for text in ax.get_legend().get_texts())
 
 
+def test_the_legend_and_the_text_name_the_same_parts_of_the_time():
+    """Also where a layer that has no place in the picture has one of the limits."""
+    from matplotlib.figure import Figure
+
+    from course.roofline.layer import by_bound
+    from course.roofline.words import percent
+
+    drop = replace(layer(0, 0, 40.0, "drop", "Dropout"), overhead_ms=40.0)
+    tiny = replace(layer(10**3, 10**3, 10.0, "tiny"), overhead_ms=10.0)
+    found = of(layer(10**9, 20_000_000, 50.0, "a"), tiny, drop)
+    ax = found.plot(Figure(figsize=(7, 4.4)).add_subplot())
+    said, parts = " ".join(text.get_text() for text in ax.get_legend().get_texts()), by_bound(found.layers)
+    assert drop.bound == tiny.bound and percent(parts[tiny.bound]) == "50%"
+    assert len(parts) == 2 and said.count("50% of the time") == 2
+
+
 def test_names_in_the_picture_cover_neither_each_other_nor_a_point():
     from matplotlib.figure import Figure
 

@@ -336,7 +336,10 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> Sheet:
     def paint(w: float) -> Paper:
         place = Rows(w, [(row.name, row.remark) for row in rows], 8, 52)
         most = max([row.value for row in rows] + held) or 1
-        room = max([wide(row.said, 15, True) for row in rows if row.value > 0.5 * most] or [0])
+        asked = bet.rows if bet and bet.span else ()
+        room = max(
+            [wide(row.said, 15, True) for at, row in enumerate(rows) if row.value > 0.5 * most or at in asked] or [0]
+        )
         x = scale(0, most, place.x0, w - 30 - room, False)
         paper = Paper(w, place.bottom + (20 if bet else 4))
         paper.line([place.x0] * 2, [place.top + 4, place.bottom - 4], "fg", 1.5)
@@ -346,8 +349,10 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> Sheet:
             paper.box(place.x0, y - 12, max(x(row.value) - place.x0, 2), 24, "quiet" if row.quiet else "out")
             end = x(row.value)
             if bet and bet.span and number in bet.rows:
-                left, end = x(bet.span[0]), max(end, x(bet.span[1]))
-                paper.outline(left, y - 18, max(x(bet.span[1]) - left, 6), 36)
+                left, right = x(bet.span[0]), x(bet.span[1])
+                if left < end + 20 + wide(row.said, 15, True):  # else the words stand between the bar and the bet
+                    end = max(end, right)
+                paper.outline(left, y - 18, max(right - left, 6), 36)
                 paper.ask(left + 3, y + 30, bet.full)
             paper.text(end + 10, y, row.said, size=15, bold=True)
         if bet and bet.rows and not bet.span:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course.i18n import t
-from course.roofline.layer import BOUNDS, Alike, Layer, alike
+from course.roofline.layer import BOUNDS, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import bound_word, percent, scaled
 
@@ -45,7 +45,7 @@ def draw(
     shown = [layer for layer in points if layer.moved]
     frame = _Frame(shown, roof)
     frame.draw(ax)
-    _points(ax, shown, frame, sum(layer.time_ms for layer in points) or 1.0)
+    _points(ax, shown, frame, points)
     if hidden := [layer for layer in points if not layer.moved]:
         ax.plot([], [], linestyle="", label=_listed(hidden))
     ax.set_xlabel(t("arithmetic intensity (FLOPs a byte)", "计算强度（FLOPs/字节）"))
@@ -137,16 +137,18 @@ def _ticks(low: float, high: float) -> list[float]:
     return found
 
 
-def _points(ax: Any, shown: Sequence[Layer], frame: _Frame, total: float) -> None:
+def _points(ax: Any, shown: Sequence[Layer], frame: _Frame, every: Sequence[Layer]) -> None:
+    """The layers that have a place; the parts of the time are those of all layers, as in the text."""
     from course.figures.style import MARKERS, colors
 
+    total, parts = sum(layer.time_ms for layer in every) or 1.0, by_bound(every)
     heights = [frame.spot(layer)[1] for layer in shown]
     edges = [frame.roof.flops_per_s, frame.roof.roof(frame.left)]
     ax.set_ylim(min(heights + edges) / 3, max(heights + edges) * 3)
     for at, bound in enumerate(BOUNDS):
         group = [layer for layer in shown if layer.bound == bound]
         if group:
-            part = percent(sum(layer.time_ms for layer in group) / total)
+            part = percent(parts.get(bound, 0.0))
             word = bound_word(bound)
             looks = {"color": colors()[at], "marker": MARKERS[at], "linewidths": 0, "zorder": 3}
             xs, ys = zip(*map(frame.spot, group), strict=True)

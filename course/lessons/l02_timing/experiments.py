@@ -13,8 +13,10 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE, ORANGE, interval_line
-from course.experiment.words import NOTHING, doubtful, groups, middle
+from course.experiment.plots import BLUE, ORANGE
+from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle, word
+from course.figures.kinds import Bar, Bet, bars, time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.machine import can
@@ -33,6 +35,11 @@ STOPWATCHES = {
 KERNEL_MS, EARLIER_MS, COPY_MS = 20.0, 30.0, 6.0
 
 
+def word_of(stopwatch: str) -> str:
+    """The name of a stopwatch in the language of the picture."""
+    return t(stopwatch, STOPWATCHES[stopwatch])
+
+
 def _readings(rows: list[dict]) -> dict[str, tuple[float, float, float]]:
     return {r["stopwatch"]: (r["median_ms"], r["low_ms"], r["high_ms"]) for r in rows}
 
@@ -41,24 +48,6 @@ def _listed(rows: list[dict]) -> tuple[str, str]:
     en = [f"{name} {m:.3g} ms [{lo:.3g}, {hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
     zh = [f"{STOPWATCHES[name]} {m:.3g} ms [{lo:.3g}, {hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
     return "; ".join(en), "；".join(zh)
-
-
-def draw_stopwatches(record: Record, ax: Any) -> None:
-    rows = list(reversed(record.rows))
-    labels = []
-    for height, row in enumerate(rows):
-        interval_line(ax, height, row["median_ms"], row["low_ms"], row["high_ms"])
-        size = f" ({row['size']})" if "size" in row else ""
-        labels.append(t(row["stopwatch"], STOPWATCHES[row["stopwatch"]]) + size)
-    if "kernel_ms" in record.rows[0]:
-        ax.axvline(record.rows[0]["kernel_ms"], color="gray", linestyle=":", label=t("the truth", "真实值"))
-        ax.legend()
-    ax.set_yticks(range(len(rows)), labels)
-    if "size" in record.rows[0]:
-        ax.set_xscale("log")
-    else:
-        ax.set_xlim(left=-1)
-    ax.set_xlabel(t("the stopwatch reads (ms)", "秒表读数 (ms)"))
 
 
 def clock_ms(run: Callable[[], object]) -> float:
@@ -93,6 +82,24 @@ def _shares(record: Record, place: str) -> list[float]:
     return [r["call_ms"] / (r["call_ms"] + r["read_ms"]) for r in record.rows if r["where"] == place]
 
 
+def headline_where_you_wait(record: Record) -> Text:
+    option, toy = settle_where_you_wait(record)["02-bet-cpu"], _shares(record, "toy")
+    if option is None:
+        return TOO_NOISY
+    if option == "b" and len(toy) >= FEW and median_interval(toy).high < 0.2:
+        return both(
+            "On a CPU the call makes you wait; on the toy GPU, the read does.", "CPU 等在调用里，玩具 GPU 等在读取时。"
+        )
+    return {
+        "a": both(
+            "Here even the CPU call came back early; the read makes you wait.",
+            "这里连 CPU 调用也提前返回，等在读取时。",
+        ),
+        "b": both("On a CPU the call itself makes you wait.", "在 CPU 上，等的是调用本身。"),
+        "c": both("Here the CPU call and the read share the waiting.", "这里 CPU 的调用和读取各等一部分。"),
+    }[option]
+
+
 def say_where_you_wait(record: Record) -> Text:
     en, zh = [], []
     for place, name in PLACES.items():
@@ -110,16 +117,21 @@ def say_where_you_wait(record: Record) -> Text:
     )
 
 
-def draw_where_you_wait(record: Record, ax: Any) -> None:
-    places = groups(record.rows, "where")
-    names = [t(PLACES[place]["en"], PLACES[place]["zh"]) for place in places]
-    call = [statistics.median(r["call_ms"] for r in rows) for rows in places.values()]
-    read = [statistics.median(r["read_ms"] for r in rows) for rows in places.values()]
-    ax.barh(names, call, color=BLUE, label=t("inside the call", "在调用里"))
-    ax.barh(names, read, left=call, color=ORANGE, hatch="//", label=t("until it can be read", "直到能读取"))
-    ax.set_xlabel(t("median time (ms)", "时间中位数 (ms)"))
-    ax.set_ylim(-0.5, len(names) + 0.1)  # room for the legend above the bars
-    ax.legend(loc="upper right", ncols=2)
+def draw_where_you_wait(record: Record, bets: dict) -> Sheet:
+    """How much of the waiting happens in the call; the bet is a part of it on the CPU."""
+    places = [place for place in PLACES if _shares(record, place)]
+    rows = []
+    for place in places:
+        percent = 100 * statistics.median(_shares(record, place))
+        said = t(f"{percent:.0f} % in the call", f"调用占 {percent:.0f}%")
+        rows.append(Bar(word(PLACES[place]), percent, said, place != "cpu"))
+    said = {
+        "a": (t("in the read", "等在读取时"), (0, 20)),
+        "b": (t("in the call", "等在调用里"), (80, 100)),
+        "c": (t("in both", "两边都等"), (20, 80)),
+    }
+    mine = said.get(bets.get("02-bet-cpu", ""))
+    return bars(rows, Bet(mine[0], rows=[places.index("cpu")], span=mine[1]) if mine else None)
 
 
 def settle_where_you_wait(record: Record) -> dict[str, str | None]:
@@ -225,6 +237,39 @@ def _least_disturbed(stories: list[str]) -> list[dict]:
     return [row for story in stories for row in min((_timeline(story) for _ in range(RUNS)), key=over_ms)]
 
 
+def _spans(record: Record) -> dict[str, dict[str, tuple[float, float]]]:
+    """story -> what happened -> its start and end in ms."""
+    return {
+        story: {row["what"]: (row["start_ms"], row["end_ms"]) for row in rows}
+        for story, rows in groups(record.rows, "story").items()
+    }
+
+
+def headline_queue(record: Record) -> Text:
+    span = _spans(record).get("no fence")
+    if not span:
+        return TOO_NOISY
+    if span["kernel"][1] - span["reading"][1] > 1:
+        return both("Without a fence, the clock stops before the kernel is done.", "不加栅栏，kernel 没做完就停表了。")
+    return both("Here the kernel was done before the unfenced clock stopped.", "这次没加栅栏，停表时 kernel 也已做完。")
+
+
+def headline_queue_busy(record: Record) -> Text:
+    """What a reading holds beyond the kernel; more than a quarter of the kernel is old work."""
+    more = {story: span["reading"][1] - span["reading"][0] > 1.25 * KERNEL_MS for story, span in _spans(record).items()}
+    one, two = (more.get(story) for story in list(STORIES)[2:])
+    if one is None or two:
+        return TOO_NOISY
+    if not one:
+        return both("Here even one fence read the kernel alone.", "这次只加一道栅栏，也只读到了 kernel。")
+    if two is None:
+        return both("One fence times the old work too.", "只加一道栅栏，会把旧任务也算进去。")
+    return both(
+        "One fence times the old work too; two fences time the kernel alone.",
+        "一道栅栏会算进旧任务，两道才只算 kernel。",
+    )
+
+
 def say_queue(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -327,6 +372,27 @@ def queue_busy(budget: Budget) -> list[dict]:
 # --- 02-five-stopwatches ------------------------------------------------------------------------------------
 
 
+COUNTED = ("not one", "one", "two", "three", "four")
+TRUE = 0.1  # a reading this near to the kernel's length, as a share of it, is right
+
+
+def _off(row: dict) -> float:
+    """By how much a stopwatch reads too much, as a share of the truth."""
+    return row["median_ms"] / row["kernel_ms"] - 1
+
+
+def headline_five_stopwatches(record: Record) -> Text:
+    off = {row["stopwatch"]: _off(row) for row in record.rows}
+    if len(off) < 5 or abs(off["fence before and after"]) > TRUE:
+        return TOO_NOISY
+    right = sum(abs(one) <= TRUE for one in off.values())
+    if right == 5:
+        return both("All five stopwatches read the truth.", "五种秒表都读对了。")
+    only, verb = ("Only ", "只有") if right <= 2 else ("", "有"), "reads" if right == 1 else "read"
+    said = f"{only[0]}{COUNTED[right]} of five stopwatches {verb} the truth."
+    return both(said[0].upper() + said[1:], f"五种秒表，{only[1]}{'零一两三四'[right]}种读对了。")
+
+
 def say_five_stopwatches(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -337,6 +403,31 @@ def say_five_stopwatches(record: Record) -> Text:
         f"{doubt['en']}The kernel takes {truth:g} ms, behind {earlier:g} ms of earlier work. Read: {en}.",
         f"{doubt['zh']}kernel 的真实时长是 {truth:g} ms，前面排着 {earlier:g} ms 的旧任务。读数：{zh}。",
     )
+
+
+def draw_five_stopwatches(record: Record, bets: dict) -> Sheet:
+    """What each stopwatch read; quiet: not the truth. The bet is what one fence after the launch reads."""
+    rows = []
+    for row in record.rows:
+        off = _off(row)
+        verdict = (
+            t("right", "对") if abs(off) <= TRUE else t("too much", "偏多") if off > 0 else t("too little", "偏少")
+        )
+        said = time_words(row["median_ms"] / 1e3)
+        rows.append(Bar(word_of(row["stopwatch"]), row["median_ms"], f"{said}, {verdict}", abs(off) > TRUE))
+    mine, at = bets.get("02-bet-one-fence"), [row["stopwatch"] for row in record.rows].index("fence after only")
+    bet = None
+    if mine:
+        kernel, earlier = record.rows[at]["kernel_ms"], record.rows[at]["earlier_ms"]
+        middle_, said = {
+            "a": (0.0, t("next to nothing", "几乎为零")),
+            "b": (kernel, f"{kernel:g} ms"),
+            "c": (kernel + earlier, f"{kernel + earlier:g} ms"),
+        }[mine]
+        bet = Bet(
+            said, rows=[at], span=(max(0.0, middle_ - 0.3 * kernel), middle_ + (0.3 if middle_ else 0.1) * kernel)
+        )
+    return bars(rows, bet)
 
 
 def settle_five_stopwatches(record: Record) -> dict[str, str | None]:
@@ -388,7 +479,6 @@ def _toy_stopwatches(toy: ToyDevice) -> dict[str, Callable[[], float]]:
         "Five stopwatches, one kernel of known length: which tell the truth?",
         "同一个时长已知的 kernel，五种秒表：哪些说了真话？",
     ),
-    draw=draw_stopwatches,
 )
 def five_stopwatches(budget: Budget) -> list[dict]:
     """Read five stopwatches on the toy device, where the truth is planted."""

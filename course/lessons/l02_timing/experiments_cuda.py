@@ -4,21 +4,50 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.words import NOTHING, groups, middle, word
+from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
+from course.figures.kinds import Bar, Ratio, bars, ratio_rows, time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l02_timing.experiments import LESSON, _listed, _summary, clock_ms, draw_stopwatches
+from course.lessons.l02_timing.experiments import LESSON, _listed, _summary, clock_ms, word_of
 from course.records import Record
 
 PROBES = "course.lessons.l02_timing.probes"
 NEW_PROCESSES = both("new processes", "新进程")
 
 # --- 02-stopwatches-cuda ------------------------------------------------------------------------------------
+
+
+EVENTS = "two events"
+
+
+def _over_events(record: Record) -> dict[tuple[int, str], tuple[float, float, float]]:
+    """(size, stopwatch) -> its reading over that of the events, and the ends of its interval over the same."""
+    found = {}
+    for size, rows in groups(record.rows, "size").items():
+        truth = next((row["median_ms"] for row in rows if row["stopwatch"] == EVENTS), None)
+        for row in rows if truth else []:
+            found[size, row["stopwatch"]] = tuple(row[key] / truth for key in ("median_ms", "low_ms", "high_ms"))
+    return found
+
+
+def headline_stopwatches_cuda(record: Record) -> Text:
+    """A clock without a fence stops too early where its whole interval is under four fifths of what the events read."""
+    found = [span for (_, name), span in _over_events(record).items() if name == "no fence"]
+    early, late = sum(high < 0.8 for _, _, high in found), sum(low >= 0.8 for _, low, _ in found)
+    if not found or early + late < len(found):
+        return TOO_NOISY
+    if not late:
+        return both(
+            "On a real GPU too, a clock without a fence stops too early.", "真 GPU 也一样：不加栅栏，停表就太早。"
+        )
+    if not early:
+        return both("Here even the clock without a fence did not stop too early.", "这次不加栅栏，停表也不算早。")
+    return both("Without a fence, the clock stops too early at one size only.", "不加栅栏，只有一种尺寸停表太早。")
 
 
 def say_stopwatches_cuda(record: Record) -> Text:
@@ -29,6 +58,17 @@ def say_stopwatches_cuda(record: Record) -> Text:
         " ".join(f"Matrices of {size}: {en}." for size, en, _ in parts),
         "".join(f"{size} 阶矩阵：{zh}。" for size, _, zh in parts),
     )
+
+
+def draw_stopwatches_cuda(record: Record, bets: dict) -> Sheet:
+    """Each stopwatch over the events, which the GPU itself writes down."""
+    rows = [
+        Ratio(word_of(name), ratio, low, high, t(f"matrices of {size}", f"{size} 阶矩阵"))
+        for (size, name), (ratio, low, high) in _over_events(record).items()
+        if name != EVENTS
+    ]
+    sides = (t("reads too little", "读数偏少"), t("reads too much", "读数偏多"))
+    return ratio_rows(rows, sides, middle=t("as the events", "和 event 一样"))
 
 
 def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
@@ -64,7 +104,6 @@ def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
     needs="cuda",
     seconds=8,
     title=both("What do the five stopwatches read on a real GPU?", "在真正的 GPU 上，这五种秒表读数如何？"),
-    draw=draw_stopwatches,
 )
 def stopwatches_cuda(budget: Budget, sizes: tuple[int, ...] = (512, 4096)) -> list[dict]:
     """Read the stopwatches in turn at two sizes; the queue is empty before each reading."""
@@ -93,6 +132,36 @@ STEPS = {
 }
 
 
+LONGEST = {
+    "CUDA context": both("starting CUDA", "启动 CUDA"),
+    "first product": both("the first product", "第一次矩阵乘"),
+    "first convolution": both("the first convolution", "第一次卷积"),
+    "same convolution, new shape": both("the new shape", "换新形状"),
+}
+
+
+def _firsts(record: Record) -> dict[str, list[float]]:
+    """step -> the milliseconds of its first call, one a process."""
+    return {
+        step: [process[0]["call_ms"] for process in groups(rows, "process").values()]
+        for step, rows in groups(record.rows, "shape").items()
+    }
+
+
+def headline_first_call_cuda(record: Record) -> Text:
+    """The step that took longest in every process."""
+    firsts = _firsts(record)
+    longest = max(firsts, key=lambda step: min(firsts[step]), default=None)
+    others = [ms for step, found in firsts.items() if step != longest for ms in found]
+    if longest is None or not others or min(firsts[longest]) <= max(others):
+        return TOO_NOISY
+    name = LONGEST[longest]
+    return both(
+        f"Of all first calls in a new process, {name['en']} takes longest.",
+        f"新进程里的头几次调用，最慢的是{name['zh']}。",
+    )
+
+
 def say_first_call_cuda(record: Record) -> Text:
     """First call and later ones of each step: one value a process, then their middle and range."""
     if not record.rows:
@@ -111,21 +180,18 @@ def say_first_call_cuda(record: Record) -> Text:
     )
 
 
-def draw_first_call_cuda(record: Record, ax: Any) -> None:
-    for number, (step, rows) in enumerate(groups(record.rows, "shape").items()):
-        for place, process in enumerate(groups(rows, "process").values()):
-            ax.plot(
-                [r["call"] for r in process],
-                [r["call_ms"] for r in process],
-                "o-" if len(process) > 1 else "*",
-                color=f"C{number}",
-                alpha=0.7,
-                label=word(STEPS[step]) if place == 0 else None,
-            )
-    ax.legend()
-    ax.set_yscale("log")
-    ax.set_xlabel(t("call number (a line for each process)", "第几次调用（每个进程一条线）"))
-    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
+def draw_first_call_cuda(record: Record, bets: dict) -> Sheet:
+    """The first call of each step, the middle of the processes; its later calls stand in words."""
+    rows = []
+    for step, first in _firsts(record).items():
+        later = [row["call_ms"] for row in record.rows if row["shape"] == step and row["call"] > 1]
+        first_ms = statistics.median(first)
+        remark = ""
+        if later:
+            usual = time_words(statistics.median(later) / 1e3)
+            remark = t(f"later {usual}", f"之后 {usual}")
+        rows.append(Bar(word(STEPS[step]), first_ms, time_words(first_ms / 1e3), remark=remark))
+    return bars(rows)
 
 
 @experiment(

@@ -11,13 +11,13 @@ import random
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE, ORANGE, interval_line
-from course.experiment.words import NOTHING, doubtful, groups, middle
+from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.experiments import LESSON, clock_ms
 from course.records import Record
@@ -29,17 +29,6 @@ WINNER = 0.02  # a naive tester calls a winner when the ratio is further from 1 
 
 def _said(record: Record, method: str, *words: str) -> int:
     return sum(r["method"] == method and r["said"] in words for r in record.rows)
-
-
-def draw_ratios(record: Record, ax: Any) -> None:
-    for height, rows in enumerate(reversed(groups(record.rows, "method").values())):
-        spread = [height + 0.25 * ((i % 5) - 2) / 2 for i in range(len(rows))]
-        ax.plot([r["ratio"] for r in rows], spread, "o", color=BLUE, alpha=0.6)
-    methods = list(reversed(groups(record.rows, "method")))
-    ax.set_yticks(range(len(methods)), [t(method, METHODS[method]) for method in methods])
-    ax.axvline(record.rows[0]["planted"], color="gray", linestyle=":", label=t("the truth", "真实值"))
-    ax.set_xlabel(t("ratio found in each race (1 = same time)", "每场得到的比值（1 = 一样快）"))
-    ax.legend()
 
 
 def _small_products(x: torch.Tensor, times: int) -> Callable[[], None]:
@@ -96,6 +85,22 @@ def _first_over_later(record: Record) -> list[float]:
     return ratios
 
 
+def headline_first_call(record: Record) -> Text:
+    option = settle_first_call(record)["02-bet-first-call"]
+    if option is None:
+        return TOO_NOISY
+    if option == "a":
+        return both(
+            "Here the first call of a new shape takes hardly longer.", "在这里，新形状的第一次调用几乎不多花时间。"
+        )
+    ratio = statistics.median(_first_over_later(record))
+    said = f"{ratio:.0f}" if ratio >= 3 else times(ratio)
+    return both(
+        f"The first call of a new shape takes about {said} times as long.",
+        f"新形状的第一次调用，耗时约为之后的 {said} 倍。",
+    )
+
+
 def say_first_call(record: Record) -> Text:
     ratios = _first_over_later(record)
     if not ratios:
@@ -107,13 +112,22 @@ def say_first_call(record: Record) -> Text:
     )
 
 
-def draw_first_call(record: Record, ax: Any) -> None:
-    for rows in groups(record.rows, "shape").values():
-        ordered = sorted(rows, key=lambda r: r["call"])
-        ax.plot([r["call"] for r in ordered], [r["call_ms"] for r in ordered], "o-", alpha=0.6)
-    ax.set_yscale("log")
-    ax.set_xlabel(t("call number (one line per shape)", "第几次调用（每条线一个形状）"))
-    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
+def draw_first_call(record: Record, bets: dict) -> Sheet:
+    """The first calls over the median of the later ones, the middle of all shapes; the bet is how long the first one is."""
+    shapes = [[row["call_ms"] for row in rows] for rows in groups(record.rows, "shape").values() if len(rows) >= 6]
+    later = [statistics.median(calls[3:]) for calls in shapes]
+    rows = []
+    for call in range(3):
+        ratio = statistics.median(calls[call] / one for calls, one in zip(shapes, later, strict=True))
+        rows.append(Bar(t(f"call {call + 1}", f"第 {call + 1} 次"), ratio, t(f"{times(ratio)}×", f"{times(ratio)} 倍")))
+    rows.append(Bar(t("later calls", "之后每次"), 1.0, t("1×", "1 倍"), quiet=True))
+    said = {
+        "a": (t("about the same", "差不多"), (0, 1.25)),
+        "b": (t("up to three times", "最多三倍"), (1.25, 3)),
+        "c": (t("more than three times", "三倍以上"), (3, max(6.0, rows[0].value))),
+    }
+    mine = said.get(bets.get("02-bet-first-call", ""))
+    return bars(rows, Bet(mine[0], rows=[0], span=mine[1]) if mine else None)
 
 
 def settle_first_call(record: Record) -> dict[str, str | None]:
@@ -171,6 +185,27 @@ def _moved(record: Record, summary: Callable[[list[float]], float]) -> list[floa
     ]
 
 
+MOVED = 2.0  # per cent; a summary moved by less stays where it is
+
+
+def headline_interruptions(record: Record) -> Text:
+    if len(record.rows) < BLOCK:
+        return TOO_NOISY
+    spans = {name: median_interval(_moved(record, summary)) for name, (_, summary) in SUMMARIES.items()}
+    moved = {name: span.low > MOVED or span.high < -MOVED for name, span in spans.items()}
+    stays = {name: -MOVED <= span.low and span.high <= MOVED for name, span in spans.items()}
+    if moved["mean"] and stays["median"]:
+        return both(
+            "One pause in twenty calls moves the mean; the median stays.",
+            "二十次里停顿一次，平均值就偏了，中位数不动。",
+        )
+    if moved["mean"] and moved["median"]:
+        return both("Here one pause in twenty calls moves even the median.", "这次二十次里停顿一次，连中位数也偏了。")
+    if stays["mean"] and stays["median"]:
+        return both("Here one pause in twenty calls moves no summary.", "这次二十次里停顿一次，哪种汇总都没动。")
+    return TOO_NOISY
+
+
 def say_interruptions(record: Record) -> Text:
     if len(record.rows) < BLOCK:
         return NOTHING
@@ -191,16 +226,15 @@ def say_interruptions(record: Record) -> Text:
     )
 
 
-def draw_interruptions(record: Record, ax: Any) -> None:
-    calls, disturbed = [r["call"] for r in record.rows], [r["disturbed_ms"] for r in record.rows]
-    ax.plot(calls, disturbed, ".", color="gray")
-    ax.set_yscale("log")
-    ax.axhline(statistics.fmean(disturbed), color=ORANGE, linestyle="--", label=t("mean", "平均值"))
-    ax.axhline(statistics.median(disturbed), color=BLUE, label=t("median", "中位数"))
-    ax.axhline(min(disturbed), color="C2", linestyle=":", label=t("minimum", "最小值"))
-    ax.set_xlabel(t("call number", "第几次调用"))
-    ax.set_ylabel(t("time of the call (ms)", "该次调用耗时 (ms)"))
-    ax.legend()
+def draw_interruptions(record: Record, bets: dict) -> Sheet:
+    """By how much the pauses move each summary."""
+    rows = []
+    for name, (chinese, summary) in SUMMARIES.items():
+        percent = statistics.median(_moved(record, summary))
+        still = abs(percent) <= MOVED
+        said = t("stays", "没动") if still else t(f"{percent:+.0f} %", f"{percent:+.0f}%")
+        rows.append(Bar(t(name, chinese), abs(percent), said, still))
+    return bars(rows)
 
 
 @experiment(
@@ -232,6 +266,30 @@ def interruptions(budget: Budget) -> list[dict]:
 TRIALS = 20
 
 
+def headline_same_code_twice(record: Record) -> Text:
+    if settle_same_code_twice(record)["02-bet-same-code"] is None:
+        return TOO_NOISY
+    means, best, paired = (_said(record, method, "faster", "slower") for method in METHODS)
+    if paired:
+        return both(
+            "Same code against itself: here even pairing announced a winner.",
+            "同一段代码和自己比，配对也报出了“赢家”。",
+        )
+    if means:
+        return both(
+            f"Same code against itself: comparing means announced {means} winner{'s' * (means > 1)}.",
+            f"同一段代码和自己比，比平均值比出 {means} 个“赢家”。",
+        )
+    if best:
+        return both(
+            f"Same code against itself: comparing the fastest runs announced {best} winner{'s' * (best > 1)}.",
+            f"同一段代码和自己比，比最小值比出 {best} 个“赢家”。",
+        )
+    return both(
+        "Same code against itself: here no method announced a winner.", "同一段代码和自己比，谁也没报出“赢家”。"
+    )
+
+
 def say_same_code_twice(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -244,6 +302,21 @@ def say_same_code_twice(record: Record) -> Text:
         f"{doubt['en']}In {trials} races of one function against itself a winner was announced this often: {en}.",
         f"{doubt['zh']}同一个函数和自己比了 {trials} 场，宣布出“赢家”的次数：{zh}。",
     )
+
+
+def draw_same_code_twice(record: Record, bets: dict) -> Sheet:
+    """How often each method named a winner between twins; the bet is a count of the means."""
+    trials, rows = len({row["trial"] for row in record.rows}), []
+    for method, chinese in METHODS.items():
+        count = _said(record, method, "faster", "slower")
+        rows.append(Bar(t(method, chinese), count, t(f"{count} of {trials} races", f"{trials} 场里 {count} 场")))
+    said = {
+        "a": (t("none, or one", "零场或一场"), (0, 1)),
+        "b": (t("two to five", "两到五场"), (2, 5)),
+        "c": (t("six or more", "六场以上"), (6, trials)),
+    }
+    mine = said.get(bets.get("02-bet-same-code", ""))
+    return bars(rows, Bet(mine[0], rows=[0], span=mine[1]) if mine else None)
 
 
 def settle_same_code_twice(record: Record) -> dict[str, str | None]:
@@ -260,7 +333,6 @@ def settle_same_code_twice(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=20,
     title=both("The same code against itself: who announces a winner?", "同一段代码和自己比赛：哪种方法会宣布“赢家”？"),
-    draw=draw_ratios,
 )
 def same_code_twice(budget: Budget) -> list[dict]:
     """Twenty races of one function against its twin: every winner is a false alarm."""
@@ -272,6 +344,36 @@ def same_code_twice(budget: Budget) -> list[dict]:
 PLANTED = 1.05
 
 CLOSE = 0.02  # a ratio this near to the truth has found the difference, not just its sign
+
+
+def _close(record: Record, method: str) -> int:
+    """Races in which a method came near to the truth."""
+    return sum(row["method"] == method and abs(row["ratio"] - row["planted"]) <= CLOSE for row in record.rows)
+
+
+def headline_planted_difference(record: Record) -> Text:
+    trials = len({row["trial"] for row in record.rows})
+    if trials < FEW or len(groups(record.rows, "method")) < len(METHODS):
+        return TOO_NOISY
+    means, best, paired = (_close(record, method) for method in METHODS)
+    if not (means or best or paired):
+        return both("Here no method came close to the true difference.", "这次哪种方法都没接近真实的差异。")
+    if paired == means == trials:
+        return both("Here pairing and means both found the true difference.", "这次配对和比平均值都找准了真实差异。")
+    if paired == trials:
+        return both(
+            "Pairing found the true difference every time; comparing means did not.",
+            "配对次次找准真实差异，比平均值做不到。",
+        )
+    if paired > means:
+        return both(
+            "Pairing found the true difference more often than comparing means.",
+            "找准真实差异，配对比“比平均值”次数更多。",
+        )
+    return both(
+        "Here pairing found the true difference no more often than comparing means.",
+        "这次找准真实差异，配对并不比“比平均值”多。",
+    )
 
 
 def say_planted_difference(record: Record) -> Text:
@@ -300,6 +402,16 @@ def say_planted_difference(record: Record) -> Text:
     )
 
 
+def draw_planted_difference(record: Record, bets: dict) -> Sheet:
+    """How often each method came near to the truth."""
+    trials, rows = len({row["trial"] for row in record.rows}), []
+    for method, chinese in METHODS.items():
+        count = _close(record, method)
+        said = t(f"found in {count} of {trials} races", f"{trials} 场里找准 {count} 场")
+        rows.append(Bar(t(method, chinese), count, said, method != "paired"))
+    return bars(rows)
+
+
 @experiment(
     name="02-planted-difference",
     lesson=LESSON,
@@ -307,7 +419,6 @@ def say_planted_difference(record: Record) -> Text:
     needs="cpu",
     seconds=12,
     title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
-    draw=draw_ratios,
 )
 def planted_difference(budget: Budget) -> list[dict]:
     """Twelve races of 20 small products against 21."""
@@ -315,6 +426,28 @@ def planted_difference(budget: Budget) -> list[dict]:
 
 
 # --- 02-threads ---------------------------------------------------------------------------------------------
+
+
+def headline_timer_threads(record: Record) -> Text:
+    option, ratios = settle_timer_threads(record)["02-bet-threads"], [row["ratio"] for row in record.rows]
+    if option is None:
+        return TOO_NOISY
+    if option == "a":
+        said = times(statistics.median(ratios))
+        return both(
+            f"Timer uses one thread by default: here it reads {said} times as long.",
+            f"Timer 默认单线程，这里的读数是全部线程的 {said} 倍。",
+        )
+    if option == "c":
+        return both(
+            "Here one thread is faster than all, and Timer takes one by default.",
+            "这里单线程反而更快，而 Timer 默认就用它。",
+        )
+    if record.rows[0]["all_threads"] == 1:
+        return both("This process has one thread, just as Timer assumes.", "这个进程只有一个线程，正合 Timer 的默认。")
+    return both(
+        "Here Timer's single thread reads the same as all threads.", "这里 Timer 用单线程，读数与全部线程一样。"
+    )
 
 
 def say_timer_threads(record: Record) -> Text:
@@ -328,19 +461,26 @@ def say_timer_threads(record: Record) -> Text:
     )
 
 
-def draw_timer_threads(record: Record, ax: Any) -> None:
-    names = {
-        "default_ms": t("Timer, as it comes", "Timer，默认设置"),
-        "all_ms": t("Timer, all threads", "Timer，全部线程"),
+def draw_timer_threads(record: Record, bets: dict) -> Sheet:
+    """Timer's reading over that with all threads; the bet is a side of the row."""
+    ratios = [row["ratio"] for row in record.rows]
+    span = median_interval(ratios)
+    count = record.rows[0]["all_threads"]
+    row = Ratio(
+        t("Timer, as it comes", "Timer，默认设置"),
+        statistics.median(ratios),
+        span.low,
+        span.high,
+        t(f"against all {count} threads", f"对比全部 {count} 个线程"),
+    )
+    said = {
+        "a": (t("longer", "更长"), "right"),
+        "b": (t("the same", "一样"), "middle"),
+        "c": (t("shorter", "更短"), "left"),
     }
-    for height, (key, _) in enumerate(names.items()):
-        values = [r[key] for r in record.rows]
-        interval = median_interval(values)
-        interval_line(ax, height, statistics.median(values), interval.low, interval.high)
-    ax.set_yticks(range(len(names)), list(names.values()))
-    ax.set_ylim(-0.5, len(names) - 0.5)
-    ax.set_xlim(left=0)
-    ax.set_xlabel(t("one product (ms)", "一次矩阵乘 (ms)"))
+    mine = said.get(bets.get("02-bet-threads", ""))
+    sides = (t("Timer reads less", "Timer 读数更短"), t("Timer reads more", "Timer 读数更长"))
+    return ratio_rows([row], sides, Bet(mine[0], rows={0: mine[1]}) if mine else None)
 
 
 def settle_timer_threads(record: Record) -> dict[str, str | None]:

@@ -5,15 +5,14 @@ Counts are MACs (one multiply feeding one accumulate) unless a name says FLOPs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import nn
 
 from course.crosscheck import cross_check
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE, ORANGE
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY
+from course.figures.kinds import Bar, Bet, bars, times
+from course.figures.sheet import Sheet
 from course.flags import using
 from course.flops import count
 from course.i18n import Text, both, t
@@ -27,6 +26,28 @@ LESSON = "03_flops"
 
 def _tools(record: Record) -> list[dict]:
     return [row for row in record.rows if row["part"] == "tool"]
+
+
+def headline_vgg16_counters(record: Record) -> Text:
+    numbers = [row["reported"] for row in _tools(record) if row["reported"]]
+    option = settle_vgg16_counters(record)["03-bet-vgg"]
+    if not numbers:
+        return TOO_NOISY
+    if option is None:
+        return both("Only one counter gave a number here.", "这次只有一个工具给出了数字。")
+    if option == "a":
+        return both(
+            "One network: here all counters print nearly the same number.", "同一个网络，这次各工具打印的数几乎一样。"
+        )
+    apart = times(max(numbers) / min(numbers))
+    if apart == "2":
+        return both(
+            "One network: the largest count is twice the smallest.", "同一个网络，统计出的最大值是最小值的两倍。"
+        )
+    return both(
+        f"One network: the largest count is {apart} times the smallest.",
+        f"同一个网络，统计出的最大值是最小值的 {apart} 倍。",
+    )
 
 
 def say_vgg16_counters(record: Record) -> Text:
@@ -55,16 +76,26 @@ def say_vgg16_counters(record: Record) -> Text:
     )
 
 
-def draw_vgg16_counters(record: Record, ax: Any) -> None:
-    tools = list(reversed(_tools(record)))
-    bars = ax.barh(
-        [row["tool"] for row in tools],
-        [row["reported"] / 1e9 for row in tools],
-        color=[ORANGE if row["unit"] == "FLOPs" else BLUE for row in tools],
+def draw_vgg16_counters(record: Record, bets: dict) -> Sheet:
+    """What each tool prints, quiet where it prints MACs; the bet is how far the largest number lies above the smallest."""
+    tools = [row for row in _tools(record) if row["reported"]]
+    giga = [row["reported"] / 1e9 for row in tools]
+    rows = [
+        Bar(row["tool"], value, f"{value:.3g} G {row['unit']}", row["unit"] == "MACs")
+        for row, value in zip(tools, giga, strict=True)
+    ]
+    said = {
+        "a": (t("less than 5 % apart", "相差不到 5%"), (1, 1.05)),
+        "b": (t("5 to 50 % apart", "相差 5% 到 50%"), (1.05, 1.5)),
+        "c": (t("more than 50 % apart", "相差超过 50%"), (1.5, max(2.2, max(giga) / min(giga)))),
+    }
+    mine = said.get(bets.get("03-bet-vgg", ""))
+    bet = (
+        Bet(mine[0], rows=[giga.index(max(giga))], span=(mine[1][0] * min(giga), mine[1][1] * min(giga)))
+        if mine
+        else None
     )
-    ax.bar_label(bars, [f"{row['reported'] / 1e9:.3f} G {row['unit']}" for row in tools], padding=3)
-    ax.margins(x=0.35)
-    ax.set_xlabel(t("number printed (1e9, in the tool's own unit)", "打印的数字（1e9，各工具自己的单位）"))
+    return bars(rows, bet)
 
 
 def settle_vgg16_counters(record: Record) -> dict[str, str | None]:
@@ -110,6 +141,31 @@ def vgg16_counters(budget: Budget) -> list[dict]:
 # --- 03-lstm-zero -------------------------------------------------------------------------------------------
 
 
+def headline_lstm_zero(record: Record) -> Text:
+    seen = {row["mkldnn"]: row["torch_flops"] for row in record.rows if row["layer"] == "LSTM"}
+    if len(seen) < 2:
+        return TOO_NOISY
+    if seen[0] == seen[1] == 0:
+        return both(
+            "PyTorch's counter sees nothing of the LSTM, oneDNN or not.", "不管开不开 oneDNN，PyTorch 都数不到 LSTM。"
+        )
+    if seen[0] == seen[1]:
+        return both(
+            "PyTorch's counter prints the same with oneDNN on and off.", "oneDNN 开或关，PyTorch 数出来都一样。"
+        )
+    if seen[1] == 0:
+        return both(
+            "With oneDNN on, PyTorch's counter sees nothing of the LSTM.", "打开 oneDNN，PyTorch 就数不到 LSTM 了。"
+        )
+    if seen[0] == 0:
+        return both(
+            "With oneDNN off, PyTorch's counter sees nothing of the LSTM.", "关掉 oneDNN，PyTorch 就数不到 LSTM 了。"
+        )
+    return both(
+        "The oneDNN switch changes what PyTorch's counter prints.", "开关 oneDNN，PyTorch 数出来的结果就不一样。"
+    )
+
+
 def say_lstm_zero(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -134,20 +190,32 @@ def say_lstm_zero(record: Record) -> Text:
     )
 
 
-def draw_lstm_zero(record: Record, ax: Any) -> None:
-    rows = list(reversed(record.rows))
-    labels = [f"{row['layer']}, oneDNN " + (t("on", "开") if row["mkldnn"] else t("off", "关")) for row in rows]
-    ax.barh(labels, [row["exact_flops"] for row in rows], color="none", edgecolor="gray", label=t("there is", "实际"))
-    bars = ax.barh(
-        labels,
-        [row["torch_flops"] for row in rows],
-        color=BLUE,
-        height=0.5,
-        label=t("FlopCounterMode sees", "FlopCounterMode 看到"),
-    )
-    ax.bar_label(bars, [f"{row['torch_flops']:,}" for row in rows], padding=3)
-    ax.set_xlabel("FLOPs")
-    ax.legend()
+def draw_lstm_zero(record: Record, bets: dict) -> Sheet:
+    """What the counter sees of each layer, the switch on and off; the bet is an outline around rows of the LSTM."""
+
+    def said(row: dict) -> str:
+        share = row["torch_flops"] / row["exact_flops"]
+        if share in (0, 1):
+            return t("sees all of it", "全数到了") if share else t("sees nothing", "一点没数到")
+        return t(f"sees {share:.0%} of it", f"数到 {share:.0%}")
+
+    rows = [
+        Bar(
+            f"{row['layer']}, oneDNN " + (t("on", "开") if row["mkldnn"] else t("off", "关")),
+            row["torch_flops"],
+            said(row),
+            row["layer"] != "LSTM",
+        )
+        for row in record.rows
+    ]
+    lstm = {row["mkldnn"]: place for place, row in enumerate(record.rows) if row["layer"] == "LSTM"}
+    options = {
+        "a": (t("nothing, with oneDNN on", "打开时是 0"), [lstm.get(1)]),
+        "b": (t("the same in both", "两次相同"), [lstm.get(1), lstm.get(0)]),
+        "c": (t("nothing, with oneDNN off", "关闭时是 0"), [lstm.get(0)]),
+    }
+    mine = options.get(bets.get("03-bet-lstm", ""))
+    return bars(rows, Bet(mine[0], rows=mine[1]) if mine else None)
 
 
 def settle_lstm_zero(record: Record) -> dict[str, str | None]:
@@ -202,6 +270,14 @@ def _by_tokens(record: Record) -> dict[int, dict]:
     return {row["tokens"]: row for row in record.rows}
 
 
+def headline_length(record: Record) -> Text:
+    found = _by_tokens(record)
+    if not {256, 1024} <= found.keys():
+        return TOO_NOISY
+    grown = times(found[1024]["macs"] / found[256]["macs"])
+    return both(f"Four times the text, {grown} times the work.", f"文本长到四倍，工作量是 {grown} 倍。")
+
+
 def say_length(record: Record) -> Text:
     found = _by_tokens(record)
     if not {256, 1024} <= found.keys():
@@ -219,24 +295,30 @@ def say_length(record: Record) -> Text:
     )
 
 
-def draw_length(record: Record, ax: Any) -> None:
-    tokens = [row["tokens"] for row in record.rows]
-    for key, style, name in (
-        ("linear_macs", "o-", t("linear layers", "线性层")),
-        ("attention_macs", "s--", t("attention", "注意力")),
-    ):
-        ax.plot(
-            tokens,
-            [row[key] / 1e9 for row in record.rows],
-            style,
-            label=name,
-            color=BLUE if key == "linear_macs" else ORANGE,
+def draw_length(record: Record, bets: dict) -> Sheet:
+    """The work of the two lengths of the bet, over that of the shorter one, and the part of the attention in it."""
+    found, rows = _by_tokens(record), []
+    for tokens in (256, 1024):
+        grown, share = (
+            found[tokens]["macs"] / found[256]["macs"],
+            found[tokens]["attention_macs"] / found[tokens]["macs"],
         )
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
-    ax.set_xlabel(t("length (tokens)", "长度（token）"))
-    ax.set_ylabel(t("work (billion MACs)", "工作量（十亿 MAC）"))
-    ax.legend()
+        rows.append(
+            Bar(
+                t(f"{tokens} tokens", f"{tokens} 个 token"),
+                grown,
+                t(f"{times(grown)}×", f"{times(grown)} 倍"),
+                tokens == 256,
+                t(f"attention: {share:.0%} of it", f"注意力占 {share:.0%}"),
+            )
+        )
+    said = {
+        "a": (t("4 times", "4 倍"), (0, 4)),
+        "b": (t("about 16 times", "约 16 倍"), (12, 20)),
+        "c": (t("more than 4, less than 8", "大于 4 倍，小于 8 倍"), (4, 8)),
+    }
+    mine = said.get(bets.get("03-bet-length", ""))
+    return bars(rows, Bet(mine[0], rows=[1], span=mine[1]) if mine else None)
 
 
 def settle_length(record: Record) -> dict[str, str | None]:

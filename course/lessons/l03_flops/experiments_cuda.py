@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY, word
+from course.figures.kinds import Bar, bars, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l03_flops.experiments import LESSON
 from course.records import Record
@@ -19,6 +19,24 @@ FORMATS = {
     "float16": both("float16", "float16"),
     "bfloat16": both("bfloat16", "bfloat16"),
 }
+
+
+def headline_peaks_cuda(record: Record) -> Text:
+    """The highest roof against that of float32; less than a fifth more is the same."""
+    peaks = {row["format"]: row["flops_per_s"] for row in record.rows}
+    if "float32" not in peaks or len(peaks) < 2:
+        return TOO_NOISY
+    if max(peaks.values()) < 1.2 * min(peaks.values()):
+        return both("On this GPU, all number formats have the same roof.", "这块 GPU 上，各种数值格式的屋顶一样高。")
+    grown = max(peaks.values()) / peaks["float32"]
+    if grown < 1.2:
+        return both(
+            "On this GPU, no format has a higher roof than float32.", "这块 GPU 上，没有哪种格式的屋顶高过 float32。"
+        )
+    return both(
+        f"Another number format makes the GPU's roof {times(grown)} times as high.",
+        f"换一种数值格式，GPU 的屋顶能高到 {times(grown)} 倍。",
+    )
 
 
 def say_peaks_cuda(record: Record) -> Text:
@@ -40,19 +58,20 @@ def say_peaks_cuda(record: Record) -> Text:
     )
 
 
-def draw_peaks_cuda(record: Record, ax: Any) -> None:
-    rows = record.rows
-    bars = ax.barh(range(len(rows)), [row["flops_per_s"] / 1e12 for row in rows])
-    ax.bar_label(
-        bars,
-        [t(f"bend at {row['ridge']:.3g} FLOPs a byte", f"拐点：每字节 {row['ridge']:.3g} FLOPs") for row in rows],
-        padding=3,
-        fontsize=9,
+def draw_peaks_cuda(record: Record, bets: dict) -> Sheet:
+    """The roof of each format, and at how many FLOPs a byte it bends."""
+    return bars(
+        [
+            Bar(
+                word(FORMATS[row["format"]]),
+                row["flops_per_s"],
+                f"{row['flops_per_s'] / 1e12:.3g} TFLOP/s",
+                row["format"] == "float32",
+                t(f"bend at {row['ridge']:.3g} FLOPs a byte", f"拐点：每字节 {row['ridge']:.3g} FLOPs"),
+            )
+            for row in record.rows
+        ]
     )
-    ax.set_yticks(range(len(rows)), [t(FORMATS[row["format"]]["en"], FORMATS[row["format"]]["zh"]) for row in rows])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.margins(x=0.5)
-    ax.set_xlabel(t("largest measured rate of a matrix product (TFLOP/s)", "矩阵乘实测最高速率（TFLOP/s）"))
 
 
 @experiment(

@@ -15,8 +15,11 @@ from torch import nn
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import BLUE, ORANGE
-from course.experiment.words import NOTHING, doubtful
+from course.experiment.plots import bet_box
+from course.experiment.words import NOTHING, TOO_NOISY, doubtful, word
+from course.figures.curves import trend
+from course.figures.kinds import Bar, Bet, bars, time_words, times
+from course.figures.sheet import Sheet
 from course.flops import count
 from course.i18n import Text, both, t
 from course.lessons.l03_flops.experiments import LESSON
@@ -26,28 +29,6 @@ from course.records import Record
 
 def _share(row: dict) -> str:
     return f"1/{round(1 / row['macs_ratio'])}"
-
-
-def draw_shares(record: Record, ax: Any) -> None:
-    """Share of the time against share of the MACs, with intervals; the diagonal is "time = work"."""
-    one_size = len({row["size"] for row in record.rows}) == 1
-    for row in record.rows:
-        ax.plot([row["macs_ratio"]] * 2, [row["low"], row["high"]], color=BLUE, linewidth=3)
-        ax.plot(row["macs_ratio"], row["ratio"], "o", color=BLUE)
-        label = t(f"{row['groups']} groups", f"{row['groups']} 组") + (
-            "" if one_size else f"\n{row['size']}x{row['size']}"
-        )
-        ax.annotate(
-            label, (row["macs_ratio"], row["high"]), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=9
-        )
-    ends = [min(row["macs_ratio"] for row in record.rows), 1.0]
-    ax.plot(ends, ends, "--", color="gray", label=t("if MACs were time", "假如 MACs 就是时间"))
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.margins(x=0.2, y=0.2)
-    ax.set_xlabel(t("share of the dense layer's MACs", "MACs 与普通卷积之比"))
-    ax.set_ylabel(t("share of its time", "耗时之比"))
-    ax.legend()
 
 
 class ThreadClock:
@@ -122,6 +103,48 @@ TWICE, BET_CHANNELS = 2.0, 128  # "about 1/128" allows twice that share of the t
 FEW_FAULTS = 20  # page faults of other threads and of the runtime, beside hundreds of a result written anew
 
 
+def headline_depthwise(record: Record) -> Text:
+    option = settle_depthwise(record)["03-bet-depthwise"]
+    if option is None:
+        return TOO_NOISY
+    row = next(row for row in record.rows if row["channels"] == BET_CHANNELS)
+    percent = round(100 * row["ratio"])
+    if option == "a":
+        return both(
+            "Less than a hundredth of the work, and about as little time.", "工作量不到百分之一，耗时也少得差不多。"
+        )
+    if row["low"] > 1:
+        return both("Less than a hundredth of the work, and still more time.", "工作量不到百分之一，耗时反而更久。")
+    if option == "c":
+        return both(
+            "Less than a hundredth of the work, yet over half the time.", "工作量不到百分之一，耗时却超过一半。"
+        )
+    return both(
+        f"Less than a hundredth of the work, yet {percent} % of the time.", f"工作量不到百分之一，耗时却有 {percent}%。"
+    )
+
+
+def draw_depthwise(record: Record, bets: dict) -> Sheet:
+    """Work and time of each depthwise layer as a part of the dense one's; the bet is a part of one layer's time."""
+    rows, asked = [], None
+    for row in record.rows:
+        name = t(f"{row['channels']} channels", f"{row['channels']} 通道")
+        for part, key, quiet in ((t("work", "工作量"), "macs_ratio", True), (t("time", "耗时"), "ratio", False)):
+            if row["channels"] == BET_CHANNELS and not quiet:
+                asked = len(rows)
+            percent = 100 * row[key]
+            said = f"{percent:.0f}" if percent >= 2 else f"{percent:.1f}"
+            rows.append(Bar(f"{name}{t(': ', '：')}{part}", percent, t(f"{said} %", f"{said}%"), quiet))
+    promised = 100 * TWICE / BET_CHANNELS
+    said = {
+        "a": (t("as little as the work", "和工作量一样少"), (0, promised)),
+        "b": (t("more, but under half", "不止，但不到一半"), (promised, 50)),
+        "c": (t("more than half", "超过一半"), (50, 100)),
+    }
+    mine = said.get(bets.get("03-bet-depthwise", "")) if asked is not None else None
+    return bars(rows, Bet(mine[0], rows=[asked], span=mine[1]) if mine else None)
+
+
 def say_depthwise(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -167,7 +190,6 @@ def settle_depthwise(record: Record) -> dict[str, str | None]:
         "Depthwise against dense: does the time shrink like the MACs?",
         "逐通道卷积对普通卷积：耗时会和 MACs 一样缩小吗？",
     ),
-    draw=draw_shares,
 )
 def depthwise(budget: Budget) -> list[dict]:
     """Three shapes; in each a depthwise 3x3 convolution takes turns with the dense one, in memory that is kept."""
@@ -187,6 +209,29 @@ LAYERS = {"dense": both("dense", "普通卷积"), "depthwise": both("depthwise",
 
 def _found(record: Record) -> dict[tuple[str, str], dict]:
     return {(row["layer"], row["memory"]): row for row in record.rows}
+
+
+ALIKE = 1.1  # two times are alike where neither interval's far end is more than this times the other's near end
+
+
+def headline_page_faults(record: Record) -> Text:
+    found = _found(record)
+    if len(found) < 4:
+        return TOO_NOISY
+    fresh, kept = (found["depthwise", memory] for memory in MEMORY)
+    if fresh["low_ms"] > kept["high_ms"]:
+        if fresh["low_ms"] > 2 * kept["high_ms"]:
+            return both(
+                "Most of the depthwise time is fresh memory, not arithmetic.", "逐通道卷积的耗时，大半花在新内存上。"
+            )
+        return both("Fresh memory adds time to every depthwise call.", "每次都用新内存，逐通道卷积就更慢。")
+    if kept["low_ms"] > fresh["high_ms"]:
+        return both("Here the depthwise layer is slower with kept memory.", "这次把内存留着，逐通道卷积反而更慢。")
+    if max(fresh["high_ms"] / kept["low_ms"], kept["high_ms"] / fresh["low_ms"]) <= ALIKE:
+        return both(
+            "Here fresh memory costs the depthwise layer next to nothing.", "这次用新内存，逐通道卷积几乎不变慢。"
+        )
+    return TOO_NOISY
 
 
 def say_page_faults(record: Record) -> Text:
@@ -213,30 +258,16 @@ def say_page_faults(record: Record) -> Text:
     )
 
 
-def draw_page_faults(record: Record, ax: Any) -> None:
-    """A bar a layer: the time with the memory kept, and on top what the fresh memory adds."""
-    found, names = _found(record), [t(name["en"], name["zh"]) for name in LAYERS.values()]
-    kept = [found[layer, "kept"]["call_ms"] if (layer, "kept") in found else 0.0 for layer in LAYERS]
-    fresh = [found[layer, "fresh"]["call_ms"] if (layer, "fresh") in found else 0.0 for layer in LAYERS]
-    added = [max(0.0, whole - work) for whole, work in zip(fresh, kept, strict=True)]
-    ax.barh(names, kept, color=BLUE, height=0.5, label=t("the layer's work", "这一层的活儿"))
-    bars = ax.barh(
-        names,
-        added,
-        left=kept,
-        color=ORANGE,
-        hatch="//",
-        height=0.5,
-        label=t("added by fresh memory", "新内存带来的额外耗时"),
-    )
-    counts = [found.get((layer, "fresh"), {}).get("page_faults") for layer in LAYERS]
-    ax.bar_label(
-        bars, [t(f"{n:,.0f} page faults", f"{n:,.0f} 次缺页") if n is not None else "" for n in counts], padding=4
-    )
-    ax.margins(x=0.3)
-    ax.set_ylim(-0.5, len(names) + 0.1)
-    ax.set_xlabel(t("time of a call (ms), one thread", "单次调用耗时 (ms)，单线程"))
-    ax.legend(loc="upper right", ncols=2)
+def draw_page_faults(record: Record, bets: dict) -> Sheet:
+    """Each layer with its memory kept, and with fresh memory in every call."""
+    names = {"fresh": both("fresh memory", "新内存"), "kept": both("memory kept", "内存留着")}
+    rows = []
+    for (layer, memory), row in sorted(_found(record).items(), reverse=True):
+        faults = row["page_faults"]
+        said = t(f"{faults:,.0f} page faults", f"{faults:,.0f} 次缺页") if faults is not None else ""
+        name = f"{word(LAYERS[layer])}{t(', ', '，')}{word(names[memory])}"
+        rows.append(Bar(name, row["call_ms"], time_words(row["call_ms"] / 1e3), memory == "kept", said))
+    return bars(rows)
 
 
 @experiment(
@@ -260,6 +291,48 @@ def page_faults(budget: Budget) -> list[dict]:
 # --- 03-groups ----------------------------------------------------------------------------------------------
 
 GROUPS = (2, 4, 8, 16, 32)
+
+
+def headline_group_sweep(record: Record) -> Text:
+    rows = sorted(record.rows, key=lambda row: row["groups"])
+    lost = [row["groups"] for row in rows if row["low"] > 1]
+    won = [row["groups"] for row in rows if row["high"] < 1]
+    if len(lost) == 1:
+        return both(f"Cut into {lost[0]} groups: less work, and slower.", f"分成 {lost[0]} 组：活儿少了，反而更慢。")
+    if lost:
+        return both("Less work, yet more time: some grouped layers lose.", "活儿少了却更慢：有几种分组输了。")
+    if not won:
+        return TOO_NOISY
+    if any(more["low"] > fewer["high"] for at, fewer in enumerate(rows) for more in rows[at + 1 :]):
+        return both("More groups mean less work, but not always less time.", "组越多活儿越少，耗时却不一定更短。")
+    if all(row["high"] <= TWICE * row["macs_ratio"] for row in rows):
+        return both("The more groups, the less work, and the less time.", "组越多，活儿越少，耗时也越短。")
+    return both("Groups save time, but less of it than of the work.", "分组能省时间，但没有活儿省得多。")
+
+
+def draw_group_sweep(record: Record, bets: dict) -> Sheet:
+    """Work and time by the number of groups, as a part of those of the dense convolution."""
+    rows = sorted(record.rows, key=lambda row: row["groups"])
+    told = t("; ", "；").join(
+        t(
+            f"{row['groups']} groups: {row['macs_ratio']:.0%} of the work, ",
+            f"{row['groups']} 组：工作量 {row['macs_ratio']:.0%}，",
+        )
+        + t(f"{row['ratio']:.0%} of the time", f"耗时 {row['ratio']:.0%}")
+        for row in rows
+    )
+    series = {
+        t("work", "工作量"): [1.0, *(row["macs_ratio"] for row in rows)],
+        t("time", "耗时"): [1.0, *(row["ratio"] for row in rows)],
+    }
+    return trend(
+        [1, *(row["groups"] for row in rows)],
+        series,
+        told + t(".", "。"),
+        across=t("groups", "组数"),
+        log_x=True,
+        y_words=lambda value: t(f"{100 * value:.0f} %", f"{100 * value:.0f}%"),
+    )
 
 
 def say_group_sweep(record: Record) -> Text:
@@ -286,7 +359,6 @@ def say_group_sweep(record: Record) -> Text:
     needs="cpu",
     seconds=6,
     title=both("Cutting the work into groups: when does the time follow?", "用分组削减工作量：耗时什么时候会跟着降？"),
-    draw=draw_shares,
 )
 def group_sweep(budget: Budget) -> list[dict]:
     """One dense convolution on 32 channels against five grouped ones, all in turn."""
@@ -319,6 +391,21 @@ def _parts(record: Record) -> tuple[dict | None, list[dict], dict | None]:
 
 def _billions(value: float) -> str:
     return f"{value / 1e9:.3g}"
+
+
+def headline_roof(record: Record) -> Text:
+    _, _, batch = _parts(record)
+    option = settle_roof(record)["03-bet-roof"]
+    if option is None:
+        return TOO_NOISY
+    if option == "c":
+        return both("Sixty-four times the work takes at most twice the time.", "六十四倍的活儿，时间至多两倍。")
+    said = times(batch["ratio"]) if batch["ratio"] < 3 else f"{batch['ratio']:.0f}"
+    if option == "a":
+        return both(f"Sixty-four times the work takes {said} times as long.", f"六十四倍的活儿，要 {said} 倍的时间。")
+    return both(
+        f"Sixty-four times the work takes only {said} times as long.", f"六十四倍的活儿，只要 {said} 倍的时间。"
+    )
 
 
 def say_roof(record: Record) -> Text:
@@ -370,8 +457,8 @@ def _clear(operations: list[dict], edge: Callable[..., Any]) -> dict | None:
     return first if clear else None
 
 
-def draw_roof(record: Record, ax: Any) -> None:
-    """The two measured roofs, and every operation that has FLOPs as a point."""
+def draw_roof(record: Record, ax: Any, bets: dict) -> None:
+    """The two measured roofs, and every operation that has FLOPs as a point; the bet is where the batch of 64 was to lie."""
     from course.roofline import Layer, Peaks
     from course.roofline.picture import draw
 
@@ -403,6 +490,18 @@ def draw_roof(record: Record, ax: Any) -> None:
         "",
         ax,
     )
+    points = {row["operation"]: row for row in operations}
+    one, many = (points.get(f"linear, batch {size}") for size in BATCHES)
+    said = {
+        "a": (t("about 64 times as long", "约 64 倍"), (1, 2)),
+        "b": (t("less than 32 times", "不到 32 倍"), (2, 32)),
+        "c": (t("at most twice", "至多 2 倍"), (32, 64)),
+    }
+    mine = said.get(bets.get("03-bet-roof", ""))
+    if mine and one and many:
+        rate, across = one["flops"] / one["time_ms"] * 1e3, many["flops"] / many["bytes"]
+        bet_box(ax, mine[0], (across / 20, across * 1.6), (rate * mine[1][0], rate * mine[1][1]))
+        ax.set_ylim(top=max(ax.get_ylim()[1], 2 * rate * mine[1][1]))
 
 
 def settle_roof(record: Record) -> dict[str, str | None]:

@@ -310,13 +310,13 @@ check("02-paired-ratio")      # hint("02-paired-ratio")   solution("02-paired-ra
 # %% [markdown] en
 # ## 🔬 `compare` does all five steps, and may say “undecided”
 #
-# It lets both sides take turns in random order and builds an interval from the ratios. You say beforehand which difference is too small to matter: the **gate**, here 2 %. Then there are four results. The interval leaves out 1: **faster** or **slower**. All of it lies within 2 % of 1: **same**. Anything else: **undecided**, an honest result. (`ci` in the printed line is the precision asked for; a smaller difference never makes a winner.)
+# It lets both sides take turns in random order and builds an interval from the ratios. You say beforehand which difference is too small to matter: the **gate**, here 2 %. Then there are four results. The interval leaves out 1: **faster** or **slower**. All of it lies within 2 % of 1: **same**. Anything else: **undecided**, an honest result.
 #
 # In the picture each dot is one pair, the line above is the interval, the band is the gate.
 # %% [markdown] zh
 # ## 🔬 `compare` 五步全包，还敢说“无法判定”
 #
-# 它按随机顺序让双方轮流跑，再用比值算出区间。多小的差距就不在意了？你要事先说好，这就是**阈值**，这里是 2%。结论有四种。区间不含 1：**更快**或**更慢**；整个区间与 1 相差都不超过 2%：**一样快**；其余一律**无法判定**，这也是诚实的结论。（打印出来的 `ci` 是要求的精度，差距比它还小就不判赢家。）
+# 它按随机顺序让双方轮流跑，再用比值算出区间。多小的差距就不在意了？你要事先说好，这就是**阈值**，这里是 2%。结论有四种。区间不含 1：**更快**或**更慢**；整个区间与 1 相差都不超过 2%：**一样快**；其余一律**无法判定**，这也是诚实的结论。
 #
 # 图里一个点是一对读数，上方的线段是区间，灰带是阈值。
 # %%
@@ -326,7 +326,10 @@ from course.timing import compare
 # zh: 很小，一个线程就够
 x = torch.randn(16, 16)
 def products(times):
-    return lambda: [x @ x for _ in range(times)]
+    def run():
+        for _ in range(times):
+            x @ x
+    return run
 
 result = compare({"20 products": products(20), "21 products": products(21)},
                  baseline="20 products", gate=0.02, max_time=2)

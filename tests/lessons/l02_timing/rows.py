@@ -11,17 +11,26 @@ def waits(call_ms: float, read_ms: float) -> list[dict]:
     ]
 
 
-def readings(median_ms: float) -> list[dict]:
+def readings(median_ms: float, **others: float) -> list[dict]:
+    """The five stopwatches: the one with a fence after the launch reads this; others: what those named here read."""
+    read = {
+        "no fence": 0.01,
+        "fence after only": median_ms,
+        "fence before and after": 20.2,
+        "fence before, then .cpu()": 26.3,
+        "two events": 20.1,
+    }
     return [
         {
-            "stopwatch": "fence after only",
+            "stopwatch": name,
             "kernel_ms": 20.0,
             "earlier_ms": 30.0,
-            "median_ms": median_ms,
-            "low_ms": median_ms - 0.1,
-            "high_ms": median_ms + 0.1,
-            "samples_ms": [median_ms] * 9,
+            "median_ms": ms,
+            "low_ms": ms - 0.005,
+            "high_ms": ms + 0.1,
+            "samples_ms": [ms] * 9,
         }
+        for name, ms in (read | {name.replace("_", " "): ms for name, ms in others.items()}).items()
     ]
 
 
@@ -33,23 +42,72 @@ def calls(*ratios: float) -> list[dict]:
     ]
 
 
-def races(winners: int, trials: int = 20) -> list[dict]:
+def races(winners: int, trials: int = 20, best: int = 0, paired: int = 0) -> list[dict]:
+    """Twins: how often each method announced a winner."""
+    found = {"means, each alone": winners, "best of, each alone": best, "paired": paired}
     return [
         {
             "trial": i,
             "method": method,
             "ratio": 1.0 + i / 1e3,
             "planted": 1.0,
-            "said": "slower" if method == "means, each alone" and i < winners else "same",
+            "said": "slower" if i < count else "same",
         }
         for i in range(trials)
-        for method in ("means, each alone", "best of, each alone", "paired")
+        for method, count in found.items()
     ]
 
 
-def pairs(*ratios: float) -> list[dict]:
+def planted(means: int, best: int, paired: int, trials: int = 12) -> list[dict]:
+    """How often each method came near to a true ratio of 1.05."""
+    found = {"means, each alone": means, "best of, each alone": best, "paired": paired}
     return [
-        {"pair": i, "default_ms": ratio, "all_ms": 1.0, "ratio": ratio, "all_threads": 2}
+        {"trial": i, "method": method, "ratio": 1.05 if i < count else 1.2, "planted": 1.05, "said": "slower"}
+        for i in range(trials)
+        for method, count in found.items()
+    ]
+
+
+def stopwatches(**no_fence_ms: float) -> list[dict]:
+    """On a GPU: at each size what the clock without a fence reads where the events read 10 ms."""
+    return [
+        {"size": int(size[1:]), "stopwatch": name, "median_ms": ms, "low_ms": ms - 0.1, "high_ms": ms + 0.1}
+        for size, unfenced in no_fence_ms.items()
+        for name, ms in (("no fence", unfenced), ("two events", 10.0), ("fence before, then print", 12.0))
+    ]
+
+
+def first_calls(**first_ms: float) -> list[dict]:
+    """The first call of each step in three new processes, and five later ones of 0.1 ms; "CUDA context" has none."""
+    return [
+        {
+            "process": process,
+            "shape": name.replace("_", " "),
+            "call": call,
+            "call_ms": ms + process if call == 1 else 0.1,
+        }
+        for process in range(3)
+        for name, ms in first_ms.items()
+        for call in range(1, 2 + 5 * (name != "CUDA_context"))
+    ]
+
+
+def paused(mean: float, median: float) -> list[dict]:
+    """100 calls; mean: ms that the twentieth call is late, median: ms that all of them are late."""
+    return [
+        {
+            "call": i,
+            "interrupted": int(i % 20 == 7),
+            "quiet_ms": 1.0,
+            "disturbed_ms": 1.0 + median + mean * (i % 20 == 7),
+        }
+        for i in range(100)
+    ]
+
+
+def pairs(*ratios: float, threads: int = 2) -> list[dict]:
+    return [
+        {"pair": i, "default_ms": ratio, "all_ms": 1.0, "ratio": ratio, "all_threads": threads}
         for i, ratio in enumerate(ratios)
     ]
 
@@ -126,4 +184,46 @@ def told(story: str, reading_ms: float) -> list[dict]:
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
 FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
+FOLLOWING = "old work, two fences"
+OLD = told("old work, one fence", 50.0)
+SHORT = told("old work, one fence", 20.1)
 SHOWN = {**MORE, "02-queue": told("no fence", 0.1), "02-queue-busy": told("old work, one fence", 50.0)}
+BRANCHES = {
+    "02-where-you-wait": [
+        [*waits(9, 0.1)[:9], *waits(0.1, 20)[9:]]  # a call that waits on the CPU, a read that waits on the toy device
+    ],
+    "02-queue": [told("no fence", 50.2)],
+    "02-queue-busy": [OLD + told(FOLLOWING, 20.2), SHORT + told(FOLLOWING, 20.2), OLD + told(FOLLOWING, 40.0)],
+    "02-five-stopwatches": [
+        readings(50.4, two_events=30.0),
+        readings(20.1, no_fence=20.0),
+        [{**row, "median_ms": 20.0} for row in readings(20.0)],
+        readings(50.4)[:3],
+    ],
+    "02-threads": [pairs(*[1.0] * 13, threads=1)],
+    "02-same-code-twice": [races(0), races(0, best=3), races(0, best=1), races(2, paired=1)],
+    "02-planted-difference": [
+        planted(0, 0, 0),
+        planted(12, 12, 12),
+        planted(5, 11, 12),
+        planted(2, 3, 9),
+        planted(9, 3, 2),
+        planted(5, 11, 12, trials=3),
+    ],
+    "02-interruptions": [paused(10, 0), paused(10, 1), paused(0, 0), paused(0, 1)],
+    "02-stopwatches-cuda": [
+        stopwatches(s512=0.4, s4096=0.4),
+        stopwatches(s512=9.8, s4096=0.4),
+        stopwatches(s512=9.8, s4096=10.2),
+        stopwatches(s512=8.0, s4096=0.4),
+    ],
+    "02-first-call-cuda": [
+        first_calls(**one)
+        for one in (
+            {"CUDA_context": 300.0, "first_product": 50.0},
+            {"CUDA_context": 30.0, "first_product": 500.0},
+            {"CUDA_context": 30.0, "first_convolution": 500.0, "same_convolution,_new_shape": 2.0},
+            {"first_convolution": 5.0, "same_convolution,_new_shape": 200.0},
+        )
+    ],
+}

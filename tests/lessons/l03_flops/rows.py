@@ -74,6 +74,29 @@ def shares(low: float, high: float) -> list[dict]:
     ]
 
 
+def grouped(*rows: tuple[int, float]) -> list[dict]:
+    """(groups, time as a part of the dense one's), with an interval of 2 % on either side."""
+    return [
+        {**shares(0.98 * ratio, 1.02 * ratio)[0], "channels": 32, "groups": groups, "macs_ratio": 1 / groups}
+        for groups, ratio in rows
+    ]
+
+
+def timed(fresh_ms: float, kept_ms: float) -> list[dict]:
+    """A depthwise layer with fresh memory and with kept memory, each within 1 %."""
+    return [
+        {**row, "call_ms": ms, "low_ms": 0.99 * ms, "high_ms": 1.01 * ms}
+        for row in memories(1100.0)
+        for ms in (fresh_ms if row["memory"] == "fresh" else kept_ms,)
+    ]
+
+
+def formats(**rates: float) -> list[dict]:
+    return [
+        {"format": name, "flops_per_s": rate, "bytes_per_s": 1e12, "ridge": rate / 1e12} for name, rate in rates.items()
+    ]
+
+
 def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
     peak = {
         "part": "peak",
@@ -104,7 +127,12 @@ def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
             "page_faults": 0,
             "fault_share": 0.0,
         }
-        for name, flops in (("matrix product", 10**8), ("ReLU", 0))
+        for name, flops in (
+            ("linear, batch 1", 10**6),
+            ("linear, batch 64", 64 * 10**6),
+            ("matrix product", 10**8),
+            ("ReLU", 0),
+        )
     ]
     return [
         peak,
@@ -170,8 +198,24 @@ FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
 SHOWN = {
     "03-groups": shares(0.9, 1.2),
     "03-page-faults": memories(1100.0),
+    "03-peaks-cuda": formats(float32=2e13, TF32=1e14, bfloat16=2e14),
+}
+BRANCHES = {
+    "03-vgg16-counters": [tools(100, 260), tools()],
+    "03-lstm-zero": [lstm(50, 100)],
+    "03-depthwise": [shares(1.2, 1.4)],
+    "03-groups": [
+        grouped((2, 0.7), (4, 0.7), (16, 1.5), (32, 0.5)),
+        grouped((2, 1.3), (4, 1.5), (16, 0.5)),
+        grouped((2, 0.5), (4, 0.7), (16, 0.5)),
+        grouped((2, 0.5), (4, 0.26), (16, 0.08)),
+        grouped((2, 0.8), (4, 0.7), (16, 0.6)),
+    ],
+    "03-page-faults": [timed(2.0, 0.5), timed(2.0, 1.5), timed(1.5, 2.0), timed(1.0, 1.01), timed(1.0, 0.5)[:3]],
+    "03-roof": [roofs(2.1, 2.7)],
     "03-peaks-cuda": [
-        {"format": name, "flops_per_s": rate, "bytes_per_s": 1e12, "ridge": rate / 1e12}
-        for name, rate in (("float32", 2e13), ("TF32", 1e14), ("bfloat16", 2e14))
+        formats(float32=1e13, float16=1.1e13),
+        formats(float32=1e13, float16=1e12),
+        formats(float32=1e13),
     ],
 }
