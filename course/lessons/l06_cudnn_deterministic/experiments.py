@@ -13,7 +13,7 @@ import torch.nn.functional as F
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import BLUE, ORANGE, ratios
-from course.experiment.words import NOTHING, VERDICTS, word
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
@@ -62,6 +62,22 @@ def _in_mode(mode: str, call: Callable[[], Any]) -> None:
 
 
 # --- 06-two-lines -------------------------------------------------------------------------------------------
+
+
+def headline_two_lines(record: Record) -> Text:
+    runs, different = len(record.rows), len({row["bits"] for row in record.rows})
+    if runs < 2:
+        return TOO_NOISY
+    if different == 1:
+        return both("All trainings agreed this time; nobody promises the next one.", "这回次次相同，但下回不一定。")
+    if different == runs:
+        return both(
+            "Seeds set, both lines written: no two trainings agree.", "种子设了，两行也写了，没有两次训练相同。"
+        )
+    return both(
+        f"Seeds set, both lines written: still {different} different results.",
+        f"种子设了，两行也写了，还是有 {different} 种结果。",
+    )
 
 
 def say_two_lines(record: Record) -> Text:
@@ -121,6 +137,22 @@ CURES_SAID = {
     "one thread": both("one CPU thread", "单个 CPU 线程"),
     "algorithms": both("use_deterministic_algorithms(True)", "use_deterministic_algorithms(True)"),
 }
+
+
+def headline_cures(record: Record) -> Text:
+    said = {
+        "a": both("The two lines made all trainings agree; the mode did not.", "那两行管用，确定性模式不管用。"),
+        "b": both(
+            "The two lines did not help; the deterministic mode made all trainings agree.",
+            "那两行不管用，确定性模式才让训练次次相同。",
+        ),
+        "c": both("Either the two lines or the mode made all trainings agree.", "那两行和确定性模式，哪个都管用。"),
+        "d": both("Neither the two lines nor the mode made all trainings agree.", "那两行和确定性模式，都不管用。"),
+    }
+    if len(record.rows) < len(CURES_SAID):
+        return TOO_NOISY
+    even = both("Even with seeds alone, all trainings agreed this time.", "这回只设种子，训练就次次相同。")
+    return said.get(settle_cures(record)["06-bet-cure"], even)
 
 
 def say_cures(record: Record) -> Text:
@@ -192,6 +224,24 @@ def cures(budget: Budget) -> list[dict]:
 
 
 # --- 06-threads-sum -----------------------------------------------------------------------------------------
+
+
+def headline_threads_sum(record: Record) -> Text:
+    changed = {row["numbers"]: row["lists_changed_by_threads"] > 0 for row in record.rows}
+    said = {
+        (False, False): both(
+            "The number of threads changed neither the short nor the long sums.", "换线程数，长短求和的结果都没变。"
+        ),
+        (False, True): both(
+            "Long sums change with the number of threads; short ones do not.", "换了线程数，长的求和会变，短的不变。"
+        ),
+        (True, True): both("Even short sums change with the number of threads.", "换了线程数，连短的求和也会变。"),
+        (True, False): both(
+            "Here short sums change with the number of threads, long ones do not.",
+            "换了线程数，这里短的求和会变，长的不变。",
+        ),
+    }
+    return said.get((changed.get(1000), changed.get(1_000_000)), TOO_NOISY)
 
 
 def say_threads_sum(record: Record) -> Text:
@@ -278,6 +328,19 @@ def threads_sum(budget: Budget) -> list[dict]:
 # --- 06-company ---------------------------------------------------------------------------------------------
 
 
+def headline_company(record: Record) -> Text:
+    said = {
+        "a": both("Alone or in company: here a row keeps the same bits.", "单独算、一起算，这一行都逐位相同。"),
+        "b": both(
+            "Your row's last digits depend on how many rows share its batch.", "同一行的末几位，取决于 batch 里有几行。"
+        ),
+        "c": both(
+            "Your row's result clearly changes with the size of its batch.", "batch 大小一变，这一行的结果明显不同。"
+        ),
+    }
+    return said.get(settle_company(record)["06-bet-company"], TOO_NOISY)
+
+
 def say_company(record: Record) -> Text:
     alone = [row for row in record.rows if row["batch"] == 1]
     if not alone or len(record.rows) < 3:
@@ -353,6 +416,23 @@ def company(budget: Budget) -> list[dict]:
 # --- 06-pieces ----------------------------------------------------------------------------------------------
 
 
+def headline_pieces(record: Record) -> Text:
+    different, errors = len({row["bits"] for row in record.rows}), [row["largest_error"] for row in record.rows]
+    if len(errors) < 2:
+        return TOO_NOISY
+    if different == 1:
+        return both("However it is cut, the product keeps its bits here.", "不管怎么切，这个乘积都逐位相同。")
+    if max(errors) < 2 * min(errors):
+        return both(
+            f"One product, cut in other pieces: {different} results, all about equally right.",
+            f"同一个乘积换着切，{different} 种结果，准确度差不多。",
+        )
+    return both(
+        f"One product, cut in other pieces: {different} results, some clearly more accurate.",
+        f"同一个乘积换着切，{different} 种结果，有的明显更准。",
+    )
+
+
 def say_pieces(record: Record) -> Text:
     rows = record.rows
     if len(rows) < 2:
@@ -418,17 +498,33 @@ def pieces(budget: Budget) -> list[dict]:
 # --- 06-cost ------------------------------------------------------------------------------------------------
 
 
+def headline_cost(record: Record) -> Text:
+    answer, faster = settle_cost(record)["06-bet-cost"], any(row["verdict"] == "faster" for row in record.rows)
+    said = {
+        ("a", False): both(
+            "On this CPU determinism costs time everywhere it was tried.", "这块 CPU 上，处处都要为确定性多花时间。"
+        ),
+        ("b", True): both(
+            "Determinism: slower in one place, even faster in another.", "确定性有的地方更慢，有的地方反而更快。"
+        ),
+        ("b", False): both("Determinism costs time in some operations only.", "只有一部分操作要为确定性多花时间。"),
+        ("c", True): both(
+            "Determinism costs nothing here; somewhere it is even faster.", "确定性在这里不花时间，有的地方还更快。"
+        ),
+        ("c", False): both("On this CPU determinism costs no time.", "这块 CPU 上，确定性不花时间。"),
+    }
+    return said.get((answer, faster), TOO_NOISY)
+
+
 def say_cost(record: Record) -> Text:
     if not record.rows:
         return NOTHING
     en = "; ".join(
-        f"{_places(r['operation'])['en']}: {r['ratio']:.2g} [{r['low']:.2g}, {r['high']:.2g}], "
-        f"{VERDICTS[r['verdict']]['en']}"
+        f"{_places(r['operation'])['en']}: {with_interval(r, 'en')}, {VERDICTS[r['verdict']]['en']}"
         for r in record.rows
     )
     zh = "；".join(
-        f"{_places(r['operation'])['zh']}：{r['ratio']:.2g} [{r['low']:.2g}, {r['high']:.2g}]，"
-        f"{VERDICTS[r['verdict']]['zh']}"
+        f"{_places(r['operation'])['zh']}：{with_interval(r, 'zh')}，{VERDICTS[r['verdict']]['zh']}"
         for r in record.rows
     )
     count = record.rows[0]["threads"]

@@ -9,7 +9,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import SIGN, apart
 from course.experiment.new_process import call_in_new_process
 from course.experiment.plots import tiles
-from course.experiment.words import NOTHING, VERDICTS, middle
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, middle, with_interval
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic.experiments import (
@@ -31,6 +31,20 @@ GPU_SETTINGS = {"nothing": {}, "two lines": CURES["two lines"], "algorithms": CU
 
 
 # --- 06-truth-table-cuda ------------------------------------------------------------------------------------
+
+
+def headline_truth_table_cuda(record: Record) -> Text:
+    said = {
+        "a": both("With both switches on, nothing is searched here.", "两个开关都开，这里就不搜索了。"),
+        "b": both(
+            "With both switches on, cuDNN searches, and results still vary.", "两个开关都开，照样搜索，结果还会变。"
+        ),
+        "c": both(
+            "With both switches on, cuDNN searches and still repeats its bits.",
+            "两个开关都开，照样搜索，也能逐位重复。",
+        ),
+    }
+    return said.get(settle_truth_table_cuda(record)["06-bet-both"], TOO_NOISY)
 
 
 def say_truth_table_cuda(record: Record) -> Text:
@@ -157,6 +171,23 @@ def _by_operation(record: Record) -> dict[str, dict[str, dict]]:
     return found
 
 
+def headline_bits_cuda(record: Record) -> Text:
+    found = [rows for rows in _by_operation(record).values() if len(rows) == len(SETTINGS_CUDA)]
+    if not found:
+        return TOO_NOISY
+    nothing, lines, mode = (any(rows[s]["different"] > 1 for rows in found) for s in SETTINGS_CUDA)
+    if mode:
+        return both("Even with the deterministic mode, some results vary.", "开了确定性模式，还是有结果会变。")
+    if lines:
+        return both(
+            "The two cuDNN lines let some results vary; the deterministic mode lets none.",
+            "cuDNN 那两行管不住的，确定性模式管住了。",
+        )
+    if nothing:
+        return both("The two cuDNN lines were enough: every result repeats.", "cuDNN 那两行就够了，结果都能逐位重复。")
+    return both("Every result repeated its bits here, whatever was set.", "不管怎么设，这里的结果都逐位重复。")
+
+
 def say_bits_cuda(record: Record) -> Text:
     found = {name: rows for name, rows in _by_operation(record).items() if len(rows) == len(SETTINGS_CUDA)}
     if not found:
@@ -222,6 +253,26 @@ def bits_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict
 # --- 06-cost-cuda -------------------------------------------------------------------------------------------
 
 
+def headline_cost_cuda(record: Record) -> Text:
+    verdicts = [row["verdict"] for row in record.rows]
+    slower, faster = verdicts.count("slower"), verdicts.count("faster")
+    if slower and faster:
+        return both(
+            "Determinism: slower in some operations, even faster in others.", "确定性让有的操作更慢，有的反而更快。"
+        )
+    if slower:
+        return both(
+            f"Determinism makes {slower} of the operations tried slower.", f"试过的操作里，有 {slower} 种因确定性变慢。"
+        )
+    if "undecided" in verdicts or set(verdicts) <= {"raises"}:
+        return TOO_NOISY
+    if faster:
+        return both(
+            "Determinism costs nothing here; somewhere it is even faster.", "确定性在这里不花时间，有的还更快。"
+        )
+    return both("On this GPU determinism costs no time.", "这块 GPU 上，确定性不花时间。")
+
+
 def say_cost_cuda(record: Record) -> Text:
     raced = [row for row in record.rows if "ratio" in row]
     refused = [row["operation"] for row in record.rows if row["verdict"] == "raises"]
@@ -230,10 +281,7 @@ def say_cost_cuda(record: Record) -> Text:
 
     def line(row: dict, code: str) -> str:
         comma = ", " if code == "en" else "，"
-        return (
-            f"{row['operation']} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{comma}"
-            f"{VERDICTS[row['verdict']][code]}"
-        )
+        return f"{row['operation']} {with_interval(row, code)}{comma}{VERDICTS[row['verdict']][code]}"
 
     return both(
         "Time with deterministic algorithms over time without: "
@@ -286,6 +334,7 @@ def cost_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict
                 "ratio": race.ratio,
                 "low": race.low,
                 "high": race.high,
+                "rounds": race.rounds,
                 **{f"{side}_ms": ms for side, ms in race.medians_ms.items()},
             }
         )

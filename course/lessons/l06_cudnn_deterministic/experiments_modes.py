@@ -10,7 +10,7 @@ from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.plots import BLUE, ORANGE, tiles
-from course.experiment.words import NOTHING, word
+from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.figures.style import ink_on
 from course.flags import using
 from course.i18n import Text, both, t
@@ -22,6 +22,20 @@ from course.lessons.l06_cudnn_deterministic.training import fingerprint
 from course.records import Record
 
 # --- 06-who-raises ------------------------------------------------------------------------------------------
+
+
+def headline_who_raises(record: Record) -> Text:
+    raising = sum(row["error"] == "raises" for row in record.rows)
+    if not record.rows:
+        return TOO_NOISY
+    if not raising:
+        return both("On this CPU the deterministic mode refuses nothing.", "在这块 CPU 上，确定性模式什么都不拒绝。")
+    if raising == len(record.rows):
+        return both("The deterministic mode refuses every operation tried.", "试过的操作，确定性模式全都拒绝。")
+    return both(
+        f"The deterministic mode refuses {raising} of the operations tried; the others run.",
+        f"确定性模式拒绝了 {raising} 种操作，其余照常运行。",
+    )
 
 
 def say_who_raises(record: Record) -> Text:
@@ -96,6 +110,28 @@ SEED_SETTINGS = {
 
 def _same(record: Record, setting: str, place: str) -> list[str]:
     return [row["source"] for row in record.rows if row["setting"] == setting and row[place]]
+
+
+def headline_who_seeds(record: Record) -> Text:
+    said = {
+        "a": both(
+            "`torch.manual_seed` never reaches numpy, not even in the workers.",
+            "`torch.manual_seed` 管不到 numpy，worker 里也一样。",
+        ),
+        "b": both(
+            "`torch.manual_seed` fixes numpy in the loader's workers, but not outside.",
+            "`torch.manual_seed` 只在 worker 里管得到 numpy。",
+        ),
+        "c": both(
+            "`torch.manual_seed` fixes numpy in the main process, not in the workers.",
+            "`torch.manual_seed` 只在主进程里管得到 numpy。",
+        ),
+        "d": both(
+            "`torch.manual_seed` fixes numpy too, in the workers and outside.",
+            "`torch.manual_seed` 到处都管得到 numpy。",
+        ),
+    }
+    return said.get(settle_who_seeds(record)["06-bet-workers"], TOO_NOISY)
 
 
 def say_who_seeds(record: Record) -> Text:
@@ -178,6 +214,29 @@ def _drift(record: Record, story: str) -> list[dict]:
     return [row for row in record.rows if row["story"] == story]
 
 
+def headline_one_ulp(record: Record) -> Text:
+    gan, control = _drift(record, "gan"), _drift(record, "control")
+    if not (gan and control):
+        return TOO_NOISY
+    if any(row["difference"] for row in control):
+        return both("Here the GAN does not even repeat itself without a nudge.", "在这里，GAN 不挪动也重复不出来。")
+    said = {
+        "a": both(
+            "The smallest nudge changes only the last digits of the losses.", "只挪最小的一步，损失只变了末几位。"
+        ),
+        "b": both(
+            "The smallest nudge: the GAN's losses drift visibly, but not far.",
+            "只挪最小的一步，GAN 的损失偏得看得见，但不远。",
+        ),
+        "c": both(
+            "The smallest nudge there is, and the GAN's losses drift far apart.",
+            "只挪最小的一步，GAN 的损失就差了很远。",
+        ),
+        None: both("The smallest nudge changed no loss at all.", "只挪最小的一步，损失一点没变。"),
+    }
+    return said[settle_one_ulp(record)["06-bet-ulp"]]
+
+
 def say_one_ulp(record: Record) -> Text:
     gan, line, control = (_drift(record, story) for story in ("gan", "line", "control"))
     if not (gan and line and control):
@@ -256,6 +315,27 @@ def one_ulp(budget: Budget) -> list[dict]:
 
 
 # --- 06-toy-table -------------------------------------------------------------------------------------------
+
+
+def headline_toy_table(record: Record) -> Text:
+    found = by_setting(record)
+    if len(found) < 4:
+        return TOO_NOISY
+    with_it, without = (
+        any(row["different_bits"] > 1 for (_, switch), rows in found.items() if switch == on for row in rows)
+        for on in (1, 0)
+    )
+    if with_it:
+        return both(
+            "Even with `deterministic` on, some toys do not repeat their bits.",
+            "开了 `deterministic`，还是有玩具不能逐位重复。",
+        )
+    if without:
+        return both(
+            "With `deterministic` on, every toy repeats its bits; without it, not all do.",
+            "开了 `deterministic` 都能逐位重复，不开就有不行的。",
+        )
+    return both("This time every toy repeated its bits, whatever was set.", "不管怎么设，这回玩具都逐位重复。")
 
 
 def say_toy_table(record: Record) -> Text:
