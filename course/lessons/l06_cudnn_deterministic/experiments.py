@@ -12,8 +12,9 @@ import torch
 import torch.nn.functional as F
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE, ORANGE, ratios
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
+from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
+from course.figures.sheet import Sheet
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
@@ -99,13 +100,17 @@ def say_two_lines(record: Record) -> Text:
     )
 
 
-def draw_two_lines(record: Record, ax: Any) -> None:
-    middle = sorted(row["first_entry"] for row in record.rows)[len(record.rows) // 2]
-    ax.axhline(0, color=ORANGE, linestyle="--", linewidth=1)
-    ax.plot([row["run"] for row in record.rows], [row["first_entry"] - middle for row in record.rows], "o", color=BLUE)
-    ax.set_xticks([row["run"] for row in record.rows])
-    ax.set_xlabel(t("training (same seed each time)", "第几次训练（种子都一样）"))
-    ax.set_ylabel(t("first learnt number, minus its median", "学到的第一个数 − 中位数"))
+def draw_two_lines(record: Record, bets: dict) -> Sheet:
+    """A square a training, the same number for the same bits."""
+    different = len({row["bits"] for row in record.rows})
+    return share_grid([Share(t("trainings", "训练"), len(record.rows), different, _results(different))])
+
+
+def _results(different: int) -> str:
+    """How many different results, in words."""
+    if different == 1:
+        return t("all the same", "全部相同")
+    return t(f"{different} different results", f"{different} 种结果")
 
 
 @experiment(
@@ -137,6 +142,12 @@ CURES_SAID = {
     "one thread": both("one CPU thread", "单个 CPU 线程"),
     "algorithms": both("use_deterministic_algorithms(True)", "use_deterministic_algorithms(True)"),
 }
+CURES_DRAWN = {
+    **CURES_SAID,
+    "two lines": both("the two lines", "那两行"),
+    "algorithms": both("the deterministic mode", "确定性模式"),
+}
+"""Short names for the picture."""
 
 
 def headline_cures(record: Record) -> Text:
@@ -158,8 +169,8 @@ def headline_cures(record: Record) -> Text:
 def say_cures(record: Record) -> Text:
     if len(record.rows) < 2:
         return NOTHING
-    en = "; ".join(f"{CURES_SAID[r['cure']]['en']}: {r['different']} different of {r['runs']}" for r in record.rows)
-    zh = "；".join(f"{CURES_SAID[r['cure']]['zh']}，{r['runs']} 次里有 {r['different']} 种" for r in record.rows)
+    en = "; ".join(f"{CURES_SAID[r['cure']]['en']}: {_equal(r)['en']}" for r in record.rows)
+    zh = "；".join(f"{CURES_SAID[r['cure']]['zh']}，{_equal(r)['zh']}" for r in record.rows)
     doubt = both("", "")
     if settle_cures(record)["06-bet-cure"] is None:
         doubt = both(
@@ -171,17 +182,28 @@ def say_cures(record: Record) -> Text:
     )
 
 
-def draw_cures(record: Record, ax: Any) -> None:
-    rows = record.rows[::-1]
-    bars = ax.barh(
-        [word(CURES_SAID[row["cure"]]) for row in rows],
-        [row["different"] for row in rows],
-        color=[BLUE if row["different"] == 1 else ORANGE for row in rows],
-    )
-    ax.bar_label(bars, padding=3)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set_xlabel(t("different results (1: all runs agree)", "不同结果的个数（1：全部一致）"))
-    ax.margins(x=0.12)
+def _equal(row: dict) -> Text:
+    """How many results the runs had, in words."""
+    if row["different"] == 1:
+        return both(f"all {row['runs']} equal", f"{row['runs']} 次全部相同")
+    return both(f"{row['different']} different of {row['runs']}", f"{row['runs']} 次里有 {row['different']} 种")
+
+
+def draw_cures(record: Record, bets: dict) -> Sheet:
+    rows = [
+        Share(word(CURES_DRAWN[row["cure"]]), row["runs"], row["different"], _results(row["different"]))
+        for row in record.rows
+    ]
+    said = {
+        "a": (("two lines",), t("this makes all agree", "这个能让结果一致")),
+        "b": (("algorithms",), t("this makes all agree", "这个能让结果一致")),
+        "c": (("two lines", "algorithms"), t("either makes all agree", "两个都能让结果一致")),
+        "d": (("two lines", "algorithms"), t("neither makes all agree", "两个都不能")),
+    }
+    bet, mine = None, said.get(bets.get("06-bet-cure", ""))
+    if mine:
+        bet = Bet(mine[1], rows=[at for at, row in enumerate(record.rows) if row["cure"] in mine[0]])
+    return share_grid(rows, bet)
 
 
 def settle_cures(record: Record) -> dict[str, str | None]:
@@ -265,26 +287,25 @@ def say_threads_sum(record: Record) -> Text:
     )
 
 
-def draw_threads_sum(record: Record, ax: Any) -> None:
-    names = [f"{row['numbers']:,}" for row in record.rows]
-    for shift, key, label, colour in (
-        (-0.2, "lists_changed_by_threads", t("changed by the number of threads", "换线程数后变了"), ORANGE),
-        (0.2, "lists_changed_by_repeating", t("changed by repeating", "重复时变了"), BLUE),
-    ):
-        ax.bar_label(
-            ax.bar(
-                [i + shift for i in range(len(names))],
-                [row[key] for row in record.rows],
-                0.38,
-                label=label,
-                color=colour,
-            )
+def draw_threads_sum(record: Record, bets: dict) -> Sheet:
+    rows = []
+    for row in record.rows:
+        count, lists = row["lists_changed_by_threads"], row["lists"]
+        said = (
+            t(f"{count} of {lists} sums change", f"{lists} 个和里 {count} 个变了")
+            if count
+            else t("none changes", "都没变")
         )
-    ax.set_xticks(range(len(names)), names)
-    ax.set_ylim(0, max(row["lists"] for row in record.rows) * 1.25)
-    ax.set_xlabel(t("numbers in the list", "每组数的个数"))
-    ax.set_ylabel(t("lists, of ten", "组数（共十组）"))
-    ax.legend(loc="upper left")
+        rows.append(Bar(t(f"{row['numbers']:,} numbers", f"{row['numbers']:,} 个数"), count, said))
+    said = {
+        "a": ((1000, 1_000_000), t("neither changes", "都不变")),
+        "b": ((1000, 1_000_000), t("both change", "两组都变")),
+        "c": ((1_000_000,), t("only this one changes", "只有这组变")),
+    }
+    bet, mine = None, said.get(bets.get("06-bet-threads", ""))
+    if mine:
+        bet = Bet(mine[1], rows=[at for at, row in enumerate(record.rows) if row["numbers"] in mine[0]])
+    return bars(rows, bet)
 
 
 def settle_threads_sum(record: Record) -> dict[str, str | None]:
@@ -361,15 +382,23 @@ def say_company(record: Record) -> Text:
     )
 
 
-def draw_company(record: Record, ax: Any) -> None:
-    rows = record.rows
-    shares = [100 * row["numbers_changed"] / row["numbers"] for row in rows]
-    bars = ax.bar(range(len(rows)), shares, color=ORANGE)
-    ax.bar_label(bars, [f"{share:.0f} %" for share in shares])
-    ax.set_xticks(range(len(rows)), [str(row["batch"]) for row in rows])
-    ax.set_xlabel(t("rows in the batch", "batch 里的行数"))
-    ax.set_ylabel(t("outputs of row 0 with other bits (%)", "第 0 行中比特不同的输出（%）"))
-    ax.set_ylim(0, max(10, max(shares) * 1.15))
+def draw_company(record: Record, bets: dict) -> Sheet:
+    """How many outputs of the row have other bits than in the batch of 64, which is left out; how far, is in the words."""
+    rows, near = [row for row in record.rows if row["batch"] != ROWS], t("a rounding apart", "只差舍入")
+    shown = []
+    for row in rows:
+        far = near if row["largest_change"] < 1e-4 else t("clearly apart", "明显不同")
+        share = 100 * row["numbers_changed"] / row["numbers"]
+        said = t(f"{share:.0f} % other bits, {far}", f"{share:.0f}% 比特不同，{far}")
+        name = t(f"batch of {row['batch']}", f"batch 为 {row['batch']}")
+        shown.append(Bar(name, share, t("the same bits", "逐位相同") if row["same_bits"] else said))
+    said = {
+        "a": t("the same bits in all", "处处逐位相同"),
+        "b": t("a rounding apart in some of these", "其中有些只差舍入"),
+        "c": t("clearly apart in some of these", "其中有些明显不同"),
+    }
+    mine = said.get(bets.get("06-bet-company", ""))
+    return bars(shown, Bet(mine, rows=range(len(rows))) if mine else None)
 
 
 def settle_company(record: Record) -> dict[str, str | None]:
@@ -448,22 +477,13 @@ def say_pieces(record: Record) -> Text:
     )
 
 
-def draw_pieces(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    rows = record.rows
-    lines(
-        ax,
-        [row["pieces"] for row in rows],
-        {
-            t("largest error", "最大误差"): [row["largest_error"] for row in rows],
-            t("mean error", "平均误差"): [row["mean_error"] for row in rows],
-        },
-        xlabel=t("pieces of the inner dimension", "内维切成几段"),
-        ylabel=t("distance from float64", "与 float64 的差"),
-        log_x=True,
-        log_y=True,
-    )
+def draw_pieces(record: Record, bets: dict) -> Sheet:
+    rows = []
+    for row in record.rows:
+        count, off = row["pieces"], row["largest_error"] * 1e6
+        name = t(f"{count} piece{'s' * (count > 1)}", f"切成 {count} 段")
+        rows.append(Bar(name, off, t(f"off by {off:.0f} millionths at most", f"最多差百万分之 {off:.0f}")))
+    return bars(rows)
 
 
 @experiment(
@@ -534,15 +554,23 @@ def say_cost(record: Record) -> Text:
     )
 
 
-def draw_cost(record: Record, ax: Any) -> None:
-    rows = [row for row in record.rows if "ratio" in row]
-    ratios(
-        ax,
-        rows,
-        [word(_places(row["operation"])) for row in rows],
-        what=t("time deterministic / default (right of 1: it costs)", "确定性 / 默认 的耗时比（1 的右边：有代价）"),
-        digits=2,
-    )
+def draw_cost(record: Record, bets: dict) -> Sheet:
+    said = {
+        "a": ("right", t("slower in all", "处处更慢")),
+        "b": ("right", t("slower in one or two of these", "其中一两处更慢")),
+        "c": ("left", t("slower in none", "哪里都不慢")),
+    }
+    mine = said.get(bets.get("06-bet-cost", ""))
+    return cost_rows(record.rows, Bet(mine[1], rows=dict.fromkeys(range(len(record.rows)), mine[0])) if mine else None)
+
+
+def cost_rows(rows: list[dict], bet: Bet | None = None) -> Sheet:
+    """Time with the mode on over time with it off, a row an operation."""
+    shown = [
+        Ratio(word(_places(row["operation"])), row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+        for row in rows
+    ]
+    return ratio_rows(shown, (t("deterministic: faster", "确定性更快"), t("deterministic: slower", "确定性更慢")), bet)
 
 
 def _places(operation: str) -> Text:

@@ -9,9 +9,8 @@ import torch
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.plots import BLUE, ORANGE, tiles
+from course.experiment.plots import BLUE, ORANGE, bet_box
 from course.experiment.words import NOTHING, TOO_NOISY, word
-from course.figures.style import ink_on
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
@@ -20,6 +19,7 @@ from course.lessons.l06_cudnn_deterministic.filters import FilterConv
 from course.lessons.l06_cudnn_deterministic.probes import SETTINGS, reactions
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
 from course.records import Record
+from course.tables import Table
 
 # --- 06-who-raises ------------------------------------------------------------------------------------------
 
@@ -55,31 +55,17 @@ def say_who_raises(record: Record) -> Text:
     )
 
 
-def draw_who_raises(record: Record, ax: Any) -> None:
+def draw_who_raises(record: Record, bets: dict) -> Table:
     words = {
         "raises": t("raises", "报错"),
         "warns": t("runs, warns", "运行并警告"),
         "runs": t("runs", "运行"),
-        "fills": t("filled: NaN", "填成 NaN"),
+        "fills": t("filled with NaN", "填成 NaN"),
     }
-    colours = {"raises": ORANGE, "warns": "C4", "runs": BLUE, "fills": "C3"}
-    columns = ("default", "error", "warn")
-    for height, row in enumerate(record.rows[::-1]):
-        for place, mode in enumerate(columns):
-            ax.barh(height, 0.96, left=place, height=0.84, color=colours[row[mode]])
-            ax.text(
-                place + 0.48,
-                height,
-                words[row[mode]],
-                ha="center",
-                va="center",
-                color=ink_on(colours[row[mode]]),
-                fontsize=8.5,
-            )
-    ax.set_yticks(range(len(record.rows)), [row["operation"] for row in record.rows[::-1]], fontsize=9)
-    ax.set_xticks([0.48, 1.48, 2.48], [t("mode off", "未打开"), "True", "True, warn_only"])
-    ax.set_xlim(0, 2.96)
-    ax.grid(False)
+    lines, modes = [["", t("mode off", "未打开"), "True", "True, warn_only"]], ("default", "error", "warn")
+    lines += [[row["operation"], *(words[row[mode]] for mode in modes)] for row in record.rows]
+    found = {(y, x): row[mode] for y, row in enumerate(record.rows) for x, mode in enumerate(modes, 1)}
+    return Table(lines, {place: "quiet" if said == "runs" else "told" for place, said in found.items()})
 
 
 @experiment(
@@ -106,6 +92,10 @@ SEED_SETTINGS = {
     "torch seed": both("torch.manual_seed", "torch.manual_seed"),
     "all seeds": both("all three seeds", "三个种子全设"),
 }
+
+
+ANSWERS_WORKERS = {"a": (0, 0), "b": (0, 1), "c": (1, 0), "d": (1, 1)}
+"""What each option of the bet says of numpy under torch.manual_seed: in the main process, in the workers."""
 
 
 def _same(record: Record, setting: str, place: str) -> list[str]:
@@ -151,34 +141,29 @@ def say_who_seeds(record: Record) -> Text:
     )
 
 
-def draw_who_seeds(record: Record, ax: Any) -> None:
-    sources, words = ("random", "numpy", "torch"), {1: t("same", "相同"), 0: t("differ", "不同")}
+def draw_who_seeds(record: Record, bets: dict) -> Table:
+    """Which numbers the two processes share; what was bet of numpy under torch.manual_seed stands below."""
+    same, differ = t("same", "相同"), t("differ", "不同")
     seen = {(row["setting"], row["source"]): row for row in record.rows}
-    columns = [(place, source) for place in ("here", "workers") for source in sources]
-    for height, setting in enumerate(list(SEED_SETTINGS)[::-1]):
-        for x, (place, source) in enumerate(columns):
-            equal = seen[setting, source][place]
-            ax.barh(height, 0.94, left=x, height=0.84, color=BLUE if equal else ORANGE)
-            ax.text(
-                x + 0.47,
-                height,
-                words[equal],
-                ha="center",
-                va="center",
-                color=ink_on(BLUE if equal else ORANGE),
-                fontsize=9,
-            )
-    names = {"here": t("main", "主进程"), "workers": t("workers", "worker")}
-    ax.set_xticks([i + 0.47 for i in range(6)], [f"{source}\n{names[place]}" for place, source in columns], fontsize=9)
-    ax.set_yticks(range(len(SEED_SETTINGS)), [word(SEED_SETTINGS[s]) for s in list(SEED_SETTINGS)[::-1]], fontsize=9)
-    ax.set_xlim(0, 5.94)
-    ax.grid(False)
+    names = {"here": t("main process", "主进程"), "workers": "worker"}
+    columns = [(place, source) for place in names for source in ("random", "numpy", "torch")]
+    lines, marks = [["", *(f"{source}, {names[place]}" for place, source in columns)]], {}
+    for y, setting in enumerate(SEED_SETTINGS):
+        equal = [seen[setting, source][place] for place, source in columns]
+        marks |= {(y, x): "told" for x, one in enumerate(equal, 1) if one}
+        lines.append([word(SEED_SETTINGS[setting]), *(same if one else differ for one in equal)])
+    mine = bets.get("06-bet-workers", "")
+    if mine:
+        here, workers = ANSWERS_WORKERS[mine]
+        line = [same if {"here": here, "workers": workers}[place] else differ for place in names]
+        lines.append([t("torch.manual_seed: your bet", "torch.manual_seed：你押的"), "", line[0], "", "", line[1], ""])
+    return Table(lines, marks, [(len(SEED_SETTINGS), 2), (len(SEED_SETTINGS), 5)] if mine else ())
 
 
 def settle_who_seeds(record: Record) -> dict[str, str | None]:
     numpy = [row for row in record.rows if row["setting"] == "torch seed" and row["source"] == "numpy"]
-    answers = {(0, 0): "a", (0, 1): "b", (1, 0): "c", (1, 1): "d"}
-    return {"06-bet-workers": answers[numpy[0]["here"], numpy[0]["workers"]] if numpy else None}
+    seen = (numpy[0]["here"], numpy[0]["workers"]) if numpy else None
+    return {"06-bet-workers": next((option for option, said in ANSWERS_WORKERS.items() if said == seen), None)}
 
 
 @experiment(
@@ -252,26 +237,43 @@ def say_one_ulp(record: Record) -> Text:
     )
 
 
-def draw_one_ulp(record: Record, ax: Any) -> None:
+def draw_one_ulp(record: Record, ax: Any, bets: dict) -> None:
     names = {
-        "gan": t("tiny GAN, nudged", "小 GAN，挪动过"),
+        "gan": t("GAN, nudged", "GAN，挪动过"),
         "line": t("line fit, nudged", "直线拟合，挪动过"),
-        "control": t("tiny GAN, run twice", "小 GAN，原样跑两遍"),
+        "control": t("GAN, run twice", "GAN，原样跑两遍"),
     }
     floor = 1e-9
     for story, colour, style in (("gan", ORANGE, "-"), ("line", BLUE, "--"), ("control", "C2", ":")):
         rows = _drift(record, story)
-        ax.plot(
-            [row["step"] for row in rows],
-            [max(row["difference"], floor) for row in rows],
-            style,
-            color=colour,
-            label=names[story],
-        )
+        values = [max(row["difference"], floor) for row in rows]
+        ax.plot([row["step"] for row in rows], values, style, color=colour)
+        end = (rows[-1]["step"], values[-1])
+        ax.annotate(names[story], end, xytext=(6, 0), textcoords="offset points", color=colour, va="center")
+    gan, most = _drift(record, "gan"), max(row["difference"] for row in record.rows)
+    typical, steps = sorted(row["loss"] for row in gan)[len(gan) // 2], gan[-1]["step"]
     ax.set_yscale("log")
+    ax.set_xlim(0, steps * 1.35)
+    ends = {
+        "a": ((floor, 1e-4 * typical), t("only the last digits", "只差末几位")),
+        "b": ((1e-4 * typical, 0.1 * typical), t("visible, under a tenth", "看得出，不到十分之一")),
+        "c": ((0.1 * typical, max(3 * typical, most)), t("as large as the loss", "与损失相当")),
+    }
+    mine = ends.get(bets.get("06-bet-ulp", ""))
+    if mine:
+        bet_box(ax, mine[1], (0.02 * steps, steps), mine[0])
+    ax.set_ylim(floor / 2, max(20 * typical, 5 * most))
+    ax.set_yticks([floor, 1e-4 * typical, 0.1 * typical, typical])
+    ax.set_yticklabels(
+        [
+            t("no difference", "没有差别"),
+            t("last digits", "末几位"),
+            t("a tenth of the loss", "损失的十分之一"),
+            t("the loss itself", "损失本身"),
+        ]
+    )
+    ax.minorticks_off()
     ax.set_xlabel(t("training step", "训练步数"))
-    ax.set_ylabel(t("difference of the losses (bottom edge: 0)", "损失之差（底边表示 0）"))
-    ax.legend()
 
 
 def settle_one_ulp(record: Record) -> dict[str, str | None]:
@@ -353,22 +355,16 @@ def say_toy_table(record: Record) -> Text:
     )
 
 
-def draw_toy_table(record: Record, ax: Any) -> None:
-    tiles(
-        ax,
-        [
-            (label(setting), _tile(rows), all(row["different_bits"] == 1 for row in rows))
-            for setting, rows in by_setting(record).items()
-        ],
-    )
-    ax.set_xlabel(t("blue: every toy repeated its bits; orange: some did not", "蓝：每个玩具都逐位重复；橙：有的没有"))
-
-
-def _tile(rows: list[dict]) -> str:
-    winners = ", ".join(sorted({row["winner"] for row in rows}))
-    timed, bits = rows[0]["timed"], max(row["different_bits"] for row in rows)
-    repeats = t("repeats", "逐位重复") if bits == 1 else t(f"up to {bits} results", f"最多 {bits} 种结果")
-    return t(f"{timed} timed · {winners} · ", f"计时 {timed} 个 · {winners} · ") + repeats
+def draw_toy_table(record: Record, bets: dict) -> Table:
+    """For each setting how many candidates are timed, who wins, and how many toys repeat their bits."""
+    lines = [["", t("timed", "计时"), t("winners", "赢家"), t("toys that repeat", "逐位重复的玩具")]]
+    marks = {}
+    for at, (setting, rows) in enumerate(by_setting(record).items()):
+        steady, winners = sum(row["different_bits"] == 1 for row in rows), sorted({row["winner"] for row in rows})
+        said = t(f"{steady} of {len(rows)}", f"{len(rows)} 个里 {steady} 个")
+        lines.append([label(setting), str(rows[0]["timed"]), ", ".join(winners), said])
+        marks |= {(at, 3): "told"} if steady == len(rows) else {}
+    return Table(lines, marks)
 
 
 @experiment(
