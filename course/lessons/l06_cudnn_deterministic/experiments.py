@@ -556,9 +556,9 @@ def say_cost(record: Record) -> Text:
 
 def draw_cost(record: Record, bets: dict) -> Sheet:
     said = {
-        "a": ("right", t("slower in all", "处处更慢")),
-        "b": ("right", t("slower in one or two of these", "其中一两处更慢")),
-        "c": ("left", t("slower in none", "哪里都不慢")),
+        "a": ("right", t("in all", "处处")),
+        "b": ("right", t("in 1 or 2", "一两处")),
+        "c": ("left", t("in none", "都不慢")),
     }
     mine = said.get(bets.get("06-bet-cost", ""))
     return cost_rows(record.rows, Bet(mine[1], rows=dict.fromkeys(range(len(record.rows)), mine[0])) if mine else None)

@@ -249,7 +249,14 @@ def draw_one_ulp(record: Record, ax: Any, bets: dict) -> None:
         values = [max(row["difference"], floor) for row in rows]
         ax.plot([row["step"] for row in rows], values, style, color=colour)
         end = (rows[-1]["step"], values[-1])
-        ax.annotate(names[story], end, xytext=(6, 0), textcoords="offset points", color=colour, va="center")
+        ax.annotate(
+            names[story],
+            end,
+            xytext=(6, {"line": 8, "control": -6}.get(story, 0)),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+        )
     gan, most = _drift(record, "gan"), max(row["difference"] for row in record.rows)
     typical, steps = sorted(row["loss"] for row in gan)[len(gan) // 2], gan[-1]["step"]
     ax.set_yscale("log")
