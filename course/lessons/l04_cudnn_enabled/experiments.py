@@ -6,16 +6,17 @@ oneDNN's switch is a stand-in for cuDNN's, with the same anatomy: a fast library
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, with_interval, word
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l04_cudnn_enabled import probes
 from course.records import Record
+from course.tables import Table
 
 LESSON = "04_cudnn_enabled"
 OPERATIONS_WORDS = {
@@ -60,11 +61,7 @@ def named(record: Record, *verdicts: str) -> list[str]:
 def races(record: Record, code: str, *verdicts: str) -> str:
     """Operations with one of these verdicts, each with its ratio and interval: time without over with."""
     return joined(
-        [
-            f"{called(r['operation'])[code]} {r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]"
-            for r in record.rows
-            if r["verdict"] in verdicts
-        ],
+        [f"{called(r['operation'])[code]} {with_interval(r, code)}" for r in record.rows if r["verdict"] in verdicts],
         code,
     )
 
@@ -80,20 +77,15 @@ def race_groups(record: Record, code: str) -> str:
     return ("; " if code == "en" else "；").join(parts)
 
 
-def draw_races(record: Record, ax: Any) -> None:
-    """Every ratio with its interval; ratios near 1 on an axis from 0.9 to 1.1, so that little looks little."""
-    rows = record.rows
-    near = all(0.9 < row["low"] and row["high"] < 1.1 for row in rows)
-    ratios(
-        ax,
-        rows,
-        [word(called(row["operation"])) for row in rows],
-        log=not near,
-        digits=4 if near else 3,
-        what=t("time switched off / on (right of 1: off is slower)", "关 / 开 的耗时比（1 的右边：关掉更慢）"),
-    )
-    if near:
-        ax.set_xlim(0.9, 1.1)
+def race_rows(rows: Sequence[dict], bet: Bet | None = None) -> Sheet:
+    """Time switched off over time switched on, a row an operation; with cuDNN's TF32 it says so."""
+    shown = []
+    for row in rows:
+        remark = t("with TF32", "用 TF32") if row.get("tf32_allowed") else ""
+        shown.append(
+            Ratio(word(called(row["operation"])), row["ratio"], row["low"], row["high"], remark, row.get("rounds", 0))
+        )
+    return ratio_rows(shown, (t("off is faster", "关掉更快"), t("off is slower", "关掉更慢")), bet)
 
 
 def worst(record: Record, key: str) -> float:
@@ -141,6 +133,46 @@ def settle_cpu_enabled(record: Record) -> dict[str, str | None]:
     return {"04-bet-cpu": option}
 
 
+def headline_cpu_enabled(record: Record) -> Text:
+    """Equal bits need no clock."""
+    answer, verdicts = settle_cpu_enabled(record)["04-bet-cpu"], {row["verdict"] for row in record.rows}
+    alike = bool(record.rows) and all(row["same_bits"] for row in record.rows)
+    if answer == "a":
+        return both(
+            "Surprising: with cuDNN off, something on the CPU got slower.", "意外：关掉 cuDNN，CPU 上竟然有层变慢。"
+        )
+    if answer == "c":
+        return both(
+            "Surprising: with cuDNN off, something on the CPU got faster.", "意外：关掉 cuDNN，CPU 上竟然有层变快。"
+        )
+    if answer == "b" and alike:
+        return both("On this CPU the cuDNN switch does nothing.", "在这块 CPU 上，cuDNN 的开关不起作用。")
+    if answer == "b":
+        return both("On this CPU the cuDNN switch changes no time.", "在这块 CPU 上，cuDNN 的开关不影响耗时。")
+    if alike and not {"slower", "faster"} & verdicts:
+        return both("On this CPU the cuDNN switch changes not one bit.", "在这块 CPU 上，cuDNN 的开关不改变结果。")
+    return TOO_NOISY
+
+
+def draw_cpu_enabled(record: Record, bets: dict) -> Sheet | Table:
+    """The times; where no row has a likely range, the bits, which need no clock, and what was bet below them."""
+    said = {
+        "a": ("right", t("slower", "变慢")),
+        "b": ("middle", t("no difference", "没差别")),
+        "c": ("left", t("faster", "变快")),
+    }
+    mine = said.get(bets.get("04-bet-cpu", ""))
+    if all(row["low"] is None for row in record.rows):
+        bits = (t("other bits", "比特不同"), t("the same bits", "逐位相同"))
+        lines = [["", t("with the switch off", "关掉开关后")]]
+        lines += [[word(called(row["operation"])), bits[row["same_bits"]]] for row in record.rows]
+        lines += [[t("time", "耗时"), mine[1]]] if mine else []
+        told = {(at, 1): "told" for at, row in enumerate(record.rows) if row["same_bits"]}
+        return Table(lines, told, [(len(record.rows), 1)] if mine else ())
+    bet = Bet(mine[1], rows=dict.fromkeys(range(len(record.rows)), mine[0])) if mine else None
+    return race_rows(record.rows, bet)
+
+
 def say_cpu_enabled(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -149,7 +181,7 @@ def say_cpu_enabled(record: Record) -> Text:
         f"The bits of the results are equal in {alike} of {len(record.rows)} layers.",
         f"{len(record.rows)} 个层中，有 {alike} 个的结果逐位相同。",
     )
-    around = all(row["low"] <= 1 <= row["high"] for row in record.rows)
+    around = all(row["low"] is not None and row["low"] <= 1 <= row["high"] for row in record.rows)
     wide = both(
         "Every interval holds 1, but not each is narrow enough to rule out 5 %: the machine is busy. ",
         "每个区间都包含 1，但有的不够窄，还排除不了 5% 的差别：机器比较忙。",
@@ -184,7 +216,6 @@ def say_cpu_enabled(record: Record) -> Text:
     title=both(
         "On the CPU: does anything change when cudnn.enabled goes off?", "在 CPU 上：关掉 cudnn.enabled，有什么变化吗？"
     ),
-    draw=draw_races,
 )
 def cpu_enabled(budget: Budget) -> list[dict]:
     """Three layers on the CPU, cudnn.enabled on and off: time and bits. One thread."""
@@ -208,6 +239,26 @@ def settle_onednn_ops(record: Record) -> dict[str, str | None]:
     return {"04-bet-onednn": option}
 
 
+def headline_onednn_ops(record: Record) -> Text:
+    said = {
+        "a": both("Without oneDNN every layer tried here gets slower.", "没有 oneDNN，试过的层全都变慢。"),
+        "b": both("Without oneDNN some layers get slower, others do not.", "没有 oneDNN，有的层变慢，有的不变慢。"),
+        "c": both("Without oneDNN no layer tried here gets slower.", "没有 oneDNN，试过的层都不变慢。"),
+    }
+    return said.get(settle_onednn_ops(record)["04-bet-onednn"], TOO_NOISY)
+
+
+def draw_onednn_ops(record: Record, bets: dict) -> Sheet:
+    said = {
+        "a": ("right", t("all slower", "全变慢")),
+        "b": ("right", t("some of these", "其中几个")),
+        "c": ("middle", t("none slower", "都不慢")),
+    }
+    mine = said.get(bets.get("04-bet-onednn", ""))
+    bet = Bet(mine[1], rows=dict.fromkeys(range(len(record.rows)), mine[0])) if mine else None
+    return race_rows(record.rows, bet)
+
+
 def say_onednn_ops(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -224,7 +275,6 @@ def say_onednn_ops(record: Record) -> Text:
     needs="mkldnn",
     seconds=11,
     title=both("The stand-in: which operations get slower without oneDNN?", "替身实验：没有 oneDNN，哪些算子会变慢？"),
-    draw=draw_races,
 )
 def onednn_ops(budget: Budget) -> list[dict]:
     """Six layers on the CPU, mkldnn.enabled on and off: time and bits. One thread."""
@@ -254,6 +304,18 @@ def settle_bits(record: Record) -> dict[str, str | None]:
     return {"04-bet-bits": "a" if share > 0.95 else "b" if share < 0.05 else "c"}
 
 
+def headline_bits(record: Record) -> Text:
+    said = {
+        "a": both("oneDNN is nearer to the exact result, nearly everywhere.", "几乎处处都是 oneDNN 更准。"),
+        "b": both("The plain path is nearer to the exact result, nearly everywhere.", "几乎处处都是原生实现更准。"),
+        "c": both(
+            "Neither is always right: now oneDNN is nearer, now the plain path.", "有时 oneDNN 更准，有时原生实现更准。"
+        ),
+        "d": both("With oneDNN or without: neither comes nearer to the exact result.", "用不用 oneDNN，准确度都一样。"),
+    }
+    return said.get(settle_bits(record)["04-bet-bits"], TOO_NOISY)
+
+
 def say_bits(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -275,21 +337,29 @@ def say_bits(record: Record) -> Text:
     )
 
 
-def draw_bits(record: Record, ax: Any) -> None:
-    from course.figures import samples
-
-    samples(
-        ax,
-        {
-            t("on: distance to float64", "开：与 float64 的距离"): [r["on_error"] for r in record.rows],
-            t("off: distance to float64", "关：与 float64 的距离"): [r["off_error"] for r in record.rows],
-            t("on to off", "开与关之间"): [r["between"] for r in record.rows],
-        },
-        "",
-        what=t("largest distance / largest value", "最大距离 / 最大值"),
-    )
-    ax.ticklabel_format(axis="x", style="sci", scilimits=(0, 0))
-    ax.set_xlim(left=0)
+def draw_bits(record: Record, bets: dict) -> Sheet:
+    """Of all values: how many are nearer to float64 on one side, on the other, or have equal bits."""
+    sums = _sums(record)
+    counts = {
+        t("oneDNN nearer", "oneDNN 更近"): sums["on_nearer"],
+        t("plain path nearer", "原生实现更近"): sums["off_nearer"],
+        t("the same bits", "逐位相同"): sums["values"] - sums["differ"],
+    }
+    near = sums["differ"] - sums["on_nearer"] - sums["off_nearer"]
+    if near:
+        counts[t("equally near", "一样近")] = near
+    rows = []
+    for name, count in counts.items():
+        share = 100 * count / sums["values"]
+        rows.append(Bar(name, share, t(f"{share:.0f} % of the values", f"{share:.0f}% 的值"), len(rows) > 1))
+    said = {
+        "a": ([0], t("nearly everywhere", "几乎处处")),
+        "b": ([1], t("nearly everywhere", "几乎处处")),
+        "c": ([0, 1], t("now one, now the other", "有时这个，有时那个")),
+        "d": ([2], t("all of them", "全都相同")),
+    }
+    mine = said.get(bets.get("04-bet-bits", ""))
+    return bars(rows, Bet(mine[1], rows=mine[0]) if mine else None)
 
 
 @experiment(

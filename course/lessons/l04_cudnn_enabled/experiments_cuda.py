@@ -9,8 +9,9 @@ import torch
 from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
-from course.experiment.plots import columns, ratios, tiles
-from course.experiment.words import NOTHING, word
+from course.experiment.words import NOTHING, TOO_NOISY, word
+from course.figures.kinds import Bar, Bet, bars, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l04_cudnn_enabled import probes
 from course.lessons.l04_cudnn_enabled.experiments import (
@@ -21,9 +22,11 @@ from course.lessons.l04_cudnn_enabled.experiments import (
     called,
     listed,
     race_groups,
+    race_rows,
     worst,
 )
 from course.records import Record
+from course.tables import Table, clip
 
 WITHOUT_CUDNN = tuple(probes.OPERATIONS)
 
@@ -48,6 +51,26 @@ def _control(record: Record) -> Any:
     return _Rows([row for row in record.rows if not row["tf32_allowed"]])
 
 
+def headline_ops_cuda(record: Record) -> Text:
+    said = {
+        "a": both(
+            "Without cuDNN even `Linear` and `MaxPool2d` get slower.", "没有 cuDNN，连 `Linear` 和 `MaxPool2d` 都变慢。"
+        ),
+        "b": both(
+            "Without cuDNN `MaxPool2d` gets slower, `Linear` does not.",
+            "没有 cuDNN，`MaxPool2d` 变慢，`Linear` 不变慢。",
+        ),
+        "c": both(
+            "Without cuDNN `Linear` gets slower, `MaxPool2d` does not.",
+            "没有 cuDNN，`Linear` 变慢，`MaxPool2d` 不变慢。",
+        ),
+        "d": both(
+            "Without cuDNN `Linear` and `MaxPool2d` get no slower.", "没有 cuDNN，`Linear` 和 `MaxPool2d` 都不变慢。"
+        ),
+    }
+    return said.get(settle_ops_cuda(record)["04-bet-gpu"], TOO_NOISY)
+
+
 def say_ops_cuda(record: Record) -> Text:
     control = _control(record)
     if not control.rows:
@@ -69,14 +92,17 @@ def say_ops_cuda(record: Record) -> Text:
     )
 
 
-def draw_ops_cuda(record: Record, ax: Any) -> None:
-    rows = record.rows
-    ratios(
-        ax,
-        rows,
-        [word(called(row["operation"])) + t(", TF32", "，TF32") * row["tf32_allowed"] for row in rows],
-        what=t("time switched off / on (right of 1: off is slower)", "关 / 开 的耗时比（1 的右边：关掉更慢）"),
-    )
+def draw_ops_cuda(record: Record, bets: dict) -> Sheet:
+    """The bet speaks of two rows, both in float32."""
+    slower = {"a": (1, 1), "b": (0, 1), "c": (1, 0), "d": (0, 0)}.get(bets.get("04-bet-gpu", ""))
+    bet = None
+    if slower:
+        mine = dict(zip(("Linear", "MaxPool2d"), slower, strict=True))
+        asked = [row["operation"] if not row["tf32_allowed"] else "" for row in record.rows]
+        sides = {at: ("middle", "right")[mine[name]] for at, name in enumerate(asked) if name in mine}
+        first = sides[min(sides)] == "right" if sides else False
+        bet = Bet(t("slower", "变慢") if first else t("no slower", "不变慢"), rows=sides) if sides else None
+    return race_rows(record.rows, bet)
 
 
 def settle_ops_cuda(record: Record) -> dict[str, str | None]:
@@ -121,6 +147,20 @@ def _longest(record: Record) -> dict[str, dict[int, str]]:
     return {name: pair for name, pair in found.items() if set(pair) == {0, 1}}
 
 
+def headline_kernels_cuda(record: Record) -> Text:
+    moved = [pair[0] != pair[1] for pair in _longest(record).values()]
+    if not moved:
+        return TOO_NOISY
+    if all(moved):
+        return both("Without cuDNN every operation runs another kernel.", "没有 cuDNN，每个算子都换了 kernel。")
+    if any(moved):
+        return both(
+            "Without cuDNN some operations run other kernels, some the same.",
+            "没有 cuDNN，有的算子换了 kernel，有的没换。",
+        )
+    return both("With cuDNN or without, the same kernels run.", "有没有 cuDNN，跑的都是同样的 kernel。")
+
+
 def say_kernels_cuda(record: Record) -> Text:
     found = _longest(record)
     if not found:
@@ -136,12 +176,13 @@ def say_kernels_cuda(record: Record) -> Text:
     )
 
 
-def draw_kernels_cuda(record: Record, ax: Any) -> None:
-    lines = []
-    for name, pair in _longest(record).items():
+def draw_kernels_cuda(record: Record, bets: dict) -> Table:
+    lines, marks = [["", t("cuDNN on", "cuDNN 开"), t("cuDNN off", "cuDNN 关")]], {}
+    for y, (name, pair) in enumerate(_longest(record).items()):
         short = apart((pair[1], pair[0]), 34)
-        lines.append((word(called(name)), [short[pair[1]], short[pair[0]]]))
-    columns(ax, [t("cuDNN on", "cuDNN 开"), t("cuDNN off", "cuDNN 关")], lines)
+        lines.append([word(called(name)), short[pair[1]], short[pair[0]]])
+        marks |= {(y, 2): "told"} if pair[0] != pair[1] else {}
+    return Table(lines, marks)
 
 
 @experiment(
@@ -184,6 +225,23 @@ def _tf32(allowed: int) -> Text:
     return both("TF32 allowed", "允许 TF32") if allowed else both("TF32 off", "关闭 TF32")
 
 
+def _worse(record: Record, allowed: int) -> bool | None:
+    """Whether cuDNN's largest error is over four times that without it, for any operation; None without rows."""
+    cases = [_Rows(rows) for (_, tf32), rows in _by_case(record).items() if tf32 == allowed]
+    return any(worst(rows, "on_error") > 4 * worst(rows, "off_error") for rows in cases) if cases else None
+
+
+def headline_bits_cuda(record: Record) -> Text:
+    with_tf32, without = _worse(record, 1), _worse(record, 0)
+    if with_tf32 is None or without is None:
+        return TOO_NOISY
+    if without:
+        return both("Even without TF32, cuDNN is less exact here.", "就算不用 TF32，这里 cuDNN 也更不准。")
+    if with_tf32:
+        return both("TF32 costs exactness, cuDNN itself does not.", "掉精度的是 TF32，不是 cuDNN 本身。")
+    return both("Here cuDNN is no less exact, with TF32 or without.", "在这里，用不用 TF32，cuDNN 都没有更不准。")
+
+
 def say_bits_cuda(record: Record) -> Text:
     cases = _by_case(record)
     if not cases:
@@ -207,14 +265,20 @@ def say_bits_cuda(record: Record) -> Text:
     )
 
 
-def draw_bits_cuda(record: Record, ax: Any) -> None:
-    from course.figures import samples
+def draw_bits_cuda(record: Record, bets: dict) -> Table:
+    """The largest error of each case, as part of the largest value."""
 
-    groups = {}
-    for (name, tf32), rows in _by_case(record).items():
-        for key, side in (("on_error", t("cuDNN", "cuDNN")), ("off_error", t("without", "没有"))):
-            groups[f"{word(called(name))}, {word(_tf32(tf32))}, {side}"] = [max(row[key], 1e-12) for row in rows]
-    samples(ax, groups, "", log=True, what=t("largest error / largest value", "最大误差 / 最大值"))
+    def part(error: float) -> str:
+        if not error:
+            return t("exact", "无误差")
+        many = f"{float(f'{1 / error:.2g}'):,.0f}"
+        return t(f"1 part in {many}", f"{many} 分之一")
+
+    lines = [["", t("off by, with cuDNN", "误差，有 cuDNN"), t("without", "没有 cuDNN")]]
+    for (name, tf32), found in _by_case(record).items():
+        errors = (worst(_Rows(found), key) for key in ("on_error", "off_error"))
+        lines.append([f"{word(called(name))}{t(', ', '，')}{word(_tf32(tf32))}", *map(part, errors)])
+    return Table(lines)
 
 
 @experiment(
@@ -248,6 +312,32 @@ def bits_cuda(budget: Budget) -> list[dict]:
 # --- 04-memory-cuda -----------------------------------------------------------------------------------------
 
 
+def _peaks(record: Record) -> dict[int, tuple[float, float]]:
+    """Size -> peak with cuDNN and without, in MiB."""
+    peaks = {(row["size"], row["cudnn"]): row["peak_mib"] for row in record.rows}
+    return {size: (peaks[size, 1], peaks[size, 0]) for size, on in peaks if on and (size, 0) in peaks}
+
+
+def headline_memory_cuda(record: Record) -> Text:
+    peaks = _peaks(record)
+    if not peaks:
+        return TOO_NOISY
+    on, off = peaks[max(peaks)]
+    if off > 1.2 * on:
+        return both(
+            f"Without cuDNN one convolution needs {times(off / on)} times the memory.",
+            f"没有 cuDNN，一个卷积要 {times(off / on)} 倍的显存。",
+        )
+    if on > 1.2 * off:
+        return both(
+            f"With cuDNN one convolution needs {times(on / off)} times the memory.",
+            f"有 cuDNN，一个卷积反而要 {times(on / off)} 倍的显存。",
+        )
+    return both(
+        "With cuDNN or without, one convolution needs about the same memory.", "有没有 cuDNN，一个卷积要的显存差不多。"
+    )
+
+
 def say_memory_cuda(record: Record) -> Text:
     sizes = list(dict.fromkeys(row["size"] for row in record.rows))
     peaks = {(row["size"], row["cudnn"]): row["peak_mib"] for row in record.rows}
@@ -259,24 +349,12 @@ def say_memory_cuda(record: Record) -> Text:
     return both(f"Peak of one forward pass above what was in use: {en}.", f"一次前向计算在已占用之上的显存峰值：{zh}。")
 
 
-def draw_memory_cuda(record: Record, ax: Any) -> None:
-    sizes = list(dict.fromkeys(row["size"] for row in record.rows))
-    for shift, setting, label, colour in (
-        (-0.2, 1, t("cuDNN on", "cuDNN 开"), "C0"),
-        (0.2, 0, t("cuDNN off", "cuDNN 关"), "C1"),
-    ):
-        rows = [row for row in record.rows if row["cudnn"] == setting]
-        bars = ax.bar(
-            [sizes.index(row["size"]) + shift for row in rows],
-            [row["peak_mib"] for row in rows],
-            0.38,
-            label=label,
-            color=colour,
-        )
-        ax.bar_label(bars, fmt="%.0f")
-    ax.set_xticks(range(len(sizes)), [f"{size}×{size}" for size in sizes])
-    ax.set_ylabel(t("peak above start (MiB)", "相对起点的峰值（MiB）"))
-    ax.legend()
+def draw_memory_cuda(record: Record, bets: dict) -> Sheet:
+    rows = []
+    for size, (on, off) in _peaks(record).items():
+        rows.append(Bar(f"{size}×{size}", on, t(f"{on:.0f} MiB with cuDNN", f"有 cuDNN：{on:.0f} MiB"), quiet=True))
+        rows.append(Bar("", off, t(f"{off:.0f} MiB without", f"没有：{off:.0f} MiB")))
+    return bars(rows)
 
 
 @experiment(
@@ -311,6 +389,21 @@ def memory_cuda(budget: Budget, sizes: tuple[int, ...] = (56, 112, 224)) -> list
 # --- 04-attention-cuda --------------------------------------------------------------------------------------
 
 
+def headline_attention_cuda(record: Record) -> Text:
+    off = next((row for row in record.rows if not row["cudnn"]), None)
+    if off is None:
+        return TOO_NOISY
+    if not off["ran"]:
+        return both(
+            "With `cudnn.enabled` off, cuDNN's attention did not run here.",
+            "关了 `cudnn.enabled`，这里跑不了 cuDNN 注意力。",
+        )
+    return both(
+        "Attention does not ask `cudnn.enabled`: switched off, it still runs.",
+        "注意力不问 `cudnn.enabled`，关了照样跑。",
+    )
+
+
 def say_attention_cuda(record: Record) -> Text:
     off = next((row for row in record.rows if not row["cudnn"]), None)
     if off is None:
@@ -326,20 +419,13 @@ def say_attention_cuda(record: Record) -> Text:
     )
 
 
-def draw_attention_cuda(record: Record, ax: Any) -> None:
-    tiles(
-        ax,
-        [
-            (
-                t("cudnn.enabled on", "cudnn.enabled 开")
-                if row["cudnn"]
-                else t("cudnn.enabled off", "cudnn.enabled 关"),
-                row["kernel"][:60] or t("not offered here", "此处不提供"),
-                bool(row["ran"]),
-            )
-            for row in record.rows
-        ],
-    )
+def draw_attention_cuda(record: Record, bets: dict) -> Table:
+    names = (t("cudnn.enabled off", "cudnn.enabled 关"), t("cudnn.enabled on", "cudnn.enabled 开"))
+    lines = [["", t("cuDNN's attention", "cuDNN 注意力")]]
+    lines += [
+        [names[row["cudnn"]], clip(row["kernel"], 60) or t("not offered here", "此处不提供")] for row in record.rows
+    ]
+    return Table(lines, {(y, 1): "told" for y, row in enumerate(record.rows) if row["ran"]})
 
 
 @experiment(

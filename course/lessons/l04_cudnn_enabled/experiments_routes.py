@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import columns, tiles
-from course.experiment.words import NOTHING, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.i18n import Text, both, t
 from course.lessons.l04_cudnn_enabled import probes
 from course.lessons.l04_cudnn_enabled.experiments import CUDNN, LESSON, ONEDNN
 from course.records import Record
+from course.tables import Table
 
 CASES = {
     "plain": both("plain 3×3", "普通 3×3"),
@@ -34,6 +32,20 @@ def _changed(record: Record, column: str) -> list[dict]:
     return [row for row in record.rows if row[column] != row["as_it_is"]]
 
 
+def headline_dispatch(record: Record) -> Text:
+    said = {
+        "a": both(
+            "For CPU tensors only cuDNN's switch changes PyTorch's choice.", "CPU 张量选谁，只有 cuDNN 的开关管得着。"
+        ),
+        "b": both(
+            "For CPU tensors only oneDNN's switch changes PyTorch's choice.", "CPU 张量选谁，只有 oneDNN 的开关管得着。"
+        ),
+        "c": both("For CPU tensors either switch changes PyTorch's choice.", "CPU 张量选谁，两个开关都管得着。"),
+        "d": both("For CPU tensors neither switch changes PyTorch's choice.", "CPU 张量选谁，两个开关都管不着。"),
+    }
+    return said.get(settle_dispatch(record)["04-bet-dispatch"], TOO_NOISY)
+
+
 def say_dispatch(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -47,16 +59,28 @@ def say_dispatch(record: Record) -> Text:
     )
 
 
-def draw_dispatch(record: Record, ax: Any) -> None:
-    columns(
-        ax,
+def draw_dispatch(record: Record, bets: dict) -> Table:
+    """The choice as things are and with each switch off; what was bet of the two switches stands below."""
+    keys, count = ("as_it_is", "cudnn_off", "onednn_off"), len(record.rows)
+    lines = [
         [
+            "",
             t("as it is", "原样"),
-            t("cudnn.enabled off", "关 cudnn.enabled"),
-            t("mkldnn.enabled off", "关 mkldnn.enabled"),
-        ],
-        [(word(CASES[row["case"]]), [row["as_it_is"], row["cudnn_off"], row["onednn_off"]]) for row in record.rows],
-    )
+            t("cuDNN's switch off", "关 cuDNN 开关"),
+            t("oneDNN's switch off", "关 oneDNN 开关"),
+        ]
+    ]
+    lines += [[word(CASES[row["case"]]), *(row[key] for key in keys)] for row in record.rows]
+    marks = {
+        (y, x): "told" if x > 1 and row[key] != row["as_it_is"] else "quiet"
+        for y, row in enumerate(record.rows)
+        for x, key in enumerate(keys, 1)
+    }
+    mine = {"a": (1, 0), "b": (0, 1), "c": (1, 1), "d": (0, 0)}.get(bets.get("04-bet-dispatch", ""))
+    if mine:
+        said = (t("changes nothing", "不改变"), t("changes a choice", "会改变"))
+        lines.append(["", "", *(said[one] for one in mine)])
+    return Table(lines, marks, [(count, 2), (count, 3)] if mine else ())
 
 
 def settle_dispatch(record: Record) -> dict[str, str | None]:
@@ -98,6 +122,21 @@ def _by_choice(record: Record, code: str) -> str:
     return ("; " if code == "en" else "；").join(f"{joined(cases, code)} → {choice}" for choice, cases in found.items())
 
 
+def headline_pretend_gpu(record: Record) -> Text:
+    if not record.rows:
+        return both("This PyTorch answers only where a real GPU is.", "这份 PyTorch 要看到真 GPU 才肯回答。")
+    if not record.rows[0]["cudnn_built"]:
+        return both(
+            "This PyTorch has no cuDNN, so its switch changes nothing.", "这份 PyTorch 没有 cuDNN，开关不起作用。"
+        )
+    if all(row["on"] == row["off"] for row in record.rows):
+        return both("With cuDNN off, PyTorch chooses the same as before.", "关掉 cuDNN，PyTorch 选的还是原来那些。")
+    return both(
+        "With cuDNN off, PyTorch's own kernels take its convolutions over.",
+        "关掉 cuDNN，卷积就由 PyTorch 自己的 kernel 接手。",
+    )
+
+
 def say_pretend_gpu(record: Record) -> Text:
     if not record.rows:
         return both(
@@ -126,12 +165,10 @@ def say_pretend_gpu(record: Record) -> Text:
     return told
 
 
-def draw_pretend_gpu(record: Record, ax: Any) -> None:
-    columns(
-        ax,
-        [t("cudnn.enabled on", "cudnn.enabled 开"), t("cudnn.enabled off", "cudnn.enabled 关")],
-        [(word(CASES[row["case"]]), [row["on"], row["off"]]) for row in record.rows],
-    )
+def draw_pretend_gpu(record: Record, bets: dict) -> Table:
+    lines = [["", t("cuDNN's switch on", "cuDNN 开关打开"), t("off", "关掉")]]
+    lines += [[word(CASES[row["case"]]), row["on"], row["off"]] for row in record.rows]
+    return Table(lines, {(y, 2): "told" for y, row in enumerate(record.rows) if row["on"] != row["off"]})
 
 
 @experiment(
@@ -171,6 +208,26 @@ def _movers(record: Record, bare: bool) -> dict[str, str]:
     return found
 
 
+def headline_census(record: Record) -> Text:
+    many = len(_movers(record, False))
+    kinds = "1 kind of `flags` still moves" if many == 1 else f"{many} kinds of `flags` still move"
+    said = {
+        "a": both("Asked for what is already set, `flags` moves nothing.", "请求保持原样，`flags` 就什么都不动。"),
+        "b": both(
+            "Asked for what is already set, only `cudnn.flags` moves something.",
+            "请求保持原样，只有 `cudnn.flags` 动了别的。",
+        ),
+        "c": both(
+            f"Asked for what is already set, {kinds} something.", f"请求保持原样，仍有 {many} 种 `flags` 动了别的。"
+        ),
+        "d": both(
+            "Asked for what is already set, every kind of `flags` moves something.",
+            "请求保持原样，每种 `flags` 都动了别的。",
+        ),
+    }
+    return said.get(settle_census(record)["04-bet-census"], TOO_NOISY)
+
+
 def say_census(record: Record) -> Text:
     managers = list(dict.fromkeys(row["manager"] for row in record.rows))
     if not managers:
@@ -186,19 +243,25 @@ def say_census(record: Record) -> Text:
     )
 
 
-def draw_census(record: Record, ax: Any) -> None:
-    polite, bare = _movers(record, False), _movers(record, True)
-    lines = []
-    for name in dict.fromkeys(row["manager"] for row in record.rows):
-        which = polite.get(name) or bare.get(name)
-        if name in polite:
-            text = t(f"moves {which}", f"会动 {which}")
-        elif which:
-            text = t(f"moves {which}, if called without arguments", f"不带参数时会动 {which}")
-        else:
-            text = t("moves nothing else", "不动别的")
-        lines.append((f"{name}.flags", text, not which))
-    tiles(ax, lines)
+def draw_census(record: Record, bets: dict) -> Table:
+    """What each manager moves when asked for what is set, and without arguments; what was bet stands below."""
+    nothing, found = t("nothing", "什么都不动"), (_movers(record, False), _movers(record, True))
+    names = list(dict.fromkeys(row["manager"] for row in record.rows))
+    lines = [
+        ["", t("asked for what is set: moves", "请求保持原样：动了"), t("without arguments: moves", "不带参数：动了")]
+    ]
+    lines += [[f"{name}.flags()", *(moved.get(name) or nothing for moved in found)] for name in names]
+    marks = {(y, x): "told" for y, name in enumerate(names) for x, moved in enumerate(found, 1) if name in moved}
+    said = {
+        "a": t("nothing, whoever is asked", "谁都不动"),
+        "b": t("something in cudnn only", "只有 cudnn 会动"),
+        "c": t("something in some of them", "有几个会动"),
+        "d": t("something in every one", "每一个都会动"),
+    }
+    mine = said.get(bets.get("04-bet-census", ""))
+    if mine:
+        lines.append(["", mine, ""])
+    return Table(lines, marks, [(len(names), 1)] if mine else ())
 
 
 def settle_census(record: Record) -> dict[str, str | None]:
@@ -253,6 +316,15 @@ GATES = {
 }
 
 
+def headline_gates(record: Record) -> Text:
+    if "layers" not in {row["group"] for row in record.rows}:
+        return TOO_NOISY
+    return both(
+        "Two switches stand before cuDNN; matrix products and pooling ask neither.",
+        "cuDNN 前有两个开关，矩阵乘法和池化都不问。",
+    )
+
+
 def say_gates(record: Record) -> Text:
     state = {row["group"]: row["open"] for row in record.rows}
     if "layers" not in state:
@@ -267,22 +339,14 @@ def say_gates(record: Record) -> Text:
     )
 
 
-def draw_gates(record: Record, ax: Any) -> None:
-    from course.lessons.l04_cudnn_enabled.switch_diagram import switch_diagram
-
-    switch_diagram(
-        ax,
-        [
-            (
-                word(GATES[row["group"]][0]),
-                row["switch"],
-                None if row["open"] < 0 else bool(row["open"]),
-                word(GATES[row["group"]][1]),
-                word(GATES[row["group"]][2]),
-            )
-            for row in record.rows
-        ],
-    )
+def draw_gates(record: Record, bets: dict) -> Table:
+    """Who computes what, by the switch that is asked; what holds as the switches stand now is marked."""
+    lines, marks = [["", t("asks", "问谁"), t("switch on", "开着"), t("switch off", "关着")]], {}
+    for y, row in enumerate(record.rows):
+        operations, through, otherwise = (word(text).replace("\n", t(", ", "、")) for text in GATES[row["group"]])
+        lines.append([operations, row["switch"] or t("no switch", "不问"), through, otherwise or through])
+        marks |= {(y, x): "told" for x in ((2, 3) if row["open"] < 0 else (3 - row["open"],))}
+    return Table(lines, marks)
 
 
 @experiment(

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE, ORANGE, ratios
-from course.experiment.words import NOTHING, VERDICTS, word
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
+from course.figures.kinds import Bet, Ratio, Share, ratio_rows, share_grid
+from course.figures.sheet import Sheet
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
@@ -28,8 +28,6 @@ CURES = {
     "one thread": {"torch.num_threads": 1},
     "algorithms": {"torch.deterministic_algorithms": True},
 }
-SUM_SIZES, SUM_THREADS = (1000, 32_768, 32_769, 200_000, 1_000_000), (1, 2, 3, 4, 8)
-BATCHES, ROWS = (1, 2, 3, 4, 8, 16, 32, 64), 64
 PAIRS = [(benchmark, deterministic) for benchmark in (0, 1) for deterministic in (0, 1)]
 FRESH = both("new processes", "新进程")
 
@@ -64,6 +62,22 @@ def _in_mode(mode: str, call: Callable[[], Any]) -> None:
 # --- 06-two-lines -------------------------------------------------------------------------------------------
 
 
+def headline_two_lines(record: Record) -> Text:
+    runs, different = len(record.rows), len({row["bits"] for row in record.rows})
+    if runs < 2:
+        return TOO_NOISY
+    if different == 1:
+        return both("All trainings agreed this time; nobody promises the next one.", "这回次次相同，但下回不一定。")
+    if different == runs:
+        return both(
+            "Seeds set, both lines written: no two trainings agree.", "种子设了，两行也写了，没有两次训练相同。"
+        )
+    return both(
+        f"Seeds set, both lines written: still {different} different results.",
+        f"种子设了，两行也写了，还是有 {different} 种结果。",
+    )
+
+
 def say_two_lines(record: Record) -> Text:
     runs = len(record.rows)
     if runs < 2:
@@ -83,13 +97,17 @@ def say_two_lines(record: Record) -> Text:
     )
 
 
-def draw_two_lines(record: Record, ax: Any) -> None:
-    middle = sorted(row["first_entry"] for row in record.rows)[len(record.rows) // 2]
-    ax.axhline(0, color=ORANGE, linestyle="--", linewidth=1)
-    ax.plot([row["run"] for row in record.rows], [row["first_entry"] - middle for row in record.rows], "o", color=BLUE)
-    ax.set_xticks([row["run"] for row in record.rows])
-    ax.set_xlabel(t("training (same seed each time)", "第几次训练（种子都一样）"))
-    ax.set_ylabel(t("first learnt number, minus its median", "学到的第一个数 − 中位数"))
+def draw_two_lines(record: Record, bets: dict) -> Sheet:
+    """A square a training, the same number for the same bits."""
+    different = len({row["bits"] for row in record.rows})
+    return share_grid([Share(t("trainings", "训练"), len(record.rows), different, _results(different))])
+
+
+def _results(different: int) -> str:
+    """How many different results, in words."""
+    if different == 1:
+        return t("all the same", "全部相同")
+    return t(f"{different} different results", f"{different} 种结果")
 
 
 @experiment(
@@ -121,13 +139,35 @@ CURES_SAID = {
     "one thread": both("one CPU thread", "单个 CPU 线程"),
     "algorithms": both("use_deterministic_algorithms(True)", "use_deterministic_algorithms(True)"),
 }
+CURES_DRAWN = {
+    **CURES_SAID,
+    "two lines": both("the two lines", "那两行"),
+    "algorithms": both("the deterministic mode", "确定性模式"),
+}
+"""Short names for the picture."""
+
+
+def headline_cures(record: Record) -> Text:
+    said = {
+        "a": both("The two lines made all trainings agree; the mode did not.", "那两行管用，确定性模式不管用。"),
+        "b": both(
+            "The two lines did not help; the deterministic mode made all trainings agree.",
+            "那两行不管用，确定性模式才让训练次次相同。",
+        ),
+        "c": both("Either the two lines or the mode made all trainings agree.", "那两行和确定性模式，哪个都管用。"),
+        "d": both("Neither the two lines nor the mode made all trainings agree.", "那两行和确定性模式，都不管用。"),
+    }
+    if len(record.rows) < len(CURES_SAID):
+        return TOO_NOISY
+    even = both("Even with seeds alone, all trainings agreed this time.", "这回只设种子，训练就次次相同。")
+    return said.get(settle_cures(record)["06-bet-cure"], even)
 
 
 def say_cures(record: Record) -> Text:
     if len(record.rows) < 2:
         return NOTHING
-    en = "; ".join(f"{CURES_SAID[r['cure']]['en']}: {r['different']} different of {r['runs']}" for r in record.rows)
-    zh = "；".join(f"{CURES_SAID[r['cure']]['zh']}，{r['runs']} 次里有 {r['different']} 种" for r in record.rows)
+    en = "; ".join(f"{CURES_SAID[r['cure']]['en']}: {_equal(r)['en']}" for r in record.rows)
+    zh = "；".join(f"{CURES_SAID[r['cure']]['zh']}，{_equal(r)['zh']}" for r in record.rows)
     doubt = both("", "")
     if settle_cures(record)["06-bet-cure"] is None:
         doubt = both(
@@ -139,17 +179,28 @@ def say_cures(record: Record) -> Text:
     )
 
 
-def draw_cures(record: Record, ax: Any) -> None:
-    rows = record.rows[::-1]
-    bars = ax.barh(
-        [word(CURES_SAID[row["cure"]]) for row in rows],
-        [row["different"] for row in rows],
-        color=[BLUE if row["different"] == 1 else ORANGE for row in rows],
-    )
-    ax.bar_label(bars, padding=3)
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.set_xlabel(t("different results (1: all runs agree)", "不同结果的个数（1：全部一致）"))
-    ax.margins(x=0.12)
+def _equal(row: dict) -> Text:
+    """How many results the runs had, in words."""
+    if row["different"] == 1:
+        return both(f"all {row['runs']} equal", f"{row['runs']} 次全部相同")
+    return both(f"{row['different']} different of {row['runs']}", f"{row['runs']} 次里有 {row['different']} 种")
+
+
+def draw_cures(record: Record, bets: dict) -> Sheet:
+    rows = [
+        Share(word(CURES_DRAWN[row["cure"]]), row["runs"], row["different"], _results(row["different"]))
+        for row in record.rows
+    ]
+    said = {
+        "a": (("two lines",), t("this makes all agree", "这个能让结果一致")),
+        "b": (("algorithms",), t("this makes all agree", "这个能让结果一致")),
+        "c": (("two lines", "algorithms"), t("either makes all agree", "两个都能让结果一致")),
+        "d": (("two lines", "algorithms"), t("neither makes all agree", "两个都不能")),
+    }
+    bet, mine = None, said.get(bets.get("06-bet-cure", ""))
+    if mine:
+        bet = Bet(mine[1], rows=[at for at, row in enumerate(record.rows) if row["cure"] in mine[0]])
+    return share_grid(rows, bet)
 
 
 def settle_cures(record: Record) -> dict[str, str | None]:
@@ -191,244 +242,36 @@ def cures(budget: Budget) -> list[dict]:
     return rows
 
 
-# --- 06-threads-sum -----------------------------------------------------------------------------------------
-
-
-def say_threads_sum(record: Record) -> Text:
-    if len(record.rows) < 2:
-        return NOTHING
-    en = ", ".join(f"{r['lists_changed_by_threads']} at {r['numbers']:,}" for r in record.rows)
-    zh = "，".join(f"{r['numbers']:,} 个数时 {r['lists_changed_by_threads']} 个" for r in record.rows)
-    lists = record.rows[0]["lists"]
-    again = sum(row["lists_changed_by_repeating"] for row in record.rows)
-    tail = (
-        both("With the number of threads held fixed, every repeat agreed.", "线程数固定时，每次重复都一致。")
-        if again == 0
-        else both(
-            f"Even with the threads held fixed, {again} sums changed on repeating.",
-            f"即使线程数固定，重复时也有 {again} 个和变了。",
-        )
-    )
-    return both(
-        f"Of {lists} sums, so many changed their bits with the number of threads: {en} numbers. {tail['en']}",
-        f"{lists} 个和里，结果随线程数而变的：{zh}。{tail['zh']}",
-    )
-
-
-def draw_threads_sum(record: Record, ax: Any) -> None:
-    names = [f"{row['numbers']:,}" for row in record.rows]
-    for shift, key, label, colour in (
-        (-0.2, "lists_changed_by_threads", t("changed by the number of threads", "换线程数后变了"), ORANGE),
-        (0.2, "lists_changed_by_repeating", t("changed by repeating", "重复时变了"), BLUE),
-    ):
-        ax.bar_label(
-            ax.bar(
-                [i + shift for i in range(len(names))],
-                [row[key] for row in record.rows],
-                0.38,
-                label=label,
-                color=colour,
-            )
-        )
-    ax.set_xticks(range(len(names)), names)
-    ax.set_ylim(0, max(row["lists"] for row in record.rows) * 1.25)
-    ax.set_xlabel(t("numbers in the list", "每组数的个数"))
-    ax.set_ylabel(t("lists, of ten", "组数（共十组）"))
-    ax.legend(loc="upper left")
-
-
-def settle_threads_sum(record: Record) -> dict[str, str | None]:
-    changed = {row["numbers"]: row["lists_changed_by_threads"] > 0 for row in record.rows}
-    answers = {(False, False): "a", (False, True): "c", (True, True): "b"}
-    return {"06-bet-threads": answers.get((changed.get(1000), changed.get(1_000_000)))}
-
-
-@experiment(
-    name="06-threads-sum",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=4,
-    title=both("The same sum with 1 to 8 threads: the same bits?", "同一个和，用 1 到 8 个线程：逐位相同吗？"),
-)
-def threads_sum(budget: Budget) -> list[dict]:
-    """Ten lists of each length, summed with five numbers of threads, three times each."""
-    rng = torch.Generator().manual_seed(0)
-    rows = []
-    for size in budget.loop(SUM_SIZES, desc=both("sums", "求和中")):
-        lists = [torch.randn(size, generator=rng) for _ in range(10)]
-        seen = {}
-        for count in SUM_THREADS:
-            with using({"torch.num_threads": count}):
-                seen[count] = [[values.sum().item().hex() for values in lists] for _ in range(3)]
-        changed = sum(len({seen[count][0][i] for count in SUM_THREADS}) > 1 for i in range(len(lists)))
-        rows.append(
-            {
-                "numbers": size,
-                "lists": len(lists),
-                "lists_changed_by_threads": changed,
-                "lists_changed_by_repeating": sum(
-                    len({again[i] for again in seen[count]}) > 1 for count in SUM_THREADS for i in range(len(lists))
-                ),
-            }
-        )
-    return rows
-
-
-# --- 06-company ---------------------------------------------------------------------------------------------
-
-
-def say_company(record: Record) -> Text:
-    alone = [row for row in record.rows if row["batch"] == 1]
-    if not alone or len(record.rows) < 3:
-        return NOTHING
-    other = [str(row["batch"]) for row in record.rows if not row["same_bits"]]
-    if not other:
-        return both(
-            "The row got the same bits in every batch size tried here. "
-            "Another layer, library or machine may say otherwise.",
-            "在试过的每种 batch 大小里，这一行的结果逐位相同。换一个层、一个库或一台机器，可能就不一样了。",
-        )
-    worst = max(row["largest_change"] for row in record.rows)
-    return both(
-        f"The same row, the same weights: other bits than in the batch of 64 when the batch holds {', '.join(other)}. "
-        f"The change is at most {worst:.1g} of the largest output.",
-        f"同一行数据、同样的权重：batch 大小为 {'、'.join(other)} 时，结果与 batch 64 不是逐位相同。"
-        f"变化最多是最大输出的 {worst:.1g} 倍。",
-    )
-
-
-def draw_company(record: Record, ax: Any) -> None:
-    rows = record.rows
-    shares = [100 * row["numbers_changed"] / row["numbers"] for row in rows]
-    bars = ax.bar(range(len(rows)), shares, color=ORANGE)
-    ax.bar_label(bars, [f"{share:.0f} %" for share in shares])
-    ax.set_xticks(range(len(rows)), [str(row["batch"]) for row in rows])
-    ax.set_xlabel(t("rows in the batch", "batch 里的行数"))
-    ax.set_ylabel(t("outputs of row 0 with other bits (%)", "第 0 行中比特不同的输出（%）"))
-    ax.set_ylim(0, max(10, max(shares) * 1.15))
-
-
-def settle_company(record: Record) -> dict[str, str | None]:
-    alone = [row["same_bits"] for row in record.rows if row["batch"] == 1]
-    if not alone or len(record.rows) < 3:
-        return {"06-bet-company": None}
-    if all(row["same_bits"] for row in record.rows):
-        return {"06-bet-company": "a"}
-    worst = max(row["largest_change"] for row in record.rows)
-    return {"06-bet-company": "b" if worst < 1e-4 else "c"}
-
-
-@experiment(
-    name="06-company",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=4,
-    title=both("The same row in another batch: the same bits?", "同一行数据换个 batch：结果逐位相同吗？"),
-)
-def company(budget: Budget) -> list[dict]:
-    """The first row of a batch through a linear layer, in batches of 1 to 64; compared with the batch of 64."""
-    rng = torch.Generator().manual_seed(0)
-    weight, inputs = torch.randn(512, 512, generator=rng), torch.randn(ROWS, 512, generator=rng)
-    rows = []
-    with torch.inference_mode():
-        full = F.linear(inputs, weight)[0]
-        for batch in budget.loop(BATCHES, desc=both("batches", "batch")):
-            mine = F.linear(inputs[:batch], weight)[0]
-            again = F.linear(inputs[:batch], weight)[0]
-            rows.append(
-                {
-                    "batch": batch,
-                    "same_bits": int(torch.equal(mine, full)),
-                    "repeats": int(torch.equal(mine, again)),
-                    "numbers": len(mine),
-                    "numbers_changed": int((mine != full).sum()),
-                    "largest_change": float((mine - full).abs().max() / full.abs().max()),
-                }
-            )
-    return rows
-
-
-# --- 06-pieces ----------------------------------------------------------------------------------------------
-
-
-def say_pieces(record: Record) -> Text:
-    rows = record.rows
-    if len(rows) < 2:
-        return NOTHING
-    different, errors = len({row["bits"] for row in rows}), [row["largest_error"] for row in rows]
-    best = min(rows, key=lambda row: row["largest_error"])["pieces"]
-    return both(
-        f"{len(rows)} ways to cut the same product, {different} different results. "
-        f"Against float64 their largest errors lie between {min(errors):.2g} and {max(errors):.2g}; "
-        f"the smallest belongs to {best} piece{'s' * (best > 1)}.",
-        f"同一个乘积的 {len(rows)} 种切法，得到 {different} 种不同的结果。"
-        f"与 float64 相比，最大误差在 {min(errors):.2g} 到 {max(errors):.2g} 之间；误差最小的是切成 {best} 段。",
-    )
-
-
-def draw_pieces(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    rows = record.rows
-    lines(
-        ax,
-        [row["pieces"] for row in rows],
-        {
-            t("largest error", "最大误差"): [row["largest_error"] for row in rows],
-            t("mean error", "平均误差"): [row["mean_error"] for row in rows],
-        },
-        xlabel=t("pieces of the inner dimension", "内维切成几段"),
-        ylabel=t("distance from float64", "与 float64 的差"),
-        log_x=True,
-        log_y=True,
-    )
-
-
-@experiment(
-    name="06-pieces",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=3,
-    title=both("One product in 1 to 32 pieces: which result is right?", "同一个乘积分成 1 到 32 段：哪个结果是对的？"),
-)
-def pieces(budget: Budget) -> list[dict]:
-    """A matrix product whose inner dimension is cut in pieces (split-K), against float64."""
-    rng = torch.Generator().manual_seed(0)
-    a, b = torch.randn(64, 4096, generator=rng), torch.randn(4096, 64, generator=rng)
-    truth = a.double() @ b.double()
-    rows = []
-    for count in budget.loop((1, 2, 4, 8, 16, 32), desc=both("pieces", "分段")):
-        total = sum(p @ q for p, q in zip(a.chunk(count, 1), b.chunk(count, 0), strict=True))
-        error = (total.double() - truth).abs()
-        rows.append(
-            {
-                "pieces": count,
-                "bits": fingerprint(total),
-                "largest_error": error.max().item(),
-                "mean_error": error.mean().item(),
-                "largest_value": truth.abs().max().item(),
-            }
-        )
-    return rows
-
-
 # --- 06-cost ------------------------------------------------------------------------------------------------
+
+
+def headline_cost(record: Record) -> Text:
+    answer, faster = settle_cost(record)["06-bet-cost"], any(row["verdict"] == "faster" for row in record.rows)
+    said = {
+        ("a", False): both(
+            "On this CPU determinism costs time everywhere it was tried.", "这块 CPU 上，处处都要为确定性多花时间。"
+        ),
+        ("b", True): both(
+            "Determinism: slower in one place, even faster in another.", "确定性有的地方更慢，有的地方反而更快。"
+        ),
+        ("b", False): both("Determinism costs time in some operations only.", "只有一部分操作要为确定性多花时间。"),
+        ("c", True): both(
+            "Determinism costs nothing here; somewhere it is even faster.", "确定性在这里不花时间，有的地方还更快。"
+        ),
+        ("c", False): both("On this CPU determinism costs no time.", "这块 CPU 上，确定性不花时间。"),
+    }
+    return said.get((answer, faster), TOO_NOISY)
 
 
 def say_cost(record: Record) -> Text:
     if not record.rows:
         return NOTHING
     en = "; ".join(
-        f"{_places(r['operation'])['en']}: {r['ratio']:.2g} [{r['low']:.2g}, {r['high']:.2g}], "
-        f"{VERDICTS[r['verdict']]['en']}"
+        f"{_places(r['operation'])['en']}: {with_interval(r, 'en')}, {VERDICTS[r['verdict']]['en']}"
         for r in record.rows
     )
     zh = "；".join(
-        f"{_places(r['operation'])['zh']}：{r['ratio']:.2g} [{r['low']:.2g}, {r['high']:.2g}]，"
-        f"{VERDICTS[r['verdict']]['zh']}"
+        f"{_places(r['operation'])['zh']}：{with_interval(r, 'zh')}，{VERDICTS[r['verdict']]['zh']}"
         for r in record.rows
     )
     count = record.rows[0]["threads"]
@@ -438,15 +281,23 @@ def say_cost(record: Record) -> Text:
     )
 
 
-def draw_cost(record: Record, ax: Any) -> None:
-    rows = [row for row in record.rows if "ratio" in row]
-    ratios(
-        ax,
-        rows,
-        [word(_places(row["operation"])) for row in rows],
-        what=t("time deterministic / default (right of 1: it costs)", "确定性 / 默认 的耗时比（1 的右边：有代价）"),
-        digits=2,
-    )
+def draw_cost(record: Record, bets: dict) -> Sheet:
+    said = {
+        "a": ("right", t("in all", "处处")),
+        "b": ("right", t("in 1 or 2", "一两处")),
+        "c": ("left", t("in none", "都不慢")),
+    }
+    mine = said.get(bets.get("06-bet-cost", ""))
+    return cost_rows(record.rows, Bet(mine[1], rows=dict.fromkeys(range(len(record.rows)), mine[0])) if mine else None)
+
+
+def cost_rows(rows: list[dict], bet: Bet | None = None) -> Sheet:
+    """Time with the mode on over time with it off, a row an operation."""
+    shown = [
+        Ratio(word(_places(row["operation"])), row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+        for row in rows
+    ]
+    return ratio_rows(shown, (t("deterministic: faster", "确定性更快"), t("deterministic: slower", "确定性更慢")), bet)
 
 
 def _places(operation: str) -> Text:

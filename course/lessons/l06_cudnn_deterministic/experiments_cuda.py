@@ -8,8 +8,9 @@ from typing import Any
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import SIGN, apart
 from course.experiment.new_process import call_in_new_process
-from course.experiment.plots import tiles
-from course.experiment.words import NOTHING, VERDICTS, middle
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, middle, with_interval, word
+from course.figures.kinds import time_words
+from course.figures.sheet import Sheet
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic.experiments import (
@@ -20,17 +21,34 @@ from course.lessons.l06_cudnn_deterministic.experiments import (
     PROBES,
     _in_mode,
     by_setting,
+    cost_rows,
     label,
 )
 from course.lessons.l06_cudnn_deterministic.probes import cuda_operations
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
 from course.records import Record
+from course.tables import Table
+from course.timing.stats import median
 
 GPU = "cuda"  # the device of the experiments with needs="cuda"
 GPU_SETTINGS = {"nothing": {}, "two lines": CURES["two lines"], "algorithms": CURES["algorithms"]}
 
 
 # --- 06-truth-table-cuda ------------------------------------------------------------------------------------
+
+
+def headline_truth_table_cuda(record: Record) -> Text:
+    said = {
+        "a": both("With both switches on, nothing is searched here.", "两个开关都开，这里就不搜索了。"),
+        "b": both(
+            "With both switches on, cuDNN searches, and results still vary.", "两个开关都开，照样搜索，结果还会变。"
+        ),
+        "c": both(
+            "With both switches on, cuDNN searches and still repeats its bits.",
+            "两个开关都开，照样搜索，也能逐位重复。",
+        ),
+    }
+    return said.get(settle_truth_table_cuda(record)["06-bet-both"], TOO_NOISY)
 
 
 def say_truth_table_cuda(record: Record) -> Text:
@@ -62,28 +80,28 @@ def _differing(rows: list[dict], code: str) -> str:
     return f" ({', '.join(names.values())})" if code == "en" else f"（{'、'.join(names.values())}）"
 
 
-def draw_truth_table_cuda(record: Record, ax: Any) -> None:
-    lines = []
-    for setting, rows in by_setting(record).items():
-        within = max(row["different_bits"] for row in rows)
-        across, first = len({row["bits"] for row in rows}), min(row["first_ms"] for row in rows)
-        lines.append(
-            (
-                label(setting),
-                t(
-                    f"first call {first:.3g} ms · within {within} · across {across}",
-                    f"首次 {first:.3g} ms · 进程内 {within} 种 · 进程间 {across} 种",
-                ),
-                within == across == 1,
-            )
-        )
-    tiles(ax, lines)
-    ax.set_xlabel(
-        t(
-            "different results within a process and across processes; blue: one and the same",
-            "进程内、进程间不同结果的个数；蓝：始终只有一种",
-        )
-    )
+def draw_truth_table_cuda(record: Record, bets: dict) -> Table:
+    """First call and repeated bits for each setting; what was bet of both switches on stands below."""
+    lines = [["", t("first call", "首次调用"), t("in one process", "同一进程内"), t("across processes", "进程之间")]]
+    marks, found = {}, by_setting(record)
+    for at, (setting, rows) in enumerate(found.items()):
+        counts = (max(row["different_bits"] for row in rows), len({row["bits"] for row in rows}))
+        marks |= {(at, x): "told" for x, count in enumerate(counts, 2) if count == 1}
+        first = time_words(median([row["first_ms"] for row in rows]) / 1e3)
+        lines.append([label(setting), first, *(_kinds(count) for count in counts)])
+    search, none = t("a search", "有搜索"), t("no search", "没有搜索")
+    mine = {
+        "a": [none, ""],
+        "b": [search, t("results may vary", "结果可能会变")],
+        "c": [search, t("one result", "一种结果")],
+    }.get(bets.get("06-bet-both", ""))
+    if mine:
+        lines.append([t("both True: your bet", "两个都为 True：你押的"), *mine, ""])
+    return Table(lines, marks, [(len(found), x) for x, said in enumerate(mine, 1) if said] if mine else ())
+
+
+def _kinds(count: int) -> str:
+    return t(f"{count} result{'s' * (count > 1)}", f"{count} 种结果")
 
 
 def settle_truth_table_cuda(record: Record) -> dict[str, str | None]:
@@ -157,6 +175,23 @@ def _by_operation(record: Record) -> dict[str, dict[str, dict]]:
     return found
 
 
+def headline_bits_cuda(record: Record) -> Text:
+    found = [rows for rows in _by_operation(record).values() if len(rows) == len(SETTINGS_CUDA)]
+    if not found:
+        return TOO_NOISY
+    nothing, lines, mode = (any(rows[s]["different"] > 1 for rows in found) for s in SETTINGS_CUDA)
+    if mode:
+        return both("Even with the deterministic mode, some results vary.", "开了确定性模式，还是有结果会变。")
+    if lines:
+        return both(
+            "The two cuDNN lines let some results vary; the deterministic mode lets none.",
+            "cuDNN 那两行管不住的，确定性模式管住了。",
+        )
+    if nothing:
+        return both("The two cuDNN lines were enough: every result repeats.", "cuDNN 那两行就够了，结果都能逐位重复。")
+    return both("Every result repeated its bits here, whatever was set.", "不管怎么设，这里的结果都逐位重复。")
+
+
 def say_bits_cuda(record: Record) -> Text:
     found = {name: rows for name, rows in _by_operation(record).items() if len(rows) == len(SETTINGS_CUDA)}
     if not found:
@@ -172,22 +207,18 @@ def say_bits_cuda(record: Record) -> Text:
     )
 
 
-def draw_bits_cuda(record: Record, ax: Any) -> None:
-    found = _by_operation(record)
-    lines = []
-    for name, rows in found.items():
-        counts = [rows[s] for s in SETTINGS_CUDA if s in rows]
-        text = " · ".join(
-            t("raises", "报错") if row["outcome"] == "raises" else str(row["different"]) for row in counts
-        )
-        lines.append((name, text, all(row["different"] <= 1 for row in counts)))
-    tiles(ax, lines)
-    ax.set_xlabel(
-        t(
-            "different results: nothing set · two cuDNN lines · use_deterministic_algorithms",
-            "不同结果的个数：什么都不设 · cuDNN 那两行 · use_deterministic_algorithms",
-        )
-    )
+def draw_bits_cuda(record: Record, bets: dict) -> Table:
+    lines, marks = [["", *(word(said) for said in SETTINGS_CUDA.values())]], {}
+    for y, (name, rows) in enumerate(_by_operation(record).items()):
+        cells = []
+        for x, setting in enumerate(SETTINGS_CUDA, 1):
+            row = rows.get(setting)
+            cells.append(
+                "" if not row else t("raises", "报错") if row["outcome"] == "raises" else _kinds(row["different"])
+            )
+            marks |= {(y, x): "told"} if row and row["different"] > 1 else {}
+        lines.append([name, *cells])
+    return Table(lines, marks)
 
 
 def _repeated(call: Callable[[], Any]) -> dict[str, Any]:
@@ -222,6 +253,26 @@ def bits_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict
 # --- 06-cost-cuda -------------------------------------------------------------------------------------------
 
 
+def headline_cost_cuda(record: Record) -> Text:
+    verdicts = [row["verdict"] for row in record.rows]
+    slower, faster = verdicts.count("slower"), verdicts.count("faster")
+    if slower and faster:
+        return both(
+            "Determinism: slower in some operations, even faster in others.", "确定性让有的操作更慢，有的反而更快。"
+        )
+    if slower:
+        return both(
+            f"Determinism makes {slower} of the operations tried slower.", f"试过的操作里，有 {slower} 种因确定性变慢。"
+        )
+    if "undecided" in verdicts or set(verdicts) <= {"raises"}:
+        return TOO_NOISY
+    if faster:
+        return both(
+            "Determinism costs nothing here; somewhere it is even faster.", "确定性在这里不花时间，有的还更快。"
+        )
+    return both("On this GPU determinism costs no time.", "这块 GPU 上，确定性不花时间。")
+
+
 def say_cost_cuda(record: Record) -> Text:
     raced = [row for row in record.rows if "ratio" in row]
     refused = [row["operation"] for row in record.rows if row["verdict"] == "raises"]
@@ -230,10 +281,7 @@ def say_cost_cuda(record: Record) -> Text:
 
     def line(row: dict, code: str) -> str:
         comma = ", " if code == "en" else "，"
-        return (
-            f"{row['operation']} {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{comma}"
-            f"{VERDICTS[row['verdict']][code]}"
-        )
+        return f"{row['operation']} {with_interval(row, code)}{comma}{VERDICTS[row['verdict']][code]}"
 
     return both(
         "Time with deterministic algorithms over time without: "
@@ -245,10 +293,11 @@ def say_cost_cuda(record: Record) -> Text:
     )
 
 
-def draw_cost_cuda(record: Record, ax: Any) -> None:
-    from course.lessons.l06_cudnn_deterministic.experiments import draw_cost as draw
-
-    draw(record, ax)
+def draw_cost_cuda(record: Record, bets: dict) -> Sheet | Table:
+    raced = [row for row in record.rows if "ratio" in row]
+    if not raced:
+        return Table([["", ""], *([row["operation"], t("refused", "被拒绝")] for row in record.rows)])
+    return cost_rows(raced)
 
 
 @experiment(
@@ -286,6 +335,7 @@ def cost_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict
                 "ratio": race.ratio,
                 "low": race.low,
                 "high": race.high,
+                "rounds": race.rounds,
                 **{f"{side}_ms": ms for side, ms in race.medians_ms.items()},
             }
         )

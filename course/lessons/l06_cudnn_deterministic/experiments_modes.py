@@ -9,9 +9,8 @@ import torch
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.plots import BLUE, ORANGE, tiles
-from course.experiment.words import NOTHING, word
-from course.figures.style import ink_on
+from course.experiment.plots import BLUE, ORANGE, bet_box
+from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
@@ -20,8 +19,23 @@ from course.lessons.l06_cudnn_deterministic.filters import FilterConv
 from course.lessons.l06_cudnn_deterministic.probes import SETTINGS, reactions
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
 from course.records import Record
+from course.tables import Table
 
 # --- 06-who-raises ------------------------------------------------------------------------------------------
+
+
+def headline_who_raises(record: Record) -> Text:
+    raising = sum(row["error"] == "raises" for row in record.rows)
+    if not record.rows:
+        return TOO_NOISY
+    if not raising:
+        return both("On this CPU the deterministic mode refuses nothing.", "在这块 CPU 上，确定性模式什么都不拒绝。")
+    if raising == len(record.rows):
+        return both("The deterministic mode refuses every operation tried.", "试过的操作，确定性模式全都拒绝。")
+    return both(
+        f"The deterministic mode refuses {raising} of the operations tried; the others run.",
+        f"确定性模式拒绝了 {raising} 种操作，其余照常运行。",
+    )
 
 
 def say_who_raises(record: Record) -> Text:
@@ -41,31 +55,17 @@ def say_who_raises(record: Record) -> Text:
     )
 
 
-def draw_who_raises(record: Record, ax: Any) -> None:
+def draw_who_raises(record: Record, bets: dict) -> Table:
     words = {
         "raises": t("raises", "报错"),
         "warns": t("runs, warns", "运行并警告"),
         "runs": t("runs", "运行"),
-        "fills": t("filled: NaN", "填成 NaN"),
+        "fills": t("filled with NaN", "填成 NaN"),
     }
-    colours = {"raises": ORANGE, "warns": "C4", "runs": BLUE, "fills": "C3"}
-    columns = ("default", "error", "warn")
-    for height, row in enumerate(record.rows[::-1]):
-        for place, mode in enumerate(columns):
-            ax.barh(height, 0.96, left=place, height=0.84, color=colours[row[mode]])
-            ax.text(
-                place + 0.48,
-                height,
-                words[row[mode]],
-                ha="center",
-                va="center",
-                color=ink_on(colours[row[mode]]),
-                fontsize=8.5,
-            )
-    ax.set_yticks(range(len(record.rows)), [row["operation"] for row in record.rows[::-1]], fontsize=9)
-    ax.set_xticks([0.48, 1.48, 2.48], [t("mode off", "未打开"), "True", "True, warn_only"])
-    ax.set_xlim(0, 2.96)
-    ax.grid(False)
+    lines, modes = [["", t("mode off", "未打开"), "True", "True, warn_only"]], ("default", "error", "warn")
+    lines += [[row["operation"], *(words[row[mode]] for mode in modes)] for row in record.rows]
+    found = {(y, x): row[mode] for y, row in enumerate(record.rows) for x, mode in enumerate(modes, 1)}
+    return Table(lines, {place: "quiet" if said == "runs" else "told" for place, said in found.items()})
 
 
 @experiment(
@@ -94,8 +94,34 @@ SEED_SETTINGS = {
 }
 
 
+ANSWERS_WORKERS = {"a": (0, 0), "b": (0, 1), "c": (1, 0), "d": (1, 1)}
+"""What each option of the bet says of numpy under torch.manual_seed: in the main process, in the workers."""
+
+
 def _same(record: Record, setting: str, place: str) -> list[str]:
     return [row["source"] for row in record.rows if row["setting"] == setting and row[place]]
+
+
+def headline_who_seeds(record: Record) -> Text:
+    said = {
+        "a": both(
+            "`torch.manual_seed` never reaches numpy, not even in the workers.",
+            "`torch.manual_seed` 管不到 numpy，worker 里也一样。",
+        ),
+        "b": both(
+            "`torch.manual_seed` fixes numpy in the loader's workers, but not outside.",
+            "`torch.manual_seed` 只在 worker 里管得到 numpy。",
+        ),
+        "c": both(
+            "`torch.manual_seed` fixes numpy in the main process, not in the workers.",
+            "`torch.manual_seed` 只在主进程里管得到 numpy。",
+        ),
+        "d": both(
+            "`torch.manual_seed` fixes numpy too, in the workers and outside.",
+            "`torch.manual_seed` 到处都管得到 numpy。",
+        ),
+    }
+    return said.get(settle_who_seeds(record)["06-bet-workers"], TOO_NOISY)
 
 
 def say_who_seeds(record: Record) -> Text:
@@ -115,34 +141,29 @@ def say_who_seeds(record: Record) -> Text:
     )
 
 
-def draw_who_seeds(record: Record, ax: Any) -> None:
-    sources, words = ("random", "numpy", "torch"), {1: t("same", "相同"), 0: t("differ", "不同")}
+def draw_who_seeds(record: Record, bets: dict) -> Table:
+    """Which numbers the two processes share; what was bet of numpy under torch.manual_seed stands below."""
+    same, differ = t("same", "相同"), t("differ", "不同")
     seen = {(row["setting"], row["source"]): row for row in record.rows}
-    columns = [(place, source) for place in ("here", "workers") for source in sources]
-    for height, setting in enumerate(list(SEED_SETTINGS)[::-1]):
-        for x, (place, source) in enumerate(columns):
-            equal = seen[setting, source][place]
-            ax.barh(height, 0.94, left=x, height=0.84, color=BLUE if equal else ORANGE)
-            ax.text(
-                x + 0.47,
-                height,
-                words[equal],
-                ha="center",
-                va="center",
-                color=ink_on(BLUE if equal else ORANGE),
-                fontsize=9,
-            )
-    names = {"here": t("main", "主进程"), "workers": t("workers", "worker")}
-    ax.set_xticks([i + 0.47 for i in range(6)], [f"{source}\n{names[place]}" for place, source in columns], fontsize=9)
-    ax.set_yticks(range(len(SEED_SETTINGS)), [word(SEED_SETTINGS[s]) for s in list(SEED_SETTINGS)[::-1]], fontsize=9)
-    ax.set_xlim(0, 5.94)
-    ax.grid(False)
+    names = {"here": t("main process", "主进程"), "workers": "worker"}
+    columns = [(place, source) for place in names for source in ("random", "numpy", "torch")]
+    lines, marks = [["", *(f"{source}, {names[place]}" for place, source in columns)]], {}
+    for y, setting in enumerate(SEED_SETTINGS):
+        equal = [seen[setting, source][place] for place, source in columns]
+        marks |= {(y, x): "told" for x, one in enumerate(equal, 1) if one}
+        lines.append([word(SEED_SETTINGS[setting]), *(same if one else differ for one in equal)])
+    mine = bets.get("06-bet-workers", "")
+    if mine:
+        here, workers = ANSWERS_WORKERS[mine]
+        line = [same if {"here": here, "workers": workers}[place] else differ for place in names]
+        lines.append([t("torch.manual_seed: your bet", "torch.manual_seed：你押的"), "", line[0], "", "", line[1], ""])
+    return Table(lines, marks, [(len(SEED_SETTINGS), 2), (len(SEED_SETTINGS), 5)] if mine else ())
 
 
 def settle_who_seeds(record: Record) -> dict[str, str | None]:
     numpy = [row for row in record.rows if row["setting"] == "torch seed" and row["source"] == "numpy"]
-    answers = {(0, 0): "a", (0, 1): "b", (1, 0): "c", (1, 1): "d"}
-    return {"06-bet-workers": answers[numpy[0]["here"], numpy[0]["workers"]] if numpy else None}
+    seen = (numpy[0]["here"], numpy[0]["workers"]) if numpy else None
+    return {"06-bet-workers": next((option for option, said in ANSWERS_WORKERS.items() if said == seen), None)}
 
 
 @experiment(
@@ -178,6 +199,29 @@ def _drift(record: Record, story: str) -> list[dict]:
     return [row for row in record.rows if row["story"] == story]
 
 
+def headline_one_ulp(record: Record) -> Text:
+    gan, control = _drift(record, "gan"), _drift(record, "control")
+    if not (gan and control):
+        return TOO_NOISY
+    if any(row["difference"] for row in control):
+        return both("Here the GAN does not even repeat itself without a nudge.", "在这里，GAN 不挪动也重复不出来。")
+    said = {
+        "a": both(
+            "The smallest nudge changes only the last digits of the losses.", "只挪最小的一步，损失只变了末几位。"
+        ),
+        "b": both(
+            "The smallest nudge: the GAN's losses drift visibly, but not far.",
+            "只挪最小的一步，GAN 的损失偏得看得见，但不远。",
+        ),
+        "c": both(
+            "The smallest nudge there is, and the GAN's losses drift far apart.",
+            "只挪最小的一步，GAN 的损失就差了很远。",
+        ),
+        None: both("The smallest nudge changed no loss at all.", "只挪最小的一步，损失一点没变。"),
+    }
+    return said[settle_one_ulp(record)["06-bet-ulp"]]
+
+
 def say_one_ulp(record: Record) -> Text:
     gan, line, control = (_drift(record, story) for story in ("gan", "line", "control"))
     if not (gan and line and control):
@@ -193,26 +237,50 @@ def say_one_ulp(record: Record) -> Text:
     )
 
 
-def draw_one_ulp(record: Record, ax: Any) -> None:
+def draw_one_ulp(record: Record, ax: Any, bets: dict) -> None:
     names = {
-        "gan": t("tiny GAN, nudged", "小 GAN，挪动过"),
+        "gan": t("GAN, nudged", "GAN，挪动过"),
         "line": t("line fit, nudged", "直线拟合，挪动过"),
-        "control": t("tiny GAN, run twice", "小 GAN，原样跑两遍"),
+        "control": t("GAN, run twice", "GAN，原样跑两遍"),
     }
     floor = 1e-9
     for story, colour, style in (("gan", ORANGE, "-"), ("line", BLUE, "--"), ("control", "C2", ":")):
         rows = _drift(record, story)
-        ax.plot(
-            [row["step"] for row in rows],
-            [max(row["difference"], floor) for row in rows],
-            style,
+        values = [max(row["difference"], floor) for row in rows]
+        ax.plot([row["step"] for row in rows], values, style, color=colour)
+        end = (rows[-1]["step"], values[-1])
+        ax.annotate(
+            names[story],
+            end,
+            xytext=(6, {"line": 8, "control": -6}.get(story, 0)),
+            textcoords="offset points",
             color=colour,
-            label=names[story],
+            va="center",
         )
+    gan, most = _drift(record, "gan"), max(row["difference"] for row in record.rows)
+    typical, steps = sorted(row["loss"] for row in gan)[len(gan) // 2], gan[-1]["step"]
     ax.set_yscale("log")
+    ax.set_xlim(0, steps * 1.35)
+    ends = {
+        "a": ((floor, 1e-4 * typical), t("only the last digits", "只差末几位")),
+        "b": ((1e-4 * typical, 0.1 * typical), t("visible, under a tenth", "看得出，不到十分之一")),
+        "c": ((0.1 * typical, max(3 * typical, most)), t("as large as the loss", "与损失相当")),
+    }
+    mine = ends.get(bets.get("06-bet-ulp", ""))
+    if mine:
+        bet_box(ax, mine[1], (0.02 * steps, steps), mine[0])
+    ax.set_ylim(floor / 2, max(20 * typical, 5 * most))
+    ax.set_yticks([floor, 1e-4 * typical, 0.1 * typical, typical])
+    ax.set_yticklabels(
+        [
+            t("no difference", "没有差别"),
+            t("last digits", "末几位"),
+            t("a tenth of the loss", "损失的十分之一"),
+            t("the loss itself", "损失本身"),
+        ]
+    )
+    ax.minorticks_off()
     ax.set_xlabel(t("training step", "训练步数"))
-    ax.set_ylabel(t("difference of the losses (bottom edge: 0)", "损失之差（底边表示 0）"))
-    ax.legend()
 
 
 def settle_one_ulp(record: Record) -> dict[str, str | None]:
@@ -258,6 +326,27 @@ def one_ulp(budget: Budget) -> list[dict]:
 # --- 06-toy-table -------------------------------------------------------------------------------------------
 
 
+def headline_toy_table(record: Record) -> Text:
+    found = by_setting(record)
+    if len(found) < 4:
+        return TOO_NOISY
+    with_it, without = (
+        any(row["different_bits"] > 1 for (_, switch), rows in found.items() if switch == on for row in rows)
+        for on in (1, 0)
+    )
+    if with_it:
+        return both(
+            "Even with `deterministic` on, some toys do not repeat their bits.",
+            "开了 `deterministic`，还是有玩具不能逐位重复。",
+        )
+    if without:
+        return both(
+            "With `deterministic` on, every toy repeats its bits; without it, not all do.",
+            "开了 `deterministic` 都能逐位重复，不开就有不行的。",
+        )
+    return both("This time every toy repeated its bits, whatever was set.", "不管怎么设，这回玩具都逐位重复。")
+
+
 def say_toy_table(record: Record) -> Text:
     found = by_setting(record)
     if len(found) < 4:
@@ -273,22 +362,16 @@ def say_toy_table(record: Record) -> Text:
     )
 
 
-def draw_toy_table(record: Record, ax: Any) -> None:
-    tiles(
-        ax,
-        [
-            (label(setting), _tile(rows), all(row["different_bits"] == 1 for row in rows))
-            for setting, rows in by_setting(record).items()
-        ],
-    )
-    ax.set_xlabel(t("blue: every toy repeated its bits; orange: some did not", "蓝：每个玩具都逐位重复；橙：有的没有"))
-
-
-def _tile(rows: list[dict]) -> str:
-    winners = ", ".join(sorted({row["winner"] for row in rows}))
-    timed, bits = rows[0]["timed"], max(row["different_bits"] for row in rows)
-    repeats = t("repeats", "逐位重复") if bits == 1 else t(f"up to {bits} results", f"最多 {bits} 种结果")
-    return t(f"{timed} timed · {winners} · ", f"计时 {timed} 个 · {winners} · ") + repeats
+def draw_toy_table(record: Record, bets: dict) -> Table:
+    """For each setting how many candidates are timed, who wins, and how many toys repeat their bits."""
+    lines = [["", t("timed", "计时"), t("winners", "赢家"), t("toys that repeat", "逐位重复的玩具")]]
+    marks = {}
+    for at, (setting, rows) in enumerate(by_setting(record).items()):
+        steady, winners = sum(row["different_bits"] == 1 for row in rows), sorted({row["winner"] for row in rows})
+        said = t(f"{steady} of {len(rows)}", f"{len(rows)} 个里 {steady} 个")
+        lines.append([label(setting), str(rows[0]["timed"]), ", ".join(winners), said])
+        marks |= {(at, 3): "told"} if steady == len(rows) else {}
+    return Table(lines, marks)
 
 
 @experiment(

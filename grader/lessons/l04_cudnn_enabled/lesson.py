@@ -213,8 +213,8 @@ layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(2, 16, 20, 20)
 on, off = on_and_off(lambda: layer(x), "mkldnn.enabled")
 exact = layer.double()(x.double()).detach()
 print("values with other bits:", (on != off).sum().item(), "of", on.numel())
-print("on  - exact:", (on[0, 0, 0, :3].double() - exact[0, 0, 0, :3]).tolist())
-print("off - exact:", (off[0, 0, 0, :3].double() - exact[0, 0, 0, :3]).tolist())
+for name, side in (("on ", on), ("off", off)):
+    print(f"{name} - exact:", *(f"{one:+.1e}" for one in (side.double() - exact)[0, 0, 0, :3]))
 observe("04-bits")
 explain("04-neither-truth")
 # %% [markdown] en

@@ -180,8 +180,8 @@ from course.toy_search import image, kernel
 
 conv = FilterConv(benchmark=True, deterministic=True)
 conv(image(40), kernel())
-print("allowed", conv.allowed())
-print("timed  ", conv.timed)
+print("allowed:", *conv.allowed())
+print("timed:  ", *conv.timed)
 # en: Now both switches are True. Many pages say that one of them cancels the other. What do you say?
 # zh: 现在两个开关都是 True。很多网页说，其中一个会让另一个失效。你怎么看？
 predict("06-bet-both")
@@ -342,7 +342,7 @@ observe("06-one-ulp")
 #
 # “Every seed is set, so it repeats.” Find two settings of `small_training` with the same `seed` and `samples` whose results differ, although each repeats itself. You may change `threads` (1 to 8), `pieces` (1 to 16) and `samples` (64 to 400,000). The pair below does not do it yet. `fingerprint` sums up all bits of a result in eight characters.
 # %% [markdown] zh
-# ### 选读：让这句话输掉
+# ### 选读：找个反例
 #
 # “种子全设了，所以能重复。”给 `small_training` 找两组设置，`seed` 和 `samples` 相同，各自能重复，彼此却不同。可调的有 `threads`（1 到 8）、`pieces`（1 到 16）、`samples`（64 到 400,000）。下面这对还做不到。`fingerprint` 把结果的所有比特浓缩成八个字符。
 # %%
@@ -352,7 +352,7 @@ pair = ({"samples": 256, "threads": 1},
         {"samples": 256, "threads": 2})
 for settings in pair:
     runs = [small_training(**settings) for _ in range(3)]
-    print(settings, [fingerprint(run) for run in runs])
+    print(*(f"{name}={value}" for name, value in settings.items()), "->", *map(fingerprint, runs))
 check("06-make-it-lose")
 # %% [markdown] en
 # ### Deeper, optional: nine cards for practice

@@ -166,3 +166,24 @@ OTHERS = {
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
 FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
 SHOWN = OTHERS
+UNTOLD = [{**row, "low": None, "high": None, "rounds": 4, "same_bits": 1} for row in races(Conv2d="undecided")]
+BRANCHES = {
+    "04-cpu-enabled": [UNTOLD, [{**row, "same_bits": 0} for row in races(Conv2d="same", LSTM="same")]],
+    "04-onednn-ops": [UNTOLD],
+    "04-pretend-gpu": [
+        [{**row, "cudnn_built": 0, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
+        [{**row, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
+    ],
+    "04-kernels-cuda": [kernels("Conv2d", "made_up_fast", "made_up_plain"), kernels("MaxPool2d", "made_up", "made_up")],
+    "04-bits-cuda": [
+        [{**row, "on_error": 1e-3 if row["tf32_allowed"] >= least else 3e-7} for row in OTHERS["04-bits-cuda"]]
+        for least in (0, 1)
+    ],
+    "04-memory-cuda": [
+        [{**row, "peak_mib": 100.0 if row["cudnn"] == dear else 10.0} for row in OTHERS["04-memory-cuda"]]
+        for dear in (0, 1)
+    ],
+    "04-attention-cuda": [[{"cudnn": setting, "ran": 0, "kernel": "", "error": "made up"} for setting in (1, 0)]],
+    "04-census": [managers("mkldnn", "miopen")],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""

@@ -182,3 +182,52 @@ SHOWN = {
         {"operation": "cumsum", "verdict": "raises", "said": "no"},
     ],
 }
+
+
+def pieces(errors, bits=("x", "y", "z")):
+    one = SHOWN["06-pieces"][0]
+    return [
+        {**one, "pieces": n, "bits": b, "largest_error": e} for n, b, e in zip((1, 2, 4), bits, errors, strict=True)
+    ]
+
+
+def toys(*unsteady):
+    """The toy table, with these pairs of switches unsteady."""
+    return [
+        {**row, "different_bits": 8 if (row["benchmark"], row["deterministic"]) in unsteady else 1}
+        for row in SHOWN["06-toy-table"]
+    ]
+
+
+def operation(nothing, lines, mode):
+    counts = zip(experiments_cuda.SETTINGS_CUDA, (nothing, lines, mode), strict=True)
+    return [{**GPU_ROWS[0], "setting": setting, "different": count} for setting, count in counts]
+
+
+FEW = [{**row, "low": None, "high": None, "rounds": 4} for row in costs("undecided", "undecided", "undecided")]
+BRANCHES = {
+    "06-two-lines": [
+        [{**row, "bits": f"{row['run']}" if differ else "x"} for row in SHOWN["06-two-lines"]]
+        for differ in (True, False)
+    ],
+    "06-cures": [cures(1, 1, 1)],
+    "06-threads-sum": [sums(3, 0)],
+    "06-pieces": [pieces((6e-5,) * 3, "xxx"), pieces((1e-5, 6e-5, 6e-5))],
+    "06-cost": [costs("same", "same", "slower"), costs("same", "same", "same"), FEW],
+    "06-who-raises": [
+        [{**row, "error": error, "warn": "warns" if error == "raises" else "runs"} for row in SHOWN["06-who-raises"]]
+        for error in ("raises", "runs")
+    ],
+    "06-one-ulp": [drift(0.0), drift(1.5, 0.1)],
+    "06-toy-table": [toys(), toys((0, 0), (1, 1))],
+    "06-bits-cuda": [operation(1, 1, 1), operation(9, 1, 1), operation(9, 9, 9)],
+    "06-cost-cuda": [
+        costs("slower", "faster", "same"),
+        costs("faster", "same", "same"),
+        costs("same", "same", "same"),
+        costs("same", "undecided", "same"),
+        FEW,
+        [SHOWN["06-cost-cuda"][1]],
+    ],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""
