@@ -122,7 +122,7 @@ def draw_isa_ladder(record: Record, bets: dict) -> Sheet:
         value = median([row["ratio"] for row in found])
         said = t("no clear difference", "看不出差别")
         if not top or found is top:
-            said = t("today", "平时")
+            said = t("as it comes", "平时")
         elif _clear(top, found) or _clear(found, top):
             said = ratio_words(value / median([row["ratio"] for row in top]))
         name = t("all of this CPU", "本机全部") if rung == "DEFAULT" else rung

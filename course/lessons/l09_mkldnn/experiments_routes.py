@@ -233,8 +233,8 @@ def headline_bits(record: Record) -> Text:
         return both("oneDNN on or off: the same bits here.", "开不开 oneDNN，这里逐位相同。")
     if not share:
         return both(
-            "Random numbers come out differently with oneDNN; whole numbers never.",
-            "换成 oneDNN，随机数的结果会变，整数不变。",
+            "oneDNN changes a convolution of random numbers, but not of whole ones.",
+            "换成 oneDNN，随机数的卷积会变，整数的不变。",
         )
     if share > 0.5 * chance:
         return both("With oneDNN, whole numbers come out differently too.", "换成 oneDNN，整数的结果也会变。")
