@@ -47,6 +47,9 @@ def headline_case(name: str) -> Callable[[Record], Text]:
         first = min(best, key=lambda name: table[name]["ratio"])
         if not tuning.decided(plan, table, today, first):
             return TOO_NOISY
+        faster = [one for one in table.values() if one["verdict"] == "faster"]
+        if today in best and faster and all(tuning.broken(plan, one, table[today]) for one in faster):
+            return both("Whatever is clearly faster breaks a requirement.", "明显更快的设置，全都违反要求。")
         if today in best:
             return both("Nothing to gain: today's settings are among the best.", "没什么可赚的：现在的设置已经够好。")
         amount = _amount(table[first])

@@ -54,7 +54,7 @@ def headline_hidden(record: Record) -> Text:
     one, two = rows["type"], rows["both"]
     if None not in (one["low"], two["high"]) and two["high"] < one["low"]:
         return both(
-            "Repair the switch alone: nothing. The other fault was hiding it.",
+            "Repair the switch alone: nothing changes. The other fault hides it.",
             "只修开关毫无变化：另一处毛病把它遮住了。",
         )
     return both("Repair the switch alone, and nothing changes.", "只修开关，什么也没变。")
