@@ -22,7 +22,7 @@ from tests.test_bet_rows import BETS
 from tests.test_every_experiment import EXPERIMENTS, examples
 
 NOT_YET = {
-    "07_precision", "08_mps", "09_mkldnn", "10_tuning_master", "11_bug_hunt",
+    "07_precision", "08_mps",
 }  # fmt: skip
 """Lessons whose experiments lack headlines, or pictures that show a bet: take one out when it is done, put none in."""
 NOT_DRAWN: dict[str, str] = {}

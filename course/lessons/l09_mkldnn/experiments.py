@@ -14,12 +14,14 @@ import torch
 from torch import nn
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import ratios, tiles
-from course.experiment.words import NOTHING, joined
+from course.experiment.words import NOTHING, TOO_NOISY, joined
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words, time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.probes import layers, logged, typical_log
 from course.onednn_log import log_of, on_off, parse, time_in
 from course.records import Record
+from course.tables import Table
 
 LESSON = "09_mkldnn"
 SAME = 0.02  # within 2 % of the time counts as the same
@@ -27,9 +29,14 @@ STEPS = (1, 2, 4, 16, 64)
 LOGGED_CALLS, PROCESSES = 9, 2
 
 
+def often(count: int) -> str:
+    """once, twice, 3 times."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
 def interval(row: dict) -> str:
-    """0.61 [0.58, 0.64] of a row with ratio, low, high."""
-    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    """0.61 [0.58, 0.64] of a row with ratio, low, high; where too few rounds carry no interval, the ratio alone."""
+    return f"{row['ratio']:.2f}" + (f" [{row['low']:.2f}, {row['high']:.2f}]" if row["low"] is not None else "")
 
 
 def listed(names: Sequence[str], code: str) -> str:
@@ -39,6 +46,8 @@ def listed(names: Sequence[str], code: str) -> str:
 
 def kind_of(row: dict) -> str:
     """faster | slower | same | undecided: where the interval of a ratio lies, 2 % to either side being the same."""
+    if row["low"] is None:
+        return "undecided"
     if row["high"] < 1 - SAME:
         return "faster"
     if row["low"] > 1 + SAME:
@@ -46,20 +55,9 @@ def kind_of(row: dict) -> str:
     return "same" if 1 - SAME <= row["low"] and row["high"] <= 1 + SAME else "undecided"
 
 
-def two_kinds(ax: Any, colours: Sequence[str]) -> None:
-    """A legend above the axes: computing, and reorders (hatched)."""
-    from matplotlib.patches import Patch
-
-    blue, orange = colours[:2]
-    ax.legend(
-        handles=[
-            Patch(color=blue, label=t("computing", "计算")),
-            Patch(facecolor=orange, hatch="//", edgecolor="white", linewidth=0, label=t("reorders", "重排（reorder）")),
-        ],
-        loc="lower left",
-        bbox_to_anchor=(0.0, 1.0),
-        ncols=2,
-    )
+def sides() -> tuple[str, str]:
+    """The names of both sides of 1: time with oneDNN over time without."""
+    return t("oneDNN is faster", "oneDNN 更快"), t("oneDNN is slower", "oneDNN 更慢")
 
 
 def _verdict_row(race: Any) -> dict[str, Any]:
@@ -75,6 +73,37 @@ def _verdict_row(race: Any) -> dict[str, Any]:
 
 
 # --- 09-one-step --------------------------------------------------------------------------------------------
+
+
+def headline_one_step(record: Record) -> Text:
+    rows = record.rows
+    kinds = [kind_of(row) for row in rows]
+    turn = next((row["steps"] for at, row in enumerate(rows) if set(kinds[at:]) == {"faster"}), None)
+    if len(rows) < 2 or set(kinds) == {"undecided"}:
+        return TOO_NOISY
+    if len(set(kinds)) == 1:
+        return {
+            "faster": both("oneDNN wins at every length, even for a single step.", "不管几步，oneDNN 都更快。"),
+            "slower": both("oneDNN is slower at every length tried.", "试过的步数里，oneDNN 全都更慢。"),
+            "same": both("For this LSTM, oneDNN makes no difference.", "对这个 LSTM，开不开 oneDNN 一样快。"),
+        }[kinds[0]]
+    if turn and kinds[0] == "slower":
+        return both(
+            f"For one step oneDNN is slower; from {turn} on it wins.", f"只走一步，oneDNN 更慢；从 {turn} 步起它反超。"
+        )
+    if turn:
+        return both(f"From {turn} steps on, oneDNN wins.", f"从 {turn} 步起，oneDNN 更快。")
+    if kinds[0] == "slower" and kinds[-1] == "undecided":
+        return both(
+            "For one step oneDNN is slower; for many it is too noisy.", "只走一步，oneDNN 更慢；步数多了说不准。"
+        )
+    if kinds[0] == "slower":
+        return both(
+            "For one step oneDNN is slower; for many it does not win.", "只走一步，oneDNN 更慢；步数多了也没赢。"
+        )
+    if kinds[-1] == "undecided":
+        return TOO_NOISY
+    return both("On the longest sequence tried, oneDNN does not win.", "试过的最长序列上，oneDNN 没有赢。")
 
 
 def say_one_step(record: Record) -> Text:
@@ -95,33 +124,19 @@ def say_one_step(record: Record) -> Text:
     )
 
 
-def draw_one_step(record: Record, ax: Any) -> None:
-    from course.figures import lines
-    from course.figures.style import guide
-
-    rows = record.rows
-    name = t("with oneDNN / without", "开 oneDNN / 不开")
-    lines(
-        ax,
-        [row["steps"] for row in rows],
-        {name: [row["ratio"] for row in rows]},
-        bands={name: ([row["low"] for row in rows], [row["high"] for row in rows])},
-        log_x=True,
-        log_y=True,
-        xlabel=t("steps in one call", "一次调用的步数"),
-        ylabel=t("time with oneDNN / without", "耗时比：开 oneDNN / 不开"),
-    )
-    ax.axhline(1.0, color=guide(), linestyle="--", linewidth=1.3)
-    for row in rows:
-        ax.annotate(
-            f"{row['ratio']:.2f}",
-            (row["steps"], row["ratio"]),
-            xytext=(0, 7),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
+def draw_one_step(record: Record, bets: dict) -> Sheet:
+    rows = [
+        Ratio(
+            t(f"{row['steps']} step{'s' * (row['steps'] > 1)}", f"{row['steps']} 步"),
+            row["ratio"],
+            row["low"],
+            row["high"],
+            t(f"{row['reorder_share']:.0%} copying", f"重排占 {row['reorder_share']:.0%}"),
+            row["rounds"],
         )
-    ax.margins(y=0.15)
+        for row in record.rows
+    ]
+    return ratio_rows(rows, sides())
 
 
 @experiment(
@@ -152,6 +167,38 @@ def one_step(budget: Budget) -> list[dict]:
 # --- 09-on-off ----------------------------------------------------------------------------------------------
 
 
+ASKED = ("Conv2d", "LSTM", "GRU", "Linear")
+
+
+def listed_and(names: Sequence[str], code: str) -> str:
+    """Conv2d, LSTM and GRU."""
+    *first, last = names
+    return joined(first, code) + {"en": " and ", "zh": " 和 "}[code] * bool(first) + last
+
+
+def headline_race(record: Record) -> Text:
+    seen = {row["layer"]: kind_of(row) for row in record.rows}
+    gain = [name for name in ASKED if seen.get(name) == "faster"]
+    open_ = [name for name in ASKED if seen.get(name, "undecided") == "undecided"]
+    rest = open_ or [name for name in ASKED if name not in gain]
+    if len(open_) == len(ASKED) or (open_ and not gain):
+        return TOO_NOISY
+    if not rest:
+        return both("oneDNN speeds up all four: Conv2d, LSTM, GRU and Linear.", "oneDNN 让四种层全都变快。")
+    if not gain:
+        return both("Conv2d, LSTM, GRU, Linear: not one gains from oneDNN.", "四种层里，没有一种靠 oneDNN 变快。")
+    en, zh = (f"{listed_and(gain, code)}" for code in ("en", "zh"))
+    if open_:
+        return both(
+            f"oneDNN speeds up {en}; for {listed_and(rest, 'en')} it is too noisy.",
+            f"oneDNN 让 {zh} 变快；{listed_and(rest, 'zh')} 说不准。",
+        )
+    return both(
+        f"oneDNN speeds up {en}; {listed_and(rest, 'en')} gain{'s' * (len(rest) == 1)} nothing.",
+        f"oneDNN 让 {zh} 变快，{listed_and(rest, 'zh')} 没沾光。",
+    )
+
+
 def say_race(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -176,32 +223,34 @@ def say_race(record: Record) -> Text:
     )
 
 
-def draw_race(record: Record, ax: Any) -> None:
-    rows = record.rows
-    ax.figure.set_figheight(4.8)
-    ratios(
-        ax,
-        rows,
-        [row["layer"] for row in rows],
-        digits=2,
-        what=t("time with oneDNN on / off (left of 1: it helps)", "oneDNN 开 / 关 的耗时比（1 的左边：有帮助）"),
-    )
+def draw_race(record: Record, bets: dict) -> Sheet:
+    """The bet names who becomes slower without oneDNN: those rows on the left, the others of the four in the middle."""
+    rows = [Ratio(row["layer"], row["ratio"], row["low"], row["high"], "", row["rounds"]) for row in record.rows]
+    bet, mine = None, GAINS.get(bets.get("09-bet-who", ""))
+    if mine:
+        placed = {row.name: at for at, row in enumerate(rows)}
+        gain = dict(zip(ASKED, mine, strict=True))
+        marks = {placed[name]: "left" if gain[name] else "middle" for name in ASKED if name in placed}
+        bet = Bet(t("it helps", "有用"), rows=marks)
+    return ratio_rows(rows, sides(), bet)
+
+
+GAINS = {
+    "a": (True, True, True, True),
+    "b": (True, True, False, True),
+    "c": (True, True, False, False),
+    "d": (True, False, False, False),
+}
+"""What each option of the bet says of the four layers: is it faster with oneDNN?"""
 
 
 def settle_race(record: Record) -> dict[str, str | None]:
     seen = {row["layer"]: row for row in record.rows}
-    asked = ("Conv2d", "LSTM", "GRU", "Linear")
-    kinds = [kind_of(seen[name]) if name in seen else "undecided" for name in asked]
+    kinds = [kind_of(seen[name]) if name in seen else "undecided" for name in ASKED]
     if "undecided" in kinds:
         return {"09-bet-who": None}
     gain = tuple(kind == "faster" for kind in kinds)
-    answers = {
-        (True, True, True, True): "a",
-        (True, True, False, True): "b",
-        (True, True, False, False): "c",
-        (True, False, False, False): "d",
-    }
-    return {"09-bet-who": answers.get(gain)}
+    return {"09-bet-who": next((option for option, said in GAINS.items() if said == gain), None)}
 
 
 @experiment(
@@ -238,6 +287,25 @@ def _by_layer(record: Record) -> dict[str, dict[str, Any]]:
     return found
 
 
+def headline_where_time(record: Record) -> Text:
+    found = _by_layer(record)
+    silent = [name for name, one in found.items() if not one["reorder_ms"] + one["compute_ms"]]
+    if not found:
+        return TOO_NOISY
+    if len(silent) == len(found):
+        return both("oneDNN runs not one of these layers here.", "在这里，这些层 oneDNN 一个也没执行。")
+    if not silent:
+        return both("Every one of these layers leaves lines in oneDNN's log.", "这些层在 oneDNN 的日志里都有记录。")
+    if len(silent) > 3 or "(" in "".join(silent):
+        names = both(f"{len(silent)} of these layers", f"有 {len(silent)} 种层")
+    else:
+        names = both(listed_and(silent, "en"), listed_and(silent, "zh") + " ")
+    return both(
+        f"{names['en']} leave{'s' * (len(silent) == 1)} no line: oneDNN never sees {'it' if len(silent) == 1 else 'them'}.",
+        f"{names['zh']}没有日志：oneDNN 根本没经手。",
+    )
+
+
 def say_where_time(record: Record) -> Text:
     found = _by_layer(record)
     if not found:
@@ -258,32 +326,17 @@ def say_where_time(record: Record) -> Text:
     )
 
 
-def draw_where_time(record: Record, ax: Any) -> None:
-    from course.figures.style import colors
-
-    found, (blue, orange, *_) = _by_layer(record), colors()
-    ax.figure.set_figheight(4.8)
-    names = list(found)[::-1]
-    for height, name in enumerate(names):
-        one = found[name]
+def draw_where_time(record: Record, bets: dict) -> Sheet:
+    """Of each layer: which part of the logged time goes into copying."""
+    rows = []
+    for name, one in _by_layer(record).items():
         total = one["reorder_ms"] + one["compute_ms"]
-        if not total:
-            ax.text(
-                0.01, height, t("no line: somebody else does it", "没有日志：活儿是别人干的"), va="center", fontsize=9
-            )
-            continue
-        share = one["compute_ms"] / total
-        ax.barh(height, share, color=blue, height=0.44)
-        ax.barh(height, 1 - share, left=share, color=orange, height=0.44, hatch="//", edgecolor="white", linewidth=0)
-        ax.text(1.01, height, f"{total:.2g} ms", va="center", fontsize=8.5)
-        ax.text(0.005, height + 0.24, one["implementation"], va="bottom", fontsize=7.5)
-    two_kinds(ax, (blue, orange))
-    ax.set_yticks(range(len(names)), names)
-    ax.set_xlim(0, 1.12)
-    ax.set_ylim(-0.5, len(names) - 0.2)
-    ax.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0 %", "25 %", "50 %", "75 %", "100 %"])
-    ax.grid(axis="y", visible=False)
-    ax.set_xlabel(t("share of the logged time of one call", "占一次调用日志时间的比例"))
+        share = one["reorder_ms"] / total if total else 0.0
+        said = t(f"{share:.0%} of its time is copying", f"{share:.0%} 的时间在重排")
+        rows.append(
+            Bar(name, share, said if total else t("no line: somebody else does it", "没有日志：活儿是别人干的"))
+        )
+    return bars(rows)
 
 
 @experiment(
@@ -314,6 +367,18 @@ def _of_conv_said(record: Record) -> list[Any]:
     return parse("\n".join(row["line"] for row in record.rows if row["call"] == "conv"))
 
 
+def headline_logs(record: Record) -> Text:
+    found = _of_conv_said(record)
+    if not found:
+        return TOO_NOISY
+    count = sum(line.primitive == "reorder" for line in found)
+    if not count:
+        return both("For one convolution, oneDNN copies nothing.", "算一次卷积，oneDNN 一次重排都不做。")
+    return both(
+        f"For one convolution, oneDNN copies data {often(count)}.", f"算一次卷积，oneDNN 要重排 {count} 次数据。"
+    )
+
+
 def say_logs(record: Record) -> Text:
     found = _of_conv_said(record)
     if not found:
@@ -325,14 +390,11 @@ def say_logs(record: Record) -> Text:
     )
 
 
-def draw_logs(record: Record, ax: Any) -> None:
-    tiles(
-        ax,
-        [
-            (line.primitive, f"{line.implementation}    {line.time_ms:.3g} ms", line.primitive != "reorder")
-            for line in _of_conv_said(record)
-        ],
-    )
+def draw_logs(record: Record, bets: dict) -> Table:
+    lines = [["", t("implementation", "实现"), t("time", "耗时")]]
+    found = _of_conv_said(record)
+    lines += [[line.primitive, line.implementation, time_words(line.time_ms / 1e3)] for line in found]
+    return Table(lines, {(at, 1): "told" for at, line in enumerate(found) if line.primitive != "reorder"})
 
 
 @experiment(
@@ -350,6 +412,21 @@ def logs(budget: Budget) -> list[dict]:
 
 
 # --- 09-layouts ---------------------------------------------------------------------------------------------
+
+
+def headline_layouts(record: Record) -> Text:
+    if len(record.rows) < 3:
+        return TOO_NOISY
+    rows = {row["layout"]: row for row in record.rows}
+    plain, last, count = rows["NCHW"], rows["channels_last"], record.rows[0]["reorders_of_one_conv"]
+    if not count:
+        return both("Not one copy: oneDNN computes on the data as they lie.", "一次重排都没有：数据怎么放就怎么算。")
+    en, zh = f"One convolution copies data {often(count)}", f"一次卷积要重排 {count} 次"
+    if last["reorders"] >= plain["reorders"]:
+        return both(f"{en}; channels_last saves none.", f"{zh}；channels_last 也没省。")
+    if kind_of(last) == "faster":
+        return both(f"{en}; channels_last copies less and is faster.", f"{zh}；channels_last 重排少，也更快。")
+    return both(f"{en}; channels_last copies less.", f"{zh}；channels_last 重排少些。")
 
 
 def say_layouts(record: Record) -> Text:
@@ -370,38 +447,24 @@ def say_layouts(record: Record) -> Text:
     )
 
 
-def draw_layouts(record: Record, ax: Any) -> None:
-    from course.figures.style import colors
+def draw_layouts(record: Record, bets: dict) -> Sheet:
+    """Reorders counted; the bet is about the one convolution at the top."""
+    one = record.rows[0]["reorders_of_one_conv"]
+    rows = [Bar(t("one convolution", "一个卷积"), one, _copies(one))]
+    for row in record.rows:
+        spent = "" if row["layout"] == "NCHW" or row["low"] is None else ratio_words(row["ratio"])
+        remark = t(f"three, time: {spent}", f"三个，耗时：{spent}") if spent else t("three", "三个")
+        rows.append(Bar(row["layout"], row["reorders"], _copies(row["reorders"]), remark=remark))
+    mine = {
+        "a": (t("none", "没有"), (0, 0)),
+        "b": (t("one", "一次"), (0, 1)),
+        "c": (t("two or three", "两三次"), (2, 3)),
+    }.get(bets.get("09-bet-reorders", ""))
+    return bars(rows, Bet(mine[0], rows=[0], span=mine[1]) if mine else None)
 
-    blue, orange, *_ = colors()
-    names = [row["layout"] for row in record.rows][::-1]
-    for height, row in enumerate(reversed(record.rows)):
-        ax.barh(height, row["compute_ms"], color=blue, height=0.6)
-        ax.barh(
-            height,
-            row["reorder_ms"],
-            left=row["compute_ms"],
-            color=orange,
-            height=0.6,
-            hatch="//",
-            edgecolor="white",
-            linewidth=0,
-        )
-        ax.text(
-            row["compute_ms"] + row["reorder_ms"],
-            height,
-            t(
-                f"  {row['reorders']} reorders\n  whole call × {row['ratio']:.2f}",
-                f"  {row['reorders']} 次重排\n  整次调用 × {row['ratio']:.2f}",
-            ),
-            va="center",
-            fontsize=9,
-        )
-    two_kinds(ax, (blue, orange))
-    ax.set_yticks(range(len(names)), names)
-    ax.grid(axis="y", visible=False)
-    ax.set_xlabel(t("logged time (ms), medians", "日志时间（ms），中位数"))
-    ax.margins(x=0.3)
+
+def _copies(count: int) -> str:
+    return t(f"{count} cop{'y' if count == 1 else 'ies'}", f"重排 {count} 次")
 
 
 def settle_layouts(record: Record) -> dict[str, str | None]:
@@ -461,6 +524,7 @@ def layouts(budget: Budget) -> list[dict]:
                     "low": pair.low if pair else 1.0,
                     "high": pair.high if pair else 1.0,
                     "reorders_of_one_conv": alone,
+                    "rounds": found.rounds,
                 }
             )
     return rows

@@ -10,7 +10,9 @@ from torch import nn
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY
+from course.figures.kinds import Bar, bars, time_words, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.experiments import LESSON
 from course.onednn_log import log_of
@@ -57,6 +59,31 @@ def _calls(record: Record) -> list[dict[str, Any]]:
     return [{**rows[0], "create_ms": statistics.median(row["create_ms"] for row in rows)} for rows in found.values()]
 
 
+def headline_cache(record: Record) -> Text:
+    calls = _calls(record)
+    seen: dict[bool, set[str]] = {True: set(), False: set()}  # had the size come before? -> what the log said
+    for at, row in enumerate(calls):
+        seen[row["size"] in [one["size"] for one in calls[:at]]].add(row["event"])
+    if not calls:
+        return TOO_NOISY
+    if "" in seen[True] | seen[False]:
+        return both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。")
+    missed, hit = ([row["create_ms"] for row in calls if row["event"] == f"cache_{what}"] for what in ("miss", "hit"))
+    if not hit:
+        return both("Every call builds anew, even a size it has seen.", "每次调用都重新做，见过的尺寸也不例外。")
+    if not missed:
+        return both("Not one size had to be built here.", "在这里，没有一个尺寸要现做。")
+    if seen != {True: {"cache_hit"}, False: {"cache_miss"}}:
+        return both("Some calls find their size ready, others build it.", "有的调用找到现成的，有的要现做。")
+    if max(hit) < min(missed):
+        gain = times(statistics.median(missed) / statistics.median(hit))
+        return both(
+            f"A size seen before is ready {gain} times sooner than a new one.",
+            f"见过的尺寸，准备时间只要新尺寸的 {gain} 分之一。",
+        )
+    return both("A size seen before is found ready, but no sooner.", "见过的尺寸找得到现成的，却没省时间。")
+
+
 def say_cache(record: Record) -> Text:
     calls = _calls(record)
     missed = [row["create_ms"] for row in calls if row["event"] == "cache_miss"]
@@ -74,72 +101,19 @@ def say_cache(record: Record) -> Text:
     )
 
 
-def draw_cache(record: Record, ax: Any) -> None:
-    """The cache as a pile that grows from call to call; what was made is marked, what was found too."""
-    from matplotlib.patches import Patch, Rectangle
-
-    from course.figures.style import colors, faint, guide, ink_on
-
-    blue, orange, *_ = colors()
-    held: list[int] = []
-    calls = _calls(record)
-    for call, row in enumerate(calls):
-        new = row["event"] == "cache_miss"
-        held += [row["size"]] * new
-        for floor, size in enumerate(held):
-            used = size == row["size"]
-            colour = (orange if new else blue) if used else faint()
-            ax.add_patch(
-                Rectangle(
-                    (call - 0.4, floor + 0.06),
-                    0.8,
-                    0.88,
-                    facecolor=colour,
-                    linewidth=0,
-                    hatch="//" if used and new else None,
-                    edgecolor=ink_on(colour),
-                )
-            )
-            ax.text(
-                call,
-                floor + 0.5,
-                f"{size}×{size}",
-                ha="center",
-                va="center",
-                color=ink_on(colour),
-                fontsize=10,
-                fontweight="bold" if used else "normal",
-                bbox={"facecolor": colour, "edgecolor": "none", "pad": 1.5},
-            )
-        ax.text(call, len(held) + 0.12, f"{row['create_ms']:.2g} ms", ha="center", va="bottom", fontsize=10)
-    ax.legend(
-        handles=[
-            Patch(
-                facecolor=orange,
-                hatch="//",
-                edgecolor=ink_on(orange),
-                linewidth=0,
-                label=t("miss: made now", "miss：现做"),
-            ),
-            Patch(color=blue, label=t("hit: found ready", "hit：现成的")),
-            Patch(color=faint(), label=t("waiting in the cache", "留在缓存里")),
-        ],
-        loc="lower left",
-        bbox_to_anchor=(-0.02, 1.0),
-        ncols=3,
-        handlelength=1.4,
-        columnspacing=1.0,
-    )
-    ax.set_xticks(
-        range(len(calls)),
-        [
-            t(f"call {n}\n{row['size']}×{row['size']}", f"第 {n} 次\n{row['size']}×{row['size']}")
-            for n, row in enumerate(calls, start=1)
-        ],
-    )
-    ax.set(xlim=(-0.6, max(len(calls), 1) - 0.4), ylim=(0, len(held) + 0.8), yticks=[])
-    ax.set_ylabel(t("the primitive cache", "primitive 缓存"), color=guide())
-    ax.grid(False)
+def draw_cache(record: Record, bets: dict) -> Sheet:
+    """Each call: how long making took, and whether the log says that it was made or found."""
+    rows = []
+    for row in _calls(record):
+        found = {"cache_miss": t("built", "现做"), "cache_hit": t("found ready", "找到现成的")}.get(
+            row["event"], t("not in the log", "日志里没有")
+        )
+        name = t(
+            f"call {row['call']}: {row['size']}×{row['size']}", f"第 {row['call']} 次：{row['size']}×{row['size']}"
+        )
+        said = found + t(", ", "，") + time_words(row["create_ms"] / 1e3)
+        rows.append(Bar(name, row["create_ms"], said, quiet=row["event"] == "cache_hit"))
+    return bars(rows)
 
 
 @experiment(

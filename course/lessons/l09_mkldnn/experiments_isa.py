@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import platform
-from typing import Any
 
 import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import ratios
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY, word
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.experiments import LESSON, PROCESSES, interval, kind_of
 from course.records import Record
+from course.tables import Table
 from course.timing.stats import median
 
 PROBES = "course.lessons.l09_mkldnn.probes"
@@ -54,6 +55,32 @@ def _range(rows: list[dict]) -> str:
     return f"{median(ratios):.1f} ({min(ratios):.1f}–{max(ratios):.1f})"
 
 
+def _clear(one: list[dict], other: list[dict]) -> bool:
+    """Whether every process of ``one`` took less than every process of ``other``."""
+    return max(row["ratio"] for row in one) < min(row["ratio"] for row in other)
+
+
+def headline_isa_ladder(record: Record) -> Text:
+    rungs = _rungs(record)
+    top = rungs.get("DEFAULT")
+    if not top or "SSE41" not in rungs:
+        if top and len(rungs) == 1:
+            return both(
+                "This CPU is not x86: it has none of these instruction sets.", "这颗 CPU 不是 x86，没有这几种指令集。"
+            )
+        return TOO_NOISY
+    low = rungs["SSE41"]
+    if _clear(top, low):
+        gain = times(median([row["ratio"] for row in low]) / median([row["ratio"] for row in top]))
+        return both(
+            f"Held to the oldest instructions, the convolution takes {gain} times as long.",
+            f"限制到最老的指令集，卷积要花 {gain} 倍的时间。",
+        )
+    if _clear(low, top):
+        return both("Held to the oldest instructions, the convolution is faster.", "限制到最老的指令集，卷积反而更快。")
+    return both("Old instructions or new: these runs show no difference.", "指令集新旧，这几次运行看不出差别。")
+
+
 def say_isa_ladder(record: Record) -> Text:
     rungs = _rungs(record)
     top = rungs.get("DEFAULT")
@@ -87,25 +114,20 @@ def say_isa_ladder(record: Record) -> Text:
     )
 
 
-def draw_isa_ladder(record: Record, ax: Any) -> None:
-    from course.figures import samples
-
-    names = {"DEFAULT": t("all of this CPU", "本机全部")}
-    samples(
-        ax,
-        {
-            f"{names.get(rung, rung)}\n{rows[0]['implementation'] or '-'}": [row["ratio"] for row in rows]
-            for rung, rows in _rungs(record).items()
-        },
-        "",
-        what=t(
-            "convolution / a matrix product that is not oneDNN's; a dot is a process",
-            "卷积 / 不走 oneDNN 的矩阵乘法；一个点是一个进程",
-        ),
-    )
-    for line in ax.lines:
-        line.set_markersize(7)
-    ax.set_xlim(left=0)
+def draw_isa_ladder(record: Record, bets: dict) -> Sheet:
+    """The middle process of each rung, in units of a matrix product that is not oneDNN's."""
+    rungs = _rungs(record)
+    top, rows = rungs.get("DEFAULT", []), []
+    for rung, found in rungs.items():
+        value = median([row["ratio"] for row in found])
+        said = t("no clear difference", "看不出差别")
+        if not top or found is top:
+            said = t("as it comes", "平时")
+        elif _clear(top, found) or _clear(found, top):
+            said = ratio_words(value / median([row["ratio"] for row in top]))
+        name = t("all of this CPU", "本机全部") if rung == "DEFAULT" else rung
+        rows.append(Bar(name, value, said, quiet=found is top, remark=found[0]["implementation"]))
+    return bars(rows)
 
 
 @experiment(
@@ -133,6 +155,30 @@ HIDDEN = {
 }
 
 
+def headline_bf16(record: Record) -> Text:
+    kinds = {row["rung"]: kind_of(row) for row in record.rows}
+    if "DEFAULT" in kinds and len(kinds) == 1:  # not x86: nothing can be hidden
+        return {
+            "faster": both("On this CPU, bfloat16 is faster than float32.", "在这颗 CPU 上，bfloat16 比 float32 快。"),
+            "slower": both("On this CPU, bfloat16 is slower than float32.", "在这颗 CPU 上，bfloat16 比 float32 慢。"),
+            "same": both("On this CPU, bfloat16 is as fast as float32.", "在这颗 CPU 上，bfloat16 和 float32 一样快。"),
+        }.get(kinds["DEFAULT"], TOO_NOISY)
+    hidden = kinds.get("AVX512_CORE", "undecided")
+    if hidden == "slower" and kinds.get("DEFAULT") == "faster":
+        return both("bfloat16 is fast only where the CPU has instructions for it.", "CPU 有专门的指令，bfloat16 才快。")
+    return {
+        "faster": both(
+            "Even without its instructions, bfloat16 beats float32.", "没有专门的指令，bfloat16 也比 float32 快。"
+        ),
+        "same": both(
+            "Without its instructions, bfloat16 is as fast as float32.", "没有专门的指令，bfloat16 和 float32 一样快。"
+        ),
+        "slower": both(
+            "Without its instructions, bfloat16 is slower than float32.", "没有专门的指令，bfloat16 比 float32 还慢。"
+        ),
+    }.get(hidden, TOO_NOISY)
+
+
 def say_bf16(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -143,23 +189,30 @@ def say_bf16(record: Record) -> Text:
     )
 
 
-def draw_bf16(record: Record, ax: Any) -> None:
-    rows = record.rows
-    labels = [
-        t(HIDDEN[row["rung"]]["en"], HIDDEN[row["rung"]]["zh"])
-        + "\n"
-        + (row["implementation"] or t("not oneDNN", "不走 oneDNN"))
-        for row in rows
+def draw_bf16(record: Record, bets: dict) -> Sheet | Table:
+    """The bet is about the row without bfloat16 instructions; a CPU that is not x86 has none to hide."""
+    mine = bets.get("09-bet-bf16")
+    hidden = next((at for at, row in enumerate(record.rows) if row["rung"] == "AVX512_CORE"), None)
+    if hidden is None:
+        lines = [["", t("bfloat16 against float32", "bfloat16 比 float32")]]
+        lines += [[word(HIDDEN[row["rung"]]), ratio_words(row["ratio"])] for row in record.rows]
+        lines.append([word(HIDDEN["AVX512_CORE"]), t("cannot be hidden on this CPU", "这颗 CPU 上藏不了")])
+        return Table(lines, bets={(len(lines) - 2, 1)} if mine else ())
+    rows = [
+        Ratio(
+            word(HIDDEN[row["rung"]]),
+            row["ratio"],
+            row["low"],
+            row["high"],
+            row["implementation"] or t("not oneDNN", "不走 oneDNN"),
+            row.get("rounds", 0),
+        )
+        for row in record.rows
     ]
-    ratios(
-        ax,
-        rows,
-        labels,
-        what=t(
-            "time in bfloat16 / float32 (right of 1: bfloat16 is slower)",
-            "bfloat16 / float32 的耗时比（1 的右边：bfloat16 更慢）",
-        ),
-    )
+    side = {"a": "left", "b": "middle", "c": "right"}.get(mine)
+    said = {"a": t("faster", "更快"), "b": t("as fast", "一样快"), "c": t("slower", "更慢")}.get(mine)
+    bet = Bet(said, rows={hidden: side}) if side else None
+    return ratio_rows(rows, (t("bfloat16 is faster", "bfloat16 更快"), t("bfloat16 is slower", "bfloat16 更慢")), bet)
 
 
 def settle_bf16(record: Record) -> dict[str, str | None]:
@@ -193,6 +246,28 @@ SIZES = {
 }
 
 
+def headline_threads(record: Record) -> Text:
+    rows = {row["size"]: row for row in record.rows}
+    if set(rows) != set(SIZES):
+        return TOO_NOISY
+    if rows["small"]["threads"] < 2:
+        return both("This process has one thread only: nothing to compare.", "这个进程只有一个线程，没有可比的。")
+    small, large = (kind_of(rows[size]) for size in ("small", "large"))
+    if small == large == "undecided":
+        return TOO_NOISY
+    if any(row["ratio"] > WAITING for row in rows.values()):
+        return both("The threads wait for a core instead of computing.", "线程都在等核空出来，没在算。")
+    does = {"faster": "help", "slower": "slow down", "same": "do nothing for"}
+    came = {"faster": "变快", "slower": "变慢", "same": "没变化", "undecided": "说不准"}
+    if small == large:
+        return both(f"More threads {does[small]} both convolutions.", f"线程多了，大小卷积都{came[small]}。")
+    zh = f"线程多了，大卷积{came[large]}，小卷积{came[small]}。"
+    if "undecided" in (small, large):
+        (name, kind), other = (("large", large), "small") if small == "undecided" else (("small", small), "large")
+        return both(f"More threads {does[kind]} the {name} convolution; the {other} one is too noisy.", zh)
+    return both(f"More threads {does[large]} the large convolution and {does[small]} the small one.", zh)
+
+
 def say_threads(record: Record) -> Text:
     rows = record.rows
     if not rows:
@@ -218,17 +293,12 @@ def say_threads(record: Record) -> Text:
     )
 
 
-def draw_threads(record: Record, ax: Any) -> None:
-    rows = record.rows
-    ratios(
-        ax,
-        rows,
-        [t(SIZES[row["size"]]["en"], SIZES[row["size"]]["zh"]) for row in rows],
-        what=t(
-            "time with all threads / one (left of 1: threads help)",
-            "全部线程 / 单线程 的耗时比（1 的左边：多线程有用）",
-        ),
-    )
+def draw_threads(record: Record, bets: dict) -> Sheet:
+    rows = [
+        Ratio(word(SIZES[row["size"]]), row["ratio"], row["low"], row["high"], "", row.get("rounds", 0))
+        for row in record.rows
+    ]
+    return ratio_rows(rows, (t("more threads are faster", "多线程更快"), t("one thread is faster", "单线程更快")))
 
 
 @experiment(

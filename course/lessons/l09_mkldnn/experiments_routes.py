@@ -11,13 +11,15 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import tiles
-from course.experiment.words import NOTHING, word
+from course.experiment.words import NOTHING, TOO_NOISY, word
+from course.figures.kinds import Bar, Bet, bars
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.experiments import LESSON
 from course.lessons.l09_mkldnn.probes import ROUTES, routes_of
 from course.onednn_log import log_of
 from course.records import Record
+from course.tables import Table
 
 # --- 09-routes ----------------------------------------------------------------------------------------------
 
@@ -31,6 +33,21 @@ CASES = {
     "dilation 2": both("8 images, dilation 2", "8 张图，空洞 2"),
     "float64": both("8 images, float64", "8 张图，float64"),
 }
+
+
+def headline_routes(record: Record) -> Text:
+    row = _small(record)
+    if row is None:
+        return TOO_NOISY
+    if row["convolution_lines"]:
+        return both("The switch is on, and oneDNN takes even one small image.", "开关开着，一张小图 oneDNN 也接。")
+    if row["on"] == "NnpackSpatial":
+        return both("The switch is on, yet NNPACK computes the small image.", "开关开着，小图却是 NNPACK 算的。")
+    if not row["on"]:
+        return both("The switch is on, yet oneDNN refuses the small image.", "开关开着，oneDNN 却不接小图。")
+    return both(
+        "The switch is on, yet PyTorch itself computes the small image.", "开关开着，小图却是 PyTorch 自己算的。"
+    )
 
 
 def say_routes(record: Record) -> Text:
@@ -48,17 +65,28 @@ def say_routes(record: Record) -> Text:
     )
 
 
-def draw_routes(record: Record, ax: Any) -> None:
-    def text(row: dict) -> str:
+def draw_routes(record: Record, bets: dict) -> Table:
+    """Who computes each convolution, with the switch on and off; what was bet of the small image stands below it."""
+    lines, marks, bet = [["", t("oneDNN on", "oneDNN 开"), t("oneDNN off", "oneDNN 关")]], {}, set()
+    said = {"a": "oneDNN", "b": t("PyTorch's own code", "PyTorch 自己"), "c": "NNPACK"}
+    mine = said.get(bets.get("09-bet-small", ""))
+    for row in record.rows:
+        if not row["convolution_lines"]:
+            marks[len(lines) - 1, 1] = "told"
         on = row["on"] or ("oneDNN" if row["convolution_lines"] else t("not oneDNN", "不是 oneDNN"))
-        off = t(f"    off: {row['off']}", f"    关：{row['off']}") if row["off"] else ""
-        return t(f"on: {on}", f"开：{on}") + off
+        lines.append([word(CASES[row["case"]]), on, row["off"]])
+        if mine and row["case"] == "one small image":
+            bet.add((len(lines) - 1, 1))
+            lines.append(["", mine, ""])
+    return Table(lines, marks, bet)
 
-    tiles(ax, [(word(CASES[row["case"]]), text(row), bool(row["convolution_lines"])) for row in record.rows])
+
+def _small(record: Record) -> dict | None:
+    return next((one for one in record.rows if one["case"] == "one small image"), None)
 
 
 def settle_routes(record: Record) -> dict[str, str | None]:
-    row = next((one for one in record.rows if one["case"] == "one small image"), None)
+    row = _small(record)
     if row is None:
         return {"09-bet-small": None}
     if row["convolution_lines"]:
@@ -84,9 +112,32 @@ def routes(budget: Budget) -> list[dict]:
 
 ASKED = {
     "nothing": both("as it is", "原样"),
-    "the switch": both("mkldnn.deterministic\n= True", "mkldnn.deterministic\n= True"),
-    "flags()": both("inside flags(\ndeterministic=True)", "在 flags(\ndeterministic=True) 里"),
+    "the switch": both("mkldnn.deterministic = True", "mkldnn.deterministic = True"),
+    "flags()": both("inside flags(deterministic=True)", "在 flags(deterministic=True) 里"),
 }
+
+
+def headline_deterministic(record: Record) -> Text:
+    if len(record.rows) < 3:
+        return TOO_NOISY
+    plain, switch, inside = record.rows
+    same = (plain["lines"], plain["implementation"]) == (switch["lines"], switch["implementation"])
+    if inside["enabled"]:
+        same = same and (plain["lines"], plain["implementation"]) == (inside["lines"], inside["implementation"])
+        return (
+            both("Asking for determinism leaves oneDNN as it was.", "要求“确定性”，oneDNN 照旧。")
+            if same
+            else both("Asking for determinism changes what oneDNN runs.", "要求“确定性”，oneDNN 的算法就变了。")
+        )
+    if same:
+        return both(
+            "Setting the switch changes nothing; the flags context turns oneDNN off.",
+            "设开关毫无变化；用 flags 却把 oneDNN 关了。",
+        )
+    return both(
+        "Setting the switch changes the log; the flags context turns oneDNN off.",
+        "设开关，日志变了；用 flags，oneDNN 关了。",
+    )
 
 
 def say_deterministic(record: Record) -> Text:
@@ -107,14 +158,18 @@ def say_deterministic(record: Record) -> Text:
     )
 
 
-def draw_deterministic(record: Record, ax: Any) -> None:
-    def text(row: dict) -> str:
-        lines = t(f"{row['lines']} lines", f"{row['lines']} 行")
-        state = t("oneDNN on", "oneDNN 开") if row["enabled"] else t("oneDNN off", "oneDNN 关")
-        same = t(f"same bits: {row['same_share']:.0%}", f"比特相同：{row['same_share']:.0%}")
-        return f"{state}    {lines}    {same}"
-
-    tiles(ax, [(word(ASKED[row["asked"]]), text(row), bool(row["enabled"])) for row in record.rows])
+def draw_deterministic(record: Record, bets: dict) -> Table:
+    lines = [["", "oneDNN", t("lines in the log", "日志行数"), t("same bits as before", "与原来逐位相同")]]
+    lines += [
+        [
+            word(ASKED[row["asked"]]),
+            t("on", "开") if row["enabled"] else t("off", "关"),
+            str(row["lines"]),
+            f"{row['same_share']:.0%}",
+        ]
+        for row in record.rows
+    ]
+    return Table(lines, {(at, 1): "told" for at, row in enumerate(record.rows) if not row["enabled"]})
 
 
 @experiment(
@@ -161,12 +216,29 @@ def deterministic(budget: Budget) -> list[dict]:
 NUMBERS = {"random": both("random", "随机数"), "whole": both("whole numbers", "整数")}
 
 
-def _short(error: float) -> str:
-    return f"{error:.0e}" if error else "0"
-
-
 def _of_conv(record: Record) -> dict[str, dict]:
     return {row["numbers"]: row for row in record.rows if row["operation"] == "Conv2d"}
+
+
+def headline_bits(record: Record) -> Text:
+    conv = _of_conv(record)
+    if len(conv) < 2:
+        return TOO_NOISY
+    chance, share = conv["random"]["differ_share"], conv["whole"]["differ_share"]
+    if not chance:
+        if share:
+            return both(
+                "With oneDNN, only the whole numbers come out differently.", "开不开 oneDNN，只有整数的结果不同。"
+            )
+        return both("oneDNN on or off: the same bits here.", "开不开 oneDNN，这里逐位相同。")
+    if not share:
+        return both(
+            "oneDNN changes a convolution of random numbers, but not of whole ones.",
+            "换成 oneDNN，随机数的卷积会变，整数的不变。",
+        )
+    if share > 0.5 * chance:
+        return both("With oneDNN, whole numbers come out differently too.", "换成 oneDNN，整数的结果也会变。")
+    return both("With whole numbers fewer results change, but some do.", "换成整数，变的结果少了，但还是有。")
 
 
 def say_bits(record: Record) -> Text:
@@ -187,37 +259,33 @@ def say_bits(record: Record) -> Text:
     )
 
 
-def draw_bits(record: Record, ax: Any) -> None:
-    from course.figures.style import colors
-
-    blue, orange, *_ = colors()
-    rows = record.rows[::-1]
-    for height, row in enumerate(rows):
-        ax.barh(height, row["differ_share"], height=0.6, color=orange if row["numbers"] == "random" else blue)
-        ax.text(
-            row["differ_share"],
-            height,
-            t(
-                f"  {row['differ_share']:.0%}, error: on {_short(row['error_on'])}, off {_short(row['error_off'])}",
-                f"  {row['differ_share']:.0%}，误差：开 {_short(row['error_on'])}，关 {_short(row['error_off'])}",
-            ),
-            va="center",
-            fontsize=8.5,
-        )
-    ax.set_yticks(
-        range(len(rows)),
-        [
+def draw_bits(record: Record, bets: dict) -> Sheet:
+    """Share of results that differ between on and off; the bet is about the convolution of whole numbers."""
+    order = list(dict.fromkeys(row["operation"] for row in record.rows))
+    found = sorted(record.rows, key=lambda row: order.index(row["operation"]))
+    rows = [
+        Bar(
             t(
                 f"{row['operation']}, {NUMBERS[row['numbers']]['en']}",
                 f"{row['operation']}，{NUMBERS[row['numbers']]['zh']}",
-            )
-            for row in rows
-        ],
-    )
-    ax.set_xlim(0, 1.8)
-    ax.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0 %", "25 %", "50 %", "75 %", "100 %"])
-    ax.grid(axis="y", visible=False)
-    ax.set_xlabel(t("share of results that differ between on and off", "开与关结果不同的比例"))
+            ),
+            row["differ_share"],
+            t(f"{row['differ_share']:.0%} differ", f"{row['differ_share']:.0%} 不同")
+            if row["differ_share"]
+            else t("not one differs", "一个也没变"),
+            quiet=row["numbers"] == "random",
+        )
+        for row in found
+    ]
+    conv = _of_conv(record)
+    share = conv["random"]["differ_share"] if "random" in conv else 0.0
+    mine = {
+        "a": (t("about as many", "差不多一样多"), (0.5 * share, share or 1.0)),
+        "b": (t("fewer, but some", "少些，但有"), (0.02 * share, 0.5 * share or 0.5)),
+        "c": (t("not one", "一个也没有"), (0.0, 0.0)),
+    }.get(bets.get("09-bet-bits", ""))
+    whole = [at for at, row in enumerate(found) if (row["operation"], row["numbers"]) == ("Conv2d", "whole")]
+    return bars(rows, Bet(mine[0], rows=whole, span=mine[1]) if mine and whole else None)
 
 
 def settle_bits(record: Record) -> dict[str, str | None]:

@@ -6,13 +6,16 @@ Panels and limits stand in ``cases.yaml``, so that running one (not listing it) 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY
+from course.figures.kinds import Ratio, ratio_rows, times
+from course.figures.sheet import Sheet
 from course.game import cases
-from course.i18n import LANGUAGES, Text, both, speaking
+from course.i18n import LANGUAGES, Text, both, pick, speaking, t
 from course.lessons.l10_tuning_master import bench, game, tuning
 from course.lessons.l10_tuning_master.workloads import WORKLOADS
 from course.markup import plain
@@ -27,6 +30,80 @@ def table_of(record: Record) -> dict[str, dict[str, Any]]:
         row["config"]: row | {"facts": {name[5:]: value for name, value in row.items() if name.startswith("fact_")}}
         for row in record.rows
     }
+
+
+def headline_case(name: str) -> Callable[[Record], Text]:
+    """What to change, and what it does to the time; a list that is too long for one sentence is left out."""
+
+    def headline(record: Record) -> Text:
+        table = table_of(record)
+        plan = tuning.as_played(tuning.plan_of(cases.find(name)), table)
+        today = tuning.key(plan.today)
+        if today not in table:
+            return TOO_NOISY
+        best = tuning.best_set(plan, table, today)
+        if not best:
+            return both("No combination keeps every requirement.", "没有一种组合能守住所有要求。")
+        first = min(best, key=lambda name: table[name]["ratio"])
+        if not tuning.decided(plan, table, today, first):
+            return TOO_NOISY
+        faster = [one for one in table.values() if one["verdict"] == "faster"]
+        if today in best and faster and all(tuning.broken(plan, one, table[today]) for one in faster):
+            return both("Whatever is clearly faster breaks a requirement.", "明显更快的设置，全都违反要求。")
+        if today in best:
+            return both("Nothing to gain: today's settings are among the best.", "没什么可赚的：现在的设置已经够好。")
+        amount = _amount(table[first])
+        said = both(
+            f"The best settings that keep every requirement: {amount['en']}.",
+            f"守住全部要求的最好设置：{amount['zh']}。",
+        )
+        for code in LANGUAGES:
+            with speaking(code):
+                named = t("{0}: {1}.", "{0}：{1}。").format(_changes(plan, tuning.config_in(first)), amount[code])
+            if _is_short(named, code):
+                said[code] = named
+        return said
+
+    return headline
+
+
+def _changes(plan: tuning.Plan, config: dict[str, str]) -> str:
+    """What differs from today: each control with its value, or the value alone where it says enough."""
+    told = []
+    for control in plan.controls:
+        value = config.get(control.id, plan.today[control.id])
+        if value != plan.today[control.id]:
+            name, words = pick(control.name), plain(pick(control.values[value])).replace("()", "")
+            alone = control.id in ("grad", "dtype", "layout") or value == "all"
+            told.append(words if alone else name + t(" ", " " * (name[-1].isascii() or words[0].isascii())) + words)
+    said = t(", ", "、").join(told)
+    first = said.replace(",", " ").split()[0]
+    return said[0].upper() + said[1:] if first.islower() and first.isalpha() else said
+
+
+def _is_short(said: str, code: str) -> bool:
+    """Whether it can be a headline: few words, one number, no brackets."""
+    numbers = re.findall(r"(?<![A-Za-z\d.])\d[\d.]*", said)
+    signs = sum(0.5 if sign.isascii() else 1 for sign in said if sign != " ")
+    return (
+        len(numbers) <= 1
+        and not re.search("[()（）=]", said)
+        and (len(said.split()) <= 15 if code == "en" else signs <= 28)
+    )
+
+
+def _amount(row: dict[str, Any]) -> Text:
+    """What the time does, as people say it."""
+    ratio = row["ratio"]
+    if row["verdict"] == "undecided":
+        return both("no clear change in time", "耗时看不出变化")
+    if abs(ratio - 1) <= 0.02:
+        return both("the same time", "耗时不变")
+    if ratio < 1:
+        return both(f"{100 - 100 * ratio:.0f} % less time", f"省 {100 - 100 * ratio:.0f}% 的时间")
+    if ratio < 1.95:
+        return both(f"{100 * ratio - 100:.0f} % more time", f"多花 {100 * ratio - 100:.0f}% 的时间")
+    return both(f"{times(ratio)} times as long", f"要花 {times(ratio)} 倍的时间")
 
 
 def say_case(name: str) -> Callable[[Record], Text]:
@@ -49,7 +126,6 @@ def say_case(name: str) -> Callable[[Record], Text]:
 
 
 def _said(plan: tuning.Plan, table: dict, today: str, best: list[str]) -> str:
-    from course.i18n import t
     from course.lessons.l10_tuning_master.tuning_view import interval
 
     if not best:
@@ -73,29 +149,21 @@ def _said(plan: tuning.Plan, table: dict, today: str, best: list[str]) -> str:
     )
 
 
-def label(plan: tuning.Plan, line: str) -> str:
-    """A configuration beside a picture: a long one on a line for each control."""
-    words = plain(tuning.in_words(plan, tuning.config_in(line)))
-    return words if len(words) < 30 else words.replace("，", "，\n").replace(", ", ",\n")
+def draw_case(name: str) -> Callable[[Record, dict], Sheet]:
+    """Every combination with its likely range, the fastest at the top; what breaks a requirement says so."""
 
-
-def draw_case(name: str) -> Callable[[Record, Any], None]:
-    """Every combination with its interval, today at 1; what breaks a requirement says so."""
-
-    def draw(record: Record, ax: Any) -> None:
-        from course.experiment.plots import ratios
-        from course.i18n import t
-
+    def draw(record: Record, bets: dict) -> Sheet:
         table = table_of(record)
         plan = tuning.as_played(tuning.plan_of(cases.find(name)), table)
-        today = tuning.key(plan.today)
-        order = sorted(table, key=lambda one: table[one]["ratio"])
-        broken = {one for one in order if today in table and tuning.broken(plan, table[one], table[today])}
-        note = t(" × breaks a requirement", " × 违反要求")
-        names = [label(plan, one) + (note if one in broken else "") for one in order]
-        ax.figure.set_figheight(1.4 + 0.25 * sum(max(2, 1 + one.count("\n")) for one in names))
-        what = t("time over today's (left of 1: faster)", "耗时 / 现在的耗时（1 的左边：更快）")
-        ratios(ax, [table[one] for one in order], names, what, digits=2)
+        today, rows = tuning.key(plan.today), []
+        for line, one in sorted(table.items(), key=lambda pair: pair[1]["ratio"]):
+            few = one["verdict"] == tuning.FEW
+            remark = t("today", "现在") if line == today else ""
+            if today in table and tuning.broken(plan, one, table[today]):
+                remark = t("breaks a requirement", "违反要求") + (t(", today", "，现在") if line == today else "")
+            words = plain(tuning.in_words(plan, tuning.config_in(line)))
+            rows.append(Ratio(words, one["ratio"], None if few else one["low"], None if few else one["high"], remark))
+        return ratio_rows(rows, (t("faster than today", "比现在快"), t("slower", "更慢")))
 
     return draw
 
@@ -111,7 +179,7 @@ def live_experiment(name: str, needs: str, title: Text) -> None:
         return bench.rows(WORKLOADS[name], plan, configs, budget.seconds, tell)
 
     measured.__qualname__ = f"measured[{name}]"
-    more = {"finding": say_case(name), "draw": draw_case(name), "title": title}
+    more = {"headline": headline_case(name), "finding": say_case(name), "draw": draw_case(name), "title": title}
     experiment(name=name, lesson=LESSON, needs=needs, seconds=SECONDS, **more)(measured)
 
 

@@ -8,17 +8,20 @@ from typing import Any
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.words import NOTHING, sci
+from course.experiment.words import NOTHING, TOO_NOISY, sci
+from course.figures.curves import cost_curve
+from course.figures.kinds import time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, pick, t
 from course.lessons.l10_tuning_master.experiments import LESSON
 from course.records import Record
+from course.tables import Table
 
 STATES = {
     "plain": both("as written", "原样"),
     "empty": both("compiled, empty cache", "编译，缓存是空的"),
     "kept": both("compiled, kept cache", "编译，缓存还在"),
 }
-FIRST = 2000  # calls in the picture, at least
 
 
 def _rows(record: Record) -> dict[str, dict[str, Any]]:
@@ -36,6 +39,23 @@ def _paid_back(rows: dict[str, dict[str, Any]]) -> dict[str, float]:
         if row and "refused" not in row and row["low_ms"] < row["high_ms"] < plain["low_ms"] < plain["high_ms"]:
             told[state] = max(1.0, (row["first_s"] - plain["first_s"]) / (plain["call_ms"] - row["call_ms"]) * 1e3)
     return told
+
+
+def headline_compile_price(record: Record) -> Text:
+    rows = _rows(record)
+    if any("refused" in row for row in record.rows):
+        return both("torch.compile does not work on this machine.", "这台机器上 torch.compile 用不了。")
+    if set(rows) != set(STATES):
+        return TOO_NOISY
+    calls = _paid_back(rows)
+    if set(calls) != {"empty", "kept"}:
+        return both("Compiled calls are not clearly faster: no payback here.", "编译之后没有明显变快，这里回不了本。")
+    if calls["empty"] < 2:
+        return both("torch.compile pays for itself at the first call.", "torch.compile 第一次调用就回本。")
+    return both(
+        f"torch.compile pays for itself after about {sci(calls['empty'])} calls.",
+        f"torch.compile 大约调用 {sci(calls['empty'])} 次才回本。",
+    )
 
 
 def say_compile_price(record: Record) -> Text:
@@ -74,25 +94,26 @@ def say_compile_price(record: Record) -> Text:
     return both(*(price[code] + gain[code] for code in ("en", "zh")))
 
 
-def draw_compile_price(record: Record, ax: Any) -> None:
-    """Seconds of one process against the calls it makes, one line a state; they cross where compiling is paid back."""
-    from course.figures.plots import lines
-
-    rows = {state: row for state, row in _rows(record).items() if "refused" not in row}
+def draw_compile_price(record: Record, bets: dict) -> Sheet | Table:
+    """Time of one process over its calls, compiled and not; where nothing is paid back for sure, the times as a table."""
+    rows = _rows(record)
     paid = _paid_back(rows) if "plain" in rows else {}
-    most = max([FIRST, *(1.5 * calls for calls in paid.values())])
-    calls = [most * part / 4 for part in range(5)]
-    series = {
-        pick(STATES[state]): [row["first_s"] + number * row["call_ms"] / 1e3 for number in calls]
-        for state, row in rows.items()
-    }
-    lines(
-        ax,
-        [number / 1e3 for number in calls],
-        series,
-        xlabel=t("calls in one process (thousands)", "一个进程里的调用次数（千次）"),
-        ylabel=t("seconds in all, computed", "总时间（秒，推算）"),
-    )
+    if set(paid) == {"empty", "kept"}:
+        plain, empty = rows["plain"], rows["empty"]
+        calls = sci(paid["empty"])
+        return cost_curve(
+            empty["first_s"] - plain["first_s"],
+            plain["call_ms"] / 1e3,
+            empty["call_ms"] / 1e3,
+            (pick(STATES["plain"]), t("compiled", "编译")),
+            (t("not paid back yet", "还没回本"), t("pays", "划算"), t(f"after {calls} calls", f"调用 {calls} 次")),
+        )
+    lines = [["", t("first call", "第一次调用"), t("a later call", "之后的调用")]]
+    for row in record.rows:
+        refused = [t("does not work here", "这里用不了"), ""]
+        told = refused if "refused" in row else [time_words(row["first_s"]), time_words(row["call_ms"] / 1e3)]
+        lines.append([pick(STATES[row["state"]]), *told])
+    return Table(lines)
 
 
 @experiment(

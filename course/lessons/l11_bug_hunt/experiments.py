@@ -10,8 +10,10 @@ import torch
 
 from course.checking import watched
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, middle
+from course.experiment.words import NOTHING, TOO_NOISY, middle, with_interval, word
+from course.figures.curves import trend
+from course.figures.kinds import Bet, Ratio, Share, ratio_rows, share_grid
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
 from course.timing import compare
@@ -39,13 +41,32 @@ def _rows(record: Record) -> dict[str, dict]:
     return {row["repaired"]: row for row in record.rows}
 
 
+def headline_hidden(record: Record) -> Text:
+    rows = _rows(record)
+    verdict = rows["switch"]["verdict"] if set(rows) == set(REPAIRS) else "undecided"
+    if verdict == "undecided":
+        return TOO_NOISY
+    if verdict != "same":
+        return {
+            "faster": both("The switch alone already makes the script faster.", "只修开关，脚本就已经变快。"),
+            "slower": both("Repair the switch alone, and the script gets slower.", "只修开关，脚本反而更慢。"),
+        }[verdict]
+    one, two = rows["type"], rows["both"]
+    if None not in (one["low"], two["high"]) and two["high"] < one["low"]:
+        return both(
+            "Repair the switch alone: nothing changes. The other fault hides it.",
+            "只修开关毫无变化：另一处毛病把它遮住了。",
+        )
+    return both("Repair the switch alone, and nothing changes.", "只修开关，什么也没变。")
+
+
 def say_hidden(record: Record) -> Text:
     rows = _rows(record)
     if set(rows) != set(REPAIRS):
         return NOTHING
     told = {
         code: {"en": "; ", "zh": "；"}[code].join(
-            f"{REPAIRS[name][code]}{': ' if code == 'en' else '：'}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+            f"{REPAIRS[name][code]}{': ' if code == 'en' else '：'}{with_interval(row, code)}"
             for name, row in rows.items()
         )
         for code in ("en", "zh")
@@ -56,10 +77,20 @@ def say_hidden(record: Record) -> Text:
     )
 
 
-def draw_hidden(record: Record, ax: Any) -> None:
-    rows = [row for row in record.rows if row["repaired"] in REPAIRS]
-    names = [t(REPAIRS[row["repaired"]]["en"], REPAIRS[row["repaired"]]["zh"]) for row in rows]
-    ratios(ax, rows, names, t("time / time with both faults", "耗时 / 两处都有毛病时"))
+def draw_hidden(record: Record, bets: dict) -> Sheet:
+    """The bet is about the switch repaired alone."""
+    found = [row for row in record.rows if row["repaired"] in REPAIRS]
+    rows = [
+        Ratio(word(REPAIRS[row["repaired"]]), row["ratio"], row["low"], row["high"], "", row.get("rounds", 0))
+        for row in found
+    ]
+    side, said = {
+        "a": ("left", t("faster", "变快")),
+        "b": ("middle", t("as before", "和原来一样")),
+        "c": ("right", t("slower", "变慢")),
+    }.get(bets.get("11-bet-hidden", ""), ("", ""))
+    bet = Bet(said, rows={at: side for at, row in enumerate(found) if row["repaired"] == "switch"}) if side else None
+    return ratio_rows(rows, (t("faster than before", "比原来快"), t("slower", "更慢")), bet)
 
 
 def settle_hidden(record: Record) -> dict[str, str | None]:
@@ -109,13 +140,33 @@ def hidden(budget: Budget) -> list[dict]:
         same=False,
     )
     return [
-        {"repaired": name, "ratio": pair.ratio, "low": pair.low, "high": pair.high, "verdict": pair.verdict}
+        {
+            "repaired": name,
+            "ratio": pair.ratio,
+            "low": pair.low,
+            "high": pair.high,
+            "verdict": pair.verdict,
+            "rounds": found.rounds,
+        }
         for name, pair in found.pairs.items()
         if math.isfinite(pair.ratio)
     ]
 
 
 # --- 11-witness -----------------------------------------------------------------------------------------------------
+
+
+def headline_witness(record: Record) -> Text:
+    return {
+        "a": both("Switch and times: both said the same each time.", "开关和计时，每次说的都一样。"),
+        "b": both(
+            f"Asked {len(record.rows)} times, the switch never changed its answer; the times did.",
+            f"问了 {len(record.rows)} 遍，开关从不改口，计时老是变。",
+        ),
+        "c": both("The times agreed; the switch changed its answer.", "计时每次都差不多，开关却改了口。"),
+        "d": both("Switch and times: both changed their answers.", "开关和计时，两个都改过口。"),
+        None: TOO_NOISY,
+    }[settle_witness(record)["11-bet-witness"]]
 
 
 def say_witness(record: Record) -> Text:
@@ -135,16 +186,28 @@ def say_witness(record: Record) -> Text:
     )
 
 
-def draw_witness(record: Record, ax: Any) -> None:
-    from course.figures import samples
+def draw_witness(record: Record, bets: dict) -> Sheet:
+    """How often each witness said something else; a ratio does so from 10 % off the middle one on."""
+    rows, ratios = record.rows, [row["ratio"] for row in record.rows]
+    answers = len({(row["on"], row["off"]) for row in rows})
+    off = sum(not centre / 1.1 <= one <= 1.1 * centre for centre in [median(ratios)] for one in ratios)
+    shares = [
+        Share(t("the switch", "开关"), len(rows), answers, _changed(answers - 1)),
+        Share(t("the ratio of two times", "两次计时的比值"), len(rows), min(len(rows), off + 1), _changed(off)),
+    ]
+    said = {
+        "a": (t("both", "两个都是"), {"rows": [0, 1]}),
+        "b": (t("the switch", "开关"), {"rows": [0]}),
+        "c": (t("the ratio", "比值"), {"rows": [1]}),
+        "d": (t("neither", "哪个都不是"), {"above": 0}),
+    }.get(bets.get("11-bet-witness", ""))
+    return share_grid(shares, Bet(said[0], **said[1]) if said else None)
 
-    whole = {t("pairs of calls", "成对的调用"): [row["ratio"] for row in record.rows]}
-    if not record.rows:
-        ax.set_xlabel(t("time without oneDNN / time with it", "不用 oneDNN 的耗时 / 用 oneDNN 的耗时"))
-        return
-    samples(
-        ax, whole, "", log=True, what=t("time without oneDNN / time with it", "不用 oneDNN 的耗时 / 用 oneDNN 的耗时")
-    )
+
+def _changed(count: int) -> str:
+    if not count:
+        return t("the same each time", "每次都一样")
+    return t(f"{count} said something else", f"{count} 次说法不同")
 
 
 def settle_witness(record: Record) -> dict[str, str | None]:
@@ -197,6 +260,22 @@ def witness(budget: Budget) -> list[dict]:
 LINES = 16
 
 
+def headline_bisect(record: Record) -> Text:
+    if not record.rows:
+        return TOO_NOISY
+    halving, walking = ([row[key] for row in record.rows] for key in ("halving", "line_by_line"))
+    if not all(row["found"] for row in record.rows):
+        return both("Here halving did not find every fault.", "在这里，对半分没有把毛病全找到。")
+    if sum(halving) >= sum(walking):
+        return both("Here halving takes no fewer runs than going line by line.", "在这里，对半分并不比逐行试省。")
+    most = max(halving)
+    if min(halving) == most:
+        return both(
+            f"Halving finds the line in {most} runs, wherever it stands.", f"对半分：毛病在哪一行，都是 {most} 次找到。"
+        )
+    return both(f"Halving finds the line in at most {most} runs.", f"对半分，最多 {most} 次就能找到那一行。")
+
+
 def say_bisect(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -210,17 +289,15 @@ def say_bisect(record: Record) -> Text:
     )
 
 
-def draw_bisect(record: Record, ax: Any) -> None:
-    places = [row["place"] for row in record.rows]
-    for key, label, mark in (
-        ("line_by_line", t("line by line", "逐行试"), "s"),
-        ("halving", t("halving", "对半分"), "o"),
-    ):
-        ax.plot(places, [row[key] for row in record.rows], mark + "-", label=label)
-    ax.set_xlabel(t("line of the fault", "毛病所在的行"))
-    ax.set_ylabel(t("runs until it was found", "找到它跑了几次"))
-    ax.set_ylim(bottom=0)
-    ax.legend()
+def draw_bisect(record: Record, bets: dict) -> Sheet:
+    series = {
+        t("line by line", "逐行试"): [row["line_by_line"] for row in record.rows],
+        t("halving", "对半分"): [row["halving"] for row in record.rows],
+    }
+    alt = t("Runs until the fault was found. ", "找到毛病跑了几次。") + t("; ", "；").join(
+        f"{name}: {min(runs)}–{max(runs)}" for name, runs in series.items()
+    )
+    return trend([row["place"] for row in record.rows], series, alt, across=t("line of the fault", "毛病所在的行"))
 
 
 @experiment(

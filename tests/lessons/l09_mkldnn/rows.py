@@ -149,3 +149,111 @@ FURTHER = {
     "09-bet-bits": [([{**row, "differ_share": 0.0} for row in shares(0.0)], None)],
     "09-bet-bf16": [(half("undecided"), None), (half("faster")[:1], None)],
 }
+
+
+def visited(*events, hit_ms=0.01):
+    """One round of calls with images of 33, 47 and 33 pixels, and what each found."""
+    return [
+        {"batch": 8, "call": call, "size": size, "event": event, "create_ms": hit_ms if event == "cache_hit" else 0.4}
+        for call, (size, event) in enumerate(zip((33, 47, 33), events, strict=True), start=1)
+    ]
+
+
+def chain(one, last, kind):
+    """Rows of 09-layouts: reorders of one convolution, of the channels_last chain, and how long that takes."""
+    rows = layouts(one)
+    rows[1] |= {"reorders": last, **ratio(kind)}
+    return rows
+
+
+def asked(switch_lines, inside_on):
+    plain, switch, inside = SHOWN["09-deterministic"]
+    name = "made up" * inside_on
+    inside = {**inside, "enabled": inside_on, "lines": 4 * inside_on, "implementation": name}
+    return [plain, {**switch, "lines": switch_lines}, inside]
+
+
+def threads(small, large, count=2, times=1.0):
+    pairs = zip(("small", "large"), (small, large), strict=True)
+    return [
+        {
+            "size": size,
+            "threads": count,
+            **ratio(kind),
+            "ratio": ratio(kind)["ratio"] * times,
+            "one_ms": 1.0,
+            "all_ms": 1.5,
+        }
+        for size, kind in pairs
+    ]
+
+
+def few(rows):
+    """The same with too few rounds for an interval."""
+    return [{**row, "low": None, "high": None, "rounds": 4} for row in rows]
+
+
+BRANCHES = {
+    "09-one-step": [
+        *(steps(kind, kind, kind) for kind in SPAN),
+        steps("same", "faster", "faster"),
+        steps("slower", "same", "same"),
+        steps("same", "faster", "same"),
+        steps("slower", "faster", "undecided"),
+        steps("faster", "undecided"),
+        few(steps("slower", "faster")),
+    ],
+    "09-on-off": [
+        race_rows("undecided", "undecided", "undecided", "undecided"),
+        race_rows("undecided", "same", "same", "same"),
+        race_rows("faster", "faster", "faster", "undecided"),
+        few(race_rows("faster", "faster", "same", "same")),
+    ],
+    "09-where-time": [
+        [{**row, "logged_ms": 0.0} for row in SHOWN["09-where-time"]],
+        SHOWN["09-where-time"][:2],
+        *(
+            [*SHOWN["09-where-time"][:2], *({**SHOWN["09-where-time"][2], "layer": layer} for layer in silent)]
+            for silent in (("GRU", "RNN", "Linear"), ("GRU", "RNN", "Linear", "LSTM"), ("Conv2d (depthwise)",))
+        ),
+    ],
+    "09-logs": [
+        [{"call": "conv", "line": report_line(name, 1.0)} for name in names]
+        for names in (("convolution",), ("reorder", "reorder", "convolution"))
+    ],
+    "09-layouts": [chain(3, 3, "faster"), chain(3, 3, "same"), chain(1, 9, "slower"), few(layouts(3))],
+    "09-isa-ladder": [
+        rungs((5.0, 5.1), (10.0, 10.2)),
+        rungs((5.0, 9.0), (6.0, 8.0)),
+        rungs((), (5.0, 5.1)),
+        rungs((5.0,), ()),
+    ],
+    "09-bf16": [
+        *([{**half("same")[0], **ratio(kind)}] for kind in SPAN),
+        [{**row, **ratio("slower")} for row in half("slower")],
+        few(half("slower")),
+    ],
+    "09-threads": [
+        threads("slower", "faster"),
+        threads("undecided", "faster"),
+        threads("same", "undecided"),
+        threads("undecided", "undecided"),
+        threads("faster", "faster"),
+        threads("same", "same", count=1),
+        threads("slower", "slower", times=40.0),
+        few(threads("slower", "faster")),
+    ],
+    "09-cache": [
+        visited("cache_miss", "cache_miss", "cache_miss"),
+        visited("cache_hit", "cache_hit", "cache_hit"),
+        visited("cache_miss", "cache_hit", "cache_hit"),
+        visited("cache_miss", "cache_miss", "cache_hit", hit_ms=0.5),
+        visited("", "", ""),
+    ],
+    "09-deterministic": [asked(4, 1), asked(2, 1), asked(2, 0)],
+    "09-bits": [
+        [{**row, "differ_share": 0.0} for row in shares(0.0)],
+        [{**row, "differ_share": 0.3 * (row["numbers"] == "whole")} for row in shares(0.3)],
+    ],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""

@@ -50,3 +50,40 @@ def compiling(call_ms: float = 0.67, kept_s: float = 1.2) -> list[dict]:
 NONE_FOUND = "InvalidCxxCompiler: No working C++ compiler found"
 REFUSED = [compiling()[0], *({"state": state, "refused": NONE_FOUND} for state in ("empty", "kept"))]
 SHOWN["10-compile-price"] = compiling()
+
+
+def few(rows: list[dict]) -> list[dict]:
+    """The same table, its best one measured in too few rounds."""
+    best = min(rows, key=lambda row: row["ratio"])
+    return [
+        {**row, "verdict": tuning.FEW, "low": row["ratio"], "high": row["ratio"]} if row is best else row
+        for row in rows
+    ]
+
+
+def unsure(rows: list[dict]) -> list[dict]:
+    """The same table, its best one with an interval that holds 1."""
+    best = min(rows, key=lambda row: row["ratio"])
+    return [{**row, "verdict": "undecided", "low": 0.9, "high": 1.0} if row is best else row for row in rows]
+
+
+BRANCHES = {
+    name: [
+        table(name, broken=True),
+        table(name, best=0.05),
+        table(name, best=1.0),
+        table(name, best=1.1),
+        few(table(name)),
+        unsure(table(name, best=0.95)),
+        [row for row in table(name) if row["ratio"] != 1.0],
+    ]
+    for name in LIVE
+} | {
+    "10-compile-price": [
+        compiling(call_ms=1.5),
+        compiling()[:2],
+        REFUSED,
+        [compiling()[0], {**compiling()[1], "first_s": 0.01}, compiling()[2]],
+    ]
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""

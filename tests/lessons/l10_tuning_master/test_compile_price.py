@@ -8,14 +8,15 @@ import pytest
 
 import course
 from course.experiment import base
+from course.figures.sheet import Sheet
 from course.i18n import pick
 from course.lessons.l10_tuning_master.compiling import job
-from course.lessons.l10_tuning_master.experiments_compile import STATES, draw_compile_price, say_compile_price
+from course.lessons.l10_tuning_master.experiments_compile import STATES, say_compile_price
 from course.machine import next_step
 from course.markup import plain
 from course.verbs import state
 from tests.lessons.l10_tuning_master.rows import REFUSED, compiling
-from tests.lessons.live import check_sentence, record_of
+from tests.lessons.live import check_picture, check_sentence, record_of
 
 NAME = "10-compile-price"
 
@@ -33,15 +34,12 @@ NAME = "10-compile-price"
     ],
 )
 def test_each_outcome_has_its_sentence_and_its_picture(rows, shown):
-    from matplotlib.figure import Figure
-
     record = record_of(NAME, rows)
     check_sentence(record)
     said = say_compile_price(record)
     assert all(any(word in said[code] for code in ("en", "zh")) for word in shown), said
-    axes = Figure().add_subplot()
-    draw_compile_price(record, axes)
-    assert len(axes.lines) == sum("refused" not in row for row in rows)
+    picture = check_picture(record)
+    assert isinstance(picture, Sheet) == ("no number" not in said["en"] and rows is not REFUSED)
 
 
 def test_a_run_cut_short_claims_nothing():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 
-def repaired(verdict, switch):
-    found = [("switch", switch, verdict), ("type", 0.5, "faster"), ("both", 0.1, "faster")]
+def repaired(verdict, switch, both=0.1):
+    found = [("switch", switch, verdict), ("type", 0.5, "faster"), ("both", both, "faster")]
     return [{"repaired": n, "ratio": r, "low": r - 0.01, "high": r + 0.01, "verdict": v} for n, r, v in found]
 
 
@@ -23,3 +23,16 @@ ROWS = {
 }
 
 SHOWN = {"11-bisect": [{"place": n, "halving": 4, "line_by_line": n, "found": True} for n in range(1, 17)]}
+BRANCHES = {
+    "11-hidden": [
+        repaired("same", 1.0, both=0.5),
+        repaired("undecided", 1.0),
+        [{**row, "low": None, "high": None, "rounds": 4} for row in repaired("undecided", 1.0)],
+    ],
+    "11-bisect": [
+        [{**row, **more} for row in SHOWN["11-bisect"]]
+        for more in ({"found": False}, {"halving": 12}, {"line_by_line": 9})
+    ]
+    + [[{**row, "halving": 3 + row["place"] % 2} for row in SHOWN["11-bisect"]]],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""
