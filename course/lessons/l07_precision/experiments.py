@@ -13,7 +13,8 @@ import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, sci
+from course.experiment.words import NOTHING, TOO_NOISY, sci
+from course.figures.kinds import times
 from course.i18n import Text, both, t
 from course.records import Record
 from course.rounding import cut_bits, keep_bits, product, relative_error, rounded
@@ -71,6 +72,20 @@ def _growth(record: Record, value: str, name: str) -> float | None:
         return None
     first, last = (median(pick_rows(record, value, k=k, format=name)) for k in (ks[0], ks[-1]))
     return last / first if first else None
+
+
+def headline_error_vs_k(record: Record) -> Text:
+    growth = _growth(record, "relative", "tf32")
+    if growth is None:
+        return TOO_NOISY
+    if growth >= 2:
+        grown = times(growth)
+        return both(
+            f"In longer sums, TF32's relative error grew {grown} times.", f"求和变长，TF32 的相对误差变成 {grown} 倍。"
+        )
+    if growth <= 0.5:
+        return both("In longer sums, TF32's relative error even shrank.", "求和变长，TF32 的相对误差反而变小了。")
+    return both("Longer sums do not make TF32's relative error larger.", "求和再加长，TF32 的相对误差也没变大。")
 
 
 def say_error_vs_k(record: Record) -> Text:
@@ -161,6 +176,17 @@ def _last(record: Record) -> dict[str, tuple[int, float]]:
     return {row["format"]: (row["added"], row["shown"]) for row in record.rows}
 
 
+def headline_counter(record: Record) -> Text:
+    answer, (_, shown) = settle_counter(record)["07-bet-counter"], _last(record).get("bfloat16", (0, 0.0))
+    return {
+        "a": both("Counting by ones, bfloat16 made no mistake.", "一个一个加，bfloat16 一次都没数错。"),
+        "b": both("Counting by ones, bfloat16 ends a little off.", "一个一个加，bfloat16 最后差了一点。"),
+        "c": both(
+            f"Counting by ones, bfloat16 gets no further than {shown:g}.", f"一个一个加，bfloat16 只能数到 {shown:g}。"
+        ),
+    }.get(answer or "", TOO_NOISY)
+
+
 def say_counter(record: Record) -> Text:
     last = _last(record)
     if not last:
@@ -225,6 +251,22 @@ def counter(budget: Budget) -> list[dict]:
 
 def _errors(record: Record, operation: str) -> dict[str, float]:
     return {row["permission"]: row["relative"] for row in record.rows if row["operation"] == operation}
+
+
+def headline_onednn(record: Record) -> Text:
+    matmul, model = _errors(record, "matmul"), _errors(record, "simulated")
+    if len(matmul) < 4 or "bf16" not in model:
+        return TOO_NOISY
+    return {
+        "a": both("Allow bf16, and oneDNN really uses it here.", "一允许 bf16，oneDNN 在这里就真用上了。"),
+        "b": both(
+            "bf16 was allowed, yet the matrix product stays as good as float32.",
+            "允许了 bf16，矩阵乘却仍是 float32 的精度。",
+        ),
+    }.get(
+        settle_onednn(record)["07-bet-onednn"] or "",
+        both("With bf16 allowed, the error lies between float32's and bf16's.", "允许 bf16 后，误差落在两种格式之间。"),
+    )
 
 
 def say_onednn(record: Record) -> Text:
@@ -353,11 +395,33 @@ def largest_of(entries: int) -> float:
 
 def _foretold(record: Record) -> dict[str, list[float]]:
     """way -> for each draw the largest error to expect among SIDE * SIDE entries."""
-    times = largest_of(SIDE * SIDE)
+    largest = largest_of(SIDE * SIDE)
     found: dict[str, list[float]] = {}
     for row in record.rows:
-        found.setdefault(row["way"], []).append(times * row["typical"])
+        found.setdefault(row["way"], []).append(largest * row["typical"])
     return found if set(found) == set(WAYS) else {}
+
+
+def headline_documented(record: Record) -> Text:
+    foretold = _foretold(record)
+    if not foretold:
+        return TOO_NOISY
+    if all(abs(median(values) / LARGEST - 1) > FAR for values in foretold.values()):
+        return both(
+            "The documentation's TF32 error fits neither rounding nor cutting off.",
+            "文档里的 TF32 误差，舍入和截断都解释不了。",
+        )
+    return {
+        "a": both(
+            "The documentation's TF32 error fits rounding, not cutting off.", "文档里的 TF32 误差符合舍入，不符合截断。"
+        ),
+        "b": both(
+            "The documentation's TF32 error fits cutting off, not rounding.", "文档里的 TF32 误差符合截断，不符合舍入。"
+        ),
+        "c": both(
+            "The documentation's TF32 error fits rounding and cutting off.", "文档里的 TF32 误差，两种说法都符合。"
+        ),
+    }.get(settle_documented(record)["07-bet-page"] or "", TOO_NOISY)
 
 
 def say_documented(record: Record) -> Text:

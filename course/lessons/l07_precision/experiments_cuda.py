@@ -8,7 +8,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
 from course.experiment.new_process import rows_of
 from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, VERDICTS, sci
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, sci
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON, curves, decades, pick_rows
 from course.records import Record
@@ -34,6 +34,27 @@ def _who(record: Record) -> dict[str, dict[str, float]]:
     for row in record.rows:
         found.setdefault(row["setting"], {})[row["operation"]] = row["relative"]
     return found
+
+
+def headline_who_cuda(record: Record) -> Text:
+    start = _who(record).get("as it comes")
+    if not start:
+        return TOO_NOISY
+    coarse = {name for name, error in start.items() if error > LOW}
+    if not coarse:
+        return both(
+            "Untouched, this GPU computes as exactly as float32.", "默认设置下，这块 GPU 算得和 float32 一样精确。"
+        )
+    if coarse == set(start):
+        return both(
+            "Untouched, every operation here is coarser than float32.", "默认设置下，每种运算都比 float32 粗糙。"
+        )
+    if "conv" in coarse and "matmul" not in coarse:
+        return both(
+            "Untouched, convolutions are coarser than float32 here, matrix products are not.",
+            "默认设置下，卷积比 float32 粗糙，矩阵乘不会。",
+        )
+    return both("Untouched, some operations here are coarser than float32.", "默认设置下，部分运算比 float32 粗糙。")
 
 
 def say_who_cuda(record: Record) -> Text:
@@ -98,6 +119,21 @@ DEPTH = {
 }
 
 
+def headline_depth_cuda(record: Record) -> Text:
+    last = max(row["k"] for row in record.rows)
+    seen = {name: pick_rows(record, "relative", k=last, setting=name) for name in DEPTH}
+    if not all(seen.values()):
+        return TOO_NOISY
+    real, plain, simulated = (median(seen[name]) for name in ("tf32", "ieee", "simulated"))
+    if real < 3 * plain:
+        return both("TF32 was allowed, and the error stays float32's.", "允许了 TF32，误差却还是 float32 的水平。")
+    if 0.8 < real / simulated < 1.25:
+        return both("Our simulated TF32 errs as much as the real one.", "我们模拟的 TF32，误差和真的一样大。")
+    if real > simulated:
+        return both("The real TF32 errs more than our simulation.", "真的 TF32 比我们模拟的误差更大。")
+    return both("The real TF32 errs less than our simulation.", "真的 TF32 比我们模拟的误差更小。")
+
+
 def say_depth_cuda(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -143,6 +179,14 @@ def depth_cuda(budget: Budget) -> list[dict]:
 
 
 # --- 07-speed-cuda ------------------------------------------------------------------------------------------
+
+
+def headline_speed_cuda(record: Record) -> Text:
+    return {
+        "a": both("TF32 is faster here, in every case.", "在这里，TF32 每一种情况都更快。"),
+        "b": both("TF32 is faster in some cases, not in all.", "TF32 有的情况更快，不是全都快。"),
+        "c": both("TF32 saves no time on this GPU.", "在这块 GPU 上，TF32 不省时间。"),
+    }.get(settle_speed_cuda(record)["07-bet-speed"] or "", TOO_NOISY)
 
 
 def say_speed_cuda(record: Record) -> Text:
@@ -206,6 +250,18 @@ def _first(record: Record) -> dict[tuple[str, str], dict]:
     return {(row["operation"], row["setting"]): row for row in record.rows if row["place"] == 1}
 
 
+def headline_kernels_cuda(record: Record) -> Text:
+    found = _first(record)
+    if len(found) < 4:
+        return TOO_NOISY
+    changed = sum(found[name, "ieee"]["kernel"] != found[name, "tf32"]["kernel"] for name in ("matmul", "conv"))
+    return (
+        both("The same kernels run, TF32 allowed or not.", "允不允许 TF32，跑的都是同样的 kernel。"),
+        both("Allow TF32, and one of two operations runs another kernel.", "允许 TF32，两种运算里有一种换了 kernel。"),
+        both("Allow TF32, and other kernels run.", "一允许 TF32，跑的 kernel 就换了。"),
+    )[changed]
+
+
 def say_kernels_cuda(record: Record) -> Text:
     found = _first(record)
     if len(found) < 4:
@@ -263,6 +319,20 @@ def _pairs(record: Record) -> dict[tuple[str, int], dict[int, float]]:
     for row in record.rows:
         found.setdefault((row["dtype"], row["k"]), {})[row["allowed"]] = row["relative"]
     return {key: one for key, one in found.items() if len(one) == 2}
+
+
+def headline_reduction_cuda(record: Record) -> Text:
+    pairs = _pairs(record)
+    if not pairs:
+        return TOO_NOISY
+    worse = sum(one[1] > 1.1 * one[0] for one in pairs.values())
+    if not worse:
+        return both("Reduced-precision sums cost no accuracy here.", "在这里，归约降精度没有损失精度。")
+    if worse < len(pairs):
+        return both("Reduced-precision sums make some products less exact.", "归约降精度，有些矩阵乘会变得不那么准。")
+    return both(
+        "Reduced-precision sums make every product here less exact.", "归约降精度，这里的矩阵乘全都变得不那么准。"
+    )
 
 
 def say_reduction_cuda(record: Record) -> Text:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON, NAMES, NAMES_SAID, curves, decades, pick_rows, spread
 from course.records import Record
@@ -16,6 +16,24 @@ from course.rounding import product, relative_error
 from course.timing.stats import median, median_interval
 
 # --- 07-neighbours ------------------------------------------------------------------------------------------
+
+
+def headline_neighbours(record: Record) -> Text:
+    stories = ("float32", "tf32", "tf32, mean removed")
+    shares = [pick_rows(record, "share", story=story, offset=100) for story in stories]
+    if not all(shares):
+        return TOO_NOISY
+    plain, low, cured = map(median, shares)
+    if plain - low < 0.1:
+        return both("Even far from zero, TF32 finds the nearest neighbours.", "就算离原点很远，TF32 也找得对最近邻。")
+    most = low < 0.1 * plain
+    lost = both(
+        f"Far from zero, TF32 loses {'nearly every neighbour' if most else 'neighbours'}",
+        f"离原点一远，TF32 就{'几乎找不到邻居' if most else '会找错邻居'}",
+    )
+    if plain - cured < 0.1:
+        return both(f"{lost['en']}; removing the mean cures it.", f"{lost['zh']}，减去均值就好了。")
+    return both(f"{lost['en']}.", f"{lost['zh']}。")
 
 
 def say_neighbours(record: Record) -> Text:
@@ -107,6 +125,30 @@ def _final(record: Record) -> dict[str, list[float]]:
     )
 
 
+def headline_solve(record: Record) -> Text:
+    final = {story: median(values) for story, values in _final(record).items() if values}
+    if len(final) < 3:
+        return TOO_NOISY
+    if final["all TF32"] < 10 * final["all float32"]:
+        return both("TF32 everywhere solves this nearly as well as float32.", "全用 TF32，解得也和 float32 差不多。")
+    return {
+        "a": both(
+            "A float32 residual alone does not help: TF32 still limits the solution.",
+            "光残差用 float32 没有用，精度还是 TF32 的。",
+        ),
+        "b": both(
+            "Only the residual needs float32; the correction may be TF32.",
+            "只有残差必须用 float32，修正量用 TF32 就够。",
+        ),
+        "c": both("Mixing the two formats is worse than TF32 everywhere.", "两种格式混着用，比全用 TF32 还差。"),
+    }.get(
+        settle_solve(record)["07-bet-solve"] or "",
+        both(
+            "A float32 residual helps, but float32 everywhere is better.", "残差用 float32 有帮助，但不如全用 float32。"
+        ),
+    )
+
+
 def say_solve(record: Record) -> Text:
     final = _final(record)
     if not final or not all(final.values()):
@@ -174,6 +216,19 @@ SOURCES = {
     "tf32": both("TF32 inputs", "输入舍入到 TF32"),
     "bfloat16": both("bfloat16 inputs", "输入舍入到 bfloat16"),
 }
+
+
+def headline_noise(record: Record) -> Text:
+    return {
+        "a": both("TF32 moves the gradient more than other samples do.", "TF32 的舍入比换一批样本更影响梯度。"),
+        "b": both(
+            "TF32 moves the gradient on the scale of another batch.", "TF32 的舍入和换一批样本，对梯度的影响同一量级。"
+        ),
+        "c": both(
+            "Other samples move the gradient far more than TF32 does.",
+            "换一批样本，比 TF32 的舍入更影响梯度，而且大得多。",
+        ),
+    }.get(settle_noise(record)["07-bet-noise"] or "", TOO_NOISY)
 
 
 def say_noise(record: Record) -> Text:

@@ -7,7 +7,7 @@ from typing import Any
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.plots import table
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON
 from course.records import Record
@@ -27,6 +27,31 @@ def _after(record: Record, label: str) -> dict[str, str]:
 
 def _labels(record: Record) -> list[str]:
     return list(dict.fromkeys(row["set"] for row in record.rows))
+
+
+def headline_tree(record: Record) -> Text:
+    if not _after(record, "nothing"):
+        return TOO_NOISY
+    return {
+        "a": both("Untouched, PyTorch allows TF32 nowhere on the GPU.", "默认设置下，GPU 上哪里都不允许用 TF32。"),
+        "b": both(
+            "Untouched, PyTorch allows TF32 in convolutions, not in matrix products.",
+            "默认允许卷积用 TF32，矩阵乘不允许。",
+        ),
+        "c": both(
+            "Untouched, PyTorch allows TF32 in matrix products, not in convolutions.",
+            "默认允许矩阵乘用 TF32，卷积不允许。",
+        ),
+        "d": both(
+            "Untouched, PyTorch allows TF32 in all three kinds of GPU operations.",
+            "默认设置下，这三类 GPU 运算都允许用 TF32。",
+        ),
+    }.get(
+        settle_tree(record)["07-bet-default"] or "",
+        both(
+            "Untouched, PyTorch allows TF32 in some GPU operations only.", "默认设置下，只有部分 GPU 运算允许用 TF32。"
+        ),
+    )
 
 
 def say_tree(record: Record) -> Text:
@@ -97,6 +122,29 @@ def tree(budget: Budget) -> list[dict]:
 # --- 07-mixing ----------------------------------------------------------------------------------------------
 
 
+ASKED = ("fp32_precision = tf32", "cuda.matmul.allow_tf32")
+"""What the bet asks about: how it was written, how it is read."""
+
+
+def _asked(record: Record) -> list[str]:
+    return [row["outcome"] for row in record.rows if (row["wrote"], row["read"]) == ASKED]
+
+
+def headline_mixing(record: Record) -> Text:
+    if not _asked(record):
+        return TOO_NOISY
+    return {
+        "a": both("Set TF32 the new way: the old flag agrees.", "用新接口设了 TF32，旧开关读出来也一致。"),
+        "b": both(
+            "Set TF32 the new way: the old flag still says False.", "用新接口设了 TF32，旧开关读出来还是 False。"
+        ),
+        "c": both("Set TF32 the new way, read it the old way: an error.", "用新接口设 TF32，再用旧接口读，会报错。"),
+    }.get(
+        settle_mixing(record)["07-bet-mixing"] or "",
+        both("Set TF32 the new way: the old flag answers something else.", "用新接口设了 TF32，旧开关读出来是别的值。"),
+    )
+
+
 def say_mixing(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -137,11 +185,7 @@ def draw_mixing(record: Record, ax: Any) -> None:
 
 
 def settle_mixing(record: Record) -> dict[str, str | None]:
-    seen = [
-        row["outcome"]
-        for row in record.rows
-        if row["wrote"] == "fp32_precision = tf32" and row["read"] == "cuda.matmul.allow_tf32"
-    ]
+    seen = _asked(record)
     return {"07-bet-mixing": {"True": "a", "False": "b", "raises": "c"}.get(seen[0]) if seen else None}
 
 
@@ -171,6 +215,23 @@ STORIES = {
 
 def _conv(record: Record) -> dict[str, str]:
     return {row["story"]: row["reads"] for row in record.rows if row["node"] == "cudnn.conv"}
+
+
+def headline_no_op(record: Record) -> Text:
+    return {
+        ("ieee", "ieee"): both(
+            "The root still reaches convolutions after a flag got its own value.",
+            "把开关赋成原值之后，根照样管得到卷积。",
+        ),
+        ("ieee", "tf32"): both(
+            "Set a flag to its own value, and the root no longer reaches convolutions.",
+            "把开关赋成原值，根就再也管不到卷积。",
+        ),
+        ("tf32", "tf32"): both("The root does not reach the convolutions at all.", "根压根管不到卷积。"),
+        ("tf32", "ieee"): both(
+            "The root reaches convolutions only after a flag got its own value.", "先把开关赋成原值，根才管得到卷积。"
+        ),
+    }.get(tuple(_conv(record).get(story) for story in ("untouched", "assigned")), TOO_NOISY)
 
 
 def say_no_op(record: Record) -> Text:
