@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
 from course.experiment.new_process import rows_of
-from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, sci
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, sci, with_interval, word
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l07_precision.experiments import LESSON, curves, decades, pick_rows
+from course.lessons.l07_precision.experiments import LESSON, one_in, pick_rows
 from course.records import Record
+from course.tables import Table
 from course.timing.stats import median
 
 CUDA_PROBES = "course.lessons.l07_precision.probes_cuda"
@@ -73,26 +73,22 @@ def say_who_cuda(record: Record) -> Text:
     )
 
 
-def draw_who_cuda(record: Record, ax: Any) -> None:
-    from course.figures import grouped
-
+def draw_who_cuda(record: Record, bets: dict) -> Table:
+    """The relative error of each operation under each setting; no bet is made on it."""
     seen = _who(record)
     operations = list(next(iter(seen.values())))
-    labels = [
-        t("as it comes", "默认")
-        if setting == "as it comes"
-        else setting.replace(".fp32", ".\nfp32").replace("matmul_prec", "matmul_\nprec")
-        for setting in seen
+    names = {"as it comes": t("nothing set", "什么都不设")}
+    lines = [["", *operations]]
+    lines += [
+        [names.get(setting, setting), *(one_in(one[name]) for name in operations)] for setting, one in seen.items()
     ]
-    grouped(
-        ax,
-        labels,
-        {name: [(one[name],) * 3 for one in seen.values()] for name in operations},
-        "",
-        what=t("relative error against float64", "对 float64 的相对误差"),
-        log=True,
-    )
-    decades(ax.xaxis)
+    coarse = {
+        (row, at): "told"
+        for row, one in enumerate(seen.values())
+        for at, name in enumerate(operations, 1)
+        if one[name] > LOW
+    }
+    return Table(lines, coarse)
 
 
 @experiment(
@@ -147,20 +143,11 @@ def say_depth_cuda(record: Record) -> Text:
     )
 
 
-def draw_depth_cuda(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    xs, series = curves(record, "relative", "k", "setting", DEPTH)
-    lines(
-        ax,
-        xs,
-        series,
-        log_x=True,
-        log_y=True,
-        xlabel=t("terms in each sum (k)", "每个求和的项数 k"),
-        ylabel=t("error / result", "误差 / 结果"),
-    )
-    decades(ax.yaxis)
+def draw_depth_cuda(record: Record, bets: dict) -> Sheet:
+    """The relative error in the longest sums; no bet is made on it."""
+    last = max(row["k"] for row in record.rows)
+    errors = {name: median(pick_rows(record, "relative", k=last, setting=name)) for name in DEPTH}
+    return bars([Bar(word(DEPTH[name]), error, one_in(error), name == "ieee") for name, error in errors.items()])
 
 
 @experiment(
@@ -196,8 +183,7 @@ def say_speed_cuda(record: Record) -> Text:
     def line(row: dict, code: str) -> str:
         colon, comma = (": ", ", ") if code == "en" else ("：", "，")
         return (
-            f"{row['operation']} {row['size']}{colon}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{comma}"
-            f"{VERDICTS[row['verdict']][code]}"
+            f"{row['operation']} {row['size']}{colon}{with_interval(row, code)}{comma}{VERDICTS[row['verdict']][code]}"
         )
 
     doubt = both("", "")
@@ -212,14 +198,26 @@ def say_speed_cuda(record: Record) -> Text:
     )
 
 
-def draw_speed_cuda(record: Record, ax: Any) -> None:
-    rows = record.rows
-    ratios(
-        ax,
-        rows,
-        [f"{row['operation']} {row['size']}" for row in rows],
-        what=t("time with TF32 / without (left of 1: faster)", "允许 TF32 / 禁止 的耗时比（1 的左边：更快）"),
-    )
+def draw_speed_cuda(record: Record, bets: dict) -> Sheet:
+    """A bet on "some" is drawn as the largest size on the left and the smallest in the middle."""
+    rows = [
+        Ratio(f"{row['operation']} {row['size']}", row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+        for row in record.rows
+    ]
+    sizes, bet, mine = [row["size"] for row in record.rows], None, bets.get("07-bet-speed")
+    some = {
+        at: "left" if size == max(sizes) else "middle"
+        for at, size in enumerate(sizes)
+        if size in (min(sizes), max(sizes))
+    }
+    if mine:
+        words, sides = {
+            "a": (t("faster", "更快"), dict.fromkeys(range(len(rows)), "left")),
+            "b": (t("only some", "只有一部分"), some),
+            "c": (t("the same", "一样"), dict.fromkeys(range(len(rows)), "middle")),
+        }[mine]
+        bet = Bet(words, rows=sides)
+    return ratio_rows(rows, (t("TF32 is faster", "TF32 更快"), t("TF32 is slower", "TF32 更慢")), bet)
 
 
 def settle_speed_cuda(record: Record) -> dict[str, str | None]:
@@ -285,15 +283,14 @@ def say_kernels_cuda(record: Record) -> Text:
     )
 
 
-def draw_kernels_cuda(record: Record, ax: Any) -> None:
-    rows = list(_first(record).values())
-    names = apart(row["kernel"] for row in rows)
-    bars = ax.barh(range(len(rows)), [row["mean_us"] for row in rows])
-    ax.bar_label(bars, [names[row["kernel"]] for row in rows], padding=3, fontsize=7)
-    ax.set_yticks(range(len(rows)), [f"{row['operation']}, {row['setting']}" for row in rows])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.margins(x=0.9)
-    ax.set_xlabel(t("time of the kernel (µs)", "kernel 耗时（µs）"))
+def draw_kernels_cuda(record: Record, bets: dict) -> Table:
+    """The longest kernel of each operation under both settings; no bet is made on it."""
+    found = _first(record)
+    names = apart(row["kernel"] for row in found.values())
+    lines = [["", t("TF32 forbidden", "禁止 TF32"), t("TF32 allowed", "允许 TF32")]]
+    for name in dict.fromkeys(operation for operation, _ in found):
+        lines.append([name, *(names[found[name, setting]["kernel"]] for setting in ("ieee", "tf32"))])
+    return Table(lines, {(row, 2): "told" for row, line in enumerate(lines[1:]) if line[1] != line[2]})
 
 
 @experiment(
@@ -346,22 +343,12 @@ def say_reduction_cuda(record: Record) -> Text:
     return both(f"Relative error with reduced-precision reductions {en}.", f"归约降精度时的相对误差：{zh}。")
 
 
-def draw_reduction_cuda(record: Record, ax: Any) -> None:
-    from course.figures import grouped
-
+def draw_reduction_cuda(record: Record, bets: dict) -> Table:
+    """The relative error of each product with the switch off and on; no bet is made on it."""
     pairs = _pairs(record)
-    grouped(
-        ax,
-        [f"{dtype}, k = {k}" for dtype, k in pairs],
-        {
-            t("allowed", "允许"): [(one[1],) * 3 for one in pairs.values()],
-            t("forbidden", "禁止"): [(one[0],) * 3 for one in pairs.values()],
-        },
-        "",
-        log=True,
-        what=t("relative error against float64", "对 float64 的相对误差"),
-    )
-    decades(ax.xaxis)
+    lines = [["", t("forbidden", "禁止"), t("allowed", "允许")]]
+    lines += [[f"{dtype}, k = {k}", one_in(one[0]), one_in(one[1])] for (dtype, k), one in pairs.items()]
+    return Table(lines, {(row, 2): "told" for row, one in enumerate(pairs.values()) if one[1] > 1.1 * one[0]})
 
 
 @experiment(
