@@ -80,11 +80,19 @@ def say_tree(record: Record) -> Text:
     return both(" ".join(en), "".join(zh))
 
 
+def _breakable(name: str) -> str:
+    """The name with places at which a narrow column may break it."""
+    return name.replace(".", ".\u200b").replace("_", "_\u200b")
+
+
 def draw_tree(record: Record, bets: dict) -> Table:
     """What each node reads after one was set; the bet is a line of its own, below the one that nothing was set for."""
     nodes = ("fp32_precision", *LEAVES)
     start = _after(record, "nothing")
-    lines = [["", *nodes], [t("nothing set", "什么都不设"), *(start[node] for node in nodes)]]
+    lines = [
+        ["", *(_breakable(node) for node in nodes)],
+        [t("nothing set", "什么都不设"), *(start[node] for node in nodes)],
+    ]
     marks = {(0, at): "told" for at, node in enumerate(nodes, 1) if start[node] != "none"}
     mine = TF32_BET.get(bets.get("07-bet-default", ""))
     places = [nodes.index(leaf) + 1 for leaf in LEAVES[:3]]

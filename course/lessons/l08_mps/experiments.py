@@ -14,7 +14,7 @@ import torch
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.plots import grid, tiles
-from course.experiment.words import NOTHING, word
+from course.experiment.words import NOTHING, TOO_NOISY, with_interval, word
 from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.cases import CASES
@@ -36,6 +36,15 @@ PROBES = "course.lessons.l08_mps.probes"
 
 def _by_code(record: Record) -> dict[str, dict]:
     return {row["code"]: row for row in record.rows}
+
+
+def headline_who_answers(record: Record) -> Text:
+    raised = [row["group"] for row in record.rows if row["kind"] != "value"]
+    if "query" in raised:
+        return both("Here, even a question about MPS can raise an error.", "在这里，连问一句 MPS 都可能报错。")
+    if raised:
+        return both("MPS answers every question here; using it raises an error.", "关于 MPS 都问得到，真用起来就报错。")
+    return both("Here, every question about MPS gets an answer.", "在这里，关于 MPS 的提问都有回答。")
 
 
 def say_who_answers(record: Record) -> Text:
@@ -90,6 +99,25 @@ def who_answers(budget: Budget) -> list[dict]:
 
 
 # --- 08-assignments -----------------------------------------------------------------------------------------
+
+
+def headline_assignments(record: Record) -> Text:
+    ours = [row for row in record.rows if row["code"].startswith("mps.")]
+    if not ours:
+        return TOO_NOISY
+    if any(row["tensor"] != row["tensor_before"] for row in ours):
+        return both(
+            "An assignment to torch.backends.mps changes what tensors do.", "给 torch.backends.mps 赋值，张量真的变了。"
+        )
+    if all(row["accepted"] == "yes" for row in ours):
+        return both(
+            "torch.backends.mps accepts every assignment, and tensors do as before.",
+            "torch.backends.mps 随便赋值都收，张量照旧。",
+        )
+    return both(
+        "torch.backends.mps refuses some assignments; tensors do as before.",
+        "torch.backends.mps 会拒绝赋值，张量照旧。",
+    )
 
 
 def say_assignments(record: Record) -> Text:
@@ -169,6 +197,19 @@ COUNTED = {
 
 def _late(record: Record, counted: str, moment: str = "after import") -> list[str]:
     return [row["variable"] for row in record.rows if row["moment"] == moment and row["counted"] == counted]
+
+
+def headline_env_when(record: Record) -> Text:
+    return {
+        "a": both("Set after the import, no environment variable counts.", "import 之后再设环境变量，全都晚了。"),
+        "b": both(
+            "Set after the import, some environment variables count, others come too late.",
+            "import 之后再设环境变量，有的还算数，有的晚了。",
+        ),
+        "c": both(
+            "Set after the import, every environment variable still counts.", "import 之后再设环境变量，全都还算数。"
+        ),
+    }.get(settle_env_when(record)["08-bet-env"] or "", TOO_NOISY)
 
 
 def say_env_when(record: Record) -> Text:
@@ -283,6 +324,21 @@ def _lost(row: dict, column: str = "float32") -> bool:
     return not abs(found - exact) <= 0.01 * abs(exact)
 
 
+def headline_float32_loses(record: Record) -> Text:
+    lost = [row for row in record.rows if _lost(row)]
+    if not lost:
+        return both("float32 gave the same results as float64 here.", "这里用 float32，结果和 float64 一样。")
+    every = len(lost) == len(record.rows)
+    if any(_lost(row, "cured") for row in lost):
+        return both(
+            "float32 spoils results here, and rewriting does not save all.", "float32 把结果算坏了，改写也救不全。"
+        )
+    return both(
+        f"float32 spoils {'these results' if every else 'some results'}; rewritten, they are right.",
+        f"float32 算坏了{'这些' if every else '一些'}结果，换个写法就对了。",
+    )
+
+
 def say_float32_loses(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -350,6 +406,20 @@ def float32_loses(budget: Budget) -> list[dict]:
 
 
 # --- 08-selectors -------------------------------------------------------------------------------------------
+
+
+def headline_selectors(record: Record) -> Text:
+    wrong = {row["selector"] for row in record.rows if row["outcome"] != "best"}
+    right = {row["selector"] for row in record.rows} - wrong
+    if not wrong:
+        return both("Every way to choose a device is right here.", "几种选设备的写法，在这里都选对了。")
+    if not right:
+        return both("Not one way to choose a device is right everywhere.", "没有哪种选设备的写法处处都对。")
+    if len(right) == 1:
+        return both("Only one way to choose a device is right everywhere.", "选设备的写法里，只有一种处处都对。")
+    return both(
+        "Some ways to choose a device fail, others are right everywhere.", "选设备的写法，有的会选错，有的处处都对。"
+    )
 
 
 def say_selectors(record: Record) -> Text:
@@ -456,6 +526,18 @@ OPS = {
 }
 
 
+def headline_fallback_price(record: Record) -> Text:
+    return {
+        "a": both(
+            "The copies of a fallback slow relu more than singular values.", "回退的两次拷贝，relu 比奇异值更吃亏。"
+        ),
+        "b": both(
+            "The copies of a fallback slow singular values more than relu.", "回退的两次拷贝，奇异值比 relu 更吃亏。"
+        ),
+        "c": both("The copies of a fallback cost hardly any time.", "回退的两次拷贝，几乎不花时间。"),
+    }.get(settle_fallback_price(record)["08-bet-fallback"] or "", TOO_NOISY)
+
+
 def say_fallback_price(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -465,8 +547,8 @@ def say_fallback_price(record: Record) -> Text:
             " The intervals overlap, so this run settles nothing; try again when the machine is quiet.",
             "区间有重叠，这次定不了胜负；等机器空闲时再试。",
         )
-    en = "; ".join(f"{OPS[r['op']]['en']}: {r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
-    zh = "；".join(f"{OPS[r['op']]['zh']}：{r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
+    en = "; ".join(f"{OPS[r['op']]['en']}: {with_interval(r, 'en')}" for r in record.rows)
+    zh = "；".join(f"{OPS[r['op']]['zh']}：{with_interval(r, 'zh')}" for r in record.rows)
     return both(
         f"Simulated on one CPU thread: time between two copies over time alone. {en}.{doubt['en']}",
         f"在单个 CPU 线程上模拟：夹在两次拷贝之间的耗时 ÷ 单独的耗时。{zh}。{doubt['zh']}",
@@ -521,7 +603,7 @@ def draw_fallback_price(record: Record, ax: Any) -> None:
 
 def settle_fallback_price(record: Record) -> dict[str, str | None]:
     found = {row["op"]: row for row in record.rows}
-    if set(found) != {"relu", "svd"}:
+    if set(found) != {"relu", "svd"} or any(row["low"] is None for row in found.values()):
         return {"08-bet-fallback": None}
     relu, svd = found["relu"], found["svd"]
     if relu["low"] > svd["high"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -10,7 +11,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import grid, ratios, tiles
-from course.experiment.words import NOTHING, VERDICTS, middle, word
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, middle, with_interval, word
 from course.i18n import Text, both, pick, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON, MOMENTS
@@ -22,16 +23,30 @@ from course.timing.stats import median, median_interval
 WORDS = {**VERDICTS, "faster": both("GPU faster", "GPU 更快"), "slower": both("CPU faster", "CPU 更快")}
 
 
+def headline_speed_mps(record: Record) -> Text:
+    won = [row["size"] for row in record.rows if row["verdict"] == "faster"]
+    others = [row["size"] for row in record.rows if row["verdict"] != "faster"]
+    undecided = any(row["verdict"] == "undecided" for row in record.rows)
+    if not won:
+        return (
+            TOO_NOISY if undecided else both("The Apple GPU is never faster here.", "在这里，苹果 GPU 一次也没更快。")
+        )
+    if not others:
+        return both("The Apple GPU is faster in every case here.", "在这里，苹果 GPU 每次都更快。")
+    if undecided:
+        return both("The Apple GPU is faster at least in some cases.", "至少有些情况，苹果 GPU 更快。")
+    if min(won) > max(others):
+        return both("The Apple GPU is faster only for the larger matrices.", "矩阵够大，苹果 GPU 才更快。")
+    return both("The Apple GPU is faster in some cases, not in all.", "苹果 GPU 有的情况更快，不是全都快。")
+
+
 def say_speed_mps(record: Record) -> Text:
     if not record.rows:
         return NOTHING
 
     def line(row: dict, code: str) -> str:
         colon, comma = (" ", " ") if code == "en" else ("：", "，")
-        return (
-            f"{row['op']} {row['size']}²{colon}{row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}]{comma}"
-            f"{WORDS[row['verdict']][code]}"
-        )
+        return f"{row['op']} {row['size']}²{colon}{with_interval(row, code)}{comma}{WORDS[row['verdict']][code]}"
 
     return both(
         "Time on the GPU over time on the CPU, data already there: "
@@ -82,6 +97,7 @@ def speed_mps(budget: Budget, sizes: tuple[int, ...] = (64, 512, 2048)) -> list[
             "low": race.low,
             "high": race.high,
             "verdict": race.verdict,
+            "rounds": race.rounds,
             "cpu_ms": race.medians_ms["cpu"],
             "mps_ms": race.medians_ms["mps"],
         }
@@ -90,6 +106,19 @@ def speed_mps(budget: Budget, sizes: tuple[int, ...] = (64, 512, 2048)) -> list[
 # --- 08-transfer-mps ----------------------------------------------------------------------------------------
 
 WAYS = {"to mps": both("to the GPU", "去 GPU"), "to cpu": both("back", "回来")}
+
+
+def headline_transfer_mps(record: Record) -> Text:
+    sizes = sorted({row["kib"] for row in record.rows})
+    if len(sizes) < 2:
+        return TOO_NOISY
+    small, large = (
+        median([time for row in record.rows if row["kib"] == size for time in row["samples_ms"]]) / size
+        for size in (sizes[0], sizes[-1])
+    )
+    if small > 2 * large:
+        return both("Per byte, a small copy costs far more than a large one.", "按字节算，小拷贝比大拷贝贵得多。")
+    return both("Per byte, a small copy costs no more than a large one.", "按字节算，小拷贝不比大拷贝贵。")
 
 
 def say_transfer_mps(record: Record) -> Text:
@@ -149,6 +178,18 @@ def transfer_mps(budget: Budget, sizes_kib: tuple[int, ...] = (4, 64, 1024, 1638
 # --- 08-fence-mps -------------------------------------------------------------------------------------------
 
 
+def headline_fence_mps(record: Record) -> Text:
+    found = {row["read"]: row["samples_ms"] for row in record.rows}
+    if set(found) != {"at once", "after synchronize"} or min(map(len, found.values())) < 6:
+        return TOO_NOISY
+    share = median(found["at once"]) / median(found["after synchronize"])
+    if share < 0.5:
+        return both("Without waiting, the clock misses most of the GPU's work.", "不等 GPU 就读表，大半的活都漏掉了。")
+    if share < 0.9:
+        return both("Without waiting, the clock misses part of the GPU's work.", "不等 GPU 就读表，会漏掉一部分活。")
+    return both("Waiting for the GPU hardly changes what the clock says.", "等不等 GPU，读表的结果差不多。")
+
+
 def say_fence_mps(record: Record) -> Text:
     found = {row["read"]: row["samples_ms"] for row in record.rows}
     if set(found) != {"at once", "after synchronize"} or min(map(len, found.values())) < 6:
@@ -195,6 +236,17 @@ def fence_mps(budget: Budget, size: int = 2048) -> list[dict]:
 
 
 # --- 08-fallback-mps ----------------------------------------------------------------------------------------
+
+
+def headline_fallback_mps(record: Record) -> Text:
+    if {row["moment"] for row in record.rows} != {"never", "before import", "after import"}:
+        return TOO_NOISY
+    moved = Counter(row["moment"] for row in record.rows if row["outcome"] == "on CPU")
+    if moved["before import"] <= moved["never"]:
+        return both("The fallback variable changed nothing here.", "在这里，设不设回退变量都一样。")
+    if moved["after import"] <= moved["never"]:
+        return both("The fallback works only if set before the import.", "回退变量要在 import 之前设，才有用。")
+    return both("The fallback works even if set after the import.", "回退变量在 import 之后设，也还有用。")
 
 
 def say_fallback_mps(record: Record) -> Text:
@@ -261,6 +313,12 @@ def fallback_mps(budget: Budget) -> list[dict]:
 # --- 08-float64-mps -----------------------------------------------------------------------------------------
 
 
+def headline_float64_mps(record: Record) -> Text:
+    if all(row["kind"] == "value" for row in record.rows):
+        return both("Here, the Apple GPU takes float64.", "在这里，苹果 GPU 接受 float64。")
+    return both("Some ways to bring numbers to the Apple GPU raise an error.", "把数送上苹果 GPU，有的写法会报错。")
+
+
 def say_float64_mps(record: Record) -> Text:
     raised = [row for row in record.rows if row["kind"] != "value"]
     if not record.rows:
@@ -317,6 +375,17 @@ EQUAL = {"yes": both("equal", "相同"), "no": both("different", "不同")}
 
 def _outcome(row: dict) -> Text:
     return EQUAL.get(row["outcome"], row["outcome"])
+
+
+def headline_repeat_mps(record: Record) -> Text:
+    found = {row["pair"]: row["outcome"] for row in record.rows}
+    if not set(PAIRS) <= set(found):
+        return TOO_NOISY
+    if not all(found[pair] == "yes" for pair in ("product", "index_add", "dropout")):
+        return both("The same call on the Apple GPU gave other bits.", "同样的调用，苹果 GPU 两次结果不一样。")
+    if all(found[pair] == "yes" for pair in ("randn", "devices")):
+        return both("The Apple GPU repeated its bits, and the CPU's too.", "苹果 GPU 两次逐位相同，和 CPU 也相同。")
+    return both("The Apple GPU repeated its bits, but not the CPU's.", "苹果 GPU 两次逐位相同，和 CPU 却不同。")
 
 
 def say_repeat_mps(record: Record) -> Text:

@@ -8,7 +8,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, VERDICTS, word
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
 from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
@@ -25,6 +25,19 @@ MOMENTS = {
     "deleted": both("the tensor deleted", "删掉张量"),
     "emptied": both("after empty_cache()", "empty_cache() 之后"),
 }
+
+
+def headline_memory_mps(record: Record) -> Text:
+    held = {row["moment"]: row["driver_mib"] for row in record.rows}
+    if set(held) != set(MOMENTS):
+        return TOO_NOISY
+    if held["deleted"] < held["made"] - 1:
+        return both("Deleting the tensor gave its memory back at once.", "一删掉张量，内存就还回去了。")
+    if held["emptied"] < held["deleted"] - 1:
+        return both(
+            "A deleted tensor's memory returns only when the cache is emptied.", "删了张量内存还占着，清空缓存才还。"
+        )
+    return both("Neither deleting nor emptying the cache gave memory back.", "删张量、清缓存，都没把内存还回去。")
 
 
 def say_memory_mps(record: Record) -> Text:
@@ -103,12 +116,25 @@ def memory_mps(budget: Budget, size_mib: int = 256) -> list[dict]:
 # --- 08-half-mps --------------------------------------------------------------------------------------------
 
 
+def headline_half_mps(record: Record) -> Text:
+    verdicts = [row["verdict"] for row in record.rows]
+    if "faster" not in verdicts:
+        if "undecided" in verdicts:
+            return TOO_NOISY
+        return both("Half precision saves no time on this Mac.", "在这台 Mac 上，半精度不省时间。")
+    if set(verdicts) == {"faster"}:
+        return both("Half precision is faster here, in every case.", "在这里，半精度每次都更快。")
+    if "undecided" in verdicts:
+        return both("Half precision is faster at least in some cases.", "至少有些情况，半精度更快。")
+    return both("Half precision is faster in some cases, not in all.", "半精度有的情况更快，不是全都快。")
+
+
 def say_half_mps(record: Record) -> Text:
     if not record.rows:
         return NOTHING
 
     def line(row: dict, code: str) -> str:
-        ratio, verdict = f"{row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}]", VERDICTS[row["verdict"]][code]
+        ratio, verdict = with_interval(row, code), VERDICTS[row["verdict"]][code]
         if code == "en":
             return f"{row['format']} {row['size']}² {ratio} {verdict}, error {row['relative']:.1e}"
         return f"{row['format']} {row['size']}²：{ratio}，{verdict}，误差 {row['relative']:.1e}"
@@ -165,6 +191,7 @@ def half_mps(budget: Budget, sizes: tuple[int, ...] = (512, 2048)) -> list[dict]
                 "low": race.low,
                 "high": race.high,
                 "verdict": race.verdict,
+                "rounds": race.rounds,
                 "relative": relative_error((half[0] @ half[1]).cpu(), exact),
             }
         )
