@@ -7,19 +7,21 @@ The MPS ones run on an Apple GPU only.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
 
 import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import grid, tiles
 from course.experiment.words import NOTHING, TOO_NOISY, with_interval, word
+from course.figures.kinds import Bet, Ratio, ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.cases import CASES
 from course.lessons.l08_mps.machines import MACHINES, pretend
 from course.records import Record
+from course.tables import Table, clip
 
 LESSON = "08_mps"
 MOMENTS = {
@@ -31,7 +33,24 @@ MOMENTS = {
 PROBES = "course.lessons.l08_mps.probes"
 
 
+def with_bet(lines: list[list[str]], marks: dict, mine: str, asked: Callable[[str], bool]) -> Table:
+    """The table; where something was bet (``mine`` is not empty) with a last column that says it in the lines ``asked``."""
+    if not mine:
+        return Table(lines, marks)
+    head, *rest = lines
+    last = [mine if asked(line[0]) else "" for line in rest]
+    with_column = [
+        [*head, t("as you bet", "按你押的")],
+        *([*line, cell] for line, cell in zip(rest, last, strict=True)),
+    ]
+    return Table(with_column, marks, [(at, len(head)) for at, cell in enumerate(last) if cell])
+
+
 # --- 08-who-answers -----------------------------------------------------------------------------------------
+
+
+ASKED = "backends.mps.is_macos_or_newer(14, 0)"
+"""The call the bet is about."""
 
 
 def _by_code(record: Record) -> dict[str, dict]:
@@ -67,18 +86,17 @@ def say_who_answers(record: Record) -> Text:
     )
 
 
-def draw_who_answers(record: Record, ax: Any) -> None:
-    tiles(
-        ax,
-        [
-            (row["code"], row["said"][:34] if row["kind"] == "value" else row["kind"], row["kind"] == "value")
-            for row in record.rows
-        ],
-    )
+def draw_who_answers(record: Record, bets: dict) -> Table:
+    """Each call and its answer or error; the bet stands beside the call it is about."""
+    lines = [["", t("answer", "回答")]]
+    lines += [[row["code"], clip(row["said"]) if row["kind"] == "value" else row["kind"]] for row in record.rows]
+    marks = {(at, 1): "told" for at, row in enumerate(record.rows) if row["kind"] != "value"}
+    mine = {"a": "False", "b": "RuntimeError", "c": "True"}.get(bets.get("08-bet-ask", ""), "")
+    return with_bet(lines, marks, mine, lambda name: name == ASKED)
 
 
 def settle_who_answers(record: Record) -> dict[str, str | None]:
-    row = _by_code(record).get("backends.mps.is_macos_or_newer(14, 0)")
+    row = _by_code(record).get(ASKED)
     if row is None:
         return {"08-bet-ask": None}
     answers = {"False": "a", "RuntimeError": "b", "True": "c"}
@@ -99,6 +117,10 @@ def who_answers(budget: Budget) -> list[dict]:
 
 
 # --- 08-assignments -----------------------------------------------------------------------------------------
+
+
+LIAR = "mps.is_available ="
+"""How the assignment begins that the bet is about."""
 
 
 def headline_assignments(record: Record) -> Text:
@@ -153,12 +175,23 @@ def _effect(row: dict) -> tuple[str, bool]:
     return t("accepted, nothing happened", "已接受，什么也没发生"), False
 
 
-def draw_assignments(record: Record, ax: Any) -> None:
-    tiles(ax, [(row["code"], *_effect(row)) for row in record.rows])
+def draw_assignments(record: Record, bets: dict) -> Table:
+    """Each assignment and what came of it; the bet stands beside the one it is about."""
+    effects = [_effect(row) for row in record.rows]
+    lines = [["", t("what happened", "结果")]]
+    lines += [[row["code"], words] for row, (words, _) in zip(record.rows, effects, strict=True)]
+    said = {
+        "a": t("tensors change", "张量有变化"),
+        "b": t("only the answer changes", "只有回答变了"),
+        "c": t("refused", "被拒绝"),
+        "d": t("nothing happens", "什么也不发生"),
+    }
+    marks = {(at, 1): "told" for at, (_, bright) in enumerate(effects) if bright}
+    return with_bet(lines, marks, said.get(bets.get("08-bet-liar", ""), ""), lambda name: name.startswith(LIAR))
 
 
 def settle_assignments(record: Record) -> dict[str, str | None]:
-    row = next((row for row in record.rows if row["code"].startswith("mps.is_available =")), None)
+    row = next((row for row in record.rows if row["code"].startswith(LIAR)), None)
     if row is None:
         return {"08-bet-liar": None}
     if row["accepted"] != "yes":
@@ -234,15 +267,22 @@ def say_env_when(record: Record) -> Text:
     )
 
 
-def draw_env_when(record: Record, ax: Any) -> None:
+def draw_env_when(record: Record, bets: dict) -> Table:
+    """Whether each variable counts when it is set at each moment; the bet is a line of its own."""
     moments = [name for name in MOMENTS if name != "any"]
-    shades = {"yes": 0, "no": 1, "unclear": 2, "nobody reads it": 2, "not run": 2}
-    lines = []
-    for variable in dict.fromkeys(row["variable"] for row in record.rows):
+    lines, marks = [["", *(word(MOMENTS[moment]) for moment in moments)]], {}
+    for row, variable in enumerate(dict.fromkeys(row["variable"] for row in record.rows)):
         found = {row["moment"]: row["counted"] for row in record.rows if row["variable"] == variable}
-        marks = [found.get(moment, found.get("any", "not run")) for moment in moments]
-        lines.append((variable, [(word(COUNTED[mark]), shades[mark]) for mark in marks]))
-    grid(ax, [word(MOMENTS[moment]) for moment in moments], lines)
+        counted = [found.get(moment, found.get("any", "not run")) for moment in moments]
+        marks |= {(row, at): "told" for at, one in enumerate(counted, 1) if one == "no"}
+        lines.append([variable, *(word(COUNTED[one]) for one in counted)])
+    said = {"a": t("all too late", "全都太晚"), "b": t("some count", "有的有效"), "c": t("all count", "全都有效")}
+    mine = said.get(bets.get("08-bet-env", ""))
+    if mine is None:
+        return Table(lines, marks)
+    at = moments.index("after import") + 1
+    lines.append([t("as you bet", "按你押的"), *(mine * (one == at) for one in range(1, len(moments) + 1))])
+    return Table(lines, marks, [(len(lines) - 2, at)])
 
 
 def settle_env_when(record: Record) -> dict[str, str | None]:
@@ -359,18 +399,20 @@ def say_float32_loses(record: Record) -> Text:
     )
 
 
-def draw_float32_loses(record: Record, ax: Any) -> None:
-    grid(
-        ax,
-        ["float64", "float32", t("rewritten", "改写后")],
-        [
-            (
-                word(CASES_SAID[row["case"]]),
-                [(_number(row[column]), int(_lost(row, column))) for column in ("float64", "float32", "cured")],
-            )
-            for row in record.rows
-        ],
-    )
+def draw_float32_loses(record: Record, bets: dict) -> Table:
+    """Each result in float64, in float32 and rewritten; the bet stands beside the counter."""
+    columns = ("float64", "float32", "cured")
+    lines = [["", "float64", "float32", t("rewritten", "改写后")]]
+    lines += [[word(CASES_SAID[row["case"]]), *(_number(row[column]) for column in columns)] for row in record.rows]
+    marks = {
+        (row, at): "told"
+        for row, one in enumerate(record.rows)
+        for at, column in enumerate(columns, 1)
+        if _lost(one, column)
+    }
+    said = {"a": "10", "b": "0", "c": t("something else", "别的数")}
+    counter = word(CASES_SAID["count"])
+    return with_bet(lines, marks, said.get(bets.get("08-bet-counter", ""), ""), lambda name: name == counter)
 
 
 def settle_float32_loses(record: Record) -> dict[str, str | None]:
@@ -408,6 +450,15 @@ def float32_loses(budget: Budget) -> list[dict]:
 # --- 08-selectors -------------------------------------------------------------------------------------------
 
 
+CRASHES: dict[str, set[str]] = {
+    "a": set(),
+    "b": {"is_built()"},
+    "c": {"is_built()", "current_accelerator()"},
+    "d": {"is_built()", "current_accelerator()", "check_available=True"},
+}
+"""option -> the selectors that pick what does not work on a machine without a GPU."""
+
+
 def headline_selectors(record: Record) -> Text:
     wrong = {row["selector"] for row in record.rows if row["outcome"] != "best"}
     right = {row["selector"] for row in record.rows} - wrong
@@ -441,33 +492,33 @@ def say_selectors(record: Record) -> Text:
     )
 
 
-def draw_selectors(record: Record, ax: Any) -> None:
-    from course.lessons.l08_mps.machines import MACHINES
-
+def draw_selectors(record: Record, bets: dict) -> Table:
+    """What each selector picks on each machine; the bet is a line below the machine it is about."""
     names = list(dict.fromkeys(row["selector"] for row in record.rows))
-    said = {"best": (t("best", "最佳"), 0), "crash": (t("crash", "崩溃"), 1), "idle": (t("GPU idle", "GPU 闲着"), 2)}
+    said = {"best": t("best", "最佳"), "crash": t("crash", "崩溃"), "idle": t("GPU idle", "GPU 闲着")}
     found = {(row["machine"], row["selector"]): row for row in record.rows}
-    lines, colon = [], t(": ", "：")
+    lines, marks, placed, colon = [["", *names]], {}, [], t(": ", "：")
+    mine = CRASHES.get(bets.get("08-bet-selector", ""))
     for machine in dict.fromkeys(row["machine"] for row in record.rows):
         rows = [found[machine, name] for name in names]
-        lines.append(
-            (
-                word(MACHINES[machine].name),
-                [(f"{row['picked']}{colon}{said[row['outcome']][0]}", said[row["outcome"]][1]) for row in rows],
+        marks |= {(len(lines) - 1, at): "told" for at, row in enumerate(rows, 1) if row["outcome"] != "best"}
+        lines.append([word(MACHINES[machine].name), *(f"{row['picked']}{colon}{said[row['outcome']]}" for row in rows)])
+        if mine is not None and machine == "no driver":
+            placed = [(len(lines) - 1, at) for at in range(1, len(names) + 1)]
+            works = t("works", "能用")
+            lines.append(
+                [
+                    t("the same, as you bet", "同上，按你押的"),
+                    *(said["crash"] if name in mine else works for name in names),
+                ]
             )
-        )
-    grid(ax, [name.replace("=", "\n=") for name in names], lines)
+    return Table(lines, marks, placed)
 
 
 def settle_selectors(record: Record) -> dict[str, str | None]:
     crashes = {row["selector"] for row in record.rows if row["machine"] == "no driver" and row["outcome"] == "crash"}
-    answers = {
-        frozenset(): "a",
-        frozenset({"is_built()"}): "b",
-        frozenset({"is_built()", "current_accelerator()"}): "c",
-        frozenset({"is_built()", "current_accelerator()", "check_available=True"}): "d",
-    }
-    return {"08-bet-selector": answers.get(frozenset(crashes)) if record.rows else None}
+    answer = next((option for option, named in CRASHES.items() if named == crashes), None)
+    return {"08-bet-selector": answer if record.rows else None}
 
 
 def cuda_or_cpu() -> str:
@@ -555,50 +606,21 @@ def say_fallback_price(record: Record) -> Text:
     )
 
 
-def draw_fallback_price(record: Record, ax: Any) -> None:
-    """Each operation as a trip: down to the CPU, computing there, up again; time in units of the operation alone."""
-    from course.figures.style import colors, guide
-
-    blue, orange, *_ = colors()
-    gpu, cpu = t("GPU (imagined)", "GPU（假想）"), "CPU"
-    ax.figure.set_figheight(4.4)
-    heights = []
-    for number, row in enumerate(record.rows):
-        top = -2.6 * number
-        bottom, copy = top - 1, max(0.0, row["ratio"] - 1) / 2  # both copies are drawn equally long
-        there, back = copy, copy + 1
-        heights += [top, bottom]
-        ax.hlines([top, bottom], 0, back + copy, color=guide(), linewidth=0.8, linestyle=":")
-        ax.plot([0, there], [top, bottom], color=orange, linewidth=3, label="" if number else t("copy", "拷贝"))
-        ax.plot([back, back + copy], [bottom, top], color=orange, linewidth=3)
-        ax.plot(
-            [there, back],
-            [bottom, bottom],
-            color=blue,
-            linewidth=9,
-            solid_capstyle="butt",
-            label="" if number else t("compute", "计算"),
-        )
-        ax.vlines(1, bottom - 0.3, top + 0.15, color=guide(), linestyle="--", linewidth=1.2)
-        ax.plot([row["low"], row["high"]], [top, top], color=guide(), linewidth=2)
-        ax.plot(
-            row["ratio"],
-            top,
-            "o",
-            color=orange,
-            label="" if number else t("back, with its interval", "回来的时刻和区间"),
-        )
-        ax.text(
-            0,
-            top + 0.3,
-            f"{word(OPS[row['op']])}{t(': ', '：')}× {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
-        )
-    ax.set_yticks(heights, [gpu, cpu] * len(record.rows))
-    ax.set_ylim(min(heights, default=0) - 0.5, 0.9)
-    ax.set_xlim(0, 1.05 * max((row["high"] for row in record.rows), default=1))
-    ax.grid(axis="y", visible=False)
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)
-    ax.set_xlabel(t("time, 1 = the operation without the trip", "时间；1 = 不跑这一趟时，单算这个算子要的时间"))
+def draw_fallback_price(record: Record, bets: dict) -> Sheet:
+    """Time between two copies over time alone; the bet marks what is slowed more, or both as not slowed."""
+    rows = [
+        Ratio(word(OPS[row["op"]]), row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+        for row in record.rows
+    ]
+    places = {row["op"]: at for at, row in enumerate(record.rows)}
+    said = {
+        "a": (t("slowed more", "变慢得更多"), {places.get("relu", 0): "right"}),
+        "b": (t("slowed more", "变慢得更多"), {places.get("svd", 0): "right"}),
+        "c": (t("the same", "一样"), dict.fromkeys(places.values(), "middle")),
+    }
+    mine = said.get(bets.get("08-bet-fallback", ""))
+    sides = (t("with copies: faster", "带拷贝更快"), t("with copies: slower", "带拷贝更慢"))
+    return ratio_rows(rows, sides, Bet(mine[0], rows=mine[1]) if mine else None)
 
 
 def settle_fallback_price(record: Record) -> dict[str, str | None]:

@@ -10,13 +10,16 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import grid, ratios, tiles
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, middle, with_interval, word
+from course.figures.curves import trend
+from course.figures.kinds import Bar, Ratio, bars, ratio_rows, time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, pick, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON, MOMENTS
 from course.records import Record
-from course.timing.stats import median, median_interval
+from course.tables import Table, clip
+from course.timing.stats import median
 
 # --- 08-speed-mps -------------------------------------------------------------------------------------------
 
@@ -56,13 +59,14 @@ def say_speed_mps(record: Record) -> Text:
     )
 
 
-def draw_speed_mps(record: Record, ax: Any) -> None:
-    names = [f"{row['op']} {row['size']}²" for row in record.rows]
-    ratios(
-        ax,
-        record.rows,
-        names,
-        t("time on the GPU / on the CPU (left of 1: the GPU wins)", "GPU 耗时 / CPU 耗时（1 的左边：GPU 赢）"),
+def draw_speed_mps(record: Record, bets: dict) -> Sheet:
+    """No bet is made on it."""
+    return ratio_rows(
+        [
+            Ratio(f"{row['op']} {row['size']}²", row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+            for row in record.rows
+        ],
+        (word(WORDS["faster"]), word(WORDS["slower"])),
     )
 
 
@@ -131,16 +135,28 @@ def say_transfer_mps(record: Record) -> Text:
     return both(f"Time of one copy, fenced: {en}.", f"一次拷贝的耗时（等它做完）：{zh}。")
 
 
-def draw_transfer_mps(record: Record, ax: Any) -> None:
-    from course.figures import grouped
-
-    sizes = list(dict.fromkeys(row["kib"] for row in record.rows))
-    series = {}
-    for way, name in WAYS.items():
-        found = {row["kib"]: row["samples_ms"] for row in record.rows if row["way"] == way}
-        spans = [(found[size], median_interval(found[size])) for size in sizes if size in found]
-        series[word(name)] = [(median(times), span.low, span.high) for times, span in spans]
-    grouped(ax, [f"{size:,} KiB" for size in sizes], series, "ms", log=True, what=t("time of a copy", "一次拷贝的耗时"))
+def draw_transfer_mps(record: Record, bets: dict) -> Sheet:
+    """No bet is made on it."""
+    sizes = sorted({row["kib"] for row in record.rows})
+    found = {(row["way"], row["kib"]): median(row["samples_ms"]) for row in record.rows}
+    series = {word(name): [found.get((way, size)) for size in sizes] for way, name in WAYS.items()}
+    first, last = (
+        t(", ", "，").join(f"{name} {time_words(line[at] / 1e3)}" for name, line in series.items() if line[at])
+        for at in (0, -1)
+    )
+    return trend(
+        sizes,
+        {name: line for name, line in series.items() if any(line)},
+        t(
+            f"{sizes[0]:,} KiB: {first}; {sizes[-1]:,} KiB: {last}.",
+            f"{sizes[0]:,} KiB：{first}；{sizes[-1]:,} KiB：{last}。",
+        ),
+        across=t("size of the copy", "拷贝的大小"),
+        x_words=lambda size: f"{size:,.0f} KiB" if size < 1024 else f"{size / 1024:,.0f} MiB",
+        y_words=lambda ms: time_words(ms / 1e3),
+        log_x=True,
+        log_y=True,
+    )
 
 
 def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
@@ -201,11 +217,11 @@ def say_fence_mps(record: Record) -> Text:
     )
 
 
-def draw_fence_mps(record: Record, ax: Any) -> None:
-    from course.figures import samples
-
+def draw_fence_mps(record: Record, bets: dict) -> Sheet:
+    """No bet is made on it."""
     names = {"at once": t("read at once", "立刻读表"), "after synchronize": t("after synchronize()", "等完再读")}
-    samples(ax, {names[row["read"]]: row["samples_ms"] for row in record.rows}, "ms", log=True, what=t("time", "耗时"))
+    times = {row["read"]: median(row["samples_ms"]) for row in record.rows}
+    return bars([Bar(names[read], ms, time_words(ms / 1e3), read != "at once") for read, ms in times.items()])
 
 
 @experiment(
@@ -271,21 +287,20 @@ def say_fallback_mps(record: Record) -> Text:
     )
 
 
-def draw_fallback_mps(record: Record, ax: Any) -> None:
+def draw_fallback_mps(record: Record, bets: dict) -> Table:
+    """What became of each operation, by the moment at which the variable was set; no bet is made on it."""
     moments = {
         "never": t("never set", "不设"),
         **{name: word(MOMENTS[name]) for name in ("before import", "after import")},
     }
+    said = {"native": t("on the GPU", "在 GPU 上"), "on CPU": t("on the CPU", "在 CPU 上")}
     found = {(row["op"], row["moment"]): row["outcome"] for row in record.rows}
-    shades = {"native": 0, "on CPU": 2, "": 2}
-    grid(
-        ax,
-        list(moments.values()),
-        [
-            (op, [(found.get((op, moment), ""), shades.get(found.get((op, moment), ""), 1)) for moment in moments])
-            for op in dict.fromkeys(row["op"] for row in record.rows)
-        ],
-    )
+    lines, marks = [["", *moments.values()]], {}
+    for number, op in enumerate(dict.fromkeys(row["op"] for row in record.rows)):
+        outcomes = [found.get((op, moment), "") for moment in moments]
+        marks |= {(number, at): "told" for at, one in enumerate(outcomes, 1) if one not in ("native", "")}
+        lines.append([op, *(said.get(one, one) for one in outcomes)])
+    return Table(lines, marks)
 
 
 @experiment(
@@ -335,14 +350,11 @@ def say_float64_mps(record: Record) -> Text:
     )
 
 
-def draw_float64_mps(record: Record, ax: Any) -> None:
-    tiles(
-        ax,
-        [
-            (row["code"], row["said"][:30] if row["kind"] == "value" else row["kind"], row["kind"] == "value")
-            for row in record.rows
-        ],
-    )
+def draw_float64_mps(record: Record, bets: dict) -> Table:
+    """Each attempt with its result or the kind of its error; no bet is made on it."""
+    lines = [["", t("result", "结果")]]
+    lines += [[row["code"], clip(row["said"]) if row["kind"] == "value" else row["kind"]] for row in record.rows]
+    return Table(lines, {(at, 1): "told" for at, row in enumerate(record.rows) if row["kind"] != "value"})
 
 
 @experiment(
@@ -399,8 +411,11 @@ def say_repeat_mps(record: Record) -> Text:
     )
 
 
-def draw_repeat_mps(record: Record, ax: Any) -> None:
-    tiles(ax, [(word(PAIRS[row["pair"]]), pick(_outcome(row)), row["outcome"] != "no") for row in record.rows])
+def draw_repeat_mps(record: Record, bets: dict) -> Table:
+    """What was compared, and whether its bits were equal; no bet is made on it."""
+    lines = [["", t("bit by bit", "逐位比较")]]
+    lines += [[word(PAIRS[row["pair"]]), pick(_outcome(row))] for row in record.rows]
+    return Table(lines, {(at, 1): "told" for at, row in enumerate(record.rows) if row["outcome"] == "no"})
 
 
 @experiment(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import ratios
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
+from course.figures.kinds import Bar, Ratio, bars, ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
@@ -59,24 +58,20 @@ def say_memory_mps(record: Record) -> Text:
     )
 
 
-def draw_memory_mps(record: Record, ax: Any) -> None:
-    places = range(len(record.rows))
-    ax.barh(
-        [p - 0.2 for p in places],
-        [row["allocated_mib"] for row in record.rows],
-        0.38,
-        label=t("by tensors", "张量占用"),
+def draw_memory_mps(record: Record, bets: dict) -> Sheet:
+    """What the driver holds at each moment, and how much of it tensors hold; no bet is made on it."""
+    return bars(
+        [
+            Bar(
+                word(MOMENTS[row["moment"]]),
+                row["driver_mib"],
+                f"{row['driver_mib']:.0f} MiB",
+                row["moment"] in ("before", "made"),
+                t(f"tensors: {row['allocated_mib']:.0f} MiB", f"张量：{row['allocated_mib']:.0f} MiB"),
+            )
+            for row in record.rows
+        ]
     )
-    ax.barh(
-        [p + 0.2 for p in places],
-        [row["driver_mib"] for row in record.rows],
-        0.38,
-        label=t("by the driver", "驱动占用"),
-    )
-    ax.set_yticks(list(places), [word(MOMENTS[row["moment"]]) for row in record.rows])
-    ax.invert_yaxis()
-    ax.set_xlabel(t("memory held (MiB)", "占用的内存（MiB）"))
-    ax.legend()
 
 
 @experiment(
@@ -147,13 +142,14 @@ def say_half_mps(record: Record) -> Text:
     )
 
 
-def draw_half_mps(record: Record, ax: Any) -> None:
-    names = [f"{row['format']} {row['size']}²" for row in record.rows]
-    ratios(
-        ax,
-        record.rows,
-        names,
-        t("time / that of float32 (left of 1: faster)", "耗时 / float32 的耗时（1 的左边：更快）"),
+def draw_half_mps(record: Record, bets: dict) -> Sheet:
+    """No bet is made on it."""
+    return ratio_rows(
+        [
+            Ratio(f"{row['format']} {row['size']}²", row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+            for row in record.rows
+        ],
+        (t("faster than float32", "比 float32 快"), t("slower than float32", "比 float32 慢")),
     )
 
 

@@ -182,7 +182,7 @@ def memory(*held):
 
 
 BRANCHES = {
-    "08-who-answers": [answers(("query", "value"), ("act", "RuntimeError")), answers(("query", "value"))],
+    "08-who-answers": [[*asked("value", "True"), *answers(("act", "RuntimeError"))]],
     "08-float32-loses": [lost(("0.0", "10.0"), ("10.0", "10.0")), lost(("0.0", "0.0"), ("0.0", "10.0"))],
     "08-selectors": [machines(a="crash", b="idle"), machines(a="crash", b="idle", c="best")],
     "08-fallback-price": [[{**row, "low": None, "high": None, "rounds": 4} for row in copies(2.0, 1.1)]],
