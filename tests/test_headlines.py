@@ -5,7 +5,6 @@ Looked at: the invented rows of every branch (``ROWS``, ``FURTHER`` and ``SHOWN`
 
 from __future__ import annotations
 
-import inspect
 import re
 from unicodedata import east_asian_width
 
@@ -21,13 +20,8 @@ from tests.lessons.live import check_picture, record_of
 from tests.test_bet_rows import BETS
 from tests.test_every_experiment import EXPERIMENTS, examples
 
-NOT_YET = {
-    "07_precision", "08_mps",
-}  # fmt: skip
-"""Lessons whose experiments lack headlines, or pictures that show a bet: take one out when it is done, put none in."""
 NOT_DRAWN: dict[str, str] = {}
 """Bets that have no place in the picture of what came out, and why; they stand below it in words."""
-DONE = sorted(name for name, one in EXPERIMENTS.items() if one.lesson not in NOT_YET)
 RECORDINGS = sorted(LESSONS.glob("*/recordings/*.json"))
 
 
@@ -60,7 +54,7 @@ def faults(text, code):
     return found
 
 
-@pytest.mark.parametrize("name", DONE)
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_a_headline_can_be_repeated(name):
     assert EXPERIMENTS[name].headline, f"{name}: write headline_{EXPERIMENTS[name].function.__name__}(record)"
     for record in records(name):
@@ -69,15 +63,13 @@ def test_a_headline_can_be_repeated(name):
         assert not wrong and set(said) == set(LANGUAGES)
 
 
-@pytest.mark.parametrize("name", DONE)
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_a_recording_says_something(name):
     said = [headline_of(load(path), EXPERIMENTS[name]) for path in RECORDINGS if path.name.startswith(f"{name}--")]
     assert not [one for one in said if one in OPEN]
 
 
-@pytest.mark.parametrize(
-    "bet", sorted(bet for bet, item in BETS.items() if item.experiment in DONE and bet not in NOT_DRAWN)
-)
+@pytest.mark.parametrize("bet", sorted(bet for bet, item in BETS.items() if bet not in NOT_DRAWN))
 def test_the_picture_shows_every_bet_there_can_be(bet):
     """On the rows of every outcome; without a bet the picture shows none."""
     item = BETS[bet]
@@ -99,7 +91,6 @@ def test_the_picture_shows_every_bet_there_can_be(bet):
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_every_recording_becomes_a_block(code):
-    """Also of lessons that have no headlines yet; their numbers then stand open."""
     with speaking(code):
         for path in RECORDINGS:
             record = load(path)
@@ -107,17 +98,3 @@ def test_every_recording_becomes_a_block(code):
             first = str(shown).splitlines()[0]
             assert not shown.headline or first.rstrip("。.") in shown.headline.replace("`", "")
             assert "📼" in shown.small
-
-
-def done(experiment):
-    """Whether it has a headline, and a picture that can show a bet."""
-    return experiment.headline and "bets" in inspect.signature(experiment.draw).parameters
-
-
-def test_a_lesson_that_is_done_is_taken_out():
-    lessons = {one.lesson for one in EXPERIMENTS.values()}
-    assert NOT_YET <= {lesson for lesson in lessons if not all(map(done, of(lesson)))}
-
-
-def of(lesson):
-    return [one for one in EXPERIMENTS.values() if one.lesson == lesson]

@@ -13,20 +13,15 @@ import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, sci
+from course.experiment.words import NOTHING, TOO_NOISY, sci
+from course.figures.kinds import Bar, Bet, bars, times
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
 from course.rounding import cut_bits, keep_bits, product, relative_error, rounded
 from course.timing.stats import median, median_interval
 
 LESSON = "07_precision"
-NAMES_SAID = {
-    "float32": both("float32", "float32"),
-    "tf32": both("TF32 inputs", "输入舍入到 TF32"),
-    "float16": both("float16", "float16"),
-    "bfloat16": both("bfloat16 inputs", "输入舍入到 bfloat16"),
-    "tf32, mean removed": both("TF32 inputs, mean removed first", "先减去均值，再舍入到 TF32"),
-}
 NAMES = ("float32", "tf32", "bfloat16")
 
 
@@ -36,29 +31,17 @@ def spread(values: list[float]) -> str:
     return f"{sci(median(values))} [{sci(interval.low)}, {sci(interval.high)}]"
 
 
+def one_in(error: float) -> str:
+    """A relative error as people say it: 1 in 340."""
+    if error >= 0.5:
+        return f"{error:.2g}"
+    part = f"{float(f'{1 / error:.2g}'):,.0f}"
+    return t(f"1 in {part}", f"{part} 分之一")
+
+
 def pick_rows(record: Record, value: str, **wanted: Any) -> list[float]:
     """The column ``value`` of the rows that carry all wanted values."""
     return [row[value] for row in record.rows if all(row.get(key) == one for key, one in wanted.items())]
-
-
-def curves(record: Record, value: str, x: str, series: str, names: dict[str, Text]) -> tuple[list, dict]:
-    """x values and one list of medians per series, named in the language of the figure."""
-    xs = sorted({row[x] for row in record.rows})
-    found = [name for name in names if any(row[series] == name for row in record.rows)]
-    return xs, {
-        t(names[name]["en"], names[name]["zh"]): [
-            median(pick_rows(record, value, **{x: one, series: name}) or [float("nan")]) for one in xs
-        ]
-        for name in found
-    }
-
-
-def decades(axis: Any) -> None:
-    """Powers of ten as ticks of a logarithmic axis."""
-    from matplotlib.ticker import LogFormatterSciNotation, LogLocator
-
-    axis.set_major_locator(LogLocator(numticks=9))
-    axis.set_major_formatter(LogFormatterSciNotation())
 
 
 # --- 07-error-vs-k ------------------------------------------------------------------------------------------
@@ -71,6 +54,20 @@ def _growth(record: Record, value: str, name: str) -> float | None:
         return None
     first, last = (median(pick_rows(record, value, k=k, format=name)) for k in (ks[0], ks[-1]))
     return last / first if first else None
+
+
+def headline_error_vs_k(record: Record) -> Text:
+    growth = _growth(record, "relative", "tf32")
+    if growth is None:
+        return TOO_NOISY
+    if growth >= 2:
+        grown = times(growth)
+        return both(
+            f"In longer sums, TF32's relative error grew {grown} times.", f"求和变长，TF32 的相对误差变成 {grown} 倍。"
+        )
+    if growth <= 0.5:
+        return both("In longer sums, TF32's relative error even shrank.", "求和变长，TF32 的相对误差反而变小了。")
+    return both("Longer sums do not make TF32's relative error larger.", "求和再加长，TF32 的相对误差也没变大。")
 
 
 def say_error_vs_k(record: Record) -> Text:
@@ -91,29 +88,22 @@ def say_error_vs_k(record: Record) -> Text:
     )
 
 
-def draw_error_vs_k(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    names = {name: NAMES_SAID[name] for name in ("bfloat16", "tf32", "float32")}
-    xs, series = curves(record, "relative", "k", "format", names)
-    _, typical = curves(
-        record,
-        "typical",
-        "k",
-        "format",
-        {"tf32": both("TF32 inputs: error of an entry, absolute", "TF32 输入：单个结果的绝对误差")},
-    )
-    lines(
-        ax,
-        xs,
-        {**series, **typical},
-        log_x=True,
-        log_y=True,
-        xlabel=t("terms in each sum (k)", "每个求和的项数 k"),
-        ylabel=t("error / result, and error", "误差 / 结果，以及误差"),
-    )
-    decades(ax.yaxis)
-    ax.legend(loc="center", bbox_to_anchor=(0.5, 0.4))
+def draw_error_vs_k(record: Record, bets: dict) -> Sheet:
+    """How many times larger error, result and their quotient are in the longest sums than in the shortest."""
+    relative, typical = _growth(record, "relative", "tf32"), _growth(record, "typical", "tf32")
+    grown = {
+        t("error", "误差"): typical,
+        t("result", "结果"): typical / relative,
+        t("error / result", "误差 / 结果"): relative,
+    }
+    rows = [
+        Bar(name, value, t(f"{times(value)}×", f"{times(value)} 倍"), quiet=place < 2)
+        for place, (name, value) in enumerate(grown.items())
+    ]
+    bet, mine = None, {"a": 1000, "b": 1, "c": 32}.get(bets.get("07-bet-k", ""))
+    if mine:
+        bet = Bet(t("the same", "不变") if mine == 1 else t(f"{mine:,}×", f"{mine:,} 倍"), rows=[2], span=(0, mine))
+    return bars(rows, bet)
 
 
 def settle_error_vs_k(record: Record) -> dict[str, str | None]:
@@ -161,6 +151,17 @@ def _last(record: Record) -> dict[str, tuple[int, float]]:
     return {row["format"]: (row["added"], row["shown"]) for row in record.rows}
 
 
+def headline_counter(record: Record) -> Text:
+    answer, (_, shown) = settle_counter(record)["07-bet-counter"], _last(record).get("bfloat16", (0, 0.0))
+    return {
+        "a": both("Counting by ones, bfloat16 made no mistake.", "一个一个加，bfloat16 一次都没数错。"),
+        "b": both("Counting by ones, bfloat16 ends a little off.", "一个一个加，bfloat16 最后差了一点。"),
+        "c": both(
+            f"Counting by ones, bfloat16 gets no further than {shown:g}.", f"一个一个加，bfloat16 只能数到 {shown:g}。"
+        ),
+    }.get(answer or "", TOO_NOISY)
+
+
 def say_counter(record: Record) -> Text:
     last = _last(record)
     if not last:
@@ -178,19 +179,20 @@ def say_counter(record: Record) -> Text:
     )
 
 
-def draw_counter(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    names = {
-        "float32": both("float32", "float32"),
-        "float16": both("float16", "float16"),
-        "tf32": both("10-bit mantissa (TF32's)", "10 位尾数（同 TF32）"),
-        "bfloat16": both("bfloat16", "bfloat16"),
+def draw_counter(record: Record, bets: dict) -> Sheet:
+    """Where the counter of each format ends; the bet says how far that of bfloat16 gets."""
+    last = _last(record)
+    names = {"tf32": t("10-bit mantissa (TF32's)", "10 位尾数（同 TF32）")}
+    rows = [Bar(names.get(name, name), shown, f"{shown:g}", name != "bfloat16") for name, (_, shown) in last.items()]
+    added, bet = last["bfloat16"][0], None
+    words = {
+        "a": (t(f"{added}", f"{added}"), 1.0),
+        "b": (t("a few per cent off", "差百分之几"), 0.97),
+        "c": (t("far below", "远远不到"), 0.5),
     }
-    xs, series = curves(record, "shown", "added", "format", names)
-    lines(ax, xs, series, xlabel=t("additions of 1", "加 1 的次数"), ylabel=t("the sum shown", "显示的和"))
-    for line in ax.lines:
-        line.set_markevery(7)
+    if mine := words.get(bets.get("07-bet-counter", "")):
+        bet = Bet(mine[0], rows=[list(last).index("bfloat16")], span=(0, mine[1] * added))
+    return bars(rows, bet)
 
 
 def settle_counter(record: Record) -> dict[str, str | None]:
@@ -227,6 +229,22 @@ def _errors(record: Record, operation: str) -> dict[str, float]:
     return {row["permission"]: row["relative"] for row in record.rows if row["operation"] == operation}
 
 
+def headline_onednn(record: Record) -> Text:
+    matmul, model = _errors(record, "matmul"), _errors(record, "simulated")
+    if len(matmul) < 4 or "bf16" not in model:
+        return TOO_NOISY
+    return {
+        "a": both("Allow bf16, and oneDNN really uses it here.", "一允许 bf16，oneDNN 在这里就真用上了。"),
+        "b": both(
+            "bf16 was allowed, yet the matrix product stays as good as float32.",
+            "允许了 bf16，矩阵乘却仍是 float32 的精度。",
+        ),
+    }.get(
+        settle_onednn(record)["07-bet-onednn"] or "",
+        both("With bf16 allowed, the error lies between float32's and bf16's.", "允许 bf16 后，误差落在两种格式之间。"),
+    )
+
+
 def say_onednn(record: Record) -> Text:
     matmul, model = _errors(record, "matmul"), _errors(record, "simulated")
     if len(matmul) < 4 or "bf16" not in model:
@@ -254,23 +272,20 @@ def say_onednn(record: Record) -> Text:
     )
 
 
-def draw_onednn(record: Record, ax: Any) -> None:
-    from course.figures import grouped
-
-    operations = [name for name in ("matmul", "conv", "rnn") if _errors(record, name)]
-    series = {
-        f"{permission}": [(_errors(record, name)[permission],) * 3 for name in operations]
-        for permission in ("ieee", "tf32", "bf16")
+def draw_onednn(record: Record, bets: dict) -> Sheet:
+    """The error of a matrix product; the bet says which of the outer rows the middle one is like."""
+    matmul, model = _errors(record, "matmul"), _errors(record, "simulated")
+    rows = [
+        Bar(t("ieee asked for", "要求 ieee"), matmul["ieee"], one_in(matmul["ieee"]), quiet=True),
+        Bar(t("bf16 allowed", "允许 bf16"), matmul["bf16"], one_in(matmul["bf16"])),
+        Bar(t("inputs really in bf16", "输入真的舍入到 bf16"), model["bf16"], one_in(model["bf16"]), quiet=True),
+    ]
+    said = {
+        "a": (t("bf16's error", "bf16 的误差"), model["bf16"]),
+        "b": (t("float32's error", "float32 的误差"), matmul["ieee"]),
     }
-    grouped(ax, operations, series, "", what=t("relative error against float64", "对 float64 的相对误差"), log=True)
-    for permission, dash in (("tf32", ":"), ("bf16", "--")):
-        level = _errors(record, "simulated").get(permission)
-        if level:
-            ax.axvline(level, linestyle=dash, color="#8A8A8A")
-            ax.text(level, -0.5, f" {permission}", va="top", ha="left", fontsize=9)
-    ax.set_xlim(2e-8, 3e-2)
-    ax.legend(loc="lower right")
-    decades(ax.xaxis)
+    mine = said.get(bets.get("07-bet-onednn", ""))
+    return bars(rows, Bet(mine[0], rows=[1], span=(0, mine[1])) if mine else None)
 
 
 def settle_onednn(record: Record) -> dict[str, str | None]:
@@ -353,11 +368,33 @@ def largest_of(entries: int) -> float:
 
 def _foretold(record: Record) -> dict[str, list[float]]:
     """way -> for each draw the largest error to expect among SIDE * SIDE entries."""
-    times = largest_of(SIDE * SIDE)
+    largest = largest_of(SIDE * SIDE)
     found: dict[str, list[float]] = {}
     for row in record.rows:
-        found.setdefault(row["way"], []).append(times * row["typical"])
+        found.setdefault(row["way"], []).append(largest * row["typical"])
     return found if set(found) == set(WAYS) else {}
+
+
+def headline_documented(record: Record) -> Text:
+    foretold = _foretold(record)
+    if not foretold:
+        return TOO_NOISY
+    if all(abs(median(values) / LARGEST - 1) > FAR for values in foretold.values()):
+        return both(
+            "The documentation's TF32 error fits neither rounding nor cutting off.",
+            "文档里的 TF32 误差，舍入和截断都解释不了。",
+        )
+    return {
+        "a": both(
+            "The documentation's TF32 error fits rounding, not cutting off.", "文档里的 TF32 误差符合舍入，不符合截断。"
+        ),
+        "b": both(
+            "The documentation's TF32 error fits cutting off, not rounding.", "文档里的 TF32 误差符合截断，不符合舍入。"
+        ),
+        "c": both(
+            "The documentation's TF32 error fits rounding and cutting off.", "文档里的 TF32 误差，两种说法都符合。"
+        ),
+    }.get(settle_documented(record)["07-bet-page"] or "", TOO_NOISY)
 
 
 def say_documented(record: Record) -> Text:
@@ -378,27 +415,15 @@ def say_documented(record: Record) -> Text:
     )
 
 
-def draw_documented(record: Record, ax: Any) -> None:
-    from course.figures import samples
-    from course.figures.style import guide
-
-    found = _foretold(record)
-    samples(
-        ax,
-        {t(name["en"], name["zh"]): found.get(way, []) for way, name in WAYS.items()},
-        "",
-        what=t("largest error to expect; a dot is one draw", "预计的最大误差，一个点是一次抽样"),
-    )
-    ax.axvline(LARGEST, color=guide(), linestyle="--", linewidth=1.3)
-    ax.annotate(
-        t(f"the documentation, on an A100: {LARGEST}", f"文档，A100 上：{LARGEST}"),
-        (LARGEST, 0.5),
-        xytext=(6, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=9,
-    )
-    ax.set_xlim(left=0)
+def draw_documented(record: Record, bets: dict) -> Sheet:
+    """The error that the documentation prints, and the two that are foretold; the bet names those that fit."""
+    rows = [Bar(t("measured on an A100", "A100 上测得"), LARGEST, f"{LARGEST:.2f}", quiet=True)]
+    rows += [
+        Bar(t(f"if {WAYS[way]['en']}", f"如果{WAYS[way]['zh']}"), median(values), f"{median(values):.2f}")
+        for way, values in _foretold(record).items()
+    ]
+    mine = {"a": [1], "b": [2], "c": [1, 2]}.get(bets.get("07-bet-page", ""))
+    return bars(rows, Bet(t("fits", "符合"), rows=mine) if mine else None)
 
 
 def settle_documented(record: Record) -> dict[str, str | None]:

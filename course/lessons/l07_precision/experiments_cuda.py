@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import apart
 from course.experiment.new_process import rows_of
-from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, VERDICTS, sci
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, sci, with_interval, word
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l07_precision.experiments import LESSON, curves, decades, pick_rows
+from course.lessons.l07_precision.experiments import LESSON, one_in, pick_rows
 from course.records import Record
+from course.tables import Table
 from course.timing.stats import median
 
 CUDA_PROBES = "course.lessons.l07_precision.probes_cuda"
@@ -36,6 +36,27 @@ def _who(record: Record) -> dict[str, dict[str, float]]:
     return found
 
 
+def headline_who_cuda(record: Record) -> Text:
+    start = _who(record).get("as it comes")
+    if not start:
+        return TOO_NOISY
+    coarse = {name for name, error in start.items() if error > LOW}
+    if not coarse:
+        return both(
+            "Untouched, this GPU computes as exactly as float32.", "默认设置下，这块 GPU 算得和 float32 一样精确。"
+        )
+    if coarse == set(start):
+        return both(
+            "Untouched, every operation here is coarser than float32.", "默认设置下，每种运算都比 float32 粗糙。"
+        )
+    if "conv" in coarse and "matmul" not in coarse:
+        return both(
+            "Untouched, convolutions are coarser than float32 here, matrix products are not.",
+            "默认设置下，卷积比 float32 粗糙，矩阵乘不会。",
+        )
+    return both("Untouched, some operations here are coarser than float32.", "默认设置下，部分运算比 float32 粗糙。")
+
+
 def say_who_cuda(record: Record) -> Text:
     seen = _who(record)
     if "as it comes" not in seen:
@@ -52,26 +73,22 @@ def say_who_cuda(record: Record) -> Text:
     )
 
 
-def draw_who_cuda(record: Record, ax: Any) -> None:
-    from course.figures import grouped
-
+def draw_who_cuda(record: Record, bets: dict) -> Table:
+    """The relative error of each operation under each setting; no bet is made on it."""
     seen = _who(record)
     operations = list(next(iter(seen.values())))
-    labels = [
-        t("as it comes", "默认")
-        if setting == "as it comes"
-        else setting.replace(".fp32", ".\nfp32").replace("matmul_prec", "matmul_\nprec")
-        for setting in seen
+    names = {"as it comes": t("nothing set", "什么都不设")}
+    lines = [["", *operations]]
+    lines += [
+        [names.get(setting, setting), *(one_in(one[name]) for name in operations)] for setting, one in seen.items()
     ]
-    grouped(
-        ax,
-        labels,
-        {name: [(one[name],) * 3 for one in seen.values()] for name in operations},
-        "",
-        what=t("relative error against float64", "对 float64 的相对误差"),
-        log=True,
-    )
-    decades(ax.xaxis)
+    coarse = {
+        (row, at): "told"
+        for row, one in enumerate(seen.values())
+        for at, name in enumerate(operations, 1)
+        if one[name] > LOW
+    }
+    return Table(lines, coarse)
 
 
 @experiment(
@@ -98,6 +115,21 @@ DEPTH = {
 }
 
 
+def headline_depth_cuda(record: Record) -> Text:
+    last = max(row["k"] for row in record.rows)
+    seen = {name: pick_rows(record, "relative", k=last, setting=name) for name in DEPTH}
+    if not all(seen.values()):
+        return TOO_NOISY
+    real, plain, simulated = (median(seen[name]) for name in ("tf32", "ieee", "simulated"))
+    if real < 3 * plain:
+        return both("TF32 was allowed, and the error stays float32's.", "允许了 TF32，误差却还是 float32 的水平。")
+    if 0.8 < real / simulated < 1.25:
+        return both("Our simulated TF32 errs as much as the real one.", "我们模拟的 TF32，误差和真的一样大。")
+    if real > simulated:
+        return both("The real TF32 errs more than our simulation.", "真的 TF32 比我们模拟的误差更大。")
+    return both("The real TF32 errs less than our simulation.", "真的 TF32 比我们模拟的误差更小。")
+
+
 def say_depth_cuda(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -111,20 +143,11 @@ def say_depth_cuda(record: Record) -> Text:
     )
 
 
-def draw_depth_cuda(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    xs, series = curves(record, "relative", "k", "setting", DEPTH)
-    lines(
-        ax,
-        xs,
-        series,
-        log_x=True,
-        log_y=True,
-        xlabel=t("terms in each sum (k)", "每个求和的项数 k"),
-        ylabel=t("error / result", "误差 / 结果"),
-    )
-    decades(ax.yaxis)
+def draw_depth_cuda(record: Record, bets: dict) -> Sheet:
+    """The relative error in the longest sums; no bet is made on it."""
+    last = max(row["k"] for row in record.rows)
+    errors = {name: median(pick_rows(record, "relative", k=last, setting=name)) for name in DEPTH}
+    return bars([Bar(word(DEPTH[name]), error, one_in(error), name == "ieee") for name, error in errors.items()])
 
 
 @experiment(
@@ -145,6 +168,14 @@ def depth_cuda(budget: Budget) -> list[dict]:
 # --- 07-speed-cuda ------------------------------------------------------------------------------------------
 
 
+def headline_speed_cuda(record: Record) -> Text:
+    return {
+        "a": both("TF32 is faster here, in every case.", "在这里，TF32 每一种情况都更快。"),
+        "b": both("TF32 is faster in some cases, not in all.", "TF32 有的情况更快，不是全都快。"),
+        "c": both("TF32 saves no time on this GPU.", "在这块 GPU 上，TF32 不省时间。"),
+    }.get(settle_speed_cuda(record)["07-bet-speed"] or "", TOO_NOISY)
+
+
 def say_speed_cuda(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -152,8 +183,7 @@ def say_speed_cuda(record: Record) -> Text:
     def line(row: dict, code: str) -> str:
         colon, comma = (": ", ", ") if code == "en" else ("：", "，")
         return (
-            f"{row['operation']} {row['size']}{colon}{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]{comma}"
-            f"{VERDICTS[row['verdict']][code]}"
+            f"{row['operation']} {row['size']}{colon}{with_interval(row, code)}{comma}{VERDICTS[row['verdict']][code]}"
         )
 
     doubt = both("", "")
@@ -168,14 +198,26 @@ def say_speed_cuda(record: Record) -> Text:
     )
 
 
-def draw_speed_cuda(record: Record, ax: Any) -> None:
-    rows = record.rows
-    ratios(
-        ax,
-        rows,
-        [f"{row['operation']} {row['size']}" for row in rows],
-        what=t("time with TF32 / without (left of 1: faster)", "允许 TF32 / 禁止 的耗时比（1 的左边：更快）"),
-    )
+def draw_speed_cuda(record: Record, bets: dict) -> Sheet:
+    """A bet on "some" is drawn as the largest size on the left and the smallest in the middle."""
+    rows = [
+        Ratio(f"{row['operation']} {row['size']}", row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+        for row in record.rows
+    ]
+    sizes, bet, mine = [row["size"] for row in record.rows], None, bets.get("07-bet-speed")
+    some = {
+        at: "left" if size == max(sizes) else "middle"
+        for at, size in enumerate(sizes)
+        if size in (min(sizes), max(sizes))
+    }
+    if mine:
+        words, sides = {
+            "a": (t("faster", "更快"), dict.fromkeys(range(len(rows)), "left")),
+            "b": (t("only some", "只有一部分"), some),
+            "c": (t("the same", "一样"), dict.fromkeys(range(len(rows)), "middle")),
+        }[mine]
+        bet = Bet(words, rows=sides)
+    return ratio_rows(rows, (t("TF32 is faster", "TF32 更快"), t("TF32 is slower", "TF32 更慢")), bet)
 
 
 def settle_speed_cuda(record: Record) -> dict[str, str | None]:
@@ -206,6 +248,18 @@ def _first(record: Record) -> dict[tuple[str, str], dict]:
     return {(row["operation"], row["setting"]): row for row in record.rows if row["place"] == 1}
 
 
+def headline_kernels_cuda(record: Record) -> Text:
+    found = _first(record)
+    if len(found) < 4:
+        return TOO_NOISY
+    changed = sum(found[name, "ieee"]["kernel"] != found[name, "tf32"]["kernel"] for name in ("matmul", "conv"))
+    return (
+        both("The same kernels run, TF32 allowed or not.", "允不允许 TF32，跑的都是同样的 kernel。"),
+        both("Allow TF32, and one of two operations runs another kernel.", "允许 TF32，两种运算里有一种换了 kernel。"),
+        both("Allow TF32, and other kernels run.", "一允许 TF32，跑的 kernel 就换了。"),
+    )[changed]
+
+
 def say_kernels_cuda(record: Record) -> Text:
     found = _first(record)
     if len(found) < 4:
@@ -229,15 +283,14 @@ def say_kernels_cuda(record: Record) -> Text:
     )
 
 
-def draw_kernels_cuda(record: Record, ax: Any) -> None:
-    rows = list(_first(record).values())
-    names = apart(row["kernel"] for row in rows)
-    bars = ax.barh(range(len(rows)), [row["mean_us"] for row in rows])
-    ax.bar_label(bars, [names[row["kernel"]] for row in rows], padding=3, fontsize=7)
-    ax.set_yticks(range(len(rows)), [f"{row['operation']}, {row['setting']}" for row in rows])
-    ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.margins(x=0.9)
-    ax.set_xlabel(t("time of the kernel (µs)", "kernel 耗时（µs）"))
+def draw_kernels_cuda(record: Record, bets: dict) -> Table:
+    """The longest kernel of each operation under both settings; no bet is made on it."""
+    found = _first(record)
+    names = apart(row["kernel"] for row in found.values())
+    lines = [["", t("TF32 forbidden", "禁止 TF32"), t("TF32 allowed", "允许 TF32")]]
+    for name in dict.fromkeys(operation for operation, _ in found):
+        lines.append([name, *(names[found[name, setting]["kernel"]] for setting in ("ieee", "tf32"))])
+    return Table(lines, {(row, 2): "told" for row, line in enumerate(lines[1:]) if line[1] != line[2]})
 
 
 @experiment(
@@ -265,6 +318,20 @@ def _pairs(record: Record) -> dict[tuple[str, int], dict[int, float]]:
     return {key: one for key, one in found.items() if len(one) == 2}
 
 
+def headline_reduction_cuda(record: Record) -> Text:
+    pairs = _pairs(record)
+    if not pairs:
+        return TOO_NOISY
+    worse = sum(one[1] > 1.1 * one[0] for one in pairs.values())
+    if not worse:
+        return both("Reduced-precision sums cost no accuracy here.", "在这里，归约降精度没有损失精度。")
+    if worse < len(pairs):
+        return both("Reduced-precision sums make some products less exact.", "归约降精度，有些矩阵乘会变得不那么准。")
+    return both(
+        "Reduced-precision sums make every product here less exact.", "归约降精度，这里的矩阵乘全都变得不那么准。"
+    )
+
+
 def say_reduction_cuda(record: Record) -> Text:
     pairs = _pairs(record)
     if not pairs:
@@ -276,22 +343,12 @@ def say_reduction_cuda(record: Record) -> Text:
     return both(f"Relative error with reduced-precision reductions {en}.", f"归约降精度时的相对误差：{zh}。")
 
 
-def draw_reduction_cuda(record: Record, ax: Any) -> None:
-    from course.figures import grouped
-
+def draw_reduction_cuda(record: Record, bets: dict) -> Table:
+    """The relative error of each product with the switch off and on; no bet is made on it."""
     pairs = _pairs(record)
-    grouped(
-        ax,
-        [f"{dtype}, k = {k}" for dtype, k in pairs],
-        {
-            t("allowed", "允许"): [(one[1],) * 3 for one in pairs.values()],
-            t("forbidden", "禁止"): [(one[0],) * 3 for one in pairs.values()],
-        },
-        "",
-        log=True,
-        what=t("relative error against float64", "对 float64 的相对误差"),
-    )
-    decades(ax.xaxis)
+    lines = [["", t("forbidden", "禁止"), t("allowed", "允许")]]
+    lines += [[f"{dtype}, k = {k}", one_in(one[0]), one_in(one[1])] for (dtype, k), one in pairs.items()]
+    return Table(lines, {(row, 2): "told" for row, one in enumerate(pairs.values()) if one[1] > 1.1 * one[0]})
 
 
 @experiment(

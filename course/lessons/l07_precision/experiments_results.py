@@ -8,14 +8,35 @@ import torch
 from torch import Tensor
 
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY, word
+from course.figures.curves import trend
+from course.figures.kinds import Bar, Bet, bars
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l07_precision.experiments import LESSON, NAMES, NAMES_SAID, curves, decades, pick_rows, spread
+from course.lessons.l07_precision.experiments import LESSON, NAMES, one_in, pick_rows, spread
 from course.records import Record
 from course.rounding import product, relative_error
 from course.timing.stats import median, median_interval
 
 # --- 07-neighbours ------------------------------------------------------------------------------------------
+
+
+def headline_neighbours(record: Record) -> Text:
+    stories = ("float32", "tf32", "tf32, mean removed")
+    shares = [pick_rows(record, "share", story=story, offset=100) for story in stories]
+    if not all(shares):
+        return TOO_NOISY
+    plain, low, cured = map(median, shares)
+    if plain - low < 0.1:
+        return both("Even far from zero, TF32 finds the nearest neighbours.", "就算离原点很远，TF32 也找得对最近邻。")
+    most = low < 0.1 * plain
+    lost = both(
+        f"Far from zero, TF32 loses {'nearly every neighbour' if most else 'neighbours'}",
+        f"离原点一远，TF32 就{'几乎找不到邻居' if most else '会找错邻居'}",
+    )
+    if plain - cured < 0.1:
+        return both(f"{lost['en']}; removing the mean cures it.", f"{lost['zh']}，减去均值就好了。")
+    return both(f"{lost['en']}.", f"{lost['zh']}。")
 
 
 def say_neighbours(record: Record) -> Text:
@@ -36,20 +57,31 @@ def say_neighbours(record: Record) -> Text:
     )
 
 
-def draw_neighbours(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    names = {name: NAMES_SAID[name] for name in ("float32", "tf32", "bfloat16", "tf32, mean removed")}
-    xs, series = curves(record, "share", "offset", "story", names)
-    lines(
-        ax,
-        list(range(len(xs))),
-        series,
-        xlabel=t("offset of all points (their spread is 1)", "所有点的偏移量（点云本身的尺度为 1）"),
-        ylabel=t("share of right neighbours", "找对邻居的比例"),
+def draw_neighbours(record: Record, bets: dict) -> Sheet:
+    """No bet is made on it."""
+    offsets = sorted({row["offset"] for row in record.rows})
+    stories = {
+        "float32": "float32",
+        "tf32, mean removed": t("TF32, mean removed", "TF32，先减均值"),
+        "tf32": t("TF32 inputs", "TF32 输入"),
+    }
+    shares = {
+        name: [pick_rows(record, "share", story=story, offset=offset) for offset in offsets]
+        for story, name in stories.items()
+    }
+    series = {name: [100 * median(one) if one else None for one in line] for name, line in shares.items()}
+    last = t(", ", "，").join(f"{name} {line[-1]:.0f} %" for name, line in series.items() if line[-1] is not None)
+    return trend(
+        range(len(offsets)),
+        {name: line for name, line in series.items() if line[-1] is not None},
+        t(
+            f"Right neighbours, points moved by {offsets[-1]}: {last}.",
+            f"点云平移 {offsets[-1]} 时，找对的邻居：{last}。",
+        ),
+        across=t("how far the points were moved from zero", "所有点离原点移了多远"),
+        x_words=lambda place: f"{offsets[round(place)]:g}",
+        y_words=lambda share: f"{share:g} %",
     )
-    ax.set_xticks(range(len(xs)), [f"{x:g}" for x in xs])
-    ax.set_ylim(-0.04, 1.04)
 
 
 def _squared_distances(x: Tensor, name: str) -> Tensor:
@@ -107,6 +139,30 @@ def _final(record: Record) -> dict[str, list[float]]:
     )
 
 
+def headline_solve(record: Record) -> Text:
+    final = {story: median(values) for story, values in _final(record).items() if values}
+    if len(final) < 3:
+        return TOO_NOISY
+    if final["all TF32"] < 10 * final["all float32"]:
+        return both("TF32 everywhere solves this nearly as well as float32.", "全用 TF32，解得也和 float32 差不多。")
+    return {
+        "a": both(
+            "A float32 residual alone does not help: TF32 still limits the solution.",
+            "光残差用 float32 没有用，精度还是 TF32 的。",
+        ),
+        "b": both(
+            "Only the residual needs float32; the correction may be TF32.",
+            "只有残差必须用 float32，修正量用 TF32 就够。",
+        ),
+        "c": both("Mixing the two formats is worse than TF32 everywhere.", "两种格式混着用，比全用 TF32 还差。"),
+    }.get(
+        settle_solve(record)["07-bet-solve"] or "",
+        both(
+            "A float32 residual helps, but float32 everywhere is better.", "残差用 float32 有帮助，但不如全用 float32。"
+        ),
+    )
+
+
 def say_solve(record: Record) -> Text:
     final = _final(record)
     if not final or not all(final.values()):
@@ -116,12 +172,22 @@ def say_solve(record: Record) -> Text:
     return both(f"Relative error of the solution after the last turn: {en}.", f"最后一轮之后，解的相对误差：{zh}。")
 
 
-def draw_solve(record: Record, ax: Any) -> None:
-    from course.figures import lines
-
-    xs, series = curves(record, "relative", "turn", "story", STORIES_SAID)
-    lines(ax, xs, series, log_y=True, xlabel=t("turn", "轮次"), ylabel=t("relative error of x", "x 的相对误差"))
-    decades(ax.yaxis)
+def draw_solve(record: Record, bets: dict) -> Sheet:
+    """The error after the last turn; the bet says how far the lowest bar reaches."""
+    final = {story: median(values) for story, values in _final(record).items() if values}
+    rows = [
+        Bar(word(STORIES_SAID[story]), error, one_in(error), quiet=place < 2)
+        for place, (story, error) in enumerate(final.items())
+    ]
+    plain, low, bet = final["all float32"], final["all TF32"], None
+    said = {
+        "a": (t("as with TF32", "和全 TF32 一样"), low),
+        "b": (t("as with float32", "和全 float32 一样"), plain),
+        "c": (t("worse than TF32", "比全 TF32 还差"), 2 * low),
+    }
+    if mine := said.get(bets.get("07-bet-solve", "")):
+        bet = Bet(mine[0], rows=[2], span=(0, mine[1]))
+    return bars(rows, bet)
 
 
 def settle_solve(record: Record) -> dict[str, str | None]:
@@ -176,6 +242,19 @@ SOURCES = {
 }
 
 
+def headline_noise(record: Record) -> Text:
+    return {
+        "a": both("TF32 moves the gradient more than other samples do.", "TF32 的舍入比换一批样本更影响梯度。"),
+        "b": both(
+            "TF32 moves the gradient on the scale of another batch.", "TF32 的舍入和换一批样本，对梯度的影响同一量级。"
+        ),
+        "c": both(
+            "Other samples move the gradient far more than TF32 does.",
+            "换一批样本，比 TF32 的舍入更影响梯度，而且大得多。",
+        ),
+    }.get(settle_noise(record)["07-bet-noise"] or "", TOO_NOISY)
+
+
 def say_noise(record: Record) -> Text:
     if len(record.rows) < 6:
         return NOTHING
@@ -189,17 +268,20 @@ def say_noise(record: Record) -> Text:
     )
 
 
-def draw_noise(record: Record, ax: Any) -> None:
-    from course.figures import samples
-
-    samples(
-        ax,
-        {t(text["en"], text["zh"]): [row[name] for row in record.rows] for name, text in SOURCES.items()},
-        "",
-        log=True,
-        what=t("distance moved / length of the gradient", "偏移量 / 梯度长度"),
-    )
-    decades(ax.xaxis)
+def draw_noise(record: Record, bets: dict) -> Sheet:
+    """By how much of its length the gradient moved; the bet outlines what moves it more."""
+    moved = {name: median([row[name] for row in record.rows]) for name in SOURCES}
+    rows = [
+        Bar(word(SOURCES[name]), far, t(f"moved by {100 * far:.2g} %", f"偏了 {100 * far:.2g}%"), name == "bfloat16")
+        for name, far in moved.items()
+    ]
+    said = {
+        "a": (t("the rounding", "舍入"), [1]),
+        "b": (t("both alike", "差不多"), [0, 1]),
+        "c": (t("the samples", "换样本"), [0]),
+    }
+    mine = said.get(bets.get("07-bet-noise", ""))
+    return bars(rows, Bet(mine[0], rows=mine[1]) if mine else None)
 
 
 def settle_noise(record: Record) -> dict[str, str | None]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import table
-from course.experiment.words import NOTHING
+from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON
 from course.records import Record
+from course.tables import Table
 
 PROBES = "course.lessons.l07_precision.probes"
 FRESH = both("new processes", "新进程")
@@ -19,6 +17,8 @@ FRESH = both("new processes", "新进程")
 # --- 07-tree ------------------------------------------------------------------------------------------------
 
 LEAVES = ("cudnn.conv", "cudnn.rnn", "cuda.matmul", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn")
+TF32_BET = {"a": (0, 0, 0), "b": (1, 1, 0), "c": (0, 0, 1), "d": (1, 1, 1)}
+"""What each option says of the first three leaves: whether TF32 is allowed there."""
 
 
 def _after(record: Record, label: str) -> dict[str, str]:
@@ -27,6 +27,31 @@ def _after(record: Record, label: str) -> dict[str, str]:
 
 def _labels(record: Record) -> list[str]:
     return list(dict.fromkeys(row["set"] for row in record.rows))
+
+
+def headline_tree(record: Record) -> Text:
+    if not _after(record, "nothing"):
+        return TOO_NOISY
+    return {
+        "a": both("Untouched, PyTorch allows TF32 nowhere on the GPU.", "默认设置下，GPU 上哪里都不允许用 TF32。"),
+        "b": both(
+            "Untouched, PyTorch allows TF32 in convolutions, not in matrix products.",
+            "默认允许卷积用 TF32，矩阵乘不允许。",
+        ),
+        "c": both(
+            "Untouched, PyTorch allows TF32 in matrix products, not in convolutions.",
+            "默认允许矩阵乘用 TF32，卷积不允许。",
+        ),
+        "d": both(
+            "Untouched, PyTorch allows TF32 in all three kinds of GPU operations.",
+            "默认设置下，这三类 GPU 运算都允许用 TF32。",
+        ),
+    }.get(
+        settle_tree(record)["07-bet-default"] or "",
+        both(
+            "Untouched, PyTorch allows TF32 in some GPU operations only.", "默认设置下，只有部分 GPU 运算允许用 TF32。"
+        ),
+    )
 
 
 def say_tree(record: Record) -> Text:
@@ -55,21 +80,32 @@ def say_tree(record: Record) -> Text:
     return both(" ".join(en), "".join(zh))
 
 
-def draw_tree(record: Record, ax: Any) -> None:
-    """What changed, by node; the last two leaves share a column, they are never set apart here."""
+def _breakable(name: str) -> str:
+    """The name with places at which a narrow column may break it."""
+    return name.replace(".", ".\u200b").replace("_", "_\u200b")
 
-    def words(label: str) -> list[str]:
-        after = _after(record, label)
-        both_leaves = dict.fromkeys(after[leaf] for leaf in LEAVES[-2:])
-        return [*(after[name] for name in ("fp32_precision", *LEAVES[:-2])), " / ".join(both_leaves)]
 
-    start = words("nothing")
-    lines = [(t("nothing set", "什么都不设"), [(word, None) for word in start])]
+def draw_tree(record: Record, bets: dict) -> Table:
+    """What each node reads after one was set; the bet is a line of its own, below the one that nothing was set for."""
+    nodes = ("fp32_precision", *LEAVES)
+    start = _after(record, "nothing")
+    lines = [
+        ["", *(_breakable(node) for node in nodes)],
+        [t("nothing set", "什么都不设"), *(start[node] for node in nodes)],
+    ]
+    marks = {(0, at): "told" for at, node in enumerate(nodes, 1) if start[node] != "none"}
+    mine = TF32_BET.get(bets.get("07-bet-default", ""))
+    places = [nodes.index(leaf) + 1 for leaf in LEAVES[:3]]
+    if mine is not None:
+        lines.append([t("nothing set, as you bet", "什么都不设，按你押的")] + [""] * len(nodes))
+        for at, allowed in zip(places, mine, strict=True):
+            lines[-1][at] = "tf32" if allowed else "none"
     for label in _labels(record)[1:]:
-        changed = [word if word != first else "·" for word, first in zip(words(label), start, strict=True)]
-        lines.append((label, [(word, None) for word in changed]))
-    table(ax, ["fp32_precision", *LEAVES[:-2], "mkldnn.conv .rnn"], lines)
-    ax.set_xlabel(t("what each node reads afterwards (·  as in the first row)", "之后各节点读出的值（·  同第一行）"))
+        after = _after(record, label)
+        changed = [after[node] != start[node] for node in nodes]
+        marks |= {(len(lines) - 1, at): "told" for at, one in enumerate(changed, 1) if one}
+        lines.append([label, *(after[node] if one else "·" for node, one in zip(nodes, changed, strict=True))])
+    return Table(lines, marks, [(1, at) for at in places] if mine is not None else ())
 
 
 def settle_tree(record: Record) -> dict[str, str | None]:
@@ -97,6 +133,29 @@ def tree(budget: Budget) -> list[dict]:
 # --- 07-mixing ----------------------------------------------------------------------------------------------
 
 
+ASKED = ("fp32_precision = tf32", "cuda.matmul.allow_tf32")
+"""What the bet asks about: how it was written, how it is read."""
+
+
+def _asked(record: Record) -> list[str]:
+    return [row["outcome"] for row in record.rows if (row["wrote"], row["read"]) == ASKED]
+
+
+def headline_mixing(record: Record) -> Text:
+    if not _asked(record):
+        return TOO_NOISY
+    return {
+        "a": both("Set TF32 the new way: the old flag agrees.", "用新接口设了 TF32，旧开关读出来也一致。"),
+        "b": both(
+            "Set TF32 the new way: the old flag still says False.", "用新接口设了 TF32，旧开关读出来还是 False。"
+        ),
+        "c": both("Set TF32 the new way, read it the old way: an error.", "用新接口设 TF32，再用旧接口读，会报错。"),
+    }.get(
+        settle_mixing(record)["07-bet-mixing"] or "",
+        both("Set TF32 the new way: the old flag answers something else.", "用新接口设了 TF32，旧开关读出来是别的值。"),
+    )
+
+
 def say_mixing(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -113,35 +172,30 @@ def say_mixing(record: Record) -> Text:
     )
 
 
-def draw_mixing(record: Record, ax: Any) -> None:
-    lines = list(dict.fromkeys(row["wrote"] for row in record.rows))
+def draw_mixing(record: Record, bets: dict) -> Table:
+    """What each reading gives after each writing; the bet is a line of its own."""
     columns = list(dict.fromkeys(row["read"] for row in record.rows))
     seen = {(row["wrote"], row["read"]): row["outcome"] for row in record.rows}
-    rows = [
-        (
-            t("nothing", "什么都没写")
-            if line == "nothing"
-            else line.replace(
-                "allow_tf32 = True, then ",
-                t("cuda.matmul: allow_tf32 = True, then ", "cuda.matmul: allow_tf32 = True，再设 "),
-            ),
-            [
-                (t("raises", "抛异常"), 1) if seen[line, column] == "raises" else (seen[line, column], None)
-                for column in columns
-            ],
+    raises, lines, marks, placed = t("raises", "抛异常"), [["", *columns]], {}, ()
+    mine = {"a": "True", "b": "False", "c": raises}.get(bets.get("07-bet-mixing", ""))
+    for wrote in dict.fromkeys(row["wrote"] for row in record.rows):
+        cells = [raises if seen[wrote, read] == "raises" else seen[wrote, read] for read in columns]
+        marks |= {(len(lines) - 1, at): "told" for at, cell in enumerate(cells, 1) if cell == raises}
+        name = wrote.replace(
+            "allow_tf32 = True, then ",
+            t("cuda.matmul: allow_tf32 = True, then ", "cuda.matmul: allow_tf32 = True，再设 "),
         )
-        for line in lines
-    ]
-    table(ax, columns, rows)
-    ax.set_xlabel(t("what the old reading gives (diamond: an error)", "旧接口读到什么（菱形：抛异常）"))
+        lines.append([t("nothing written", "什么都没写") if wrote == "nothing" else name, *cells])
+        if mine and wrote == ASKED[0] and ASKED[1] in columns:
+            placed = ((len(lines) - 1, columns.index(ASKED[1]) + 1),)
+            lines.append(
+                [t("the same, as you bet", "同上，按你押的"), *(mine * (read == ASKED[1]) for read in columns)]
+            )
+    return Table(lines, marks, placed)
 
 
 def settle_mixing(record: Record) -> dict[str, str | None]:
-    seen = [
-        row["outcome"]
-        for row in record.rows
-        if row["wrote"] == "fp32_precision = tf32" and row["read"] == "cuda.matmul.allow_tf32"
-    ]
+    seen = _asked(record)
     return {"07-bet-mixing": {"True": "a", "False": "b", "raises": "c"}.get(seen[0]) if seen else None}
 
 
@@ -173,6 +227,23 @@ def _conv(record: Record) -> dict[str, str]:
     return {row["story"]: row["reads"] for row in record.rows if row["node"] == "cudnn.conv"}
 
 
+def headline_no_op(record: Record) -> Text:
+    return {
+        ("ieee", "ieee"): both(
+            "The root still reaches convolutions after a flag got its own value.",
+            "把开关赋成原值之后，根照样管得到卷积。",
+        ),
+        ("ieee", "tf32"): both(
+            "Set a flag to its own value, and the root no longer reaches convolutions.",
+            "把开关赋成原值，根就再也管不到卷积。",
+        ),
+        ("tf32", "tf32"): both("The root does not reach the convolutions at all.", "根压根管不到卷积。"),
+        ("tf32", "ieee"): both(
+            "The root reaches convolutions only after a flag got its own value.", "先把开关赋成原值，根才管得到卷积。"
+        ),
+    }.get(tuple(_conv(record).get(story) for story in ("untouched", "assigned")), TOO_NOISY)
+
+
 def say_no_op(record: Record) -> Text:
     seen = _conv(record)
     if not seen:
@@ -182,22 +253,22 @@ def say_no_op(record: Record) -> Text:
     return both(f"The root asks for ieee, and cudnn.conv reads: {en}.", f"根要求 ieee 之后读 cudnn.conv：{zh}。")
 
 
-def draw_no_op(record: Record, ax: Any) -> None:
+def draw_no_op(record: Record, bets: dict) -> Table:
+    """What the two leaves read after the root was set to ieee; the bet is a column of its own."""
     seen = {(row["story"], row["node"]): row["reads"] for row in record.rows}
     stories = [story for story in STORIES if (story, "cudnn.conv") in seen]
-    columns = ["cudnn.conv", "cudnn.rnn"]
-    rows = [(story, [seen.get((story, column), "?") for column in columns]) for story in stories]
-    table(
-        ax,
-        columns,
-        [
-            (t(STORIES[story]["en"], STORIES[story]["zh"]), [(word, None if word == "ieee" else 1) for word in words])
-            for story, words in rows
-        ],
-    )
-    ax.set_xlabel(
-        t("read after fp32_precision = ieee (diamond: not ieee)", "设 fp32_precision = ieee 之后（菱形：不是 ieee）")
-    )
+    nodes = [node for node in ("cudnn.conv", "cudnn.rnn") if (stories[0], node) in seen]
+    lines = [["", *nodes]]
+    lines += [[word(STORIES[story]), *(seen.get((story, node), "") for node in nodes)] for story in stories]
+    marks = {(row, at): "told" for row, line in enumerate(lines[1:]) for at, cell in enumerate(line) if cell == "tf32"}
+    mine = {"a": ("ieee", "ieee"), "b": ("ieee", "tf32"), "c": ("tf32", "tf32")}.get(bets.get("07-bet-no-op", ""))
+    if mine is None:
+        return Table(lines, marks)
+    said = dict(zip(("untouched", "assigned"), mine, strict=True))
+    lines = [
+        [*line, end] for line, end in zip(lines, ["cudnn.conv", *(said.get(one, "") for one in stories)], strict=True)
+    ]
+    return Table(lines, marks, [(row, len(nodes) + 1) for row, one in enumerate(stories) if one in said])
 
 
 def settle_no_op(record: Record) -> dict[str, str | None]:

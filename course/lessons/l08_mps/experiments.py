@@ -7,19 +7,21 @@ The MPS ones run on an Apple GPU only.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
 
 import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.plots import grid, tiles
-from course.experiment.words import NOTHING, word
+from course.experiment.words import NOTHING, TOO_NOISY, with_interval, word
+from course.figures.kinds import Bet, Ratio, ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.cases import CASES
 from course.lessons.l08_mps.machines import MACHINES, pretend
 from course.records import Record
+from course.tables import Table, clip
 
 LESSON = "08_mps"
 MOMENTS = {
@@ -31,11 +33,37 @@ MOMENTS = {
 PROBES = "course.lessons.l08_mps.probes"
 
 
+def with_bet(lines: list[list[str]], marks: dict, mine: str, asked: Callable[[str], bool]) -> Table:
+    """The table; where something was bet (``mine`` is not empty) with a last column that says it in the lines ``asked``."""
+    if not mine:
+        return Table(lines, marks)
+    head, *rest = lines
+    last = [mine if asked(line[0]) else "" for line in rest]
+    with_column = [
+        [*head, t("as you bet", "按你押的")],
+        *([*line, cell] for line, cell in zip(rest, last, strict=True)),
+    ]
+    return Table(with_column, marks, [(at, len(head)) for at, cell in enumerate(last) if cell])
+
+
 # --- 08-who-answers -----------------------------------------------------------------------------------------
+
+
+ASKED = "backends.mps.is_macos_or_newer(14, 0)"
+"""The call the bet is about."""
 
 
 def _by_code(record: Record) -> dict[str, dict]:
     return {row["code"]: row for row in record.rows}
+
+
+def headline_who_answers(record: Record) -> Text:
+    raised = [row["group"] for row in record.rows if row["kind"] != "value"]
+    if "query" in raised:
+        return both("Here, even a question about MPS can raise an error.", "在这里，连问一句 MPS 都可能报错。")
+    if raised:
+        return both("MPS answers every question here; using it raises an error.", "关于 MPS 都问得到，真用起来就报错。")
+    return both("Here, every question about MPS gets an answer.", "在这里，关于 MPS 的提问都有回答。")
 
 
 def say_who_answers(record: Record) -> Text:
@@ -58,18 +86,17 @@ def say_who_answers(record: Record) -> Text:
     )
 
 
-def draw_who_answers(record: Record, ax: Any) -> None:
-    tiles(
-        ax,
-        [
-            (row["code"], row["said"][:34] if row["kind"] == "value" else row["kind"], row["kind"] == "value")
-            for row in record.rows
-        ],
-    )
+def draw_who_answers(record: Record, bets: dict) -> Table:
+    """Each call and its answer or error; the bet stands beside the call it is about."""
+    lines = [["", t("answer", "回答")]]
+    lines += [[row["code"], clip(row["said"]) if row["kind"] == "value" else row["kind"]] for row in record.rows]
+    marks = {(at, 1): "told" for at, row in enumerate(record.rows) if row["kind"] != "value"}
+    mine = {"a": "False", "b": "RuntimeError", "c": "True"}.get(bets.get("08-bet-ask", ""), "")
+    return with_bet(lines, marks, mine, lambda name: name == ASKED)
 
 
 def settle_who_answers(record: Record) -> dict[str, str | None]:
-    row = _by_code(record).get("backends.mps.is_macos_or_newer(14, 0)")
+    row = _by_code(record).get(ASKED)
     if row is None:
         return {"08-bet-ask": None}
     answers = {"False": "a", "RuntimeError": "b", "True": "c"}
@@ -90,6 +117,29 @@ def who_answers(budget: Budget) -> list[dict]:
 
 
 # --- 08-assignments -----------------------------------------------------------------------------------------
+
+
+LIAR = "mps.is_available ="
+"""How the assignment begins that the bet is about."""
+
+
+def headline_assignments(record: Record) -> Text:
+    ours = [row for row in record.rows if row["code"].startswith("mps.")]
+    if not ours:
+        return TOO_NOISY
+    if any(row["tensor"] != row["tensor_before"] for row in ours):
+        return both(
+            "An assignment to torch.backends.mps changes what tensors do.", "给 torch.backends.mps 赋值，张量真的变了。"
+        )
+    if all(row["accepted"] == "yes" for row in ours):
+        return both(
+            "torch.backends.mps accepts every assignment, and tensors do as before.",
+            "torch.backends.mps 随便赋值都收，张量照旧。",
+        )
+    return both(
+        "torch.backends.mps refuses some assignments; tensors do as before.",
+        "torch.backends.mps 会拒绝赋值，张量照旧。",
+    )
 
 
 def say_assignments(record: Record) -> Text:
@@ -125,12 +175,23 @@ def _effect(row: dict) -> tuple[str, bool]:
     return t("accepted, nothing happened", "已接受，什么也没发生"), False
 
 
-def draw_assignments(record: Record, ax: Any) -> None:
-    tiles(ax, [(row["code"], *_effect(row)) for row in record.rows])
+def draw_assignments(record: Record, bets: dict) -> Table:
+    """Each assignment and what came of it; the bet stands beside the one it is about."""
+    effects = [_effect(row) for row in record.rows]
+    lines = [["", t("what happened", "结果")]]
+    lines += [[row["code"], words] for row, (words, _) in zip(record.rows, effects, strict=True)]
+    said = {
+        "a": t("tensors change", "张量有变化"),
+        "b": t("only the answer changes", "只有回答变了"),
+        "c": t("refused", "被拒绝"),
+        "d": t("nothing happens", "什么也不发生"),
+    }
+    marks = {(at, 1): "told" for at, (_, bright) in enumerate(effects) if bright}
+    return with_bet(lines, marks, said.get(bets.get("08-bet-liar", ""), ""), lambda name: name.startswith(LIAR))
 
 
 def settle_assignments(record: Record) -> dict[str, str | None]:
-    row = next((row for row in record.rows if row["code"].startswith("mps.is_available =")), None)
+    row = next((row for row in record.rows if row["code"].startswith(LIAR)), None)
     if row is None:
         return {"08-bet-liar": None}
     if row["accepted"] != "yes":
@@ -171,6 +232,19 @@ def _late(record: Record, counted: str, moment: str = "after import") -> list[st
     return [row["variable"] for row in record.rows if row["moment"] == moment and row["counted"] == counted]
 
 
+def headline_env_when(record: Record) -> Text:
+    return {
+        "a": both("Set after the import, no environment variable counts.", "import 之后再设环境变量，全都晚了。"),
+        "b": both(
+            "Set after the import, some environment variables count, others come too late.",
+            "import 之后再设环境变量，有的还算数，有的晚了。",
+        ),
+        "c": both(
+            "Set after the import, every environment variable still counts.", "import 之后再设环境变量，全都还算数。"
+        ),
+    }.get(settle_env_when(record)["08-bet-env"] or "", TOO_NOISY)
+
+
 def say_env_when(record: Record) -> Text:
     in_time, late = _late(record, "yes"), _late(record, "no")
     if not in_time and not late:
@@ -193,15 +267,22 @@ def say_env_when(record: Record) -> Text:
     )
 
 
-def draw_env_when(record: Record, ax: Any) -> None:
+def draw_env_when(record: Record, bets: dict) -> Table:
+    """Whether each variable counts when it is set at each moment; the bet is a line of its own."""
     moments = [name for name in MOMENTS if name != "any"]
-    shades = {"yes": 0, "no": 1, "unclear": 2, "nobody reads it": 2, "not run": 2}
-    lines = []
-    for variable in dict.fromkeys(row["variable"] for row in record.rows):
+    lines, marks = [["", *(word(MOMENTS[moment]) for moment in moments)]], {}
+    for row, variable in enumerate(dict.fromkeys(row["variable"] for row in record.rows)):
         found = {row["moment"]: row["counted"] for row in record.rows if row["variable"] == variable}
-        marks = [found.get(moment, found.get("any", "not run")) for moment in moments]
-        lines.append((variable, [(word(COUNTED[mark]), shades[mark]) for mark in marks]))
-    grid(ax, [word(MOMENTS[moment]) for moment in moments], lines)
+        counted = [found.get(moment, found.get("any", "not run")) for moment in moments]
+        marks |= {(row, at): "told" for at, one in enumerate(counted, 1) if one == "no"}
+        lines.append([variable, *(word(COUNTED[one]) for one in counted)])
+    said = {"a": t("all too late", "全都太晚"), "b": t("some count", "有的有效"), "c": t("all count", "全都有效")}
+    mine = said.get(bets.get("08-bet-env", ""))
+    if mine is None:
+        return Table(lines, marks)
+    at = moments.index("after import") + 1
+    lines.append([t("as you bet", "按你押的"), *(mine * (one == at) for one in range(1, len(moments) + 1))])
+    return Table(lines, marks, [(len(lines) - 2, at)])
 
 
 def settle_env_when(record: Record) -> dict[str, str | None]:
@@ -283,6 +364,21 @@ def _lost(row: dict, column: str = "float32") -> bool:
     return not abs(found - exact) <= 0.01 * abs(exact)
 
 
+def headline_float32_loses(record: Record) -> Text:
+    lost = [row for row in record.rows if _lost(row)]
+    if not lost:
+        return both("float32 gave the same results as float64 here.", "这里用 float32，结果和 float64 一样。")
+    every = len(lost) == len(record.rows)
+    if any(_lost(row, "cured") for row in lost):
+        return both(
+            "float32 spoils results here, and rewriting does not save all.", "float32 把结果算坏了，改写也救不全。"
+        )
+    return both(
+        f"float32 spoils {'these results' if every else 'some results'}; rewritten, they are right.",
+        f"float32 算坏了{'这些' if every else '一些'}结果，换个写法就对了。",
+    )
+
+
 def say_float32_loses(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -303,18 +399,20 @@ def say_float32_loses(record: Record) -> Text:
     )
 
 
-def draw_float32_loses(record: Record, ax: Any) -> None:
-    grid(
-        ax,
-        ["float64", "float32", t("rewritten", "改写后")],
-        [
-            (
-                word(CASES_SAID[row["case"]]),
-                [(_number(row[column]), int(_lost(row, column))) for column in ("float64", "float32", "cured")],
-            )
-            for row in record.rows
-        ],
-    )
+def draw_float32_loses(record: Record, bets: dict) -> Table:
+    """Each result in float64, in float32 and rewritten; the bet stands beside the counter."""
+    columns = ("float64", "float32", "cured")
+    lines = [["", "float64", "float32", t("rewritten", "改写后")]]
+    lines += [[word(CASES_SAID[row["case"]]), *(_number(row[column]) for column in columns)] for row in record.rows]
+    marks = {
+        (row, at): "told"
+        for row, one in enumerate(record.rows)
+        for at, column in enumerate(columns, 1)
+        if _lost(one, column)
+    }
+    said = {"a": "10", "b": "0", "c": t("something else", "别的数")}
+    counter = word(CASES_SAID["count"])
+    return with_bet(lines, marks, said.get(bets.get("08-bet-counter", ""), ""), lambda name: name == counter)
 
 
 def settle_float32_loses(record: Record) -> dict[str, str | None]:
@@ -352,6 +450,29 @@ def float32_loses(budget: Budget) -> list[dict]:
 # --- 08-selectors -------------------------------------------------------------------------------------------
 
 
+CRASHES: dict[str, set[str]] = {
+    "a": set(),
+    "b": {"is_built()"},
+    "c": {"is_built()", "current_accelerator()"},
+    "d": {"is_built()", "current_accelerator()", "check_available=True"},
+}
+"""option -> the selectors that pick what does not work on a machine without a GPU."""
+
+
+def headline_selectors(record: Record) -> Text:
+    wrong = {row["selector"] for row in record.rows if row["outcome"] != "best"}
+    right = {row["selector"] for row in record.rows} - wrong
+    if not wrong:
+        return both("Every way to choose a device is right here.", "几种选设备的写法，在这里都选对了。")
+    if not right:
+        return both("Not one way to choose a device is right everywhere.", "没有哪种选设备的写法处处都对。")
+    if len(right) == 1:
+        return both("Only one way to choose a device is right everywhere.", "选设备的写法里，只有一种处处都对。")
+    return both(
+        "Some ways to choose a device fail, others are right everywhere.", "选设备的写法，有的会选错，有的处处都对。"
+    )
+
+
 def say_selectors(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -371,33 +492,33 @@ def say_selectors(record: Record) -> Text:
     )
 
 
-def draw_selectors(record: Record, ax: Any) -> None:
-    from course.lessons.l08_mps.machines import MACHINES
-
+def draw_selectors(record: Record, bets: dict) -> Table:
+    """What each selector picks on each machine; the bet is a line below the machine it is about."""
     names = list(dict.fromkeys(row["selector"] for row in record.rows))
-    said = {"best": (t("best", "最佳"), 0), "crash": (t("crash", "崩溃"), 1), "idle": (t("GPU idle", "GPU 闲着"), 2)}
+    said = {"best": t("best", "最佳"), "crash": t("crash", "崩溃"), "idle": t("GPU idle", "GPU 闲着")}
     found = {(row["machine"], row["selector"]): row for row in record.rows}
-    lines, colon = [], t(": ", "：")
+    lines, marks, placed, colon = [["", *names]], {}, [], t(": ", "：")
+    mine = CRASHES.get(bets.get("08-bet-selector", ""))
     for machine in dict.fromkeys(row["machine"] for row in record.rows):
         rows = [found[machine, name] for name in names]
-        lines.append(
-            (
-                word(MACHINES[machine].name),
-                [(f"{row['picked']}{colon}{said[row['outcome']][0]}", said[row["outcome"]][1]) for row in rows],
+        marks |= {(len(lines) - 1, at): "told" for at, row in enumerate(rows, 1) if row["outcome"] != "best"}
+        lines.append([word(MACHINES[machine].name), *(f"{row['picked']}{colon}{said[row['outcome']]}" for row in rows)])
+        if mine is not None and machine == "no driver":
+            placed = [(len(lines) - 1, at) for at in range(1, len(names) + 1)]
+            works = t("works", "能用")
+            lines.append(
+                [
+                    t("the same, as you bet", "同上，按你押的"),
+                    *(said["crash"] if name in mine else works for name in names),
+                ]
             )
-        )
-    grid(ax, [name.replace("=", "\n=") for name in names], lines)
+    return Table(lines, marks, placed)
 
 
 def settle_selectors(record: Record) -> dict[str, str | None]:
     crashes = {row["selector"] for row in record.rows if row["machine"] == "no driver" and row["outcome"] == "crash"}
-    answers = {
-        frozenset(): "a",
-        frozenset({"is_built()"}): "b",
-        frozenset({"is_built()", "current_accelerator()"}): "c",
-        frozenset({"is_built()", "current_accelerator()", "check_available=True"}): "d",
-    }
-    return {"08-bet-selector": answers.get(frozenset(crashes)) if record.rows else None}
+    answer = next((option for option, named in CRASHES.items() if named == crashes), None)
+    return {"08-bet-selector": answer if record.rows else None}
 
 
 def cuda_or_cpu() -> str:
@@ -456,6 +577,18 @@ OPS = {
 }
 
 
+def headline_fallback_price(record: Record) -> Text:
+    return {
+        "a": both(
+            "The copies of a fallback slow relu more than singular values.", "回退的两次拷贝，relu 比奇异值更吃亏。"
+        ),
+        "b": both(
+            "The copies of a fallback slow singular values more than relu.", "回退的两次拷贝，奇异值比 relu 更吃亏。"
+        ),
+        "c": both("The copies of a fallback cost hardly any time.", "回退的两次拷贝，几乎不花时间。"),
+    }.get(settle_fallback_price(record)["08-bet-fallback"] or "", TOO_NOISY)
+
+
 def say_fallback_price(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -465,63 +598,34 @@ def say_fallback_price(record: Record) -> Text:
             " The intervals overlap, so this run settles nothing; try again when the machine is quiet.",
             "区间有重叠，这次定不了胜负；等机器空闲时再试。",
         )
-    en = "; ".join(f"{OPS[r['op']]['en']}: {r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
-    zh = "；".join(f"{OPS[r['op']]['zh']}：{r['ratio']:.2f} [{r['low']:.2f}, {r['high']:.2f}]" for r in record.rows)
+    en = "; ".join(f"{OPS[r['op']]['en']}: {with_interval(r, 'en')}" for r in record.rows)
+    zh = "；".join(f"{OPS[r['op']]['zh']}：{with_interval(r, 'zh')}" for r in record.rows)
     return both(
         f"Simulated on one CPU thread: time between two copies over time alone. {en}.{doubt['en']}",
         f"在单个 CPU 线程上模拟：夹在两次拷贝之间的耗时 ÷ 单独的耗时。{zh}。{doubt['zh']}",
     )
 
 
-def draw_fallback_price(record: Record, ax: Any) -> None:
-    """Each operation as a trip: down to the CPU, computing there, up again; time in units of the operation alone."""
-    from course.figures.style import colors, guide
-
-    blue, orange, *_ = colors()
-    gpu, cpu = t("GPU (imagined)", "GPU（假想）"), "CPU"
-    ax.figure.set_figheight(4.4)
-    heights = []
-    for number, row in enumerate(record.rows):
-        top = -2.6 * number
-        bottom, copy = top - 1, max(0.0, row["ratio"] - 1) / 2  # both copies are drawn equally long
-        there, back = copy, copy + 1
-        heights += [top, bottom]
-        ax.hlines([top, bottom], 0, back + copy, color=guide(), linewidth=0.8, linestyle=":")
-        ax.plot([0, there], [top, bottom], color=orange, linewidth=3, label="" if number else t("copy", "拷贝"))
-        ax.plot([back, back + copy], [bottom, top], color=orange, linewidth=3)
-        ax.plot(
-            [there, back],
-            [bottom, bottom],
-            color=blue,
-            linewidth=9,
-            solid_capstyle="butt",
-            label="" if number else t("compute", "计算"),
-        )
-        ax.vlines(1, bottom - 0.3, top + 0.15, color=guide(), linestyle="--", linewidth=1.2)
-        ax.plot([row["low"], row["high"]], [top, top], color=guide(), linewidth=2)
-        ax.plot(
-            row["ratio"],
-            top,
-            "o",
-            color=orange,
-            label="" if number else t("back, with its interval", "回来的时刻和区间"),
-        )
-        ax.text(
-            0,
-            top + 0.3,
-            f"{word(OPS[row['op']])}{t(': ', '：')}× {row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]",
-        )
-    ax.set_yticks(heights, [gpu, cpu] * len(record.rows))
-    ax.set_ylim(min(heights, default=0) - 0.5, 0.9)
-    ax.set_xlim(0, 1.05 * max((row["high"] for row in record.rows), default=1))
-    ax.grid(axis="y", visible=False)
-    ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3)
-    ax.set_xlabel(t("time, 1 = the operation without the trip", "时间；1 = 不跑这一趟时，单算这个算子要的时间"))
+def draw_fallback_price(record: Record, bets: dict) -> Sheet:
+    """Time between two copies over time alone; the bet marks what is slowed more, or both as not slowed."""
+    rows = [
+        Ratio(word(OPS[row["op"]]), row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+        for row in record.rows
+    ]
+    places = {row["op"]: at for at, row in enumerate(record.rows)}
+    said = {
+        "a": (t("slowed more", "变慢得更多"), {places.get("relu", 0): "right"}),
+        "b": (t("slowed more", "变慢得更多"), {places.get("svd", 0): "right"}),
+        "c": (t("the same", "一样"), dict.fromkeys(places.values(), "middle")),
+    }
+    mine = said.get(bets.get("08-bet-fallback", ""))
+    sides = (t("with copies: faster", "带拷贝更快"), t("with copies: slower", "带拷贝更慢"))
+    return ratio_rows(rows, sides, Bet(mine[0], rows=mine[1]) if mine else None)
 
 
 def settle_fallback_price(record: Record) -> dict[str, str | None]:
     found = {row["op"]: row for row in record.rows}
-    if set(found) != {"relu", "svd"}:
+    if set(found) != {"relu", "svd"} or any(row["low"] is None for row in found.values()):
         return {"08-bet-fallback": None}
     relu, svd = found["relu"], found["svd"]
     if relu["low"] > svd["high"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
@@ -9,17 +10,37 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import grid, ratios, tiles
-from course.experiment.words import NOTHING, VERDICTS, middle, word
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, middle, with_interval, word
+from course.figures.curves import trend
+from course.figures.kinds import Bar, Ratio, bars, ratio_rows, time_words
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, pick, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON, MOMENTS
 from course.records import Record
-from course.timing.stats import median, median_interval
+from course.tables import Table, clip
+from course.timing.stats import median
 
 # --- 08-speed-mps -------------------------------------------------------------------------------------------
 
 WORDS = {**VERDICTS, "faster": both("GPU faster", "GPU 更快"), "slower": both("CPU faster", "CPU 更快")}
+
+
+def headline_speed_mps(record: Record) -> Text:
+    won = [row["size"] for row in record.rows if row["verdict"] == "faster"]
+    others = [row["size"] for row in record.rows if row["verdict"] != "faster"]
+    undecided = any(row["verdict"] == "undecided" for row in record.rows)
+    if not won:
+        return (
+            TOO_NOISY if undecided else both("The Apple GPU is never faster here.", "在这里，苹果 GPU 一次也没更快。")
+        )
+    if not others:
+        return both("The Apple GPU is faster in every case here.", "在这里，苹果 GPU 每次都更快。")
+    if undecided:
+        return both("The Apple GPU is faster at least in some cases.", "至少有些情况，苹果 GPU 更快。")
+    if min(won) > max(others):
+        return both("The Apple GPU is faster only for the larger matrices.", "矩阵够大，苹果 GPU 才更快。")
+    return both("The Apple GPU is faster in some cases, not in all.", "苹果 GPU 有的情况更快，不是全都快。")
 
 
 def say_speed_mps(record: Record) -> Text:
@@ -28,10 +49,7 @@ def say_speed_mps(record: Record) -> Text:
 
     def line(row: dict, code: str) -> str:
         colon, comma = (" ", " ") if code == "en" else ("：", "，")
-        return (
-            f"{row['op']} {row['size']}²{colon}{row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}]{comma}"
-            f"{WORDS[row['verdict']][code]}"
-        )
+        return f"{row['op']} {row['size']}²{colon}{with_interval(row, code)}{comma}{WORDS[row['verdict']][code]}"
 
     return both(
         "Time on the GPU over time on the CPU, data already there: "
@@ -41,13 +59,14 @@ def say_speed_mps(record: Record) -> Text:
     )
 
 
-def draw_speed_mps(record: Record, ax: Any) -> None:
-    names = [f"{row['op']} {row['size']}²" for row in record.rows]
-    ratios(
-        ax,
-        record.rows,
-        names,
-        t("time on the GPU / on the CPU (left of 1: the GPU wins)", "GPU 耗时 / CPU 耗时（1 的左边：GPU 赢）"),
+def draw_speed_mps(record: Record, bets: dict) -> Sheet:
+    """No bet is made on it."""
+    return ratio_rows(
+        [
+            Ratio(f"{row['op']} {row['size']}²", row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+            for row in record.rows
+        ],
+        (word(WORDS["faster"]), word(WORDS["slower"])),
     )
 
 
@@ -82,6 +101,7 @@ def speed_mps(budget: Budget, sizes: tuple[int, ...] = (64, 512, 2048)) -> list[
             "low": race.low,
             "high": race.high,
             "verdict": race.verdict,
+            "rounds": race.rounds,
             "cpu_ms": race.medians_ms["cpu"],
             "mps_ms": race.medians_ms["mps"],
         }
@@ -90,6 +110,19 @@ def speed_mps(budget: Budget, sizes: tuple[int, ...] = (64, 512, 2048)) -> list[
 # --- 08-transfer-mps ----------------------------------------------------------------------------------------
 
 WAYS = {"to mps": both("to the GPU", "去 GPU"), "to cpu": both("back", "回来")}
+
+
+def headline_transfer_mps(record: Record) -> Text:
+    sizes = sorted({row["kib"] for row in record.rows})
+    if len(sizes) < 2:
+        return TOO_NOISY
+    small, large = (
+        median([time for row in record.rows if row["kib"] == size for time in row["samples_ms"]]) / size
+        for size in (sizes[0], sizes[-1])
+    )
+    if small > 2 * large:
+        return both("Per byte, a small copy costs far more than a large one.", "按字节算，小拷贝比大拷贝贵得多。")
+    return both("Per byte, a small copy costs no more than a large one.", "按字节算，小拷贝不比大拷贝贵。")
 
 
 def say_transfer_mps(record: Record) -> Text:
@@ -102,16 +135,28 @@ def say_transfer_mps(record: Record) -> Text:
     return both(f"Time of one copy, fenced: {en}.", f"一次拷贝的耗时（等它做完）：{zh}。")
 
 
-def draw_transfer_mps(record: Record, ax: Any) -> None:
-    from course.figures import grouped
-
-    sizes = list(dict.fromkeys(row["kib"] for row in record.rows))
-    series = {}
-    for way, name in WAYS.items():
-        found = {row["kib"]: row["samples_ms"] for row in record.rows if row["way"] == way}
-        spans = [(found[size], median_interval(found[size])) for size in sizes if size in found]
-        series[word(name)] = [(median(times), span.low, span.high) for times, span in spans]
-    grouped(ax, [f"{size:,} KiB" for size in sizes], series, "ms", log=True, what=t("time of a copy", "一次拷贝的耗时"))
+def draw_transfer_mps(record: Record, bets: dict) -> Sheet:
+    """No bet is made on it."""
+    sizes = sorted({row["kib"] for row in record.rows})
+    found = {(row["way"], row["kib"]): median(row["samples_ms"]) for row in record.rows}
+    series = {word(name): [found.get((way, size)) for size in sizes] for way, name in WAYS.items()}
+    first, last = (
+        t(", ", "，").join(f"{name} {time_words(line[at] / 1e3)}" for name, line in series.items() if line[at])
+        for at in (0, -1)
+    )
+    return trend(
+        sizes,
+        {name: line for name, line in series.items() if any(line)},
+        t(
+            f"{sizes[0]:,} KiB: {first}; {sizes[-1]:,} KiB: {last}.",
+            f"{sizes[0]:,} KiB：{first}；{sizes[-1]:,} KiB：{last}。",
+        ),
+        across=t("size of the copy", "拷贝的大小"),
+        x_words=lambda size: f"{size:,.0f} KiB" if size < 1024 else f"{size / 1024:,.0f} MiB",
+        y_words=lambda ms: time_words(ms / 1e3),
+        log_x=True,
+        log_y=True,
+    )
 
 
 def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
@@ -149,6 +194,18 @@ def transfer_mps(budget: Budget, sizes_kib: tuple[int, ...] = (4, 64, 1024, 1638
 # --- 08-fence-mps -------------------------------------------------------------------------------------------
 
 
+def headline_fence_mps(record: Record) -> Text:
+    found = {row["read"]: row["samples_ms"] for row in record.rows}
+    if set(found) != {"at once", "after synchronize"} or min(map(len, found.values())) < 6:
+        return TOO_NOISY
+    share = median(found["at once"]) / median(found["after synchronize"])
+    if share < 0.5:
+        return both("Without waiting, the clock misses most of the GPU's work.", "不等 GPU 就读表，大半的活都漏掉了。")
+    if share < 0.9:
+        return both("Without waiting, the clock misses part of the GPU's work.", "不等 GPU 就读表，会漏掉一部分活。")
+    return both("Waiting for the GPU hardly changes what the clock says.", "等不等 GPU，读表的结果差不多。")
+
+
 def say_fence_mps(record: Record) -> Text:
     found = {row["read"]: row["samples_ms"] for row in record.rows}
     if set(found) != {"at once", "after synchronize"} or min(map(len, found.values())) < 6:
@@ -160,11 +217,11 @@ def say_fence_mps(record: Record) -> Text:
     )
 
 
-def draw_fence_mps(record: Record, ax: Any) -> None:
-    from course.figures import samples
-
+def draw_fence_mps(record: Record, bets: dict) -> Sheet:
+    """No bet is made on it."""
     names = {"at once": t("read at once", "立刻读表"), "after synchronize": t("after synchronize()", "等完再读")}
-    samples(ax, {names[row["read"]]: row["samples_ms"] for row in record.rows}, "ms", log=True, what=t("time", "耗时"))
+    times = {row["read"]: median(row["samples_ms"]) for row in record.rows}
+    return bars([Bar(names[read], ms, time_words(ms / 1e3), read != "at once") for read, ms in times.items()])
 
 
 @experiment(
@@ -197,6 +254,17 @@ def fence_mps(budget: Budget, size: int = 2048) -> list[dict]:
 # --- 08-fallback-mps ----------------------------------------------------------------------------------------
 
 
+def headline_fallback_mps(record: Record) -> Text:
+    if {row["moment"] for row in record.rows} != {"never", "before import", "after import"}:
+        return TOO_NOISY
+    moved = Counter(row["moment"] for row in record.rows if row["outcome"] == "on CPU")
+    if moved["before import"] <= moved["never"]:
+        return both("The fallback variable changed nothing here.", "在这里，设不设回退变量都一样。")
+    if moved["after import"] <= moved["never"]:
+        return both("The fallback works only if set before the import.", "回退变量要在 import 之前设，才有用。")
+    return both("The fallback works even if set after the import.", "回退变量在 import 之后设，也还有用。")
+
+
 def say_fallback_mps(record: Record) -> Text:
     outcomes: dict[str, list[str]] = {}
     for row in record.rows:
@@ -219,21 +287,20 @@ def say_fallback_mps(record: Record) -> Text:
     )
 
 
-def draw_fallback_mps(record: Record, ax: Any) -> None:
+def draw_fallback_mps(record: Record, bets: dict) -> Table:
+    """What became of each operation, by the moment at which the variable was set; no bet is made on it."""
     moments = {
         "never": t("never set", "不设"),
         **{name: word(MOMENTS[name]) for name in ("before import", "after import")},
     }
+    said = {"native": t("on the GPU", "在 GPU 上"), "on CPU": t("on the CPU", "在 CPU 上")}
     found = {(row["op"], row["moment"]): row["outcome"] for row in record.rows}
-    shades = {"native": 0, "on CPU": 2, "": 2}
-    grid(
-        ax,
-        list(moments.values()),
-        [
-            (op, [(found.get((op, moment), ""), shades.get(found.get((op, moment), ""), 1)) for moment in moments])
-            for op in dict.fromkeys(row["op"] for row in record.rows)
-        ],
-    )
+    lines, marks = [["", *moments.values()]], {}
+    for number, op in enumerate(dict.fromkeys(row["op"] for row in record.rows)):
+        outcomes = [found.get((op, moment), "") for moment in moments]
+        marks |= {(number, at): "told" for at, one in enumerate(outcomes, 1) if one not in ("native", "")}
+        lines.append([op, *(said.get(one, one) for one in outcomes)])
+    return Table(lines, marks)
 
 
 @experiment(
@@ -261,6 +328,12 @@ def fallback_mps(budget: Budget) -> list[dict]:
 # --- 08-float64-mps -----------------------------------------------------------------------------------------
 
 
+def headline_float64_mps(record: Record) -> Text:
+    if all(row["kind"] == "value" for row in record.rows):
+        return both("Here, the Apple GPU takes float64.", "在这里，苹果 GPU 接受 float64。")
+    return both("Some ways to bring numbers to the Apple GPU raise an error.", "把数送上苹果 GPU，有的写法会报错。")
+
+
 def say_float64_mps(record: Record) -> Text:
     raised = [row for row in record.rows if row["kind"] != "value"]
     if not record.rows:
@@ -277,14 +350,11 @@ def say_float64_mps(record: Record) -> Text:
     )
 
 
-def draw_float64_mps(record: Record, ax: Any) -> None:
-    tiles(
-        ax,
-        [
-            (row["code"], row["said"][:30] if row["kind"] == "value" else row["kind"], row["kind"] == "value")
-            for row in record.rows
-        ],
-    )
+def draw_float64_mps(record: Record, bets: dict) -> Table:
+    """Each attempt with its result or the kind of its error; no bet is made on it."""
+    lines = [["", t("result", "结果")]]
+    lines += [[row["code"], clip(row["said"]) if row["kind"] == "value" else row["kind"]] for row in record.rows]
+    return Table(lines, {(at, 1): "told" for at, row in enumerate(record.rows) if row["kind"] != "value"})
 
 
 @experiment(
@@ -319,6 +389,17 @@ def _outcome(row: dict) -> Text:
     return EQUAL.get(row["outcome"], row["outcome"])
 
 
+def headline_repeat_mps(record: Record) -> Text:
+    found = {row["pair"]: row["outcome"] for row in record.rows}
+    if not set(PAIRS) <= set(found):
+        return TOO_NOISY
+    if not all(found[pair] == "yes" for pair in ("product", "index_add", "dropout")):
+        return both("The same call on the Apple GPU gave other bits.", "同样的调用，苹果 GPU 两次结果不一样。")
+    if all(found[pair] == "yes" for pair in ("randn", "devices")):
+        return both("The Apple GPU repeated its bits, and the CPU's too.", "苹果 GPU 两次逐位相同，和 CPU 也相同。")
+    return both("The Apple GPU repeated its bits, but not the CPU's.", "苹果 GPU 两次逐位相同，和 CPU 却不同。")
+
+
 def say_repeat_mps(record: Record) -> Text:
     if not record.rows:
         return NOTHING
@@ -330,8 +411,11 @@ def say_repeat_mps(record: Record) -> Text:
     )
 
 
-def draw_repeat_mps(record: Record, ax: Any) -> None:
-    tiles(ax, [(word(PAIRS[row["pair"]]), pick(_outcome(row)), row["outcome"] != "no") for row in record.rows])
+def draw_repeat_mps(record: Record, bets: dict) -> Table:
+    """What was compared, and whether its bits were equal; no bet is made on it."""
+    lines = [["", t("bit by bit", "逐位比较")]]
+    lines += [[word(PAIRS[row["pair"]]), pick(_outcome(row))] for row in record.rows]
+    return Table(lines, {(at, 1): "told" for at, row in enumerate(record.rows) if row["outcome"] == "no"})
 
 
 @experiment(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import ratios
-from course.experiment.words import NOTHING, VERDICTS, word
+from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
+from course.figures.kinds import Bar, Ratio, bars, ratio_rows
+from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
@@ -25,6 +24,19 @@ MOMENTS = {
     "deleted": both("the tensor deleted", "删掉张量"),
     "emptied": both("after empty_cache()", "empty_cache() 之后"),
 }
+
+
+def headline_memory_mps(record: Record) -> Text:
+    held = {row["moment"]: row["driver_mib"] for row in record.rows}
+    if set(held) != set(MOMENTS):
+        return TOO_NOISY
+    if held["deleted"] < held["made"] - 1:
+        return both("Deleting the tensor gave its memory back at once.", "一删掉张量，内存就还回去了。")
+    if held["emptied"] < held["deleted"] - 1:
+        return both(
+            "A deleted tensor's memory returns only when the cache is emptied.", "删了张量内存还占着，清空缓存才还。"
+        )
+    return both("Neither deleting nor emptying the cache gave memory back.", "删张量、清缓存，都没把内存还回去。")
 
 
 def say_memory_mps(record: Record) -> Text:
@@ -46,24 +58,20 @@ def say_memory_mps(record: Record) -> Text:
     )
 
 
-def draw_memory_mps(record: Record, ax: Any) -> None:
-    places = range(len(record.rows))
-    ax.barh(
-        [p - 0.2 for p in places],
-        [row["allocated_mib"] for row in record.rows],
-        0.38,
-        label=t("by tensors", "张量占用"),
+def draw_memory_mps(record: Record, bets: dict) -> Sheet:
+    """What the driver holds at each moment, and how much of it tensors hold; no bet is made on it."""
+    return bars(
+        [
+            Bar(
+                word(MOMENTS[row["moment"]]),
+                row["driver_mib"],
+                f"{row['driver_mib']:.0f} MiB",
+                row["moment"] in ("before", "made"),
+                t(f"tensors: {row['allocated_mib']:.0f} MiB", f"张量：{row['allocated_mib']:.0f} MiB"),
+            )
+            for row in record.rows
+        ]
     )
-    ax.barh(
-        [p + 0.2 for p in places],
-        [row["driver_mib"] for row in record.rows],
-        0.38,
-        label=t("by the driver", "驱动占用"),
-    )
-    ax.set_yticks(list(places), [word(MOMENTS[row["moment"]]) for row in record.rows])
-    ax.invert_yaxis()
-    ax.set_xlabel(t("memory held (MiB)", "占用的内存（MiB）"))
-    ax.legend()
 
 
 @experiment(
@@ -103,12 +111,25 @@ def memory_mps(budget: Budget, size_mib: int = 256) -> list[dict]:
 # --- 08-half-mps --------------------------------------------------------------------------------------------
 
 
+def headline_half_mps(record: Record) -> Text:
+    verdicts = [row["verdict"] for row in record.rows]
+    if "faster" not in verdicts:
+        if "undecided" in verdicts:
+            return TOO_NOISY
+        return both("Half precision saves no time on this Mac.", "在这台 Mac 上，半精度不省时间。")
+    if set(verdicts) == {"faster"}:
+        return both("Half precision is faster here, in every case.", "在这里，半精度每次都更快。")
+    if "undecided" in verdicts:
+        return both("Half precision is faster at least in some cases.", "至少有些情况，半精度更快。")
+    return both("Half precision is faster in some cases, not in all.", "半精度有的情况更快，不是全都快。")
+
+
 def say_half_mps(record: Record) -> Text:
     if not record.rows:
         return NOTHING
 
     def line(row: dict, code: str) -> str:
-        ratio, verdict = f"{row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}]", VERDICTS[row["verdict"]][code]
+        ratio, verdict = with_interval(row, code), VERDICTS[row["verdict"]][code]
         if code == "en":
             return f"{row['format']} {row['size']}² {ratio} {verdict}, error {row['relative']:.1e}"
         return f"{row['format']} {row['size']}²：{ratio}，{verdict}，误差 {row['relative']:.1e}"
@@ -121,13 +142,14 @@ def say_half_mps(record: Record) -> Text:
     )
 
 
-def draw_half_mps(record: Record, ax: Any) -> None:
-    names = [f"{row['format']} {row['size']}²" for row in record.rows]
-    ratios(
-        ax,
-        record.rows,
-        names,
-        t("time / that of float32 (left of 1: faster)", "耗时 / float32 的耗时（1 的左边：更快）"),
+def draw_half_mps(record: Record, bets: dict) -> Sheet:
+    """No bet is made on it."""
+    return ratio_rows(
+        [
+            Ratio(f"{row['format']} {row['size']}²", row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
+            for row in record.rows
+        ],
+        (t("faster than float32", "比 float32 快"), t("slower than float32", "比 float32 慢")),
     )
 
 
@@ -165,6 +187,7 @@ def half_mps(budget: Budget, sizes: tuple[int, ...] = (512, 2048)) -> list[dict]
                 "low": race.low,
                 "high": race.high,
                 "verdict": race.verdict,
+                "rounds": race.rounds,
                 "relative": relative_error((half[0] @ half[1]).cpu(), exact),
             }
         )

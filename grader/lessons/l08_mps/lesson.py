@@ -69,7 +69,8 @@ if mps.is_available():
     # zh: 到这一步，其余的才能问
     answers |= {"name": mps.get_name(), "cores": mps.get_core_count(),
                 "macOS 15+": mps.is_macos_or_newer(15, 0)}
-print(answers)
+for question, answer in answers.items():
+    print(f"{question:10}", answer)
 explain("08-built-not-available")
 # en: 🎲 Now a bet on another question: is this system at least macOS 14? A Mac says True or False. And your machine?
 # zh: 🎲 再问一句，先下注：系统至少是 macOS 14 吗？Mac 会回答 True 或 False。你这台机器呢？
@@ -110,7 +111,7 @@ explain("08-typo-why")
 # zh: 这样的一行只留下这点痕迹：模块里多了一个名字，PyTorch 里没有谁会读它。
 before = set(vars(mps))
 mps.turbo = True
-print(set(vars(mps)) - before)
+print(*(set(vars(mps)) - before))
 del mps.turbo
 # %% [markdown] en
 # 📌 **So far.**

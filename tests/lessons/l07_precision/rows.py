@@ -160,3 +160,52 @@ FURTHER = {
     "07-bet-no-op": [(convolutions("tf32", "ieee"), None)],
     "07-bet-speed": [(races("same", "same"), "c"), (races("undecided", "faster"), None)],
 }
+
+
+def crowd(plain, low, cured):
+    shares = {"float32": plain, "tf32": low, "tf32, mean removed": cured}
+    return [
+        {"seed": seed, "offset": offset, "story": story, "share": share if offset else 1.0}
+        for seed in range(6)
+        for offset in (0, 100, 300)
+        for story, share in shares.items()
+    ]
+
+
+def who(matmul, conv, lstm):
+    start = (("matmul", matmul), ("conv", conv), ("lstm", lstm))
+    return [{"setting": "as it comes", "operation": name, "relative": error} for name, error in start]
+
+
+def depths(plain, tf32, simulated):
+    errors = (("ieee", plain), ("tf32", tf32), ("simulated", simulated))
+    return [{"k": k, "seed": 0, "setting": name, "relative": error} for k in (64, 1024) for name, error in errors]
+
+
+def kernels(matmul, conv):
+    """Which kernel each operation runs once TF32 is allowed."""
+    names = {("matmul", "ieee"): "plain", ("matmul", "tf32"): matmul, ("conv", "ieee"): "plain", ("conv", "tf32"): conv}
+    return [
+        {"setting": setting, "operation": name, "place": 1, "kernel": kernel, "calls": 5, "mean_us": 9.0}
+        for (name, setting), kernel in names.items()
+    ]
+
+
+def reductions(*allowed):
+    return [
+        {"dtype": "bfloat16", "k": 1024 * 4**at, "allowed": on, "relative": error if on else 2e-3}
+        for at, error in enumerate(allowed)
+        for on in (0, 1)
+    ]
+
+
+BRANCHES = {
+    "07-error-vs-k": [growth(0.3)],
+    "07-documented": [documented(0.4, 2.6), documented(0.8, 2.6)],
+    "07-neighbours": [crowd(0.99, 0.95, 1.0), crowd(0.99, 0.04, 1.0), crowd(0.99, 0.5, 0.99), crowd(0.99, 0.04, 0.1)],
+    "07-who-cuda": [who(3e-7, 3e-7, 3e-7), who(3e-4, 3e-4, 3e-4), who(3e-4, 3e-7, 3e-7)],
+    "07-depth-cuda": [depths(3e-7, 4e-7, 3e-4), depths(3e-7, 6e-4, 3e-4), depths(3e-7, 1e-4, 3e-4)],
+    "07-kernels-cuda": [kernels("plain", "plain"), kernels("tf32", "plain")],
+    "07-reduction-cuda": [reductions(2e-3, 4e-3), reductions(4e-3, 4e-3)],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""

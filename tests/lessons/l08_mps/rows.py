@@ -126,3 +126,82 @@ FURTHER = {
         ([{**row, "low": row["ratio"] - 0.03, "high": row["ratio"] + 0.03} for row in copies(1.02, 1.01)], "c"),
     ],
 }
+
+
+def answers(*kinds):
+    """group and kind of each answer."""
+    return [{"group": group, "code": f"{group} {kind}", "kind": kind, "said": "x"} for group, kind in kinds]
+
+
+def lost(*cases):
+    """(float32, rewritten) of results that are 10 in float64."""
+    return [
+        {"case": case, "float64": "10.0", "float32": low, "cured": cured}
+        for case, (low, cured) in zip(("count", "elapsed", "spread"), cases, strict=False)
+    ]
+
+
+def machines(**outcomes):
+    return [
+        {"machine": "no driver", "selector": name, "picked": "cuda", "outcome": outcome}
+        for name, outcome in outcomes.items()
+    ]
+
+
+def races(*verdicts):
+    return [
+        {**row, "size": 64 * 8**at, "verdict": verdict, "ratio": 0.6, "low": 0.5, "high": 0.7}
+        for at, (row, verdict) in enumerate(zip(SHOWN["08-speed-mps"] * 2, verdicts, strict=False))
+    ]
+
+
+def halves(*verdicts):
+    return [{**SHOWN["08-half-mps"][0], "size": 512 * 2**at, "verdict": one} for at, one in enumerate(verdicts)]
+
+
+def fallen(never, before, after):
+    """How many of three operations are computed on the CPU when the variable is set then."""
+    counts = {"never": never, "before import": before, "after import": after}
+    return [
+        {"moment": moment, "op": op, "outcome": "on CPU" if at < count else "native"}
+        for moment, count in counts.items()
+        for at, op in enumerate("abc")
+    ]
+
+
+def repeats(same, devices):
+    outcomes = dict.fromkeys(("product", "index_add", "dropout"), same) | dict.fromkeys(("randn", "devices"), devices)
+    return [
+        *({"pair": pair, "outcome": one, "largest_difference": 0.0} for pair, one in outcomes.items()),
+        SHOWN["08-repeat-mps"][-1],
+    ]
+
+
+def memory(*held):
+    return [{**row, "driver_mib": mib} for row, mib in zip(SHOWN["08-memory-mps"], held, strict=True)]
+
+
+BRANCHES = {
+    "08-who-answers": [[*asked("value", "True"), *answers(("act", "RuntimeError"))]],
+    "08-float32-loses": [lost(("0.0", "10.0"), ("10.0", "10.0")), lost(("0.0", "0.0"), ("0.0", "10.0"))],
+    "08-selectors": [machines(a="crash", b="idle"), machines(a="crash", b="idle", c="best")],
+    "08-fallback-price": [[{**row, "low": None, "high": None, "rounds": 4} for row in copies(2.0, 1.1)]],
+    "08-speed-mps": [
+        races("slower", "same"),
+        races("undecided", "slower"),
+        races("faster", "faster"),
+        races("undecided", "faster"),
+        races("faster", "slower"),
+    ],
+    "08-transfer-mps": [[{**row, "samples_ms": [row["kib"] / 1e3] * 20} for row in SHOWN["08-transfer-mps"]]],
+    "08-fence-mps": [
+        [{**row, "samples_ms": [ms] * 20} for row, ms in zip(SHOWN["08-fence-mps"], pair, strict=True)]
+        for pair in ((6.0, 9.0), (9.0, 9.0))
+    ],
+    "08-fallback-mps": [fallen(0, 2, 0), fallen(0, 2, 2)],
+    "08-float64-mps": [SHOWN["08-float64-mps"][1:]],
+    "08-repeat-mps": [repeats("yes", "yes"), repeats("yes", "no")],
+    "08-memory-mps": [memory(10.0, 300.0, 300.0, 20.0), memory(10.0, 300.0, 20.0, 20.0)],
+    "08-half-mps": [halves("same", "slower"), halves("undecided", "same"), halves("faster"), halves("faster", "same")],
+}
+"""Further outcomes that have words of their own: experiment -> rows of each."""
