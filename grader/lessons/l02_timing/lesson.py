@@ -335,6 +335,7 @@ result = compare({"20 products": products(20), "21 products": products(21)},
                  baseline="20 products", gate=0.02, max_time=2)
 print(result)
 picture = result.plot()
+# %%
 observe("02-planted-difference")
 review("02-undecided", "02-same")
 # %% [markdown] en
