@@ -330,12 +330,10 @@ def products(times):
         for _ in range(times):
             x @ x
     return run
-
 result = compare({"20 products": products(20), "21 products": products(21)},
                  baseline="20 products", gate=0.02, max_time=2)
 print(result)
 picture = result.plot()
-# %%
 observe("02-planted-difference")
 review("02-undecided", "02-same")
 # %% [markdown] en
