@@ -76,7 +76,7 @@ def test_own_numbers_are_told_with_machine_and_day_and_the_rest_is_called_open()
     found = numbers({"15_review"})
     assert [one.experiment for one in found.measured] == [NAME] and NAME not in found.open
     assert "My CPU" in found.measured[0].where and "2026-03-07" in found.measured[0].where
-    assert found.measured[0].sentence == pick(base.get(NAME).finding(record(3, 7)))
+    assert found.measured[0].sentence == pick(base.get(NAME).headline(record(3, 7)))
 
 
 # --- sheets ---

@@ -16,7 +16,8 @@ from course.verbs import state
 from course.verbs.experiments import open_bets
 from course.verbs.reported import reported
 from tests.conftest import ROOT
-from tests.test_headlines import DONE, faults
+from tests.test_every_experiment import EXPERIMENTS
+from tests.test_headlines import faults
 
 EXPERIMENTS = base.load_all()
 REPORTS = {one.id: one for one in reports.reports()}
@@ -85,7 +86,7 @@ def test_every_picture_of_a_report_says_on_itself_that_it_is_one():
         assert "reported by others" in picture.svg() and "--p-out" not in picture.svg()
 
 
-@pytest.mark.parametrize("name", sorted(one for one in DONE if reports.about(one)))
+@pytest.mark.parametrize("name", sorted(one for one in EXPERIMENTS if reports.about(one)))
 def test_reports_on_an_experiment_come_to_a_headline_and_a_caution(name):
     summary = reports.summary(name)
     assert summary, f"{name}: add a summary (experiment, headline, caution) to reports.yaml of its lesson"
