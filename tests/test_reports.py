@@ -16,7 +16,6 @@ from course.verbs import state
 from course.verbs.experiments import open_bets
 from course.verbs.reported import reported
 from tests.conftest import ROOT
-from tests.test_every_experiment import EXPERIMENTS
 from tests.test_headlines import faults
 
 EXPERIMENTS = base.load_all()
