@@ -26,7 +26,6 @@ from grader.reporting.collect import remedies
 from grader.reporting.feedback_style import CSS
 from grader.reporting.second_look import contact, form
 
-TEMPLATES = Path(__file__).parent / "templates"
 SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
 LONGEST = 90  # characters of a question in the table
 SAY = {
