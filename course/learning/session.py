@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from course.i18n import t
 from course.learning.entry import LONGEST_REASON, Entry
@@ -115,19 +116,22 @@ def submit(item: Item, response: Response, log: AnswerLog) -> Verdict:
     if item.kind == "predict":
         return place_bet(item, response, log)
     verdict = mark(item, validate(item, response))
+    more = {"verdict": verdict.state, "points": verdict.points, "variant": item.seed}
+    _write(log, "answer", item, response, because=one_line(response.because), **more)
+    return verdict
+
+
+def _write(log: AnswerLog, event: str, item: Item, response: Response, **more: Any) -> None:
+    """Append what was answered to the log."""
     log.append(
-        "answer",
+        event,
         item.id,
         options=response.options,
         number=response.number,
         confidence=response.confidence,
-        verdict=verdict.state,
-        points=verdict.points,
         lesson=item.lesson,
-        because=one_line(response.because),
-        variant=item.seed,
+        **more,
     )
-    return verdict
 
 
 def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) -> str:
@@ -148,14 +152,7 @@ def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) 
         )
     validate(item, response)
     moment = sheet.record(item.id, response)
-    log.append(
-        "answer",
-        item.id,
-        options=response.options,
-        number=response.number,
-        confidence=response.confidence,
-        lesson=item.lesson,
-    )
+    _write(log, "answer", item, response)
     given = response.words
     sentences = [
         t(
@@ -205,15 +202,7 @@ def place_bet(item: Item, response: Response, log: AnswerLog) -> Verdict:
                 f"你的赌注已锁定：{response_of(bet).words}，不能再改。",
             )
         )
-    log.append(
-        "bet",
-        item.id,
-        options=response.options,
-        number=response.number,
-        confidence=response.confidence,
-        lesson=item.lesson,
-        because=one_line(response.because),
-    )
+    _write(log, "bet", item, response, because=one_line(response.because))
     return mark_bet(item, response, None)
 
 
