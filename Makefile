@@ -9,7 +9,7 @@ export PYTHONDONTWRITEBYTECODE =# many processes import the same files: compiled
 ENV = $(PYTHON) tools/env.py
 RUN = .venv/bin/python
 
-.PHONY: help lab test test-fast test-long test-versions notebooks bundle demo record bench clean
+.PHONY: help lab test test-fast test-long test-versions notebooks book bundle pictures demo record bench clean
 
 help:            ## this list
 	@awk -F ':.*## *' '/^[a-z-]+:.*##/ {printf "%-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,17 +41,26 @@ notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, doc
 	@$(RUN) -m grader claims
 	@$(RUN) -m grader reference
 
+book:            ## the course as a web site in both languages, with book.zip (COURSE_REPOSITORY=owner/name: with “Open in Colab”)
+	@$(ENV) ensure book
+	@$(RUN) -m grader notebooks
+	@$(RUN) -m grader book
+
 bundle:          ## one ZIP for a class, without keys (DIR=../my_class for its released checkpoints)
 	@$(ENV) ensure dev
 	@$(RUN) -m grader bundle $(if $(DIR),--dir $(DIR)) $(if $(LANGUAGE),--language $(LANGUAGE))
+
+pictures:        ## the pictures of the README, taken of what runs, into docs/pictures
+	@$(ENV) ensure dev
+	@COURSE_PICTURES=docs/pictures $(RUN) -m pytest -q -n 0 -m long tests/browser/test_pictures.py
 
 demo:            ## a made-up class of 10, handed in and graded through nbgrader (STUDENTS=30; run again, it goes on)
 	@$(ENV) ensure dev
 	@$(RUN) -m grader demo --dir build/demo --students $(STUDENTS) --language $(LESSONS)
 
-record:          ## run every experiment this machine can run; recordings go to their lessons
+record:          ## run every experiment this machine can run; recordings go to their lessons (TO=FOLDER: there, and into FOLDER.zip to send)
 	@$(ENV) ensure dev
-	@$(RUN) -m course.experiments --record
+	@$(RUN) -m course.experiments --record $(if $(TO),"$(TO)" --missing --zip)
 
 bench:           ## counters, timers and grading beside their peers: about 2 hours; stopped, it goes on where it was (FRESH=1: anew; KEEP=1: into benchmarks/results)
 	@$(ENV) ensure dev

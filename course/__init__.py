@@ -35,6 +35,7 @@ VERBS = (
     "progress",
     "question",
     "review",
+    "share",
     "solution",
     "take_home",
     "what",

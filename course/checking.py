@@ -147,6 +147,31 @@ def too_few_rounds(raced: Comparison) -> Verdict | None:
     )
 
 
+def not_lost(raced: Comparison, who: str, hint: Text) -> Verdict | None:
+    """What is said while a comparison does not show that its usual winner ``who`` loses; None where its interval is above 1.
+
+    hint: what to think about, said where ``who`` won.
+    """
+    if few := too_few_rounds(raced):
+        return few
+    low, high = raced.low, raced.high
+    if high < 1:
+        said = both(
+            f"{who} won: [{low:.2f}, {high:.2f}] lies below 1. ",
+            f"{who} 赢了：[{low:.2f}, {high:.2f}] 在 1 之下。想一想，",
+        )
+        return incorrect({code: said[code] + hint[code] for code in said}, reason="won")
+    if low > 1:
+        return None
+    return inconclusive(
+        both(
+            f"[{low:.2f}, {high:.2f}] from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
+            f"{raced.rounds} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
+        ),
+        reason="undecided",
+    )
+
+
 def data(value: Any) -> Any:
     """What somebody gave back, as marking reads it: arrays and tensors as lists or numbers, tuples as lists, a device as its name."""
     if type(value).__name__ == "device":

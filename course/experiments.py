@@ -1,4 +1,4 @@
-"""Run experiments and record them: ``python3 -m course.experiments --record [DIR]``.
+"""Run experiments and record them: ``python3 -m course.experiments --record [DIR]``; check what others recorded.
 
 Needs torch, numpy and tqdm alone. Goes on when one experiment fails and says so at the end.
 """
@@ -8,15 +8,17 @@ from __future__ import annotations
 import argparse
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
-from course.catalog import lesson_folder
+from course import recording_zip
 from course.experiment import base, reports
-from course.i18n import pick
+from course.i18n import pick, t
 from course.machine import can, one_line, passport
 from course.records import nearest, save
 
 HOME = "home"  # --record without a folder: each recording goes to its lesson
+INTERRUPTED = 130
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -36,6 +38,9 @@ def main(argv: list[str] | None = None) -> int:
         action="store_true",
         help="only what is not recorded complete from this machine and torch: goes on after a stop",
     )
+    parser.add_argument("--zip", action="store_true", help="then pack what is in DIR into DIR.zip, one file to send")
+    parser.add_argument("--check", metavar="ZIP", help="what speaks against the recordings that somebody sent")
+    parser.add_argument("--add", metavar="ZIP", help="check them, and put them into their lessons if nothing does")
     parser.add_argument("--budget", metavar="SECONDS", type=float, help="seconds for each, default its own")
     parser.add_argument(
         "--list", action="store_true", help="list the experiments, what they need and what there is to show of each"
@@ -50,8 +55,14 @@ def main(argv: list[str] | None = None) -> int:
     if args.list:
         print_list(known)
         return 1 if base.FAILED_LESSONS else 0
-    if not args.record:
-        parser.error("say --record, with a folder or without one (or --list to see the experiments)")
+    if args.check or args.add:
+        return check(Path(args.check or args.add), keep=bool(args.add))
+    if not args.record or (args.zip and args.record == HOME):
+        parser.error("say --record, with a folder or without one; --zip needs a folder (--list shows the experiments)")
+    if args.needs and not can(args.needs):
+        print(pick(one_line()))
+        print(nothing_to_record(args.needs))
+        return 0
     try:
         chosen = [base.get(name) for name in args.only] if args.only else list(known.values())
     except base.ExperimentError as error:
@@ -61,17 +72,52 @@ def main(argv: list[str] | None = None) -> int:
     if args.missing:
         about = passport()
         chosen = [exp for exp in chosen if not held(exp, args.record, about)]
-    return record_all(chosen, args.record, args.budget)
+    code = record_all(chosen, args.record, args.budget)
+    if args.zip and code != INTERRUPTED:
+        made = recording_zip.pack(Path(args.record))
+        print(
+            t(f"one file to send: {made}", f"要发送的文件：{made}")
+            if made
+            else t("nothing to send", "没有可发送的记录")
+        )
+    return code
+
+
+def nothing_to_record(needs: str) -> str:
+    """A sentence where the device that was asked for is missing, with the next step on Colab."""
+    if needs != "cuda":
+        return t(f"{needs} is not here: nothing to record.", f"这里没有 {needs}：没有可录制的。")
+    return t(
+        "There is no NVIDIA GPU here: nothing to record. On Colab choose Runtime → Change runtime type → T4 GPU, "
+        "then run all cells again.",
+        "这里没有 NVIDIA GPU，没有可录制的。在 Colab 上请选“运行时 → 更改运行时类型 → T4 GPU”，再从头运行所有单元格。",
+    )
+
+
+def check(file: Path, keep: bool) -> int:
+    """Tell what is in a ZIP of recordings and what speaks against it; keep: put them into their lessons if nothing does."""
+    records, faults = recording_zip.unpack(file)
+    faults += recording_zip.check(records)
+    for one in records:
+        print(f"{one.experiment:26} {len(one.rows):4} rows  {pick(one.label())}")
+    for fault in faults:
+        print(f"  {fault}", file=sys.stderr)
+    print(f"{len(records)} recordings, {len(faults)} faults")
+    if keep and not faults:
+        for path in recording_zip.add(records):
+            print(f"added {path}")
+    return 1 if faults else 0
 
 
 def place_of(exp: base.Experiment, folder: str) -> str:
     """Where its recordings are written: the folder that was named, or that of its lesson."""
-    return str(lesson_folder(exp.lesson) / "recordings") if folder == HOME else folder
+    return str(recording_zip.lesson_recordings(exp)) if folder == HOME else folder
 
 
 def held(exp: base.Experiment, folder: str, about: dict[str, Any]) -> bool:
-    """Whether there is a complete recording of this version of the experiment from the machine `about`."""
-    found = nearest(exp.name, about, [place_of(exp, folder)], exp.version)
+    """Whether the folder or the lesson has a complete recording of this version of the experiment from the machine `about`."""
+    places = {place_of(exp, folder), place_of(exp, HOME)}
+    found = nearest(exp.name, about, sorted(places), exp.version)
     return (
         found is not None
         and found.complete
@@ -109,16 +155,18 @@ def record_all(chosen: list[base.Experiment], folder: str, budget_s: float | Non
     print(pick(one_line()))
     failures = [f"{module}: {why}" for module, why in base.FAILED_LESSONS.items()]
     saved = skipped = 0
-    for exp in chosen:
+    for number, exp in enumerate(chosen, 1):
         if not can(exp.needs):
             skipped += 1
             print(f"skipped  {exp.name}: needs {exp.needs}")
             continue
+        left = sum(budget_s or one.seconds for one in chosen[number - 1 :]) / 60
+        print(f"{number} of {len(chosen)}: {exp.name} ... up to {left:.0f} min left for all")
         try:
             record = base.run_experiment(exp, budget_s)
             if record.interrupted:
                 print(f"interrupted during {exp.name}; not saved", file=sys.stderr)
-                return 130
+                return INTERRUPTED
             path = save(record, place_of(exp, folder))
         except Exception as error:  # noqa: BLE001  (the others still run; the failure is told at the end)
             failures.append(f"{exp.name}: {error}")
@@ -126,7 +174,7 @@ def record_all(chosen: list[base.Experiment], folder: str, budget_s: float | Non
             traceback.print_exception(error.__cause__ or error)  # here only: the machine may not be ours tomorrow
             continue
         saved += 1
-        print(f"recorded {exp.name}: {len(record.rows)} rows -> {path}")
+        print(f"recorded {exp.name}: {len(record.rows)} rows{'' if record.complete else ', not complete'} -> {path}")
         try:
             print(f"         {pick(exp.finding(record))}")
             exp.settles(record)

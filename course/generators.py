@@ -1,4 +1,4 @@
-"""The random generators of a process: put back after a block as they were before it."""
+"""Restore the random generators of the process after a block."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import torch
 
 
 @contextmanager
-def generators_kept(device: str = "cpu") -> Iterator[None]:
-    """Put back the random generators of Python, NumPy and torch (the CPU's and those of `device`)."""
+def generators_preserved(device: str = "cpu") -> Iterator[None]:
+    """Restore after the block: the random generators of Python, NumPy and torch (the CPU's and those of `device`)."""
     kind, numpy = device.split(":")[0], sys.modules.get("numpy")
     python, arrays = random.getstate(), numpy.random.get_state() if numpy else None
     states = torch.mps.get_rng_state() if kind == "mps" else None

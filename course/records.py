@@ -214,7 +214,7 @@ def own_folder() -> Path:
     return home.folder() / "records"
 
 
-def keep_own(record: Record) -> Path:
+def save_own(record: Record) -> Path:
     """Keep what the learner measured, in place of an older record of the same experiment. Raises OSError."""
     target = save(record, own_folder())
     for path in own_folder().glob(f"{_slug(record.experiment)}--*.json"):

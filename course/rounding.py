@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from course.i18n import t
+
 
 @dataclass(frozen=True)
 class Format:
@@ -31,7 +33,7 @@ FORMATS = {
 _TYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
-def keep_bits(x: Tensor, bits: int) -> Tensor:
+def round_bits(x: Tensor, bits: int) -> Tensor:
     """``x`` as float32 with its mantissa rounded to ``bits`` stored bits (1 to 23); the exponent keeps 8.
 
     Infinities and NaN stay. Raises ValueError for another number of bits.
@@ -57,7 +59,7 @@ def rounded(x: Tensor, name: str) -> Tensor:
     _known(name)
     if name in _TYPES:
         return x.to(_TYPES[name]).to(torch.float32)
-    return keep_bits(x, FORMATS[name].mantissa)
+    return round_bits(x, FORMATS[name].mantissa)
 
 
 def product(a: Tensor, b: Tensor, name: str) -> Tensor:
@@ -87,10 +89,20 @@ def pattern(number: float, name: str) -> tuple[str, str, str]:
 
 def _float32(x: Tensor, bits: int) -> Tensor:
     if not 1 <= bits <= 23:
-        raise ValueError(f"a float32 mantissa can be cut to 1 to 23 bits, not to {bits!r}")
+        raise ValueError(
+            t(
+                f"a float32 mantissa can be cut to 1 to 23 bits, not to {bits!r}",
+                f"float32 的尾数可以截到 1 至 23 位，不能是 {bits!r}",
+            )
+        )
     return x.to(torch.float32).contiguous()
 
 
 def _known(name: str) -> None:
     if name not in FORMATS:
-        raise ValueError(f"there is no format {name!r} here; take one of {', '.join(FORMATS)}")
+        raise ValueError(
+            t(
+                f"there is no format {name!r} here; take one of {', '.join(FORMATS)}",
+                f"这里没有 {name!r} 这种格式；可选的有 {', '.join(FORMATS)}",
+            )
+        )

@@ -5,6 +5,7 @@ And a text cut to the room it has.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -93,11 +94,11 @@ class Table:
         return Table(lines, marks, {(below + 1, at) for at, _ in meant})
 
     def html(self) -> str:
-        """Its look is in ``course/figures/result.css``."""
+        """Its look is in ``course/experiment/result.css``."""
         head, *lines = self.lines
-        heads = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in head) if any(head) else ""
+        heads = "".join(f'<th scope="col">{_breakable(cell)}</th>' for cell in head) if any(head) else ""
         body = "".join(
-            f'<tr><th scope="row">{escape(line[0])}</th>'
+            f'<tr><th scope="row">{_breakable(line[0])}</th>'
             + "".join(self._cell(cell, (number, at)) for at, cell in enumerate(line[1:], 1))
             + "</tr>"
             for number, line in enumerate(lines)
@@ -107,4 +108,9 @@ class Table:
     def _cell(self, words: str, place: tuple[int, int]) -> str:
         names = [self.marks.get(place, ""), "bet" * (place in self.bets)]
         mine = f"<small>{t('your bet', '你的注')}</small>" if place in self.bets else ""
-        return f'<td class="{" ".join(filter(None, names))}">{escape(words)}{mine}</td>'
+        return f'<td class="{" ".join(filter(None, names))}">{_breakable(words)}{mine}</td>'
+
+
+def _breakable(words: str) -> str:
+    """The words as HTML; a narrow column may break a name of code after a dot or an underscore."""
+    return re.sub(r"(?<=\w)([._])(?=[A-Za-z])", r"\1<wbr>", escape(words))

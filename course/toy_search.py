@@ -17,6 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from course.i18n import t
+
 BATCH, CHANNELS, SMALL = 2, 12, 32
 SMALLEST, LARGEST = 8, 64
 """Sizes (height = width, pixels) the toy accepts in a schedule."""
@@ -144,6 +146,11 @@ def run_schedule(sizes: Iterable[int], benchmark: bool, limit: int = 10) -> ToyC
     with one_thread(), torch.inference_mode():
         for size in sizes:
             if not isinstance(size, int) or not SMALLEST <= size <= LARGEST:
-                raise ValueError(f"a size of a schedule is a whole number from {SMALLEST} to {LARGEST}, not {size!r}")
+                raise ValueError(
+                    t(
+                        f"a size of a schedule is a whole number from {SMALLEST} to {LARGEST}, not {size!r}",
+                        f"尺寸要是 {SMALLEST} 到 {LARGEST} 的整数，现在是 {size!r}",
+                    )
+                )
             conv(image(size), kernel())
     return conv

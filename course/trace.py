@@ -300,7 +300,7 @@ class Trace:
         """The call as a picture, from left to right; see course.figures.timeline."""
         from course.figures.timeline import timeline_plot
 
-        return timeline_plot(self._rows, self.sentence(), ax, dark)
+        return timeline_plot(self._rows, self.sentence, ax, dark)
 
     def _device(self) -> str:
         return "cuda" if any(row["device"] == "cuda" for row in self._rows) else "cpu"

@@ -1,6 +1,4 @@
-"""What an author and an instructor run: notebooks from sources, assignments, marks, feedback. Never imported
-by course.
-"""
+"""The tools of authors and instructors: build notebooks, release checkpoints, mark, give feedback. ``course`` never imports this."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""``python -m grader ...``: what an author and an instructor run."""
+"""The commands ``python -m grader ...`` for authors and instructors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between the course's quiz and nbgrader: items with their keys, answers as kept in a notebook."""
+"""The items of a checkpoint with their keys, and the answers stored in a notebook."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Keys = dict[str, dict[str, Any]]
 
 
 def keyed_items(project: Project, lesson: str, paper: Paper | None = None) -> dict[str, Item]:
-    """The items of a checkpoint with their keys, of questions with variants those of the paper (None: the standard ones).
+    """The items of a checkpoint with their keys. paper: whose variants; None for the standard ones.
+
     Raises Infrastructure where a key is missing or does not fit.
     """
     items, keys = _read(project, lesson, *_as_of(project, lesson))
@@ -32,7 +33,7 @@ def keyed_items(project: Project, lesson: str, paper: Paper | None = None) -> di
 
 
 def _on_paper(item: Item, keys: Keys, paper: Paper) -> Item:
-    """The variant that was handed out; the standard one where it was handed out without variants."""
+    """The variant of an item that was released on this paper; the standard one where it was released without variants."""
     raw = paper.questions.get(item.id, item.template)
     if not is_template(raw):
         return item
@@ -40,15 +41,13 @@ def _on_paper(item: Item, keys: Keys, paper: Paper) -> Item:
 
 
 def every_item(project: Project, lesson: str) -> dict[str, Item]:
-    """All questions that can stand on a paper of a checkpoint, by the id of their key, in their standard variants. Raises
-    Infrastructure.
-    """
+    """All questions that a paper of this checkpoint may contain: id of the key -> standard variant. Raises Infrastructure."""
     items, keys = _read(project, lesson, *_as_of(project, lesson))
     return {one.key: _keyed(one, keys) for item in items.values() for one in (every(item) if item.varies else [item])}
 
 
 def other_variant(project: Project, lesson: str, item: Item, seed: str) -> Item:
-    """The variant of one of these that the seed draws, with its key. Raises BankError."""
+    """The variant of a question drawn with ``seed``, with its key. Raises BankError."""
     return _keyed(redrawn(item, seed), _read(project, lesson, *_as_of(project, lesson))[1])
 
 
@@ -77,7 +76,7 @@ def _keyed(item: Item, keys: Keys) -> Item:
 
 
 def stored(data: dict[str, Any] | None) -> Response:
-    """The response kept in a notebook's metadata; an empty one for None."""
+    """The response stored in a notebook's metadata; an empty one for None."""
     if not data:
         return Response()
     return Response(tuple(data.get("options", ())), data.get("number"), data.get("confidence"))

@@ -1,7 +1,7 @@
-"""Mark a class: submissions out to the workers, marks into the gradebook, each exactly once.
+"""Mark a class: send submissions to the workers and write their marks into the gradebook, each exactly once.
 
-Stop it at any moment, kill it, switch the machine off: run it again and it goes on. A submission counts as marked
-when its graded notebook lies in ``autograded/``; that is put there, whole, after its marks are in the gradebook.
+It can be stopped or killed at any moment; the next run continues. A submission counts as marked when its graded
+notebook is in ``autograded/``; the notebook is moved there in one step after the marks are in the gradebook.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ from tqdm import tqdm
 from grader import pool
 from grader.authoring.publish import text_of
 from grader.course import Course, command
-from grader.files import MOST_BYTES, locked, unlock
+from grader.files import locked, unlock
 from grader.files import replace as write_over
 from grader.gradebook import GradebookWriter
 from grader.guard import STEP_S, TOO_LONG, guarded
 from grader.ingest import name_copies, reason_of, take_in, timestamp_of
 from grader.late_rules import read_rules
 from grader.marking import held, whole
+from grader.marking.execute import CourseExecute
 from grader.marking.step import STATE, printable
 from grader.pipeline import Outcome, graded_notebook, outcomes
 from grader.project import ProjectError
 from grader.sandbox.launch import out_of_sight, unenforced
-from grader.sandbox.limits import Limits
+from grader.sandbox.limits import MOST_BYTES, Limits
 
 Say = Callable[[str], None]
 UNSAFE = (
@@ -41,8 +42,9 @@ UNSAFE = (
 
 @dataclass(frozen=True)
 class How:
-    """jobs: processes on this machine; cluster: address of a Dask scheduler instead, over ``tls``; again: also what
-    is marked; accept: students whose submission was held back, and whom somebody has looked at.
+    """How to mark. jobs: processes on this machine; cluster: the address of a Dask scheduler to use instead, over ``tls``;
+    again: mark submissions that are marked already, too; accept: students whose submission is no longer held back, because
+    the instructor has looked at it.
     """
 
     jobs: int = 1
@@ -56,16 +58,17 @@ class How:
 def autograde(
     course: Course, lesson: str, students: Iterable[str] | None = None, how: How | None = None, say: Say = print
 ) -> list[Outcome]:
-    """Mark every submission that is not marked yet, or was handed in anew; a sentence for each problem.
+    """Mark every submission that is new or has changed. Returns the outcome for each student; ``say`` gets a sentence for each
+    problem.
 
-    Raises ProjectError for a student without a submission and while another run is under way, Infrastructure where
-    nothing can be marked at all (no sandbox, no release).
+    students: None for all. Raises ProjectError for a student without a submission and while another run marks,
+    Infrastructure where nothing can be marked (no sandbox, no release).
     """
     how, there = how or How(), course.submitted(lesson)
     chosen = there if students is None else sorted(set(students))
     if strangers := sorted({*chosen, *how.accept} - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
-    check_late_rules(course, say)  # a fault there is said before the first submission
+    check_late_rules(course, say)  # a fault there is reported before the first submission is marked
     if not how.sandbox:
         say(UNSAFE)
     else:
@@ -85,16 +88,16 @@ def autograde(
             say(f"{student}: no grade: {problem}")
 
         def unread(student: str, problem: str) -> None:
-            lose(student, keep(course, lesson, gradebook, student, problem, ""))
+            lose(student, store(course, lesson, gradebook, student, problem, ""))
 
         known = set() if how.again else gradebook.known()
-        again = {*chosen} if how.again else {*how.accept, *exam.moved}
+        again = {*chosen} if how.again else {*how.accept, *exam.answered_papers}
 
         def go(students: list[str], bar: tqdm) -> None:
             for student, answer in run(_todo(course, lesson, students, known, how.accept, again, whens, unread), exam):
                 when, problem = whens.pop(student), None
                 with guarded(student, unread):
-                    problem = keep(course, lesson, gradebook, student, answer, when)
+                    problem = store(course, lesson, gradebook, student, answer, when)
                 if student in how.accept and not problem:
                     digest = _state(course, student, lesson)["submission"]
                     held.accept(course.root, lesson, student, digest)
@@ -110,7 +113,7 @@ def autograde(
         with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
             go(chosen, bar)
         for student in [name for name, problem in failed.items() if TOO_LONG.format(STEP_S) in problem]:
-            del failed[student]  # a slow moment of this machine costs nobody the grade: once more, alone
+            del failed[student]  # the machine may have been busy: try once more, alone
             go([student], tqdm(disable=True))
             if student in failed:
                 failed[student] += (
@@ -121,18 +124,12 @@ def autograde(
 
 
 def limits(course: Course) -> Limits:
-    """What a submission may use, from the settings in nbgrader_config.py (``c.CourseExecute...``)."""
-    said, usual = course.config.CourseExecute, Limits()
-    return Limits(
-        cell_s=said.get("timeout", usual.cell_s),
-        total_s=said.get("total_timeout", usual.total_s),
-        output_chars=said.get("max_output", usual.output_chars),
-        memory_mb=said.get("memory_mb", usual.memory_mb),
-    )
+    """The limits of a submission, with the course's own settings in nbgrader_config.py (``c.CourseExecute``)."""
+    return CourseExecute(config=course.config).limits
 
 
 def check_late_rules(course: Course, say: Say) -> None:
-    """Read ``late.yaml`` beside the class. Raises ProjectError for a fault; says whose extension is nobody's."""
+    """Read ``late.yaml`` and say which of its extensions belong to unknown students. Raises ProjectError for a fault in it."""
     with course.gradebook as gradebook:
         released = [assignment.name for assignment in gradebook.assignments]
         rules = read_rules(course.root, {*course.project.checkpoints(), *released})
@@ -148,7 +145,7 @@ def check_late_rules(course: Course, say: Say) -> None:
 
 @contextmanager
 def alone(course: Course) -> Iterator[None]:
-    """One writer for each gradebook. Raises ProjectError while there is another."""
+    """Hold the lock for writing the gradebook in this block. Raises ProjectError while another run has it."""
     with locked(
         course.root / "autograde.lock", f"another run is marking in {course.root}; wait until it is done, or stop it"
     ):
@@ -166,7 +163,7 @@ def _gradebook(course: Course, lesson: str) -> Iterator[GradebookWriter]:
 
 @contextmanager
 def workers(how: How) -> Iterator[Callable]:
-    """What takes submissions and gives answers."""
+    """The function that marks submissions: in this process, in several, or on a cluster (see ``pool``)."""
     if how.cluster is not None:
         cluster = pool.Cluster(how.cluster, how.tls)
         try:
@@ -187,10 +184,10 @@ def _todo(
     whens: dict[str, str],
     unread: Callable[[str, str], None],
 ) -> Iterator[whole.Submission]:
-    """The submissions to be marked, read one at a time; ``unread`` is told of those that cannot be read, and why.
+    """Read the submissions that must be marked, one at a time. Calls ``unread(student, why)`` for one that cannot be read.
 
-    known: whose marks the gradebook holds; where it was lost or put back from a copy, the rest is marked again. accept: whose
-    submissions are marked as they are from now on; again: who is marked once more although the marks are held back.
+    known: students with marks in the gradebook; others are marked again, for example after the gradebook was lost. accept:
+    students whose submission is no longer held back; again: students to mark again although their marks are held back.
     """
     looked = held.accepted(course.root, lesson)
     for student in students:
@@ -199,7 +196,7 @@ def _todo(
             submission = read_submission(course, lesson, student)
             submission = replace(submission, looked=student in accept or looked.get(student) == submission.digest)
             state = _state(course, student, lesson)
-            if state.get("submission") == submission.digest:  # this very submission is marked, or held back still
+            if state.get("submission") == submission.digest:  # this submission is marked already, or is held back
                 done = student not in again if state.get("held") else student in known
                 submission = None if done else submission
         if submission is not None:
@@ -208,7 +205,7 @@ def _todo(
 
 
 def read_submission(course: Course, lesson: str, student: str) -> whole.Submission:
-    """One submission; where there is no notebook that can be read, what stands in for it. Raises OSError."""
+    """Read one submission; a notebook that cannot be read is replaced first (``ingest.take_in``). Raises OSError."""
     folder = course.root / "submitted" / student / lesson
     path = folder / f"{lesson}.ipynb"
     unlock(folder.parent)
@@ -228,19 +225,19 @@ def read_submission(course: Course, lesson: str, student: str) -> whole.Submissi
 
 
 def _state(course: Course, student: str, lesson: str) -> dict:
-    """Our record in the graded notebook; empty where there is none."""
+    """The part of a graded notebook's metadata that the grader wrote; empty where there is no graded notebook."""
     notebook = graded_notebook(course, student, lesson)
     return notebook.metadata.get(STATE, {}) if notebook is not None else {}
 
 
 def hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed: dict[str, str]) -> None:
-    """Hold back the marks of submissions that differ in nothing but whose they are, unless somebody has looked at them."""
+    """Hold back the marks of submissions that are copies of each other, unless the instructor has accepted them."""
     alike: dict[str, list[str]] = {}
     looked = held.accepted(course.root, lesson)
     for student in course.submitted(lesson):
         with guarded(student, failed.setdefault):
             state = _state(course, student, lesson)
-            if state.get("print") and not state.get("others"):  # those say themselves whose they are
+            if state.get("print") and not state.get("others"):  # those are held back or noted for that already
                 alike.setdefault(state["print"], []).append(student)
     for students in alike.values():
         for student in students if len(students) > 1 else ():
@@ -256,10 +253,14 @@ def hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed:
                     path.chmod(0o444)
 
 
-def keep(
+def store(
     course: Course, lesson: str, gradebook: GradebookWriter, student: str, answer: whole.Marked | str, when: str
 ) -> str | None:
-    """Marks first, then the graded notebook; returns why there is no grade, or None."""
+    """Write the marks into the gradebook, then the graded notebook into ``autograded/``.
+
+    answer: the result of marking, or a sentence that says why there is none; then old marks are removed. Returns that
+    sentence, or None.
+    """
     place = course.autograded(student, lesson).parent
     if isinstance(answer, str):
         gradebook.withdraw(student)
@@ -269,15 +270,17 @@ def keep(
     folder = course.root / "submitted" / student / lesson
     notebook = answer.notebook
     if answer.reason is not None:
-        take_in(course.root, course.project, lesson, student)  # keeps the damaged bytes, puts something sound there
-        now = whole.read(folder, lesson, student).digest  # of what lies there from now on: it is marked
+        take_in(
+            course.root, course.project, lesson, student
+        )  # stores the damaged bytes, puts a sound notebook in place
+        now = whole.read(folder, lesson, student).digest  # of the replaced files, which are marked now
         notebook = notebook.replace(answer.digest, now)
     gradebook.write(answer, when)
     fresh = place.with_name(f".new-{lesson}")
     if fresh.exists():
         rmtree(fresh)
     for name, data in whole.beside(folder).items():
-        if "/" in name or not name.endswith(".ipynb"):  # nbgrader takes each notebook there for a marked one
+        if "/" in name or not name.endswith(".ipynb"):  # nbgrader would take any other notebook there for a marked one
             with suppress(OSError):  # a name too long for one more folder
                 _write(fresh / name, data)
     _write(fresh / f"{lesson}.ipynb", notebook.encode())

@@ -1,4 +1,4 @@
-"""The misconceptions that questions name: the course's list, and an instructor's own in the course directory."""
+"""The misconceptions that questions may name: the course's list and the instructor's own list."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ FILE = (
 
 
 def known_beliefs(project: Project) -> dict[str, Text]:
-    """Id -> statement. An own one may not take the id of one of the course's. Raises ProjectError."""
-    shared = Bank(project.learner_rooms).misconceptions()
+    """All misconceptions: id -> statement. Raises ProjectError where the instructor's list uses an id of the course's."""
+    shared = Bank(project.learner_folder).misconceptions()
     path = project.own / FILE if project.own else None
     own = (read_yaml(path) if path else None) or {}
     if not isinstance(own, dict) or not all(_is_statement(one) for one in own.values()):

@@ -1,4 +1,4 @@
-"""Of several notebooks in a student's folder, which one is the assignment: by what it says of itself, then by its cells."""
+"""Choose the assignment among several notebooks in a student's folder, by their metadata, then by their cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from course.i18n import Text, both
 from course.learning.harvesting import crowded, harvest
 
-HARMLESS = {"harm": "none"}  # beside a sentence about a file: it was read all the same
+HARMLESS = {"harm": "none"}  # added to a sentence about a file that could be read nevertheless
 RENAMED = both(
     "The notebook had another name, {name}; it was read all the same.", "notebook 改了名，叫 {name}；仍然照常读取。"
 )
@@ -20,8 +20,8 @@ LONGEST = 80  # characters of a file's name in a sentence
 
 
 def choose(found: Mapping[Path, bytes], lesson: str) -> tuple[Path | None, list[Path]]:
-    """(the assignment among sound notebooks, other copies of it). A notebook that is alone is taken for it, whatever it is;
-    of several that are none, none.
+    """(the assignment, other copies of it). found: the valid notebooks. A single notebook is always taken; None where there
+    are several and none of them is the assignment.
     """
     ranked = sorted(
         found, key=lambda path: (*_like(found[path], lesson), path.name == f"{lesson}.ipynb", path.name), reverse=True
@@ -33,13 +33,13 @@ def choose(found: Mapping[Path, bytes], lesson: str) -> tuple[Path | None, list[
 
 
 def is_copy(data: bytes, lesson: str) -> bool:
-    """Whether a notebook is the assignment: it says so, or has cells with the ids of its questions and tasks."""
+    """Whether a notebook is the assignment: its metadata says so, or cells have the ids of its questions and tasks."""
     says, cells, _ = _like(data, lesson)
     return bool(says or cells)
 
 
 def sentence(name: str, lesson: str, others: Iterable[Path]) -> Text:
-    """What is said about a notebook under another name, and about copies; harmless."""
+    """The sentence about a notebook that was found under another name, and about copies of it. It costs no points."""
     said = (
         both(RENAMED["en"].format(name=shown(name)), RENAMED["zh"].format(name=shown(name)))
         if name != f"{lesson}.ipynb"
@@ -55,12 +55,12 @@ def sentence(name: str, lesson: str, others: Iterable[Path]) -> Text:
 
 
 def shown(name: str) -> str:
-    """A file's name, which may be any bytes, as a sentence can hold it."""
+    """A file name in printable form; the name may contain any bytes."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")[:LONGEST]
 
 
 def _like(data: bytes, lesson: str) -> tuple[int, int, int]:
-    """(says that it is this assignment, graded cells with ids of the lesson, answers it carries)."""
+    """How much a notebook is like the assignment: (its metadata says so, number of graded cells of the lesson, of answers)."""
     try:
         content = None if crowded(data) else json.loads(data)
     except (ValueError, RecursionError):
@@ -81,6 +81,6 @@ def _like(data: bytes, lesson: str) -> tuple[int, int, int]:
 
 
 def _part(value: Any, name: str | None = None) -> dict:
-    """A dictionary inside a dictionary; an empty one where there is none, whatever stands there."""
+    """The dictionary ``value[name]``; an empty one where there is none."""
     found = value.get(name) if name and isinstance(value, dict) else value
     return found if isinstance(found, dict) else {}

@@ -1,4 +1,4 @@
-"""A course directory: made once, then opened; everything in it is nbgrader's own layout."""
+"""A course directory: make it (``init``) and open it (``Course``). Its folders have nbgrader's layout."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from nbgrader.api import Gradebook
     from nbgrader.apps.api import NbGraderAPI
 
-PRIVATE = ("source", "release", "submitted", "autograded", "feedback", "damaged")  # students may have accounts here
+PRIVATE = (
+    "source",
+    "release",
+    "submitted",
+    "autograded",
+    "feedback",
+    "damaged",
+)  # not readable for others: students may have accounts on this machine
 OURS = "grader.project.Infrastructure: "
 
 
@@ -32,9 +39,7 @@ def init(
     exchange: Path | None = None,
     project: Project | None = None,
 ) -> list[str]:
-    """Make a course directory, or complete one; returns sentences about what was done. Nothing is
-    overwritten.
-    """
+    """Make a course directory, or complete one without overwriting a file; returns sentences about what was done."""
     root = root.resolve()
     (exchange or root / "exchange").mkdir(parents=True, exist_ok=True)
     root.mkdir(parents=True, exist_ok=True)
@@ -64,7 +69,7 @@ def init(
 
 
 def _private_file(path: Path, data: bytes) -> bool:
-    """Write a file that only its owner may read; False, and nothing done, where there is one already."""
+    """Write a file that only its owner may read. Does nothing and returns False where the file exists."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
@@ -75,7 +80,7 @@ def _private_file(path: Path, data: bytes) -> bool:
 
 
 class Course:
-    """An opened course directory. Raises ProjectError where ``root`` is none."""
+    """An opened course directory. Raises ProjectError where ``root`` is not a course directory."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -113,7 +118,7 @@ class Course:
 
     @property
     def gradebook(self) -> Gradebook:
-        """A fresh connection; use it in a ``with``."""
+        """A new connection to the gradebook; use it in a ``with`` block."""
         return self.api.gradebook
 
     def submitted(self, lesson: str) -> list[str]:
@@ -121,11 +126,11 @@ class Course:
         return [name for name in self._handed_in(lesson) if fault(name) is None]
 
     def nobodys(self, lesson: str) -> list[str]:
-        """The folders with a submission whose names are not taken for a student's."""
+        """The folders with a submission whose names are not allowed as names of students."""
         return [name for name in self._handed_in(lesson) if fault(name) is not None]
 
     def _handed_in(self, lesson: str) -> list[str]:
-        """Also folders that cannot be looked into: they are named, not passed over."""
+        """The folders with a submission, and those that cannot be read, so that they are reported."""
         found = []
         for folder in (self.root / "submitted").glob("*"):
             if folder.is_dir():
@@ -139,14 +144,14 @@ class Course:
 
 
 def command(words: str, root: Path) -> str:
-    """``python -m grader WORDS`` in back quotes, as it works for this course directory from the folder we are in."""
+    """The command line ``python -m grader WORDS`` for this course directory, in back quotes, for use in the present folder."""
     known = root == Path.cwd() or (program() == "grader" and root == remembered())
     place = "" if known else f" --dir {shlex.quote(min(str(root), os.path.relpath(root), key=len))}"
     return f"`{program()} {words}{place}`"
 
 
 def done(result: dict, what: str) -> dict:
-    """The result of an API call; raises ProjectError with the last lines of its log if it failed."""
+    """Return the result of an API call of nbgrader. Raises ProjectError with the last lines of its log if it failed."""
     if not result["success"]:
         raise ProjectError(f"{what} did not work: {why(result)}")
     return result

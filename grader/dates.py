@@ -1,4 +1,4 @@
-"""Points in time as an instructor writes them, always with a time zone: ``2026-12-01 23:59 Europe/Berlin``."""
+"""Parse dates as instructors write them, always with a time zone: ``2026-12-01 23:59 Europe/Berlin``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FORM = "write it like 2026-12-01 23:59 Europe/Berlin"
 
 
 def utc(said: object, zone: str | None = None) -> datetime:
-    """The moment in UTC without a zone, as nbgrader keeps it. A date alone means the end of that day.
+    """Parse a date; returns it in UTC without a zone, as nbgrader stores it. A date without a time means the end of that day.
 
     zone: used where ``said`` names none. Raises ProjectError with a sentence.
     """

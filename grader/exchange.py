@@ -1,4 +1,4 @@
-"""Collecting through nbgrader's exchange, with every submission checked as it comes in."""
+"""Collect submissions from nbgrader's exchange and check each of them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 from traitlets import Unicode
 
-from grader.files import MOST_BYTES
 from grader.guard import everybodys, guarded
-from grader.ingest import MOST_FILES, take_in, timestamp_of
+from grader.ingest import take_in, timestamp_of
 from grader.names import fault
 from grader.project import HERE, Project
+from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 
 
 class CollectChecked(ExchangeCollect):
-    """``nbgrader collect`` that also takes in submissions without a notebook, which autograde would pass
-    over, and leaves out, aloud, folders whose names are not those of a submission.
+    """``nbgrader collect`` with two changes: submissions without a notebook are collected and replaced, because autograde would
+    skip them; folders whose names are not those of a submission are left out with a message.
     """
 
     project_root = Unicode(str(HERE), help="The checkout with the checkpoints").tag(config=True)
@@ -32,7 +32,7 @@ class CollectChecked(ExchangeCollect):
         self.src_records = [record for record in self.src_records if record["username"] is not None]
 
     def _path_to_record(self, path: str) -> dict[str, Any]:
-        """As nbgrader reads a folder's name; one that it would stop at, for the whole class, belongs to nobody."""
+        """Parse a folder's name as nbgrader does. A name that would stop nbgrader for the whole class gives no student."""
         name = os.path.basename(path)
         student, _, when, *_ = [*name.rsplit("+", 3), "", ""]
         stamp, wrong = timestamp_of(when), fault(student)
@@ -50,7 +50,7 @@ class CollectChecked(ExchangeCollect):
         there = {
             folder.parent.name for folder in (root / "submitted").glob(f"*/{lesson}") if not fault(folder.parent.name)
         }
-        for record in records:  # one at a time: nothing that one sent may end the step for the others
+        for record in records:  # one at a time, so that a faulty submission does not stop the others
             with guarded(record["username"], self._failed):
                 if record["username"] in there:
                     self._take_in(root, project, lesson, record["username"])  # before nbgrader reads its time stamp
@@ -71,11 +71,12 @@ class CollectChecked(ExchangeCollect):
         self.log.error("%s could not be collected: %s", student, reason)
 
     def do_copy(self, src: str, dest: str, log: Logger | None = None) -> None:
-        """Copy one submission: regular files only, because whoever hands in can link to what only the collector may
-        read. One that cannot be copied leaves an empty folder, which is taken in as such, and ends no batch.
+        """Copy one submission, only its regular files: a student could link to a file that only the instructor may read.
+
+        A submission that cannot be copied becomes an empty folder, and the others are collected.
         """
-        with tempfile.TemporaryDirectory(prefix="course-collect-") as room:
-            regular = Path(room) / "submission"
+        with tempfile.TemporaryDirectory(prefix="course-collect-") as place:
+            regular = Path(place) / "submission"
             regular.mkdir()
             try:
                 if os.path.islink(src):
@@ -90,9 +91,10 @@ class CollectChecked(ExchangeCollect):
 
 
 def copy_regular(src: str, dest: Path) -> None:
-    """Copy what marking would use: regular files that can be read, of ``MOST_BYTES`` and ``MOST_FILES`` in all; of a
-    notebook that is larger so much that it is seen to be. Nothing is opened through a link, also where the student puts
-    one in a file's place at this very moment. Raises OSError.
+    """Copy the regular files that can be read, at most ``MOST_FILES`` with ``MOST_BYTES`` together. Of a larger notebook one
+    byte more than allowed is copied, so that marking reports it as too large.
+
+    No link is followed, also if the student replaces a file by a link during the copy. Raises OSError.
     """
     left, files = MOST_BYTES, MOST_FILES
     for folder, below, names, descriptor in os.fwalk(src, follow_symlinks=False):

@@ -1,4 +1,4 @@
-"""Files that students sent and files of ours beside them: read without waiting or following, written whole or not at all."""
+"""Read files that students sent, without following links or waiting for pipes; write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grader.project import ProjectError
+from grader.sandbox.limits import MOST_BYTES
 
-MOST_BYTES = 20 << 20  # of one submission go into the sandbox
 UNFINISHED = ".unfinished"  # folder of the course directory, for its owner alone
 
 
 def unlock(path: Path) -> None:
-    """Give its owner, if that is us, the right to read a file or folder back, which unpacking an archive can take away."""
+    """Make a file or folder readable for its owner again; unpacking an archive can remove that right."""
     try:
         kind = path.lstat()
         wanted = stat.S_IRWXU if stat.S_ISDIR(kind.st_mode) else stat.S_IRUSR | stat.S_IWUSR
@@ -29,7 +29,7 @@ def unlock(path: Path) -> None:
 
 
 def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
-    """At most ``most`` bytes of a regular file, not through a link, never waiting for a pipe. Raises OSError."""
+    """Read at most ``most`` bytes of a regular file. Raises OSError, also for a link or a pipe."""
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
@@ -37,11 +37,11 @@ def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
 
 
 def replace(course: Path, path: Path, data: bytes) -> None:
-    """Write a file whole or not at all. Raises OSError."""
-    room = course / UNFINISHED
-    room.mkdir(mode=0o700, exist_ok=True)
+    """Write a file in one step: after a crash it has the old content or the new one. Raises OSError."""
+    place = course / UNFINISHED
+    place.mkdir(mode=0o700, exist_ok=True)
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = room / uuid.uuid4().hex
+    fresh = place / uuid.uuid4().hex
     try:
         with fresh.open("xb") as file:
             file.write(data)
@@ -57,7 +57,7 @@ def replace(course: Path, path: Path, data: bytes) -> None:
 
 @contextmanager
 def locked(path: Path, taken: str) -> Iterator[None]:
-    """Hold a lock that one process can have, until it ends. Raises ProjectError(taken) where another has it."""
+    """Hold a lock in this block; only one process can have it. Raises ProjectError(taken) where another process has it."""
     import fcntl  # Windows has none, and no command that needs a lock runs there
 
     with path.open("w", encoding="utf-8") as file:

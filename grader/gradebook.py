@@ -1,7 +1,7 @@
-"""The one writer of the gradebook: marks of one submission in one transaction, in nbgrader's own tables.
+"""Write marks into nbgrader's gradebook, each submission in one transaction.
 
-Statements go by the tables' unique keys, so that the ten-thousandth student costs what the first one did (loading
-nbgrader's objects sums over the whole class each time).
+It uses SQL statements on the tables' unique keys, so that the ten-thousandth student takes no longer than the first
+(nbgrader's own objects sum over the whole class each time they are loaded).
 """
 
 from __future__ import annotations
@@ -60,12 +60,14 @@ class GradebookWriter:
         return {name: identity for name, identity in rows}
 
     def close(self) -> None:
+        """Close the gradebook."""
         self._gradebook.close()
 
     def write(self, marked: Marked, when: str) -> None:
-        """Put one submission's marks in: all of them or, after an interruption, none. Manual marks stay.
+        """Write the marks of one submission; rolls back on error, so either all are written or none. Manual marks stay.
 
-        when: the time stamp of the submission as text, or nothing. Raises Infrastructure for cells nobody knows.
+        when: the time stamp of the submission as text, or "". Raises Infrastructure where its cells are not those of the
+        gradebook.
         """
         if unknown := sorted({*marked.scores} ^ {*self._grades}):
             raise Infrastructure(f"cells and gradebook do not match: {', '.join(unknown)}; release {self.lesson} again")
@@ -92,8 +94,9 @@ class GradebookWriter:
             self.late(marked.student)
 
     def _to_look_at(self, cell: str, score: float | None, student: str) -> Any:
-        """Whether formgrader lists a mark: it is still to be given, or was given by hand before. Not one that a release gave to
-        whom the question came too late for: nobody has looked at it, and nobody has to.
+        """Whether formgrader lists a mark: where it must still be given, or was given by hand before.
+
+        Excused students (they submitted before this question existed) have a manual mark that nobody needs to look at.
         """
         manual = Grade.__table__.c.manual_score
         if score is None:
@@ -101,7 +104,7 @@ class GradebookWriter:
         return False if student in self._excused.get(cell, ()) else manual.is_not(None)
 
     def withdraw(self, student: str) -> None:
-        """Take back the automatic marks of a submission that could not be marked: nothing may pass for a grade."""
+        """Remove the automatic marks of a submission that could not be marked, so that no old mark counts."""
         with self._transaction() as db:
             submission = select(SubmittedAssignment.id).where(
                 SubmittedAssignment.assignment_id == self._assignment, SubmittedAssignment.student_id == student
@@ -122,7 +125,7 @@ class GradebookWriter:
             yield connection
 
     def late(self, student: str) -> None:
-        """nbgrader's own step for late work, with the plugin the course has configured."""
+        """Take off the points for lateness: runs nbgrader's own step with the plugin that the course has configured."""
         resources = {
             "nbgrader": {
                 "notebook": self.lesson,
@@ -134,7 +137,7 @@ class GradebookWriter:
         AssignLatePenalties(config=self._config).preprocess(_Empty(), resources)
 
     def known(self) -> set[str]:
-        """The students whose marks are in the gradebook: none is missing but those that are given by hand."""
+        """The students who have all marks in the gradebook, except those that a person gives."""
         ours = [cell for name, cell in self._grades.items() if name not in self._solutions]
         unmarked = (
             select(SubmittedNotebook.assignment_id)
@@ -147,7 +150,7 @@ class GradebookWriter:
             return set(db.execute(select(SubmittedAssignment.student_id).where(marked)).scalars())
 
     def overdue(self) -> list[str]:
-        """The students who handed in after the due date of the class, whatever extension they have."""
+        """The students who handed in after the due date of the class, with or without an extension."""
         if self._due is None:
             return []
         with self._gradebook.engine.connect() as db:
@@ -173,11 +176,12 @@ class GradebookWriter:
 
     @property
     def url(self) -> str:
+        """The URL of the gradebook's database."""
         return self._gradebook.engine.url.render_as_string(hide_password=False)
 
 
 class _Empty(dict):
-    """A notebook without cells: the late step looks at none."""
+    """A notebook without cells, for nbgrader's late step, which reads no cells."""
 
     cells: list = []
 
@@ -185,7 +189,7 @@ class _Empty(dict):
 def _upsert(
     db: Connection, table: Table, key: dict[str, Any], values: dict[str, Any], fresh: dict[str, Any] | None = None
 ) -> str:
-    """Set ``values`` in the row with this unique key, made if need be (then with ``fresh`` too); its id."""
+    """Set ``values`` in the row with this unique key; returns the row's id. A new row also gets the values ``fresh``."""
     found = db.execute(select(table.c.id).where(*(table.c[name] == value for name, value in key.items()))).scalar()
     if found is None:
         row = {**key, **values, **(fresh or {})}

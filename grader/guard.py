@@ -1,9 +1,8 @@
-"""The one guard around whatever is done with one student's submission: collect, autograde, feedback, report, similar,
-export, regrade.
+"""``guarded`` runs a step for one student, so that its failure does not stop the others. Used by collect, autograde,
+feedback, report, similar, export and regrade.
 
-An exception, or a step that does not end within its seconds, becomes a sentence about that student, and the next
-student's turn comes. Faults that would meet every student alike (a full disk, a locked gradebook, wrong settings, Ctrl-C)
-go through and end the run.
+An exception, or a step that takes too long, becomes a sentence about that student, and the run goes on with the next
+one. Faults that would hit every student (a full disk, a locked gradebook, wrong settings, Ctrl-C) are raised and end the run.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from grader.project import Infrastructure, ProjectError
 from grader.sandbox import usage
 from grader.sandbox.limits import PATIENCE
 
-STEP_S = 60  # of its own, for one step of one student outside the sandbox; usual ones take a tenth of a second
-SHORTEST_S = 0.01  # between two looks at a step that has waited for a processor
-AGAIN_S = 2  # until a step is interrupted again that has swallowed the first interrupt
+STEP_S = 60  # for one step of one student outside the sandbox; most take a tenth of a second
+SHORTEST_S = 0.01  # between two checks of a step that has waited for a processor
+AGAIN_S = 2  # before a step that ignored the interrupt is interrupted again
 OUR_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 LONGEST = 300  # characters of a reason
 TOO_LONG = "it took longer than {:g} seconds of its own and was stopped"
@@ -34,10 +33,10 @@ class OutOfTime(Exception):
 
 @contextlib.contextmanager
 def guarded(student: str, failed: Callable[[str, str], object], seconds: float = STEP_S) -> Iterator[None]:
-    """Run a block for one student; ``failed(student, sentence)`` is called for what went wrong in it.
+    """Run a block for one student. If it fails, ``failed(student, sentence)`` is called and the exception is dropped.
 
-    seconds: of its own (wall time less what it waited for a processor that others used, up to ``PATIENCE`` times as much) before
-    the block is interrupted; kept in the main thread of a process alone, where signals arrive.
+    seconds: how long it may take before it is interrupted. Time spent waiting for a processor does not count, up to ``PATIENCE``
+    times as much wall time. Enforced in the main thread only, because only there signals arrive.
     """
     try:
         with _alarm(seconds):
@@ -51,7 +50,7 @@ def guarded(student: str, failed: Callable[[str, str], object], seconds: float =
 
 
 def everybodys(error: BaseException) -> bool:
-    """Whether the next student would meet the same fault: our disk, our gradebook."""
+    """Whether the fault would hit every student: a full disk, a locked gradebook."""
     if isinstance(error, OSError) and error.errno in OUR_DISK:
         return True
     database = sys.modules.get("sqlalchemy.exc")
@@ -82,7 +81,7 @@ def _alarm(seconds: float) -> Iterator[None]:
         nonlocal rung
         wall = time.monotonic() - begun
         own = wall - max(0.0, usage.waited_s() - waited)
-        if not rung and own < seconds and wall < PATIENCE * seconds:  # the machine kept it from running
+        if not rung and own < seconds and wall < PATIENCE * seconds:  # it waited for a processor
             signal.setitimer(signal.ITIMER_REAL, max(SHORTEST_S, seconds - own), AGAIN_S)
             return
         rung = True

@@ -1,9 +1,8 @@
-"""Before anything is marked: a submission that is no sound notebook is set aside and replaced, so that it can
-be graded.
+"""Check a submission before it is marked, and replace a damaged notebook, so that it can be graded.
 
-The original bytes are kept under ``damaged/<student>/<assignment>/``. The replacement is what could be read,
-else the released notebook; the answers file beside it is never touched. Unfinished files lie in ``.unfinished/`` of the
-course directory, never beside what a student sent: names there are the student's.
+The original bytes are stored under ``damaged/<student>/<assignment>/``. The replacement contains everything that could be
+read; if nothing could, it is the released notebook. The answers file is never changed. Unfinished files are written to
+``.unfinished/`` of the course directory, not into the student's folder, where the student chooses the names.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from course.learning.harvesting import crowded
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
 from grader.choosing import choose, is_copy, sentence
-from grader.files import MOST_BYTES, read_regular, replace, unlock
+from grader.files import read_regular, replace, unlock
 from grader.guard import guarded
 from grader.project import Project
+from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 
-MOST_FILES = 1000
 LITERALS = ("true", "false", "null")  # what a file can end in the middle of, beside strings
 LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
 REASONS = "ingest.json"  # under damaged/: digest of a replacement -> why it was made
@@ -63,8 +62,9 @@ REPLACED = both(
 
 
 def take_in(course: Path, project: Project, lesson: str, student: str) -> Text | None:
-    """Make one submission fit to be marked; returns what was wrong, or None. Raises OSError where the file system refuses;
-    call it ``guarded``.
+    """Check one submission and replace its notebook if it is damaged; returns what was wrong, or None.
+
+    Raises OSError; call it inside ``guarded``.
     """
     folder = course / "submitted" / student / lesson
     path = folder / f"{lesson}.ipynb"
@@ -104,7 +104,9 @@ def take_in(course: Path, project: Project, lesson: str, student: str) -> Text |
 
 
 def name_copies(course: Path, student: str, lesson: str) -> Text | None:
-    """Remember that there are other copies of a sound notebook beside it; None where there are none, or something is said of it."""
+    """Write down that there are other copies of a sound notebook in its folder; returns the sentence. None where there are
+    none, or where another sentence about the file exists already.
+    """
     path = course / "submitted" / student / lesson / f"{lesson}.ipynb"
     others = [
         one
@@ -117,9 +119,7 @@ def name_copies(course: Path, student: str, lesson: str) -> Text | None:
 
 
 def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
-    """The notebook in ``data`` and what is wrong with it: (notebook, None), (salvaged, reason) or (None,
-    reason).
-    """
+    """Read a notebook. Returns (notebook, None), or (what could be read, what is wrong), or (None, what is wrong)."""
     if not data.strip():
         return None, EMPTY
     if crowded(data):
@@ -146,8 +146,10 @@ def examine(data: bytes) -> tuple[NotebookNode | None, Text | None]:
 
 
 def beside(folder: Path, first: tuple[str, ...] = ()) -> dict[str, bytes]:
-    """The regular files of a submission by relative path: those named ``first``, then the others by name, as far as
-    ``MOST_BYTES`` and ``MOST_FILES`` go. Links are never followed; what cannot be read is passed over.
+    """The regular files of a submission: relative path -> bytes, at most ``MOST_FILES`` with ``MOST_BYTES`` together.
+
+    Files named ``first`` are read first, then the others by name. Links are not followed; files that cannot be read are
+    left out.
     """
     found: dict[str, bytes] = {}
     left, linked = MOST_BYTES, folder.is_symlink() or folder.parent.is_symlink()
@@ -166,7 +168,7 @@ def beside(folder: Path, first: tuple[str, ...] = ()) -> dict[str, bytes]:
 
 
 def _files(folder: Path, most: int = MOST_FILES) -> list[Path]:
-    """All that is in a folder, links to folders unopened, in order; at most ``most`` of it."""
+    """The files in a folder and its subfolders, in order, at most ``most``. Links to folders are not followed."""
     found, folders = [], [folder]
     for _ in range(most):
         if not folders or len(found) >= most:
@@ -183,7 +185,7 @@ def _files(folder: Path, most: int = MOST_FILES) -> list[Path]:
 
 
 def _cut(error: Exception) -> bool:
-    """Whether reading stopped because the text did, not because of something in it."""
+    """Whether parsing failed because the text ends too early, not because of a fault in it."""
     if isinstance(error, UnicodeDecodeError):
         return error.end == len(error.object) and "end of data" in error.reason
     return (
@@ -197,7 +199,7 @@ def _cut(error: Exception) -> bool:
 
 
 def reason_of(course: Path, student: str, lesson: str) -> Text | None:
-    """Why the notebook that lies in submitted/ now is not the one the student sent; None if it is."""
+    """Why the notebook in submitted/ was replaced; None if it is the one the student sent."""
     path = course / "submitted" / student / lesson / f"{lesson}.ipynb"
     log = course / "damaged" / student / lesson / REASONS
     if not (log.is_file() and path.is_file()):
@@ -206,7 +208,7 @@ def reason_of(course: Path, student: str, lesson: str) -> Text | None:
 
 
 def before_autograde(project_root: str) -> Callable[..., None]:
-    """The hook stock ``nbgrader autograde`` calls before each submission."""
+    """The hook that stock ``nbgrader autograde`` calls before each submission."""
 
     def hook(assignment: str, student: str, notebooks: list[str]) -> None:
         for folder in {Path(notebook).parent for notebook in notebooks}:
@@ -246,7 +248,9 @@ def _is_notebook(path: Path) -> bool:
 
 
 def _take_other(course: Path, project: Project, student: str, lesson: str, path: Path, sound: list[Path]) -> Text:
-    """Of the sound notebooks under other names take the one that is the assignment; else the released one."""
+    """Put a notebook in place where the assignment is missing: the one of ``sound`` that is the assignment under another name,
+    else the released one. Returns the sentence about it.
+    """
     other, copies = choose({one: read_regular(one) for one in sound}, lesson)
     if other is None:
         return _put_released(course, project, student, lesson, path, MISSING)
@@ -262,12 +266,12 @@ def _put_released(course: Path, project: Project, student: str, lesson: str, pat
 
 
 def joined(first: Text, second: Text) -> Text:
-    """Two sentences, one after the other."""
+    """Join two sentences in both languages."""
     return both(f"{first['en']} {second['en']}", f"{first['zh']}{second['zh']}")
 
 
 def _set_aside(course: Path, student: str, lesson: str, path: Path) -> Path:
-    """Keep the original under damaged/, never over an earlier one with other bytes; returns where."""
+    """Move the original to damaged/ and return its path. An earlier file with other bytes is not overwritten."""
     folder = course / "damaged" / student / lesson
     folder.mkdir(parents=True, exist_ok=True)
     target, number = folder / path.name, 1
@@ -282,7 +286,7 @@ def _set_aside(course: Path, student: str, lesson: str, path: Path) -> Path:
 
 
 def _set_stamp_aside(course: Path, student: str, lesson: str, path: Path) -> None:
-    """A time stamp that is none ends stock commands for the whole class; without one nobody is late."""
+    """Move a damaged time stamp to damaged/: it would stop stock commands for the whole class. Without one nobody is late."""
     if os.path.lexists(path) and not (
         path.is_file() and path.stat().st_size <= MOST_BYTES and timestamp_of(read_regular(path))
     ):
@@ -291,7 +295,7 @@ def _set_stamp_aside(course: Path, student: str, lesson: str, path: Path) -> Non
 
 
 def timestamp_of(stamp: bytes | str) -> datetime | None:
-    """A time stamp as nbgrader keeps it (UTC without a zone), or None for none or a damaged one."""
+    """Parse a time stamp; returns it as nbgrader stores it (UTC without a zone), None where it is missing or damaged."""
     text = (stamp.decode("utf-8", "replace") if isinstance(stamp, bytes) else stamp).strip()
     try:
         return parse_utc(text) if 0 < len(text) <= LONGEST_STAMP else None

@@ -1,4 +1,4 @@
-"""nbgrader's late submission plugin, with the rules of ``late.yaml``: stock commands and ours take the same points."""
+"""nbgrader's plugin for late submissions, with the rules of ``late.yaml``. Stock commands and ours take the same points."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LateRules(LateSubmissionPlugin):
     course_root = Unicode(".", help="the course directory with late.yaml").tag(config=True)
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
-        """Points to take, or None for none. Called for submissions after the due date. Raises ProjectError."""
+        """The points to take for a submission after the due date, or None for none. Raises ProjectError."""
         rules, lesson = read_rules(Path(self.course_root)), self.parent.assignment_id
         submission = self.parent.gradebook.find_submission(lesson, student_id)
         handed_in, due = submission.timestamp, submission.duedate

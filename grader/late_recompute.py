@@ -1,4 +1,4 @@
-"""Take late points anew for a whole class, without marking: after the rules, an extension or the due date changed."""
+"""Compute the points for lateness again for a whole class without marking it, after rules or dates have changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.marks import require
 
 @dataclass(frozen=True)
 class LateChange:
-    """What lateness took from one student before and takes now, in points."""
+    """The points taken from one student for lateness, before and now."""
 
     student: str
     old: float
@@ -23,7 +23,7 @@ class LateChange:
 
 
 def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateChange], int]:
-    """Apply the rules to every submission through nbgrader's own step; (who changes, how many lose points now).
+    """Apply the rules to every submission with nbgrader's own step. Returns (changes, how many students lose points now).
 
     Raises ProjectError for rules that cannot be read and for a checkpoint that was never released.
     """
@@ -40,7 +40,7 @@ def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateC
 
 @dataclass(frozen=True)
 class Foreseen:
-    """A late submission: the points that are taken now and would be taken, how late it is in words, and when it was due."""
+    """A late submission: the points taken now, the points the rules would take, how late it is in words, when it was due."""
 
     student: str
     old: float
@@ -50,7 +50,7 @@ class Foreseen:
 
 
 def foreseen(course: Course, lesson: str) -> list[Foreseen]:
-    """What the rules would take from every late submission; nothing is changed. Raises ProjectError."""
+    """What the rules would take from every late submission, without changing anything. Raises ProjectError."""
     require(course, lesson)
     rules, found = read_rules(course.root), []
     with closing(GradebookWriter(course, lesson)) as writer, course.gradebook as gradebook:
@@ -74,8 +74,8 @@ def _late(seconds: float) -> str:
 
 
 def open_until(course: Course, lesson: str) -> datetime | None:
-    """When the time of the last student is up (UTC, without a zone), extensions included; ``datetime.max`` where there is
-    no due date, None if it is up already. Raises ProjectError for rules that cannot be read.
+    """The last due date of any student, with extensions (UTC, without a zone). ``datetime.max`` where there is no due date, None
+    if it is over. Raises ProjectError for rules that cannot be read.
     """
     with course.gradebook as gradebook:
         due = gradebook.find_assignment(lesson).duedate

@@ -1,4 +1,4 @@
-"""Late rules: ``late.yaml`` in the course directory, and what they take. Pure functions, no gradebook.
+"""The rules for late submissions in ``late.yaml`` of the course directory. Pure functions, no gradebook. An example:
 
 timezone: Europe/Berlin          # for dates below that name none
 grace_minutes: 15                # up to here nothing is taken
@@ -33,7 +33,7 @@ EXTENSION = ("student", "checkpoint", "days", "until")
 
 @dataclass(frozen=True)
 class Table:
-    """What lateness costs. Percents are of the points earned, or of the most points (``of``: maximum)."""
+    """The rules for one checkpoint. Percents are of the points earned, or of the most points (``of``: maximum)."""
 
     grace_minutes: float = 0
     per_day_percent: float = 0
@@ -44,7 +44,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Extension:
-    """More time for one student: ``days`` after the due date, or ``until`` a moment (UTC). checkpoint None: all."""
+    """More time for one student: ``days`` after the due date, or ``until`` a time (UTC). checkpoint: None for all."""
 
     student: str
     checkpoint: str | None = None
@@ -66,7 +66,7 @@ class Rules:
         return self.tables.get(checkpoint, self.usual)
 
     def due(self, checkpoint: str, student: str, due: datetime) -> datetime:
-        """The due date of one student: the latest that any extension gives."""
+        """The due date of one student: the latest date of all extensions."""
         own = [one for one in self.extensions if one.student == student and one.checkpoint in (None, checkpoint)]
         return max([due, *(one.until or due + timedelta(days=one.days) for one in own)])
 
@@ -84,8 +84,8 @@ def penalty(table: Table, seconds_late: float, score: float, top: float) -> floa
 
 
 def read_rules(root: Path, checkpoints: Collection[str] | None = None) -> Rules:
-    """The rules in ``late.yaml``; without the file nothing is ever taken. Raises ProjectError naming every fault, also
-    every checkpoint that is not among ``checkpoints``.
+    """Read ``late.yaml``; without the file no points are taken. Raises ProjectError with every fault, also with every checkpoint
+    that is not in ``checkpoints``.
     """
     path = root / FILE
     data = read_yaml(path)
@@ -137,7 +137,7 @@ def _faults(data: Any) -> Iterator[str]:
 
 
 def _unknown(data: dict, checkpoints: Collection[str]) -> Iterator[str]:
-    """The checkpoints that a sound table names and nobody knows: what is said for them would hold for nothing."""
+    """The checkpoints named in the file that do not exist, so that their rules would have no effect."""
     named = [(name, "checkpoints") for name in data.get("checkpoints") or {}]
     named += [
         (one["checkpoint"], f"extensions, number {number} ({one['student']})")

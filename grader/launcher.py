@@ -1,6 +1,6 @@
-"""The command ``grader``: a small script beside the Python in use, and the course directory it remembers.
+"""The command ``grader``: a small script in the virtual environment, which remembers the course directory used last.
 
-The wheel holds ``course`` alone, so no entry point of it can start this package; the script names the checkout instead.
+The wheel contains ``course`` alone, so it cannot have an entry point for this package; the script names the checkout instead.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ PROGRAM = "COURSE_GRADER_PROGRAM"  # how this process was started, said by the s
 
 
 def program() -> str:
-    """What to type in front of a command: ``grader`` where that script started us."""
+    """How to call a command: ``grader`` if that script started this process, else ``python -m grader``."""
     return os.environ.get(PROGRAM, "python -m grader")
 
 
 def install() -> Path | None:
-    """Write the script into the folder of this virtual environment; its path, or None where there is no such folder or it
-    may not be written.
+    """Write the script into this virtual environment; returns its path, None where there is no such folder or it cannot be
+    written.
     """
     place = Path(sys.executable).parent
     if sys.prefix == sys.base_prefix:
@@ -57,7 +57,7 @@ def _memory() -> Path:
 
 
 def remember(root: Path) -> None:
-    """From now on this course directory is meant where none is named. Nothing happens where it cannot be written down."""
+    """Store this course directory as the one to use where none is named. Does nothing if that cannot be written."""
     path, said = _memory(), f"{root.resolve()}\n"
     try:
         if not path.exists() or path.read_text(encoding="utf-8") != said:

@@ -1,4 +1,4 @@
-"""Marks in the files that Canvas and Moodle import, and the roster that says who is who there. Pure functions.
+"""Write marks into files that Canvas and Moodle import, and read the rosters that they export. Pure functions.
 
 Canvas (``lib/gradebook_importer.rb`` and ``gradebook_exporter.rb`` of instructure/canvas-lms): the header starts Student, ID,
 SIS User ID, SIS Login ID, Section; a row whose first cell has "Points Possible" gives the most points, and **sets** them; then
@@ -7,7 +7,8 @@ an unknown name makes a new one. An empty cell **clears** the mark that is there
 
 Moodle's grading worksheet (``mod/assign/feedback/offline`` of moodle/moodle) is the platform's own file for one assignment:
 columns Identifier ("Participant 4711"), Grade, Maximum grade, Last modified (grade) must be there; an empty Grade is passed
-over, and "-" would be read as 0. It goes back with its Grade column filled in.
+over, and "-" would be read as 0. It goes back with its Grade column filled in. Moodle writes and reads the names of its columns
+in the language of whoever downloads the file: here they are known in English and, as of Moodle 4.5, in Simplified Chinese.
 
 Moodle's grade import (``grade/import/csv/classes/load_data.php``): a header of any names, mapped by hand while importing; each
 student is found by id number, e-mail address or username, and **one who is not found stops the import**, so nobody unmatched is
@@ -47,11 +48,21 @@ SPELLINGS = {
     "grade": "Grade",
     "maximum grade": "Maximum grade",
     "last modified (submission)": "Last modified (submission)",
+    "标识符": "Identifier",
+    "用户名": "Username",
+    "名": "First name",
+    "姓": "Last name",
+    "全名": "Full name",
+    "学号": "ID number",
+    "电子邮件地址": "Email address",
+    "成绩": "Grade",
+    "最高分": "Maximum grade",
+    "上次修改（作业）": "Last modified (submission)",
     **{name.lower(): name for name in CANVAS},
 }
 KEYS = {"canvas": ("SIS Login ID", "SIS User ID", "ID"), "moodle": ("Username", "ID number", "Email address")}
 LINE = "line"  # of a row: the number of its line in the file
-RESERVED = ("LastName", "FirstName", "Integration ID", "Root Account", *CANVAS)  # columns that are no assignment
+RESERVED = ("LastName", "FirstName", "Integration ID", "Root Account", *CANVAS)  # columns that are not assignments
 ASSIGNMENT = re.compile(r"(?P<title>.+) \((?P<id>\d+)\)")
 CHECKPOINT = ("checkpoint", "测验")
 Row = dict[str, str]
@@ -59,35 +70,37 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Table:
-    """A file of the platform as it is: the names of its columns, and its lines."""
+    """A table of the platform: the names of its columns, and its rows."""
 
     head: list[str]
     lines: list[list[str]]
 
     def column(self, name: str) -> int | None:
-        """The place of a column, however its name is written."""
+        """The index of a column; upper and lower case and spaces in its name make no difference."""
         return next((place for place, one in enumerate(self.head) if SPELLINGS.get(one.strip().lower()) == name), None)
 
     @property
     def is_worksheet(self) -> bool:
-        """Whether it is Moodle's grading worksheet of one assignment."""
+        """Whether this is Moodle's grading worksheet for one assignment."""
         return self.column("Identifier") is not None and self.column("Grade") is not None
 
     @property
     def assignments(self) -> dict[int, str]:
-        """Place -> name of each assignment of Canvas's gradebook."""
+        """The assignments in Canvas's gradebook: index of the column -> name."""
         found = {place: ASSIGNMENT.fullmatch(name.strip()) for place, name in enumerate(self.head)}
         return {place: one["title"] for place, one in found.items() if one}
 
     @property
     def most(self) -> list[str]:
-        """Canvas's row of points possible; empty where there is none."""
+        """Canvas's row "Points Possible"; empty where there is none."""
         return next((line for line in self.lines if line and "Points Possible" in line[0]), [])
 
 
 @dataclass(frozen=True)
 class Matched:
-    """rows: student -> roster row. strangers: students whom the roster does not have; idle: rows of nobody here."""
+    """Students matched with a roster. rows: student -> row. strangers: students who are not in the roster; idle: rows without a
+    student.
+    """
 
     rows: dict[str, Row]
     strangers: list[str]
@@ -115,7 +128,7 @@ def read_roster(path: Path) -> list[Row]:
 
 
 def rows_of(table: Table, path: Path) -> list[Row]:
-    """The students' lines of a table, each with the number of its ``LINE``. Raises ProjectError."""
+    """The rows of students in a table, each with its line number under ``LINE``. Raises ProjectError."""
     names = [SPELLINGS.get(name.strip().lower()) for name in table.head]
     if not {*names} & {"student_id", "Identifier", *KEYS["canvas"], *KEYS["moodle"]}:
         raise ProjectError(
@@ -133,19 +146,19 @@ def rows_of(table: Table, path: Path) -> list[Row]:
 
 
 def unlisted(students: Iterable[str], lms: str) -> Matched:
-    """Without a roster our names are taken for login names."""
+    """Match students without a roster: their names here are used as login names."""
     return Matched({student: {KEYS[lms][0]: student, "Student": student} for student in students}, [], [])
 
 
 def called(row: Row) -> str:
-    """Whom a row of a roster stands for: the first that it has of id, the platform's own columns, name."""
+    """The name for a row of a roster: its id, else a column of the platform, else the person's name."""
     columns = ("student_id", *KEYS["moodle"], *KEYS["canvas"], "Student", "Full name")
     return next((row[name] for name in columns if row.get(name)), "?")
 
 
 def columns(table: Table, lessons: Iterable[str], names: Mapping[str, str]) -> dict[str, int | None]:
-    """Checkpoint -> the place of its assignment in Canvas's gradebook; None for a new one, which only ``names`` (of
-    ``--column``) can ask for. Raises ProjectError where it is not clear which one is meant.
+    """Checkpoint -> the index of its assignment's column in Canvas's gradebook. None: a new assignment, which must be named in
+    ``names`` (``--column``). Raises ProjectError where it is not clear which assignment is meant.
     """
     found, faults = {}, []
     there = ", ".join(table.head[place] for place in table.assignments) or "none"
@@ -170,15 +183,16 @@ def columns(table: Table, lessons: Iterable[str], names: Mapping[str, str]) -> d
 
 
 def _means(title: str, lesson: str) -> bool:
-    """Whether an assignment is named after a checkpoint: by its id, or as "Checkpoint 11"."""
+    """Whether the title of an assignment names a checkpoint: by its id, or as "Checkpoint 11"."""
     title = title.casefold()
     numbers = {int(one) for one in re.findall(r"\d+", title)}
     return lesson in title or any(word in title for word in CHECKPOINT) and numbers == {int(lesson.split("_")[0])}
 
 
 def factor(lesson: str, top: float, there: str, scale: bool) -> float:
-    """What the points are multiplied with, where the platform's assignment gives other points than the checkpoint does.
-    there: the platform's most points, as its file says. Raises ProjectError unless ``scale``.
+    """The factor for the points, where the platform's assignment has other maximum points than the checkpoint.
+
+    there: the platform's maximum points as text. Raises ProjectError where they differ and ``scale`` is False.
     """
     try:
         most = float(there.strip().replace(",", "."))
@@ -197,11 +211,11 @@ def factor(lesson: str, top: float, there: str, scale: bool) -> float:
 def into_canvas(
     table: Table, matched: Matched, all_totals: list[Totals], names: Mapping[str, str], scale: bool = False
 ) -> list[list[str]]:
-    """Canvas's own gradebook with the marks in it: only the students who have one, and only these assignments; what is there
-    stays where there is no mark here. Raises ProjectError.
+    """The rows of Canvas's own gradebook with the marks filled in: only these assignments, and only students with a mark. Other
+    cells stay as they are. Raises ProjectError.
     """
     places = columns(table, [totals.lesson for totals in all_totals], names)
-    kept = [place for place, name in enumerate(table.head) if name.strip() in RESERVED]
+    own = [place for place, name in enumerate(table.head) if name.strip() in RESERVED]
     most = table.most or [""] * len(table.head)
     tops, factors = [], {}
     for totals in all_totals:
@@ -210,8 +224,8 @@ def into_canvas(
         factors[totals.lesson] = factor(totals.lesson, totals.top, there, scale)
         tops.append(there if there.strip() else _points(totals.top))
     heads = [table.head[p] if (p := places[one.lesson]) is not None else names[one.lesson] for one in all_totals]
-    rows = [[*(table.head[place] for place in kept), *heads]]
-    rows.append([*("    Points Possible" if not n else "" for n in range(len(kept))), *tops])
+    rows = [[*(table.head[place] for place in own), *heads]]
+    rows.append([*("    Points Possible" if not n else "" for n in range(len(own))), *tops])
     for student, row in matched.rows.items():
         line = table.lines[int(row[LINE])]
         cells = []
@@ -220,12 +234,12 @@ def into_canvas(
             old = line[place] if place is not None else ""
             cells.append(old if points is None else _points(points * factors[totals.lesson]))
         if any(totals.points.get(student) is not None for totals in all_totals):
-            rows.append([*(line[place] for place in kept), *cells])
+            rows.append([*(line[place] for place in own), *cells])
     return rows
 
 
 def into_worksheet(table: Table, matched: Matched, totals: Totals, scale: bool = False) -> list[list[str]]:
-    """Moodle's grading worksheet with the marks in it, everything else as it was. Raises ProjectError."""
+    """The rows of Moodle's grading worksheet with the marks filled in; other cells stay as they are. Raises ProjectError."""
     grade, most = table.column("Grade"), table.column("Maximum grade")
     lines = [[*line] for line in table.lines]
     for line in lines:
@@ -249,15 +263,13 @@ def canvas(matched: Matched, all_totals: list[Totals], names: Mapping[str, str])
 
 
 def moodle(matched: Matched, all_totals: list[Totals], names: Mapping[str, str]) -> list[list[str]]:
-    """The rows of Moodle's file; its columns are mapped by hand while importing. Only those who have a mark for all of it."""
+    """The rows of a file for Moodle's import, where a person maps the columns. Only students with a mark for every checkpoint."""
     head = [*MOODLE, *(names.get(totals.lesson, totals.lesson) for totals in all_totals)]
     return [head, *_rows(MOODLE, matched, all_totals)]
 
 
 def text_of(rows: list[list[str]], as_it_is: bool = False) -> str:
-    """Rows as CSV: commas, quotes where needed, one row a line. as_it_is: cells of the platform's own file, which it reads
-    again, are written as they were.
-    """
+    """Rows as CSV text. as_it_is: the cells are from the platform's own file and are written unchanged, without ``inert``."""
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(row if as_it_is else [inert(cell) for cell in row] for row in rows)
     return file.getvalue()

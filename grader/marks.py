@@ -1,4 +1,4 @@
-"""What the gradebook says of a class, read in one query."""
+"""Read the marks of a class from the gradebook, in one query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CellMark:
-    """One graded cell of one student. auto, manual: None where there is no such mark; the manual one counts."""
+    """The mark of one student for one cell. auto, manual: None where there is no such mark; the manual one counts."""
 
     auto: float | None
     manual: float | None = None
@@ -22,7 +22,7 @@ class CellMark:
 
     @property
     def points(self) -> float | None:
-        """What counts, extra credit included; None for no mark at all."""
+        """The points that count, with extra credit; None without a mark."""
         counts = self.auto if self.manual is None else self.manual
         return None if counts is None else counts + self.extra
 
@@ -66,7 +66,7 @@ class Totals:
 
 
 def totals(course: Course, lesson: str) -> Totals:
-    """What each student gets for a checkpoint in the end. Raises Infrastructure where it was never released."""
+    """The final points of each student for a checkpoint. Raises Infrastructure where it was never released."""
     from contextlib import closing
 
     from grader.gradebook import GradebookWriter

@@ -1,6 +1,6 @@
-"""Which folder names are taken for a student's, and how any text is written so that a spreadsheet does not compute it.
-Whoever hands in can choose a name, and it goes into tables that a spreadsheet opens, pages, terminals, patterns of file
-names and the gradebook.
+"""Which folder names are allowed as students' names, and how to write a text so that no spreadsheet runs it as a formula.
+
+Students can choose names, and these get into spreadsheets, web pages, terminals, patterns of file names and the gradebook.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PATTERN = "*?["  # nbgrader takes a name for a pattern, which would match other 
 
 
 def fault(student: str) -> str | None:
-    """Why a name is not taken, in words; None for a sound one."""
+    """Why a name is not allowed, in words; None if it is."""
     if not student or len(student) > LONGEST or len(student.encode("utf-8", "replace")) > LONGEST_BYTES:
         return f"it is not 1 to {LONGEST} characters long"
     if not student.isprintable():  # control characters, half surrogates, what turns the direction of writing
@@ -37,8 +37,8 @@ def fault(student: str) -> str | None:
 
 
 def inert(cell: str) -> str:
-    """Text for a cell of a table with an apostrophe wherever a spreadsheet could begin to compute: at its start and after
-    each sign that may separate cells, spaces and quotes passed over. A single sign stays as it is.
+    """The text for a cell of a table, with an apostrophe at every place where a spreadsheet would read a formula: at the start
+    and after each character that may separate cells, also behind spaces and quotes. A single character stays as it is.
     """
     if len(cell) < 2:
         return cell
@@ -53,5 +53,5 @@ def inert(cell: str) -> str:
 
 
 def inert_row(cells: Iterable[object]) -> list[object]:
-    """A row for ``csv.writer``, its texts ``inert``, numbers and empty cells as they are."""
+    """A row for ``csv.writer``: texts are made ``inert``; numbers and empty cells stay as they are."""
     return [inert(cell) if isinstance(cell, str) else cell for cell in cells]

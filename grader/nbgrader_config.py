@@ -1,4 +1,4 @@
-"""The settings under which stock nbgrader commands in a course directory give our marks.
+"""The settings with which stock nbgrader commands in a course directory give the course's own marks.
 
 ``python -m grader init`` writes a short ``nbgrader_config.py`` there, which calls ``configure``.
 """
@@ -73,7 +73,7 @@ def configure(
     project_root = project_root or str(HERE)
     c.CourseDirectory.root = str(root)
     c.CourseDirectory.course_id = course_id
-    c.CourseDirectory.include = ["*"]  # `*.answers.json` must travel with the notebook
+    c.CourseDirectory.include = ["*"]  # `*.answers.json` must be handed in with the notebook
     c.Exchange.root = exchange or str(root / "exchange")
     c.ExchangeFactory.collect = "grader.exchange.CollectChecked"
     c.CollectChecked.project_root = project_root

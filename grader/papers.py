@@ -1,10 +1,11 @@
-"""Whose questions a submission is marked against, where every student has a paper of their own.
+"""Which paper a submission is marked against. A paper is the variants of all questions that one student was given.
 
-The salt of a release is made from the course's secret and stands in the released notebook; the student is the one whose
-submission it is. Nothing that is handed in plays a part. ``papers.yaml`` of the course directory is for accidents::
+A paper follows from the student's id and the release's salt, a text made from the course's secret and written into the
+released notebook. Nothing in the submission can change it. A student who mistyped the id was given another paper;
+the instructor says so in ``papers.yaml`` of the course directory::
 
     15_review:
-      ada: adda        # ada answered the paper of "adda", a slip of the pen: her answers are marked against that one
+      ada: adda        # ada typed "adda" and answered that paper: her answers are marked against it
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ FILE = "papers.yaml"
 
 
 def salt(secret: bytes, lesson: str) -> str:
-    """The salt of a course's releases of one checkpoint: always the same, and no way back to the secret."""
+    """The salt for one checkpoint of a course: the same at every release. The secret cannot be computed from it."""
     return hmac.new(secret, f"papers of {lesson}".encode(), hashlib.sha256).hexdigest()[:16]
 
 
@@ -35,13 +36,15 @@ def has_papers(project: Project, lesson: str) -> bool:
 
 
 def released_salt(notebook: Any) -> str:
-    """The salt a released notebook was handed out with, "" where all have the same paper."""
+    """The salt in a released notebook; "" where all students have the same paper."""
     said = notebook.get("metadata", {}).get("course", {})
     return str(said.get("paper", ""))
 
 
 def paper_of(released: Any, lesson: str, student: str, elsewhere: Mapping[str, str]) -> Paper | None:
-    """The paper of a student; None where all have the same. elsewhere: as ``moved`` gives it."""
+    """The paper of a student; None where all have the same. elsewhere: student -> the id whose paper was answered
+    (``answered_papers``).
+    """
     found = released_salt(released)
     if not found:
         return None
@@ -50,30 +53,34 @@ def paper_of(released: Any, lesson: str, student: str, elsewhere: Mapping[str, s
 
 
 def paper_in(course: Path, lesson: str, student: str) -> Paper | None:
-    """The paper of a student as a course directory says: its release, and ``papers.yaml``. Raises Infrastructure."""
+    """The paper of a student, read from the release and ``papers.yaml`` of a course directory; None where all have the
+    same. Raises Infrastructure.
+    """
     path = course / "release" / lesson / f"{lesson}.ipynb"
     if not path.exists():
         return None
-    return paper_of(json.loads(path.read_text(encoding="utf-8")), lesson, student, moved(course, lesson))
+    return paper_of(json.loads(path.read_text(encoding="utf-8")), lesson, student, answered_papers(course, lesson))
 
 
-def of_others(answers: Mapping[str, Mapping[str, Any]], items: Mapping[str, Item], paper: Paper) -> dict[str, str]:
-    """Question -> the student on whose paper the answer says it was given ("" where it says nothing), for those answers to
-    questions with variants that were not given on this paper.
+def on_other_papers(
+    answers: Mapping[str, Mapping[str, Any]], items: Mapping[str, Item], paper: Paper
+) -> dict[str, str]:
+    """The answers that were not given on this paper: question -> the student id that the answer carries, "" where it carries
+    none. Only questions with variants are looked at.
     """
     said = {
         name: str(answers[name].get("student", "")) for name, item in items.items() if item.varies and name in answers
     }
-    return {name: whose for name, whose in said.items() if same_student(whose) != same_student(paper.student)}
+    return {name: other for name, other in said.items() if same_student(other) != same_student(paper.student)}
 
 
-def said_of_others(others: Mapping[str, str], paper: Paper) -> Iterator[Text]:
-    """A sentence for each paper that answers were copied from, or given on by mistake."""
-    for whose in sorted({*others.values()}):
-        names = [f"`{name}`" for name, said in others.items() if said == whose]
+def sentences_on_other_papers(others: Mapping[str, str], paper: Paper) -> Iterator[Text]:
+    """For each other paper a sentence that names the questions answered on it. others: from ``on_other_papers``."""
+    for other in sorted({*others.values()}):
+        names = [f"`{name}`" for name, said in others.items() if said == other]
         en, zh = (
-            (f"on the paper of “{whose}”", f"“{whose}”的试卷")
-            if whose
+            (f"on the paper of “{other}”", f"“{other}”的试卷")
+            if other
             else ("without saying on whose paper", "没有注明是谁的试卷")
         )
         yield both(
@@ -82,13 +89,13 @@ def said_of_others(others: Mapping[str, str], paper: Paper) -> Iterator[Text]:
         )
 
 
-def moved(course: Path, lesson: str) -> dict[str, str]:
-    """Student -> whose paper was answered, of ``papers.yaml``. Raises Infrastructure."""
+def answered_papers(course: Path, lesson: str) -> dict[str, str]:
+    """Read ``papers.yaml``: student -> the id whose paper this student answered. Raises Infrastructure."""
     path = course / FILE
     try:
         said = read_yaml(path) or {}
         listed = said.get(lesson, {})
-        return {str(student): str(whose) for student, whose in listed.items()}
+        return {str(student): str(other) for student, other in listed.items()}
     except (ProjectError, AttributeError) as error:
         raise Infrastructure(
             f"{path} cannot be read: write a line `checkpoint:` and below it `student: whose paper` ({error})"

@@ -1,6 +1,6 @@
-"""The steps of a checkpoint's life in a course directory beside autograding: release, collect, feedback, export.
+"""The steps of a checkpoint other than marking: release, collect, feedback, export, and the summary after marking.
 
-Each is a thin layer over nbgrader's own API; what it adds is that one bad submission never ends a batch.
+Each calls nbgrader's own API. A bad submission does not stop the others.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ COLUMNS = (
 
 @dataclass
 class Outcome:
-    """What became of one submission. points is None where it has no grade; problems are sentences; verdict: of
-    ``grader.marking.verdicts``, or nothing where nothing was handed in. reason: the code of what somebody has to look at:
-    "absent" (nothing was handed in), "gone" (what was marked lies there no more), "no-grade", "by-hand" (waits for a mark),
-    "kept" (a mark given by hand before counts), "held" (until somebody
-    has looked), or nothing. noted: the codes of what marking noted.
+    """The outcome for one student. points: None without a grade. problems: sentences. verdict: a word of
+    ``grader.marking.verdicts``, "" where nothing was handed in. reason: the code of what the instructor should look at:
+    "absent" (nothing was handed in), "gone" (the submission that was marked has been removed), "no-grade", "by-hand" (a person
+    must give a mark), "manual" (a mark given by hand before counts), "held" (held back), or "". noted: the codes of the
+    notes made while marking.
     """
 
     student: str
@@ -66,14 +66,14 @@ class Outcome:
     noted: tuple[str, ...] = ()
 
     def note(self, reason: str, sentence: str) -> None:
-        """What somebody has to look at, as a code and in words."""
+        """Add a problem: its code and a sentence."""
         self.reason = reason
         self.problems.append(sentence)
 
 
 def collect(course: Course, lesson: str, say: Say = print) -> int:
-    """Bring in what was submitted, also newer versions; returns how many submissions there are. A sentence for each that
-    could not be brought in.
+    """Collect submissions from the exchange, also newer versions; returns how many there are now. ``say`` gets a sentence for
+    each one that could not be collected.
     """
     result = done(course.api.collect(lesson, update=True), f"collect {lesson}")
     for line in (result.get("log") or "").splitlines():
@@ -83,9 +83,7 @@ def collect(course: Course, lesson: str, say: Say = print) -> int:
 
 
 def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) -> list[Outcome]:
-    """Every student who is known or handed in, with points and problems; ``failed``: why there is no new
-    grade.
-    """
+    """The outcome for every student in the gradebook or with a submission. failed: student -> why marking failed."""
     failed = dict(failed or {})
     with course.gradebook as gradebook:
         top = gradebook.find_assignment(lesson).max_score
@@ -125,7 +123,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
             outcome.note("by-hand", f"{BY_HAND} in formgrader: {', '.join(waiting[student])}")
         elif by_hand.get(student):
             cells = ", ".join(by_hand[student])
-            outcome.note("kept", f"marked by hand before, which counts: {cells}; look at it again in formgrader")
+            outcome.note("manual", f"marked by hand before, which counts: {cells}; look at it again in formgrader")
         outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
         with guarded(student, lambda _, why, outcome=outcome: outcome.problems.append(why)):
             outcome.problems += _problems(course, lesson, student, notebook)
@@ -138,7 +136,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
 
 
 def strays(course: Course) -> list[str]:
-    """A sentence for each thing under ``submitted/`` that no command would ever look at."""
+    """A sentence for each file or folder under ``submitted/`` that no command reads."""
     place, known, found = course.root / "submitted", {*course.project.checkpoints()}, []
     with course.gradebook as gradebook:
         known |= {assignment.name for assignment in gradebook.assignments}
@@ -153,13 +151,13 @@ def strays(course: Course) -> list[str]:
 
 
 def graded_notebook(course: Course, student: str, lesson: str) -> nbformat.NotebookNode | None:
-    """What marking has written; not validated again, which would take as long as a tenth of the marking."""
+    """The graded notebook of a student, or None. It is not validated, which would take a tenth of the time of marking."""
     path = course.autograded(student, lesson)
     return nbformat.v4.reads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def marked(course: Course, student: str, lesson: str) -> bool:
-    """Whether marking came to its end: the notebook is written after the grades are saved."""
+    """Whether a submission is marked completely: the graded notebook is written after the grades are saved."""
     return _came_to_its_end(graded_notebook(course, student, lesson))
 
 
@@ -168,7 +166,7 @@ def _came_to_its_end(notebook: nbformat.NotebookNode | None) -> bool:
 
 
 def _verdict(outcome: Outcome, notebook: nbformat.NotebookNode | None) -> str:
-    """The one word for a submission that was handed in."""
+    """The word of ``verdicts`` for a submission that was handed in."""
     if notebook is None or outcome.reason == "no-grade":
         return "infrastructure"
     verdict = notebook.metadata.get(STATE, {}).get("verdict", "ok")
@@ -176,7 +174,7 @@ def _verdict(outcome: Outcome, notebook: nbformat.NotebookNode | None) -> str:
 
 
 def _held(state: dict) -> str:
-    """Why marks are held back, to the instructor."""
+    """A sentence for the instructor: why marks are held back."""
     if state.get("alike"):
         return (
             f"HELD BACK: the same as the submission of {', '.join(state['alike'])}, to the microsecond of every answer"
@@ -191,7 +189,9 @@ def _problems(course: Course, lesson: str, student: str, notebook: nbformat.Note
 
 
 def summary(found: list[Outcome]) -> str:
-    """The table at the end: every submission, its points, its problems; then who handed in nothing, and who did but has no grade."""
+    """The table after marking: each student with points and problems; then the students who handed in nothing, and those
+    without a grade.
+    """
     width = max([len(outcome.student) for outcome in found] + [7])
     words = {outcome.verdict: WORDS[outcome.verdict]["en"] if outcome.verdict else "" for outcome in found}
     wide = max([len(word) for word in words.values()] + [7])
@@ -224,13 +224,13 @@ def summary(found: list[Outcome]) -> str:
 
 
 def _sentences(problems: list[str]) -> str:
-    """One after the other, each with its end."""
+    """Join sentences; adds a full stop where one is missing."""
     ended = [one if one.endswith((".", "!", "?")) else one + "." for one in problems[:-1]]
     return " ".join([*ended, *problems[-1:]])
 
 
 def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
-    """Make and hand out the feedback of every marked submission; returns those it did not work for."""
+    """Make and release the feedback page of every marked submission; returns the students for whom that failed."""
     failed, by_exchange, others, students = [], [], [], []
 
     def fail(student: str, reason: str) -> None:
@@ -263,15 +263,16 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
 
 
 def _uninterrupted(result: dict) -> dict:
-    """nbgrader's API takes Ctrl-C for an error like others; here it ends the run."""
+    """Raise KeyboardInterrupt where nbgrader's API has caught it; returns the result otherwise."""
     if (result.get("error") or "").rstrip().endswith("KeyboardInterrupt"):
         raise KeyboardInterrupt
     return result
 
 
 def export(course: Course, path: Path, table: Path | None = None, lessons: Iterable[str] | None = None) -> None:
-    """Write all assignments, or ``lessons``, in the columns of nbgrader's CSV; a submission without a grade has empty
-    cells, not 0, and so has nothing handed in. table: also what ``details`` writes.
+    """Write the marks of all assignments, or of ``lessons``, in the columns of nbgrader's CSV.
+
+    Without a grade, or without a submission, the cells are empty, not 0. table: where to write ``details``, too.
     """
     chosen = set(lessons or ())
     with path.open("w", newline="", encoding="utf-8") as file, course.gradebook as gradebook:
@@ -292,7 +293,7 @@ def export(course: Course, path: Path, table: Path | None = None, lessons: Itera
 
 
 def _marks(submission: SubmittedAssignment | None) -> tuple:
-    """(time stamp, points, points taken for lateness, what is left); empty without a grade."""
+    """(time stamp, points, points taken for lateness, points less those); empty texts without a grade."""
     if submission is None:
         return "", "", "", ""
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]

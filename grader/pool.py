@@ -1,7 +1,7 @@
-"""Where submissions are marked: processes of this machine, or the workers of a Dask cluster.
+"""Mark many submissions in parallel: in processes of this machine, or on the workers of a Dask cluster.
 
-Both take ``(number, submission)`` and give ``(number, Marked or a sentence)`` as each is done. A worker that dies
-takes nothing with it: what it had not finished is tried again, and what is lost ``MOST_TRIES`` times is named.
+Each way takes submissions and yields (student, ``Marked`` or a sentence) as each one is done. If a worker dies, its unfinished
+submissions are tried again; one that is lost ``MOST_TRIES`` times gets a sentence.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any, Union
 
 from grader.guard import STEP_S, guarded, reason
 from grader.project import HERE, Infrastructure, ProjectError
-from grader.sandbox.shared import connect, mother, shared
+from grader.sandbox.shared import connect, fork_server, shared
 
 if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start already
     from grader.marking.whole import Exam, Marked, Submission
 
 MOST_TRIES = 3
-AHEAD = 4  # submissions handed out per worker: memory stays flat however large the class is
+AHEAD = 4  # submissions sent to a worker at a time, so that memory does not grow with the class
 PATIENCE_S = 20  # for a Dask scheduler to answer
 LOST = "the marking process was ended from outside {} times"
 
@@ -37,14 +37,14 @@ Run = Callable[[Iterable["Submission"], "Exam"], Iterator[Answer]]
 
 
 def cores() -> int:
-    """How many processes may run at once here."""
+    """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def prepare(jobs: int, sandbox: bool) -> None:
-    """Begin to start what marking here needs, and come back at once. Raises Infrastructure if there is no sandbox.
+    """Start the processes that marking needs, without waiting for them. Raises Infrastructure if there is no sandbox.
 
-    Call it before nbgrader is imported: all of them take seconds, and this way the same ones.
+    Call it before importing nbgrader: both take seconds and can then run at the same time.
     """
     if jobs == 1:
         shared(sandbox).launch()
@@ -58,11 +58,11 @@ def prepare(jobs: int, sandbox: bool) -> None:
     finally:
         os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
     if sandbox:
-        mother(sandbox).launch()
+        fork_server(sandbox).launch()
 
 
 def attempt(submission: Submission, exam: Exam) -> Marked | str:
-    """Mark, with one more try where our own machinery failed; a sentence if it failed again."""
+    """Mark a submission; tries once more after a failure that is not the student's, and returns a sentence if that fails too."""
     from grader.marking.whole import mark
 
     failed: dict[str, str] = {}
@@ -81,13 +81,13 @@ def attempt(submission: Submission, exam: Exam) -> Marked | str:
 
 
 def here(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
-    """One after the other, in this process."""
+    """Mark submissions one after the other in this process."""
     for submission in submissions:
         yield submission.student, attempt(submission, exam)
 
 
 def begin(sandbox: bool, address: str | None) -> None:
-    """In a marking process: end when the one that started it ends, however that ends; have a warm process soon."""
+    """Called at the start of a marking process: makes it end with its parent in any case, and starts its warm process."""
 
     def watch() -> None:
         parent_process().join()
@@ -103,13 +103,13 @@ def begin(sandbox: bool, address: str | None) -> None:
 
 @functools.cache
 def _processes(jobs: int, sandbox: bool, _process: int) -> ProcessPoolExecutor:
-    """Marking processes, kept for the next checkpoint; each starts when it is needed."""
+    """A pool of marking processes, used again for the next checkpoint; each starts when it is needed."""
     prepare(jobs, sandbox)
-    return ProcessPoolExecutor(jobs, get_context("forkserver"), begin, (sandbox, mother(sandbox).address))
+    return ProcessPoolExecutor(jobs, get_context("forkserver"), begin, (sandbox, fork_server(sandbox).address))
 
 
 class Local:
-    """``jobs`` processes, each with a warm process of its own, a fork of this one's."""
+    """Marks in ``jobs`` processes. Each has its own warm process, forked from this process's fork server."""
 
     def __init__(self, jobs: int, sandbox: bool = True) -> None:
         self.jobs, self.sandbox = jobs, sandbox
@@ -143,7 +143,9 @@ class Local:
         source: Iterator[Submission],
         exam: Exam,
     ) -> Iterator[Answer]:
-        """Answers until all is done. After a death the lost ones go alone, so that the next death has one cause."""
+        """Yield results until all are done. After a process has died, its submissions are tried one at a time, so that the next
+        death shows which one is the cause.
+        """
         while True:
             while len(running) < (1 if again else AHEAD * self.jobs):
                 submission = again.pop() if again else next(source, None)
@@ -158,7 +160,7 @@ class Local:
 
 
 def at_worker(packed: bytes) -> bytes:
-    """On a worker: mark with the checkout that is there; a sentence under ``Unfit`` if it would mark in another way."""
+    """Runs on a worker: mark with the worker's checkout. Returns ``Unfit`` if that checkout would mark differently."""
     from distributed import get_worker
 
     submission, exam, here = pickle.loads(packed)
@@ -169,8 +171,8 @@ def at_worker(packed: bytes) -> bytes:
 
 
 def undisturbed(run: Run) -> Run:
-    """``run``, where a submission that the machine kept from running is marked once more at the end, alone, before it loses
-    a point; one that was disturbed then too stays without a grade.
+    """Wrap ``run``: a submission that ran out of time while other programs used the processors is marked once more at the end,
+    alone. If that happens again, it stays without a grade.
     """
 
     def gone_through(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
@@ -200,7 +202,7 @@ def undisturbed(run: Run) -> Run:
 
 @dataclass(frozen=True)
 class Unfit:
-    """Why a worker cannot mark at all, as a sentence."""
+    """A sentence that says why a worker cannot mark."""
 
     sentence: str
 
@@ -228,8 +230,8 @@ def _rests_on(exam: Exam) -> str:
 
 
 def _travelling() -> Callable[[bytes], bytes]:
-    """What is sent to the workers. A function made inside a function travels as code, so that neither the scheduler
-    nor a worker without the checkout stumbles over it.
+    """The function that is sent to the workers. It is defined inside a function, so that it is sent as code and neither the
+    scheduler nor a worker needs to import it.
     """
 
     def mark_there(packed: bytes) -> bytes:
@@ -254,14 +256,14 @@ def _travelling() -> Callable[[bytes], bytes]:
 
 @dataclass(frozen=True)
 class Tls:
-    """PEM files for an encrypted Dask cluster: its certificate authority, and the certificate and key that we show."""
+    """The PEM files for an encrypted Dask cluster: its certificate authority, and our certificate and key."""
 
     ca: Path
     cert: Path
     key: Path
 
     def security(self) -> Any:
-        """As Dask takes it; nothing goes out unencrypted. Raises Infrastructure for a file that is not there."""
+        """The settings for Dask, which require encryption. Raises Infrastructure for a missing file."""
         from distributed.security import Security
 
         if missing := [str(path) for path in (self.ca, self.cert, self.key) if not path.is_file()]:
@@ -277,7 +279,7 @@ class Tls:
 
 
 class Cluster:
-    """The workers of an existing Dask cluster, each started in a checkout like this one; none needs our disk.
+    """Marks on the workers of an existing Dask cluster. Each is started in a checkout like this one; no shared disk is needed.
 
     tls: for an address ``tls://...``; without it Dask's own settings (``distributed.comm.tls``) are used.
     """

@@ -1,4 +1,4 @@
-"""Where the parts of a project stand, and how they are read: sources, checkpoint items, keys.
+"""Where the parts of a checkout are (``Project``), and how they are read: sources, checkpoint items, keys.
 
 Everything takes a ``Project``, so that the same code works on another checkout (the tests build small ones).
 """
@@ -13,21 +13,21 @@ import yaml
 
 LANGUAGES = ("en", "zh")
 HERE = Path(__file__).resolve().parent.parent
-LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the quick one where it is built in
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the fast one where it is available
 
 
 class ProjectError(Exception):
-    """Something in the project's own files is wrong; the message names the file and the next step."""
+    """A file of the project or of the course directory has a fault; the message names the file and the next step."""
 
 
 class Infrastructure(Exception):
-    """Our own machinery failed: the submission stays without a grade and is retried, never scored."""
+    """The grader itself failed, not the student: the submission gets no grade and is tried again."""
 
 
 @dataclass(frozen=True)
 class Project:
-    """One checkout of the course. ``root`` holds course/, grader/ and notebooks/. own: where an instructor keeps checkpoints
-    of their own, a folder for each with all its files: ``checkpoints/`` of the course directory.
+    """One checkout of the course. root: the folder with course/, grader/ and notebooks/. own: the folder with the instructor's
+    own checkpoints (``checkpoints/`` of the course directory), each in a folder with all its files.
     """
 
     root: Path = HERE
@@ -38,13 +38,13 @@ class Project:
         return self.root / "notebooks"
 
     @property
-    def learner_rooms(self) -> Path:
-        """What learners get of each lesson, and the claims and misconceptions that all lessons share."""
+    def learner_folder(self) -> Path:
+        """The folder with what learners get of each lesson, and with the claims and misconceptions of all lessons."""
         return self.root / "course" / "lessons"
 
     @property
-    def rooms(self) -> Path:
-        """What learners do not get of each lesson: notebook sources with solutions, keys, hidden tasks."""
+    def instructor_folder(self) -> Path:
+        """The folder with what learners do not get: notebook sources with solutions, keys, hidden tests."""
         return self.root / "grader" / "lessons"
 
     def checkpoints(self) -> list[str]:
@@ -52,55 +52,62 @@ class Project:
         return sorted({*self._lessons_with("checkpoint.py"), *self.own_checkpoints()})
 
     def own_checkpoints(self) -> list[str]:
-        """Those in the course directory, in order."""
+        """The instructor's own checkpoints, in order."""
         return (
             sorted(path.parent.name.removeprefix("l") for path in self.own.glob("l*/checkpoint.py")) if self.own else []
         )
 
-    def own_room(self, lesson: str) -> Path | None:
-        """The folder of a checkpoint of the instructor's own, or None."""
-        room = self.own / f"l{lesson}" if self.own else None
-        return room if room is not None and (room / "checkpoint.py").exists() else None
+    def own_folder(self, lesson: str) -> Path | None:
+        """The folder of one of the instructor's own checkpoints; None for other checkpoints."""
+        folder = self.own / f"l{lesson}" if self.own else None
+        return folder if folder is not None and (folder / "checkpoint.py").exists() else None
 
-    def _room(self, lesson: str, otherwise: Path) -> Path:
-        return self.own_room(lesson) or otherwise / f"l{lesson}"
+    def _folder_of(self, lesson: str, otherwise: Path) -> Path:
+        return self.own_folder(lesson) or otherwise / f"l{lesson}"
 
     def lessons(self) -> list[str]:
         """The lessons that have a notebook source, in order."""
         return self._lessons_with("lesson.py")
 
     def _lessons_with(self, name: str) -> list[str]:
-        return sorted(path.parent.name.removeprefix("l") for path in self.rooms.glob(f"l*/{name}"))
+        return sorted(path.parent.name.removeprefix("l") for path in self.instructor_folder.glob(f"l*/{name}"))
 
     def checkpoint_source(self, lesson: str) -> Path:
-        return self._room(lesson, self.rooms) / "checkpoint.py"
+        return self._folder_of(lesson, self.instructor_folder) / "checkpoint.py"
 
     def lesson_source(self, lesson: str) -> Path:
-        return self.rooms / f"l{lesson}" / "lesson.py"
+        return self.instructor_folder / f"l{lesson}" / "lesson.py"
 
     def keys(self, lesson: str) -> Path:
-        return self._room(lesson, self.rooms) / "keys.yaml"
+        return self._folder_of(lesson, self.instructor_folder) / "keys.yaml"
 
     def task_module(self, lesson: str) -> Path:
-        return self._room(lesson, self.rooms) / "tasks.py"
+        return self._folder_of(lesson, self.instructor_folder) / "tasks.py"
 
     def items(self, lesson: str) -> Path:
         """The practice questions of a lesson."""
-        return self.learner_rooms / f"l{lesson}" / "items.yaml"
+        return self.learner_folder / f"l{lesson}" / "items.yaml"
 
     def checkpoint_items(self, lesson: str) -> Path:
         """The questions of a checkpoint, without their keys."""
-        return self._room(lesson, self.learner_rooms) / "checkpoint.yaml"
+        return self._folder_of(lesson, self.learner_folder) / "checkpoint.yaml"
 
 
 def read_yaml(path: Path) -> Any:
-    """The data of a YAML file; None where there is no such file. Raises ProjectError on bad YAML."""
+    """The data of a YAML file; None where there is no such file. Raises ProjectError with file and line on bad YAML."""
     if not path.exists():
         return None
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
     except yaml.YAMLError as error:
-        raise ProjectError(f"{path}: this is not valid YAML: {error}") from error
+        mark = getattr(error, "problem_mark", None)
+        what = getattr(error, "problem", None) or "it cannot be read"
+        raise ProjectError(
+            f"{path}{f':{mark.line + 1}' if mark else ''}: this is not valid YAML: {what}. "
+            "Check indentation, quotes and colons there and in the line above."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ProjectError(f"{path}: this is not UTF-8; save the file in UTF-8") from error
 
 
 def checkpoint_items(project: Project, lesson: str) -> dict[str, dict]:
@@ -115,7 +122,7 @@ def checkpoint_items(project: Project, lesson: str) -> dict[str, dict]:
 def practice_items(project: Project) -> dict[str, dict]:
     """All practice items of all lessons by id."""
     found = {}
-    for path in sorted(project.learner_rooms.glob("l*/items.yaml")):
+    for path in sorted(project.learner_folder.glob("l*/items.yaml")):
         for row in read_yaml(path) or []:
             found[row["id"]] = row
     return found

@@ -1,5 +1,5 @@
-"""What the judges of reports share: reading values that sensible people write, an interval held against its samples,
-and the verdict over several criteria. Speed and the size of an effect never earn anything.
+"""Functions for judging a student's report of a measurement: read its values, compare an interval with its samples, give a
+verdict over several criteria. Speed and the size of an effect give no points.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LEAST_SAMPLES = 6
 NARROWEST = 0.25
 """An interval of less than this share of the one recomputed from the samples claims more than they show."""
 SLACK = 1e-3
-"""Relative room for rounding where a reported end is held against the samples."""
+"""Relative slack for rounding where a reported end is held against the samples."""
 PAIRED = both("pairs", "成对读数")
 CLAIMED = both("claim", "结论")
 
@@ -28,7 +28,7 @@ Mark = tuple[float, Text | None]  # the share of one point, and what is missing 
 def judged(
     report: Any, fields: Sequence[str], criteria: Mapping[str, Callable[[dict[str, Any]], Mark]], praise: Text
 ) -> Verdict:
-    """A point for each criterion; what is missing is said for each alone. report: plain data."""
+    """The verdict: a point for each criterion, and for each what is missing. report: plain data."""
     top = float(len(criteria))
     if not isinstance(report, dict):
         return incorrect(
@@ -46,15 +46,35 @@ def judged(
     return partly(points, top, *reasons, **lost) if points else incorrect(*reasons, max_points=top, **lost)
 
 
+def paired(report: Mapping[str, Any], names: Sequence[str], *more: Callable[[Mapping[str, Any]], Text | None]) -> Mark:
+    """The mark for enough pairs under ``names``, and for what else belongs to them: each of ``more`` says what is wrong, or None."""
+    faults = (samples_fault(report, names, 1e-12), *(check(report) for check in more))
+    return mark(next(filter(None, faults), None), PAIRED)
+
+
+def threads_fault(report: Mapping[str, Any]) -> Text | None:
+    """What is wrong with the number of threads; None if nothing."""
+    if number(report.get("threads"), 1) is None:
+        return both("`threads` is missing; it is part of every result.", "缺少 `threads`；它是每个结果的一部分。")
+    return None
+
+
+def shape_fault(report: Mapping[str, Any]) -> Text | None:
+    """What is wrong with the sizes of the input; None if nothing."""
+    if not numbers(report.get("shape"), 1):
+        return both("`shape` should be a list of sizes.", "`shape` 应是由尺寸组成的列表。")
+    return None
+
+
 def mark(fault: Text | None, criterion: Text) -> Mark:
-    """The mark of a criterion that holds where nothing is wrong; what is wrong is said after its name."""
+    """The mark for one criterion: full where ``fault`` is None, else none with the criterion and the fault in words."""
     if fault is None:
         return 1.0, None
     return 0.0, both(f"{criterion['en']}: {fault['en']}", f"{criterion['zh']}：{fault['zh']}")
 
 
 def empty(value: Any) -> bool:
-    """Whether a field was left as it was handed out."""
+    """Whether a field was not filled in."""
     return value is None or value == "..."
 
 
@@ -69,18 +89,18 @@ def number(value: Any, least: float = -math.inf) -> float | None:
 
 
 def numbers(value: Any, least: float = -math.inf) -> list[float]:
-    """The values of a list of such numbers; empty for anything else."""
+    """A list of finite numbers of at least ``least``; empty for anything else."""
     good = isinstance(value, list) and all(number(one, least) is not None for one in value)
     return value if good else []
 
 
 def words(value: Any) -> str:
-    """A text in small letters; empty for anything else."""
+    """A text in lower case; "" for anything else."""
     return value.strip().lower() if isinstance(value, str) else ""
 
 
 def dtype(value: Any) -> str:
-    """The name of a dtype, however it was written: "float64", torch.float64, numpy.float64, "double"."""
+    """The name of a dtype, from any usual form: "float64", torch.float64, numpy.float64, "double"."""
     name = words(value).split(".")[-1]
     return {"double": "float64", "fp64": "float64", "float": "float32", "single": "float32", "fp32": "float32"}.get(
         name, name
@@ -88,7 +108,7 @@ def dtype(value: Any) -> str:
 
 
 def samples_fault(report: Mapping[str, Any], names: Sequence[str], least: float) -> Text | None:
-    """What is wrong with the lists of samples under ``names``, which belong together pair by pair; None if nothing."""
+    """The fault in the lists of samples under ``names``, which must have the same length; None if there is none."""
     for name in names:
         if empty(report.get(name)):
             return both(f"`{name}` is missing.", f"缺少 `{name}`。")
@@ -113,10 +133,11 @@ def samples_fault(report: Mapping[str, Any], names: Sequence[str], least: float)
 
 
 def interval_fault(report: Mapping[str, Any], samples: Sequence[float], what: Text) -> Text | None:
-    """What is wrong with [low, high] as an interval for the median of ``samples``; None if nothing.
+    """The fault in [low, high] as an interval for the median of ``samples``; None if there is none.
 
-    Any honest method passes (order statistics, bootstrap): both ends within the samples, the median between them,
-    and no narrower than a quarter of the order-statistic interval (``course.timing.stats.median_interval``).
+    Any valid method passes (order statistics, bootstrap). Checked are: both ends lie within the samples, the median is between
+    them, and the interval is at least a quarter as wide as the order-statistic interval
+    (``course.timing.stats.median_interval``).
     """
     low, high = number(report.get("low")), number(report.get("high"))
     for name, end in (("low", low), ("high", high)):
@@ -125,18 +146,18 @@ def interval_fault(report: Mapping[str, Any], samples: Sequence[float], what: Te
     if low > high:
         return both("`low` is above `high`.", "`low` 大于 `high`。")
     middle, again = median(samples), median_interval(samples)
-    room = SLACK * abs(middle)
-    if not low - room <= middle <= high + room:
+    slack = SLACK * abs(middle)
+    if not low - slack <= middle <= high + slack:
         return both(
             f"The interval does not hold the median of {what['en']}, {middle:.4g}.",
             f"区间没有包含{what['zh']}的中位数 {middle:.4g}。",
         )
-    if low < min(samples) - room or high > max(samples) + room:
+    if low < min(samples) - slack or high > max(samples) + slack:
         return both(
             f"The interval reaches beyond every value of {what['en']}: it was not computed from them.",
             f"区间超出了{what['zh']}的所有值：它不是由这些数算出来的。",
         )
-    if high - low < NARROWEST * (again.high - again.low) - room:
+    if high - low < NARROWEST * (again.high - again.low) - slack:
         return both(
             f"The interval is far narrower than {what['en']} allow: they give about {again.low:.4g} to {again.high:.4g}.",
             f"区间比{what['zh']}所能支持的窄得多：由它们算出约为 {again.low:.4g} 到 {again.high:.4g}。",
@@ -152,11 +173,11 @@ def claim(
     above: str = "slower",
     nothing_differs: bool = False,
 ) -> Mark:
-    """Whether ``report["claim"]`` is what the interval [low, high] of the ratios carries: wholly below 1, wholly above 1,
-    or "undecided".
+    """The mark for ``report["claim"]``: does it follow from the interval [low, high] of the ratios?
 
-    pairs: the fields with the samples, over and under the fraction bar. ratios: these ratios in words. below, above: the
-    words for either side of 1. nothing_differs: an interval off 1 is only noise, so "undecided" stands beside any.
+    It must be ``below`` for an interval below 1, ``above`` for one above 1, else "undecided". pairs: the fields with the
+    samples, numerator and denominator. ratios: these ratios in words. nothing_differs: there is no real difference, so
+    "undecided" is right for every interval.
     """
     if samples_fault(report, pairs, 1e-12):
         return 0.0, both("claim: without the pairs nothing can be held against it.", "结论：没有成对读数，就无从核对。")

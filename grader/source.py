@@ -18,10 +18,8 @@ TAGGED_COMMENT = re.compile(r"^(?P<indent>\s*)# (?P<language>en|zh): ?(?P<text>.
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell as written. kind: markdown, code, bootstrap, question, task or essay; ``id`` of the last three, ``points`` of
-    an essay, which a person marks.
-
-    language: en or zh for markdown, else None. line: where its marker stands, counted from 1.
+    """One cell of a source. kind: markdown, code, bootstrap, question, task or essay. id: of a question, task or essay. points: of
+    an essay, which a person marks. language: en or zh for markdown, else None. line: the number of the line with its marker.
     """
 
     kind: str
@@ -37,7 +35,7 @@ class Cell:
         return "\n".join(line.removeprefix("#").removeprefix(" ") for line in self.code(language).split("\n"))
 
     def code(self, language: str) -> str:
-        """The code with the comments of one language, their tags taken off."""
+        """The code with the comments of one language, without their language tags."""
         lines = []
         for line in self.body.split("\n"):
             found = TAGGED_COMMENT.match(line)
@@ -54,7 +52,7 @@ def read(path: Path) -> list[Cell]:
 
 
 def parse(text: str, name: str = "source") -> list[Cell]:
-    """The cells of a source text; ``name`` stands in the errors. Raises ProjectError."""
+    """The cells of a source text. name: for messages. Raises ProjectError."""
     cells: list[Cell] = []
     head: dict | None = None
     body: list[str] = []

@@ -1,4 +1,4 @@
-"""What a student's nbgrader needs to know to fetch and submit through the exchange."""
+"""The nbgrader settings that students need to fetch and submit through the exchange."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FILE = "~/.jupyter/nbgrader_config.py"
 
 
 def student_config(course: Course) -> str:
-    """The lines of a student's ``nbgrader_config.py``; without them nbgrader looks in another course and another folder."""
+    """The lines for a student's ``nbgrader_config.py``: the course's id and the exchange's folder."""
     return (
         f"c = get_config()\nc.CourseDirectory.course_id = {course.config.CourseDirectory.course_id!r}\n"
         f"c.Exchange.root = {str(Path(course.config.Exchange.root))!r}\n"
@@ -18,7 +18,7 @@ def student_config(course: Course) -> str:
 
 
 def for_students(course: Course) -> list[str]:
-    """The same as the instructor is told when a checkpoint is handed out."""
+    """Sentences for the instructor, when a checkpoint is released, on what students must put into their settings."""
     return [
         f"who fetches it through the exchange has nbgrader and, in {FILE}:",
         *(f"    {line}" for line in student_config(course).splitlines()),

@@ -1,8 +1,8 @@
-"""What a hidden task is: inputs drawn at grading time, a reference, and partial credit with reasons.
+"""A graded task (``Task``): inputs that are drawn when a submission is marked, a reference, and parts with points and reasons.
 
-A task on a function has ``cases``, ``reference`` and ``parts``; the student's function is called on the same
-inputs as the reference and only plain JSON data is compared. The reference is the solution in the checkpoint's
-source: there is no other. A task on a value (a report) has ``judge`` and ``points``.
+A task on a function has ``cases``, ``reference`` and ``parts``: the student's function and the reference are called with the
+same inputs, and their results are compared as plain JSON data. The reference is the solution in the checkpoint's
+source. A task on a value (a report) has ``judge`` and ``points``.
 """
 
 from __future__ import annotations
@@ -83,9 +83,10 @@ class Task:
             raise ValueError(f"task {self.id}: points {self.points} but the parts sum to {total}")
 
     def draw(self, rng: random.Random) -> list[Case]:
-        """The cases for one submission, as JSON data, in an order that says nothing about their parts: answers replayed
-        by the number of the call must be worth no more than a guess. Raises ValueError where one is not usable or a
-        part has none.
+        """Draw the cases for one submission, as JSON data. Their order does not show which part a case belongs to, so that a
+        function that returns fixed answers by the number of the call gets no more points than a guess.
+
+        Raises ValueError where a case is not valid or a part has no case.
         """
         drawn = [Case(case.part, tuple(plain(list(case.args)))) for case in self.cases(rng)]
         unknown = {case.part for case in drawn} ^ set(self.parts)
@@ -96,14 +97,14 @@ class Task:
 
 
 def plain(value: Any) -> Any:
-    """``value`` as it comes back from JSON: tuples as lists, keys as strings. Raises TypeError for anything
-    else.
+    """``value`` written to JSON and read again: tuples become lists, keys become strings. Raises TypeError where JSON cannot hold
+    it.
     """
     return json.loads(json.dumps(value))
 
 
 def same(actual: Any, expected: Any) -> bool:
-    """Equal as plain data: exact for ints, strings, bools and lists; floats within a relative 1e-6."""
+    """Whether two values are equal as plain data: ints, strings, bools and lists exactly, floats within a relative 1e-6."""
     if isinstance(expected, bool) or isinstance(actual, bool):
         return actual is expected
     if isinstance(expected, float) and isinstance(actual, (int, float)):

@@ -6,6 +6,7 @@ import os
 import random
 import socket
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 # Threads that wait for work sleep: spinning, they take the processors from the other worker.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+os.environ.setdefault("COURSE_REPLAY", "0")  # measure, and do not ask on a busy machine
+# What a fixture of a whole file starts has a home, too, that is nobody's; a language chosen last stands there.
+_home = tempfile.TemporaryDirectory(prefix="course-home-")
+os.environ.update(COURSE_HOME=_home.name, COURSE_LANGUAGE="en")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
 

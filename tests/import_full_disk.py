@@ -19,10 +19,10 @@ from tests.grading_fixtures import LESSON
 from tests.import_fuzz import tree, works
 
 
-def one_try(room: Path, before: Path, file: Path, free: int) -> dict:
+def one_try(place: Path, before: Path, file: Path, free: int) -> dict:
     """Bring ``file`` into a copy of ``before`` while ``free`` bytes are free."""
-    root = copy_of(before, room / "class")
-    filler, said = room / "filler", io.StringIO()
+    root = copy_of(before, place / "class")
+    filler, said = place / "filler", io.StringIO()
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as out:
         while True:
             out.write(bytes(4096))

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course import Course
-from grader.files import MOST_BYTES
-from grader.importing.run import Brought, bring, report
-from grader.ingest import MOST_FILES
+from grader.importing.run import Imported, import_submissions, report
 from grader.project import ProjectError
+from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 from tests.grading_fixtures import LESSON
 
 STUDENTS = ("ada", "bob", "cyd", "dee", "eve")
@@ -158,48 +157,48 @@ def works(root: Path) -> dict[str, dict[str, str]]:
     return found
 
 
-def imported(course: Course, path: Path) -> Brought | None:
+def imported(course: Course, path: Path) -> Imported | None:
     """What became of a file; None where it cannot be read at all, which is one sentence and changes nothing."""
     before = tree(course.root)
     try:
-        brought = bring(course, path, "moodle", LESSON)
+        done = import_submissions(course, path, "moodle", LESSON)
     except ProjectError as error:
         assert str(error) and tree(course.root) == before
         return None
-    assert report(course, brought, path, "moodle")
-    return brought
+    assert report(course, done, path, "moodle")
+    return done
 
 
 def check(course: Course, path: Path, sent: dict[str, Sent]) -> None:
     """Bring a file in, twice, and hold what lies there against what lay there before."""
     root = course.root
     there, earlier = works(root), {name: told for name, told in tree(root).items() if name.startswith("earlier/")}
-    brought = imported(course, path)
-    if brought is None:
+    done = imported(course, path)
+    if done is None:
         return
     now, after = works(root), tree(root)
     assert set(there) <= set(now), "somebody's submission is gone"
     assert earlier.items() <= after.items()
-    named = {*brought.new, *brought.same, *brought.replaced, *brought.failed}
-    shown = {left.split(" (")[0] for left in brought.unclear}
+    named = {*done.new, *done.same, *done.replaced, *done.failed}
+    shown = {left.split(" (")[0] for left in done.unclear}
     visible = {student for student, one in sent.items() if {*one.files} - {".hidden"}}
     assert visible <= named | shown, "a hand-in is not named"
     for student, before in there.items():
         if now[student] != before:
-            assert student in brought.replaced
+            assert student in done.replaced
             kept = [told for told in _folders(after, student) if told == before]
             assert kept, f"the earlier submission of {student} is not in earlier/"
-    for student in {*brought.new, *brought.replaced}:
+    for student in {*done.new, *done.replaced}:
         files = [path for path in (root / "submitted" / student).rglob("*") if path.is_file()]
         assert 0 < len(files) <= MOST_FILES and sum(path.stat().st_size for path in files) <= MOST_BYTES
     for student, one in sent.items():
         if one.sound:
-            assert student in {*brought.new, *brought.same, *brought.replaced}
+            assert student in {*done.new, *done.same, *done.replaced}
             for name, data in one.files.items():
                 assert (root / "submitted" / student / LESSON / name).read_bytes() == data
     again = imported(course, path)
     assert tree(root) == after and not (again.new or again.replaced), "running it again is not the same"
-    assert {*again.same, *again.failed} == named and again.unclear == brought.unclear
+    assert {*again.same, *again.failed} == named and again.unclear == done.unclear
 
 
 def _folders(after: dict[str, str], student: str) -> list[dict[str, str]]:

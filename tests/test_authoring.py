@@ -143,6 +143,8 @@ def test_the_fixture_passes_lint_and_leak_scan(project):
         ("# %% [markdown] zh\n# ## 第 1 步看得见\n# 几个字，带 `code` 和**重点**。\n", "", "twin-missing", ""),
         ("# ## 第 1 步看得见", "# ### 第 1 步看得见", "twin-outline", ""),
         ("value_3 = 3", "\n".join(f"value_{n} = 3" for n in range(16)), "code-too-long", "17"),
+        ("value_3 = 3", "value_3 = 3  # " + "几" * 37, "code-too-wide", "88"),
+        ("value_3 = 3", "value_3 = 3  # " + "几" * 36, None, ""),
         ("A few words", "word " * 130, "text-too-long", "120"),
         ("几个字", "几" * 230, "text-too-long", "220"),
         ("和**重点**。", "和**重点：**这里。", "bold-punctuation", "**重点：**"),
@@ -234,7 +236,7 @@ def test_length_counts_words_or_characters():
     assert words("三个字 torch.backends.cudnn 两字", "zh") == 6
 
 
-@pytest.mark.parametrize("guide", ["CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md"])
+@pytest.mark.parametrize("guide", ["docs/authoring.md", "docs/authoring.zh-CN.md"])
 def test_the_rules_that_the_guide_explains_exist(guide):
     linters = [*ROOT.glob("course/questions/*.py"), *ROOT.glob("grader/authoring/*.py")]
     code = "\n".join(path.read_text(encoding="utf-8") for path in linters)

@@ -146,10 +146,10 @@ def test_a_planted_key_is_refused_wherever_it_lies(course, tmp_path, monkeypatch
 @pytest.fixture(scope="module")
 def empty(made, tmp_path_factory):
     """A folder with the unpacked ZIP, a virtual environment that knows the installed packages but not the course."""
-    room = tmp_path_factory.mktemp("empty")
+    place = tmp_path_factory.mktemp("empty")
     with zipfile.ZipFile(made[0]) as archive:
-        archive.extractall(room)
-    folder = room / NAME
+        archive.extractall(place)
+    folder = place / NAME
     venv.create(folder / ".venv", symlinks=True)  # pip is among the installed packages
     site = next((folder / ".venv").glob("lib/python*/site-packages"))
     (site / "installed.pth").write_text(
@@ -195,6 +195,14 @@ def test_a_single_file_brings_the_course_along(empty):
     assert unpack(code[0]) and len(code[0]) < 1_600_000
     run(empty, "-m", "pip", "uninstall", "-q", "-y", "torch-backends-course")
     script = empty / "colab.py"
+    script.write_text(code[1], encoding="utf-8")
+    assert "run the cell “Run me first” above" in run(empty, str(script))
+    wheel = code[0].index("wheel.write_bytes")
+    script.write_text(
+        f"{code[0][:wheel]}wheel.write_bytes(b'')\n{code[0][code[0].index('pip = ') :]}", encoding="utf-8"
+    )
+    said = run(empty, str(script))
+    assert "ERROR" in said and "Next step: look whether this notebook has Internet access" in said and "✅" not in said
     script.write_text(
         f"{code[0]}\nimport importlib; importlib.invalidate_caches()\nimport course\nprint(course.__file__)\n"
         f"course.lesson('01_map')\n{code[-1]}\n",
@@ -202,3 +210,4 @@ def test_a_single_file_brings_the_course_along(empty):
     )
     said = run(empty, str(script))
     assert str(empty / ".venv") in said and "01_map: 0" in said
+    assert "✅ Ready" in said and "CompletedProcess" not in said and "⚠️ The course could not" not in said

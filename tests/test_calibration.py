@@ -277,7 +277,7 @@ def test_bets_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatc
         {"device_name": "Xeon"},
         [{"schedule": "one size", "verdict": "same"}, {"schedule": "always new", "verdict": "slower"}],
     )
-    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: record)
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None, replay=False: record)
     course.observe("05-toy-race")
     course.bets()
     said_now = capsys.readouterr().out

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pytest
 
 from course.experiment import base
-from course.experiment.result import headline_of
+from course.experiment.result import block, headline_of
 from course.experiment.words import OPEN
 from course.figures import style
 from course.i18n import LANGUAGES, set_language
@@ -79,6 +79,35 @@ def test_rows_left_out_for_want_of_an_interval_harm_nothing(name):
             found = record_of(name, [row for row in rows if row not in missing])
             EXPERIMENTS[name].settles(found)
             check_sentence(found)
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_a_run_cut_short_is_shown(name):
+    """Its first rows alone settle or leave open, and make a block that can be displayed."""
+    rows = examples(name)[0]
+    for count in sorted({1, len(rows) // 2} - {0}):
+        found = record_of(name, rows[:count])
+        EXPERIMENTS[name].settles(found)
+        assert block(found, EXPERIMENTS[name])._repr_html_()
+
+
+LIST_S = 6
+"""From this budget on rows come one by one: an experiment that is cut short keeps those it had."""
+AT_ONCE = {
+    "01-who-sees", "03-groups", "03-vgg16-counters", "04-census", "05-what-is-new", "06-who-seeds", "07-depth-cuda",
+    "07-kernels-cuda", "07-mixing", "07-reduction-cuda", "07-speed-cuda", "07-tree", "07-who-cuda", "08-assignments",
+    "08-who-answers", "09-cache", "11-hidden", "14-tolerance",
+}  # fmt: skip
+"""All their rows come from one process, one comparison or one count."""
+
+
+@pytest.mark.parametrize("name", sorted(name for name, one in EXPERIMENTS.items() if one.seconds >= LIST_S))
+def test_rows_of_a_long_experiment_come_one_by_one(name):
+    if EXPERIMENTS[name].lesson == "10_tuning_master" or name in AT_ONCE:
+        return
+    found = EXPERIMENTS[name].function(base.Budget(0))
+    assert iter(found) is found
+    found.close()
 
 
 def test_rows_are_shown_for_experiments_that_exist():

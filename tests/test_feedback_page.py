@@ -49,9 +49,8 @@ def pages(tmp_path_factory):
 def test_it_stands_alone_in_the_language_of_the_notebook(pages):
     for student, text in pages[0].items():
         assert not ELSEWHERE.search(text), student
-        assert (
-            f'<html lang="{"zh-Hans" if student == "bob" else "en"}">'
-        ) in text and "prefers-color-scheme:dark" in text
+        language = "zh-Hans" if student == "bob" else "en"
+        assert f'<html class="tb-page" lang="{language}">' in text and "color-scheme:light dark" in text
     english = re.sub(r"<style>.*?</style>", "", pages[0]["bob"], flags=re.DOTALL)
     assert not re.search(r"Score:|Test cell|Student's answer|Comments:|to the top|Question \d", english)
 

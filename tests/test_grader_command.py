@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,6 +42,17 @@ def test_the_list_holds_every_command_in_plain_words_of_both_languages(capsys, m
         assert f"\n  {name:<15} {pick(COMMANDS[name][1], 'zh')}" in chinese
     assert all(pick(words, code).strip() for _, words in COMMANDS.values() for code in LANGUAGES)
     assert "每周都用" in chinese and "Every week" in english
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_help_of_a_command_is_chinese_when_asked_for(name, capsys):
+    assert main([name, "--help"]) == 0
+    assert "options:" in capsys.readouterr().out
+    assert main([name, "--help", "--language", "zh"]) == 0
+    page = capsys.readouterr().out
+    assert page.count("选项") and pick(COMMANDS[name][1], "zh")[:6] in page
+    left = [line for line in page.splitlines()[1:] if re.search(r"(?<![\w-])(the|of|for|and|is|be|or) [a-z]+", line)]
+    assert not left, left
 
 
 def test_the_course_folder_is_the_one_named_the_one_we_stand_in_or_the_one_used_last(tmp_path, monkeypatch, capsys):

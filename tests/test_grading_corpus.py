@@ -125,9 +125,9 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
     for case in CLASS:
         hand_in(case, copy.deepcopy(released), course.root / "submitted" / case.name / LESSON, words)
     prepare(2, sandbox=True)  # what our own processes keep in a temporary folder until they end is not looked at below
-    room = tmp_path / "room"
-    room.mkdir()
-    monkeypatch.setenv("TMPDIR", str(room))
+    place = tmp_path / "place"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
     monkeypatch.setenv("INSTRUCTOR_SECRET", canary)
     monkeypatch.setattr(tempfile, "tempdir", None)
     before = psutil.Process().memory_info().rss
@@ -159,7 +159,7 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
     assert "\x1b" not in summary(list(found.values())) + "".join(said)
     assert listener.reached == []
     assert left_behind(canary) == []
-    assert [path for path in room.rglob("*")] == []
+    assert [path for path in place.rglob("*")] == []
     assert grown < 300 << 20, f"the driver grew by {grown >> 20} MB"
     with sqlite3.connect(course.root / "gradebook.db") as db:
         assert db.execute("select count(*) from submitted_assignment").fetchone() == (len(CLASS),)

@@ -34,6 +34,13 @@ WORKSHEET = (  # as mod/assign/feedback/offline writes it
 )
 
 
+IN_CHINESE = (  # the same, downloaded in Simplified Chinese (lang packs of Moodle 4.5: moodle.php, assign.php)
+    "标识符,全名,电子邮件地址,状态,成绩,最高分,允许更改成绩,上次修改（作业）,上次修改（评分）,反馈评论\n"
+    "参与人4711,Ada Lovelace,ada@x.org,已提交请评分,,10.00,是,2026年11月23日 星期一 23:59,-,\n"
+    "参与人4712,李雷,lilei@x.org,没有作业,,10.00,是,-,-,\n"
+)
+
+
 def roster(tmp_path, text, encoding="utf-8"):
     path = tmp_path / "roster.csv"
     path.write_bytes(text.encode(encoding))
@@ -60,6 +67,19 @@ def who_is_who(tmp_path, text, students, there=(), encoding="utf-8", said=None):
     known = [{"student_id": name} for name in students if name not in {row["student_id"] for row in there}]
     everybody = joined(people(lms.read_roster(path)), people([*there, *known]), said or {})
     return lms.read_table(path), matched_by(students, everybody)
+
+
+def test_a_worksheet_in_chinese_is_read_and_goes_back(tmp_path):
+    path = roster(tmp_path, IN_CHINESE, "utf-8-sig")
+    everybody = joined(people(lms.read_roster(path)), people([ADA]), {})
+    table, matched = lms.read_table(path), matched_by(["ada"], everybody)
+    assert table.is_worksheet and matched.strangers == [] and [*matched.rows] == ["ada"]
+    assert matched.rows["ada"]["Last modified (submission)"] == "2026年11月23日 星期一 23:59"
+    assert everybody.listed[0].numbers == {"4711"} and everybody.listed[1].student == "lilei@x.org"
+    rows = lms.into_worksheet(table, matched, TOTALS[0])
+    assert rows[0] == table.head and rows[1][4] == "7.25" and rows[2][4] == ""
+    with pytest.raises(ProjectError, match="10 points here, 20 there"):
+        lms.into_worksheet(lms.read_table(roster(tmp_path, IN_CHINESE.replace("10.00", "20"))), matched, TOTALS[0])
 
 
 def test_canvas_gets_its_own_file_back_with_the_marks_in_it(tmp_path):

@@ -179,14 +179,14 @@ def test_report_similar_export_and_regrade_name_whom_they_cannot_read_and_go_on(
 def test_a_student_whose_files_cannot_be_written_beside_costs_nobody_else_a_grade(course, monkeypatch):
     from grader import autograding
 
-    keep = autograding.keep
+    store = autograding.store
 
     def failing(course, lesson, book, student, answer, when):
         if student == "bob" and not isinstance(answer, str):
             raise NotADirectoryError(20, "Not a directory")
-        return keep(course, lesson, book, student, answer, when)
+        return store(course, lesson, book, student, answer, when)
 
-    monkeypatch.setattr(autograding, "keep", failing)
+    monkeypatch.setattr(autograding, "store", failing)
     found = {one.student: one for one in autograde(course, LESSON, how=How(again=True), say=lambda line: None)}
     assert found["bob"].points is None and "NotADirectoryError" in " ".join(found["bob"].problems)
     assert found["ada"].points == 13 and found["cyd"].points is not None

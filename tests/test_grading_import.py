@@ -19,7 +19,7 @@ from grader.choosing import choose
 from grader.commands import main
 from grader.course import Course
 from grader.importing.archive import opened
-from grader.importing.names import Sender, people, sender, whose
+from grader.importing.names import Sender, candidates, people, sender
 from grader.importing.who import joined, told
 from grader.pipeline import feedback, outcomes, summary
 from grader.project import ProjectError
@@ -79,7 +79,7 @@ def test_nobody_is_guessed():
     )
 
     def found(path, lms):
-        return [person.student for person in whose(sender(PurePosixPath(path), lms, LESSON)[0], everybody, lms)]
+        return [person.student for person in candidates(sender(PurePosixPath(path), lms, LESSON)[0], everybody, lms)]
 
     assert found(CANVAS[0][0], "canvas") == ["ada"] and found(MOODLE[0][0], "moodle") == ["ada2"]
     assert found(MOODLE[1][0], "moodle") == ["lilei@x.org"] and found("LILEI@x.org/a.ipynb", "plain") == ["lilei@x.org"]
@@ -104,8 +104,8 @@ def test_what_as_says_is_checked_on_both_sides():
     known = joined([], people([{"student_id": "kim"}, {"student_id": "ada"}]), {})
     found = told({"Kim Lee (4715)": "KIM", "4711": "ada", "Nemo": "ada"}, {}, kims, known)
     assert found.students == {kims[0]: "kim", kims[2]: "ada"} and found.unmatched == ["Nemo"]
-    assert found.keep == {"Kim Lee (4715)": "kim", "Ada Lovelace": "ada"}, "the number where two have the name"
-    assert told({}, found.keep, kims, known).students == found.students, "it holds for the next import"
+    assert found.to_save == {"Kim Lee (4715)": "kim", "Ada Lovelace": "ada"}, "the number where two have the name"
+    assert told({}, found.to_save, kims, known).students == found.students, "it holds for the next import"
     for said, words in (
         ({"Kim Lee": "kim"}, "2 hand-ins are called so; say which: Kim Lee .4715., Kim Lee .4716."),
         ({"Ada Lovelace": "adda"}, "no student 'adda'; did you mean ada"),

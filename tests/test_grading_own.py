@@ -40,8 +40,9 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     words = ["new-checkpoint", NAME, "--dir", str(course.root), "--language", language]
     assert main(words) == 0
     said = capsys.readouterr().out
-    assert "nothing to mend" in said and said.count("STILL THE TEMPLATE'S WORDS") == 3
-    room = course.root / "checkpoints" / f"l{NAME}"
+    assert said.count("STILL THE TEMPLATE'S WORDS") == 3 and "nothing to mend" not in said
+    assert f"change these lines, then run `python -m grader new-checkpoint {NAME}" in said
+    place = course.root / "checkpoints" / f"l{NAME}"
     assert main(["release", NAME, "--dir", str(course.root)]) == 0
     assert "keys.yaml, line 3, 4, 8, 9" in capsys.readouterr().out
     notebook = nbformat.read(course.root / "release" / NAME / f"{NAME}.ipynb", as_version=4)
@@ -51,21 +52,25 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     assert {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答", "both": "在这里写你的回答"}[
         language
     ] in text or language == "en"
-    items = room / "checkpoint.yaml"
+    items = place / "checkpoint.yaml"
     asked = items.read_text(encoding="utf-8")
     items.write_text(asked.replace("concept: first", "concept: First_call"), encoding="utf-8")
     assert main(words) == 1 and f"{NAME}/checkpoint.yaml:3: 50-c-first: field concept" in capsys.readouterr().out
+    items.write_text(asked.replace("options:", "options", 1), encoding="utf-8")
+    assert main(words) == 1 and f"{NAME}/checkpoint.yaml:11: this is not valid YAML" in capsys.readouterr().out
+    items.write_bytes(asked.encode("utf-16"))
+    assert main(words) == 1 and f"{NAME}/checkpoint.yaml: this is not UTF-8" in capsys.readouterr().out
     items.write_text(asked, encoding="utf-8")
-    source = room / "checkpoint.py"
+    source = place / "checkpoint.py"
     source.write_text(source.read_text(encoding="utf-8").replace("50-c-second", "50-c-secnd"), encoding="utf-8")
     assert main(words) == 1 and "50-c-secnd" in capsys.readouterr().out
     assert main(["release", NAME, "--dir", str(course.root)]) == 1 and "mend this first" in capsys.readouterr().out
 
 
 def own_files(course, language="zh"):
-    room, problems = new_checkpoint(course.project, NAME, (language,))
+    place, problems = new_checkpoint(course.project, NAME, (language,))
     assert problems == []
-    return room, room / "checkpoint.yaml", room / "keys.yaml"
+    return place, place / "checkpoint.yaml", place / "keys.yaml"
 
 
 def changed(path, *pairs):
@@ -78,7 +83,7 @@ def changed(path, *pairs):
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_a_course_in_one_language_is_asked_for_one_and_a_trap_may_be_a_sentence(course, language):
-    room, items, keys = own_files(course, language)
+    place, items, keys = own_files(course, language)
     assert "zh:" not in items.read_text("utf-8") and "en:" not in keys.read_text("utf-8")
     changed(keys, (DROPPED[language == "zh"], "my-own-idea"))
     told = new_checkpoint(course.project, NAME, (language,))[1]
@@ -86,14 +91,14 @@ def test_a_course_in_one_language_is_asked_for_one_and_a_trap_may_be_a_sentence(
     (course.project.own / "misconceptions.yaml").write_text("my-own-idea: 我自己的说法\n", encoding="utf-8")
     assert new_checkpoint(course.project, NAME, (language,))[1] == []
     assert known_beliefs(course.project)["my-own-idea"] == "我自己的说法"
-    shared = course.project.learner_rooms / "misconceptions.yaml"
+    shared = course.project.learner_folder / "misconceptions.yaml"
     shared.write_text('my-own-idea: {en: "An idea.", zh: "一个说法。"}\n', encoding="utf-8")
     with pytest.raises(ProjectError, match="my-own-idea is the id of one of the course's"):
         known_beliefs(course.project)
 
 
 def test_everything_wrong_is_said_at_once_with_file_and_line(course):
-    room, items, keys = own_files(course)
+    place, items, keys = own_files(course)
     changed(
         items, ("difficulty: easy", "difficulty: cruel"), ("batch: [24", "batch: [x"), ("concept: second", "concept: X")
     )
@@ -121,13 +126,13 @@ def test_names_that_are_taken_or_none_are_refused(course, capsys):
 
 
 def test_words_of_the_template_are_named_until_they_are_gone(course):
-    room, left = new_checkpoint(course.project, NAME, ("en", "zh"))[0], left_over(course.project, NAME)
+    place, left = new_checkpoint(course.project, NAME, ("en", "zh"))[0], left_over(course.project, NAME)
     assert [line.split(", line")[0].rsplit("/", 1)[1] for line in left] == [
         "checkpoint.py",
         "checkpoint.yaml",
         "keys.yaml",
     ]
-    for path in room.glob("*.*"):
+    for path in place.glob("*.*"):
         text = path.read_text(encoding="utf-8")
         for word in (*TITLE, *YES, *NO, *WHY, *DRAWS, *STEMS["first"], *STEMS["second"], *BELIEF):
             text = text.replace(word, "Mine.")
@@ -166,7 +171,7 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
         gradebook.db.commit()
     assert totals(course, NAME).points["ada"] == 11.0
     again = diff(course, NAME, How(jobs=1), lambda line: None)
-    assert again.changes == [] and again.kept == [("ada", "50-e-why", 3.0)]
+    assert again.changes == [] and again.manual == [("ada", "50-e-why", 3.0)]
     write(course, NAME)
     autograde(course, NAME, how=How(jobs=1, again=True), say=lambda line: None)
     assert totals(course, NAME).points == {"ada": 11.0, "bob": 8.0}

@@ -173,7 +173,7 @@ def test_regrade_shows_then_writes_exactly_that(marked, capsys):
         write(course, LESSON)
     quiet = diff(course, LESSON)
     assert (
-        quiet.changes == [] and quiet.ours == [] and quiet.kept == [("bob", "90-c-single", 1.5)] and quiet.marked == 4
+        quiet.changes == [] and quiet.ours == [] and quiet.manual == [("bob", "90-c-single", 1.5)] and quiet.marked == 4
     )
     edit(project.keys(LESSON), lambda keys: keys["90-c-single"].update(correct=["a"]))
     edit(project.checkpoint_items(LESSON), lambda items: items[1].update(points=4))

@@ -82,7 +82,7 @@ def test_a_mark_by_hand_that_outlives_its_submission_is_named(root):
     assert (again(root)["bob"].reason, again(root)["bob"].problems) == ("", [])
     (root / "submitted" / "bob" / LESSON / "more.txt").write_text("handed in anew")
     bob = again(root)["bob"]
-    assert bob.reason == "kept" and "90-c-single" in bob.problems[0]
+    assert bob.reason == "manual" and "90-c-single" in bob.problems[0]
 
 
 @pytest.mark.slow

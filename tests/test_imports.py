@@ -12,15 +12,15 @@ from tests.conftest import ROOT
 
 LAYERS = [  # the highest first; each imports those below it alone, or its neighbours in the same line
     ["verbs"],
-    ["portfolio", "experiments"],
+    ["portfolio", "experiments", "recording_zip"],
     ["lessons"],
-    ["game", "experiment", "crosscheck", "roofline", "trace", "checking", "onednn_log", "pytest_timing"],
+    ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log", "pytest_timing"],
     ["cards", "timing", "flops"],
     ["learning", "figures", "isolation"],
     ["questions", "records", "exercise", "flags"],
-    ["machine", "suggest", "verdict", "kernel_hint"],
+    ["machine", "load", "suggest", "verdict", "kernel_hint"],
     ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
-     "i18n", "usual_language", "home", "files", "generators", "colab", "version"],
+     "i18n", "look", "usual_language", "home", "files", "generators", "colab", "version"],
 ]  # fmt: skip
 LESSON_NAMES = "course.lessons.l"
 

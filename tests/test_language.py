@@ -47,6 +47,32 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, 
     assert (tmp_path / "home").read_text() == "a file where a folder should be"
 
 
+def _misused():
+    from course import rounding, toy_search
+    from course.flags import access
+    from course.lessons.l02_timing.toy_device import ToyDevice
+    from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
+    from course.lessons.l06_cudnn_deterministic.training import small_training
+
+    yield lambda: toy_search.run_schedule([100], True)
+    yield lambda: ToyDevice().launch(-1)
+    yield lambda: small_training(threads=99)
+    yield lambda: search_tree(toy_search.ToyConv(True))
+    yield lambda: rounding.rounded(1.0, "bf17")
+    yield lambda: rounding.round_bits(1.0, 40)
+    yield lambda: access._set_matmul(None, "very high")
+
+
+def test_a_toy_used_wrongly_answers_in_the_learners_language():
+    for misuse in _misused():
+        said = []
+        for code in course.i18n.LANGUAGES:
+            with course.i18n.speaking(code), pytest.raises(ValueError) as caught:
+                misuse()
+            said.append(str(caught.value))
+        assert said[0].isascii() and any("一" <= sign <= "鿿" for sign in said[1]), said
+
+
 @pytest.mark.slow
 def test_after_a_restart_a_name_of_the_course_says_what_to_do():
     """In a real kernel of this environment; every other missing name stays an error."""

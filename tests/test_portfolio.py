@@ -17,7 +17,7 @@ from course.portfolio import poster as drawing
 from course.portfolio.cheat_sheet import cheat_sheet, sheet_html, sheet_text, short_name
 from course.portfolio.numbers import numbers
 from course.questions import knowledge
-from course.records import Record, keep_own, own, own_folder
+from course.records import Record, own, own_folder, save_own
 from course.verbs import state
 from tests.lessons.l15_review.rows import flips
 
@@ -47,16 +47,16 @@ def record(count, day, version=1):
 
 def test_the_newest_of_an_experiment_is_kept_alone_and_an_older_version_is_not_shown():
     for count, day in ((2, 1), (5, 2)):
-        keep_own(record(count, day))
+        save_own(record(count, day))
     assert [path.name for path in own_folder().iterdir()] == [record(5, 2).file_name()]
     assert own(NAME, 1).rows == record(5, 2).rows and own(NAME, 2) is None
 
 
 def test_observing_keeps_a_live_record_and_a_replay_is_never_mine(monkeypatch, capsys):
-    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: record(3, 4))
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None, replay=False: record(3, 4))
     course.observe(NAME)
     assert own(NAME) is None
-    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: replace(record(3, 4), live=True))
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None, replay=False: replace(record(3, 4), live=True))
     course.observe(NAME)
     assert own(NAME).rows == record(3, 4).rows
 
@@ -64,7 +64,7 @@ def test_observing_keeps_a_live_record_and_a_replay_is_never_mine(monkeypatch, c
 def test_a_folder_that_cannot_be_written_costs_nothing_but_a_sentence(monkeypatch, capsys):
     own_folder().parent.mkdir(parents=True)
     own_folder().write_text("a file in the way")
-    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: replace(record(3, 4), live=True))
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None, replay=False: replace(record(3, 4), live=True))
     assert course.observe(NAME) is not None
     assert "could not be kept" in capsys.readouterr().out
 
@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_a_sentence(monkeypatc
 def test_own_numbers_are_told_with_machine_and_day_and_the_rest_is_called_open():
     before = numbers({"15_review"})
     assert before.measured == () and NAME in before.open
-    keep_own(record(3, 7))
+    save_own(record(3, 7))
     found = numbers({"15_review"})
     assert [one.experiment for one in found.measured] == [NAME] and NAME not in found.open
     assert "My CPU" in found.measured[0].where and "2026-03-07" in found.measured[0].where

@@ -125,7 +125,7 @@ def test_a_lesson_of_the_course_has_nothing_to_mend(capsys):
 
 def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_path, capsys):
     secret = keys(project, LESSON)["05-c-two-shapes"]["why"]["b"]["en"]
-    with (project.learner_rooms / "misconceptions.yaml").open("a", encoding="utf-8") as file:
+    with (project.learner_folder / "misconceptions.yaml").open("a", encoding="utf-8") as file:
         file.write('nobody-yet: {en: "A belief without a question.", zh: "还没有题目的误解。"}\n')
     for name, arguments in (("plain", []), ("keys", ["--keys"])):
         assert main(["items", "--root", str(project.root), "--to", str(tmp_path / f"{name}.html"), *arguments]) == 0

@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-from course.cards.cards import answer_sheet, bet, checkpoint, practice
+from course.cards.cards import bet, checkpoint, practice
 from course.cards.text import answer, card_text, text_mode
 from course.i18n import set_language
 from course.learning.log import AnswerLog
 from course.learning.marking import Response
 from course.learning.numbers import parse_number
 from course.learning.session import AnswerError, bet_of, settle
-from course.learning.sheet import current_sheet
+from course.learning.sheet import current_sheet, open_sheet
 from course.markup import inline, paragraphs, plain
 from course.questions.bank import Bank
 from tests import quiz_items as q
@@ -33,7 +33,7 @@ def log(tmp_path):
 
 @pytest.fixture
 def sheet(bank, tmp_path):
-    return answer_sheet("05_x", bank, str(tmp_path))
+    return open_sheet("05_x", [item.id for item in bank.items("05_x", checkpoint=True)], tmp_path)
 
 
 @pytest.fixture(autouse=True)

@@ -231,7 +231,8 @@ def test_an_empty_answer_has_its_own_verdict_and_no_entry(bank, log, capsys, cod
 def test_a_distractor_stands_beside_the_line_it_tempts_for(bank, log):
     assert pairs(bank["05-lines"]) == [("a", "b"), ("c",), ("d",)]
     card = build(practice, "05-lines", bank, log)
-    assert [box for box in card.input.widget.children if "tbq-pair" in box._dom_classes]
+    lines = card.input.widget.children[0]
+    assert [box for box in lines.children if "tbq-pair" in box._dom_classes]
     assert list(card.input.rows) == ["a", "b", "c", "d"]
 
 

@@ -98,7 +98,7 @@ def test_reports_on_an_experiment_come_to_a_headline_and_a_caution(name):
 
 @pytest.fixture
 def nothing_recorded(monkeypatch):
-    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None: None)
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None, replay=False: None)
     monkeypatch.setattr(base, "available", lambda name: False)
 
 

@@ -382,7 +382,7 @@ def test_a_delegated_scope_is_opened_up_and_each_submission_gets_a_group_of_it(t
     assert (scope / groups.LEAF / "cgroup.procs").read_text() == "4711"
     assert (scope / "cgroup.subtree_control").read_text() == "+cpu"  # the last of the three that were written
     assert (made[0] / "memory.max").read_text() == str(SMALL.tree_bytes) and (made[0] / "pids.max").read_text() == "13"
-    group.take(4711)
+    group.add(4711)
     assert (made[0] / "cgroup.procs").read_text() == "4711"
 
 
@@ -539,6 +539,13 @@ def test_a_warm_process_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert "apt install bubblewrap" in launch.obstacle()
     launch.obstacle.cache_clear()
+
+
+def test_a_step_of_the_isolation_that_fails_is_an_obstacle(monkeypatch):
+    if reason := launch.obstacle():
+        pytest.skip(reason)
+    monkeypatch.setattr(launch, "TRY", launch.TRY.replace("isolate.lock_down", "isolate.no_such_step"))
+    assert "no_such_step" in launch.obstacle.__wrapped__()
 
 
 ROOTLESS = f"""

@@ -23,8 +23,9 @@ from course.figures.kinds import (
     time_words,
 )
 from course.figures.reported import Told, reported
-from course.figures.sheet import BROAD, CSS, INKS, SLIM
+from course.figures.sheet import BROAD, SLIM
 from course.i18n import LANGUAGES, set_language
+from course.look import COLOURS
 from course.timing.stats import FEWEST_ROUNDS
 
 SIDES = ("it pays", "it costs")
@@ -110,16 +111,10 @@ def test_too_few_rounds_have_boxes_and_no_place_on_the_axis():
 
 def test_both_themes_are_written_out_and_the_page_decides_inside_widgets():
     sheet = KINDS["ratio_rows"][0](None)
-    assert INKS["out"][0] in sheet.svg(dark=False) and INKS["out"][1] in sheet.svg(dark=True)
-    assert f"var(--p-out,{INKS['out'][0]})" in sheet.svg() and "<script" not in sheet.svg()
+    assert COLOURS["out"][0] in sheet.svg(dark=False) and COLOURS["out"][1] in sheet.svg(dark=True)
+    assert f"var(--p-out,{COLOURS['out'][0]})" in sheet.svg() and "<script" not in sheet.svg()
     assert sheet.html().count("<img") == 4 and sheet.html(saved=False).count("<svg") == 2
     assert "one &lt;size&gt;" in sheet.svg() and not re.search(r' id="|<style|<clipPath', sheet.svg())
-
-
-def test_the_style_sheet_gives_the_dark_colours_twice_the_same():
-    """Once where the page says its theme, once where the system does."""
-    blocks = re.findall(r"\{(--p-[^}]*)\}", CSS)
-    assert len(blocks) == 3 and blocks[1] == blocks[2] and set(INKS) == set(re.findall(r"--p-([a-z]+):", blocks[0]))
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"reported"}))

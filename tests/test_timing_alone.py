@@ -73,12 +73,10 @@ def test_the_blocker_blocks():
 def test_timing_works_alone(tmp_path):
     said = alone(f"""
 import torch
-from course.timing import compare, compare_over, load, measure
+from course.timing import compare, load, measure
 x = torch.randn(64)
 found = compare({{"a": lambda: x + 1, "b": lambda: x.exp() + 1}}, max_time=0.1, device="cpu")
 print(found, found._repr_html_(), measure(lambda: x + 1, max_time=0.1, device="cpu"))
-print(compare_over({{"n": [8, 64]}}, {{"a": torch.exp, "b": torch.sin}}, inputs=lambda n: torch.ones(n), max_time=0.05,
-                   device="cpu"))
 found.save({str(tmp_path / "kept.json")!r})
 assert load({str(tmp_path / "kept.json")!r}).result == found
 try:
@@ -92,10 +90,10 @@ except ModuleNotFoundError as error:
 def test_counting_and_the_roofline_work_alone():
     """And they load no cards and no pictures."""
     said = alone("""
-import sys, torch, course.roofline.keep
+import sys, torch, course.roofline.stored_peaks
 from course.flops import count
 from course.roofline import place
-course.roofline.keep.path()
+course.roofline.stored_peaks.path()
 print(count(torch.nn.Linear(8, 8), torch.ones(1, 8)).macs)
 print(sorted(name for name in sys.modules if name.startswith(("course.questions", "course.learning", "course.cards", "course.figures"))))
 """)

@@ -1,16 +1,14 @@
-"""Timing: a setup before every call, outside the time; grids of comparisons; bars only where somebody watches."""
+"""Timing: a setup before every call, outside the time; bars only where somebody watches."""
 
 from __future__ import annotations
 
 import io
 import itertools
-import json
 import sys
 
 import pytest
 
-from course.i18n import set_language
-from course.timing import TimingError, compare, compare_over, measure
+from course.timing import TimingError, compare, measure
 from course.timing import clock as clock_module
 from tests.timing_clocks import Cost, NoisyClock, costing
 
@@ -61,110 +59,6 @@ def test_an_odd_setup_gets_a_sentence(setup, f, words):
     for attempt in (lambda: measure(f, setup=setup), lambda: compare({"a": f, "b": f}, setup=setup)):
         with pytest.raises(TimingError, match=words):
             attempt()
-
-
-# ---- grids ------------------------------------------------------------------------------------------------
-
-
-def over(axes=None, **more):
-    candidates = {
-        "plain": lambda n, k: Cost(1e-4 * n * k),
-        "tuned": lambda n, k: Cost(1e-4 * (1.5 * k if n == 1 else 0.5 * k)),
-    }
-    return compare_over(
-        axes or {"n": [1, 4], "k": [1, 2]}, candidates, max_time=0.2, clock=NoisyClock(1), seed=1, **more
-    )
-
-
-def test_a_grid_compares_at_every_point():
-    grid = over()
-    assert [point for point, _ in grid.cells] == [{"n": n, "k": k} for n in (1, 4) for k in (1, 2)]
-    assert [pair.verdict for pair in grid["tuned"]] == ["slower", "slower", "faster", "faster"]
-    assert grid.at(n=4, k=2).ratio == pytest.approx(0.125, rel=0.02)
-    rows = grid.rows()
-    assert json.loads(json.dumps(rows)) == rows and list(rows[0])[:2] == ["n", "k"] and len(rows) == 4
-    for name in ("at", "tuned"):
-        with pytest.raises(TimingError, match="There is no"):
-            grid.at(n=3, k=1) if name == "at" else grid["turned"]
-
-
-@pytest.mark.parametrize("code, words", [("en", "n=1, k=1; n=1, k=2; faster"), ("zh", "n=1, k=1")])
-def test_a_grid_reads_as_a_sentence_and_a_table(code, words):
-    set_language(code)
-    try:
-        grid = over()
-        assert words in grid.sentence()
-        assert len(str(grid).split("\n")) == 6 and grid._repr_html_().count("<tr>") == 5
-    finally:
-        set_language("en")
-
-
-def test_inputs_are_made_once_a_point_and_handed_over():
-    made = []
-
-    def inputs(n):
-        made.append(n)
-        return {"x": n}
-
-    grid = compare_over(
-        {"n": [1, 2]},
-        {"a": lambda x: Cost(x * 1e-3), "b": lambda x: Cost(x * 2e-3)},
-        inputs=inputs,
-        max_time=0.1,
-        clock=NoisyClock(1),
-    )
-    assert made == [1, 2] and all(pair.verdict == "slower" for pair in grid["b"])
-    for give in (lambda n: (n,), lambda n: n):
-        assert compare_over(
-            {"n": [1]},
-            {"a": lambda x: Cost(x * 1e-3), "b": lambda x: Cost(x * 1e-3)},
-            inputs=give,
-            max_time=0.1,
-            clock=NoisyClock(1),
-        ).cells
-
-
-def test_a_point_that_fails_is_named_and_the_others_stand():
-    def fails(n):
-        if n == 2:
-            raise MemoryError
-        return Cost(1e-3)
-
-    grid = compare_over({"n": [1, 2, 3]}, {"a": lambda n: Cost(1e-3), "b": fails}, max_time=0.1, clock=NoisyClock(1))
-    assert [point["n"] for point, _ in grid.cells] == [1, 3]
-    assert grid.failed[0][0] == {"n": 2} and "n=2: b raised MemoryError" in str(grid)
-    with pytest.raises(TimingError, match="n=2: b raised"):
-        compare_over({"n": [2]}, {"a": lambda n: Cost(1e-3), "b": fails}, clock=NoisyClock(1))
-
-
-def test_an_interrupted_grid_keeps_its_points():
-    def stops(n):
-        if n == 3:
-            raise KeyboardInterrupt
-        return Cost(1e-3)
-
-    candidates = {"a": lambda n: Cost(1e-3), "b": stops}
-    grid = compare_over({"n": [1, 2, 3, 4]}, candidates, max_time=0.1, clock=NoisyClock(1))
-    assert len(grid.cells) == 2 and not grid.complete and "Interrupted" in str(grid)
-    with pytest.raises(KeyboardInterrupt, match="before anything"):
-        compare_over({"n": [3]}, candidates, clock=NoisyClock(1))
-
-
-@pytest.mark.parametrize("axes", [{}, [1, 2], {"n": []}, {"n": 3}, {"n": "abc"}, {1: [1]}])
-def test_odd_axes_get_a_sentence(axes):
-    with pytest.raises(TimingError, match="dict"):
-        compare_over(axes, {"a": costing(1), "b": costing(1)})
-
-
-@pytest.mark.parametrize("axes", [{"n": [1, 4], "k": [1, 2]}, {"n": [1, 4], "k": [1]}])
-def test_a_grid_draws_itself(axes):
-    import matplotlib.pyplot as plt
-
-    ax = over(axes).plot()
-    lines = ax.get_legend().get_texts()
-    assert len(lines) == len(axes["k"]) and ax.get_xlabel() == "n" and "time of plain" in ax.get_ylabel()
-    ax.figure.savefig(io.BytesIO(), format="png")
-    plt.close(ax.figure)
 
 
 # ---- bars -------------------------------------------------------------------------------------------------

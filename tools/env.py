@@ -24,6 +24,10 @@ FIRST_NOTEBOOK = "{language}/lessons/00_start.ipynb"
 SETTINGS = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
 CHINESE_MENUS = {"@jupyterlab/translation-extension:plugin": {"locale": "zh_CN"}}
 LANGUAGE = os.environ.get("LESSONS", "en")
+LONGEST_INSIDE, WINDOWS_MOST = (
+    196,
+    259,
+)  # characters of the longest path inside a filled .venv (a licence of torch's); of any path
 
 
 def t(english, chinese):
@@ -46,19 +50,56 @@ def find_python():
     if OLDEST <= sys.version_info[:2] <= NEWEST:
         return sys.executable
     for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
-        other = shutil.which("python3.%d" % minor)
+        other = of_launcher(minor) if os.name == "nt" else shutil.which("python3.%d" % minor)
         if other and subprocess.call([other, "-c", "import venv, ensurepip"], stderr=subprocess.DEVNULL) == 0:
             found = sys.version_info[:2] + (other,)
             say("Python %d.%d is not supported; using %s instead." % found, "不支持 Python %d.%d，改用 %s。" % found)
             return other
+    english, chinese = started_with("PYTHON=python3.12")
     stop(
         "The course needs Python 3.10 to 3.13, and this is Python %d.%d.\n"
-        "Next step: install Python 3.12, then run the same command with PYTHON=python3.12 added, "
-        "for example: make lab PYTHON=python3.12" % sys.version_info[:2],
+        "Next step: install Python 3.12 beside it (python.org), then start again; if it is not found: %s"
+        % (sys.version_info[:2] + (english,)),
         "本课程需要 Python 3.10 到 3.13，而这里是 Python %d.%d。\n"
-        "下一步：安装 Python 3.12，然后在同一条命令后面加上 PYTHON=python3.12，"
-        "例如：make lab LESSONS=zh PYTHON=python3.12" % sys.version_info[:2],
+        "下一步：另外装一个 Python 3.12（python.org），再启动一次；如果还是找不到：%s"
+        % (sys.version_info[:2] + (chinese,)),
     )
+
+
+def of_launcher(minor):
+    """Where the launcher of Python for Windows has Python 3.minor, or None."""
+    try:
+        said = subprocess.check_output(
+            ["py", "-3.%d" % minor, "-c", "import sys; print(sys.executable)"], stderr=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return said.decode("utf-8", "replace").strip()
+
+
+def started_with(setting):
+    """How to start with a setting such as PORT=9999, in English and in Chinese: as this was started."""
+    if not WHEELS:
+        return "make lab %s" % setting, "make lab LESSONS=zh %s" % setting
+    name, _, value = setting.partition("=")
+    if name == "PORT":
+        words = ("lab.bat" if os.name == "nt" else "sh lab.sh") + " --port " + value
+    else:
+        words = "set %s & lab.bat" % setting if os.name == "nt" else "%s sh lab.sh" % setting
+    return words, words
+
+
+def not_too_deep(folder):
+    """On Windows, stop in a folder below which the files of the environment would have names that are too long."""
+    longest = WINDOWS_MOST - LONGEST_INSIDE - len("\\.venv\\")
+    if os.name == "nt" and len(folder) > longest:
+        stop(
+            "The path of this folder has %d characters; Windows allows %d here.\n"
+            "Next step: move the folder to a short place, such as C:\\course, and start again."
+            % (len(folder), longest),
+            "这个文件夹的路径有 %d 个字符，Windows 在这里最多允许 %d 个。\n"
+            "下一步：把文件夹移到路径短的地方，例如 C:\\course，再启动一次。" % (len(folder), longest),
+        )
 
 
 def venv_python():
@@ -132,6 +173,7 @@ def fill(extra):
     """Install, unless the environment was filled from the same files before."""
     stamp = os.path.join(VENV, "installed-" + extra)
     if not works():
+        not_too_deep(ROOT)
         python = find_python()
         say("Making the virtual environment .venv with %s" % python, "正在用 %s 创建虚拟环境 .venv" % python)
         if subprocess.call([python, "-m", "venv", VENV]) != 0:
@@ -175,14 +217,15 @@ def free_port(port):
                 continue
         if candidate != port:
             say(
-                "Port %d is taken, perhaps by a lab that is still open; JupyterLab opens on port %d instead."
+                "Port %d is taken, perhaps by a JupyterLab that is still open; JupyterLab opens on port %d instead."
                 % (port, candidate),
-                "端口 %d 被占用了（也许还开着一个 make lab），JupyterLab 改用端口 %d。" % (port, candidate),
+                "端口 %d 被占用了（也许还开着一个 JupyterLab），JupyterLab 改用端口 %d。" % (port, candidate),
             )
         return candidate
+    english, chinese = started_with("PORT=9999")
     return stop(
-        "Ports %d to %d are all taken. Next step: make lab PORT=9999" % (port, port + 49),
-        "端口 %d 到 %d 都被占用了。下一步：make lab LESSONS=zh PORT=9999" % (port, port + 49),
+        "Ports %d to %d are all taken. Next step: %s" % (port, port + 49, english),
+        "端口 %d 到 %d 都被占用了。下一步：%s" % (port, port + 49, chinese),
     )
 
 
@@ -212,8 +255,8 @@ def lab(language, port, menus="en"):
     notebook, notebooks = FIRST_NOTEBOOK.format(language=language), os.path.join(ROOT, "notebooks")
     if not os.path.exists(os.path.join(notebooks, notebook)):
         stop(
-            'There are no notebooks in the language "%s". Next step: make lab LESSONS=en, or LESSONS=zh' % language,
-            "没有语言为“%s”的 notebook。下一步：make lab LESSONS=zh，或 LESSONS=en" % language,
+            'There are no notebooks in the language "%s". Next step: ask for "en" or "zh".' % language,
+            "没有语言为“%s”的 notebook。下一步：选 en 或 zh。" % language,
         )
     if language == "zh":
         tell_font()

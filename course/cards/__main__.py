@@ -16,7 +16,7 @@ from course.questions.knowledge import Knowledge, read
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Exit code: 0 all well, 1 something could not be read or written, 2 wrong arguments."""
+    """Run the command; returns the exit code: 0 success, 1 a file could not be read or written, 2 wrong arguments."""
     args = _parser().parse_args(argv)
     if args.language:
         set_language(args.language)

@@ -27,12 +27,12 @@ NOTETYPE = {"en": "Basic", "zh": "问答题"}  # Anki's own names; where there i
 
 
 def exportable(items: Iterable[Item]) -> list[Item]:
-    """The questions that make a card: those with a key of their own."""
+    """The questions that can become an Anki card: those with a key."""
     return [item for item in items if item.kind in KINDS and item.keyed and not item.checkpoint]
 
 
 def guid(item: Item, code: str) -> str:
-    """The identity of a note: stable for an item and a language."""
+    """The id of a note: always the same for an item and a language."""
     return f"torch-backends-{code}-{item.id}"
 
 
@@ -45,7 +45,7 @@ def deck_name(lesson_id: str, code: str) -> str:
 
 
 def tags(item: Item) -> str:
-    """Tags parted by spaces; ``::`` makes Anki show them as a tree."""
+    """The tags of a note, separated by spaces; ``::`` makes Anki show them as a tree."""
     return f"lesson::{item.lesson} concept::{item.concept} difficulty::{item.difficulty} kind::{item.kind}"
 
 
@@ -112,7 +112,7 @@ def _explained(mark: str, label: str, option: Option) -> str:
 
 
 def _text(option: Option) -> str:
-    """The text of an option; the spaces at the start of a line of code stay, as they carry meaning."""
+    """The text of an option. The indentation of a line of code stays."""
     kept = '<code style="white-space:pre-wrap;font-size:.85em">'
     return inline(pick(option.text)).replace("<code>", kept)
 

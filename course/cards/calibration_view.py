@@ -107,7 +107,9 @@ def settled_words(bet: Bet) -> str:
     if bet.settled is None:
         return t(f'run observe("{bet.item.experiment}")', f'运行 observe("{bet.item.experiment}")')
     parts = (bet.record or "").split(" ", 2)
-    if len(parts) == 3 and parts[0] in ("live", "replay"):
+    if bet.source:
+        words = f"{bet.settled.astimezone():%Y-%m-%d}{t(', ', '，')}{pick(bet.source)}"
+    elif len(parts) == 3 and parts[0] in ("live", "replay"):
         day, name = parts[1][:10], parts[2]
         words = (
             t(f"measured here, {day}, {name}", f"本机实测，{day}，{name}")
@@ -131,6 +133,8 @@ def _answer(bet: Bet, answer: str | float | None) -> str:
 def _said(bet: Bet) -> str:
     """What was bet, and why where the learner wrote it."""
     said = _answer(bet, bet.choice)
+    if bet.setting:
+        said = f"{pick(bet.setting)} → {said}"
     if not bet.because:
         return said
     own = reason_alone(bet.because)

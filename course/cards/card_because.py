@@ -1,4 +1,4 @@
-"""The part of a card for the learner's own reason: one line before the answer, and afterwards what became of it."""
+"""The part of a question card for the learner's own reason: a text field before the answer, buttons to mark it afterwards."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ class Because:
 
     @property
     def text(self) -> str:
-        """What was written."""
+        """The text in the field."""
         return self.field.value
 
     def offer(self, chosen: bool) -> None:
-        """Show the line where it is asked for. chosen: something is chosen or typed."""
+        """Show the field where a reason is asked for. chosen: whether an answer is chosen or typed."""
         self.field.layout.visibility = None if self.always or chosen else "hidden"
 
     def open(self, text: str = "") -> None:
-        """Ask again; text: what an earlier answer said."""
+        """Ask again. text: the reason of an earlier answer."""
         self.field.value, self.field.disabled = text, False
         self.below.layout.display = "none"
 
     def done(self, found: Report, marked: str) -> None:
-        """Lock the line; show the reason beside the right one. marked: how it was marked before, "" if not."""
+        """Lock the field and show the reason beside the right one. marked: an earlier mark of it, "" for none."""
         self.field.disabled = True
         self.field.layout.visibility = None if self.text else "hidden"
         self.below.layout.display = None if found.because else "none"
@@ -73,6 +73,6 @@ class Because:
         return button
 
     def noted(self, found: Report, marked: str) -> None:
-        """Say how it was marked; the buttons stay, so the focus does and the mark can be changed."""
+        """Show how it was marked. The buttons stay, so that the focus is not lost and the mark can be changed."""
         words = t(f"Noted: {reason_words(marked)}.", f"已记下：{reason_words(marked)}。") if marked else ""
         self.words.value = in_language(reason_html(found.because, words), "", ' role="status"')

@@ -1,4 +1,4 @@
-"""The answering part of a card: options to choose. One button an option, its state in words."""
+"""The part of a question card with the options to choose: one button for each, its state in words."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from course.learning.reporting import state_words, widest_state
 from course.questions.items import Item
 from course.questions.wording import option_words
 
-LOOKS = ("chosen", "right", "wrong")
-
 
 class OptionRow:
-    """A button with the words, for keyboard and screen reader, under a face that carries the looks."""
+    """One option: a button with its words for keyboard and screen reader, and on top of it the HTML that is seen."""
 
     def __init__(
         self, item: Item, option_id: str, on_click: Callable[[str], None], square: bool, widest: str = ""

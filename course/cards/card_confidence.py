@@ -1,4 +1,4 @@
-"""The part of a card that hands the answer in: three buttons, each with a confidence; in the interview, with how it was said."""
+"""The part of a question card that submits the answer: three buttons, each with a confidence; in the interview, with a rating."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from course.questions.items import Item
 
 
 class SureBar:
-    """Pressing one hands the answer in; that one then stays, keeps the focus and opens the card again.
+    """Three buttons. The pressed one submits the answer; then only this one stays, with the focus, and opens the card again.
 
-    The others keep their room, so nothing moves.
+    The space of the others stays reserved, so that nothing moves.
     """
 
     def __init__(self, item: Item, on_press: Callable[[int], None]) -> None:
@@ -64,13 +64,13 @@ class SureBar:
             button.remove_class("tbq-sub")
 
     def ready(self, ready: bool) -> None:
-        """Show that there is something to hand in."""
+        """Show whether there is an answer to submit."""
         if ready != self._ready:
             self._ready = ready
             (self.widget.add_class if ready else self.widget.remove_class)("tbq-ready")
 
     def done(self, pressed: int) -> None:
-        """Keep the pressed button alone, as "try again" or, for a bet, as the lock."""
+        """Show only the pressed button, as "try again" or, for a bet, as the lock."""
         self._done_at = time.monotonic()
         self._ask(t("Answered.", "已作答。"))
         bet = self.item.kind == "predict"

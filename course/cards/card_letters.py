@@ -63,6 +63,6 @@ class LetterField:
             self._quiet = False
 
     def lock(self, locked: bool) -> None:
-        """Forbid or allow typing; a locked field is out of sight and keeps its room."""
+        """Forbid or allow typing. A locked field is hidden, and its space stays reserved."""
         self.field.disabled = locked
         self.field.layout.visibility = "hidden" if locked else None

@@ -1,4 +1,4 @@
-"""The part of a card that runs the next experiment: the one that separates a wrong answer from the truth."""
+"""The part of a question card that runs the experiment which shows why a wrong answer is wrong."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from course.i18n import t
 class NextExperiment:
     """A button that runs an experiment below the feedback; hidden while there is none to run.
 
-    run: takes the name of an experiment and displays what comes out.
+    run: function that takes the name of an experiment and displays its result.
     """
 
     def __init__(self, run: Callable[[str], object] | None) -> None:
@@ -35,7 +35,7 @@ class NextExperiment:
         self.button.description = t(f"▶ Run {experiment} here", f"▶ 在这里运行 {experiment}")
 
     def press(self) -> None:
-        """Run it; a second press while it runs does nothing."""
+        """Run the experiment; a second press while it runs does nothing."""
         if not self.run or not self.name or self.button.disabled:
             return
         self.button.disabled = True

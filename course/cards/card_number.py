@@ -1,4 +1,4 @@
-"""The answering parts of a card that take a number: a field to type in, and a scale to bet on."""
+"""The parts of a question card for a number: a text field, and a scale to bet on."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from course.questions.items import Item
 
 
 class NumberField:
-    """One text field; what is typed is read when submitted, so a slip gets a sentence and not a silent 0.
+    """One text field. The text is parsed when it is submitted, so that a mistake gets a sentence and not a silent 0.
 
-    Like every field that a button reads, it tells the kernel its text once, when it is left (``continuous_update=False``):
-    told at every letter, ipywidgets keeps the later letters back while the kernel works, and a press overtakes them.
+    Like every field that a button reads, it sends its text to the kernel once, when the focus leaves it
+    (``continuous_update=False``). If it sent every letter, ipywidgets would hold back later letters while the kernel
+    works, and the press of a button would be handled before them.
     """
 
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
@@ -50,7 +51,7 @@ class NumberField:
         self.field.disabled = locked
 
     def reveal(self, states: dict[str, tuple[bool, bool | None]], bet: bool) -> None:
-        """Nothing to mark on the field: the feedback says it."""
+        """Does nothing: the feedback below says what is right."""
 
 
 class Scale(NumberField):
@@ -113,7 +114,7 @@ class Scale(NumberField):
         return value if value and value > 0 else None
 
     def _draw(self) -> None:
-        """The knob over the marks; an empty scale says what to do, in the same room."""
+        """Draw the knob over the marks, or on an empty scale a sentence in the same space."""
         value = self._value()
         say = t("Press a mark, or type a number.", "点一个刻度，或者输入数字。")
         knob = f'<p class="tbq-note">{say}</p>'

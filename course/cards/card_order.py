@@ -1,6 +1,6 @@
-"""The answering part of a card: lines to put in order (a Parsons problem), some of which may not belong.
+"""The part of a question card with lines to put in order (a Parsons problem), some of which may not belong.
 
-A distractor that tempts in place of a line stands beside it, marked as one of two.
+A wrong line that looks like a right one is shown next to it, marked as one of two.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from course.questions.wording import PAIR, pairs
 
 
 class Place:
-    """One numbered place of the learner's order with its buttons: up, down, take out."""
+    """One numbered place of the learner's order with its buttons: up, down, remove."""
 
     def __init__(self, order: OrderList, number: int) -> None:
         self.number = number
@@ -36,7 +36,7 @@ class Place:
         self._full: bool | None = None
 
     def show(self, text: str | None, last: bool, locked: bool) -> None:
-        """text: the line that stands here, None for a free place."""
+        """Show a line in this place. text: None for a free place."""
         here = self.number + 1
         words = (t("move up", "上移"), t("move down", "下移"), t("take out", "移除"))
         for button, sign, word, possible in zip(
@@ -55,26 +55,22 @@ class Place:
 
 
 class OrderList:
-    """Lines to use above, the learner's order below.
+    """Lines to use, and the learner's order beside them; below them on a narrow card.
 
     Places are fixed widgets, so the focus survives every move and nothing on the card jumps.
     """
 
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
         self.item, self.chosen, self.locked, self.on_change = item, [], False, on_change
-        widest = t("place 2, does not belong", "第 2 行，不该出现")
+        widest = t("does not belong", "不该出现")
         self.rows = {one.id: OptionRow(item, one.id, self.toggle, True, widest) for one in item.options}
         self.places = [Place(self, number) for number in range(len(item.options))]
-        note = t("Your order (press a line above to add it):", "你的顺序（点上面的行来添加）：")
+        note = t("Your order (press a line to add it):", "你的顺序（点一行就添加）：")
         self.letters = LetterField(item, self.choose)
-        self.widget = w.VBox(
-            [
-                *map(self._group, pairs(item)),
-                self.letters.field,
-                w.HTML(f'<p class="tbq-note">{note}</p>'),
-                *(one.box for one in self.places),
-            ]
-        )
+        lines = w.VBox([*map(self._group, pairs(item)), self.letters.field])
+        order = w.VBox([w.HTML(f'<p class="tbq-note">{note}</p>'), *(one.box for one in self.places)])
+        self.widget = w.Box([lines, order])
+        self.widget.add_class("tbq-order")
         self._draw()
 
     def _group(self, ids: tuple[str, ...]) -> w.Box:
@@ -135,7 +131,7 @@ class OrderList:
             place.show(text, number == len(self.chosen) - 1, self.locked)
 
     def response(self) -> Response:
-        """The order as it stands."""
+        """The learner's present order."""
         return Response(tuple(self.chosen))
 
     def restore(self, response: Response) -> None:
@@ -155,9 +151,8 @@ class OrderList:
     def reveal(self, states: dict[str, tuple[bool, bool | None]], bet: bool) -> None:
         """Mark the lines that do not belong; the feedback shows the right order."""
         for option_id, (chosen, right) in states.items():
-            number = self.chosen.index(option_id) + 1 if chosen else 0
-            place = t(f"place {number}", f"第 {number} 行") if chosen else t("not used", "未用")
-            alien = t(", does not belong", "，不该出现") if right is False else ""
-            self.rows[option_id].set(
-                place + alien, "wrong" if chosen and right is False else "chosen" if chosen else ""
-            )
+            place = self.chosen.index(option_id) + 1 if chosen else 0
+            words = t(f"place {place}", f"第 {place} 行") if chosen else t("not used", "未用")
+            if right is False:
+                words = t("does not belong", "不该出现")
+            self.rows[option_id].set(words, "wrong" if chosen and right is False else "chosen" if chosen else "")

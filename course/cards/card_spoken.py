@@ -1,4 +1,4 @@
-"""The card of an interview question: say it, uncover the answers, tick the criteria, rate."""
+"""The question card of an interview question: say the answer, uncover the model answers, tick the criteria, rate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from course.verdict import Verdict
 
 
 class SpokenCard(Card):
-    """Nothing of the answer is on the card until ``uncover()``, which a button does. Rating again is a fresh try."""
+    """The card of an interview question. The model answers are not on the card until ``uncover()``, which a button calls. Rating
+    again is a new try.
+    """
 
     def _build(self) -> Any:
         import ipywidgets as w

@@ -1,4 +1,4 @@
-"""Cards: a question as core ipywidgets, or as text where there are none.
+"""Question cards: a question as core ipywidgets, or as text where there are none.
 
 ``practice`` and ``explain`` mark and explain at once, ``bet`` locks, ``checkpoint`` records on the answer
 sheet and says nothing about right or wrong. A card built again from the log shows the earlier answer with its
@@ -14,7 +14,7 @@ from typing import Any
 from course.cards.render import lines_html, not_attempted_html, notice_html, question_html, report_html, say_html
 from course.cards.saved import hide_saved_copy, static_html
 from course.cards.text import card_text, report_text, text_mode
-from course.cards.widgets import view_of
+from course.cards.widgets import focus, view_of
 from course.i18n import language, t
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, mark, mark_bet
@@ -34,7 +34,7 @@ from course.learning.session import (
     submit,
     validate,
 )
-from course.learning.sheet import Sheet, current_sheet, open_sheet
+from course.learning.sheet import Sheet, current_sheet
 from course.learning.voice import past_of
 from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
@@ -43,10 +43,10 @@ from course.verdict import Verdict
 
 
 class Card:
-    """One card. Show it with ``show()``, or leave it as the last expression of a cell.
+    """One question card. Show it with ``show()``, or leave it as the last expression of a cell.
 
-    ``widget`` is the ipywidgets box, None in text mode. ``submit_as(confidence)`` is what the three buttons
-    do. ``run`` shows what an experiment finds, given its name; with it the card offers the next experiment.
+    widget: the ipywidgets box, None in text mode. ``submit_as(confidence)`` is called by the three buttons. run: function that
+    runs the experiment with a given name and shows its result; with it the card offers the next experiment.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class Card:
         self.following.offer(found.experiment)
 
     def _mark_reason(self, mark: str) -> None:
-        """Keep how the learner sees the own reason now."""
+        """Store how the learner marks the own reason."""
         mark_reason(self.item, mark, self.log)
         self.because.noted(self.report(), mark)
 
@@ -264,17 +264,21 @@ class Card:
 
         name = t(f"[{self.item.id}] card; its text follows", f"[{self.item.id}] 卡片；文字版在下面")
         display(view_of(self.widget, name), raw=True)
-        self.keep_copy()
+        self.show_copy()
         return self
 
-    def keep_copy(self) -> None:
+    def show_copy(self) -> None:
         """Display the copy that stays readable in a saved notebook; it follows what is answered."""
         from IPython.display import display
 
         self._copy = display(self.saved_copy(), raw=True, display_id=True)
 
+    def to_here(self) -> None:
+        """Bring the page to this card: the keyboard focus goes to the first thing that takes an answer."""
+        focus(self.input.field if self.item.numeric else next(iter(self.input.rows.values())).button)
+
     def reopen(self) -> None:
-        """Ask again as if nothing had been answered; what the log holds stays there."""
+        """Ask again as if nothing had been answered; the log is not changed."""
         if self.answered is None:
             return
         self.answered = None
@@ -287,7 +291,7 @@ class Card:
     _ipython_display_ = show
 
     def _renew(self) -> None:
-        """Bring the saved copy up to date with what was answered."""
+        """Update the saved copy after an answer."""
         if self._copy is not None:
             self._copy.update(self.saved_copy(), raw=True)
 
@@ -344,9 +348,3 @@ def checkpoint(item: Item | str, sheet: Sheet | None = None, **options: Any) -> 
     bank = options.get("bank") or default_bank()
     item = bank[item] if isinstance(item, str) else item
     return card(item, sheet=sheet or current_sheet(), **options)
-
-
-def answer_sheet(lesson: str, bank: Bank | None = None, folder: str = ".") -> Sheet:
-    """Open the answer sheet of a lesson's checkpoint, earlier answers restored. Show it with ``show()``."""
-    items = (bank or default_bank()).items(lesson, checkpoint=True)
-    return open_sheet(lesson, [item.id for item in items], folder)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from course.cards.knowledge_view import CSS as KNOWLEDGE_CSS
-from course.cards.knowledge_view import card_html
+from course.cards.knowledge_view import CSS, card_html
 from course.cards.offline_words import words
 from course.catalog import BY_ID
 from course.i18n import LANGUAGES, Text, pick, speaking
 from course.learning.reporting import number_words
+from course.look import css
 from course.markup import inline, paragraphs
 from course.questions.items import Item
 from course.questions.knowledge import Knowledge
@@ -25,7 +25,9 @@ from course.questions.wording import pairs
 from course.version import __version__
 
 STATIC = Path(__file__).resolve().parent / "static"
-SCRIPTS = ("marking.js", "voice.js", "answers.js", "boxes.js", "card.js", "deck.js")
+CARD_SCRIPTS = ("marking.js", "voice.js", "answers.js", "card.js", "live.js")
+"""What one card needs on any page."""
+SCRIPTS = ("theme.js", *CARD_SCRIPTS, "boxes.js", "sitting.js", "deck.js")
 KINDS = ("single", "multiple", "number", "order")
 
 
@@ -112,34 +114,54 @@ def _cards(cards: Iterable[Knowledge]) -> list[dict[str, Any]]:
 
 
 def page_data(
-    items: Iterable[Item], beliefs: Mapping[str, Text], language: str, cards: Iterable[Knowledge] = ()
+    items: Iterable[Item],
+    beliefs: Mapping[str, Text],
+    language: str,
+    cards: Iterable[Knowledge] = (),
+    languages: Sequence[str] = LANGUAGES,
 ) -> dict[str, Any]:
     """Everything the page knows, as plain data. beliefs: misconception id -> statement."""
     shown = showable(items)
-    return {
-        "version": __version__,
-        "language": language,
-        "languages": list(LANGUAGES),
+    data = {
         "words": words(),
         "lessons": _lessons(shown),
         "items": [item_data(item) for item in shown],
         "beliefs": {one: _html(text) for one, text in beliefs.items()},
         "cards": _cards(cards),
     }
+    return {"version": __version__, "language": language, "languages": list(languages), **_cut(data, languages)}
+
+
+def _cut(data: Any, languages: Sequence[str]) -> Any:
+    """The data with every text in these languages alone."""
+    if isinstance(data, list):
+        return [_cut(one, languages) for one in data]
+    if not isinstance(data, dict):
+        return data
+    if data.keys() == set(LANGUAGES):
+        return {code: data[code] for code in languages}
+    return {key: _cut(value, languages) for key, value in data.items()}
 
 
 def build(
-    items: Iterable[Item], beliefs: Mapping[str, Text], language: str = "", cards: Iterable[Knowledge] = ()
+    items: Iterable[Item],
+    beliefs: Mapping[str, Text],
+    language: str = "",
+    cards: Iterable[Knowledge] = (),
+    languages: Sequence[str] = LANGUAGES,
+    links: str = "",
 ) -> str:
-    """The whole page, opening in ``language`` (empty: the browser's); deterministic."""
-    data = json.dumps(page_data(items, beliefs, language, cards), ensure_ascii=False, separators=(",", ":"))
-    scripts = "\n".join(f"<script>\n{_read(name)}</script>" for name in SCRIPTS)
-    parts = {"style": _read("deck.css") + KNOWLEDGE_CSS, "data": data.replace("<", "\\u003c"), "scripts": scripts}
-    page = _read("deck.html")
+    """The whole page, opening in ``language`` (empty: the browser's); deterministic. links: HTML beside its title."""
+    data = json.dumps(page_data(items, beliefs, language, cards, languages), ensure_ascii=False, separators=(",", ":"))
+    scripts = "\n".join(f"<script>\n{read(name)}</script>" for name in SCRIPTS)
+    style = css(STATIC / "card.css", STATIC / "deck.css", CSS)
+    parts = {"style": style, "links": links, "data": data.replace("<", "\\u003c"), "scripts": scripts}
+    page = read("deck.html")
     for name, content in parts.items():
         page = page.replace("{{" + name + "}}", content, 1)
     return page
 
 
-def _read(name: str) -> str:
+def read(name: str) -> str:
+    """A file of ``static``."""
     return (STATIC / name).read_text("utf-8")

@@ -80,6 +80,7 @@ _OWN = {
         "bet there with “Save my answers”.",
         '由实验揭晓：在该课的 notebook 里运行 <code>observe("{experiment}")</code>。用“保存我的答案”可以把这一注带过去。',
     ),
+    "settled_below": both("What came out stands open below.", "结果已在下面展开。"),
     "comes_back": both("This idea comes back on {date}.", "这个知识点会在{date}回来。"),
     # sentences in the live region
     "choose_first": both("Choose an option first, then submit.", "请先选择，再提交。"),

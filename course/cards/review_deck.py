@@ -1,4 +1,4 @@
-"""A sitting of review as one deck: one card at a time, with back, next, and undo of the last answer."""
+"""The daily review as a deck: one question card at a time, with back, next, and undo of the last answer."""
 
 from __future__ import annotations
 
@@ -13,19 +13,15 @@ from course.i18n import t
 from course.learning.entry import Entry, now, stamp
 from course.learning.log import AnswerLog
 
-_CSS = """<style>.tbq.tbq-deck{border:0;padding:4px 22px 12px;margin:2px}
-.tbq.tbq-deck .tbq-bar{display:flex!important;flex-flow:row wrap!important;gap:8px}
-.tbq.tbq-deck button.tbq-sub{flex:0 0 auto;white-space:nowrap}</style>"""
-
 
 def last_answer(entries: Sequence[Entry], items: set[str] | None = None, since: str = "") -> Entry | None:
-    """The latest answer that stands (``items``: only to these; ``since``: not before that time), or None."""
+    """The latest answer that was not taken back, or None. items: only to these; since: not before that time."""
     found = [one for one in entries if one.event == "answer" and one.time >= since and (not items or one.item in items)]
     return found[-1] if found else None
 
 
 class ReviewDeck:
-    """The cards of one sitting. Every card opens fresh, whatever was answered before.
+    """The question cards of one review. Every card asks anew, also if it was answered before.
 
     closing: given (answered, right), the words after the last card. ``back``, ``next`` and ``undo`` are what the
     buttons do; no button is ever disabled, because a disabled one loses the keyboard focus.
@@ -54,7 +50,7 @@ class ReviewDeck:
         foot = w.VBox([bar, self.say])
         foot.add_class("tbq")
         foot.add_class("tbq-deck")
-        box = w.VBox([w.HTML(SHEET + _CSS), *(card.widget for card in self.cards), foot])
+        box = w.VBox([w.HTML(SHEET), *(card.widget for card in self.cards), foot])
         self._draw()
         return box
 
@@ -65,7 +61,7 @@ class ReviewDeck:
         return button
 
     def answers(self) -> dict[str, Entry]:
-        """The last standing answer of this sitting for each card."""
+        """For each card the last answer of this review that was not taken back."""
         ids = {card.item.id for card in self.cards}
         return {
             entry.item: entry
@@ -74,17 +70,17 @@ class ReviewDeck:
         }
 
     def back(self) -> None:
-        """The card before."""
+        """Show the card before."""
         self.at = max(0, self.at - 1)
         self._draw()
 
     def next(self) -> None:
-        """The card after; after the last one, the closing words."""
+        """Show the next card, or after the last one the closing words."""
         self.at = min(len(self.cards), self.at + 1)
         self._draw()
 
     def undo(self) -> None:
-        """Take back the last answer of this sitting and open its card again."""
+        """Take back the last answer of this review and open its card again."""
         entry = last_answer(self.log.entries(), {card.item.id for card in self.cards}, self.began)
         if entry is None:
             self._draw(t("Nothing was answered in this review yet.", "这次复习还没有作答。"))
@@ -115,5 +111,5 @@ class ReviewDeck:
         name = t("Review: its cards follow as text", "复习：卡片的文字版在下面")
         display(view_of(self.widget, name), raw=True)
         for card in self.cards:
-            card.keep_copy()
+            card.show_copy()
         return self

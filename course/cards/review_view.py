@@ -10,15 +10,6 @@ from course.i18n import language, t
 from course.learning.review import Plan, calendar_words, day_words, ideas
 from course.learning.schedule import calendar
 
-_CSS = """<style>
-.tbq.tbq-cal table{border-collapse:separate;border-spacing:4px;width:100%;table-layout:fixed;margin:4px 0 8px -4px;
-border:0}.tbq.tbq-cal caption{text-align:left;font-weight:600;padding:0 4px 4px;color:var(--q-fg);caption-side:top}
-.tbq.tbq-cal tr{background:none!important}.tbq.tbq-cal th,.tbq.tbq-cal td{border:0;padding:3px 2px;text-align:center!important;
-font-size:13px;color:var(--q-soft);vertical-align:top;background:none}
-.tbq.tbq-cal td{height:46px;border-radius:8px;background:var(--q-fill)}.tbq.tbq-cal td.out{background:none}
-.tbq.tbq-cal td b{display:block;font-size:12.5px;line-height:1.3;color:var(--q-main)}.tbq.tbq-cal td.due{background:var(--q-pick);
-color:var(--q-fg)}.tbq.tbq-cal td.today{box-shadow:inset 0 0 0 2px var(--q-main)}
-</style>"""
 _WEEK = {"en": ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), "zh": ("一", "二", "三", "四", "五", "六", "日")}
 
 
@@ -35,7 +26,7 @@ def calendar_html(found: Plan, now: datetime, days: int = 14) -> str:
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     caption = t(f"The next {days} days", f"接下来 {days} 天")
     return (
-        f'{SHEET}{_CSS}<div class="tbq tbq-cal"><table><caption>{caption}</caption>'
+        f'{SHEET}<div class="tbq tbq-cal"><table><caption>{caption}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
         f'<p class="tbq-note">{html.escape(calendar_words(found, now, days))}</p></div>'
     )

@@ -1,4 +1,4 @@
-"""What ipywidgets 7 (Google Colab) and ipywidgets 8 do not share, in one place.
+"""The differences between ipywidgets 7 (Google Colab) and ipywidgets 8, handled in one place.
 
 Colab's page draws the widgets of ipywidgets 7 only, and the course never replaces what is installed there. In 7 the
 keyboard focus cannot be sent to a widget and a button cannot leave the tab order: there a learner presses Tab more often.
@@ -14,24 +14,26 @@ DOUBLE_CLICK_S = 0.6
 
 
 def second_click(done_at: float) -> bool:
-    """Whether a press comes so soon after what the last one did that it is half of a double click, or waited while the kernel
-    was busy. done_at: when that was done, by time.monotonic(), in s.
+    """Whether a press follows so soon after the last one that it is the second half of a double click, or waited while the kernel
+    was busy. done_at: when the last press had been handled, by time.monotonic(), in s.
     """
     return time.monotonic() - done_at < DOUBLE_CLICK_S
 
 
 def view_of(widget: Any, name: str) -> dict[str, Any]:
-    """MIME bundle that shows a widget, from now on answered in order. name: the words for a place without widgets."""
+    """The MIME bundle that displays a widget; makes its events be handled ``in_order``. name: the text where widgets cannot be
+    shown.
+    """
     in_order(widget)
     return {VIEW: widget.get_view_spec(), "text/plain": name}
 
 
 def in_order(widget: Any) -> None:
-    """What the page sends through a widget, its children, and those that join later is answered by the main thread, in the order
-    in which it was sent.
+    """Make the main thread handle the events of a widget and of its present and later children, in the order they were sent.
 
-    ipykernel 7.4 lets the thread answer that last wrote to a widget (``BaseComm._reply_subshell_for``): there a press overtakes the
-    text of the field beside it, runs beside a measurement, and cannot be interrupted. Other versions know one thread for all.
+    In ipykernel 7.4 they are handled by the thread that last wrote to the widget (``BaseComm._reply_subshell_for``); then a press
+    may be handled before the text of the field next to it, or during a measurement, and cannot be interrupted. Other versions
+    use one thread.
     """
     comm = getattr(widget, "comm", None)
     if hasattr(comm, "_reply_subshell_for"):

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.crosscheck.peers import PeerCount, apart, ask_all
+from course.crosscheck.peers import PeerCount, ask_all, isolated
 from course.crosscheck.reasons import Reason, explain
 from course.flops.counter import count, count_run
 from course.flops.result import FlopCount
@@ -111,11 +111,11 @@ def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossC
     try:
         model = Copier(lambda tensor: tensor)(model).eval()
     except Uncopyable:
-        ours = apart(lambda model, inputs: count(model, *inputs), model, arguments)
+        ours = isolated(lambda model, inputs: count(model, *inputs), model, arguments)
     else:
         with torch.no_grad():
             ours = count(model, *arguments)
-    seen = apart(lambda model, inputs: count_run(model, *inputs), model, arguments)
+    seen = isolated(lambda model, inputs: count_run(model, *inputs), model, arguments)
     peers = ask_all(model, arguments, max_time)
     return CrossCheck(ours, tuple(_row(ours, seen, peer) for peer in peers))
 

@@ -24,7 +24,7 @@ from torch.utils._pytree import tree_map
 
 from course.i18n import Text, both
 from course.isolation.child import ChildDied, can_fork, in_child
-from course.isolation.kept import process_kept
+from course.isolation.preserved import process_preserved
 
 
 @dataclass
@@ -78,7 +78,7 @@ def torch_as_it_was() -> Iterator[None]:
             delattr(torch.Tensor, name)
 
 
-def apart(
+def isolated(
     task: Callable[[nn.Module, tuple[Any, ...]], Any],
     model: nn.Module,
     inputs: tuple[Any, ...],
@@ -94,7 +94,7 @@ def apart(
     elsewhere = {str(p.device) for p in model.parameters()} - {"cpu", "meta"}
     if can_fork() and not elsewhere:
         return in_child(lambda: run(model, inputs), max_time)
-    with process_kept(min(elsewhere, default="cpu")):
+    with process_preserved(min(elsewhere, default="cpu")):
         return run(
             _copy_of(model), tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, inputs)
         )
@@ -109,7 +109,7 @@ def _asked(tool: str, read: Reader, model: nn.Module, inputs: tuple[Any, ...], m
     try:
         with torch_as_it_was():
             importlib.import_module(_MODULES[tool])  # here, so that the next time costs nothing
-        return apart(read, model, inputs, max_time)
+        return isolated(read, model, inputs, max_time)
     except ChildDied as error:
         note = both(
             f"{tool} was cut off after {max_time:g} s ({error}); to wait longer: cross_check(model, x, "

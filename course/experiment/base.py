@@ -6,19 +6,25 @@ Needs torch, numpy and tqdm alone, so that recording works on a bare machine.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from course.catalog import LESSONS, modules
+from course.experiment.ending import ending
 from course.i18n import Text, pick, t
 from course.machine import NEEDS
 from course.records import Record, nearest
 from course.suggest import did_you_mean
+from course.timing.stats import FEWEST_ROUNDS, enough
 
 T = TypeVar("T")
+PATIENCE = 1.6
+"""A run that a learner waits for is ended after so many of its budgets, with what it has: on a busy machine ending takes time, too,
+and all together has to stay below two."""
 
 
 class ExperimentError(RuntimeError):
@@ -50,7 +56,7 @@ class Budget:
         return max(0.01, self.left() / max(parts, 1))
 
     def loop(self, items: Iterable[T], desc: Text | None = None, least: int = 1) -> Iterator[T]:
-        """The items, with a progress bar when the budget is over 2 s.
+        """The items, with a progress bar when the budget is over 2 s: how many are done, and the seconds left as those took.
 
         Stops before an item when the time is out, and marks the record incomplete; the first ``least`` items
         always come.
@@ -58,14 +64,20 @@ class Budget:
         from tqdm.auto import tqdm
 
         listed, label = list(items), pick(desc) if desc else t("measuring", "测量中")
-        with tqdm(total=len(listed), desc=label, leave=False, disable=self.seconds <= 2) as bar:
-            for index, item in enumerate(listed):
-                if index >= least and self.left() <= 0:
-                    self.complete = False
-                    bar.total = bar.n  # a bar cut short would stay in red
-                    return
-                yield item
-                bar.update(1)
+        form, began = "{desc}: {bar} {n_fmt}/{total_fmt}{postfix}", self.spent()
+        with tqdm(total=len(listed), desc=label, leave=False, disable=self.seconds <= 2, bar_format=form) as bar:
+            try:
+                for index, item in enumerate(listed):
+                    if index >= least and self.left() <= 0:
+                        self.complete = False
+                        return
+                    yield item
+                    each = (self.spent() - began) / (index + 1)
+                    seconds = min(each * (len(listed) - index - 1), self.left() + each)
+                    bar.set_postfix_str(t(f"about {seconds:.0f} s left", f"大约还要 {seconds:.0f} 秒"), refresh=False)
+                    bar.update(1)
+            finally:
+                bar.total = bar.n  # a bar cut short would stay in red
 
 
 Part = Callable[..., Any]
@@ -208,24 +220,34 @@ def run(name: str, budget_s: float | None = None) -> Record:
     return run_experiment(get(name), budget_s)
 
 
-def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any) -> Record:
-    """`run` for an Experiment at hand. sizes: keyword arguments of its function, to try it out small."""
+def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: float = math.inf, **sizes: Any) -> Record:
+    """`run` for an Experiment at hand. sizes: keyword arguments of its function, to try it out small.
+
+    limit_s: seconds after which it is ended wherever it is, and keeps the rows yielded so far (`complete` False).
+    """
     from course.machine import passport
     from course.timing import interrupts_propagate
 
     rows: list[dict[str, Any]] = []
-    interrupted = False
-    budget = Budget(exp.seconds if budget_s is None else budget_s)
+    budget, end = Budget(exp.seconds if budget_s is None else budget_s), None
+
+    def record(**how: bool) -> Record:
+        return Record(exp.name, exp.version, exp.lesson, passport(), rows, budget_s=budget.seconds, live=True, **how)
+
     with restored(), interrupts_propagate():
         try:
-            for row in exp.function(budget, **sizes):
-                if has_interval(row):
-                    rows.append(dict(row))
-                else:
-                    budget.complete = False
-        except KeyboardInterrupt:
-            interrupted = True
-        except Exception as error:
+            with ending(limit_s) as end:
+                for row in exp.function(budget, **sizes):
+                    if has_interval(row):
+                        rows.append(dict(row))
+                    else:
+                        budget.complete = False
+        except (KeyboardInterrupt, Exception) as error:
+            late, stopped = (end.late, end.stopped) if end else (False, False)
+            if (
+                isinstance(error, KeyboardInterrupt) or late or stopped
+            ):  # a library may turn an interrupt into its own error
+                return record(complete=False, interrupted=not late)
             text = str(error).strip().split("\n")[0][:300]
             raise ExperimentError(
                 t(
@@ -235,22 +257,13 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, **sizes: Any)
                     f"请重新运行这个单元格；如果仍然失败，就继续下一个。",
                 )
             ) from error
-    return Record(
-        exp.name,
-        exp.version,
-        exp.lesson,
-        passport(),
-        rows,
-        complete=budget.complete and not interrupted,
-        budget_s=budget.seconds,
-        live=True,
-        interrupted=interrupted,
-    )
+    return record(complete=budget.complete)
 
 
 def has_interval(row: Mapping[str, Any]) -> bool:
-    """Whether a row about an interval has one: `course.timing` gives None where the rounds are too few to tell."""
-    return all(row[end] is not None for end in ENDS & row.keys())
+    """Whether a row about an interval has one: ends, and, where it says its rounds, enough of them (`course.timing`)."""
+    ends = ENDS & row.keys()
+    return not ends or enough(row.get("rounds", FEWEST_ROUNDS)) and all(row[end] is not None for end in ends)
 
 
 def available(name: str) -> bool:
@@ -261,20 +274,31 @@ def available(name: str) -> bool:
     return can(exp.needs) or recording(exp) is not None
 
 
-def load_or_run(name: str, budget_s: float | None = None) -> Record | None:
+def load_or_run(name: str, budget_s: float | None = None, replay: bool = False) -> Record | None:
     """A record of the experiment: live when this machine can, else the nearest recording, else None.
 
-    COURSE_REPLAY=1 in the environment: the recording, where there is one, also on a machine that could measure.
+    A live run is ended after PATIENCE of its budgets: it keeps what it has by then.
+
+    replay, or COURSE_REPLAY=1 in the environment: the recording, where there is one, also on a machine that could measure.
     """
+    exp = get(name)
+    if not runs_here(exp, replay):
+        return recording(exp)
+    return run_experiment(exp, budget_s, PATIENCE * max(budget_s or 0, exp.seconds))
+
+
+def runs_here(exp: Experiment, replay: bool = False) -> bool:
+    """Whether `load_or_run` would run it: this machine can, and no recording is asked for, or there is none."""
     from course.machine import can
 
-    exp = get(name)
-    recorded = recording(exp) if os.environ.get("COURSE_REPLAY") == "1" or not can(exp.needs) else None
-    return run_experiment(exp, budget_s) if recorded is None and can(exp.needs) else recorded
+    if not can(exp.needs):
+        return False
+    return not (replay or os.environ.get("COURSE_REPLAY") == "1") or recording(exp) is None
 
 
 def recording(exp: Experiment) -> Record | None:
-    """The nearest recording of this version of the experiment, or None."""
+    """The nearest recording of this version of the experiment, or None. It keeps to the rows that `run` would keep."""
     from course.machine import passport
 
-    return nearest(exp.name, passport(), version=exp.version)
+    found = nearest(exp.name, passport(), version=exp.version)
+    return found and replace(found, rows=[row for row in found.rows if has_interval(row)])

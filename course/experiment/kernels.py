@@ -58,7 +58,7 @@ def joined_set(rows: Iterable[dict[str, Any]]) -> str:
     return SIGN.join(sorted(of_library or names))
 
 
-def apart(names: Iterable[str], most: int = 60) -> dict[str, str]:
+def differing_parts(names: Iterable[str], most: int = 60) -> dict[str, str]:
     """name -> the part of it that the others do not share, between … where something is left out.
 
     A single name comes back without ``void`` and arguments. most: longer parts lose their middle.

@@ -22,7 +22,7 @@ STRENGTHS = {
     "documented": both("stated by the makers in their documentation or source", "开发方在文档或源码里的说明"),
     "controlled": both("a controlled comparison", "有对照的比较"),
     "plausible": both("plausible, part of the conditions is missing", "可信，但条件交代不全"),
-    "anecdote": both("one user's observation, without a control", "单个用户的观察，没有对照"),
+    "anecdote": both("one user's observation, without a control", "一位用户的观察，没有对照"),
 }
 """How much a report can carry, strongest first."""
 FIELDS = {

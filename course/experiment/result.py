@@ -16,7 +16,6 @@ from course.experiment.result_html import html_of
 from course.experiment.result_text import text_of
 from course.experiment.words import EMPTY, OPEN, TOO_FEW, TOO_NOISY
 from course.figures.picture import Drawing, both_themes
-from course.figures.plots import default_draw
 from course.figures.sheet import Sheet
 from course.i18n import Text, pick, t
 from course.records import Record
@@ -67,7 +66,10 @@ class Plot:
 
 @dataclass(frozen=True)
 class Block:
-    """One block, in the language in which it was made. A notebook shows it as HTML, anything else as text."""
+    """One block, in the language in which it was made. A notebook shows it as HTML, anything else as text.
+
+    experiment: the name of what it is about, for whoever reads the HTML.
+    """
 
     headline: str
     step: str
@@ -75,6 +77,7 @@ class Block:
     small: str
     bets: tuple[Betted, ...] = ()
     folds: tuple[Fold, ...] = ()
+    experiment: str = ""
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -107,6 +110,7 @@ def block(record: Record, experiment: Experiment, bets: Bets | None = None, said
                 open=not headline,
             ),
         ),
+        experiment=experiment.name,
     )
 
 
@@ -212,11 +216,14 @@ def _when(created: str, minute: bool) -> str:
 
 def _picture(record: Record, experiment: Experiment, bets: Bets, alt: str) -> Sheet | Table | Plot | None:
     """What the experiment draws. One with a parameter ``ax`` paints a matplotlib Axes, any other gives a Sheet or Table."""
-    draw = experiment.draw or default_draw
+    if (draw := experiment.draw) is None:
+        return None
     takes = inspect.signature(draw).parameters
     if "ax" not in takes:
         try:
-            return draw(record, bets)
+            picture = draw(record, bets)
+            picture.html()  # a Sheet is painted only here
+            return picture
         except Exception:  # noqa: BLE001  (a cut-short record may lack what is drawn; its sentence must still be seen)
             return None
 

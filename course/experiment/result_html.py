@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course.figures.sheet import CSS
 from course.i18n import language, t
+from course.look import css
 from course.markup import inline
 
 if TYPE_CHECKING:
     from course.experiment.result import Betted, Block, Fold
 
-STYLE = f"<style>{CSS}</style>"
+STYLE = f"<style>{css(Path(__file__).with_name('result.css'))}</style>"
 LONGEST_TABLE = 60
 """Rows shown in the table of the numbers; the rest is counted."""
 CELL_SAMPLES = 3
@@ -22,17 +23,28 @@ CELL_SAMPLES = 3
 def html_of(block: Block) -> str:
     """The whole block with its style."""
     code = {"zh": "zh-CN"}.get(language(), language())
-    return f'{STYLE}<section class="tbr" role="status" lang="{code}">{body(block)}</section>'
+    name = html.escape(block.experiment, quote=True)
+    return f'{STYLE}<section class="tbr" role="status" lang="{code}" data-experiment="{name}">{body(block)}</section>'
 
 
 def body(block: Block) -> str:
     """The parts of a block, without frame and style."""
     head = f'<h3 class="tbr-head">{sentences(block.headline)}</h3>' if block.headline else ""
     step = f'<p class="tbr-next">{inline(block.step)}</p>' if block.step else ""
-    picture = f'<figure class="tbr-pic">{block.picture.html()}</figure>' if block.picture else ""
     small = f'<p class="tbr-small">{inline(block.small)}</p>' if block.small else ""
     folds = "".join(map(_fold, block.folds))
-    return head + step + picture + small + "".join(map(_bet, block.bets)) + f'<div class="tbr-fold">{folds}</div>'
+    folded = f'<div class="tbr-fold">{folds}</div>' if folds else ""
+    return head + step + picture(block) + small + bets(block) + folded
+
+
+def picture(block: Block) -> str:
+    """The picture, with the bets in it."""
+    return f'<figure class="tbr-pic">{block.picture.html()}</figure>' if block.picture else ""
+
+
+def bets(block: Block) -> str:
+    """The bets in words, below the picture."""
+    return "".join(map(_bet, block.bets))
 
 
 def sentences(text: str) -> str:

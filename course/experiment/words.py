@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from course.i18n import Text, both, t
-from course.timing.render import too_few
-from course.timing.stats import median, median_interval
+from course.timing.render import bracketed, too_few
+from course.timing.stats import interval_or_none, median
 
-FEW = 6  # fewer values carry no 95 % interval of their median
+FEW = 6  # fewer repeats decide no bet
 NOTHING = both("Inconclusive: too few rows came back. Run it again.", "无法判定：返回的数据太少。请再运行一次。")
 TOO_NOISY = both("Too noisy here to tell.", "这里噪声太大，说不准。")
 """The headline where nothing can be told; the block adds why, and the next step."""
@@ -37,19 +37,30 @@ def joined(names: Sequence[str], code: str) -> str:
 
 
 def middle(values: Sequence[float], digits: int = 3) -> str:
-    """Median and 95 % interval of it as text, 3.1 [2.9, 3.4]; of fewer than six values their range, 3.1 (2.9–3.4)."""
-    if len(values) == 1:
-        return f"{values[0]:.{digits}g}"
-    interval = median_interval(values)
-    low, high = f"{interval.low:.{digits}g}", f"{interval.high:.{digits}g}"
-    return f"{median(values):.{digits}g} " + (f"({low}–{high})" if len(values) < FEW else f"[{low}, {high}]")
+    """Median and 95 % interval of it as text, 3.1 [2.9, 3.4]; of too few values their range, 3.1 (2.9–3.4)."""
+    return spread(values, lambda value: f"{value:.{digits}g}")
+
+
+def spread(values: Sequence[float], said: Callable[[float], str]) -> str:
+    """As ``middle``, every number written by ``said``."""
+    value, interval = said(median(values)), interval_or_none(values)
+    if interval:
+        return bracketed(value, said(interval.low), said(interval.high))
+    low, high = said(min(values)), said(max(values))
+    return value if low == high else f"{value} ({low}–{high})"
 
 
 def with_interval(row: dict, code: str) -> str:
     """``ratio`` of a row with its interval, 0.57 [0.56, 0.60]; where it has none, that the rounds are too few to tell."""
     if row["low"] is None:
         return too_few(row["rounds"])[code]
-    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    return ratio_of(row)
+
+
+def ratio_of(row: Mapping[str, Any], form: str = ".2f") -> str:
+    """``ratio`` of a row with its interval, 0.57 [0.56, 0.60]; alone where it has none."""
+    value = f"{row['ratio']:{form}}"
+    return value if row["low"] is None else bracketed(value, f"{row['low']:{form}}", f"{row['high']:{form}}")
 
 
 def sci(value: float) -> str:

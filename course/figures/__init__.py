@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from course.figures.plots import grouped, intervals, lines, samples
 from course.figures.reasons import differences
 from course.figures.style import colors, style
-from course.figures.timing import grid_plot, paired_plot, samples_plot
+from course.figures.timing import paired_plot, samples_plot
 
-__all__ = [
-    "colors",
-    "differences",
-    "grid_plot",
-    "grouped",
-    "intervals",
-    "lines",
-    "paired_plot",
-    "samples",
-    "samples_plot",
-    "style",
-]
+__all__ = ["colors", "differences", "paired_plot", "samples_plot", "style"]

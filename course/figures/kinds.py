@@ -58,11 +58,13 @@ def ratio_words(ratio: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """How many times, without more digits than people say: 2.1, 10.5, 130."""
+    """How many times, without more digits than people say: 2.1, 10.5, 45, 130."""
     return (
         f"{ratio:.2g}"
         if ratio < 10
         else f"{round(ratio * 2) / 2:g}"
+        if ratio < 20
+        else f"{ratio:.0f}"
         if ratio < 100
         else f"{float(f'{ratio:.2g}'):,.0f}"
     )
@@ -199,7 +201,7 @@ def ratio_rows(
             )
             if row is broadest and x(row.high) - x(row.low) > 22:
                 paper.text(
-                    (x(row.low) + x(row.high)) / 2, y + 17, t("likely range", "可能的范围"), "soft", 11.5, "center"
+                    (x(row.low) + x(row.high)) / 2, y + 17, t("likely range", "可能的范围"), "soft", 12, "center"
                 )
         if bet and bet.above is not None:
             y = place.top + place.tall * bet.above
@@ -482,15 +484,9 @@ def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> Sheet:
                     3,
                     1.2,
                 )
-                if step >= 15:
-                    paper.text(
-                        x0 + step * (one + 0.5) - 1.5,
-                        y,
-                        str(kind),
-                        "paper" if first else "fg",
-                        min(11.5, step * 0.48),
-                        "center",
-                    )
+                if step >= 25:  # smaller figures cannot be read
+                    ink = "paper" if first else "fg"
+                    paper.text(x0 + step * (one + 0.5) - 1.5, y, str(kind), ink, 12, "center")
             if place.above:
                 paper.text(w - 14, y - place.tall / 2 + 3, row.said, size=14, ha="right", bold=True)
             else:

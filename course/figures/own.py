@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from course.figures.picture import both_themes
+from course.figures.picture import alone, both_themes
 from course.figures.style import palette, style
 from course.i18n import t
 
@@ -65,7 +65,7 @@ def _two_backgrounds() -> type:
             with repainted(self, self.night):
                 pictures[not self.night] = _png(self)
             width = round(104 * self.get_figwidth())
-            return f'<div class="tb-shown">{both_themes(pictures.__getitem__, alt, width)}</div>'
+            return alone(both_themes(pictures.__getitem__, alt, width))
 
     return TwoGrounds
 

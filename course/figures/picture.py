@@ -11,14 +11,7 @@ from typing import Any
 
 from course.figures.style import colors, faint, ink_on, style
 from course.i18n import Text, pick
-
-THEME_RULES = (
-    "<style>"
-    'body[data-jp-theme-light="false"] .tb-light,html[theme="dark"] .tb-light,body.vscode-dark .tb-light'
-    "{display:none !important}"
-    'body[data-jp-theme-light="false"] .tb-dark,html[theme="dark"] .tb-dark,body.vscode-dark .tb-dark'
-    "{display:block !important}</style>"
-)
+from course.look import css
 
 
 class Drawing:
@@ -84,7 +77,12 @@ def both_themes(png: Callable[[bool], bytes], alt: str, width: int | None = None
             f'alt="{html.escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
         )
 
-    return THEME_RULES + image(False) + image(True)
+    return image(False) + image(True)
+
+
+def alone(drawn: str) -> str:
+    """What ``both_themes`` gives, for a page that has no style of ours: with the rules that choose one of the two."""
+    return f'<style>{css()}</style><div class="tb-shown">{drawn}</div>'
 
 
 class Picture(ABC):
@@ -114,7 +112,7 @@ class Picture(ABC):
 
     def _repr_html_(self) -> str:
         drawn = both_themes(self._drawing().png, pick(self.alt), round(100 * self.size[0]))
-        return f'<div class="tb-shown">{drawn}</div>'
+        return alone(drawn)
 
     def __str__(self) -> str:
         return pick(self.alt)
@@ -123,8 +121,8 @@ class Picture(ABC):
         return str(self)
 
 
-class Sheet(Picture):
-    """A picture without a scale: the axes are the sheet itself, in inches from its upper left corner."""
+class Diagram(Picture):
+    """A picture without a scale: the axes are the whole page, in inches from its upper left corner."""
 
     layout = None
 
@@ -136,7 +134,7 @@ class Sheet(Picture):
 
 
 def box(ax: Any, x: float, y: float, wide: float, words: str, bright: bool) -> None:
-    """A box with ``words`` on a `Sheet`, (x, y) its middle, as high as its lines; ``bright``: filled and bold."""
+    """A box with ``words`` on a `Diagram`, (x, y) its middle, as high as its lines; ``bright``: filled and bold."""
     from matplotlib.patches import FancyBboxPatch
 
     high = 0.42 + 0.2 * words.count("\n")

@@ -14,6 +14,17 @@ from course.tables import clip
 MOST = 8
 """Rows in a picture; further figures stand in the folded reports."""
 SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "us": 1e-6}
+CHINESE = {
+    "×": " 倍",
+    "min": " 分钟",
+    "plans": " 个计划",
+    "calls": " 次",
+    "error": "（误差）",
+    "relative error": "（相对误差）",
+    "error / mean": "（误差 / 平均值）",
+    "difference": "（差）",
+}
+"""Units that are words, in Chinese; others are the same in both languages."""
 
 
 class Told(NamedTuple):
@@ -70,7 +81,7 @@ def reported(
     for row in rows:
         names = dict.fromkeys(name for name, _ in row.points)
         values_said = ((f"{name} " if groups else "") + _range(_of(row, name), said) for name in names)
-        told.append((f"{row.who}, {row.remark}", t(", ", "，").join(values_said)))
+        told.append((row.who + t(", ", "，") + row.remark, t(", ", "，").join(values_said)))
     return Sheet(paint, alt_of(told, None, mark + t(": ", "：")))
 
 
@@ -123,7 +134,7 @@ def picture(found: Sequence[Any], groups: Sequence[Text] = ()) -> Sheet | None:
         years.append(report.date[:4])
         for figure in (one for one in figures if _unit(one.unit) == unit):
             name, machine = pick(figure.name), pick(report.machine)
-            remark = report.date[:4] if groups else f"{clip(machine, 28)}, {report.date[:4]}"
+            remark = report.date[:4] if groups else clip(machine, 28) + t(", ", "，") + report.date[:4]
             rows.setdefault((name, remark), []).append(
                 (pick(figure.group), figure.value * SECONDS.get(figure.unit, 1.0))
             )
@@ -135,7 +146,9 @@ def picture(found: Sequence[Any], groups: Sequence[Text] = ()) -> Sheet | None:
 
 
 def _in(unit: str) -> Callable[[float], str]:
-    return lambda value: f"{value:,g} {unit}".strip()
+    """A value in words: as it was reported, a very small one with two digits."""
+    said = t(f" {unit}", CHINESE.get(unit, f" {unit}"))
+    return lambda value: ((f"{value:,g}" if abs(value) >= 0.01 else f"{value:.2g}") + said).strip()
 
 
 def _unit(unit: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from course.figures.picture import Sheet, box
+from course.figures.picture import Diagram, box
 from course.figures.style import colors, guide
 from course.i18n import Text, both, pick, t
 
@@ -45,7 +45,7 @@ def who_computes(layer: torch.nn.Conv2d, x: torch.Tensor) -> str:
     return next((library for start, library in LIBRARIES.items() if name.startswith(start)), pick(OWN))
 
 
-class Route(Sheet):
+class Route(Diagram):
     """What `route` gives back: the picture in a notebook, one sentence elsewhere.
 
     device: a type of device; enabled: its switch (None: it has none); computes: as `who_computes`.

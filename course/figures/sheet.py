@@ -1,7 +1,7 @@
 """A picture as SVG of our own: words stay words, one source for both themes, drawn once for a wide page and once for a narrow one.
 
-Measured against matplotlib's SVG (text as text, colours replaced afterwards): see "An experiment" in CONTRIBUTING.md.
-The kinds of pictures are in ``kinds.py``; the colours and the rest of the look in ``result.css``.
+Measured against matplotlib's SVG (text as text, colours replaced afterwards): see "An experiment" in docs/authoring.md.
+The kinds of pictures are in ``kinds.py``; the colours in ``course/theme.css``.
 """
 
 from __future__ import annotations
@@ -12,15 +12,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-CSS = (Path(__file__).parent / "result.css").read_text("utf-8")
-_BLOCKS = [dict(re.findall(r"--p-([a-z]+):(#[0-9a-f]{6})", block)) for block in re.findall(r"\{(--p-[^}]*)\}", CSS)]
-INKS: dict[str, tuple[str, str]] = {name: (light, _BLOCKS[1][name]) for name, light in _BLOCKS[0].items()}
-"""name of an ink -> its colour on light and on dark paper, as ``result.css`` gives them."""
+from course.look import COLOURS
+
 FONTS = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang SC','Microsoft YaHei','Noto Sans CJK SC',sans-serif"
-BROAD, SLIM = 760, 520
-"""CSS pixels of a picture on a wide and on a narrow page; which is shown is said in ``result.css``."""
+BROAD, SLIM = 760, 490
+"""CSS pixels of a picture on a wide and on a narrow page; which is shown is said in ``course/experiment/result.css``."""
 WORDS = 13.5
 """Pixels of the words in a picture; values are 14 or 15 and bold, side remarks 12."""
 
@@ -38,7 +35,7 @@ def scale(low: float, high: float, left: float, right: float, log: bool = True) 
 
 
 class Paper:
-    """Marks on ``w`` × ``h`` pixels, the origin at the upper left. An ink is a name of ``INKS``."""
+    """Marks on ``w`` × ``h`` pixels, the origin at the upper left. An ink is a name of ``COLOURS``."""
 
     def __init__(self, w: float, h: float) -> None:
         self.w, self.h, self.marks = w, h, []
@@ -132,7 +129,7 @@ class Sheet:
         paper = self.paint(width)
 
         def colour(found: re.Match[str]) -> str:
-            light, night = INKS[found[1]]
+            light, night = COLOURS[found[1]]
             return f'"var(--p-{found[1]},{light})"' if dark is None else f'"{night if dark else light}"'
 
         said = html.escape(self.alt, quote=True)
@@ -146,7 +143,7 @@ class Sheet:
     def img(self, width: float = BROAD, dark: bool = False) -> str:
         """The SVG as the data of an <img>: a saved notebook keeps it where inline SVG is taken out."""
         data = base64.b64encode(self.svg(width, dark).encode()).decode()
-        name, shown = ("tbr-dark", "none") if dark else ("tbr-light", "block")
+        name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
         return (
             f'<img class="{name}" style="display:{shown};width:{width}px;max-width:100%" alt="{html.escape(self.alt, quote=True)}" '
             f'src="data:image/svg+xml;base64,{data}">'

@@ -13,7 +13,6 @@ from course.i18n import language, set_language
 LIGHT = ("#0072B2", "#D55E00", "#00805E", "#A8437F", "#8A6D00", "#3B3B3B")
 DARK = ("#56B4E9", "#F0A04B", "#2BC79A", "#E396C1", "#F0E442", "#CFCFCF")
 MARKERS = ("o", "s", "^", "D", "v", "P")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)))
 PAPER = {False: "#FFFFFF", True: "#111111"}
 INK = {False: "#222222", True: "#E6E6E6"}
 FAINT = {False: "#C9C9C9", True: "#4A4A4A"}
@@ -42,10 +41,24 @@ CJK_FONTS = (
 
 @lru_cache(maxsize=1)
 def cjk_font() -> str | None:
-    """The first installed font known to hold Chinese characters, or None."""
+    """The first installed font known to hold Chinese characters, or None.
+
+    matplotlib keeps a list of fonts from its first start; fonts installed since are added to it in this process.
+    """
     from matplotlib import font_manager
 
-    installed = {entry.name for entry in font_manager.fontManager.ttflist}
+    fonts = font_manager.fontManager
+    if (found := _known_cjk(fonts)) is None:
+        listed = {entry.fname for entry in fonts.ttflist}
+        for path in set(font_manager.findSystemFonts()) - listed:
+            with contextlib.suppress(OSError, RuntimeError, UnicodeError):  # a broken file, or a kind it cannot read
+                fonts.addfont(path)
+        found = _known_cjk(fonts)
+    return found
+
+
+def _known_cjk(fonts: Any) -> str | None:
+    installed = {entry.name for entry in fonts.ttflist}
     return next((name for name in CJK_FONTS if name in installed), None)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from course.figures.own import own_figure
 from course.figures.style import colors, guide, ink_on
+from course.figures.wrap import Sentence, wrap
 from course.i18n import t
 
 Row = Mapping[str, Any]
@@ -19,7 +20,7 @@ LETTER = 0.0135
 """Width of a letter as a share of the picture."""
 
 
-def timeline_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | None = None) -> Any:
+def timeline_plot(rows: Sequence[Row], title: Sentence, ax: Any = None, dark: bool | None = None) -> Any:
     """Bars over time, a lane for each depth, the kernels of a GPU in a lane below; a gap is time outside any operation.
 
     rows: of `course.trace.rows_of`. title: the sentence above it, also its words for who cannot see it; empty: none.
@@ -61,8 +62,6 @@ def timeline_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | 
     )
     _key(ax, colour)
     if title:
-        from course.figures.wrap import wrap
-
         ax.set_title(wrap(title).replace("$", r"\$"), loc="left")
     return ax
 

@@ -1,4 +1,4 @@
-"""Pictures of measurements from their plain rows: paired ratios, samples of one function, a grid of comparisons."""
+"""Pictures of measurements from their plain rows: paired ratios, samples of one function."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from course.figures.own import own_figure
 from course.figures.style import MARKERS, colors, faint, guide
+from course.figures.wrap import Sentence, wrap
 from course.i18n import t
 from course.units import format_ms, format_ratio
 
@@ -19,7 +20,7 @@ REACH = 2.5
 """How many interquartile ranges beyond the quarter points still lie inside the picture."""
 
 
-def paired_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | None = None) -> Any:
+def paired_plot(rows: Sequence[Row], title: Sentence, ax: Any = None, dark: bool | None = None) -> Any:
     """Every ratio of a comparison as a dot, with median, interval and gate. rows: of `Comparison.rows()`.
 
     Left of 1 is faster than the baseline, right of it slower. A line below tells how many ratios lie outside
@@ -50,7 +51,7 @@ def paired_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | No
     return ax
 
 
-def samples_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | None = None) -> Any:
+def samples_plot(rows: Sequence[Row], title: Sentence, ax: Any = None, dark: bool | None = None) -> Any:
     """The samples of one function in the order taken, their distribution beside, the first call apart.
 
     rows: the one of `Measurement.rows()`. A line marks the median, a band its interval. Without `ax`
@@ -86,53 +87,6 @@ def samples_plot(rows: Sequence[Row], title: str, ax: Any = None, dark: bool | N
     axis = t("sample (one call each)" if calls == 1 else f"sample ({calls} calls each)", f"样本（每个 {calls} 次调用）")
     ax.set_xlabel("\n".join([axis, *_left_out(sum(not low <= v <= high for v in values), len(values))]))
     _beside(ax, [v for v in values if low <= v <= high], colour)
-    _title(ax, title)
-    return ax
-
-
-def grid_plot(rows: Sequence[Row], axes: Sequence[str], title: str, ax: Any = None, dark: bool | None = None) -> Any:
-    """Ratios over the first of `axes`, with intervals and gate; a line each candidate and value of the other axes.
-
-    rows: of `Grid.rows()`. Without `ax` a figure of its own (dark: None follows the settings). Returns the Axes.
-    """
-    if ax is None:
-        return own_figure(lambda own: grid_plot(rows, axes, title, own), (7.0, 4.2), dark)
-    over, others = axes[0], axes[1:]
-    values = list(dict.fromkeys(row[over] for row in rows))
-    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) and v > 0 for v in values)
-    place = {v: v if numbers else at for at, v in enumerate(values)}
-    series: dict[str, list[Row]] = {}
-    for row in rows:
-        series.setdefault(", ".join([str(row["candidate"]), *(f"{axis}={row[axis]}" for axis in others)]), []).append(
-            row
-        )
-    gate = rows[0]["gate"]
-    ax.axhspan(1 - gate, 1 + gate, color=faint(), alpha=0.35, linewidth=0, zorder=0)
-    ax.axhline(1, color=guide(), linestyle="--", linewidth=1.3, zorder=0.5)
-    for at, (label, found) in enumerate(series.items()):
-        ratios = [row["ratio"] for row in found]
-        reach = [[row["ratio"] - _low(row) for row in found], [_high(row) - row["ratio"] for row in found]]
-        ax.errorbar(
-            [place[row[over]] for row in found],
-            ratios,
-            yerr=reach,
-            label=_literal(label),
-            capsize=3,
-            linewidth=1.5,
-            marker=MARKERS[at % len(MARKERS)],
-            color=colors()[at % len(colors())],
-        )
-    if numbers and max(values) >= 8 * min(values):
-        ax.set_xscale("log", base=2)
-    if numbers or len(values) <= 12:
-        ax.set_xticks([place[v] for v in values], [_literal(v) for v in values])
-        ax.minorticks_off()
-    if max(map(_high, rows)) > 5 * min(map(_low, rows)):
-        ax.set_yscale("log")
-    ax.set_xlabel(_literal(over))
-    base = _literal(rows[0]["baseline"])
-    ax.set_ylabel(t(f"time / time of {base}", f"耗时 / {base} 的耗时"))
-    ax.legend()
     _title(ax, title)
     return ax
 
@@ -241,7 +195,5 @@ def _unit(ms: float) -> tuple[float, str]:
     return 1e-3, "s"
 
 
-def _title(ax: Any, sentence: str, width: int = 80) -> None:
-    from course.figures.wrap import wrap
-
+def _title(ax: Any, sentence: Sentence, width: int = 80) -> None:
     ax.set_title(_literal(wrap(sentence, max(30, width))), loc="left")

@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
+from collections.abc import Callable
+
+Sentence = str | Callable[[], str]
+"""A title, or a function that says it: called while the picture is drawn, so in the language of its labels."""
 
 
-def wrap(text: str, width: int = 84) -> str:
+def wrap(text: Sentence, width: int = 84) -> str:
     """`text` broken into lines at most `width` columns wide; a Chinese character counts two columns."""
+    text = text() if callable(text) else text
     return "\n".join(line for part in text.split("\n") for line in _balanced(part, width))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course.flags.switch import ABSENT, CUDA_ASLEEP
+from course.i18n import t
 
 ATTENTION = {
     "enable_flash_sdp": "flash_sdp_enabled",
@@ -70,7 +71,12 @@ def _deterministic(torch: Any) -> Any:
 def _set_matmul(torch: Any, value: str) -> None:
     """torch only warns about a word it does not know; here that is an error."""
     if value not in ("highest", "high", "medium"):
-        raise ValueError(f"{value!r} is not one of 'highest', 'high' or 'medium'")
+        raise ValueError(
+            t(
+                f"{value!r} is not one of 'highest', 'high' or 'medium'",
+                f"{value!r} 不是 'highest'、'high'、'medium' 之一",
+            )
+        )
     torch.set_float32_matmul_precision(value)
 
 

@@ -23,7 +23,7 @@ from course.flops.tally import Tally
 from course.flops.validation import CountError, NotHere, ask_parameters, callable_of, error, ran, stopped
 from course.isolation.child import ChildDied, can_fork, in_child, watch_threads
 from course.isolation.copies import Uncopyable, copied
-from course.isolation.kept import process_kept
+from course.isolation.preserved import process_preserved
 
 _UNSAID: Any = object()
 
@@ -126,14 +126,14 @@ def _from_shapes(call: Call) -> tuple[FlopCount, str]:
 def _on_copies(call: Call, world: Real, device: str = "cpu") -> tuple[FlopCount, str]:
     """In this process, on copies of everything; the settings of the process and the generators are put back."""
     copies = Call(*copied((call.model, call.inputs, call.kwargs), world.stand_in), call.training)
-    with process_kept(device):
+    with process_preserved(device):
         return attempt(copies, world, call)
 
 
 @functools.cache
 def _imported() -> None:
     """What torch imports for its first shape is imported here, not in every child again (1.5 s)."""
-    with process_kept():
+    with process_preserved():
         torch.nn.functional.linear(torch.empty(2, 2, 2, device="meta"), torch.empty(2, 2, device="meta")) + 1
 
 

@@ -185,14 +185,14 @@ class Shapes(Real):
         if not (without or tensor.is_floating_point() or tensor.is_complex() or tensor.is_quantized):
             if tensor.nbytes <= KEEP_BYTES and tensor.untyped_storage().nbytes() <= KEEP_BYTES:
                 if self.strays and not tensor.is_shared():  # a child may write to the original
-                    return self._kept(tensor.cpu())
+                    return self._hold(tensor.cpu())
                 store, look = tensor.untyped_storage(), (tensor.storage_offset(), tensor.shape, tensor.stride())
                 with torch._C._DisableTorchDispatch():  # nothing of the run; all views of a storage share its copy
                     copy = self._stores.setdefault(store._cdata, (store, store.clone().cpu()))[1]
-                    return self._kept(torch.empty(0, dtype=tensor.dtype, device="cpu").set_(copy, *look))
+                    return self._hold(torch.empty(0, dtype=tensor.dtype, device="cpu").set_(copy, *look))
         return _leaf(_shape_of(tensor), tensor)
 
-    def _kept(self, value: Any) -> Any:
+    def _hold(self, value: Any) -> Any:
         for tensor in tensors_in((value,)) if self.strays else ():
             storage = tensor.untyped_storage()
             self._born[storage._cdata] = storage
@@ -249,7 +249,7 @@ class Shapes(Real):
                     what = f"`{known.name}` writes an unknown value into a known tensor"
                     raise NotHere(t(what, f"`{known.name}` 把未知的值写进已知的张量"))
                 return shape
-        return self._kept(func(*args, **kwargs))
+        return self._hold(func(*args, **kwargs))
 
 
 def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:

@@ -9,10 +9,14 @@ What every game shares, and what a game of its own adds. Nothing here imports to
                       rebuilt from them, so it survives a dead kernel
 ``score``             pure functions: parts of a score, points of bets, ranks, the mean of first attempts
 ``play``              ``Play``: the moves that all games share: hints, cause, letter, a new attempt
-``view``, ``text``    HTML and text of ticket, hints, debrief, letter, board
+``view``              HTML and text of ticket, hints, debrief, letter
 ``parts``             widgets: a row of choices, buttons, hints, the cause, the letter; mouse, keyboard, live region
-``board``             all cases of a lesson with their state, the rank, this time against last time
-``desk``              what the desks of all games share: shown, typed, pressed; every open page of a case follows
+``board``             all cases of a lesson with their state, the case of the day, the rank; ``board_view`` its HTML and text,
+                      ``board_page`` its widgets, ``board.css`` its look
+``returning``         lost cases, which come back after a week as their twin; ``returning_page`` their widgets in the review
+``closed_view``       the closed cases, at the end of a lesson and as a page to keep
+``sharing``           one closed attempt as a picture and as text, for a friend
+``desk``              what the desks of all games share: shown, typed, pressed; every open page of a case follows; ``desk.css``
 ``tuning``            the rules of the game of lesson 10: controls, limits, the table of all combinations, points
 ``tuning_player``     one learner at it: bets, measured runs, a hand-in
 ``tuning_desk``       its widgets; ``tuning_view`` its HTML and text
@@ -21,11 +25,13 @@ What every game shares, and what a game of its own adds. Nothing here imports to
 A second game (lesson 11, say) needs, in its folder ``course/lessons/l11_bug_hunt/``:
 
 1. ``cases.yaml``: the fields of ``cases.Case``; its own data under ``play``.
-2. ``game.py`` with three functions that take no widgets to import:
+2. ``game.py`` with four functions that take no widgets to import:
    ``player(case, log)`` gives what ``case("11-leak")`` shows: a ``desk.CaseDesk`` with ``show()`` (display, or print in text mode), a
    text twin as methods, and ``__str__``. It builds on ``Play`` (``hint()``, ``cause(option)``, ``letter(text, ticked)``, ``again()``)
    and writes its own moves with ``moves.write(log, case, "line", choice=("7",), confidence=2, evidence={...})``.
-   ``standing(case, entries)`` gives a ``board.Standing`` (state in words, the ``score.Score`` of each closed attempt).
+   ``standing(case, entries)`` gives a ``board.Standing``: the state in words, score and end of each closed attempt, the settled
+   bets of the first.
+   ``shared(case, entries)`` gives a ``sharing.Shared``, what is sent to a friend; None before the case is closed.
    ``faults(case)`` gives sentences about what is wrong in ``play``; the tests ask for both languages and all sources.
    It may bring ``RANKS`` of its own (see ``score``).
 3. Nothing else: ``case``, ``board`` and the tests find the folder by its ``cases.yaml``.

@@ -5,6 +5,7 @@ Read from ``cases.yaml`` of the lessons' folders. Texts stand in both languages 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -27,6 +28,12 @@ EVIDENCE: dict[str, Text] = {
 }
 """Where the outcome of a case comes from, and how it is said."""
 HINTS = 3
+
+
+def origin_said(evidence: str) -> Text:
+    """An entry of EVIDENCE; a live case is a recording where COURSE_REPLAY=1 has recordings shown in place of runs."""
+    replayed = evidence == "live" and os.environ.get("COURSE_REPLAY") == "1"
+    return EVIDENCE["recording" if replayed else evidence]
 
 
 class CaseError(LookupError):
@@ -96,6 +103,7 @@ class Case:
     """One case. client: who comes. ticket: what they say, at most 60 words. code: what runs today, at most 10 lines. wants: what
     counts, in one line. evidence: a key of EVIDENCE. sources: where the truth stands. twin: a case with the same code in another
     regime. letter: where the game asks for a reply. tutorial: played first, with more words. play: what its own game understands.
+    comments: comments in its code and scripts, English -> Chinese.
     """
 
     id: str
@@ -111,11 +119,19 @@ class Case:
     cause: Question
     debrief: Debrief
     letter: Letter | None = None
-    code: Text = ""
+    code: str = ""
     quote: Quote | None = None
     twin: str = ""
     tutorial: bool = False
     play: Mapping[str, Any] = field(default_factory=dict)
+    comments: Mapping[str, str] = field(default_factory=dict)
+
+    def commented(self, script: str) -> Text:
+        """A script with its comments in both languages."""
+        chinese = script
+        for english, said in self.comments.items():
+            chinese = chinese.replace(f"# {english}", f"# {said}")
+        return both(script, chinese)
 
     @property
     def call(self) -> str:
@@ -164,11 +180,12 @@ SCHEMA = schema.object_of(
         ["why", "trap", "holds"], why=_TEXT, trap=_TEXT, holds=_TEXT, card=_LINE, experiment=_LINE
     ),
     letter=schema.object_of(["says", "model"], says=_TEXT, model=_TEXT),
-    code=_TEXT,
+    code=_LINE,
     quote=schema.object_of(["text", "by"], text=_TEXT, by=_TEXT, source=_LINE),
     twin=_ID,
     tutorial={"type": "boolean"},
     play={"type": "object"},
+    comments={"type": "object", "additionalProperties": _LINE},
 )
 
 

@@ -10,8 +10,10 @@ from typing import Any
 from course.cards.render import say_html
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
-from course.cards.widgets import second_click, view_of
-from course.game import view
+from course.cards.widgets import focus, second_click, view_of
+from course.experiment.ending import ending
+from course.game import cases, view
+from course.game.board import game
 from course.game.play import Play
 from course.i18n import pick, t
 from course.markup import inline, plain
@@ -22,12 +24,10 @@ _open: dict[str, weakref.WeakSet[CaseDesk]] = {}
 class CaseDesk:
     """What ``case("voice")`` gives: a page in a notebook, text elsewhere; and the same moves by typing.
 
-    A game adds its moves as methods, ``__str__`` (all there is to say now), ``_saved`` (the same as HTML), ``_more`` (HTML at the end
-    of the ticket), ``_parts`` (the widgets below it, ``steps`` and ``say`` among them), ``_draw`` (show the state read from the log)
-    and ``_quiet`` (HTML below the live region of ``say``).
+    A game adds its moves as methods, ``__str__`` (all there is to say now), ``_saved`` (the same as HTML), ``_more`` and ``_facts``
+    (HTML and phrases of the ticket), ``_parts`` (makes its widgets), ``_draw`` (shows the state read from the log: what stands
+    beside the ticket in ``side``, what in ``below``) and ``_quiet`` (HTML below the live region of ``say``).
     """
-
-    style = view.STYLE
 
     def __init__(self, play: Play, text: bool | None = None, write: Callable[[str], None] = print) -> None:
         self.play, self.case, self._write = play, play.case, write
@@ -108,9 +108,15 @@ class CaseDesk:
 
         from course.game.parts import Steps
 
-        self.ticket = w.HTML(self.style + hide_saved_copy(self.case) + view.ticket_html(self.case, self._more()))
+        self.title = w.HTML(view.STYLE + hide_saved_copy(self.case) + view.head_html(self.case))
+        self.ticket = w.HTML(view.ticket_html(self.case, self._more(), self._facts()))
         self.steps, self.say = Steps(), w.HTML(say_html())
-        self.widget = w.VBox([self.ticket, *self._parts()])
+        self.side, self.below, self.follow = w.VBox([]), w.VBox([]), w.VBox([])
+        self.two = w.Box([self.ticket, self.side])
+        self.two.add_class("tbg-two")
+        self.below.add_class("tbg-below")
+        self._parts()
+        self.widget = w.VBox([self.title, self.two, self.below, self.follow])
         for name in ("tbq", "tbg", f"tbq-live-{self.case.id}"):
             self.widget.add_class(name)
         _open.setdefault(self.case.id, weakref.WeakSet()).add(self)
@@ -125,6 +131,25 @@ class CaseDesk:
 
     # --- pressed ---
 
+    def _twin_button(self) -> list[Any]:
+        """The button that opens the twin below; none where there is no twin."""
+        if not self.case.twin:
+            return []
+        from course.game.parts import button
+
+        twin = cases.find(self.case.twin)
+        words = t("👯 Its twin: ", "👯 它的双胞胎：") + plain(pick(twin.title))
+        return [button("tbg-twin", words, lambda: self._open_twin(twin), main=True)]
+
+    def _open_twin(self, twin: cases.Case) -> None:
+        desk = game(twin.lesson).player(twin, self.play.log)
+        self.follow.children = (desk.build(),)
+        focus(desk.start())
+
+    def start(self) -> Any:
+        """Where the keyboard begins."""
+        raise NotImplementedError
+
     def _made(self, move: Callable[[], Any]) -> bool:
         """Make a move that was pressed; the pages of this case follow."""
         made = self._tried(move, self._notice)
@@ -138,7 +163,8 @@ class CaseDesk:
         """
         if second_click(self._done_at):
             return False
-        ran = self._tried(work, self._notice)
+        with ending():
+            ran = self._tried(work, self._notice)
         if ran:
             self._done_at = time.monotonic()
             self.steps.done(t("done", "完成"))

@@ -7,12 +7,13 @@ measured, as JSON, ``because`` what was written. Everything else (state, points,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from course.game.cases import Case
-from course.learning.entry import Entry
+from course.learning.entry import Entry, now
 from course.learning.log import AnswerLog
 
 AGAIN = "again"
@@ -24,7 +25,7 @@ LONGEST_TEXT = 2000
 class Move:
     """One move. kind: what was done, such as run, hand-in, hint, cause, letter. choice: what was chosen, as words without
     spaces. confidence: 1 a guess, 2 fairly sure, 3 certain. evidence: what was measured, and where it comes from. text: what
-    was written.
+    was written. when: the time in the log.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Move:
     confidence: int | None = None
     evidence: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
+    when: datetime = field(default_factory=now, compare=False)
 
 
 def write(
@@ -52,9 +54,10 @@ def write(
     return Move(kind, tuple(choice), confidence, dict(evidence or {}), text)
 
 
-def attempts(case_id: str, entries: Iterable[Entry]) -> list[list[Move]]:
+def attempts(case_id: str, entries: Iterable[Entry], closed: Callable[[list[Move]], bool]) -> list[list[Move]]:
     """The moves on a case, a list for each attempt, oldest first; at least one list, which may be empty. A line whose
-    evidence cannot be read counts as a move without.
+    evidence cannot be read counts as a move without. A new attempt begins only after one that is closed: what is given up
+    before belongs to it.
     """
     found: list[list[Move]] = [[]]
     for entry in entries:
@@ -62,9 +65,11 @@ def attempts(case_id: str, entries: Iterable[Entry]) -> list[list[Move]]:
             continue
         kind, *choice = entry.options
         if kind == AGAIN:
-            found.append([])
+            if closed(found[-1]):
+                found.append([])
             continue
-        found[-1].append(Move(kind, tuple(choice), entry.confidence, _evidence(entry.record), entry.because or ""))
+        evidence, text = _evidence(entry.record), entry.because or ""
+        found[-1].append(Move(kind, tuple(choice), entry.confidence, evidence, text, entry.when))
     return found
 
 
@@ -74,6 +79,11 @@ def _evidence(record: str | None) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def closed_at(found: Sequence[Move], closed: Callable[[Sequence[Move]], bool]) -> datetime | None:
+    """The time of the move that ended an attempt; None while it is open."""
+    return next((one.when for place, one in enumerate(found, 1) if closed(found[:place])), None)
 
 
 def of_kind(moves: Iterable[Move], kind: str) -> list[Move]:

@@ -13,6 +13,7 @@ import ipywidgets as w
 from course.cards.card_choice import Choices
 from course.cards.render import in_language
 from course.cards.widgets import focus, name_of
+from course.experiment.ending import ends_by
 from course.game.cases import Case
 from course.game.play import CRITERIA, MoveError, Play
 from course.game.view import cause_said, letter_ask, letter_help, model_html
@@ -39,7 +40,9 @@ def row(*buttons: w.Button) -> w.Box:
 
 
 class Picker:
-    """One choice out of a few: a row of buttons; the chosen one has a full dot and says so. chosen: its id, "" for none."""
+    """One choice out of a few: a row of buttons; the chosen one has a full dot and says so. chosen: its id, "" for none.
+    yours: a bet, drawn as every bet.
+    """
 
     def __init__(
         self,
@@ -48,9 +51,10 @@ class Picker:
         chosen: str = "",
         says: str = "",
         notes: Mapping[str, str] | None = None,
+        yours: bool = False,
     ) -> None:
         self.name, self.values, self.notes, self.chosen = name, values, notes or {}, ""
-        small = f"<br><small>{inline(says)}</small>" if says else ""
+        small = f"<small>{inline(says)}</small>" if says else ""
         self.head = w.HTML(in_language(f"<p><strong>{inline(name)}</strong>{small}</p>"))
         self.buttons = {value: w.Button(layout=w.Layout(width="auto", height="auto")) for value in values}
         for value, one in self.buttons.items():
@@ -58,8 +62,9 @@ class Picker:
             one.on_click(lambda _, value=value: self.choose(value))
         values = w.Box(list(self.buttons.values()))
         values.add_class("tbg-values")
-        self.widget = w.VBox([self.head, values])
-        self.widget.add_class("tbg-row")
+        self.widget = w.Box([self.head, values])
+        for name in ("tbg-row", *(["tbg-yours"] if yours else [])):
+            self.widget.add_class(name)
         self.choose(chosen)
 
     def choose(self, value: str) -> None:
@@ -67,7 +72,7 @@ class Picker:
         self.chosen = value
         for name, one in self.buttons.items():
             on = name == value
-            one.description = f"{'●' if on else '○'} {plain(pick(self.values[name]))}{self.notes.get(name, '')}"
+            one.description = f"{'● ' if on else ''}{plain(pick(self.values[name]))}{self.notes.get(name, '')}"
             name_of(
                 one, f"{plain(self.name)}: {plain(pick(self.values[name]))}{t(' (chosen)', '（已选）') if on else ''}"
             )
@@ -75,14 +80,20 @@ class Picker:
 
 
 class Steps:
-    """A small timeline of what is being done: seconds since the start, words; and a bar that fills in the time announced."""
+    """A small timeline of what is being done: seconds since the start, words; a bar that fills in the time announced; and a button
+    that stops it, where the kernel reads one while it is at work.
+    """
 
     def __init__(self) -> None:
-        self.widget = w.HTML()
-        self._lines: list[tuple[float, str]] = []
+        self.told, self._lines = w.HTML(), []
+        self.stop = button("tbg-stop", t("■ Stop", "■ 停止"), lambda: None)
+        self.stop.layout.display = "none"
+        self.widget = w.VBox([self.told, self.stop])
 
     def start(self, words: str, seconds: float) -> None:
         self._began, self._seconds, self._lines = time.monotonic(), seconds, []
+        if ends_by(self.stop):
+            self.stop.layout.display = None
         self.tell(words)
 
     def tell(self, words: str) -> None:
@@ -94,17 +105,18 @@ class Steps:
 
     def done(self, words: str) -> None:
         """The run is over; the timeline stays, if there is one."""
-        if not self.widget.value:
+        self.stop.layout.display = "none"
+        if not self.told.value:
             return
         self._lines.append((time.monotonic() - self._began, words))
         self._draw("")
 
     def clear(self) -> None:
-        self.widget.value = ""
+        self.told.value, self.stop.layout.display = "", "none"
 
     def _draw(self, bar: str) -> None:
         lines = "".join(f"<li><b>{at:.1f} s</b><span>{inline(words)}</span></li>" for at, words in self._lines)
-        self.widget.value = in_language(f'<ol class="tbg-steps">{lines}</ol>{bar}', "", ' role="status"')
+        self.told.value = in_language(f'<ol class="tbg-steps">{lines}</ol>{bar}', "", ' role="status"')
 
 
 class CauseBox:

@@ -39,7 +39,11 @@ class Play:
     @property
     def attempts(self) -> list[list[moves.Move]]:
         """All attempts, oldest first; the last one is being played."""
-        return moves.attempts(self.case.id, self.log.entries())
+        return moves.attempts(self.case.id, self.log.entries(), self.is_closed)
+
+    def is_closed(self, found: Sequence[moves.Move]) -> bool:
+        """Whether these moves, an attempt's, end it. A game says when."""
+        raise NotImplementedError
 
     @property
     def now(self) -> list[moves.Move]:
@@ -134,6 +138,12 @@ class Play:
     # --- a new attempt ---
 
     def again(self) -> None:
-        """Open a new attempt: practice, the first one is what counts. Nothing happens where this one is untouched."""
-        if self.now:
-            self.write(moves.AGAIN)
+        """Open a new attempt: practice, the first one is what counts. Raises MoveError while this one is open."""
+        if not self.is_closed(self.now):
+            raise MoveError(
+                t(
+                    "Finish this try first: it is the one that counts, with everything it used. Another one is practice.",
+                    "先把这一次做完：计分的就是它，用掉的都算在内。之后再来的是练习。",
+                )
+            )
+        self.write(moves.AGAIN)

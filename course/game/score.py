@@ -34,10 +34,9 @@ class Part:
 
 @dataclass(frozen=True)
 class Score:
-    """The score of one attempt. counts: False where the measurement could decide nothing: then it is no score at all."""
+    """The score of one attempt."""
 
     parts: tuple[Part, ...]
-    counts: bool = True
 
     @property
     def points(self) -> float:
@@ -65,6 +64,5 @@ def rank(points: float, closed: int, ranks: Ranks = RANKS) -> tuple[str, Text]:
 
 
 def standing(firsts: Sequence[Score]) -> float | None:
-    """The mean of the first attempts that count; None while there is none."""
-    counted = [one.points for one in firsts if one.counts]
-    return mean(counted) if counted else None
+    """The mean of first attempts; None while there is none."""
+    return mean(one.points for one in firsts) if firsts else None

@@ -1,4 +1,4 @@
-"""A forked child: whatever code does there to objects, modules and settings is gone when it ends."""
+"""Run code in a forked child process: its changes to objects, modules and settings do not reach this process."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ import torch
 
 
 class ChildDied(RuntimeError):
-    """The child ended without an answer: killed, out of memory, or over its time."""
+    """The child ended without a result: it was killed, ran out of memory, or took too long."""
 
 
 def words_of(error: BaseException | None) -> str:
-    """What an exception says; nothing where its own `__str__` fails."""
+    """The message of an exception; "" where its own `__str__` fails."""
     try:
         return str(error)
     except Exception:
@@ -30,14 +30,14 @@ def words_of(error: BaseException | None) -> str:
 
 
 def can_fork() -> bool:
-    """Whether this system has forked children."""
+    """Whether this system can fork."""
     return hasattr(os, "fork")
 
 
 def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
-    """What `task()` gives back or raises (both must pickle), computed in a forked child on one thread.
+    """Call `task()` in a forked child on one thread; returns its result or raises its exception (both must pickle).
 
-    max_time: seconds after which the child is ended. Raises ChildDied if it gave no answer.
+    max_time: seconds after which the child is ended. Raises ChildDied if there is no result.
     """
     reading, writing = Pipe(duplex=False)
     with warnings.catch_warnings():
@@ -66,7 +66,7 @@ def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
 
 
 def _answer(task: Callable[[], Any], writing: Any) -> None:
-    """The child's whole life."""
+    """Runs in the child: call the task and write its result or exception to the pipe."""
     try:
         gc.disable()  # a collection would touch, and so copy, all memory shared with the parent
         torch.set_num_threads(1)  # OpenMP's own threads are not there after a fork
@@ -80,7 +80,9 @@ def _answer(task: Callable[[], Any], writing: Any) -> None:
 
 
 def _pickled(good: bool, value: Any, cause: Any) -> bytes:
-    """With the cause, a likeness of it, or at least the words of an exception that does not pickle."""
+    """Pickle a result or an exception with its cause. An exception that cannot be pickled is replaced by a similar one, or by
+    its message.
+    """
     for reason in (cause, RuntimeError(words_of(cause)), None):
         try:
             data = pickle.dumps((good, value, reason))
@@ -92,8 +94,10 @@ def _pickled(good: bool, value: Any, cause: Any) -> bytes:
 
 
 def watch_threads(seen: Callable[[], None]) -> None:
-    """In a child, for good: `seen` is called for work handed to another thread. Pools work at once, in this thread:
-    their own threads did not come along."""
+    """Called in a child: from now on call `seen` whenever code gives work to another thread.
+
+    Thread pools run their work at once in this thread, because their own threads do not exist after a fork.
+    """
     home, start = threading.get_ident(), threading.Thread.start
 
     @functools.wraps(start)
@@ -110,6 +114,6 @@ def watch_threads(seen: Callable[[], None]) -> None:
             done.set_exception(error)
         return done
 
-    threading.excepthook = lambda _: None  # its place is here, not on the screen: the count says that it was there
+    threading.excepthook = lambda _: None  # print no error of a thread: the count reports that there was one
     threading.Thread.start = watched  # type: ignore[method-assign]
     ThreadPoolExecutor.submit = submit  # type: ignore[method-assign,assignment]

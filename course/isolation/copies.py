@@ -1,4 +1,4 @@
-"""Copies made for one count and thrown away: the same objects again, sharing nothing that can change."""
+"""Copy a value with everything it refers to, so that code can run on the copy without changing the original."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from course.isolation.self_contained import ATOMS, own_globals, self_contained, 
 
 
 class Uncopyable(Exception):
-    """No faithful copy can be made (a file, a lock, a cache, code that reaches outside): a child must do."""
+    """No exact copy is possible (a file, a lock, a cache, code that uses globals); a forked child is needed."""
 
 
 def copied(value: Any, tensor: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """A copy of all that can be reached from the value, tensors as `tensor` makes them, on which code may run here.
+    """A copy of the value and of everything it refers to. tensor: makes the copy of a tensor.
 
-    Raises Uncopyable where there is none, or where code that is nobody's here would run on it too.
+    Raises Uncopyable where no exact copy is possible, or where code of others, such as global hooks, would run on the copy.
     """
     if _disturbed():
         raise Uncopyable("a hook on all modules or a mode of torch is active")
@@ -41,7 +41,7 @@ def copied(value: Any, tensor: Callable[[torch.Tensor], torch.Tensor]) -> Any:
 
 
 def _disturbed() -> bool:
-    """Whether code that is not the model's would run on the copies too."""
+    """Whether code other than the model's would run on the copies, such as global hooks."""
     modes = [torch._C._get_function_stack_at(at) for at in range(torch._C._len_torch_function_stack())]
     hooks = [found for name, found in vars(global_hooks).items() if name.startswith("_global_") and "hooks" in name]
     others = any(not isinstance(mode, DeviceContext) for mode in modes)
@@ -49,10 +49,11 @@ def _disturbed() -> bool:
 
 
 class Copier:
-    """`copier(value)` is a copy of all that can be reached from the value; the same object gives the same copy.
+    """`copier(value)` returns a copy of the value and of everything it refers to; the same object gives the same copy.
 
-    tensor: makes the stand-in of a tensor. What cannot change, and self_contained functions and classes, is shared.
-    arrays: whether NumPy arrays were copied. lent: whether tensors on memory that is not torch's own were.
+    tensor: makes the copy of a tensor. Objects that cannot change, and self-contained functions and classes, are not copied
+    but shared. arrays: whether NumPy arrays were copied. lent: whether tensors were copied whose memory belongs to
+    another library.
     """
 
     def __init__(self, tensor: Callable[[torch.Tensor], torch.Tensor]) -> None:
@@ -60,7 +61,7 @@ class Copier:
         self.arrays = self.lent = False
         self._made: dict[int, tuple[Any, Any]] = {}  # with the original: an id means something only while it lives
         self._spaces: dict[int, dict[str, Any]] = {}
-        self._slots: dict[type, list[str] | None] = {}  # None: not self_contained
+        self._slots: dict[type, list[str] | None] = {}  # None: not self-contained
 
     def __call__(self, value: Any) -> Any:
         kind = type(value)
@@ -96,7 +97,7 @@ class Copier:
     def _tuple(self, value: Any) -> Any:
         if _SHARED.issuperset(map(type, value)) and type(value) in (tuple, frozenset):
             return value
-        if type(value) is not tuple and not self._sealed(type(value)):
+        if type(value) is not tuple and not self._is_self_contained(type(value)):
             raise Uncopyable(type(value).__name__)
         items = [self(item) for item in value]
         if type(value) in (tuple, frozenset) and all(a is b for a, b in zip(value, items, strict=True)):
@@ -122,7 +123,7 @@ class Copier:
         return copy
 
     def _function(self, value: types.FunctionType) -> Any:
-        """The same function, or its text with copied closure, defaults and globals."""
+        """The function itself where it is self-contained, else its code with a copied closure, defaults and globals."""
         if self_contained(value):
             return value
         reads = own_globals(value)
@@ -156,7 +157,7 @@ class Copier:
             raise Uncopyable("a weak reference with a callback")
         return value if value() is None else weakref.ref(self(value()))
 
-    def _sealed(self, kind: type) -> bool:
+    def _is_self_contained(self, kind: type) -> bool:
         if kind not in self._slots:
             self._slots[kind] = _slots(kind) if self_contained(kind) else None
         return self._slots[kind] is not None
@@ -173,7 +174,7 @@ class Copier:
         if isinstance(value, torch.Generator):
             return value.clone_state()
         made_so = kind.__new__ is object.__new__ and hasattr(value, "__dict__") and not hasattr(kind, "__del__")
-        if not made_so or not self._sealed(kind):
+        if not made_so or not self._is_self_contained(kind):
             raise Uncopyable(f"{kind.__module__}.{kind.__qualname__}")
         try:
             copy = self._new(value, object.__new__(kind))

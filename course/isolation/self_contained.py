@@ -1,8 +1,8 @@
-"""Whether code is self-contained: everything it can read or write is in its own instances and arguments.
+"""Whether code is self-contained: it reads and writes nothing but its own instances and arguments.
 
-Self-contained code may run in this process on copies of its objects. Anything else (a table in a module, a counter on a
-class, a cache, a setting of the process) sends the count to a forked child. In doubt code is not self_contained. Not seen: an
-attribute set on a class that came as an argument or was kept in an object, as in `self.kind.extra = 1`.
+Self-contained code may run in this process on copies of its objects. Code that uses anything else (a table in a module, a
+counter on a class, a cache, a setting of the process) must run in a forked child. In doubt code is not self-contained. One
+case is not noticed: an attribute set on a class that is an argument or an attribute, as in `self.kind.extra = 1`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _facts: WeakKeyDictionary[types.CodeType, Facts] = WeakKeyDictionary()
 
 
 def facts_of(code: types.CodeType) -> Facts:
-    """The facts of a function, those of the functions inside it included."""
+    """The ``Facts`` about a function's code and about the functions inside it."""
     if code in _facts:
         return _facts[code]
     found: Facts = {kind: set() for kind in ("names", "chains", "renamed", "attributes", "imports", "does")}
@@ -90,7 +90,7 @@ def trusted(name: Any) -> bool:
 
 
 def self_contained(value: Any) -> bool:
-    """Whether nothing that can change is reachable from the value."""
+    """Whether the value refers to nothing that can change."""
     seen: dict[int, Any] = {}
     waiting = [value]
     while waiting:
@@ -105,7 +105,7 @@ def self_contained(value: Any) -> bool:
 
 
 def _parts(value: Any) -> Iterable[Any] | None:
-    """What must be self_contained for the value to be; None where it is not whatever the parts."""
+    """The parts of the value that must be self-contained for the value to be so; None where it cannot be."""
     if isinstance(value, (tuple, frozenset)):
         return value
     if isinstance(value, types.ModuleType):
@@ -143,7 +143,7 @@ def _parts_of_function(function: types.FunctionType) -> list[Any] | None:
 
 
 def own_globals(function: types.FunctionType) -> dict[str, Any] | None:
-    """The globals a function reads, by name; None where it reaches for more than that."""
+    """The globals that a function reads, by name; None where it uses more than these."""
     facts, space, found = facts_of(function.__code__), function.__globals__, {}
     renamed = any(isinstance(_named(space, chain), (type, types.FunctionType)) for chain in facts["renamed"])
     on_class = renamed or "type" in facts["names"] or "__class__" in facts["attributes"]
@@ -169,7 +169,7 @@ def own_globals(function: types.FunctionType) -> dict[str, Any] | None:
 
 
 def _open(space: dict[str, Any], chain: str) -> bool:
-    """Whether a dotted name leads to a module, or to a table or a lasting setting of a trusted package."""
+    """Whether a dotted name stands for a module, or for a table or a lasting setting of a trusted package."""
     owner, _, last = chain.rpartition(".")
     root = space.get(chain.partition(".")[0])
     module = isinstance(root, types.ModuleType)
@@ -180,7 +180,7 @@ def _open(space: dict[str, Any], chain: str) -> bool:
 
 
 def _named(space: dict[str, Any], chain: str) -> Any:
-    """What a dotted name stands for: a module or a class could then be passed on and changed."""
+    """The object that a dotted name stands for. (Code could pass on a module or a class and change it.)"""
     root, *rest = chain.split(".")
     value = space.get(root)
     for part in rest:

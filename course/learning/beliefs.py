@@ -17,7 +17,9 @@ from course.questions.items import Item, redrawn
 
 @dataclass(frozen=True)
 class Belief:
-    """A belief that showed at least once. concepts, lessons: where it is alive; none where it is overcome."""
+    """A false belief that at least one answer showed. concepts, lessons: where the learner still holds it; empty once it is
+    overcome.
+    """
 
     id: str
     statement: Text
@@ -30,10 +32,10 @@ class Belief:
 
 
 def beliefs(entries: Iterable[Entry], bank: Bank, bets: Iterable[Bet]) -> list[Belief]:
-    """Every belief shown so far: alive ones first, the most widespread at the top.
+    """Every belief shown so far: those still held first, the most widespread at the top.
 
-    A belief is alive in a question while its latest answer shows it; in a lost bet until a later right answer
-    to a question that offers it, or to the bet asked again.
+    A belief counts as held while the latest answer to a question shows it. After a lost bet it counts as held until a later
+    right answer to a question that has it as a wrong option, or to the bet asked again.
     """
     items = {item.id: item for item in bank.items()}
     offers = {item.id: _offered(item) for item in items.values()}
@@ -81,6 +83,6 @@ def beliefs(entries: Iterable[Entry], bank: Bank, bets: Iterable[Bet]) -> list[B
 
 
 def _offered(item: Item) -> set[str]:
-    """The beliefs that an item tempts with."""
+    """The beliefs that the wrong options of an item stand for."""
     traps = item.number.traps if item.number else ()
     return {one.misconception for one in (*item.options, *traps) if one.misconception}

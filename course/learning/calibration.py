@@ -1,7 +1,7 @@
-"""Calibration of the bets: every prediction with its confidence and outcome, how well the confidence fits, what returns.
+"""Calibration of the bets: each bet with its confidence and outcome, how well confidence fits, which lost bets come back.
 
 Pure functions on log entries. A bet counts for the score when a conclusive measurement settled it after it was
-placed; inconclusive ones, open ones and those placed when the result was known already stand apart.
+placed. Inconclusive bets, open bets and bets placed when the result was known are listed but do not count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from course.i18n import both, pick
+from course.i18n import Text, both, pick
 from course.learning.entry import Entry
 from course.learning.marking import mark_bet
 from course.learning.session import bet_of, known_before, response_of, settled_of
@@ -25,14 +25,15 @@ STATED = {2: 0.75, 3: 0.95}
 FEW = 5
 """Below this many at one confidence nothing is said about it."""
 ENOUGH = 10
-"""From this many scored bets on the score is compared with guessing."""
+"""From this many scored bets on the score is compared with guessing, and the confidence is drawn."""
 
 
 @dataclass(frozen=True)
 class Bet:
     """One prediction. state: won, lost, inconclusive (measured, not decided), open (not measured yet) or late
     (placed when the result was known). choice, outcome: an option, or for a bet on a scale a number; record: what
-    settled it; changed: conclusive runs came out differently, the latest counts; because: the learner's own reason.
+    settled it; changed: conclusive runs came out differently, the latest counts; because: the learner's own reason. A bet in a
+    game says in setting what it is on, and in source what settled it.
     """
 
     item: Item
@@ -45,6 +46,8 @@ class Bet:
     settled: datetime | None = None
     changed: bool = False
     because: str = ""
+    setting: Text = ""
+    source: Text = ""
 
     @property
     def scored(self) -> bool:
@@ -53,12 +56,12 @@ class Bet:
 
     @property
     def stated(self) -> float:
-        """The share right that the confidence is read as (see STATED)."""
+        """The share of right answers that the confidence stands for (see STATED)."""
         return STATED.get(self.confidence or 0, chance(self.item))
 
 
 def chance(item: Item) -> float:
-    """The share a guess is right: one option in so many, one mark of the scale in so many."""
+    """The probability that a guess is right: 1 / number of options, or of marks on the scale."""
     return 1 / max(2, len(item.slider.stops if item.slider else item.options))
 
 
@@ -141,7 +144,7 @@ def wilson(right: int, total: int, z: float = 1.959964) -> tuple[float, float]:
 
 
 def levels(said: Iterable[tuple[int, float, bool]]) -> list[Level]:
-    """(confidence, stated share, right) of each case, put together by confidence; absent ones left out."""
+    """Group cases by confidence; each case is (confidence, stated share, right). Confidences without a case are left out."""
     groups: dict[int, list[tuple[float, bool]]] = defaultdict(list)
     for confidence, stated, right in said:
         groups[confidence].append((stated, right))
@@ -211,7 +214,7 @@ class Return:
 
 
 def returns(entries: Iterable[Entry], bank: Bank, lesson: str | None = None) -> list[Return]:
-    """Every lost bet that still is to come back, soonest first; with a lesson, from lessons before it.
+    """Every lost bet that will come back, soonest first; with ``lesson``, only those from lessons before it.
 
     A lost bet returns a week after it was settled, and a week after each wrong answer, until it is answered
     right.

@@ -1,4 +1,6 @@
-"""The questions that a released checkpoint carries in its own metadata, so that a text mended there needs no newer package."""
+"""The questions in the metadata of a released checkpoint. They are used instead of those in the package, so that an instructor
+can correct a text without a new package.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from course.version import __version__
 
 
 def embedded_questions(notebooks: Iterable[Any], checkpoint: str) -> tuple[list[Item], dict[str, str], list[str]]:
-    """(questions, task id -> the name it asks for, sentences for the learner) of the first notebook that is this checkpoint
-    and carries some. What this version cannot read is left to the installed questions.
+    """(questions, task id -> the name it asks for, sentences for the learner) from the first of the notebooks that is this
+    checkpoint and contains questions. A question that this version cannot read is left out.
     """
     for notebook in notebooks:
         said = _part(_part(notebook, "metadata"), "course")
@@ -40,7 +42,7 @@ def _part(value: Any, name: str) -> Mapping[str, Any]:
 
 
 def _older(released: Any) -> list[str]:
-    """One sentence for a package that is older than the one this checkpoint was handed out with."""
+    """A sentence where this package is older than the one that made the release; else nothing."""
     if not isinstance(released, str) or _numbers(released) <= _numbers(__version__):
         return []
     return [

@@ -1,7 +1,7 @@
-"""One line of the answer log: what it holds, how it is written, how a whole log is read.
+"""One line of the answer log: its fields, how it is written, how a whole log is read.
 
-Nothing is ever taken out of a log. An ``undo`` entry takes an answer back: its ``options`` hold the id of the
-answer entry, its ``item`` the same question. ``counted`` leaves out what was taken back; the lines stay.
+Lines are never removed from a log. An ``undo`` entry takes an answer back: its ``options`` hold the id of the
+answer entry, its ``item`` the same question. ``counted`` leaves out answers that were taken back.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Entry:
     time: ISO 8601 UTC with microseconds, so it sorts as text. item: the id of a question, an exercise, an
     experiment or a lesson, depending on the event. verdict: a state of course.verdict, or None. record: for
     ``settled``, the record that settled the bet, such as "live 2026-03-01T09:30:00Z Xeon". because: the learner's own
-    reason for an answer or a bet, one line. variant: what the numbers of the question were drawn from, None for the standard
-    ones. A ``reason`` entry says what became of it: its ``options`` hold one of ``session.REASONS``. A ``move`` is one in a
-    game (``course.game.moves``).
+    reason for an answer or a bet, one line. variant: the seed that the numbers of the question were drawn with, None for the
+    standard ones. A ``reason`` entry rates that reason: its ``options`` hold one of ``session.REASONS``. A ``move`` entry is a
+    move in a game (``course.game.moves``).
     """
 
     id: str
@@ -55,7 +55,7 @@ class Entry:
 
 
 def now() -> datetime:
-    """This moment, UTC; of a clock that is thousands of years ahead the last moment that a log takes."""
+    """The present time in UTC, at most LATEST (a clock may be set thousands of years ahead)."""
     try:
         return min(datetime.now(timezone.utc), LATEST)
     except (ValueError, OverflowError, OSError):
@@ -63,14 +63,14 @@ def now() -> datetime:
 
 
 def stamp(moment: datetime) -> str:
-    """A moment in the form the log uses, such as 2026-03-01T09:30:00.000000Z."""
+    """A time as text in the form of the log, such as 2026-03-01T09:30:00.000000Z."""
     return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def after(moment: datetime, last: str) -> datetime:
-    """The moment; where the clock was set back, the microsecond after ``last`` (a stamp, or "" for none).
+    """The moment, or the microsecond after ``last`` (a stamp, or "" for none) if that is later because the clock was set back.
 
-    What is done later must also be stamped later, or an earlier answer would count as the newest.
+    A later answer must have a later stamp, or the earlier one would count as the newest.
     """
     if stamp(moment) > last or last > "9":
         return moment
@@ -81,7 +81,7 @@ def counted(entries: Sequence[Entry]) -> list[Entry]:
     """The entries that count: without ``undo`` entries and without the answers they take back.
 
     Only an ``answer`` can be taken back, and only by an entry on the same question: bets stay locked. The order
-    in which the two lines stand, or were merged, plays no role.
+    of the two lines does not matter.
     """
     undone = {(entry.item, entry.options[:1]) for entry in entries if entry.event == "undo"}
     if not undone:
@@ -156,10 +156,9 @@ def _string(value: Any) -> str | None:
 
 
 def parse(data: bytes) -> tuple[dict[str, Entry], dict[str, bytes], list[bytes]]:
-    """(entries by id, raw lines by id including those of a newer format, damaged lines) of the bytes of a
-    log.
+    """Parse the bytes of a log: (entries by id, raw lines by id including those of a newer format, damaged lines).
 
-    When a crash left half a line and the next entry follows on the same line, that next entry is saved.
+    Where a crash left half a line and the next entry follows on the same line, that entry is recovered.
     """
     entries: dict[str, Entry] = {}
     raws: dict[str, bytes] = {}

@@ -1,6 +1,6 @@
-"""Reading the answers of a checkpoint from a notebook and the file beside it, however damaged they are.
+"""Read the answers of a checkpoint from a notebook and from its answers file, also where these are damaged.
 
-Pure functions on plain data: no IPython, nothing is run, nothing raises. The grader uses them.
+Pure functions on plain data, used by the grader: they run no code and raise no exception.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ from course.questions.variants import LONGEST_STUDENT
 
 MIME = "application/vnd.torch-backends-course.answers+json"
 SCHEMA = 1
-MOST_SHEETS, MOST_ANSWERS, MOST_PROBLEMS = 100, 1000, 20  # of one submission, of one sheet, told of
+MOST_SHEETS, MOST_ANSWERS, MOST_PROBLEMS = (
+    100,
+    1000,
+    20,
+)  # sheets in a submission, answers in a sheet, problems reported
 LONGEST_ID = 100  # characters of an item or an option
 MOST_PARTS = 500_000  # lists and objects in one file; each takes hundreds of bytes of memory, however short its text
 LONGEST_LIST = 200_000  # characters
@@ -36,8 +40,8 @@ Answers = dict[str, dict[str, Any]]
 
 
 def clean_answer(raw: Any) -> dict[str, Any] | None:
-    """{"options", "number", "confidence", "time"} of an answer as found, and "student" where it says on whose paper it was
-    given; None where it is no answer at all.
+    """The valid parts of an answer: {"options", "number", "confidence", "time"}, and "student" where it names the student of
+    its paper. None where it is no answer.
     """
     if not isinstance(raw, Mapping):
         return None
@@ -66,12 +70,12 @@ def clean_answer(raw: Any) -> dict[str, Any] | None:
 
 
 def clean_student(raw: Any) -> str:
-    """Whose paper an answer says it belongs to, as it says so; "" where it says nothing."""
+    """The student of the paper that an answer names; "" where it names none."""
     return raw.strip()[:LONGEST_STUDENT] if isinstance(raw, str) else ""
 
 
 def _time(raw: Any) -> str:
-    """A time in the log's form, or "" where it is none."""
+    """The time in the form of the log; "" where it is no time."""
     try:
         moment = datetime.fromisoformat(str(raw).replace("Z", "+00:00"))
         return stamp(moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc))
@@ -95,12 +99,12 @@ def _payloads(notebook: Any) -> Iterator[Any]:
 
 
 def carries_sheet(notebook: Any) -> bool:
-    """Whether a notebook holds an answer sheet of ours, with answers or without: one whose outputs were cleared has none."""
+    """Whether a notebook contains an answer sheet, also an empty one. A notebook with cleared outputs contains none."""
     return next(_payloads(notebook), None) is not None or bool(_lists(notebook))
 
 
 def _lists(notebook: Any) -> list[str]:
-    """The readable lists of answer sheets whose own data some tool has dropped, as HTML or as text."""
+    """The readable lists (HTML or text) of answer sheets whose data another tool has removed."""
     found = []
     cells = notebook.get("cells") if isinstance(notebook, Mapping) else None
     for cell in cells if isinstance(cells, list) else ():
@@ -116,8 +120,8 @@ def _lists(notebook: Any) -> list[str]:
 
 
 def readable(notebook: Any, checkpoint: str | None) -> list[tuple[str, dict[str, Any]]]:
-    """(item, answer) pairs of the lists that a saved notebook shows to people. Their times are the clock's of an unknown
-    place, so they say nothing.
+    """The (item, answer) pairs in the readable lists of a saved notebook. Their times are left out, because the time zone is
+    unknown.
     """
     found = []
     for text in _lists(notebook):
@@ -140,7 +144,7 @@ def _number(text: str) -> float | None:
 
 
 def decoded(payload: Any) -> Any:
-    """A sheet that some tool stored as text is decoded, a byte order mark or not; anything else comes back as it is."""
+    """Decode a sheet that another tool has stored as text, with or without a byte order mark; returns anything else unchanged."""
     if isinstance(payload, list) and all(isinstance(one, str) for one in payload):
         payload = "".join(payload)
     try:
@@ -160,7 +164,7 @@ def crowded(text: str | bytes) -> bool:
 
 
 def depth(data: bytes) -> int:
-    """How many lists and objects of JSON text lie within each other at most; linear in its length."""
+    """How deeply lists and objects in JSON text are nested. Takes time linear in its length."""
     steps = STRING.sub(b"", data).translate(STEPS, OTHERS)
     return max(accumulate(memoryview(steps).cast("b")), default=0)
 
@@ -216,7 +220,7 @@ def read_sheet(
 
 
 def history_of(payload: Any) -> list[tuple[str, dict[str, Any]]]:
-    """(item, answer) pairs of a sidecar's history, oldest first; what cannot be read is left out."""
+    """The (item, answer) pairs in the history of an answers file, oldest first; damaged ones are left out."""
     history = payload.get("history") if isinstance(payload, Mapping) else None
     pairs = [
         (str(one.get("item")), clean_answer(one))
@@ -236,11 +240,10 @@ def latest(pairs: Iterable[tuple[str, dict[str, Any]]]) -> Answers:
 
 
 def harvest(notebook: Any, sidecar: str | None = None, checkpoint: str | None = None) -> tuple[Answers, list[Text]]:
-    """(latest answer of each item, problems) from a notebook (nbformat dict) and the text of the file beside
-    it.
+    """(latest answer to each item, problems) from a notebook (nbformat dict) and the text of its answers file.
 
-    An older answer in one copy is normal; copies that differ in a way the file's history does not explain are
-    reported as a problem, and the later one counts. Never raises, whatever the inputs hold.
+    An older answer in one of the two is normal. A difference that the file's history does not explain is reported as a
+    problem, and the later answer counts. Never raises.
     """
     problems: list[Text] = []
     in_notebook: list[tuple[str, dict[str, Any]]] = []

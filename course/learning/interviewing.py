@@ -24,7 +24,7 @@ def following(entries: Iterable[Entry], bank: Bank, now: datetime, count: int = 
 
 
 def where_words(entries: Iterable[Entry], bank: Bank, now: datetime) -> str:
-    """How many questions were met, and how many are due."""
+    """A sentence: how many questions have been asked, and how many are due."""
     total = len(bank.interview())
     ids = {one.id for one in bank.interview()}
     table = [one for one in timetable(entries, bank) if one.item in ids]
@@ -36,12 +36,12 @@ def where_words(entries: Iterable[Entry], bank: Bank, now: datetime) -> str:
 
 
 def short_head() -> str:
-    """What stands above the short answer."""
+    """The heading of the short answer."""
     return t("In 30 seconds", "30 秒版")
 
 
 def full_head() -> str:
-    """What stands above the points of the long one."""
+    """The heading of the long answer."""
     return t(
         "In 3 minutes: the points, in order; add an example and your own numbers",
         "3 分钟版：按顺序的要点，再配一个例子和自己的数字",
@@ -49,12 +49,12 @@ def full_head() -> str:
 
 
 def said_head() -> str:
-    """What stands above the criteria."""
+    """The heading of the criteria."""
     return t("What did you say?", "你说到了哪些？")
 
 
 def model_html(item: Spoken) -> str:
-    """Both answers."""
+    """Both model answers as HTML."""
     points = "".join(f"<li>{inline(pick(one))}</li>" for one in item.full)
     return (
         f"<h4>{short_head()}</h4><p>{inline(pick(item.short))}</p><h4>{full_head()}</h4><ol>{points}</ol>"
@@ -63,14 +63,14 @@ def model_html(item: Spoken) -> str:
 
 
 def criteria_html(item: Spoken) -> str:
-    """What to listen for, and how to rate by typing."""
+    """The criteria as HTML, and how to rate by typing."""
     listed = "".join(f"<li><b>{one.id}</b> {inline(pick(one.text))}</li>" for one in item.options)
     rate = t("Rate it: ", "打分：")
     return f'<h4>{said_head()}</h4><ul style="list-style:none">{listed}</ul><p>{rate}<code>{inline(call_text(item))}</code></p>'
 
 
 def model_text(item: Spoken) -> str:
-    """Both answers, the criteria, and how to rate by typing."""
+    """Both model answers, the criteria, and how to rate by typing, as text."""
     criteria = [f"  {one.id}) {plain(pick(one.text))}" for one in item.options]
     said = t(", ", "、").join(f"{level} = {pick(words)}" for level, words in FLUENCY.items())
     return "\n".join(

@@ -29,19 +29,19 @@ CANNOT_SYNC = (
 
 
 def default_path() -> Path:
-    """Where the log is: in the learner's folder (``course.home``)."""
+    """The path of the log in the learner's folder (``course.home``)."""
     return home.folder() / "answers.jsonl"
 
 
 def home_path() -> Path:
-    """The log in the home folder."""
+    """The path of the log in the home folder."""
     return home.own_folder() / "answers.jsonl"
 
 
 class AnswerLog:
     """The log in one file.
 
-    ``notices`` collects sentences for the learner; ``take_notices()`` hands them over once.
+    ``notices`` collects sentences for the learner; ``take_notices()`` returns each of them once.
     """
 
     def __init__(self, path: Path | str | None = None) -> None:
@@ -156,7 +156,7 @@ class AnswerLog:
         return self.append("undo", entry.item, options=(entry.id,), lesson=entry.lesson)
 
     def history(self) -> list[Entry]:
-        """Every entry that can be read, oldest first, answers taken back and their ``undo`` included."""
+        """Every entry that can be read, oldest first, with answers taken back and their ``undo`` entries."""
         try:
             self._read()
         except FileNotFoundError:
@@ -210,7 +210,7 @@ class AnswerLog:
             self.set_aside(damaged)
 
     def set_aside(self, damaged: list[bytes]) -> None:
-        """Copy damaged lines to <file>.damaged, each once, and say so when one is new."""
+        """Copy damaged lines to <file>.damaged, each once; adds a notice for new ones."""
         aside = self.path.with_name(self.path.name + ".damaged")
         try:
             known = set(aside.read_bytes().split(b"\n")) if aside.exists() else set()
@@ -230,7 +230,7 @@ class AnswerLog:
         )
 
     def take_notices(self) -> list[str]:
-        """The sentences collected so far, each handed over once."""
+        """The notices collected since the last call."""
         taken, self.notices = list(dict.fromkeys(self.notices)), []
         return taken
 
@@ -239,7 +239,7 @@ _logs: dict[Path, AnswerLog] = {}
 
 
 def answer_log() -> AnswerLog:
-    """The log of this learner on this machine. When the file moves with COURSE_HOME, unsaved answers go along."""
+    """The log of this learner on this machine. When COURSE_HOME changes, answers not written yet go into the new file."""
     log = _logs.setdefault(default_path(), AnswerLog(default_path()))
     for other in _logs.values():
         if other is not log and other.pending:
@@ -248,7 +248,7 @@ def answer_log() -> AnswerLog:
 
 
 def _sync(file: int) -> None:
-    """Wait until the bytes are on the disk. Raises OSError where they are not: a full disk or quota, a disk that fails."""
+    """Wait until the bytes are on the disk. Raises OSError where that fails: a full disk or quota, a broken disk."""
     try:
         os.fsync(file)
     except OSError as error:
@@ -257,7 +257,7 @@ def _sync(file: int) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the name of a new file last through a power cut (where the system can)."""
+    """Write the folder's entry of a new file to the disk (where the system can), so that it survives a power cut."""
     try:
         file = os.open(folder, os.O_RDONLY)
     except OSError:  # Windows opens no folders

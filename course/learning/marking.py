@@ -1,7 +1,7 @@
-"""Marking: item + response -> verdict, points and reasons. Pure functions on plain data.
+"""Marking: an item and a response give a verdict, points and reasons. Pure functions on plain data.
 
-Practice items carry their key; a checkpoint item needs ``items.with_key`` first. Marking never raises for
-what a learner answered: an id that the item does not have counts as a wrong choice.
+Practice items contain their key; a checkpoint item needs ``items.with_key`` first. No answer of a learner raises an
+exception: an option id that the item does not have counts as a wrong choice.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把
 
 
 def confidence_of(said: object) -> int | None:
-    """1, 2 or 3 for a confidence as it may be typed: the number, "guess", "fairly", "certain", or the words of either
-    language. None for anything else.
+    """A typed confidence as 1, 2 or 3. Accepts the number, "guess", "fairly", "certain", or the words of either language; None
+    for anything else.
     """
     words = {pick(text, code): level for level, text in CONFIDENCE.items() for code in LANGUAGES}
     return {**words, "guess": 1, "fairly": 2, "1": 1, "2": 2, "3": 3}.get(str(said))
@@ -28,8 +28,8 @@ def confidence_of(said: object) -> int | None:
 
 @dataclass(frozen=True)
 class Response:
-    """What was answered. options: ids (for order items in the chosen order). confidence: 1, 2, 3. because: the
-    learner's own reason, one line, "" for none.
+    """An answer. options: ids (for order items in the chosen order). confidence: 1, 2, 3. because: the learner's own reason,
+    one line, "" for none.
     """
 
     options: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Response:
 
 
 class OptionFeedback(NamedTuple):
-    """One line of feedback. right is None where no key decides (a bet before its experiment)."""
+    """The feedback on one option. right: None where no key decides (a bet before its experiment)."""
 
     option: str
     chosen: bool
@@ -76,10 +76,10 @@ def mark(item: Item, response: Response) -> Verdict:
 
 
 def mark_bet(item: Item, response: Response, settled: str | float | None) -> Verdict:
-    """The verdict on a bet once the experiment named an option, or measured the number for a bet on a scale.
+    """The verdict on a bet. settled: the option that the experiment named or, for a bet on a scale, the number it measured; None
+    where there is no result.
 
-    settled None: it has not, or could not. On a scale a bet within the factor wins, within its square it is
-    worth half.
+    On a scale a bet within the item's factor wins; within the factor squared it is worth half.
     """
     if response.empty:
         return _verdict(item, 0.0, both("No bet was placed.", "还没有下注。"), state="not attempted")
@@ -177,7 +177,7 @@ def _spoken(item: Item, response: Response) -> Verdict:
 
 
 def trap_of(number: Number, value: float) -> Trap | None:
-    """The trap that ``value`` fell into, if any."""
+    """The trap that has the number ``value``, or None."""
     return next((trap for trap in number.traps if within(value, trap.low, trap.high)), None)
 
 
@@ -194,7 +194,7 @@ def _number(item: Item, response: Response) -> Verdict:
 
 
 def _miss(value: float, target: float) -> Text:
-    """Say how far off a number is, without giving the right one away twice."""
+    """A sentence that says how far off a number is."""
     if target and value and (value > 0) == (target > 0) and not 0.5 <= value / target <= 2:
         times = value / target if abs(value) > abs(target) else target / value
         way = ("large", "大") if abs(value) > abs(target) else ("small", "小")
@@ -244,8 +244,8 @@ def _order(item: Item, response: Response) -> Verdict:
 def feedback(item: Item, response: Response, settled: str | float | None = None) -> list[OptionFeedback]:
     """(option id, chosen, right, why) for EVERY option, in the order shown.
 
-    A number item answers with one line for the key ("number"), and before it one for the trap fallen into
-    ("trap"). ``settled``: the option that the experiment found, for predict items.
+    For a number item: one line for the key ("number"), and before it one for the trap ("trap") that has the learner's
+    number, if any. settled: the option that the experiment found, for predict items.
     """
     if item.kind == "number":
         return _number_feedback(item, response)
@@ -273,12 +273,12 @@ def _number_feedback(item: Item, response: Response) -> list[OptionFeedback]:
 
 
 def misconceptions_of(item: Item, response: Response) -> list[str]:
-    """Ids of the misconceptions that the wrong choices of a response stand for; none for a right answer or a bet."""
+    """The ids of the misconceptions that the wrong choices of a response stand for; empty for a right answer or a bet."""
     return misconceptions_in(item, response, feedback(item, response))
 
 
 def misconceptions_in(item: Item, response: Response, lines: Iterable[OptionFeedback]) -> list[str]:
-    """``misconceptions_of`` for a response whose ``feedback`` is at hand."""
+    """The same as ``misconceptions_of``, from the ``feedback`` that was computed already."""
     if item.kind == "number":
         trap = None if response.number is None else trap_of(item.number, response.number)
         return (

@@ -1,5 +1,5 @@
-"""Where a learner stands: what is done, in progress and due in each lesson, whether its checkpoint looks
-ready, and which false beliefs are alive or overcome. Computed from the log alone.
+"""A learner's progress: what is done, in progress and due in each lesson, whether the learner is ready for its
+checkpoint, and which false beliefs are held or overcome. Computed from the log alone.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ READY = 0.8
 
 @dataclass(frozen=True)
 class LessonProgress:
-    """One lesson. total: practice questions; answered, right: by their latest answer; solved: exercises passed;
-    due: ideas and lost bets to review now; alive: beliefs still held; recorded: checkpoint questions answered of
-    checkpoint_total; started: anything of it is in the log; done: whether the lesson was finished.
+    """The progress in one lesson. total: practice questions; answered, right: how many, by their latest answer; solved:
+    exercises passed; due: concepts and lost bets to review now; alive: beliefs still held; recorded: checkpoint questions answered
+    of checkpoint_total; started: whether the log has anything of it; done: whether the lesson was finished.
     """
 
     lesson: str
@@ -40,13 +40,13 @@ class LessonProgress:
 
     @property
     def ready(self) -> bool:
-        """Whether the checkpoint looks ready (a rule of thumb, see READY)."""
+        """Whether the learner is probably ready for the checkpoint (a rule of thumb, see READY)."""
         return bool(self.checkpoint_total) and self.right >= READY * self.total
 
 
 @dataclass(frozen=True)
 class Progress:
-    """held: beliefs shown so far, alive ones first. bets: (won, lost, not decided)."""
+    """The progress in all lessons. held: beliefs shown so far, those still held first. bets: (won, lost, not decided)."""
 
     lessons: tuple[LessonProgress, ...]
     held: tuple[Belief, ...]
@@ -54,12 +54,12 @@ class Progress:
 
     @property
     def due(self) -> int:
-        """Ideas and lost bets to review now, over all lessons."""
+        """How many concepts and lost bets to review now, over all lessons."""
         return sum(one.due for one in self.lessons)
 
     @property
     def beliefs(self) -> tuple[Belief, ...]:
-        """Those still alive, the most widespread first."""
+        """The beliefs still held, the most widespread first."""
         return tuple(one for one in self.held if one.alive)
 
     @property

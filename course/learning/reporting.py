@@ -1,4 +1,4 @@
-"""What feedback says, as data, the same for cards and text. Strings are in the language in use."""
+"""The feedback on an answer as data, for cards and their text twins. Strings are in the language in use."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ TONES = {"correct": "good", "partly": "part", "incorrect": "bad", "not attempted
 
 @dataclass(frozen=True)
 class Line:
-    """One option explained.
-
-    label: its letter. state: words such as "your choice, right". right: None if undecided.
-    """
+    """The explanation of one option. label: its letter. state: words such as "your choice, right". right: None if undecided."""
 
     label: str
     text: str
@@ -84,7 +81,7 @@ def state_words(chosen: bool, right: bool | None, bet: bool = False) -> str:
 
 
 def widest_state(bet: bool = False) -> str:
-    """The longest of ``state_words``: a card keeps its room, so that nothing moves when it appears."""
+    """The longest of ``state_words``: a card reserves this width, so that nothing moves when the state appears."""
     return max((state_words(True, right, bet) for right in (None, True, False)), key=len)
 
 
@@ -102,9 +99,9 @@ def report(
     late: bool = False,
     past: voice.Past = voice.FIRST,
 ) -> Report:
-    """The full feedback on a practice answer or a bet. beliefs: misconception id -> statement.
+    """The feedback on a practice answer or a bet. beliefs: misconception id -> statement.
 
-    late: the bet was placed when its result was known. past: what the log held at the time of the answer.
+    late: the bet was placed when its result was known. past: the learner's answers before this one.
     """
     if item.kind == "spoken":
         return rated(item, response, verdict)
@@ -152,7 +149,7 @@ def report(
 
 
 def rated(item: Item, response: Response, verdict: Verdict) -> Report:
-    """What is said of a rating in the interview: how much of it was there, and what to add next time."""
+    """The feedback on a rating in the interview: how many criteria were met, and what to add next time."""
     head = {
         "correct": t("🎯 All of it: you can be asked this.", "🎯 全说到了：这题不怕问！"),
         "partly": t("A part of it is there. It comes back soon.", "说到了一部分，很快再来一遍。"),
@@ -169,12 +166,12 @@ def rated(item: Item, response: Response, verdict: Verdict) -> Report:
 
 
 def praised(item: Item, verdict: Verdict) -> bool:
-    """Whether the praise is the reason itself: a right answer of which there is one."""
+    """Whether the praise is the explanation itself: for a right answer to a question with one right option."""
     return verdict.state == "correct" and item.kind in ("single", "number")
 
 
 def right_why(item: Item, settled: str | float | None = None) -> str:
-    """Why what is right is right: of the right option, of the number, of what came out; "" where it takes several."""
+    """The explanation of the right option, of the right number, or of the result of a bet; "" where several options are right."""
     if item.slider:
         return pick(item.slider.why)
     if item.number:
@@ -185,7 +182,7 @@ def right_why(item: Item, settled: str | float | None = None) -> str:
 
 
 def _seen(item: Item, verdict: Verdict) -> list[str]:
-    """What is said of the answer itself: the reason after a hit, how far off after a miss."""
+    """Sentences on the answer: the explanation after a right one, how far off it is after a wrong one."""
     if praised(item, verdict):
         return [right_why(item)]
     return [] if item.kind == "single" else [pick(message) for message in verdict.messages]
@@ -206,13 +203,13 @@ def _said(key: str, item: Item, response: Response, verdict: Verdict, past: voic
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a text; a point inside a number or a name ends none."""
+    """The first sentence of a text. A point inside a number or a name does not end it."""
     found = re.match(r".+?(?:[。！？!?](?![”’）])|[.](?=\s|$))", text, re.S)
     return found[0] if found else text
 
 
 def reason_words(mark: str) -> str:
-    """What a mark of the learner's own reason says."""
+    """The words for a mark of the learner's own reason."""
     return {
         "right": t("✓ My reason was right", "✓ 我的理由是对的"),
         "other": t("≈ Right answer, other reason", "≈ 答案对，理由不同"),
@@ -286,7 +283,7 @@ def number_words(number: Number) -> str:
 
 
 def next_experiment(item: Item, lines: list[OptionFeedback]) -> str:
-    """The experiment that separates a wrong answer from the truth: that of the wrong option, else that of the item, else ""."""
+    """The experiment that shows why a wrong answer is wrong: the one named by the wrong option, else by the item, else ""."""
     wrong = [item.option(line.option) for line in lines if line.chosen and line.right is False]
     named = [one.experiment for one in wrong if one and one.experiment]
     return (named or [item.experiment or ""])[0]

@@ -1,5 +1,5 @@
-"""A sitting of review: which cards, in which order, and the words around them. No pressure: nothing here counts days
-in a row, and what waits is never lost.
+"""The daily review: which question cards, in which order, and the sentences before and after them. No days in a row are
+counted, and cards that wait are never lost.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from course.learning.entry import Entry
 from course.learning.schedule import Due, calendar, interleave, timetable
 from course.questions.bank import Bank
 
-SITTING = 12  # cards in one sitting; more tire
+SITTING = 12  # cards in one review; more would tire the learner
 AWAY = timedelta(days=14)
 _MONTHS = "January February March April May June July August September October November December".split()
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
@@ -22,10 +22,10 @@ _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 @dataclass(frozen=True)
 class Plan:
-    """items: ids of the cards of this sitting, lessons taking turns. lessons: of how many lessons they are.
+    """One review. items: ids of its questions, the lessons taking turns. lessons: how many lessons they are from.
 
     due: how many concepts and lost bets are due in all. away_days: days since the last answer after a long break, else 0.
-    table: every concept met so far, and every lost bet that is to come back, with its date, soonest first.
+    table: every concept answered so far, and every lost bet that will come back, with its date, soonest first.
     """
 
     items: tuple[str, ...]
@@ -36,12 +36,14 @@ class Plan:
 
     @property
     def waiting(self) -> int:
-        """What is due and not in this sitting."""
+        """How many are due and not in this review."""
         return self.due - len(self.items)
 
 
 def plan(entries: Iterable[Entry], bank: Bank, now: datetime, at_most: int = SITTING) -> Plan:
-    """The sitting at ``now`` (aware): lost bets that come back, then the lessons take turns, the longest overdue first."""
+    """The review at ``now`` (aware): first lost bets that come back, then due concepts, the longest overdue first, with the
+    lessons taking turns.
+    """
     entries = list(entries)
     concepts = timetable(entries, bank)
     bets = [Due(one.item, one.item, one.lesson, one.due, "incorrect") for one in returns(entries, bank)]
@@ -59,7 +61,7 @@ def plan(entries: Iterable[Entry], bank: Bank, now: datetime, at_most: int = SIT
 
 
 def day_words(day: date, today: date) -> str:
-    """A day as people say it: today, tomorrow, Tuesday 24 November."""
+    """A day in words: today, tomorrow, Tuesday 24 November."""
     if day == today:
         return t("today", "今天")
     if day == today + timedelta(days=1):
@@ -77,7 +79,7 @@ def ideas(count: int) -> str:
 
 
 def greeting(found: Plan, now: datetime) -> list[str]:
-    """What is said before the cards, as sentences."""
+    """The sentences before the cards."""
     if not found.table:
         return [
             t(
@@ -115,7 +117,7 @@ def greeting(found: Plan, now: datetime) -> list[str]:
 
 
 def next_words(found: Plan, now: datetime) -> str:
-    """When the first of what is not due yet comes back."""
+    """A sentence: when the next concept will be due."""
     first = min(one.due for one in found.table)
     day = day_words(max(now.date(), first.astimezone(now.tzinfo).date()), now.date())
     later = day == t("today", "今天")
@@ -124,7 +126,7 @@ def next_words(found: Plan, now: datetime) -> str:
 
 
 def closing(answered: int, right: int, found: Plan, now: datetime) -> str:
-    """What is said after the cards; found: the plan as it stands now."""
+    """The sentences after the cards. found: the plan made after the last answer."""
     said = t(
         f"Done for now: {answered} answered, {right} right. ", f"这一轮完成了：答了 {answered} 张，对了 {right} 张。"
     )
@@ -137,7 +139,7 @@ def closing(answered: int, right: int, found: Plan, now: datetime) -> str:
 
 
 def calendar_words(found: Plan, now: datetime, days: int = 14) -> str:
-    """What comes back on which day, in one sentence."""
+    """One sentence: how much comes back on which day."""
     busy = [(day, len(due)) for day, due in calendar(found.table, now, days).items() if due]
     if not busy:
         return t(f"Nothing comes back in the next {days} days.", f"接下来 {days} 天没有要复习的。")

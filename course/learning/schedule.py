@@ -1,8 +1,7 @@
 """When a concept is due again: spaced repetition (FSRS) over concepts, replayed from the answer log.
 
-Deterministic: the same log and the same moment give the same cards. Bets are not reviews; neither is a second
-try at the same question within the hour, because the explanation has just been read, nor an answer that was
-taken back.
+Deterministic: the same log and the same time give the same questions. Not counted as reviews: bets, a second try at the
+same question within an hour (the explanation has just been read), and answers that were taken back.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ RATED = ("correct", "partly", "incorrect")
 
 @dataclass(frozen=True)
 class Due:
-    """A concept with its next date. item: its question answered longest ago, of the lessons met so far."""
+    """A concept with the date when it is due. item: its question that was answered longest ago, in lessons started so far."""
 
     concept: str
     item: str
@@ -96,9 +95,9 @@ def due(entries: Iterable[Entry], bank: Bank, now: datetime, lesson: str | None 
 
 
 def interleave(table: Sequence[Due]) -> list[Due]:
-    """The same concepts with the lessons taking turns: the first of each lesson, then the second, and so on.
+    """The same concepts in another order: the first of each lesson, then the second of each, and so on.
 
-    Mixed practice is harder than one lesson at a time, and lasts longer.
+    Mixed practice is harder than one lesson at a time, and its effect lasts longer.
     """
     turn: dict[str, int] = defaultdict(int)
     ranked = []
@@ -109,7 +108,7 @@ def interleave(table: Sequence[Due]) -> list[Due]:
 
 
 def calendar(table: Iterable[Due], now: datetime, days: int = 14) -> dict[date, list[Due]]:
-    """What is due on each of the next ``days`` days, in the time zone of ``now``; today has the overdue too."""
+    """The concepts due on each of the next ``days`` days, in the time zone of ``now``; today includes the overdue ones."""
     today = now.date()
     found: dict[date, list[Due]] = {today + timedelta(days=number): [] for number in range(days)}
     for one in table:

@@ -1,4 +1,4 @@
-"""What happens when an answer is given, the same for cards and text: check it, mark it, write it down."""
+"""Handles an answer given on a card or typed: check it, mark it, write it to the log or the answer sheet."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from course.tables import clip
 from course.verdict import Verdict
 
 REASONS = ("right", "other", "changed", "doubt")
-"""What can become of a learner's reason: it was right; right answer, another reason; seen differently now; not convinced."""
+"""How learners mark their own reason: it was right; right answer, another reason; I see it differently now; not convinced."""
 
 
 class AnswerError(ValueError):
-    """An answer that cannot be taken; the message, in the learner's language, says what to do instead."""
+    """The answer cannot be accepted; the message, in the learner's language, says what to do instead."""
 
 
 class NotAttempted(AnswerError):
-    """Nothing was answered yet: no mistake, and nothing is written down."""
+    """Nothing was answered yet; nothing is written to the log."""
 
 
 def validate(item: Item, response: Response) -> Response:
-    """The response, if it fits the kind of the item. Raises AnswerError with the next step otherwise."""
+    """Check that the response fits the kind of the item, and return it. Raises AnswerError with the next step otherwise."""
     if item.slider:
         if response.number is None:
             raise NotAttempted(t("Choose a place on the scale first.", "请先在刻度上选一个位置。"))
@@ -68,8 +68,8 @@ def response_of(entry: Entry) -> Response:
 
 
 def earlier(item: Item, log: AnswerLog) -> Response | None:
-    """The last answer given to an item, or the (first, locked) bet; None where there is none, it no longer fits, or it was
-    given to another variant.
+    """The last answer to an item, or the bet on it; None where there is none, where it no longer fits the item, or where it
+    was given to another variant.
     """
     if item.kind == "predict":
         bet = bet_of(item, log.entries())
@@ -87,26 +87,26 @@ _facing: dict[tuple[Path, str], str] = {}
 
 
 def current_variant(item: Item, log: AnswerLog) -> Item:
-    """The variant of a practice question that the learner has in front of them: the one shown last in this kernel, else the
-    one answered last. An item without variants as it is.
+    """The variant of a practice question that the learner sees: the one shown last in this kernel, else the one answered
+    last. An item without variants is returned unchanged.
     """
     if not item.varies or item.checkpoint:
         return item
     given = entries_of(item, log, ("answer",))
     seed = _facing.get((log.path, item.id), (given[-1].variant or "") if given else "")
-    return face(redrawn(item, seed), log)
+    return remember_variant(redrawn(item, seed), log)
 
 
 def another(item: Item, log: AnswerLog) -> Item:
-    """The next variant of a practice question, with other numbers: "" is followed by "again 1", that by "again 2"."""
+    """The next variant of a practice question, with other numbers. The seed "" is followed by "again 1", then "again 2"."""
     if not item.varies or item.checkpoint:
         return item
     turn = item.seed.removeprefix("again ")
-    return face(redrawn(item, f"again {int(turn) + 1 if turn.isdecimal() else 1}"), log)
+    return remember_variant(redrawn(item, f"again {int(turn) + 1 if turn.isdecimal() else 1}"), log)
 
 
-def face(item: Item, log: AnswerLog) -> Item:
-    """Remember which variant is in front of the learner; an answer that is typed belongs to it."""
+def remember_variant(item: Item, log: AnswerLog) -> Item:
+    """Store which variant the learner sees, so that a typed answer belongs to it; returns the item."""
     _facing[log.path, item.id] = item.seed
     return item
 
@@ -122,7 +122,7 @@ def submit(item: Item, response: Response, log: AnswerLog) -> Verdict:
 
 
 def _write(log: AnswerLog, event: str, item: Item, response: Response, **more: Any) -> None:
-    """Append what was answered to the log."""
+    """Append a response to the log."""
     log.append(
         event,
         item.id,
@@ -165,12 +165,12 @@ def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) 
 
 
 def one_line(because: str) -> str:
-    """A reason as the log keeps it: on one line, not endless."""
+    """A learner's reason in the form of the log: on one line, at most LONGEST_REASON characters."""
     return " ".join(because.split())[:LONGEST_REASON]
 
 
 def mark_reason(item: Item, mark: str, log: AnswerLog) -> None:
-    """Write down what became of the learner's own reason: one of REASONS. Raises AnswerError where there is none."""
+    """Write the learner's mark of the own reason, one of REASONS, to the log. Raises AnswerError where there is no reason."""
     given = earlier(item, log)
     if mark not in REASONS:
         raise AnswerError(t(f"reason is one of {', '.join(REASONS)}.", f"reason 只能是 {'、'.join(REASONS)} 之一。"))
@@ -181,7 +181,7 @@ def mark_reason(item: Item, mark: str, log: AnswerLog) -> None:
 
 
 def reason_of(item: Item, entries: Iterable[Entry]) -> str:
-    """How the learner marked the reason of the latest answer (or of the bet), "" while it is not marked."""
+    """The learner's mark of the reason for the latest answer (or for the bet); "" while it is not marked."""
     event, found = "bet" if item.kind == "predict" else "answer", ""
     for entry in entries:
         if entry.item == item.id:
@@ -207,7 +207,7 @@ def place_bet(item: Item, response: Response, log: AnswerLog) -> Verdict:
 
 
 def bet_of(item: Item, entries: Iterable[Entry]) -> Entry | None:
-    """The bet on an item: the first one placed, as it locks."""
+    """The bet on an item: the first one in the log, because a bet is locked; None where there is none."""
     known = {one.id for one in item.options}
     return next(
         (
@@ -222,7 +222,7 @@ def bet_of(item: Item, entries: Iterable[Entry]) -> Entry | None:
 
 
 def settled_of(item: Item, entries: Iterable[Entry]) -> str | float | None:
-    """What the latest conclusive experiment found, or None: an option, or for a bet on a scale the number."""
+    """The result of the latest conclusive experiment: an option or, for a bet on a scale, a number; None where there is none."""
     found = [entry for entry in entries if entry.item == item.id and entry.event == "settled"]
     if item.slider:
         return next((entry.number for entry in reversed(found) if (entry.number or 0) > 0), None)
@@ -238,12 +238,12 @@ def known_before(item: Item, entries: Iterable[Entry]) -> bool:
 
 
 def settle(item: Item, winner: str | float | None, log: AnswerLog, record: str | None = None) -> Verdict:
-    """Settle the bet on a predict item with what an experiment found (None: inconclusive).
+    """Settle the bet on a predict item with the result of an experiment; returns the verdict on the bet.
 
-    winner: the option it named, or for a bet on a scale the number it measured. record: what measured it, kept
-    in the log. Writes a ``settled`` entry, unless the log already says the same. Without a bet the verdict is
-    not attempted, and the result is still written, so that the card can show it. Raises ValueError for a result
-    that does not fit the item.
+    winner: the option that came true or, for a bet on a scale, the number that was measured; None: inconclusive. record: the
+    record of the measurement in words, written to the log. Writes a ``settled`` entry, unless the log has the same already.
+    Without a bet the verdict is not attempted; the result is still written, so that the card can show it. Raises
+    ValueError for a result that does not fit the item.
     """
     options, number = _outcome(item, winner)
     bet = bet_of(item, log.entries())
@@ -265,7 +265,7 @@ def settle(item: Item, winner: str | float | None, log: AnswerLog, record: str |
 
 
 def _outcome(item: Item, winner: str | float | None) -> tuple[tuple[str, ...], float | None]:
-    """(options, number) of a result as the log holds it. Raises ValueError where it does not fit."""
+    """A result in the form of the log: (options, number). Raises ValueError where it does not fit the item."""
     if winner is None:
         return (), None
     if item.slider:

@@ -1,7 +1,7 @@
-"""The answer sheet of a checkpoint: answers kept in the notebook's own output and in a file beside it.
+"""The answer sheet of a checkpoint: stores the answers in an output of the notebook and in a file beside it.
 
-Each copy alone is a whole submission. ``harvest`` reads both without running anything; it is used by the
-grader. This file imports IPython only when something is shown.
+Each of the two is enough for grading. ``harvest``, which the grader uses, reads both without running code. IPython is
+imported only when something is shown.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Sheet:
         self.path = self.folder / f"{checkpoint}.answers.json"
         self.notices: list[str] = []
         self.shown = False
-        self.salt, self.student = "", ""  # of a release in which every student has another paper, and whose this is
-        self.made_for = ""  # whose notebook this is, where each student was given one of the own
+        self.salt, self.student = "", ""  # where students have different papers: the release's salt, the student's id
+        self.made_for = ""  # the student this notebook was made for, where each student was given a notebook
         saved, self.history = self._restore()
         self.answers: Answers = saved
 
@@ -94,30 +94,30 @@ class Sheet:
 
     @property
     def paper(self) -> Paper | None:
-        """Whose paper this is; None where all have the same, or nobody has said yet."""
+        """The paper of this student; None where all students have the same, or the student's id is not known yet."""
         return Paper(self.student, self.checkpoint, self.salt) if self.salt and self.student else None
 
     def asks(self, item: Item) -> bool:
-        """Whether this is the variant of a question that stands on this paper."""
+        """Whether this variant of a question belongs to this paper."""
         if not item.varies or not self.salt:
             return not item.seed
         return self.paper is not None and item.seed == self.paper.seed(item.id)
 
     def own(self, item: Item) -> Response | None:
-        """The answer recorded for an item; None where it was given on another student's paper, to another variant."""
+        """The answer recorded for an item; None where it was given to another variant, on another student's paper."""
         given_by = self.answers.get(item.id, {}).get("student", "")
         return None if item.varies and same_student(given_by) != same_student(self.student) else self.response(item.id)
 
     @property
     def last_student(self) -> str:
-        """Whose paper the newest of the answers that were restored belongs to; "" where none says so."""
+        """The student named in the newest of the restored answers; "" where none names one."""
         said = [one for one in self.answers.values() if one.get("student")]
         return max(said, key=lambda one: one["time"])["student"] if said else ""
 
     def record(self, item_id: str, response: Response, at: datetime | None = None) -> datetime:
-        """Keep an answer, write the file, renew the display; returns the local time of recording.
+        """Store an answer, write the file, update the display; returns the local time of recording.
 
-        A file that cannot be written becomes a notice: the notebook itself still carries the answer.
+        If the file cannot be written, a notice says so; the notebook itself still contains the answer.
         """
         others, history = self._sidecar()
         before = latest([*self.answers.items(), *others.items()])
@@ -141,7 +141,7 @@ class Sheet:
         return moment.astimezone()
 
     def take_in(self, other: Sheet) -> None:
-        """Add what another sheet of this checkpoint has; of two answers to a question the later one counts."""
+        """Add the answers of another sheet of this checkpoint; of two answers to a question the later one counts."""
         self.history += [one for one in other.history if one not in self.history]
         merged = latest([*self.answers.items(), *other.answers.items()])
         if merged != self.answers:
@@ -149,7 +149,7 @@ class Sheet:
             self._save()
 
     def _save(self) -> None:
-        """Write the file; where that is impossible, a notice says so."""
+        """Write the file; adds a notice if that fails."""
         try:
             self._write()
         except OSError as error:
@@ -163,7 +163,7 @@ class Sheet:
             )
 
     def payload(self) -> dict[str, Any]:
-        """What is stored under our MIME type."""
+        """The data that is stored under the course's MIME type."""
         return {
             "schema": SCHEMA,
             "checkpoint": self.checkpoint,
@@ -180,40 +180,40 @@ class Sheet:
 
     @property
     def display_id(self) -> str:
-        """The id under which the notebook's output is renewed."""
+        """The display id with which the notebook's output is updated."""
         return f"torch-backends-course-answers-{self.checkpoint}"
 
     def bundle(self) -> dict[str, Any]:
-        """The display: our MIME type beside a list to read, as HTML and as text."""
+        """The MIME bundle of the output: the data under the course's MIME type, and a readable list as HTML and as text."""
         view = self.view()
         return {MIME: self.payload(), "text/html": sheet_html(view), "text/plain": sheet_text(view)}
 
     def view(self) -> SheetView:
-        """What the list to read shows."""
+        """The content of the readable list."""
         return SheetView(self.checkpoint, self.items, self.answers, self.path.name, self.notices, self.student)
 
     def show(self) -> None:
-        """Display the sheet; from now on every answer renews this output."""
+        """Display the sheet; every later answer updates this output."""
         from IPython.display import display
 
         display(self.bundle(), raw=True, display_id=self.display_id)
         self.shown = True
 
     def renew(self) -> None:
-        """Bring the output in the notebook up to date."""
+        """Update the output in the notebook."""
         if self.shown:
             from IPython.display import update_display
 
             update_display(self.bundle(), raw=True, display_id=self.display_id)
 
     def take_notices(self) -> list[str]:
-        """Sentences for the learner, each handed over once."""
+        """The notices for the learner since the last call."""
         taken, self.notices = list(dict.fromkeys(self.notices)), []
         return taken
 
 
 def saved_notebooks(checkpoint: str, folder: Path | str = ".") -> Iterator[Any]:
-    """This notebook as it is saved: under the name Jupyter gives the session, under the checkpoint's own, on Colab's page."""
+    """The saved notebooks of this checkpoint that can be found: under the session's name, under the checkpoint's name, on Colab."""
     session = Path(os.environ.get("JPY_SESSION_NAME", "")).name
     for name in dict.fromkeys((session, f"{checkpoint}.ipynb")):
         if name.endswith(".ipynb"):
@@ -226,7 +226,7 @@ _open: dict[str, Sheet] = {}
 
 
 def open_sheet(checkpoint: str, items: Iterable[str], folder: Path | str = ".") -> Sheet:
-    """Open the sheet of a checkpoint, earlier answers restored, and make it the current one."""
+    """Open the sheet of a checkpoint with its earlier answers and make it the current one."""
     _open.clear()
     return _open.setdefault(checkpoint, Sheet(checkpoint, items, folder))
 

@@ -1,4 +1,4 @@
-"""The readable side of an answer sheet: which questions are answered, as HTML and as text."""
+"""The readable list of an answer sheet: which questions are answered, as HTML and as text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from course.questions.variants import same_student
 
 @dataclass(frozen=True)
 class SheetView:
-    """What the list shows: the questions in order, the answers by item id, the file, sentences to say; student: whose paper it
-    is, "" where all have the same.
+    """The content of the list: the questions in order, the answers by item id, the file, sentences for the learner. student: the
+    student of this paper, "" where all have the same.
     """
 
     checkpoint: str
@@ -41,18 +41,18 @@ def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
 
 
 def _other(sheet: SheetView, item: str) -> str:
-    """On whose paper the answer to a question was given, where it is not this one; "" otherwise."""
+    """The student of the paper on which a question was answered, where it is another paper; "" otherwise."""
     said = sheet.answers.get(item, {}).get("student", "") if sheet.student else ""
     return said if same_student(said) != same_student(sheet.student) else ""
 
 
 def given(saved: Mapping[str, Any]) -> str:
-    """The answer itself, such as "b", "c, a, d" or "3"."""
+    """An answer in words, such as "b", "c, a, d" or "3"."""
     return ", ".join(saved["options"]) or f"{saved['number']:.10g}"
 
 
 def local_time(time: str) -> str:
-    """A logged time in the clock of this machine, such as 2026-03-01 09:30:00."""
+    """A time of the log in this machine's time zone, such as 2026-03-01 09:30:00."""
     if not time:
         return ""
     return datetime.fromisoformat(time.replace("Z", "+00:00")).astimezone().strftime("%Y-%m-%d %H:%M:%S")
@@ -73,7 +73,7 @@ def _where(sheet: SheetView) -> str:
 
 
 def sheet_html(sheet: SheetView) -> str:
-    """A small table with a caption; no colour carries meaning."""
+    """The list as an HTML table with a caption. No meaning depends on colour."""
     head = "".join(
         f'<th scope="col" style="text-align:left">{one}</th>'
         for one in (t("Question", "题目"), t("State", "状态"), t("Time", "时间"))
@@ -96,7 +96,7 @@ def sheet_html(sheet: SheetView) -> str:
 
 
 def sheet_text(sheet: SheetView) -> str:
-    """The same as plain text."""
+    """The list as plain text."""
     lines = [f"{t('Answer sheet', '答题卡')} · {sheet.checkpoint} · {_summary(sheet)}"]
     lines += [f"  {item}: {state} {time}".rstrip() for item, state, time in _rows(sheet)]
     return "\n".join([*lines, _where(sheet), *sheet.notices])

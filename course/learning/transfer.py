@@ -1,7 +1,7 @@
-"""Taking progress along: one file out of this machine's log, and the union of two machines' logs.
+"""Move progress between machines: write the log into one file, and merge such a file into a log.
 
-A progress file is a log: the same lines, so a copied ``answers.jsonl`` is one too. Merging is the union by
-id; nothing that either side has is ever dropped.
+A progress file has the lines of a log, so a copied ``answers.jsonl`` is one too. Merging takes the union of the lines by
+their ids; no line of either side is lost.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class TransferError(ValueError):
 
 @dataclass(frozen=True)
 class Merged:
-    """What came of taking a file in, in lines.
+    """The result of merging a file, as numbers of lines.
 
-    new: added to this log, ``newer`` of them written by a newer version of the course. known: already there.
-    aside: damaged, or at odds with a line of the same id; kept in <log>.damaged.
+    new: added to this log, ``newer`` of them written by a newer version of the course. known: in the log already.
+    aside: damaged, or different from a line with the same id; copied to <log>.damaged.
     """
 
     new: int
@@ -50,10 +50,9 @@ class Merged:
 
 
 def import_from(log: AnswerLog, path: Path | str) -> Merged:
-    """Add what a progress file has and this log lacks.
+    """Add the lines of a progress file that this log does not have.
 
-    Raises TransferError, changing nothing, where the file is missing or holds no answer at all, and where
-    this log cannot be written.
+    Raises TransferError without a change where the file is missing or contains no answer, and where this log cannot be written.
     """
     path = Path(path).expanduser()
     if path.is_dir():
@@ -92,10 +91,9 @@ def import_from(log: AnswerLog, path: Path | str) -> Merged:
 
 
 def export_to(log: AnswerLog, path: Path | str | None = None) -> tuple[Path, int]:
-    """Write all there is to a file (a folder: a file in it); returns (file, number of lines).
+    """Write the whole log into a file, or into a file in a folder; returns (file, number of lines).
 
-    A progress file that is there already is added to, never replaced; any other file is left alone. Raises
-    TransferError.
+    Lines are added to an existing progress file; another existing file is not touched. Raises TransferError.
     """
     target = Path(path or FILE_NAME).expanduser().absolute()
     if target.is_dir():

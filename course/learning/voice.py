@@ -1,7 +1,7 @@
-"""How the course answers an answer: a hit with what was seen, a sure miss with interest, a streak, a smaller step.
+"""What the course says after an answer: headlines and remarks for right and wrong answers, streaks, a smaller question.
 
-Which of the variants is said follows from the item and the try, never from chance, so a card opened again says the same.
-``static/voice.js`` chooses by the same rules from the same words; the tests compare the two.
+Which wording is used follows from the item and the number of the try, not from chance, so that a card opened again says the same.
+``static/voice.js`` uses the same words and rules; the tests compare the two.
 """
 
 from __future__ import annotations
@@ -169,8 +169,8 @@ STREAKS = (3, 5, 8)
 
 @dataclass(frozen=True)
 class Past:
-    """What the log held when an answer was given. tries: answers to this item, this one included; misses: wrong ones in a
-    row, this one included; streak: right answers in a row over all questions, this one included.
+    """A learner's answers up to one answer, with that one. tries: answers to this item; misses: wrong answers to it in a row;
+    streak: right answers in a row over all questions.
     """
 
     tries: int = 1
@@ -193,7 +193,7 @@ def past_of(item: Item, entries: Iterable[Entry]) -> Past:
 
 
 def _run(verdicts: Sequence[str | None], wanted: str) -> int:
-    """How many at the end are the wanted one."""
+    """How many of the last verdicts in a row are ``wanted``."""
     count = 0
     for verdict in reversed(verdicts):
         if verdict != wanted:
@@ -203,7 +203,7 @@ def _run(verdicts: Sequence[str | None], wanted: str) -> int:
 
 
 def say(key: str, item_id: str, tries: int = 1, **words: object) -> str:
-    """The variant that this item and this try get, in the language in use."""
+    """The words for a key, in the wording that this item and this try get, in the language in use."""
     variants = SAID[key]
     text = pick(variants[(sum(map(ord, item_id)) + tries - 1) % len(variants)])
     for name, word in words.items():
@@ -212,7 +212,7 @@ def say(key: str, item_id: str, tries: int = 1, **words: object) -> str:
 
 
 def headline_key(item: Item, state: str, confidence: int | None, past: Past) -> str:
-    """Which headline an answered question gets; state: correct, partly or incorrect."""
+    """The key of the headline after an answer. state: correct, partly or incorrect."""
     if state == "correct":
         return "hit" if past.tries == 1 else "hit_again"
     if state == "partly":
@@ -225,7 +225,7 @@ def headline_key(item: Item, state: str, confidence: int | None, past: Past) -> 
 
 
 def remark_keys(item: Item, state: str, confidence: int | None, past: Past) -> list[str]:
-    """Which remarks follow the headline."""
+    """The keys of the remarks after the headline."""
     keys = []
     if state == "incorrect":
         if past.misses >= 3:
@@ -243,7 +243,7 @@ def remark_keys(item: Item, state: str, confidence: int | None, past: Past) -> l
 
 
 def bet_key(state: str, confidence: int | None, late: bool = False) -> str:
-    """Which headline a bet gets; late: its result was known when it was placed."""
+    """The key of the headline after a bet. late: its result was known when it was placed."""
     if late and state == "correct":
         return "bet_late"
     if state == "incorrect":

@@ -13,31 +13,11 @@ from course.cards.page import CSS, table
 from course.cards.render import in_language
 from course.flags import GROUPS, SWITCHES, map_rows, module_of
 from course.i18n import pick, t
+from course.look import css
 from course.markup import code_block, inline, plain
 from course.portfolio.numbers import Numbers, numbers
 from course.questions import knowledge
 from course.questions.knowledge import Knowledge
-
-STYLE = (
-    CSS
-    + """
-.tbp.tbp-sheet{max-width:1080px}.tbp.tbp-sheet h3 code{font-size:1em;background:none;padding:0}
-.tbp-sheet .advice{columns:3 280px;column-gap:10px;margin:8px 0}
-.tbp-sheet .advice>section{border:1px solid var(--p-line);border-radius:10px;padding:8px 12px;margin:0 0 10px;break-inside:avoid}
-.tbp-sheet .advice h5{margin:0 0 4px;font-size:14px}.tbp-sheet .advice p{font-size:13px;margin:3px 0}
-.tbp-sheet pre{background:var(--p-fill);border-radius:8px;padding:6px 10px;margin:6px 0 0;overflow-x:auto;
-font-size:12px;line-height:1.45;color:inherit}
-.tbp-sheet pre code{background:none;padding:0}
-@media print{.tbp.tbp-sheet{border:0;max-width:none;padding:0;margin:0;font-size:8.5pt;line-height:1.35}
-.tbp.tbp-sheet table{font-size:7.2pt;margin:2px 0!important}.tbp.tbp-sheet h3,.tbp.tbp-sheet h4{margin:2px 0}
-.tbp.tbp-sheet details.names::details-content{display:none}.tbp.tbp-sheet tr{break-inside:avoid}
-.tbp.tbp-sheet th,.tbp.tbp-sheet td{padding:1.5px 8px 1.5px 0!important}.tbp.tbp-sheet small{font-size:6.8pt}
-.tbp.tbp-sheet code{background:none;padding:0}.tbp.tbp-sheet th code{white-space:normal}
-.tbp.tbp-sheet .advice{columns:3;column-gap:6px}.tbp.tbp-sheet .advice>section{padding:4px 7px;margin:0 0 6px}
-.tbp.tbp-sheet .advice h5{font-size:8.5pt}.tbp.tbp-sheet .advice p{font-size:7.2pt;margin:2px 0}
-.tbp.tbp-sheet pre{font-size:6.2pt;padding:3px 5px;white-space:pre-wrap}}
-"""
-)
 
 
 @dataclass(frozen=True)
@@ -153,7 +133,7 @@ def sheet_html(sheet: CheatSheet) -> str:
 
 def sheets_html(sheets: Iterable[CheatSheet]) -> str:
     """Sheets under one style."""
-    return f"<style>{STYLE}</style>" + "".join(map(sheet_html, sheets))
+    return f"<style>{css(CSS)}</style>" + "".join(map(sheet_html, sheets))
 
 
 def sheet_text(sheet: CheatSheet) -> str:

@@ -9,47 +9,17 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from course.flags import GROUPS, PLACES, SWITCHES, Switch, module_of, precision
 from course.flags.switch import DEPENDS
 from course.i18n import pick, t
 from course.lessons.l01_map.switch_map import PROPERTIES
+from course.look import css
 
 WIDTH, MARGIN, GAP, BETWEEN, COLUMNS = 1680, 40, 20, 14, 4
 COLUMN = (WIDTH - 2 * MARGIN - (COLUMNS - 1) * GAP) / COLUMNS
-SANS = (
-    'system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","PingFang SC","Hiragino Sans GB","Microsoft YaHei",'
-    '"Noto Sans CJK SC","Noto Sans SC","WenQuanYi Micro Hei",sans-serif'
-)
-MONO = 'ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono","Noto Sans CJK SC",monospace'
-LIGHT = (
-    "--o-bg:#fff;--o-fg:#1f2328;--o-soft:#57606a;--o-line:#c9ced6;--o-fill:#f5f7f9;--o-all:#3b3b3b;--o-gpu:#0069a6;"
-    "--o-apple:#a03a77;--o-cpu:#007555;--o-hot:#b34700"
-)
-DARK = (
-    "--o-bg:#16181c;--o-fg:#e6e9ed;--o-soft:#adb5bf;--o-line:#454c56;--o-fill:#22262c;--o-all:#cfcfcf;--o-gpu:#56b4e9;"
-    "--o-apple:#e396c1;--o-cpu:#2bc79a;--o-hot:#f0a04b"
-)
-DARK_PAGES = (
-    "[data-jp-theme-light=false]",
-    "html[theme=dark]",
-    "body.vscode-dark",
-    "body.vscode-high-contrast:not(.vscode-high-contrast-light)",
-)
-CSS = (
-    f"svg.tbo{{max-width:none!important;{LIGHT}}}"
-    + ",".join(f"{page} svg.tbo" for page in DARK_PAGES)
-    + f"{{{DARK}}}@media (prefers-color-scheme:dark){{svg.tbo:root{{{DARK}}}}}"
-    + f".tbo text{{font-family:{SANS};fill:var(--o-fg)}}.tbo .m{{font-family:{MONO}}}"
-    ".tbo .s{fill:var(--o-soft)}.tbo .b{font-weight:700}"
-    ".tbo .card{fill:var(--o-bg);stroke:var(--o-line)}.tbo .fill{fill:var(--o-fill);stroke:var(--o-line)}"
-    ".tbo .line{fill:none;stroke:var(--o-soft);stroke-width:1.6}"
-    ".tbo .blank{fill:var(--o-fill);stroke:var(--o-soft);stroke-dasharray:5 4}.tbo .tip{fill:var(--o-soft)}"
-    + "".join(
-        f".tbo .{name}{{fill:var(--o-{name})}}.tbo .e-{name}{{stroke:var(--o-{name})}}" for name in (*PLACES, "hot")
-    )
-)
-"""The style that the drawing carries: it follows the page it stands on, and alone it follows the system."""
+CSS = Path(__file__).with_name("poster.css")
 
 
 @dataclass(frozen=True)
@@ -208,11 +178,12 @@ def poster(way: Sequence[Stop] = (), blank: bool = False) -> str:
     _cards(sheet, blank)
     _tree(sheet, blank)
     _way(sheet, way)
+    style = html.escape(css(CSS), quote=False)
     title, words = t("Map of torch.backends", "torch.backends 全图"), described(blank)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tbo" role="img" viewBox="0 0 {WIDTH} {sheet.y:.0f}" width="{WIDTH}" '
-        f'height="{sheet.y:.0f}" lang="{t("en", "zh-Hans")}"><title>{title}</title><desc>{html.escape(words)}</desc><style>{CSS}</style>'
-        f'<rect width="{WIDTH}" height="{sheet.y:.0f}" fill="var(--o-bg)"/>{"".join(sheet.marks)}</svg>'
+        f'height="{sheet.y:.0f}" lang="{t("en", "zh-Hans")}"><title>{title}</title><desc>{html.escape(words)}</desc><style>{style}</style>'
+        f'<rect width="{WIDTH}" height="{sheet.y:.0f}" fill="var(--p-paper)"/>{"".join(sheet.marks)}</svg>'
     )
 
 
@@ -329,7 +300,7 @@ def _way(sheet: Sheet, way: Sequence[Stop]) -> None:
             sheet.marks.append(f'<circle cx="{x:.0f}" cy="{y:.0f}" r="15" class="{look}"/>')
             sheet.marks.append(
                 f'<text x="{x:.0f}" y="{y + 4:.0f}" font-size="12" class="m b" text-anchor="middle"'
-                f"{' style=' + chr(34) + 'fill:var(--o-bg)' + chr(34) if stop.state == 'done' else ''}>{html.escape(stop.number)}</text>"
+                f"{' style=' + chr(34) + 'fill:var(--p-paper)' + chr(34) if stop.state == 'done' else ''}>{html.escape(stop.number)}</text>"
             )
             sheet.words(x, y + 32, stop.question, 11.5, room - 14, "s", "middle")
     sheet.y = top + -(-len(way) // per_row) * 92 + 16

@@ -1,0 +1,1 @@
+"""Questions: the bank that reads them, variants, formulas, and the rules that check them. No torch, no widgets."""

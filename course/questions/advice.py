@@ -1,6 +1,6 @@
-"""Softer marks of a good question, for its author to weigh: hints that give the key away, texts too long.
+"""Advice for the author of a question: hints that give the key away, texts that are too long.
 
-``item_lint.lint`` finds faults and fails a build; what stands here is said and leaves the decision to a person.
+Faults found by ``item_lint.lint`` stop a build; advice is only printed, and the author decides.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _WORDS_OF_PYTHON = re.compile(r"^\s*(import|from|def|class|with|for|while|if) ",
 
 
 def advice(item: Item, others: Iterable[Item] = ()) -> list[Finding]:
-    """What the author of an item may want to look at again. others: items in which it might give itself away."""
+    """The advice on an item. others: items whose texts might give the answer away."""
     found = [*_lengths(item), *_exact(item), *_code(item), *_doubled(item)]
     return found + list(_revealed(item, others))
 
 
 def positions(items: Sequence[Item]) -> Finding | None:
-    """A finding where one position holds nearly half of the right options of a whole bank, else nothing."""
+    """A finding where nearly half of the right options of a bank are at the same position, else None."""
     places = Counter(
         item.options.index(item.option(item.correct[0])) for item in items if item.kind == "single" and item.correct
     )

@@ -1,8 +1,8 @@
 """The question bank: YAML files read into items when they are needed.
 
-Practice questions stand in ``items.yaml`` of their lesson's folder, checkpoint questions in ``checkpoint.yaml``
-and interview questions in ``interview.yaml`` beside it. A file is read when one of its items is first asked for, so a card
-appears at once however large the bank is.
+Practice questions are in ``items.yaml`` of their lesson's folder, checkpoint questions in ``checkpoint.yaml``
+and interview questions in ``interview.yaml``. A file is read when one of its items is first needed, so that a card
+appears at once, however large the bank is.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _lesson(path: Path) -> str:
 
 
 def _name(path: Path) -> str:
-    """A file as sentences name it: with its lesson's folder."""
+    """The name of a file for messages: with its lesson's folder."""
     return f"{path.parent.name}/{path.name}"
 
 
@@ -46,7 +46,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def _parse(entry: Any, path: Path) -> Item:
-    """The item of one entry; the name of its file says of which sort. Raises BankError."""
+    """The item of one entry; the file name says whether it is for practice, a checkpoint or the interview. Raises BankError."""
     if path.stem == "interview":
         return parse_spoken(entry, _name(path))
     return parse_item(entry, _name(path), path.stem == "checkpoint")
@@ -54,7 +54,7 @@ def _parse(entry: Any, path: Path) -> Item:
 
 @lru_cache(maxsize=256)
 def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:
-    """(items, faults) of one file; stamp (modification time, ns) makes an edited file be read again."""
+    """(items, faults) of one file. stamp: its modification time (ns), so that an edited file is read again."""
     raw, name = read_yaml(path), _name(path)
     if raw is not None and not isinstance(raw, list):
         return (), (f"{name}: must be a list of items, each starting with `- id:`.",)
@@ -76,7 +76,7 @@ def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ..
 
 @lru_cache(maxsize=8)
 def _read_beliefs(path: Path, stamp: int) -> dict[str, Text]:
-    """The content of one file of misconceptions; stamp as in `_read_items`. Every answer asks for them."""
+    """The content of one file of misconceptions; stamp as in `_read_items`. Cached, because every answer needs it."""
     return read_yaml(path) or {}
 
 
@@ -85,11 +85,11 @@ class Bank:
 
     def __init__(self, folder: Path | str | None = None) -> None:
         self.folder = Path(folder or FOLDER)
-        self._carried: dict[str, list[Item]] = {}
+        self._embedded: dict[str, list[Item]] = {}
 
-    def carry(self, lesson: str, items: list[Item]) -> None:
-        """From now on the questions of this checkpoint are these, which came with its notebook."""
-        self._carried[lesson] = items
+    def embed(self, lesson: str, items: list[Item]) -> None:
+        """Use these questions for this checkpoint from now on: those embedded in its notebook."""
+        self._embedded[lesson] = items
 
     def _files(self, name: str, start: str = "[0-9][0-9]") -> list[Path]:
         return sorted(self.folder.glob(f"l{start}_*/{name}.yaml"))
@@ -105,8 +105,8 @@ class Bank:
 
         Faulty items are left out.
         """
-        if checkpoint and lesson in self._carried:
-            return list(self._carried[lesson])
+        if checkpoint and lesson in self._embedded:
+            return list(self._embedded[lesson])
         return [
             item
             for path in self._files("checkpoint" if checkpoint else "items")
@@ -123,14 +123,14 @@ class Bank:
         return [_lesson(path) for path in self._files("items")]
 
     def faults(self) -> list[str]:
-        """A sentence for everything in the files that breaks the schema."""
+        """A sentence for each violation of the schema in the files."""
         return [fault for name in FILES for path in self._files(name) for fault in self._read(path)[1]]
 
     def get(self, item_id: str) -> Item | None:
-        """The item, of practice, a checkpoint or the interview, or None."""
+        """The item with this id (of practice, a checkpoint or the interview), or None."""
         start = str(item_id)[:2]
         name = {"-c-": "checkpoint", "-i-": "interview"}.get(str(item_id)[2:5], "items")
-        for item in (one for items in self._carried.values() for one in items):
+        for item in (one for items in self._embedded.values() for one in items):
             if item.id == item_id:
                 return item
         for path in self._files(name, start if start.isdigit() else "--"):
@@ -140,7 +140,7 @@ class Bank:
         return None
 
     def __getitem__(self, item_id: str) -> Item:
-        """The item. Raises UnknownItem with near ids, or BankError where its own file is at fault."""
+        """The item with this id. Raises UnknownItem with similar ids, or BankError where its file has a fault."""
         item = self.get(item_id)
         if item is not None:
             return item
@@ -164,10 +164,9 @@ def _unknown_sentence(item_id: str, known: list[str]) -> str:
 
 
 def load_bank(folder: Path | str | None = None, strict: bool = True) -> Bank:
-    """The bank of a folder (default: the course's), every file read and checked.
+    """Read and check all files of a folder (default: the course's) and return the bank.
 
-    Raises BankError with all faults, one a line, when strict. ``Bank(folder)`` opens it without reading
-    anything.
+    strict: raise BankError with all faults, one a line. ``Bank(folder)`` opens a bank without reading its files.
     """
     bank = Bank(folder)
     if strict and (faults := bank.faults()):

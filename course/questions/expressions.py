@@ -1,9 +1,9 @@
-"""Formulas in question files: a small grammar of their own, walked and computed, never run as Python.
+"""Compute the formulas in question files. They are parsed and computed here, never run as Python.
 
-Numbers, texts, lists, the names of drawn values, ``+ - * / // % **``, comparisons, ``and or not``, ``a if b else c``,
-``list[k]`` and the functions of ``FUNCTIONS``. Nothing else is understood, so a question file can compute a number and
-cannot do anything. The result of a formula is the same on every machine and in every version of Python that the
-course knows: whole numbers are exact, others are doubles.
+Allowed are numbers, texts, lists, the names of drawn values, ``+ - * / // % **``, comparisons, ``and or not``,
+``a if b else c``, ``list[k]`` and the functions of ``FUNCTIONS``; so a question file can compute a value but do nothing
+else. The result is the same on every machine and in every supported version of Python: whole numbers are exact, others are
+doubles.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from functools import lru_cache
 from typing import Any
 
 LONGEST = 400  # characters of one formula
-LARGEST = 10**18  # beyond it no answer to a question makes sense, and a power could take for ever
+LARGEST = 10**18  # larger results make no sense as an answer, and computing a power could take for ever
 LONGEST_LIST = 1000
 
 
 class FormulaError(ValueError):
-    """A formula that cannot be read or computed; the message names it and what was met."""
+    """A formula cannot be parsed or computed; the message names the formula and the fault."""
 
 
 def _distinct(values: Sequence[Any]) -> int:

@@ -1,4 +1,4 @@
-"""What a linter finds: one sentence for an author, with the rule that it breaks."""
+"""A fault found by a linter: one sentence for an author, with the rule that is broken."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 class Finding(str):
     """A sentence that ends with the code of its rule: ``05-one: option b has no why. [why-missing]``.
 
-    rule: a short code that stays when the sentence is written anew; ``text``: the sentence without it.
+    rule: a short code that stays the same when the sentence is reworded. ``text``: the sentence without it.
     """
 
     rule: str

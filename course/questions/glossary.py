@@ -1,6 +1,7 @@
-"""The words of the course: one plain sentence and one example each, in both languages, from ``glossary.yaml``.
+"""The glossary: one plain sentence and one example for each term, in both languages, from ``glossary.yaml``.
 
-A text of a lesson marks a term ``[[id]]``, or with words of its own ``[[id|words]]``; ``hover`` is what a notebook gets.
+A text of a lesson marks a term as ``[[id]]``, or with other words as ``[[id|words]]``. ``hover`` makes the HTML that a
+notebook gets in its place.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.S)
 
 @dataclass(frozen=True)
 class Term:
-    """One word. id: what a mark names. also: other names it goes by. lesson: where it is taught."""
+    """One term. id: as used in marks. also: its other names. lesson: where it is taught."""
 
     id: str
     term: Text
@@ -38,7 +39,7 @@ class Term:
     source: str = ""
 
     def names(self) -> Iterator[str]:
-        """Everything that ``find`` takes for it, in small letters."""
+        """All names by which ``find`` finds it, in lower case."""
         words = [self.term] if isinstance(self.term, str) else list(self.term.values())
         yield from (one.lower() for one in (self.id, self.id.replace("-", " "), *words, *self.also))
 
@@ -81,13 +82,13 @@ def _faults(identity: str, raw: Any, known: dict[str, Term]) -> Iterator[str]:
 
 
 def find(words: str, terms: dict[str, Term]) -> Term | None:
-    """The term of that id or name, in either language and any case, or None."""
+    """The term with this id or name, in either language, upper or lower case; None where there is none."""
     wanted = " ".join(str(words).lower().split())
     return next((one for one in terms.values() if wanted in one.names()), None)
 
 
 def near(words: str, terms: dict[str, Term], most: int = 3) -> list[str]:
-    """The ids of the terms whose names are most like the words."""
+    """The ids of the terms with the most similar names."""
     names = {name: one.id for one in terms.values() for name in one.names()}
     return list(dict.fromkeys(names[name] for name in nearest(str(words).lower(), names, most, 0.55)))
 
@@ -99,13 +100,13 @@ def marks(text: str) -> Iterator[re.Match[str]]:
 
 
 def replace_marks(text: str, shown: Callable[[re.Match[str]], str]) -> str:
-    """The text with every mark outside its code as ``shown`` gives it."""
+    """Replace every mark outside code by ``shown(mark)``; returns the text."""
     parts = _CODE.split(text)
     parts[::2] = [MARK.sub(shown, part) for part in parts[::2]]
     return "".join(parts)
 
 
 def hover(term: Term, words: str | None, code: str) -> str:
-    """HTML of a term in a notebook's text: the word, with its meaning on hover and the call that tells more."""
+    """The HTML of a term in a notebook: the word, with its meaning on hover and the call that tells more."""
     said = html.escape(f'{plain(pick(term.means, code))}  → what("{term.id}")', quote=True)
     return f'<abbr title="{said}">{html.escape(words or pick(term.term, code))}</abbr>'

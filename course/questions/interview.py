@@ -1,7 +1,8 @@
-"""Interview questions: said aloud, compared with an answer of 30 seconds and one of 3 minutes, rated against criteria.
+"""Interview questions: the learner answers aloud, compares with model answers of 30 seconds and 3 minutes, and rates the own
+answer by criteria.
 
-They stand in ``interview.yaml`` of a lesson's folder. Each is an ``Item`` whose options are the criteria, so that a rating is an
-answer like any other: the same log, the same schedule.
+They are in ``interview.yaml`` of a lesson's folder. Each is an ``Item`` whose options are the criteria, so that a rating is an
+answer like any other: same log, same schedule.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ MOST_WORDS = {"en": 90, "zh": 170}
 
 @dataclass(frozen=True)
 class Spoken(Item):
-    """One interview question. short: the answer of 30 seconds. full: that of 3 minutes, its points in order; the learner adds
-    an example and numbers of their own. options: the criteria, each right, and last "none of these".
+    """One interview question. short: the answer of 30 seconds. full: the points of the answer of 3 minutes, in order; learners
+    add an example and their own numbers. options: the criteria, each right, and as the last one "none of these".
     """
 
     short: Text = ""
@@ -48,7 +49,7 @@ SCHEMA = schema.object_of(
 
 
 def parse_spoken(raw: Mapping[str, Any], where: str) -> Spoken:
-    """The question of one YAML entry. Raises BankError, listing every fault with its field, when it breaks the schema."""
+    """The question of one YAML entry. Raises BankError with every fault and its field where it violates the schema."""
     name = raw.get("id", "?") if isinstance(raw, Mapping) else "?"
     faults = [
         f"{where}, item {name}, field {field or '(all)'}: {what}." for field, what in schema.violations(raw, SCHEMA)

@@ -1,4 +1,4 @@
-"""Craft rules of good questions, beyond the schema: ``lint(bank)`` gives one finding for each breach."""
+"""Rules for good questions, beyond the schema: ``lint(bank)`` returns a finding for each violation."""
 
 from __future__ import annotations
 
@@ -31,10 +31,7 @@ FREE_COUNT = ("00_start", "10_tuning_master", "11_bug_hunt", "15_review")  # set
 
 
 def lint(bank: Bank) -> list[Finding]:
-    """Every fault of the bank: schema first, then each item, then each lesson.
-
-    Empty when all is well.
-    """
+    """All faults of the bank: those of the schema, of each item, of each lesson. Empty if there are none."""
     found = [Finding("schema", fault) for fault in bank.faults()]
     known = bank.misconceptions()
     items = [*bank.items(), *(one for item in bank.items(checkpoint=True) for one in every(item))]
@@ -48,9 +45,9 @@ def lint(bank: Bank) -> list[Finding]:
 
 
 def lint_items(items: Iterable[Item], misconceptions: Mapping[str, Text], own: bool = False) -> list[Finding]:
-    """Faults of items seen one by one; also fit for checkpoint items with their key merged in.
+    """The faults of single items; checkpoint items need their key merged in first.
 
-    own: questions of an instructor's own, which may state a misconception as a sentence.
+    own: the items are an instructor's own, in which a misconception may be a sentence instead of an id.
     """
     found = []
     for item in items:
@@ -90,7 +87,7 @@ def _languages(item: Item) -> Iterator[Finding]:
 
 
 def language_faults(name: str, text: Text) -> Iterator[Finding]:
-    """What is wrong with a text in its two languages; name: what the sentences call it."""
+    """The faults of a text in its two languages. name: how the sentences name the text."""
     if isinstance(text, str):
         if _HAN.search(text) or re.search(r"[A-Za-z]{2,}", _CODE.sub("", text)):
             yield Finding("one-language", f"{name} is a sentence in one language only; write {{en: ..., zh: ...}}.")
@@ -105,7 +102,7 @@ def language_faults(name: str, text: Text) -> Iterator[Finding]:
 
 
 def _stem(item: Item) -> Iterator[Finding]:
-    """A stem that asks for what is not so must show it: the word in bold."""
+    """The fault of a stem whose negation ("not") is not in bold."""
     for code in LANGUAGES:
         stem = pick(item.stem, code)
         if _NEGATIVE[code].search(stem) and not _NEGATIVE[code].search(_BOLD.sub("", stem)):
@@ -162,7 +159,7 @@ def _length(text: Text, code: str) -> int:
 
 
 def _unknown(misconception: str | None, misconceptions: Mapping[str, Text], own: bool) -> bool:
-    """Whether it is no id of the list; own: a sentence is none, and needs none."""
+    """Whether a misconception is not in the list. own: a sentence instead of an id is allowed."""
     return (
         bool(misconception) and misconception not in misconceptions and not (own and not _ID.fullmatch(misconception))
     )
@@ -209,7 +206,7 @@ def _number(item: Item, misconceptions: Mapping[str, Text], own: bool) -> Iterat
 
 
 def lint_lesson(lesson: str, items: list[Item], checkpoint: bool = False) -> list[Finding]:
-    """Faults that show only over a whole lesson: number of items, share of why, spread of positions."""
+    """The faults of a lesson as a whole: number of items, share of questions that ask why, positions of the right options."""
     found = []
     what = "checkpoint" if checkpoint else "practice"
     least = LEAST_CHECKPOINT if checkpoint else LEAST_PRACTICE

@@ -1,6 +1,6 @@
-"""A question as data: items, options, numbers, and how a YAML entry becomes one.
+"""A question as data (``Item``), with its options and numbers, and how it is made from a YAML entry.
 
-Practice questions carry their key; checkpoint questions carry none, ``with_key`` merges one in.
+Practice questions contain their key; checkpoint questions do not, and ``with_key`` merges it in.
 """
 
 from __future__ import annotations
@@ -13,15 +13,13 @@ from typing import Any
 from course.i18n import Text
 from course.questions import schema, variants
 
-CHOICES = ("single", "multiple", "predict", "order")  # the kinds answered with option ids
-
 
 class BankError(ValueError):
-    """A question file that cannot be used; the message names file, item, field and the next step."""
+    """A question file cannot be used; the message names file, item, field and the next step."""
 
 
 class UnknownItem(LookupError):
-    """An item id that the bank does not have; the message suggests the nearest ids."""
+    """The bank has no item with this id; the message suggests similar ids."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -61,7 +59,7 @@ class Slider:
 class Option:
     """One option. correct is None where no key is known (checkpoint) or none exists (predict, order).
 
-    experiment: the one that separates this option from the truth; without it, that of the item.
+    experiment: the one that shows whether this option is true; without it, the item's experiment is used.
     """
 
     id: str
@@ -76,7 +74,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Trap:
-    """A tempting wrong number: low <= answer <= high, why it tempts, and the false belief it stands for, if it does."""
+    """A tempting wrong number: low <= answer <= high. why: why it is tempting; misconception: the false belief behind it, if any."""
 
     low: float
     high: float
@@ -98,11 +96,12 @@ class Number:
 
 @dataclass(frozen=True)
 class Item:
-    """One question. ``keyed`` says whether it can be marked; ``refutes`` names well-known claims it corrects; ``step`` is a
-    smaller question for the third wrong try.
+    """One question. ``keyed``: whether it can be marked; ``refutes``: well-known claims that it corrects; ``step``: a smaller
+    question for the third wrong try.
 
-    Of a question with variants (``course.questions.variants``) it is one of them: ``template`` is its entry as written, ``seed``
-    what this one was drawn from ("" for the standard variant), ``values`` what was drawn, ``key`` the id of its key.
+    For a question with variants (``course.questions.variants``) this is one variant: ``template`` is the entry as written,
+    ``seed`` what the values were drawn with ("" for the standard variant), ``values`` the drawn values, ``key`` the id of its
+    key.
     """
 
     id: str
@@ -151,7 +150,7 @@ class Item:
 
     @property
     def keyed(self) -> bool:
-        """Whether the item carries what marking needs."""
+        """Whether the item contains the key that marking needs."""
         if self.kind == "number":
             return self.number is not None and self.number.value is not None
         return bool(self.order) if self.kind == "order" else bool(self.correct)
@@ -176,9 +175,9 @@ def _slider(raw: Mapping[str, Any]) -> Slider:
 
 
 def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False, seed: str = "") -> Item:
-    """The Item of one YAML entry; of a question with variants the one that the seed draws.
+    """Make an Item from one YAML entry. seed: which variant, where the question has variants.
 
-    Raises BankError, listing every fault with its field, when it breaks the schema.
+    Raises BankError with every fault and its field where the entry violates the schema.
     """
     name = raw.get("id", "?") if isinstance(raw, Mapping) else "?"
     template, values, key = None, {}, name
@@ -212,8 +211,8 @@ def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False, see
 def _drawn(
     raw: Mapping[str, Any], where: str, checkpoint: bool, seed: str
 ) -> tuple[Mapping[str, Any], variants.Values, str]:
-    """(the entry filled in, the values drawn, the id of its key). Where the standard variant is asked for, all questions
-    that can stand in its place are read. Raises BankError.
+    """(the entry with values filled in, the drawn values, the id of its key). For the standard variant, all questions of
+    ``one_of`` are checked, too. Raises BankError.
     """
     name = f"{where}, item {raw.get('id', '?')}"
     found = list(variants.faults(raw, keyless=checkpoint))
@@ -230,13 +229,15 @@ def _drawn(
 
 
 def redrawn(item: Item, seed: str) -> Item:
-    """The variant of a question that the seed draws; an item without variants as it is. Its key is to be merged in anew."""
+    """Another variant of a question: the one drawn with ``seed``. Its key must be merged in again. An item without variants is
+    returned unchanged.
+    """
     return parse_item(item.template, item.lesson, item.checkpoint, seed) if item.template is not None else item
 
 
 def every(item: Item) -> list[Item]:
-    """All questions that can stand in the place of an item, each in its standard variant under its own id, without keys of
-    their own (those of a checkpoint): the item itself, or those of ``one_of``.
+    """All questions that a student may get in the place of an item: the item itself, or those of ``one_of``. Each in its standard
+    variant under its own id; those of a checkpoint without a key.
     """
     if item.template is None or "one_of" not in item.template:
         return [item]
@@ -244,7 +245,7 @@ def every(item: Item) -> list[Item]:
 
 
 def _contradictions(raw: Mapping[str, Any], checkpoint: bool) -> Iterator[str]:
-    """Faults that need two fields to see."""
+    """Faults that concern two fields together."""
     kind, ids = raw["kind"], [one["id"] for one in raw.get("options", ())]
     lesson = raw["lesson"]
     if raw["id"][:2] != lesson[:2]:

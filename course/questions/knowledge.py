@@ -1,6 +1,6 @@
-"""Knowledge cards: what one switch is, its default, how to set it, when it pays, when not; kept for good.
+"""Knowledge cards as data: what a switch is, its default, how to set it, when it pays, when not.
 
-They stand in ``knowledge.yaml`` of their lesson's folder. Text and pictures of them: ``knowledge_view``.
+They are in ``knowledge.yaml`` of their lesson's folder; ``course/cards/knowledge_view.py`` shows them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ ROWS: tuple[tuple[str, Text], ...] = (
 
 @dataclass(frozen=True)
 class Knowledge:
-    """One card. id: the switch it is about, such as ``cudnn.benchmark``, or words of its own, such as ``recipe.training``.
+    """One knowledge card. id: the switch it is about, such as ``cudnn.benchmark``, or another name, such as ``recipe.training``.
 
-    switches: names in the table of switches (course.flags). asks: the front; all below it: the back.
+    switches: names in the table of switches (course.flags). asks: the front. All fields below it: the back.
     """
 
     id: str
@@ -50,7 +50,7 @@ class Knowledge:
     nothing: Text = ""
 
     def rows(self) -> list[tuple[str, str]]:
-        """(name, text) of what the back says, in the language in use; what a card does not say is left out."""
+        """(name, text) for each field of the back that is not empty, in the language in use."""
         return [(pick(name), pick(getattr(self, field))) for field, name in ROWS if getattr(self, field)]
 
 
@@ -71,7 +71,7 @@ def files(folder: Path | None = None) -> list[Path]:
 
 
 def read(folder: Path | None = None) -> tuple[dict[str, Knowledge], list[str]]:
-    """(cards by id, in the order of the lessons; a sentence for every fault). A faulty card is left out."""
+    """(knowledge cards by id, in the order of the lessons; a sentence for each fault). A faulty card is left out."""
     found: dict[str, Knowledge] = {}
     faults: list[str] = []
     for path in files(folder):

@@ -1,8 +1,7 @@
 """The JSON Schema (draft 2020-12) of question files, and a small reader of it.
 
-The schemas are plain dicts, so any JSON Schema tool can use them. ``violations`` understands just the words
-used here, needs no package, and answers with sentences; the tests hold it together with the jsonschema
-package.
+The schemas are plain dicts, so any JSON Schema tool can use them. ``violations`` supports only the keywords
+used here, needs no package, and returns sentences; the tests compare it with the jsonschema package.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ def object_of(required: list[str], **properties: Any) -> dict[str, Any]:
 
 
 def _keyless(schema: dict[str, Any]) -> dict[str, Any]:
-    """Mark an object of a checkpoint question, so that a key written into it is named as what it is."""
+    """Mark an object of a checkpoint question, so that the message says "key" where somebody writes one into it."""
     return {**schema, "x-keyless": True}
 
 
@@ -146,7 +145,7 @@ def _is(value: Any, name: str) -> bool:
 
 
 def violations(value: Any, schema: dict[str, Any], where: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (field, sentence) for everything in ``value`` that breaks ``schema``; nothing when it fits."""
+    """Yield (field, sentence) for each violation of ``schema`` in ``value``; nothing if it fits."""
     if "anyOf" in schema:
         if all(list(violations(value, one, where)) for one in schema["anyOf"]):
             yield where, f"must be {schema['description']}"

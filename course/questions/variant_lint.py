@@ -1,6 +1,6 @@
-"""Every variant of a question looked at as if it were the only one, and all of them together.
+"""Check every variant of a question like a question of its own, and all variants together.
 
-A question with variants is one question written once and asked a hundred times: nobody reads them all, so this does.
+A question with variants is written once and asked in a hundred forms. No person reads all of them, so this check does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from course.questions.item_lint import lint_items
 from course.questions.items import BankError, Item, within
 
 SEEDS = 200
-WIDEST = 1.3  # a tolerance that accepts numbers so many times apart no longer asks for a number
+WIDEST = 1.3  # a tolerance may accept numbers at most so many times apart
 MOST_ALIKE = {
     "number": 0.25,
     "single": 0.45,
@@ -27,10 +27,11 @@ LEAST = 5  # different variants
 def lint_variants(
     make: Callable[[str], Item], beliefs: Mapping[str, Text], seeds: int = SEEDS, own: bool = False
 ) -> list[Finding]:
-    """What is wrong with the variants of one question, each finding once, with the values at which it shows first.
+    """The faults of the variants of one question, each once, with the values of the first variant that has it. Empty if there
+    are none.
 
-    make: seed -> the keyed item, "" for the standard one; beliefs: the known misconceptions; own: as ``lint_items`` takes it.
-    Empty when all is well.
+    make: function from a seed to the item with its key, "" for the standard one; beliefs: the known misconceptions; own: see
+    ``lint_items``.
     """
     found: dict[str, Finding] = {}
     seen: dict[str, Item] = {}
@@ -54,7 +55,7 @@ def _values(item: Item) -> str:
 
 
 def _number(item: Item) -> Iterator[Finding]:
-    """What a number needs beside the rules of every item."""
+    """The faults of a number item beyond the rules for all items."""
     number = item.number
     if number is None or number.value is None:
         return
@@ -82,7 +83,7 @@ def _together(items: list[Item]) -> Iterator[Finding]:
 
 
 def alike(items: Iterable[Item]) -> float:
-    """The share of pairs of different variants where the right answer of one is right for the other."""
+    """The share of pairs of variants in which the right answer to one is also right for the other."""
     pairs = list(combinations(items, 2))
     return sum(_copied(one, other) for one, other in pairs) / len(pairs) if pairs else 1.0
 

@@ -1,33 +1,33 @@
-"""Variants of a question: numbers drawn for each student, the words filled in, and the same again wherever it is repeated.
+"""Variants of a question: draw numbers for each student and fill them into the texts. The same student gets the same numbers
+everywhere.
 
-A question file declares what is drawn; nothing in it is run, its formulas are those of ``expressions``::
+A question file says what is drawn; it contains no code, and its formulas are those of ``expressions``::
 
     draw:                                  # name -> what it is drawn from
       channels: [16, 32, 64]               #   one of a list (numbers, texts, truth values, {en, zh})
       size: {from: 28, to: 56, step: 4}    #   one of a range, both ends included
       steps: {each: 5, of: [224, 192]}     #   a list, each entry drawn anew
       "samples, batch": [[1000, 64], [1200, 128]]   # several that belong together
-    where: ["samples % batch > 0"]         # what must hold; drawn again until it does
-    standard: {channels: 32, size: 28}     # the variant of everybody who has no paper (optional)
+    where: ["samples % batch > 0"]         # a condition; values are drawn again until it holds
+    standard: {channels: 32, size: 28}     # the variant for everybody without a paper (optional)
     stem: {en: "A layer of {{channels}} channels, {{samples:,}} images ..."}
 
-``{{name}}`` stands for a value, ``{{name:,}}`` for one in a format; a practice question, which carries its key, may also say
-``{{channels * 2}}``, ``let: {macs: "channels * size ** 2"}``, ``value: "macs"``, ``correct: "size > 30"``. A question that counts may not:
-the formulas of its key stand in keys.yaml, which learners do not get, so a learner's copy knows the values and no way to
-the answer. There ``correct`` may be ``{a: formula, b: formula}``.
+``{{name}}`` is replaced by a value, ``{{name:,}}`` by a formatted one. A practice question, which contains its key, may also have
+``{{channels * 2}}``, ``let: {macs: "channels * size ** 2"}``, ``value: "macs"``, ``correct: "size > 30"``. A question that counts
+may not: its formulas are in keys.yaml, which learners do not get, so a learner's copy contains the values but no
+formula for the answer. There ``correct`` may be ``{a: formula, b: formula}``.
 
-``show: 5`` of a question of kind multiple shows each student five of its options. An option keeps its letter, so the key, the
-logs and the report know it on every paper; ``shown`` holds the letters. The standard variant shows the first ones.
+``show: 5`` in a question of kind multiple shows each student five of its options. An option has the same letter on every
+paper, in the key, the logs and the report; ``shown`` holds the letters. The standard variant shows the first ones.
 
 ``one_of`` makes a question a place on the paper: each student gets one of the questions listed there, each of which may
-have ``draw``; its key is the entry of its own id, the answer and the mark carry the id of the place.
+have ``draw``. Its key is under its own id; the answer and the mark are under the id of the place.
 
-The seed. ``Paper(student, lesson, salt).seed(item)`` is SHA-256 of the four; the salt comes from the course's secret and
-stands in the released notebook. A choice is that hash modulo the number of choices: no random generator, so machine and
-version of Python play no part. Whoever has the notebook can work out what any classmate is asked, and can show a card of
-theirs; whoever hands in cannot choose the seed, because the grader takes the student from the submission and the salt
-from its own release. Without a salt (the notebooks of the repository, checkpoints released before there were variants)
-everybody has the ``standard`` variant.
+The seed: ``Paper(student, lesson, salt).seed(item)`` is the SHA-256 of the four. The salt is made from the course's secret and
+written into the released notebook. A choice is that hash modulo the number of choices; no random generator is used, so
+machine and version of Python make no difference. A student can find out which questions a classmate has, but cannot choose
+the seed of a submission: the grader takes the student from the submission's folder and the salt from its own release. Without a
+salt (the notebooks of the repository, checkpoints released before there were variants) everybody has the ``standard`` variant.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from course.questions.schema import TEMPLATE, violations
 Raw = Mapping[str, Any]
 Values = dict[str, Any]
 MARK = re.compile(r"\{\{(.+?)(?::([,.0-9+%efgd]+))?\}\}")
-OWN = ("draw", "where", "let", "standard", "show")  # fields of a template alone
+OWN = ("draw", "where", "let", "standard", "show")  # fields that only a question with variants has
 NUMBERS = ("value", "low", "high", "factor")  # fields that may be formulas, in a number and its traps
 OF_OPTIONS = ("correct", "why", "misconception")  # of a key
 UNTOUCHED = ("id", "lesson", "source", "verify")
@@ -55,13 +55,13 @@ LONGEST_STUDENT = 100
 
 
 class VariantError(ValueError):
-    """A question whose variants cannot be drawn; the message names the field and the next step."""
+    """The variants of a question cannot be drawn; the message names the field and the next step."""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """Whose questions of which checkpoint. salt: the release's, "" where there is none. questions: id -> the entry as it was
-    handed out, which the draw is made from where the question files have changed since.
+    """The paper of one student for one checkpoint. salt: of the release, "" where there is none. questions: id -> the entry as it
+    was released; values are drawn from it, also if the question files have changed since.
     """
 
     student: str
@@ -70,12 +70,12 @@ class Paper:
     questions: Mapping[str, Raw] = field(default_factory=dict, compare=False, repr=False)
 
     def seed(self, item: str) -> str:
-        """What the variant of one question is drawn from."""
+        """The seed that the variant of one question is drawn with."""
         return _digest(self.lesson, self.salt, same_student(self.student), item).hex()
 
 
 def same_student(student: str) -> str:
-    """A student's id as it counts for the seed: capitals, width and spaces around it make no difference."""
+    """A student's id in the form used for the seed: lower case, normal width, no spaces around it."""
     return unicodedata.normalize("NFKC", student).strip().casefold()[:LONGEST_STUDENT]
 
 
@@ -85,14 +85,14 @@ def is_template(raw: Raw) -> bool:
 
 
 def alternatives(raw: Raw) -> list[Raw]:
-    """The questions that can stand in this place, each under its own id: itself, or those of ``one_of``."""
+    """The questions that a student may get in this place, each under its own id: the question itself, or those of ``one_of``."""
     place = {name: raw[name] for name in ("lesson", "points") if name in raw}
     return [{**place, **one} for one in raw["one_of"]] if "one_of" in raw else [raw]
 
 
 def variant(raw: Raw, seed: str = "") -> tuple[dict[str, Any], Values, str]:
-    """(the question with everything filled in, the values drawn, the id its key stands under). seed: "" for the standard
-    variant. Raises VariantError.
+    """(the question with values filled in, the drawn values, the id of its key). seed: "" for the standard variant. Raises
+    VariantError.
     """
     chosen, seed_of = raw, seed
     if "one_of" in raw:
@@ -111,7 +111,7 @@ def variant(raw: Raw, seed: str = "") -> tuple[dict[str, Any], Values, str]:
 
 
 def key_of(key: Raw, values: Values) -> dict[str, Any]:
-    """The key of one variant: formulas computed, explanations filled in. Raises VariantError."""
+    """Compute the key of one variant: its formulas and its explanations with values filled in. Raises VariantError."""
     try:
         known = with_let(values, key.get("let", {}))
         made = {name: _filled(value, known, name) for name, value in key.items() if name not in OWN}
@@ -130,7 +130,7 @@ def key_of(key: Raw, values: Values) -> dict[str, Any]:
 
 
 def _with_beliefs(part: Any) -> Any:
-    """A key without the misconceptions that a formula left empty: the wrong way of thinking is none with these values."""
+    """Remove from a key the misconceptions whose formula gave "": with these values there is none."""
     if isinstance(part, list):
         return [_with_beliefs(one) for one in part]
     if not isinstance(part, Mapping):
@@ -143,14 +143,14 @@ def _with_beliefs(part: Any) -> Any:
 
 
 def _of_shown(value: Any, shown: list[str]) -> Any:
-    """The part of a key that concerns the options shown. value: a list of options, or a mapping from them."""
+    """The part of a key for the options that are shown. value: a list of options, or a mapping from options."""
     if isinstance(value, Mapping):
         return {one: what for one, what in value.items() if one in shown}
     return [one for one in value if one in shown]
 
 
 def drawn(raw: Raw, seed: str = "") -> Values:
-    """The values of one variant. Raises VariantError where nothing fits ``where``."""
+    """Draw the values of one variant. Raises VariantError where no values fulfil ``where``."""
     declared = raw.get("draw", {})
     standard = raw.get("standard", {}) if not seed else {}
     for attempt in range(TRIES):
@@ -170,7 +170,7 @@ def drawn(raw: Raw, seed: str = "") -> Values:
 
 
 def with_let(values: Values, formulas: Mapping[str, str]) -> Values:
-    """The values, and those computed from them in order. Raises FormulaError."""
+    """The values together with those computed from them by ``let``. Raises FormulaError."""
     known = dict(values)
     for name, formula in formulas.items():
         known[name] = compute(str(formula), known)
@@ -211,7 +211,7 @@ def _digest(*parts: str) -> bytes:
 
 
 def _filled(value: Any, known: Values, field: str, code: str = "en") -> Any:
-    """A part of a question with its marks replaced, and its formulas, where the field is a number or a key, computed."""
+    """A part of a question with its marks replaced; in a number or a key, also with its formulas computed."""
     if field in UNTOUCHED:
         return value
     if isinstance(value, str):
@@ -226,13 +226,13 @@ def _filled(value: Any, known: Values, field: str, code: str = "en") -> Any:
             for name, one in value.items()
         }
     if isinstance(value, list):
-        kept = field == "correct"  # a list of option ids
-        return value if kept else [_filled(one, known, field, code) for one in value]
+        is_correct = field == "correct"  # a list of option ids
+        return value if is_correct else [_filled(one, known, field, code) for one in value]
     return value
 
 
 def _words(value: Any, form: str | None, code: str) -> str:
-    """A value as it stands in a text."""
+    """A value as it is written in a text."""
     if isinstance(value, Mapping):
         return str(value[code])
     if isinstance(value, list):
@@ -249,9 +249,9 @@ def _words(value: Any, form: str | None, code: str) -> str:
 
 
 def faults(raw: Raw, keyless: bool) -> Iterator[str]:
-    """Everything wrong with what a question declares to draw, as sentences starting with the field.
+    """The faults in what a question says about drawing values, as sentences that start with the field.
 
-    keyless: a question that counts, whose texts name values and hold no formula.
+    keyless: the question counts, so its texts may contain names of values but no formula.
     """
     own = {name: raw[name] for name in TEMPLATE["properties"] if name in raw}
     wrong = [f"field {field}: {what}" for field, what in violations(own, TEMPLATE)]

@@ -1,4 +1,4 @@
-"""Running the snippet of an item that computes its key, without leaving a trace, and not for ever."""
+"""Run the snippet of an item that computes its key. Its side effects are undone, and its time is limited."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ LIMIT_S = 60.0
 
 
 class Verification(NamedTuple):
-    """Whether the computed result agrees with the key; ``message`` says what was computed and what the key
-    says.
-    """
+    """Whether the computed result agrees with the key. message: the computed result and the key in a sentence."""
 
     ok: bool
     message: str
@@ -28,27 +26,27 @@ class Verification(NamedTuple):
 
 
 class _TooLong(BaseException):
-    """The time is up; no Exception, so that a snippet's own ``except Exception`` cannot hold it up."""
+    """The time is up. Not an Exception, so that ``except Exception`` in a snippet does not catch it."""
 
 
 def run_verify(
     item: Item, around: Callable[[], AbstractContextManager[Any]] = nullcontext, limit_s: float = LIMIT_S
 ) -> Verification:
-    """Execute ``item.verify`` in a namespace of its own (this process), which holds the values drawn for a variant, and
-    compare its ``result`` with the key.
+    """Execute ``item.verify`` in this process and compare its variable ``result`` with the key. Its variables are the values
+    drawn for a variant.
 
-    around: what else is to be put back afterwards, such as ``course.experiment.base.restored`` for the
-    switches, threads and random state of torch; environment, working folder, ``random`` and numpy's state are
-    put back in any case. limit_s: seconds, then the snippet is cut (in the main thread, where the system has
-    timers; a call that never returns to Python cannot be cut). Never raises: a snippet that fails, is cut or
-    leaves no ``result`` is a Verification that is not ok. Ctrl-C passes.
+    around: a context manager that restores more state afterwards, such as ``course.experiment.base.restored`` for the
+    switches, threads and random state of torch. Environment, working folder, ``random`` and numpy's random state are
+    always restored. limit_s: seconds after which the snippet is stopped (in the main thread, where the system has
+    timers; a call that never returns to Python cannot be stopped). Never raises, except for Ctrl-C: for a snippet that fails,
+    is stopped or leaves no ``result``, the Verification is not ok.
     """
     if not item.verify:
         return Verification(False, f"{item.id} has no verify snippet.")
     space: dict[str, Any] = {"__name__": f"verify_{item.id.replace('-', '_')}", **copy.deepcopy(dict(item.values))}
     what = f"The verify snippet of {item.id}"
     try:
-        with around(), _kept(), _limit(limit_s):
+        with around(), _preserved(), _limit(limit_s):
             exec(compile(item.verify, f"<verify of {item.id}>", "exec"), space)
     except _TooLong:
         return Verification(False, f"{what} was cut after {limit_s:g} s; make it shorter.")
@@ -64,8 +62,8 @@ def run_verify(
 
 
 @contextmanager
-def _kept() -> Iterator[None]:
-    """Put back environment, working folder, import path and random states."""
+def _preserved() -> Iterator[None]:
+    """Restore environment, working folder, import path and random states after the block."""
     environment, folder, path, rng = dict(os.environ), os.getcwd(), list(sys.path), random.getstate()
     numpy = sys.modules.get("numpy")
     numpy_state = numpy.random.get_state() if numpy else None

@@ -1,4 +1,4 @@
-"""Words about a question that cards and text share: what it is, what to do, how to answer by typing."""
+"""Words about a question for cards and their text twins: what it is, what to do, how to answer by typing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAIR = both("Only one of these two:", "下面两行只选一行：")
 
 
 def reason_alone(because: str) -> str:
-    """The learner's reason without a "because" of its own, to stand after one."""
+    """The learner's reason without a leading "because", so that it can follow one."""
     return re.sub(r"^(because|因为)[\s,，:：…]*", "", because, flags=re.I)
 
 
@@ -44,20 +44,20 @@ def title_words(item: Item) -> str:
 
 
 def recorded_words() -> str:
-    """What a checkpoint card says of an answer that stands on the sheet."""
+    """The words of a checkpoint card for an answer that is recorded on the sheet."""
     return t("✓ Recorded earlier. You can change it until you hand in.", "✓ 之前已记录，交卷前都可以修改。")
 
 
-def unrecorded_words(kept: str) -> str:
-    """What it says once something else is chosen. kept: the answer on the sheet."""
+def unrecorded_words(recorded: str) -> str:
+    """The words once another option is chosen and not recorded yet. recorded: the answer on the sheet."""
     return t(
-        f"○ This change is not recorded yet; your sheet holds: {kept}. Press one of the three buttons to record it.",
-        f"○ 这个改动还没有记录，答题卡上仍是：{kept}。点上面三个按钮之一即可记录。",
+        f"○ This change is not recorded yet; your sheet holds: {recorded}. Press one of the three buttons to record it.",
+        f"○ 这个改动还没有记录，答题卡上仍是：{recorded}。点上面三个按钮之一即可记录。",
     )
 
 
 def option_words(option: Option) -> str:
-    """An option in plain words, with its drawing described."""
+    """An option in words, with a description of its drawing."""
     words = plain(pick(option.text))
     if option.plot is None:
         return words
@@ -65,7 +65,7 @@ def option_words(option: Option) -> str:
 
 
 def call_text(item: Item) -> str:
-    """The call that answers this item without a widget. It names no real option: an example must not hint."""
+    """The call that answers this item without a widget. Its example is no real option, so that it gives no hint."""
     letter, number = t('"LETTER"', '"字母"'), t("NUMBER", "数字")
     if item.numeric:
         return f'answer("{item.id}", {number})'
@@ -74,7 +74,7 @@ def call_text(item: Item) -> str:
 
 
 def pairs(item: Item) -> list[tuple[str, ...]]:
-    """The option ids in the order shown: alone, or a distractor and the line that it tempts in place of."""
+    """The option ids in the order shown: each alone, or together with the wrong line that looks like it."""
     partner = {one.pairs_with: one.id for one in item.options if one.pairs_with}
     groups: list[tuple[str, ...]] = []
     done: set[str] = set()

@@ -14,9 +14,15 @@ TINY = 1e-12
 """Stands in for a time of 0, so that nothing is divided by it."""
 NEAR = 4
 """A layer is limited by overhead if that exceeds what its roof asks for and is 1 / NEAR of its time at least."""
-ENOUGH = 6
-"""Samples from which on a median has a 95 % interval: with fewer no range is shown, no layer named, no roof raised."""
+ENOUGH = stats.FEWEST_ROUNDS
+"""Samples from which on a median has an interval: with fewer no range is shown, no layer named, no roof raised."""
 BOUNDS = ("compute", "memory", "overhead")
+
+
+def ends(values: Sequence[float], value: float) -> tuple[float, float]:
+    """The ends of the 95 % interval of the median of `values`; twice `value` where they carry none."""
+    found = stats.interval_or_none(values)
+    return (found.low, found.high) if found else (value, value)
 
 
 @dataclass(frozen=True)
@@ -49,11 +55,8 @@ class Layer:
 
     @cached_property
     def interval_ms(self) -> tuple[float, float]:
-        """95 % interval of the median within this run; the whole range where there are under six samples."""
-        if not self.samples_ms:
-            return self.time_ms, self.time_ms
-        found = stats.median_interval(self.samples_ms)
-        return found.low, found.high
+        """95 % interval of the median within this run; twice the median where the samples carry none."""
+        return ends(self.samples_ms, self.time_ms)
 
     @property
     def intensity(self) -> float:
@@ -122,7 +125,8 @@ class Layer:
 
     def row(self) -> dict[str, Any]:
         """The layer as plain data."""
-        (low, high), shares = self.interval_ms, self.share_interval or (None, None)
+        (low, high), sure = self.interval_ms, len(self.samples_ms) >= ENOUGH
+        shares = sure and self.share_interval or (None, None)
         return {
             "layer": self.name,
             "kind": self.kind,
@@ -134,8 +138,8 @@ class Layer:
             "bytes": self.moved,
             "flops_per_byte": self.intensity,
             "time_ms": self.time_ms,
-            "low_ms": low,
-            "high_ms": high,
+            "low_ms": low if sure else None,
+            "high_ms": high if sure else None,
             "flops_per_s": self.flops_per_s,
             "bytes_per_s": self.bytes_per_s,
             "roof_flops_per_s": self.roof,
@@ -175,15 +179,13 @@ class Alike:
 
     @property
     def interval_ms(self) -> tuple[float, float]:
-        """95 % interval of its median."""
-        found = stats.median_interval(self.rounds_ms or [self.time_ms])
-        return found.low, found.high
+        """95 % interval of its median; twice the median where the rounds carry none."""
+        return ends(self.rounds_ms, self.time_ms)
 
     def over(self, other: Alike) -> tuple[float, float]:
         """95 % interval of its time / the other's, round by round: what slows a whole round down is not in it."""
         ratios = [one / max(two, TINY) for one, two in zip(self.rounds_ms, other.rounds_ms, strict=False)]
-        found = stats.median_interval(ratios or [self.time_ms / max(other.time_ms, TINY)])
-        return found.low, found.high
+        return ends(ratios, stats.median(ratios) if ratios else self.time_ms / max(other.time_ms, TINY))
 
     def part_of(self, every: Alike) -> tuple[float, float, float]:
         """Median of its time / the other's, round by round, and the 95 % interval of that median."""

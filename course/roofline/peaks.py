@@ -18,7 +18,7 @@ import torch
 
 from course import machine
 from course.i18n import t
-from course.roofline import keep, probes
+from course.roofline import probes, stored_peaks
 from course.roofline.roof import Peaks, from_rates
 from course.roofline.stopwatch import watch_for
 from course.roofline.words import RooflineError, enough_memory
@@ -79,16 +79,16 @@ def peaks(
             "precision": matmul_precision(clock.device),
         }
         about = _passport(clock.device)
-        kept, notes = keep.find(asked, about)
-        if kept is not None and not refresh:
-            return Peaks(**kept, machine=about, notes=notes)
+        stored, notes = stored_peaks.find(asked, about)
+        if stored is not None and not refresh:
+            return Peaks(**stored, machine=about, notes=notes)
         work, traffic = _measured(clock, dtype, max_time)
     found = from_rates(
         work.rate, traffic.rate, machine=about, created=_now(), work_by=work.name, traffic_by=traffic.name, **asked
     )
     got = min(work.got, traffic.got)
     more = (
-        keep.add(found)
+        stored_peaks.add(found)
         if got >= QUIET
         else (
             t(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from course.figures.wrap import Sentence, wrap
 from course.i18n import t
 from course.roofline.layer import BOUNDS, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
@@ -22,7 +23,7 @@ STRIP = 0.13
 def draw(
     points: Sequence[Layer],
     roof: Peaks,
-    title: str,
+    title: Sentence,
     ax: Any = None,
     *,
     named: Alike | None = None,
@@ -39,8 +40,6 @@ def draw(
 
         return own_figure(lambda axes: draw(points, roof, title, axes, named=named), (7.4, 5.0), dark)
     from matplotlib.transforms import ScaledTranslation
-
-    from course.figures.wrap import wrap
 
     shown = [layer for layer in points if layer.moved]
     frame = _Frame(shown, roof)

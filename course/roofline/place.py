@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from course.flops import CountError, FlopCount, count
-from course.generators import generators_kept
+from course.generators import generators_preserved
 from course.i18n import t
 from course.roofline import validation
 from course.roofline.copies import copied, copied_model
@@ -148,7 +148,7 @@ class _Run:
         self.bar, self.began = progress(self.max_time, t("placing the layers", "逐层测量")), self.clock.now()
         try:
             with (
-                generators_kept(self.device),
+                generators_preserved(self.device),
                 torch.set_grad_enabled(self.counted.training),
                 interrupts_propagate(),
                 hidden_prints() as printed,

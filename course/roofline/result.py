@@ -159,7 +159,7 @@ class Roofline:
         """The log-log roofline with the layers as points, sized by time; returns the matplotlib Axes."""
         from course.roofline.picture import draw
 
-        return draw(self.points, self.peaks, self.sentence(), ax, named=self.named, dark=dark)
+        return draw(self.points, self.peaks, self.sentence, ax, named=self.named, dark=dark)
 
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""

@@ -1,4 +1,4 @@
-"""Timing that holds up: `compare` for "which is faster?", `measure` for "how long?", `compare_over` for "from where on?".
+"""Timing that holds up: `compare` for "which is faster?", `measure` for "how long?".
 
 >>> from course.timing import compare, measure
 >>> compare({"plain": f, "tuned": g}, baseline="plain")     # doctest: +SKIP
@@ -13,10 +13,9 @@ from __future__ import annotations
 from course.timing.clock import clock_for
 from course.timing.comparing import compare
 from course.timing.faults import count_faults
-from course.timing.grid import Grid, compare_over
 from course.timing.history import Change, Saved, against, load
 from course.timing.measuring import measure
-from course.timing.render import too_few
+from course.timing.render import bracketed, too_few
 from course.timing.results import Comparison, Measurement, Paired
 from course.timing.stats import enough, interval_or_none
 from course.timing.validation import TimingError, interrupts_propagate
@@ -25,15 +24,14 @@ from course.units import format_ms
 __all__ = [
     "Change",
     "Comparison",
-    "Grid",
     "Measurement",
     "Paired",
     "Saved",
     "TimingError",
     "against",
+    "bracketed",
     "clock_for",
     "compare",
-    "compare_over",
     "count_faults",
     "enough",
     "format_ms",

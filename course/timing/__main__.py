@@ -34,7 +34,8 @@ LONGEST_NAME = 40
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     options = _parser().parse_args(arguments)
-    set_language(options.language)
+    if options.language:
+        set_language(options.language)
     try:
         result = _measured(options)
         change = against(options.against, result) if options.against else None
@@ -84,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="the rows as JSON, to a file or (alone) instead of the text",
     )
-    add("--language", choices=LANGUAGES, default="en")
+    add("--language", choices=LANGUAGES, help="default: the one chosen last, else English")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""Yardsticks: small fixed jobs timed beside the learner's function on the same device."""
+"""Reference ops: small fixed jobs that are timed beside the learner's function on the same device."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def require_choice(choice: str | Callable[[], Any] | None) -> None:
 def reference_op(
     choice: str | Callable[[], Any] | None, device: str, parallel: bool
 ) -> tuple[str, Callable[[], Any]] | None:
-    """Name and function of the calibration op; None when none is wanted.
+    """(name, function) of the reference op; None if none is wanted.
 
     calls: product of two 16 x 16 float32 matrices, so little work that one thread does it. compute: 192 x
     192, on all threads torch may use. memory: copy of 1 Mi float32 (4 MiB), on all threads too. python:
@@ -69,7 +69,7 @@ def _second(first: Any, second: Any) -> Any:
 
 
 def _plain_python() -> None:
-    """A mixture, for a loop of one kind of instruction changes its speed with its place in memory."""
+    """A mixture of operations: the speed of a loop with one kind of instruction depends on its place in memory."""
     key, table, items = "a", {"a": 1}, (1, 2, 3)
     for _ in itertools.repeat(None, 300):
         _second(items, table)

@@ -1,9 +1,9 @@
-"""Whether a timed function changes what it takes from outside: then every call finds other inputs than the first one did.
+"""Find out whether a timed function changes its own inputs, so that later calls have other inputs than the first one.
 
-Looked at: lists, dicts, sets, deques, byte arrays, numpy arrays and tensors that a function closes over, names as a global,
-has as an argument of `functools.partial` or as the object of a method. A container counts where any call changes it. An array
-counts where a later call changes it again, or a call only puts its values into another order: an `out=` that the first call
-fills is no input.
+Checked are lists, dicts, sets, deques, byte arrays, numpy arrays and tensors in a function's closure and globals, in the
+arguments of `functools.partial`, and the object of a method. A container is reported if any call changes it. An array is
+reported if a later call changes it again, or if a call only reorders its values: an `out=` array that the first call fills
+is no input.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 @contextlib.contextmanager
 def changes(f: Callable[..., Any], found: list[str], again: bool = False) -> Iterator[None]:
-    """Put the names of what `f` takes from outside and the calls inside the block change into `found`.
+    """Add to `found` the names of the inputs of `f` that the calls inside the block change.
 
-    again: `f` was called before, so an array that changes now is no output that was only filled once.
+    again: `f` was called before, so an array that changes now is not just an output that the first call fills.
     """
     inputs = _inputs(f)
     before = {name: _values(value) for name, value in inputs.items()}
@@ -54,7 +54,7 @@ def notes(changed: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _inputs(f: Any) -> dict[str, Any]:
-    """What `f` takes from outside, by name."""
+    """The inputs of `f` that are no arguments: name -> object."""
     found: dict[str, Any] = {}
     if isinstance(f, functools.partial):
         found = {f"argument {at}": value for at, value in enumerate(f.args, start=1)} | dict(f.keywords)
@@ -78,7 +78,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _values(value: Any) -> tuple[list[Any], list[float]]:
-    """Sampled values, to be compared with those of a later moment, and sums of all that do not depend on their order."""
+    """(sampled values, to compare with later ones; sums over all values, which do not depend on their order)."""
     if not isinstance(value, CONTAINERS):
         try:
             return _array_values(value)
@@ -100,5 +100,5 @@ def _array_values(value: Any) -> tuple[list[Any], list[float]]:
 
 
 def _reordered(then: list[float], now: list[float]) -> bool:
-    """Whether the sums of an array stayed: the same values in another order."""
+    """Whether the sums of an array are the same: then it has the same values in another order."""
     return bool(then) and all(math.isclose(a, b, rel_tol=1e-4) for a, b in zip(then, now, strict=True))

@@ -100,7 +100,7 @@ def _fenced_ns(
     fence: Callable[[], None],
     now: Callable[[], int] = time.perf_counter_ns,
 ) -> int:
-    """The same with the wait for the devices inside the time."""
+    """The same, with the wait for the devices included in the time."""
     start = now()
     for _ in repeats:
         f()
@@ -266,7 +266,9 @@ def _event_maker(device: str) -> Callable[[], Any]:
 
 
 def _stream_of(device: str) -> Callable[[], Any] | None:
-    """Gives the current stream of "cuda:1": without it a mark would go to the device in use. None for "cuda"."""
+    """A function that returns the current stream of a device such as "cuda:1", because a mark would otherwise go to the device in
+    use. None for "cuda".
+    """
     import torch
 
     kind, _, index = device.partition(":")
@@ -274,7 +276,7 @@ def _stream_of(device: str) -> Callable[[], Any] | None:
 
 
 def _flusher(device: str) -> Callable[[], Any]:
-    """Writes a buffer of twice the last-level cache of `device` (64 MiB where its size is unknown)."""
+    """A function that writes a buffer of twice the last-level cache of `device` (64 MiB where its size is unknown)."""
     import torch
 
     size = 0
@@ -352,7 +354,7 @@ def with_setup(clock: Clock, setup: Callable[[], Any] | None) -> Clock:
 
 
 def somebody_watches() -> bool:
-    """Whether a progress bar has a reader: a terminal or a notebook, not a log file or a service."""
+    """Whether somebody can see a progress bar: in a terminal or a notebook, not in a log file."""
     if sys.stderr is None:
         return False
     return "ipykernel" in sys.modules or sys.stderr.isatty()
@@ -374,6 +376,6 @@ def progress(budget_s: float, title: str) -> Any:
 
 
 def end_progress(bar: Any) -> None:
-    """Take the bar away. Being done before the time is out is no failure, so it must not stay there in red."""
+    """Remove the bar. If it is done early, the bar would otherwise stay in red, as after a failure."""
     bar.total = bar.n
     bar.close()

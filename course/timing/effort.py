@@ -1,4 +1,4 @@
-"""What a measurement costs and takes: threads at work, the timer's own overhead."""
+"""How many threads work during a measurement, and the timer's own overhead."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def crowded_note(busy: float) -> str:
 
 
 class Effort:
-    """CPU threads at work between two moments of one process: `busy()` right after what `Effort()` was before.
+    """How many CPU threads work between two moments: make an `Effort()`, run the code, call `busy()`.
 
     Time of all threads / time of the calling one: 1.0 for work in one thread, about n for an operator on n
     threads (OpenMP threads that wait by spinning count as working). Load from other programs does not enter.

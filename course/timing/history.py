@@ -1,4 +1,4 @@
-"""Today against the file of last week: a saved result beside a new one, the machine's passport checked."""
+"""Compare a new result with a saved one, and check that both are from the same machine."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import Any
 from course.i18n import t
 from course.machine import passport
 from course.timing import store
-from course.timing.grid import Grid
 from course.timing.render import card, table
 from course.timing.results import Comparison, Measurement, Paired
 from course.timing.sentences import interval, short_verdict
 from course.timing.stats import TOTAL_ERROR, change_interval, decide, geometric_mean
 from course.timing.validation import TimingError, require_name
 
-Result = Measurement | Comparison | Grid
-KINDS: Mapping[str, Any] = {"Measurement": Measurement, "Comparison": Comparison, "Grid": Grid}
+Result = Measurement | Comparison
+KINDS: Mapping[str, Any] = {"Measurement": Measurement, "Comparison": Comparison}
 MACHINE = ("device", "device_name", "capability", "cpu", "cores", "arch")
 """Where the passports differ in one of these, the machine is another one: no verdict."""
 INSTALLED = ("torch", "cuda", "hip", "cudnn", "onednn", "mkl", "driver", "cpu_capability", "threads", "os", "python")
@@ -27,7 +26,7 @@ INSTALLED = ("torch", "cuda", "hip", "cudnn", "onednn", "mkl", "driver", "cpu_ca
 
 @dataclass(frozen=True)
 class Saved:
-    """A result from a file, with the passport of its machine and the moment (UTC, ISO 8601) it was saved."""
+    """A result from a file, with the passport of its machine and the time (UTC, ISO 8601) when it was saved."""
 
     result: Result
     machine: dict[str, Any]
@@ -35,7 +34,7 @@ class Saved:
 
 
 def load(path: str | os.PathLike[str]) -> Saved:
-    """The result that `result.save(path)` wrote. Raises TimingError for any other file."""
+    """Read a result that `result.save(path)` wrote. Raises TimingError for any other file."""
     content = store.read(path)
     try:
         return Saved(KINDS[content["kind"]].from_plain(content["result"]), dict(content["machine"]), content["created"])
@@ -50,10 +49,11 @@ def load(path: str | os.PathLike[str]) -> Saved:
 
 @dataclass(frozen=True)
 class Change:
-    """Now against then: pairs name -> Paired (ratio = now / then, below 1: faster now), also as change["name"].
+    """The comparison of a new and an older result. pairs: name -> Paired (ratio = now / then, below 1: faster now), also
+    change["name"].
 
-    created: when the older one was saved. machine: passport key -> (then, now) where they differ. notes: what speaks
-    against a verdict or may explain one.
+    created: when the older one was saved. machine: passport key -> (then, now) where they differ. notes: reasons why a verdict
+    may be wrong, or what may explain it.
     """
 
     pairs: dict[str, Paired]
@@ -95,7 +95,7 @@ class Change:
         """Each value of today over the mean of then, with intervals; see `course.figures.paired_plot`."""
         from course.figures.timing import paired_plot
 
-        return paired_plot(self.rows(), self.sentence(), ax, dark)
+        return paired_plot(self.rows(), self.sentence, ax, dark)
 
     def __str__(self) -> str:
         lines = [self.sentence()]
@@ -116,9 +116,9 @@ class Change:
 def against(
     then: str | os.PathLike[str] | Saved, now: str | os.PathLike[str] | Saved | Result, gate: float = 0.02
 ) -> Change:
-    """What changed since `then` (a file or what `load` gave) in `now` (the same, or a new result of this machine).
+    """Compare `now` (a new result, a file or a `Saved`) with `then` (a file or a `Saved`).
 
-    Measurements: times, or where both have one the times relative to the calibration op. Comparisons and grids: the
+    Measurements: times, or where both have one the times relative to the calibration op. Comparisons: the
     ratio of each candidate to its baseline. A verdict needs several processes on both sides (measure(...,
     processes=5), compare(..., fresh_process=True)), because one process says nothing about the next, and the same
     machine by its passport. faster, slower: the 95 % interval (Welch's t on logarithms) excludes 1 and the ratio is
@@ -155,9 +155,8 @@ def against(
 
 
 def _setting(result: Result) -> tuple[Any, ...]:
-    """Where and how it was measured: results of different settings are not one thing that changed."""
-    first = result.cells[0][1] if isinstance(result, Grid) else result
-    return first.device, first.clock, first.cache
+    """Where and how a result was measured. Results with different settings cannot be compared."""
+    return result.device, result.clock, result.cache
 
 
 def _values(old: Result, new: Result) -> tuple[Any, list[str]]:
@@ -172,12 +171,6 @@ def _values(old: Result, new: Result) -> tuple[Any, list[str]]:
 
 def _ratios(result: Any) -> dict[str, Sequence[float]]:
     """Label -> the ratio of each pair of processes; of a single process, its one."""
-    if isinstance(result, Grid):
-        return {
-            f"{label} ({', '.join(f'{k}={v}' for k, v in point.items())})": values
-            for point, cell in result.cells
-            for label, values in _ratios(cell).items()
-        }
     return {f"{p.name} / {p.baseline}": p.ratios if p.processes else (p.ratio,) for p in result.pairs.values()}
 
 

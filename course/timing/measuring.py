@@ -84,8 +84,7 @@ def measure(
 def _name_of(f: Any) -> str:
     if isinstance(f, str):
         return f.partition(":")[2] or f
-    name = getattr(f, "__name__", type(f).__name__)
-    return t("the function", "该函数") if name == "<lambda>" else str(name)
+    return str(getattr(f, "__name__", type(f).__name__)).strip("<>")  # "<lambda>" is told as lambda
 
 
 class _Run:

@@ -1,4 +1,4 @@
-"""Results on the screen: lines of text and HTML around the sentence; what few need is one fold, or `.details()`, away."""
+"""Show results as text and HTML: the sentence first, and the rest in a fold or in `.details()`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""CPU time beside wall time: where other programs take the processor away in most rounds, and when it may count.
+"""Use CPU time instead of wall time where other programs take the processor away in most rounds.
 
-CPU time misses all waiting (sleep, files, locks, other threads and processes, accelerators), so it counts only for work
-that one thread does without ever waiting of its own accord. Linux alone tells what is needed.
+CPU time does not include waiting (for sleep, files, locks, other threads and processes, accelerators), so it is used only for
+work that one thread does without waiting. Only Linux gives the numbers that are needed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Watch:
         self.total += 1
 
     def says_cpu(self) -> bool:
-        """Whether CPU time counts: preempted in most rounds, one thread at work, nothing waited."""
+        """Whether CPU time is to be used: other programs took the processor in most rounds, one thread worked, and it never waited."""
         own, whole = time.thread_time() - self._own, time.process_time() - self._all
         alone = whole - own <= ALLOWED * own
         return self.preempted > MOST * self.total and alone and self.waited <= ALLOWED * self.total

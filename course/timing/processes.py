@@ -1,4 +1,4 @@
-"""The process as the unit: several new ones for each candidate, and an interval over processes.
+"""Compare or measure in several new processes; the interval is one over processes.
 
 Equal code differs from process to process (hash seed, where code and memory lie: T. Mytkowicz et al., "Producing wrong
 data without doing anything obviously wrong!", ASPLOS 2009) by more than the interval within one pair of processes.
@@ -65,7 +65,7 @@ class Replicates:
         return self._result(self.now() - began)
 
     def _one_set(self) -> None:
-        """A new process for each candidate, started in random order; one ratio each comes of it."""
+        """Start a new process for each candidate, in random order, and add one ratio for each."""
         names = list(self.names)
         self.plan.order.shuffle(names)
         slice_ = replace(

@@ -44,6 +44,11 @@ def too_few(rounds: int) -> Text:
     )
 
 
+def bracketed(value: str, low: str, high: str) -> str:
+    """A value with the ends of its interval, as they are written: 0.57 [0.56, 0.60]; alone where both ends read the same."""
+    return value if low == high else f"{value} [{low}, {high}]"
+
+
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     """An HTML table; every cell escaped."""
     return as_html([header, *lines], figures=False)

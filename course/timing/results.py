@@ -105,7 +105,7 @@ class Measurement:
         """Samples in order, their distribution, the first call apart; see `course.figures.samples_plot`."""
         from course.figures.timing import samples_plot
 
-        return samples_plot(self.rows(), self.sentence(), ax, dark)
+        return samples_plot(self.rows(), self.sentence, ax, dark)
 
     def save(self, path: Any) -> Path:
         """Write it to a JSON file, with this machine's passport; `load` reads it."""
@@ -283,7 +283,7 @@ class Comparison:
         """Every paired ratio, the intervals, the gate; see `course.figures.paired_plot`."""
         from course.figures.timing import paired_plot
 
-        return paired_plot(self.rows(), self.sentence(), ax, dark)
+        return paired_plot(self.rows(), self.sentence, ax, dark)
 
     def save(self, path: Any) -> Path:
         """Write it to a JSON file, with this machine's passport; `load` reads it."""

@@ -1,8 +1,8 @@
-"""The verbs of the notebooks: each tells one other module what to do and shows what comes back."""
+"""The verbs of the notebooks, such as ``observe`` and ``review``: functions that call other modules and show the result."""
 
 from course.verbs.bets import bets
 from course.verbs.experiments import observe
-from course.verbs.games import board, case
+from course.verbs.games import board, case, share
 from course.verbs.interviewing import interview
 from course.verbs.keeping import keep, what
 from course.verbs.lessons import finish, language, lesson
@@ -38,6 +38,7 @@ __all__ = [
     "progress",
     "question",
     "review",
+    "share",
     "solution",
     "take_home",
     "what",

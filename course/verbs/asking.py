@@ -1,8 +1,8 @@
-"""Before an experiment shows what an open bet is about: bet first, or look without betting?
+"""The question before an experiment whose result would give an open bet away: bet first, or look without betting?
 
-By button, by keyboard (the buttons are ordinary ones), and typed: ``observe(name, bet=False)``. The cell ends there, without an
-error, and runs again once the learner has chosen. Where nobody can answer (a notebook that is executed by a program, a script) nothing is
-asked.
+The learner answers by a button or by typing ``observe(name, bet=False)``. The cell ends at the question, without an
+error, and runs again after the choice. Nothing is asked where nobody can answer: in a script, or where a program runs the
+notebook.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _choosing = False  # while a cell is run again by a button, its other open bets 
 
 
 class Waiting(BaseException):
-    """Ends a cell that waits for the learner. Nothing went wrong, so nothing is shown."""
+    """Ends a cell that waits for the learner. It is no error, so no traceback is shown."""
 
 
 def open_bets(experiment_name: str, items: Sequence[Item], log: AnswerLog) -> list[Item]:
-    """The bets on an experiment that are neither placed nor spoilt by a look at it."""
+    """The bets on an experiment that are not placed, and whose result the learner has not seen."""
     entries = log.entries()
     if experiment_name in state.now.looked or any(
         entry.event == "observe" and entry.item == experiment_name for entry in entries
@@ -45,7 +45,7 @@ def open_bets(experiment_name: str, items: Sequence[Item], log: AnswerLog) -> li
 
 
 def somebody_there() -> bool:
-    """Whether a person can be asked: a page that takes input, or a prompt."""
+    """Whether a person can be asked: on a page that takes input, or at a prompt."""
     shell = state.running_shell()
     if shell is None:
         return hasattr(sys, "ps1")
@@ -71,7 +71,7 @@ def ask(items: Sequence[Item], look: str, make: Callable[[Item], Card], again: C
 
 
 def wait() -> None:
-    """End the cell that is running, quietly; at a plain Python prompt there is no cell to end."""
+    """End the running cell without a traceback; does nothing at a plain Python prompt."""
     shell = state.running_shell()
     if shell is None:
         return
@@ -85,7 +85,7 @@ def wait() -> None:
 
 
 def this_cell() -> Callable[[], Any]:
-    """What runs the cell at work once more, and asks for its other open bets too."""
+    """A function that runs the present cell once more, and asks for its other open bets, too."""
     shell = state.running_shell()
     source = (shell.user_ns.get("In") or [""])[-1] if shell else ""
 
@@ -128,14 +128,26 @@ class AskBox:
         return button
 
     def bet_first(self) -> None:
-        """Put the cards of the open bets here; a second press changes nothing."""
+        """Point at the cards that are open already, and put those of the other bets here; a second press changes nothing."""
         if len(self.widget.children) > 2:
             return
         self.bar.children = ()
-        self.head.value = SHEET + say_html(notice_html(t("🎲 Place your bet, then measure.", "🎲 先下注，再测量。")))
+        above = [item.id for item in self.items if item.id in state.now.cards]
+        words = [t("🎲 Place your bet, then measure.", "🎲 先下注，再测量。")]
+        if above:
+            calls = " · ".join(f'`predict("{one}")`' for one in above)
+            words.append(
+                t(
+                    f"Its card is open above. If you do not see it: {calls}.",
+                    f"卡片就在上面。找不到的话，运行 {calls}。",
+                )
+            )
+        self.head.value = SHEET + say_html(notice_html(*words))
         self.look.description = t("🔬 Measure now", "🔬 开始测量")
-        cards = [self.make(item).widget for item in self.items]
+        cards = [self.make(item).widget for item in self.items if item.id not in above]
         self.widget.children = (self.frame, *cards, self.look, self.output)
+        if above:
+            state.now.cards[above[0]].to_here()
 
     def run(self) -> None:
         """Run what was asked for, below."""

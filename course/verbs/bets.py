@@ -1,12 +1,13 @@
-"""The bets as a verb: what was bet, what came out, how well the confidence fits, what comes back."""
+"""The verb ``bets``: all bets with their results, how well the confidence fits, and which lost bets come back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from course.cards.calibration_view import bets_html, bets_text, level_words
+from course.game.board import played
 from course.i18n import t
-from course.learning.calibration import Bet, Level, answer_levels, bet_levels, placed_bets, returns
+from course.learning.calibration import ENOUGH, Bet, Level, answer_levels, bet_levels, placed_bets, returns
 from course.learning.entry import Entry
 from course.verbs import state
 from course.verbs.say import in_words, put, say
@@ -14,27 +15,33 @@ from course.verbs.say import in_words, put, say
 
 @in_words
 def bets() -> None:
-    """Every bet with its confidence and outcome, how well the two fit, and the lost bets that come back."""
+    """Show every bet with its confidence and result, how well the two fit, and the lost bets that come back."""
     if state.running_shell() is None:
         entries = state.now.log.entries()
-        put("", bets_text(placed_bets(entries, state.now.bank), returns(entries, state.now.bank)))
+        put("", bets_text(every_bet(entries), returns(entries, state.now.bank)))
     else:
         put(*bets_words())
     for notice in state.now.log.take_notices():
         say(notice)
 
 
+def every_bet(entries: Sequence[Entry]) -> list[Bet]:
+    """The bets on experiments, and those in the first attempts at cases of the games, oldest first."""
+    in_games = [bet for standing in played(entries) for bet in standing.bets]
+    return sorted([*placed_bets(entries, state.now.bank), *in_games], key=lambda bet: bet.placed)
+
+
 def bets_words() -> tuple[str, str]:
     """All bets as HTML, with its picture, and as text, in the language in use."""
     entries = state.now.log.entries()
-    found, back = placed_bets(entries, state.now.bank), returns(entries, state.now.bank)
+    found, back = every_bet(entries), returns(entries, state.now.bank)
     return bets_html(found, back, _picture(found, entries)), bets_text(found, back)
 
 
 def _picture(found: Sequence[Bet], entries: Sequence[Entry]) -> str:
-    """HTML of the calibration plot; empty without a settled bet."""
+    """HTML of the calibration plot; empty while the settled bets are too few for one."""
     mine = bet_levels(found)
-    if not mine:
+    if sum(one.total for one in mine) < ENOUGH:
         return ""
     from course.figures.calibration import Point, calibration
 

@@ -1,4 +1,4 @@
-"""The learner's bets on an experiment, for the block that shows what came out: where they stand, and in words."""
+"""The learner's bets on an experiment, as data and in words, for the block that shows the result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def items_of(experiment: Experiment) -> list[Item]:
 
 
 def placed(items: Sequence[Item]) -> dict[str, str | float]:
-    """id -> the option, or on a scale the number, that the learner bet on; without those not bet on."""
+    """The placed bets: item id -> the option or, on a scale, the number that the learner bet on."""
     found = {}
     for item in items:
         bet = bet_of(item, state.now.log.entries())
@@ -34,7 +34,7 @@ def placed(items: Sequence[Item]) -> dict[str, str | float]:
 
 
 def settled(item: Item, winner: str | float | None, evidence: str) -> Verdict:
-    """Write what decided a bet to the log and draw its card again."""
+    """Write the result of a bet to the log and draw its card again; returns the verdict. evidence: the record in words."""
     verdict = settle(item, winner, state.now.log, evidence)
     if item.id in state.now.cards:
         state.now.cards[item.id].settle()
@@ -42,26 +42,26 @@ def settled(item: Item, winner: str | float | None, evidence: str) -> Verdict:
 
 
 def phrase(item: Item, response: Response) -> str:
-    """An answer in words, without a final stop; marks stay."""
+    """An answer in words, without a full stop at the end. Marks for code and bold stay."""
     if item.slider:
         return f"{response.number:.3g} {pick(item.slider.unit)}"
     return pick(item.option(response.options[0]).text).rstrip(".。")
 
 
 def outcome(item: Item, winner: str | float) -> Response:
-    """What came out, as an answer."""
+    """The result of an experiment in the form of an answer."""
     return Response(number=float(winner)) if item.slider else Response((str(winner),))
 
 
 def others(item: Item, winner: str | float | None) -> tuple[tuple[str, str], ...]:
-    """(option, reason) of every option but the one that came out; the one bet on first."""
+    """(option, explanation) for every option except the one that came true; the one that was bet on comes first."""
     mine = placed([item]).get(item.id)
     options = sorted(item.options, key=lambda one: one.id != mine)
     return tuple((pick(one.text), pick(one.why)) for one in options if one.id != winner)
 
 
 def betted(item: Item, winner: str | float | None, verdict: Verdict) -> Betted | None:
-    """A bet beside what came out; None without a bet."""
+    """A bet together with its result; None without a bet."""
     bet = bet_of(item, state.now.log.entries())
     if bet is None:
         return None

@@ -1,4 +1,4 @@
-"""On Google Colab: what a learner must know before the first answer, and where answers outlive the runtime."""
+"""Google Colab: warn before the first answer that files are deleted with the runtime, and store answers on Drive."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from course.learning.transfer import TransferError, import_from
 from course.verbs import state
 
 
-def keeps(path: Path) -> bool:
-    """Whether a file outlives the runtime: everywhere but on Colab, and there on Drive."""
+def outlives_runtime(path: Path) -> bool:
+    """Whether a file is still there after the runtime has ended: on Colab only if it is on Drive, elsewhere always."""
     return not colab.here() or path.is_relative_to(colab.DRIVE)
 
 
 def before_answering() -> list[str]:
-    """A warning while answers are not on Drive; once they are, what was answered before is taken along."""
+    """A warning while answers are not stored on Drive. Once they are, earlier answers are copied there and a sentence says so."""
     log = state.now.log
     if not colab.here() or "COURSE_HOME" in os.environ:
         return []
-    if keeps(log.path):
+    if outlives_runtime(log.path):
         return _taken_along()
     return [
         t(
@@ -39,7 +39,7 @@ def before_answering() -> list[str]:
 
 
 def _taken_along() -> list[str]:
-    """Add to the log on Drive what was answered before Drive was there."""
+    """Copy answers given before Drive was mounted to the log on Drive; returns a sentence."""
     log, before = state.now.log, home_path()
     if not before.exists():
         return []
@@ -58,9 +58,9 @@ def _taken_along() -> list[str]:
 
 
 def open_answers(lesson: str, items: Sequence[str]) -> Sheet:
-    """The answer sheet of a checkpoint, beside the notebook; on Colab, whose notebook is no file here, on Drive."""
+    """Open the answer sheet of a checkpoint: beside the notebook, on Colab on Drive, because there the notebook is no file."""
     drive = state.now.log.path.parent
-    if not (colab.here() and keeps(drive)):
+    if not (colab.here() and outlives_runtime(drive)):
         return open_sheet(lesson, items)
     with contextlib.suppress(OSError):  # said with the first answer
         drive.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def open_answers(lesson: str, items: Sequence[str]) -> Sheet:
 
 
 def to_hand_in(sheet: Sheet) -> list[str]:
-    """How a checkpoint leaves Colab."""
+    """A sentence on how to hand in from Colab; nothing elsewhere."""
     if not colab.here():
         return []
     return [

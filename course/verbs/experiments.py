@@ -1,10 +1,9 @@
-"""Observe: run an experiment here, or replay it, and lay the learner's bets over what came out."""
+"""The verb ``observe``: run an experiment, or show a recording, and show the result with the learner's bets."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from course.cards.card_spoken import SpokenCard
 from course.cards.cards import Card, card
@@ -14,15 +13,16 @@ from course.i18n import pick, t
 from course.learning.sheet import Sheet
 from course.machine import can, next_step
 from course.questions.items import Item
-from course.records import Record, keep_own
-from course.verbs import asking, state
+from course.records import Record, save_own
+from course.verbs import asking, choosing, state
 from course.verbs.betted import betted, items_of, placed, settled
 from course.verbs.reported import NEEDS, tell
 from course.verbs.say import in_words, present, say
+from course.verbs.stopping import stop_button
 
 
 class Observed(Record):
-    """A record that shows itself where it is evaluated again, but not twice in the cell that measured it."""
+    """A record that displays itself as the value of a later cell, but not a second time in the cell that measured it."""
 
     def _ipython_display_(self) -> None:
         shell = state.running_shell()
@@ -32,30 +32,40 @@ class Observed(Record):
 
 
 @in_words
-def observe(experiment_name: str | Sequence[str], budget_s: float | None = None, bet: bool = True) -> Record | None:
+def observe(
+    experiment_name: str | Sequence[str], budget_s: float | None = None, bet: bool = True, replay: bool | None = None
+) -> Record | None:
     """Run an experiment live if this machine can, else replay the nearest recording, else say what others reported.
 
     Several names in a list: one after the other, those with reports alone together at the end.
     budget_s: seconds each may take (default: the experiment's own). While a bet on it is open it asks first, unless
-    ``bet=False``. Returns the record (of the last in a list, if there is one), or None.
+    ``bet=False``; on a machine busy with other programs it asks whether to measure at all, unless ``replay`` says it:
+    True for the recording, False for a run. Returns the record (of the last in a list, if there is one), or None.
     """
     names = [experiment_name] if isinstance(experiment_name, str) else list(experiment_name)
     if bet and asking.somebody_there() and (waiting := open_bets(names)):
         asking.ask(waiting, f"observe({_quoted(experiment_name)}, bet=False)", new_card, asking.this_cell())
         asking.wait()
         return None
+    if replay is None:
+        replay = _chosen(names)
+    if replay is None and choosing.busy_first(names, _again(names, asking.this_cell()), _call(experiment_name)):
+        asking.wait()
+        return None
     if not isinstance(experiment_name, str):
-        return _observe_all(names, budget_s)
+        return _observe_all(names, budget_s, bool(replay))
     experiment = base.get(experiment_name)
-    record = base.load_or_run(experiment_name, budget_s)
+    with stop_button(max(budget_s or 0, experiment.seconds) if base.runs_here(experiment, bool(replay)) else 0):
+        record = base.load_or_run(experiment_name, budget_s, bool(replay))
     if record is None:
         tell([experiment])
         return None
     state.now.write("observe", experiment.name)
-    _keep(record)
+    _save(record)
     observed = Observed(**{field.name: getattr(record, field.name) for field in dataclasses.fields(record)})
     state.now.records[experiment.name] = observed
     present(block_of(observed, experiment))
+    choosing.after_nothing(observed, lambda replay: observe(experiment_name, budget_s, bet=False, replay=replay))
     if shell := state.running_shell():
         object.__setattr__(observed, "_shown_at", shell.execution_count)
     if (step := pick(next_step(experiment.needs))) and not can(experiment.needs):
@@ -65,7 +75,7 @@ def observe(experiment_name: str | Sequence[str], budget_s: float | None = None,
 
 
 def block_of(record: Record, experiment: base.Experiment) -> Block:
-    """Settle the bets on the record, and lay them over what came out."""
+    """Settle the bets with the record; returns the block that shows the result with them."""
     items, outcomes = items_of(experiment), experiment.settles(record) if record.rows else {}
     said = []
     for item in items:
@@ -74,12 +84,12 @@ def block_of(record: Record, experiment: base.Experiment) -> Block:
     return block(record, experiment, placed(items), [one for one in said if one])
 
 
-def _keep(record: Record) -> None:
-    """Keep a live measurement for the learner's own sheets; where that fails, say so and go on."""
+def _save(record: Record) -> None:
+    """Save a live measurement for the learner's cheat sheets. If that fails, a sentence says so."""
     if not record.live or not record.rows or record.interrupted:
         return
     try:
-        keep_own(record)
+        save_own(record)
     except OSError as error:
         say(
             t(
@@ -113,19 +123,47 @@ def new_card(item: Item, sheet: Sheet | None = None) -> Card:
 
 def run_here(experiment_name: str) -> None:
     """Run the experiment that a card offers; a bet on it that is still open is asked for first."""
-    again = functools.partial(observe, experiment_name, bet=False)
+
+    def run() -> None:
+        def again(replay: bool) -> Record | None:
+            return observe(experiment_name, bet=False, replay=replay)
+
+        if not choosing.busy_first([experiment_name], again, _call(experiment_name)):
+            again(False)
+
     if waiting := open_bets([experiment_name]):
-        asking.ask(waiting, f'observe("{experiment_name}", bet=False)', new_card, again)
+        asking.ask(waiting, f'observe("{experiment_name}", bet=False)', new_card, run)
     else:
-        again()
+        run()
 
 
-def _observe_all(names: Sequence[str], budget_s: float | None) -> Record | None:
-    """Each experiment there is something to show of, by itself; then what others reported about the rest."""
+def _call(names: str | Sequence[str]) -> Callable[[bool], str]:
+    """How a learner types it, as a recording or as a run."""
+    return lambda replay: f"observe({_quoted(names)}, replay={replay})"
+
+
+def _again(names: Sequence[str], cell: Callable[[], object]) -> Callable[[bool], None]:
+    """Runs the cell once more; these experiments are then recordings (True) or run, without being asked about."""
+
+    def again(replay: bool) -> None:
+        state.now.replays.update(dict.fromkeys(names, replay))
+        cell()
+
+    return again
+
+
+def _chosen(names: Sequence[str]) -> bool | None:
+    """What a button chose for these experiments in the cell that it runs again; None for nothing."""
+    chosen = [state.now.replays.pop(name, None) for name in names]
+    return chosen[0] if chosen else None
+
+
+def _observe_all(names: Sequence[str], budget_s: float | None, replay: bool) -> Record | None:
+    """Show each experiment that can be run or replayed, then the reports of others on the rest together."""
     missing, record = [], None
     for name in names:
         if base.available(name):
-            record = observe(name, budget_s, bet=False)
+            record = observe(name, budget_s, bet=False, replay=replay)
         else:
             missing.append(base.get(name))
     if missing:
@@ -134,6 +172,6 @@ def _observe_all(names: Sequence[str], budget_s: float | None) -> Record | None:
 
 
 def _evidence(record: Record) -> str:
-    """What settled a bet, for the log: live or replay, when, on what."""
+    """The record that settled a bet, in words for the log: live or replay, when, on which machine."""
     name = record.machine.get("device_name") or record.machine.get("device") or "?"
     return f"{'live' if record.live else 'replay'} {record.created} {name}"

@@ -1,15 +1,20 @@
-"""Games as verbs: a case to play, and the board of all cases."""
+"""The verbs of games: ``case`` to play one, ``board`` to see all, ``share`` to send one to a friend."""
 
 from __future__ import annotations
 
+import base64
+import html
+from pathlib import Path
 from typing import Any
 
-from course.catalog import BY_ID
 from course.game import board as boards
-from course.game import cases, moves, score, view
-from course.i18n import pick, t
+from course.game import cases
+from course.game.board_page import BoardPage
+from course.game.sharing import ShareCard, share_text
+from course.i18n import t
 from course.verbs import state
 from course.verbs.say import in_words, put, say
+from course.verbs.writing import write_file
 
 
 @in_words
@@ -20,21 +25,36 @@ def case(name: str) -> Any:
 
 
 @in_words
+def share(name: str, path: str | Path | None = None) -> None:
+    """A case you closed as a picture (PNG) and as text, to send to a friend: what you tried, bet and got, not why. path: the file."""
+    found = cases.find(name)
+    shared = boards.game(found.lesson).shared(found, state.now.log.entries())
+    if shared is None:
+        say(
+            t(
+                f"First close the case: `{found.call}`. Then it can be shared.",
+                f"先做完这一个：`{found.call}`，然后才能分享。",
+            )
+        )
+        return
+    text, png = share_text(shared), ShareCard(shared).png()
+    data, alt = base64.b64encode(png).decode(), html.escape(text, quote=True)
+    picture = f'<img style="max-width:100%;width:600px" alt="{alt}" src="data:image/png;base64,{data}">'
+    put(f'{picture}<pre style="white-space:pre-wrap">{alt}</pre>', text)
+    note = t("Send it, with the text if you like.", "发出去就行，文字也可以一起贴上。")
+    write_file(Path(path or f"torch-backends-{found.id[3:]}.png"), png, note)
+
+
+@in_words
 def board(lesson: str | None = None) -> None:
-    """The cases of a game with their state, and your rank. lesson: its id (default: the lesson at work, else every game)."""
+    """The cases of a game to play from, with their state, and your rank. lesson: its id (default: the lesson at work, else every game)."""
     games = boards.games()
     lesson = lesson or (state.now.lesson if state.now.lesson in games else None)
     if lesson is not None and lesson not in games:
         names = ", ".join(f"`{one}`" for one in games)
         say(t(f"`{lesson}` is no game; the games are {names}.", f"`{lesson}` 不是游戏课；游戏课有 {names}。"))
         return
-    entries = state.now.log.entries()
-    order = [one.item for one in entries if one.event == "move" and one.options[:1] not in ((), (moves.AGAIN,))]
-    order = list(dict.fromkeys(reversed(order)))[::-1]  # by the last move on each case
     for one in [lesson] if lesson else games:
-        found = boards.standings(one, entries)
-        ranks = getattr(boards.game(one), "RANKS", score.RANKS)
-        title, career = f"🗂️ {pick(BY_ID[one].question)}", boards.career(found, order, ranks)
-        put(view.board_html(title, found, career), view.board_text(title, found, career))
+        BoardPage(one, state.now.log).show()
     for notice in state.now.log.take_notices():
         say(notice)

@@ -1,4 +1,4 @@
-"""The interview as a verb: a question to answer aloud, the model answers, a rating of one's own."""
+"""The verb ``interview``: a question to answer aloud, the model answers, and the learner's own rating."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from course.verbs.say import in_words, put, say
 
 @in_words
 def interview(*item_ids: str, count: int = 1, reveal: bool = False) -> None:
-    """Interview questions: those named, else the next ``count``, what is due first.
+    """Show interview questions: those named, else the next ``count``, due ones first.
 
-    reveal: print the model answers and the criteria (the card has a button for it), for whoever types.
+    reveal: print the model answers and the criteria, for learners who type (a card has a button for it).
     """
     if not isinstance(count, int) or count < 1:
         say(

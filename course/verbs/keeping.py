@@ -1,4 +1,4 @@
-"""What is worth keeping: knowledge cards that turn, and the words of the course."""
+"""The verbs ``keep``, which shows knowledge cards to take along, and ``what``, which explains a term."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from course.verbs.say import in_words, put, say
 
 @in_words
 def keep(*names: str) -> None:
-    """Knowledge cards that turn: ``keep("cudnn.benchmark")``; without a name those of the lessons met so far, on one page."""
+    """Show knowledge cards: ``keep("cudnn.benchmark")``; without a name, those of the lessons met so far on one page."""
     cards, _ = knowledge.read()
     if not names:
         _of_lessons_met(list(cards.values()))
@@ -36,7 +36,9 @@ def keep(*names: str) -> None:
 
 
 def _of_lessons_met(every: list[knowledge.Knowledge]) -> None:
-    """The cards of the lessons in which something was answered or run, and of this one; all where there is none. How to print."""
+    """Show the knowledge cards of this lesson and of those in which something was answered or run (all if there are none), and
+    how to print them.
+    """
     met = {state.now.lesson, *(entry.lesson for entry in state.now.log.entries())}
     cards = [card for card in every if card.lesson in met] or every
     head = t(
@@ -57,7 +59,7 @@ def _of_lessons_met(every: list[knowledge.Knowledge]) -> None:
 
 @in_words
 def what(words: str | None = None) -> None:
-    """What a word of the course means: ``what("channels_last")``; without a word, those of this lesson."""
+    """Explain a term: ``what("channels_last")``; without a term, list those of this lesson."""
     terms, _ = glossary.read()
     if words is None:
         _words_of(state.now.lesson, terms)
@@ -110,7 +112,7 @@ def _text(term: glossary.Term) -> str:
 
 
 def _words_of(lesson: str | None, terms: dict[str, glossary.Term]) -> None:
-    """The words that this lesson teaches, told; all others, named."""
+    """Explain the terms that this lesson teaches, and name all others."""
     own = [term for term in terms.values() if term.lesson and term.lesson == lesson]
     others = [term for term in terms.values() if term not in own]
     head = t("📖 Words of this lesson", "📖 本课的词") if own else t("📖 Words of the course", "📖 课程里的词")

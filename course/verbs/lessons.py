@@ -1,4 +1,4 @@
-"""The frame of a lesson: start, where you are, end, and the language."""
+"""The verbs that start and end a lesson, and the one that sets the language."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import sys
 from datetime import datetime
 
 from course import catalog, i18n
+from course.game.board import Board, games
+from course.game.closed_view import closed_lines
 from course.i18n import pick, t
 from course.suggest import did_you_mean
 from course.usual_language import remember
@@ -26,8 +28,9 @@ def lesson(lesson_id: str, language: str | None = None) -> None:
         return
     from course import flags, machine
 
+    if state.now.lesson != lesson_id:
+        flags.remember()  # a lesson started twice keeps what it was compared with
     state.now.lesson = lesson_id
-    flags.remember()
     flags.watch()
     on_colab = colab_notice.before_answering()  # may bring answers along, which the line about progress then counts
     say(
@@ -83,7 +86,7 @@ def _where_you_are(lesson_id: str) -> str:
 
 @in_words
 def finish() -> None:
-    """End the lesson: put the flags back in view, schedule the cards, name the next lesson."""
+    """End the lesson: show which switches are changed, schedule the reviews, name the next lesson."""
     if state.now.lesson is None:
         say(
             t(
@@ -97,7 +100,7 @@ def finish() -> None:
     state.now.write("finish", state.now.lesson)
     for leak in flags.leaks() if "torch" in sys.modules else ():
         say("⚠️ " + pick(leak.text))
-    say(*_claims(), _schedule(), _what_next())
+    say(*_claims(), *_cases(), _schedule(), _what_next())
 
 
 def _claims() -> list[str]:
@@ -134,6 +137,14 @@ def _claims() -> list[str]:
     if chosen and settled:
         lines.append(t("**In your own code:** ", "**用在你自己的代码里：**") + pick(chosen.own_code))
     return lines
+
+
+def _cases() -> list[str]:
+    """The closed cases of a lesson that is a game; nothing in other lessons."""
+    if state.now.lesson not in games():
+        return []
+    now = datetime.now().astimezone()
+    return closed_lines(Board(state.now.lesson, state.now.log.entries(), now.date()), now)
 
 
 def _schedule() -> str:

@@ -1,4 +1,4 @@
-"""The passport as a verb: this machine on one page, each line with the reason why it matters."""
+"""The verb ``passport``: this machine on one page, each line with the reason why it matters."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from course.i18n import Text, both, pick, t
 from course.markup import inline, plain
 from course.verbs.say import in_words, put
 
+FIRST = ("device", "device_name", "memory_gib", "threads", "torch")
+"""The lines that everybody needs; the others are folded."""
 LINES: tuple[tuple[str, Text, Text], ...] = (
     (
         "device",
@@ -73,34 +75,38 @@ LINES: tuple[tuple[str, Text, Text], ...] = (
 
 
 def none_words(key: str, about: Mapping[str, Any]) -> str:
-    """Why a line is empty."""
+    """A sentence that says why a line of the passport is empty."""
     if key in ("cuda", "cudnn", "hip", "capability", "driver") and about["device"] != "cuda":
         return t("none: no such GPU in use", "无：没有用到这种 GPU")
     return t("none here", "此处没有")
 
 
 def passport_words() -> tuple[str, str]:
-    """The passport of this machine as HTML and as text, in the language in use."""
+    """The passport of this machine as HTML, all but the first lines folded, and the first lines as text."""
     about = machine.passport()
-    rows = [
-        (pick(name), none_words(key, about) if about[key] is None else str(about[key]), pick(why))
+    rows = {
+        key: (pick(name), none_words(key, about) if about[key] is None else str(about[key]), pick(why))
         for key, name, why in LINES
-    ]
+    }
     title = t("🛂 The passport of this machine", "🛂 这台机器的护照")
+    more = t(f"The other {len(rows) - len(FIRST)} lines", f"其余 {len(rows) - len(FIRST)} 行")
     note = t(
         "It travels with every measurement. No name of yours, no host, no path is in it.",
         "每次测量都带着它。里面没有你的名字、主机名和路径。",
     )
     heads = (t("What", "项目"), t("Here", "本机"), t("Why it matters", "为什么重要"))
-    cells = [
-        (html.escape(name), f"<b>{html.escape(value)}</b>", f"<small>{inline(why)}</small>")
-        for name, value, why in rows
-    ]
+    cells = {
+        key: (html.escape(name), f"<b>{html.escape(value)}</b>", f"<small>{inline(why)}</small>")
+        for key, (name, value, why) in rows.items()
+    }
+    first, others = [cells[key] for key in FIRST], [one for key, one in cells.items() if key not in FIRST]
+    folded = f"<details><summary>{more}</summary>{table(heads, others, more)}</details>"
     lines = [
-        f"  {name}{t(': ', '：')}{value}" + (t(f" ({plain(why)})", f"（{plain(why)}）") if why else "")
-        for name, value, why in rows
+        f"  {name}{t(': ', '：')}{value}" + t(f" ({plain(why)})", f"（{plain(why)}）")
+        for name, value, why in (rows[key] for key in FIRST)
     ]
-    return page(title, f"<p>{note}</p>", table(heads, cells, title)), "\n".join([title, *lines, note])
+    text = "\n".join([title, *lines, f"  {more}{t(': ', '：')}course.machine.passport()", note])
+    return page(title, f"<p>{note}</p>", table(heads, first, title), folded), text
 
 
 @in_words

@@ -1,4 +1,4 @@
-"""Code exercises: check, the ladder of hints, the solution."""
+"""The verbs of code exercises: ``check``, ``hint``, ``solution``."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
 
 
 def _is_there(name: str) -> None:
-    """All that can be said of a task that the course package does not know: whether what it asks for exists."""
+    """For a task that the course package does not know: say whether the name it asks for is defined."""
     if state.learner_object(name, MISSING) is MISSING:
         say(
             t(

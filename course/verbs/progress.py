@@ -1,4 +1,4 @@
-"""Where you are, and taking it along: the map, one file out, another machine's file in."""
+"""The verbs of progress: show it, write it into a file, add the file of another machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from course.verbs.say import in_words, put, say
 
 @in_words
 def progress() -> None:
-    """The map of the course: what is done, what is due, which checkpoint looks ready, which beliefs are alive."""
+    """Show what is done and due in each lesson, for which checkpoint you are ready, and which false beliefs you still hold."""
     from course.cards.progress_view import progress_html, progress_text
     from course.learning.progress import summary
 
@@ -39,7 +39,7 @@ def export_progress(path: str | Path | None = None) -> None:
             f"没有发送到任何地方。",
         )
     )
-    if not colab_notice.keeps(target):
+    if not colab_notice.outlives_runtime(target):
         line = colab.download(target)
         say(
             t(
@@ -51,7 +51,7 @@ def export_progress(path: str | Path | None = None) -> None:
 
 @in_words
 def import_progress(path: str | Path) -> None:
-    """Add another machine's progress to this one's; both keep all they have."""
+    """Add the progress of another machine to this one's; nothing is lost."""
     try:
         merged = import_from(state.now.log, path)
     except TransferError as error:

@@ -1,4 +1,4 @@
-"""Cards: flashcards, bets, causes, checkpoint questions, and their text twin."""
+"""The verbs that show question cards (practice, bets, causes, checkpoints), and ``answer``, which answers by typing."""
 
 from __future__ import annotations
 
@@ -37,14 +37,6 @@ def _show(item: Item, sheet: Sheet | None = None) -> None:
     new_card(item, sheet).show()
 
 
-def _asked_afresh(item: Item) -> None:
-    """Display the card as a question, also where it was answered before; a bet stays locked."""
-    shown = new_card(item)
-    if item.kind != "predict":
-        shown.reopen()
-    shown.show()
-
-
 def _as_due(item: Item) -> Item:
     """The item; a lost bet that has come back is a question about what was measured."""
     return asked_again(item, state.now.log.entries(), now())
@@ -52,7 +44,8 @@ def _as_due(item: Item) -> Item:
 
 @in_words
 def review(*item_ids: str, due: int | None = None, undo: bool = False) -> None:
-    """Flashcards: the items named; else the daily review of all lessons, with its calendar.
+    """Flashcards: the items named, with the answer given before and a button to try again; else the daily review of all
+    lessons, with its calendar.
 
     due: only a warm-up of at most so many cards, from the lessons before this one. undo: take the last answer back instead.
     """
@@ -62,7 +55,7 @@ def review(*item_ids: str, due: int | None = None, undo: bool = False) -> None:
         for item_id in item_ids:
             item = _item(item_id)
             if item is not None:
-                _asked_afresh(_as_due(item))
+                _show(_as_due(item))
     elif due is None:
         reviewing.daily(lambda item_id: new_card(_as_due(state.now.bank[item_id])))
     elif not isinstance(due, int) or due < 1:
@@ -81,10 +74,8 @@ def predict(item_id: str) -> None:
 
 @in_words
 def explain(item_id: str) -> None:
-    """Which cause? A card whose every option explains itself."""
-    item = _item(item_id)
-    if item is not None:
-        _show(item)
+    """After an experiment: which cause fits? The same card as ``review(item_id)`` shows."""
+    review(item_id)
 
 
 @in_words
@@ -113,9 +104,9 @@ def answer(
 
 @in_words
 def checkpoint(lesson_id: str, language: str | None = None, paper: str = "", student: str = "") -> None:
-    """Start a checkpoint: shows the sheet that carries your answers and fills as you answer.
+    """Start a checkpoint: shows the answer sheet, which fills as you answer.
 
-    paper, student: stand in checkpoints in which every student is asked about other numbers; leave them as they are.
+    paper, student: are written in checkpoints in which each student has other numbers; leave them as they are.
     """
     if not speak(language):
         return
@@ -125,7 +116,7 @@ def checkpoint(lesson_id: str, language: str | None = None, paper: str = "", stu
         return
     state.now.lesson = lesson_id
     if items:
-        state.now.bank.carry(lesson_id, items)
+        state.now.bank.embed(lesson_id, items)
     state.now.tasks = tasks
     for notice in (*notices, *colab_notice.before_answering()):
         say(notice)

@@ -1,4 +1,4 @@
-"""What `observe` says where this machine cannot run an experiment and nobody has recorded it: what others reported."""
+"""What `observe` shows where this machine cannot run an experiment and there is no recording: field reports of others."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ NEEDS = {
 
 
 def tell(experiments: Sequence[base.Experiment]) -> None:
-    """For each experiment what was reported about it; what a recording would take comes last, once.
+    """Show the reports on each experiment, and at the end once what a recording would need.
 
-    A bet is settled only where a report decides it; else the option that report and source name is told, and the
-    bet stays open for a run or a recording.
+    A bet is settled only where a report decides it. Otherwise the option that the report suggests is named, and the bet stays
+    open.
     """
     for place, one in enumerate(experiments, 1):
         state.now.write("observe", one.name)
@@ -39,7 +39,7 @@ def tell(experiments: Sequence[base.Experiment]) -> None:
 
 
 def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:
-    """The block of one experiment by the reports on it; its bets are answered and written to the log."""
+    """The block for one experiment, made from the reports on it. Results of its bets are written to the log."""
     found, summary = reports.about(experiment.name), reports.summary(experiment.name)
     answers = reports.verdicts(experiment.name)
     bets = [_answer(item, *answers[item.id]) for item in items_of(experiment) if item.id in answers]
@@ -51,38 +51,40 @@ def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:
         small=" · ".join(filter(None, [caution, t("reported by others, not measured here", "他人报告，并非本机实测")])),
         bets=tuple(bets),
         folds=(*([Fold(_how_many(found), told(found))] if found else []), *more),
+        experiment=experiment.name,
     )
 
 
 def _how_many(found: Sequence[Report]) -> str:
-    """The head of the fold."""
+    """The title of the fold: how many reports there are."""
     count = len(found)
     many = t(f"The {count} reports", f"这 {count} 份报告") if count > 1 else t("The report", "这份报告")
-    return many + t(", with links and limits", "：链接，以及说明不了什么")
+    return many + t(", with links and limits", "的原文链接和局限")
 
 
 def told(found: Sequence[Report]) -> tuple[str, ...]:
-    """Every report in a few lines: what, where from, what it shows and what it does not."""
+    """Each report in a few lines: the finding, the source, what it shows and what it does not."""
     lines: list[str] = []
     for report in found:
         lines += [
-            f"**{pick(report.machine)}, {report.date}.** {pick(report.what)}",
+            t(f"**{pick(report.machine)}, {report.date}.** ", f"**{pick(report.machine)} · {report.date}** ")
+            + pick(report.what),
             f"{label(report)} · {report.link}",
-            t("**It shows:** ", "**能说明：**") + pick(report.shows),
-            t("**It does not show:** ", "**不能说明：**") + pick(report.does_not_show),
+            t("**It shows:** ", "**看得出：**") + pick(report.shows),
+            t("**It does not show:** ", "**看不出：**") + pick(report.does_not_show),
         ]
     return tuple(lines)
 
 
 def label(report: Report) -> str:
-    """Where a report comes from, in one line."""
+    """The source of a report in one line."""
     return " · ".join(
         [pick(reports.STRENGTHS[report.strength]), pick(report.machine), pick(report.versions), report.date]
     )
 
 
 def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
-    """What it would take to record these experiments, with the one command."""
+    """What is needed to record these experiments, with the command."""
     needs = t(" and ", "、").join(dict.fromkeys(pick(NEEDS.get(one.needs, one.needs)) for one in experiments))
     steps = [pick(next_step(one.needs)) for one in experiments]
     amd = t(
@@ -91,29 +93,29 @@ def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
     )
     kinds = dict.fromkeys(one.needs for one in experiments)
     lines = [
-        t(f"This takes {needs}, which this machine has not.", f"这里需要{needs}，本机没有。"),
+        t(f"This takes {needs}, which this machine has not.", f"这个实验需要{needs}，这台机器上没有。"),
         *([amd] if on_rocm() else []),
         *dict.fromkeys(step for step in steps if step),
         *(
-            t("On a machine that has it: ", "在有这种设备的机器上：")
+            t("On a machine that has it: ", "换一台有的机器，运行：")
             + f"`python -m course.experiments --record DIR --needs {kind} --missing`"
             for kind in kinds
         ),
     ]
-    return (Fold(t("No recording exists yet: make one", "还没有录制：来录一份"), tuple(lines)),)
+    return (Fold(t("No recording exists yet: make one", "还没有录制：怎样录一份"), tuple(lines)),)
 
 
 def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> Betted:
-    """The bet on an item beside what the report names; written to the log with the report as evidence."""
+    """The bet on an item with the result by the report; writes it to the log with the report as evidence."""
     settled(item, answer.option if settles else None, report.evidence())
     bet = bet_of(item, state.now.log.entries())
     rest, lost = others(item, answer.option), bool(bet) and bet.options[:1] != (answer.option,)
-    lead = t("A report decided it", "由一份报告定胜负") if settles else t("Report and source name", "报告和源码指向")
+    lead = t("A report decided it", "有报告给出了答案") if settles else t("Report and source name", "报告和源码的说法")
     return Betted(
         mine=phrase(item, response_of(bet)) if bet else "",
         out=phrase(item, outcome(item, answer.option)),
         lead=f"{lead} ({pick(report.machine)})" if settles else lead,
-        still="" if settles or not bet else t("nobody measured it in this form", "没有人按这个形式测过"),
+        still="" if settles or not bet else t("nobody measured it in this form", "题目里这种情形，还没有人测过"),
         why=f"{pick(answer.why)} {pick(item.option(answer.option).why)}",
         others=rest,
         lost=lost,

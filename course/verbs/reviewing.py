@@ -9,6 +9,9 @@ from course.cards.cards import Card
 from course.cards.review_deck import ReviewDeck, last_answer
 from course.cards.review_view import calendar_html
 from course.cards.text import text_mode
+from course.game.board import played
+from course.game.returning import coming_back
+from course.game.returning_page import ReturningCases
 from course.i18n import t
 from course.learning.calibration import returning
 from course.learning.review import Plan, calendar_words, closing, greeting, plan
@@ -27,10 +30,14 @@ def _plan() -> Plan:
 
 
 def daily(make: Callable[[str], Card]) -> None:
-    """The cards due today, whatever lesson is being read, and when the others come back."""
+    """The cards due today, whatever lesson is being read, the lost cases of games that are due, and when the others come back."""
     found = _plan()
-    say(*greeting(found, _now()))
-    _sit(found.items, make)
+    lost = [one for one in coming_back(played(state.now.log.entries())) if one.due <= _now()]
+    if found.due or not lost:
+        say(*greeting(found, _now()))
+    _show_in_turn(found.items, make)
+    if lost:
+        ReturningCases(lost, state.now.log).show()
     if found.table:
         put(calendar_html(found, _now()), calendar_words(found, _now()))
 
@@ -46,10 +53,10 @@ def warm(at_most: int, make: Callable[[str], Card]) -> None:
                 "没有到期的复习卡。继续往下学吧，你答过的卡片会按时回到这里。",
             )
         )
-    _sit(items, make)
+    _show_in_turn(items, make)
 
 
-def _sit(item_ids: tuple[str, ...] | list[str], make: Callable[[str], Card]) -> None:
+def _show_in_turn(item_ids: tuple[str, ...] | list[str], make: Callable[[str], Card]) -> None:
     cards = [make(item_id) for item_id in item_ids]
     if not cards:
         return
@@ -74,7 +81,7 @@ def undo_last() -> None:
     say(
         t(
             f"Taken back: your answer to `{entry.item}` of {entry.when.astimezone():%Y-%m-%d %H:%M}. "
-            f"It no longer counts; `{call}` asks it again.",
-            f"已撤销：{entry.when.astimezone():%Y-%m-%d %H:%M} 对 `{entry.item}` 的作答。它不再计入；`{call}` 可以重新作答。",
+            f"It no longer counts; `{call}` shows the card.",
+            f"已撤销：{entry.when.astimezone():%Y-%m-%d %H:%M} 对 `{entry.item}` 的作答。它不再计入；`{call}` 会显示这张卡片。",
         )
     )

@@ -1,4 +1,4 @@
-"""How a verb speaks: HTML in a notebook, the same words as text elsewhere, and sentences instead of tracebacks."""
+"""Output of the verbs: HTML in a notebook, the same words as text elsewhere, and sentences instead of tracebacks."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class NotReady(Exception):
 def if_validated(sentence: str) -> None:
     """Raise NotReady with this sentence where nbgrader validates a notebook (its command, its button in JupyterLab).
 
-    Nothing else counts there as a failure, and an untouched checkpoint must not "pass all the tests". A learner's own
-    runs and the marking go on without it.
+    Without it, nbgrader would say that an untouched checkpoint passes all tests. It is not raised when a learner runs the
+    notebook or when it is marked.
     """
     if os.environ.get("NBGRADER_EXECUTION") == "validate":
         raise NotReady(sentence)
@@ -126,10 +126,10 @@ def _not_installed(module: str) -> str:
 
 
 def in_words(verb: F) -> F:
-    """Whatever goes wrong inside a verb ends in a sentence with the next step.
+    """Decorator for verbs: shows a sentence with the next step instead of a traceback.
 
-    Errors that the course raises for the learner carry that sentence already. Anything else is a fault of the
-    course: it is named as such. With COURSE_DEBUG=1 every error is raised, for authors and for the tests.
+    Errors that the course raises for the learner have that sentence as their message. Any other exception is a fault of the
+    course, and the sentence says so. With COURSE_DEBUG=1 every error is raised, for authors and for the tests.
     """
 
     form = inspect.signature(verb)

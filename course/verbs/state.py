@@ -1,4 +1,4 @@
-"""What one kernel knows: the lesson at work, the learner's log, the bank, the answer sheet of a checkpoint."""
+"""The state of the verbs in one kernel: the present lesson, the log, the bank, the answer sheet of a checkpoint."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from course.questions.bank import Bank
 
 @dataclass
 class State:
-    """The state of one kernel. ``lesson``: id of the lesson at work; ``sheet``: the checkpoint's answers, if any;
-    ``tasks``: the names its notebook says its tasks ask for; ``looked``: experiments whose result is to be shown
-    although a bet on it is open.
+    """The state of one kernel. lesson: id of the present lesson; sheet: the answer sheet of the checkpoint, if any; tasks: task
+    id -> the name it asks for, from the notebook of the checkpoint; looked: experiments whose result the learner wants to see
+    although a bet on it is open; replays: experiments that a button has chosen to show as a recording (True) or to run, once.
     """
 
     lesson: str | None = None
@@ -26,6 +26,7 @@ class State:
     cards: dict[str, Any] = field(default_factory=dict)
     tasks: dict[str, str] = field(default_factory=dict)
     looked: set[str] = field(default_factory=set)
+    replays: dict[str, bool] = field(default_factory=dict)
 
     @cached_property
     def bank(self) -> Bank:

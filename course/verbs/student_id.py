@@ -1,4 +1,4 @@
-"""Whose paper a checkpoint is, where every student is asked about other numbers: asked for once, by a field or typed."""
+"""The student's id, for checkpoints in which each student has other numbers. It is asked for once, by a field or typed."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from course.verbs.say import in_words, say
 
 
 def use_student(student: str) -> None:
-    """From now on the questions are those of this student's paper."""
+    """Use the questions of this student's paper from now on."""
     bank, sheet = state.now.bank, state.now.sheet
     sheet.student = clean_student(student)
     items = bank.items(sheet.checkpoint, checkpoint=True)
-    bank.carry(sheet.checkpoint, [redrawn(item, sheet.paper.seed(item.id)) for item in items])
+    bank.embed(sheet.checkpoint, [redrawn(item, sheet.paper.seed(item.id)) for item in items])
 
 
 def question() -> str:
-    """What is to be said, and how by typing."""
+    """The question for the id, and how to answer by typing."""
     return t(
         'Every student has a paper of their own here. Say whose this is, with the id your class knows you by: `i_am("your id")`. '
         "Then run the cells of the questions.",
@@ -34,7 +34,7 @@ def question() -> str:
 
 
 def ask() -> None:
-    """Show the question with a field to answer in; its words alone where there are no widgets."""
+    """Show the question with a text field; as text where there are no widgets."""
     if text_mode():
         say(question())
     else:
@@ -45,7 +45,7 @@ def ask() -> None:
 
 @in_words
 def i_am(student: str) -> None:
-    """Whose paper this checkpoint is: the id your class knows you by. Your questions have your own numbers."""
+    """Say who you are, with the id you have in your class: your checkpoint then asks questions with your own numbers."""
     sheet = state.now.sheet
     if sheet is None or not sheet.salt:
         say(
@@ -59,7 +59,7 @@ def i_am(student: str) -> None:
 
 
 def _taken(student: object) -> str:
-    """Take the id; returns what to say to it."""
+    """Use the id; returns the sentence for the learner."""
     if not isinstance(student, str) or not clean_student(student):
         return question()
     made_for = state.now.sheet.made_for
@@ -80,7 +80,7 @@ def _taken(student: object) -> str:
 
 
 class WhoBox:
-    """A field for the id and a button. ``take`` is what pressing it, or Enter in the field, does; it can be done again."""
+    """A text field for the id and a button. Pressing it, or Enter in the field, calls ``take``; the id can be changed."""
 
     def __init__(self) -> None:
         import ipywidgets as w
@@ -103,5 +103,5 @@ class WhoBox:
         self.widget.add_class("tbq-whose")
 
     def take(self) -> None:
-        """Take what stands in the field."""
+        """Use the id in the field."""
         self.say.value = SHEET + say_html(notice_html(_taken(self.field.value)))

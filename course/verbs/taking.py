@@ -1,18 +1,19 @@
-"""What a learner takes along: cheat sheets, the poster, and everything in one HTML file."""
+"""The verbs that make something to take along: cheat sheets, the poster, everything in one HTML file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
-from course import catalog, colab
-from course.files import replace_file
+from course import catalog
 from course.flags import GROUPS
 from course.i18n import LANGUAGES, language, pick, speaking, t
 from course.portfolio.document import Part, document
 from course.suggest import did_you_mean
-from course.verbs import colab_notice, state
+from course.verbs import state
 from course.verbs.say import in_words, put, say
+from course.verbs.writing import write_file
 
 FILE = "torch-backends-review.html"
 
@@ -47,7 +48,7 @@ def poster(path: str | Path | None = None, blank: bool = False) -> None:
 
     svg = drawing.poster(_way(), blank)
     if path is not None:
-        _write(Path(path), svg)
+        write_file(Path(path), svg.encode(), anywhere())
         return
     name = t("The map, wider than the page: scroll in it", "全图比页面宽，可以在里面滚动")
     put(
@@ -58,12 +59,19 @@ def poster(path: str | Path | None = None, blank: bool = False) -> None:
 
 @in_words
 def take_home(path: str | Path = FILE) -> None:
-    """Write map, sheets, interview, cards, bets and passport into one HTML file: both languages, offline, to keep or print."""
+    """Write map, sheets, interview, cards, cases, bets and passport into one HTML file: both languages, offline, to keep or print."""
     parts = {}
     for code in LANGUAGES:
         with speaking(code):
             parts[code] = list(_parts())
-    _write(Path(path), document(parts, language()))
+    write_file(Path(path), document(parts, language()).encode(), anywhere())
+
+
+def anywhere() -> str:
+    """What to do with a file that a browser opens."""
+    return t(
+        "Open it in any browser; it asks no other place for anything.", "用浏览器打开就行，不会向别处请求任何东西。"
+    )
 
 
 def _way() -> list:
@@ -84,6 +92,7 @@ def _parts() -> Iterator[Part]:
     from course.cards.knowledge_view import cards_html
     from course.portfolio.cheat_sheet import cheat_sheet as sheet_of
     from course.portfolio.cheat_sheet import sheets_html
+    from course.portfolio.paper_map import paper_map
     from course.portfolio.poster import poster as drawing
     from course.questions import knowledge
     from course.verbs.bets import bets_words
@@ -93,13 +102,23 @@ def _parts() -> Iterator[Part]:
     yield Part(
         "map",
         t("🗺️ The map", "🗺️ 全图"),
-        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing(_way())}</div>',
+        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">{drawing(_way())}</div>{paper_map()}',
     )
     yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
     yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read()[0].values()))
-    yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_words()[0])
-    yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words()[0])
+    yield Part("cases", t("🗂️ Cases", "🗂️ 小游戏"), _cases(), flows=True)
+    yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_words()[0], flows=True)
+    yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words()[0], flows=True)
+
+
+def _cases() -> str:
+    """What each closed case of the games gave, and what it teaches."""
+    from course.game.board import Board, games
+    from course.game.closed_view import closed_html
+
+    now = datetime.now().astimezone()
+    return closed_html((Board(one, state.now.log.entries(), now.date()) for one in games()), now)
 
 
 def _interview() -> str:
@@ -107,36 +126,8 @@ def _interview() -> str:
     from course.learning.interviewing import model_html
     from course.markup import inline
 
-    return "".join(
+    asks = "".join(
         f'<details class="ask"><summary>{inline(pick(one.stem))}</summary>{model_html(one)}</details>'
         for one in state.now.bank.interview()
     )
-
-
-def _write(path: Path, content: str) -> None:
-    """Write the file and say where; a folder or a full disk is answered by a sentence."""
-    try:
-        replace_file(path, content.encode())
-    except OSError as error:
-        say(
-            t(
-                f"`{path}` could not be written ({error.strerror or error}). Choose another file name and try again.",
-                f"无法写入 `{path}`（{error.strerror or error}）。请换个文件名再试。",
-            )
-        )
-        return
-    size = f"{len(content.encode()) / 1e3:,.0f} kB"
-    say(
-        t(
-            f"📦 Written: `{path}` ({size}). Open it in any browser; it asks no other place for anything.",
-            f"📦 已写好：`{path}`（{size}）。用浏览器打开就行，不会向别处请求任何东西。",
-        )
-    )
-    if not colab_notice.keeps(path):
-        line = colab.download(path)
-        say(
-            t(
-                f"⚠️ This file goes when the Colab runtime ends. Download it now: `{line}`.",
-                f"⚠️ Colab 运行时一结束，这个文件就会消失。请现在下载：`{line}`。",
-            )
-        )
+    return f'<div class="asks">{asks}</div>'

@@ -1,13 +1,19 @@
 """Two courses on one JupyterHub: each has its own instructors, students and formgrader; nobody gets into the other's.
 
 Tried with JupyterHub 6.1 and nbgrader 0.9.6. An account owns each course's folder and its gradebook; students and
-instructors have accounts of their own. Once, as root:
+instructors have accounts of their own. Once, as root (FOLDER: this checkout; BUNDLE: the folder that `make bundle` writes):
 
-    pip install jupyterhub; npm install -g configurable-http-proxy
+    python3 -m venv /opt/course
+    /opt/course/bin/pip install "FOLDER[lab,grading]" jupyterhub -c FOLDER/constraints.txt
+    npm install -g configurable-http-proxy
+    mkdir -p /etc/skel/lessons && cp -r BUNDLE/notebooks/. /etc/skel/lessons      (every new account gets its own copy)
+    for name in grader-spring grader-autumn ines otto ada bob cem dee; do useradd -m -s /bin/bash $name; done
+    passwd ada                                                                    (and the others: the Hub asks the system)
     install -d -m 2777 /srv/nbgrader/exchange
-    sudo -u grader-spring python -m grader init /home/grader-spring/spring --course-id spring --exchange /srv/nbgrader/exchange
+    cd FOLDER && sudo -u grader-spring /opt/course/bin/python -m grader init /home/grader-spring/spring --course-id spring \\
+        --exchange /srv/nbgrader/exchange
     (and the same for autumn)
-    jupyterhub -f docs/hub/jupyterhub_config.py
+    /opt/course/bin/jupyterhub -f docs/hub/jupyterhub_config.py
 
 For students' list of assignments, in /etc/jupyter/nbgrader_config.py:
 
@@ -21,6 +27,7 @@ of that account, the checkpoint the Hub's name, and a submission whose two names
 server as `jovyan`, which nbgrader takes for "ask the Hub"; as `root` all students would be one.
 """
 
+import pwd
 import sys
 from pathlib import Path
 
@@ -30,6 +37,12 @@ COURSES = {  # course id -> (the account that owns it, port of its formgrader, i
     "spring": ("grader-spring", 9991, ["ines"], ["ada", "bob"]),
     "autumn": ("grader-autumn", 9992, ["otto"], ["cem", "dee"]),
 }
+
+accounts = {name for account, _, teachers, students in COURSES.values() for name in (account, *teachers, *students)}
+if absent := sorted(accounts - {one.pw_name for one in pwd.getpwall()}):
+    sys.exit(
+        f"These accounts do not exist: {', '.join(absent)}. Next step: useradd -m -s /bin/bash NAME for each, or edit COURSES."
+    )
 
 tools = Path(sys.executable).parent
 c.Spawner.cmd = [str(tools / "jupyterhub-singleuser")]

@@ -1,1 +1,1 @@
-"""From the notebook sources to what learners and nbgrader get, with proofs that it is fit to hand out."""
+"""Build notebooks from their sources, check texts and questions, and check that nothing secret gets to learners."""

@@ -1,4 +1,4 @@
-"""The first code cell of every notebook, the same everywhere but for the lesson and the language."""
+"""The first code cell of every notebook. Only lesson and language differ."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ FROM_FOLDER = {
 }
 THEN = {"en": "restart the kernel, run this cell again.", "zh": "重启内核，再运行这个单元格。"}
 
+ABSENT = "except ModuleNotFoundError as missing:"
+
 
 def how_to_install(project: Project, language: str) -> list[str]:
-    """What brings the course, with its extra for learners, into a kernel: from the repository named in pyproject.toml,
-    else from the checkout.
+    """The lines that install the course with its extra for learners: from the repository named in pyproject.toml, else from the
+    checkout.
 
-    Never by name alone: the course is on no package index, and whoever takes the name there would be run.
+    Never by name alone: the course is on no package index, so a stranger could publish code there under its name.
     """
     path = project.root / "pyproject.toml"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -32,10 +34,10 @@ def how_to_install(project: Project, language: str) -> list[str]:
 
 
 def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str = "", student: str = "") -> str:
-    """A few short lines: bring in torch (in a lesson) and the verbs and start the notebook, or say how to install.
+    """The code of the cell: import torch (in a lesson) and the verbs and start the notebook, or say how to install the course.
 
-    salt: of a release in which every student has another paper; it stands in the code because not every front end lets a
-    kernel read its notebook.
+    salt: of a release in which each student has another paper. It is written in the code, because a kernel cannot read its
+    notebook in every front end.
     """
     paper = f', paper="{salt}"' if salt else ""
     if student:  # each student was given a notebook of the own
@@ -47,7 +49,7 @@ def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str
             *(["    import torch"] if verb == "lesson" else []),
             "    from course import *",
             f'    {verb}("{lesson}", language="{language}"{paper})',
-            "except ModuleNotFoundError as missing:",
+            ABSENT,
             f'    print(f"{MISSING[language]}",',
             f"          {said})",
         ]

@@ -1,5 +1,5 @@
-"""Cells of a source -> a notebook: with solutions for nbgrader, stripped for learners. The output is
-deterministic.
+"""Make notebooks from the cells of a source: with solutions for nbgrader, without for learners. The same source always
+gives the same notebook.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STUB = {"en": "# YOUR CODE HERE\nraise NotImplementedError", "zh": "# 在这里�
 
 
 def answer_id(task_id: str) -> str:
-    """The grade id of the cell a task is answered in; the task's own id marks its graded cell."""
+    """The grade id of the cell in which a task is answered; the task's own id is that of its graded cell."""
     return f"{task_id}-answer"
 
 
@@ -39,8 +39,8 @@ def lesson_notebook(project: Project, lesson: str, language: str) -> NotebookNod
 def checkpoint_notebook(
     project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None, salt: str = ""
 ) -> NotebookNode:
-    """The learner's checkpoint: exactly what ``nbgrader generate_assignment`` releases. other_points, salt: as
-    ``assignment_notebook`` takes them.
+    """The learner's checkpoint: exactly what ``nbgrader generate_assignment`` makes. other_points, salt: see
+    ``assignment_notebook``.
     """
     made = assignment_notebook(project, lesson, language, other_points, salt)
     return _release(made, made.metadata.course.language, graded=True)
@@ -49,10 +49,10 @@ def checkpoint_notebook(
 def assignment_notebook(
     project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None, salt: str = ""
 ) -> NotebookNode:
-    """The instructor's version of a checkpoint, solutions inside: the source of the nbgrader assignment.
+    """The instructor's version of a checkpoint with solutions: the source of the nbgrader assignment.
 
-    other_points: graded cell -> points, where they are others than the checkpoint's data say. salt: of a release in which
-    every student has a paper of their own.
+    other_points: graded cell -> points, where they differ from the checkpoint's data. salt: of a release in which students
+    have different papers.
     """
     cells = read(project.checkpoint_source(lesson))
     language = spoken(cells, language)
@@ -69,7 +69,7 @@ def assignment_notebook(
 
 
 def spoken(cells: list[Cell], language: str) -> str:
-    """``language``, or the one language that all the prose is in."""
+    """``language``, or the only language of the texts where there is just one."""
     there = {cell.language for cell in cells if cell.language}
     return there.pop() if len(there) == 1 else language
 
@@ -203,7 +203,7 @@ def _unique_ids(notebook: NotebookNode) -> None:
 
 
 def _release(notebook: NotebookNode, language: str, graded: bool) -> NotebookNode:
-    """Take the solutions out with nbgrader's own preprocessors, in the order of generate_assignment."""
+    """Remove the solutions with nbgrader's own preprocessors, in the order of generate_assignment."""
     from nbgrader.preprocessors import ComputeChecksums, LockCells
 
     from grader.authoring.clear import ClearTasks

@@ -54,7 +54,7 @@ class Claim:
 
 def path_of(project: Project) -> Path:
     """Where the claims stand."""
-    return project.learner_rooms / "claims.yaml"
+    return project.learner_folder / "claims.yaml"
 
 
 def page_path(project: Project) -> Path:
@@ -109,7 +109,7 @@ def _faults_of(row: object) -> list[Finding]:
 def met(project: Project) -> dict[str, list[Item]]:
     """Claim id -> the practice items that refute it, in the order of the bank."""
     found: dict[str, list[Item]] = defaultdict(list)
-    for item in Bank(project.learner_rooms).items():
+    for item in Bank(project.learner_folder).items():
         for claim in item.refutes:
             found[claim].append(item)
     return dict(found)
@@ -134,18 +134,24 @@ def problems(project: Project) -> list[Finding]:
 
 
 def page(project: Project) -> str:
-    """The page, English above, Chinese below. The same files always give the same text."""
-    claims, answered = read(project)[0], met(project)
+    """The page as Markdown, English first, then Chinese. The same files always give the same text."""
     parts = ["[English](#english) · [中文](#中文)\n"]
     for code, heading in (("en", "English"), ("zh", "中文")):
-        parts.append(f"# {heading}\n\n**{TITLE[code]}**\n\n{INTRO[code]}\n")
-        for lesson in sorted({claim.lesson for claim in claims}):
-            question = pick(QUESTIONS[lesson], code) if lesson in QUESTIONS else LATER[code]
-            rows = [_row(claim, answered.get(claim.id, []), code) for claim in claims if claim.lesson == lesson]
-            columns = COLUMNS[code]
-            rule = " | ".join("---" for _ in columns.split(" | "))
-            table = "\n".join(f"| {line} |" for line in (columns, rule, *rows))
-            parts.append(f"## `{lesson}` {question}\n\n{table}\n")
+        parts.append(f"# {heading}\n\n**{TITLE[code]}**\n\n{tables(project, code)}")
+    return "\n".join(parts)
+
+
+def tables(project: Project, code: str) -> str:
+    """The page in one language below its title: what it is, and a table for each lesson."""
+    claims, answered = read(project)[0], met(project)
+    parts = [f"{INTRO[code]}\n"]
+    for lesson in sorted({claim.lesson for claim in claims}):
+        question = pick(QUESTIONS[lesson], code) if lesson in QUESTIONS else LATER[code]
+        rows = [_row(claim, answered.get(claim.id, []), code) for claim in claims if claim.lesson == lesson]
+        columns = COLUMNS[code]
+        rule = " | ".join("---" for _ in columns.split(" | "))
+        table = "\n".join(f"| {line} |" for line in (columns, rule, *rows))
+        parts.append(f"## `{lesson}` {question}\n\n{table}\n")
     return "\n".join(parts)
 
 
@@ -159,7 +165,7 @@ def _row(claim: Claim, items: list[Item], code: str) -> str:
 
 
 def _linked(source: str) -> str:
-    """Addresses as links with a short name, so that they leave the table room."""
+    """Replace addresses by links with a short name, so that the table stays narrow."""
 
     def link(found: re.Match) -> str:
         name = found[0].split("#")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".html")
@@ -179,7 +185,7 @@ def write(project: Project) -> bool:
 
 
 def out_of_step(project: Project) -> list[Finding]:
-    """One finding where the page on disk is not what the files would give."""
+    """A finding where the page on disk differs from what would be generated now."""
     path = page_path(project)
     if path.exists() and path.read_text(encoding="utf-8") == page(project):
         return []

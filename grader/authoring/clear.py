@@ -1,4 +1,4 @@
-"""Taking solutions out of a checkpoint, so that an untouched notebook still runs from top to bottom."""
+"""Remove the solutions of a checkpoint so that an unanswered notebook still runs from top to bottom."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Which items, exercises and experiments exist, and which a cell names: read from the files, nothing is
-imported.
-"""
+"""Which items, exercises and experiments exist, and which of them a cell names. Read from the files without importing code."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ VERBS = {
 
 
 def known_ids(project: Project) -> dict[str, set[str]]:
-    """The ids there are, by kind."""
+    """All existing ids: kind -> ids."""
     checkpoint = {identity for lesson in project.checkpoints() for identity in files.checkpoint_items(project, lesson)}
     return {
         "item": set(files.practice_items(project)) | checkpoint,
@@ -66,17 +64,17 @@ def used_ids(cell: Cell) -> Iterator[tuple[str, str, int]]:
 
 def _cases(project: Project) -> set[str]:
     """The cases of the games, with their short names."""
-    ids = {one["id"] for path in project.learner_rooms.glob("*/cases.yaml") for one in read_yaml(path)}
+    ids = {one["id"] for path in project.learner_folder.glob("*/cases.yaml") for one in read_yaml(path)}
     return ids | {one.partition("-")[2] for one in ids}
 
 
 def _exercises(project: Project) -> set[str]:
-    return {name for path in project.learner_rooms.glob("*/exercises.yaml") for name in read_yaml(path)}
+    return {name for path in project.learner_folder.glob("*/exercises.yaml") for name in read_yaml(path)}
 
 
 def _experiments(project: Project) -> set[str]:
     """The name (a keyword, or the first argument) of every experiment declared in the lessons' modules."""
-    paths = project.learner_rooms.glob("*/experiments*.py")
+    paths = project.learner_folder.glob("*/experiments*.py")
     return set().union(*(_named(path.read_text(encoding="utf-8")) for path in paths))
 
 

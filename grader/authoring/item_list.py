@@ -1,4 +1,4 @@
-"""Every question of the bank as data for a page: where it is used, which beliefs it tempts with, what to mend."""
+"""Every question of the bank as data for a page: where it is used, which false beliefs its options have, its faults."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from grader.source import read
 
 @dataclass(frozen=True)
 class Row:
-    """One question. used: the notebooks that name it, such as "05_cudnn_benchmark"; faults: what to mend; hints:
-    what to look at again. The item carries a key if it is a practice item or keys were asked for.
+    """One question. used: the notebooks that name it, such as "05_cudnn_benchmark"; faults: what must be mended; hints: what
+    the author may want to change. The item has a key if it is a practice item or keys were asked for.
     """
 
     item: Item
@@ -38,7 +38,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Listing:
-    """The whole bank. faults: what concerns whole files and lessons. beliefs: statements by id."""
+    """The whole bank. faults: those of whole files and lessons. beliefs: id -> statement."""
 
     practice: tuple[Row, ...]
     checkpoints: tuple[Row, ...]
@@ -47,7 +47,7 @@ class Listing:
     keys: bool
 
     def tempted_by(self) -> dict[str, list[str]]:
-        """Misconception -> ids of the questions shown here that tempt with it, none for an unused one."""
+        """Misconception -> ids of the questions with it as a wrong option; empty for an unused one."""
         found: dict[str, list[str]] = {one: [] for one in self.beliefs}
         for row in (*self.practice, *self.checkpoints):
             for one in row.beliefs:
@@ -57,7 +57,7 @@ class Listing:
 
 def listing(project: Project, keys: bool = False) -> Listing:
     """Read the bank. Without ``keys`` no keys.yaml is opened."""
-    bank = Bank(project.learner_rooms)
+    bank = Bank(project.learner_folder)
     beliefs, places = bank.misconceptions(), _places(project)
     practice, faults = bank.items(), [Finding("schema", fault) for fault in bank.faults()]
     places = {one.id: places.get(item.id, []) for item in bank.items(checkpoint=True) for one in every(item)} | places

@@ -8,35 +8,13 @@ from pathlib import Path
 
 from course.files import replace_file
 from course.i18n import Text, pick, set_language, t
+from course.look import css
 from course.markup import code_block, inline, paragraphs
 from course.questions.items import Item, Option
 from grader.authoring.item_list import Listing, Row, listing
 from grader.project import Project, ProjectError
 
-CSS = """
-:root{color-scheme:light dark;--bg:#fff;--fg:#1d1d1f;--soft:#55585e;--line:#d5d8dd;--fill:#f3f4f6;--main:#1657b8;
---good:#176b2c;--part:#855300;--bad:#a32116}
-@media (prefers-color-scheme:dark){:root{--bg:#15171a;--fg:#e8eaed;--soft:#b3b8c0;--line:#41464e;--fill:#22262b;
---main:#8ab4f8;--good:#7fd896;--part:#f0c05a;--bad:#ff9c90}}
-body{background:var(--bg);color:var(--fg);font:15px/1.55 system-ui,-apple-system,"Segoe UI","Noto Sans SC",sans-serif;
-max-width:960px;margin:0 auto;padding:20px 16px 60px;overflow-wrap:anywhere}
-h1{font-size:25px;margin:.2em 0}h2{font-size:20px;margin:1.6em 0 .4em}h3{font-size:16px;margin:1.2em 0 .3em}
-p{margin:.3em 0}small,.soft{color:var(--soft)}code{background:var(--fill);border-radius:4px;padding:1px 4px;font-size:.9em}
-pre{background:var(--fill);border:1px solid var(--line);border-radius:8px;padding:10px;overflow-x:auto}
-pre code{background:none;padding:0}a{color:var(--main)}
-.warn{border:2px solid var(--bad);border-radius:8px;padding:8px 12px}
-details{border:1px solid var(--line);border-radius:10px;margin:6px 0;padding:6px 12px}
-summary{cursor:pointer;display:flex;flex-wrap:wrap;gap:4px 12px;align-items:baseline}
-summary::before{content:"▸";color:var(--soft)}details[open]>summary::before{content:"▾"}
-summary b{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:14px}
-summary .first{flex-basis:100%;padding-left:20px}
-.good{color:var(--good)}.part{color:var(--part)}.bad{color:var(--bad)}
-.two{display:grid;grid-template-columns:1fr 1fr;gap:4px 20px;margin:4px 0}
-@media (max-width:640px){.two{grid-template-columns:1fr}}
-ul{padding-left:20px;margin:.3em 0}.option{border-top:1px solid var(--line);padding:6px 0}
-input{font:inherit;width:100%;max-width:420px;padding:6px 10px;border:1px solid var(--line);border-radius:8px;
-background:var(--bg);color:var(--fg)}
-"""
+CSS = Path(__file__).with_name("items.css")
 SCRIPT = """
 document.getElementById('find').addEventListener('input', e => {
   const words = e.target.value.toLowerCase().split(/\\s+/).filter(Boolean);
@@ -170,8 +148,8 @@ def page(found: Listing) -> str:
         for one, text, where in _belief_lines(found)
     ]
     return (
-        f'<!doctype html><html lang="{t("en", "zh")}"><head><meta charset="utf-8"><meta name="viewport" '
-        f'content="width=device-width,initial-scale=1"><title>{_title()}</title><style>{CSS}</style></head><body>'
+        f'<!doctype html><html lang="{t("en", "zh")}" class="tb-page"><head><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width,initial-scale=1"><title>{_title()}</title><style>{css(CSS)}</style></head><body>'
         f"{''.join(body)}</ul><script>{SCRIPT}</script></body></html>\n"
     )
 

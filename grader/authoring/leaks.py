@@ -1,4 +1,4 @@
-"""Prove that nothing a learner gets holds a solution, a key, a hidden case or an import of the grader."""
+"""Check that nothing learners get contains a solution, a key, a hidden case or an import of the grader."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _learner_texts(project: Project, made: dict[Path, str] | None) -> Iterator[t
 
 
 def notebook_text(text: str) -> str:
-    """All that a notebook says: its cells, and what it carries unseen."""
+    """All texts in a notebook: its cells, and its metadata, which are not shown."""
     content = json.loads(text)
     return "\n".join(
         ["".join(cell["source"]) for cell in content["cells"]] + list(_strings(content.get("metadata", {})))
@@ -66,9 +66,7 @@ def _squeezed(text: str) -> str:
 
 
 def solutions(project: Project, lesson: str) -> Iterator[tuple[str, str, str]]:
-    """Task id, what stands between the solution marks, and the rest of the cell, for each task of a
-    checkpoint.
-    """
+    """(task id, the text between the solution marks, the rest of the cell) for each task of a checkpoint."""
     for cell in read(project.checkpoint_source(lesson)):
         if cell.kind == "task":
             inside = "\n".join(re.findall(r"### BEGIN SOLUTION\n(.*?)\n[^\n]*### END SOLUTION", cell.body, re.DOTALL))
@@ -108,7 +106,7 @@ def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[Finding]
 
 
 def _formulas(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
-    """A formula of a key that stands where the question does: in its file, or in a notebook of its checkpoint."""
+    """A finding for each formula of a key that is also in the question's file or in a notebook of its checkpoint."""
     for lesson in project.checkpoints():
         beside = [project.checkpoint_items(lesson), *(path for path in texts if path.name == f"{lesson}.ipynb")]
         keys = files.keys(project, lesson)
@@ -139,7 +137,7 @@ def _imports(texts: dict[Path, str]) -> Iterator[Finding]:
 
 
 def _item_fields(project: Project) -> Iterator[Finding]:
-    for path in project.learner_rooms.glob("l*/checkpoint.yaml"):
+    for path in project.learner_folder.glob("l*/checkpoint.yaml"):
         for identity, item in files.checkpoint_items(project, path.parent.name.removeprefix("l")).items():
             for one in alternatives(item):
                 for place in (one, one.get("number") or {}, *(one.get("options") or [])):
@@ -167,7 +165,7 @@ def _task_code(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
 
 @functools.cache
 def _functions(text: str) -> tuple[tuple[str, str], ...]:
-    """Name and body of each function that says more than one short statement; a text looked at again is not parsed again."""
+    """(name, body) of each function with more than one short statement. Cached."""
     found = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef):

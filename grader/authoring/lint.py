@@ -1,4 +1,6 @@
-"""The limits that keep a notebook alive: each finding names file, line and rule."""
+"""Check the sources of notebooks against the rules for lessons (lengths, something to do, ids). Each finding names file,
+line and rule.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from course.questions.finding import Finding
+from course.tables import columns
 from grader import project as files
 from grader.authoring.ids import known_ids, used_ids
 from grader.authoring.prose import Found
@@ -19,6 +22,7 @@ from grader.source import Cell, read
 from grader.task import tasks
 
 CODE_LINES = 15
+CODE_COLUMNS = 88  # as much as JupyterLab shows beside its side bar at 1,100 px
 WORDS = {"en": 120, "zh": 220}
 CELLS = {"lesson": (25, 50), "checkpoint": (8, 14)}
 TEXT_CELLS_IN_A_ROW = 3
@@ -47,8 +51,8 @@ EMPTY_HEADINGS = {
 
 
 def lint(project: Project, only: str | None = None, seeds: int = QUICK, run: bool = False) -> list[Finding]:
-    """Everything wrong with the sources, each starting with ``file:line:``. only: of this lesson; seeds: how many variants of
-    each question are looked at; run: also the verify snippets of its questions.
+    """All findings in the sources, each starting with ``file:line:``. only: this lesson alone; seeds: how many variants of
+    each question are checked; run: also run the verify snippets of its questions.
     """
     known = known_ids(project)
     problems: list[Finding] = []
@@ -65,7 +69,7 @@ def lint(project: Project, only: str | None = None, seeds: int = QUICK, run: boo
 
 
 def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict[str, set[str]]) -> list[Finding]:
-    own = kind == "checkpoint" and project.own_room(lesson) is not None
+    own = kind == "checkpoint" and project.own_folder(lesson) is not None
     name = _short(project, path)
     try:
         cells = read(path)
@@ -78,6 +82,7 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
             *_headings(cells, kind),
             *_bootstrap(cells),
             *_code(cells),
+            *_wide(cells),
             *_ids(cells, known),
             *prose_faults(cells),
             *_count(cells, kind),
@@ -150,7 +155,7 @@ def _sizes(cells: list[Cell]) -> Iterator[Found]:
 
 
 def _bold(cells: list[Cell]) -> Iterator[Found]:
-    """Marks that Markdown leaves standing: it knows no bold with punctuation just inside and a letter just outside."""
+    """Findings for bold marks that Markdown would show as asterisks: with punctuation inside and a letter directly outside."""
     for cell in cells:
         if cell.kind == "markdown":
             text = re.sub(r"```.*?```|`[^`\n]*`", "`x`", cell.body, flags=re.S)
@@ -215,6 +220,19 @@ def _code(cells: list[Cell]) -> Iterator[Found]:
                 ast.parse(cell.code(language))
             except SyntaxError as error:
                 yield cell.line + (error.lineno or 0), "code-syntax", f"this code does not parse: {error.msg}"
+                break
+
+
+def _wide(cells: list[Cell]) -> Iterator[Found]:
+    """Findings for code cells in which a line scrolls sideways; solutions are not shown to learners."""
+    for cell in cells:
+        if cell.kind not in ("code", "task"):
+            continue
+        for language in LANGUAGES:
+            shown = re.sub(r"### BEGIN SOLUTION.*?### END SOLUTION", "", cell.code(language), flags=re.DOTALL)
+            widest = max(map(columns, shown.split("\n")))
+            if widest > CODE_COLUMNS:
+                yield cell.line, "code-too-wide", f"a line of {widest} columns; at most {CODE_COLUMNS}: break it"
                 break
 
 

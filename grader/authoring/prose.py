@@ -63,7 +63,7 @@ def anchor(heading: str) -> str:
 
 
 def prose(text: str, language: str) -> str:
-    """A text cell as the notebook gets it. A mark that names nothing stays as it is; ``faults`` names it."""
+    """The text of a cell with its marks replaced, as it goes into the notebook. An unknown mark stays; ``faults`` reports it."""
     terms = _terms()
 
     def term(found: re.Match[str]) -> str:
@@ -78,7 +78,7 @@ def prose(text: str, language: str) -> str:
 
 
 def faults(cells: list[Cell]) -> Iterator[Found]:
-    """(line, rule, sentence) for every mark that leads nowhere, twins that mark other terms, words that are not said."""
+    """(line, rule, sentence) for each unknown mark, for languages that mark different terms, and for words not to be used."""
     headings = {
         code: {heading_text(one) for cell in cells if cell.language == code for one in _HEADING.findall(cell.body)}
         for code in ("en", "zh")

@@ -1,4 +1,4 @@
-"""Write the learner notebooks, or prove that the ones on disk are in step with their sources."""
+"""Write the learner notebooks, or check that those on disk are what their sources give."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str
 
 
 def write(made: dict[Path, str]) -> list[Path]:
-    """Write what differs from the disk; returns the paths written."""
+    """Write the notebooks that differ from those on disk; returns their paths."""
     changed = [path for path, text in made.items() if not _on_disk(path, text)]
     for path in changed:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def write(made: dict[Path, str]) -> list[Path]:
 
 
 def out_of_step(project: Project, made: dict[Path, str], only: str | None = None) -> list[Finding]:
-    """A finding for each notebook on disk that its source would not give: changed, missing or left over."""
+    """A finding for each notebook on disk that differs from its source, is missing, or has no source."""
     found = [
         Finding("not-in-step", f"{path}: not in step with its source; run `python -m grader notebooks`")
         for path, text in made.items()
@@ -62,7 +62,7 @@ def out_of_step(project: Project, made: dict[Path, str], only: str | None = None
 
 
 def leftovers(project: Project, made: dict[Path, str]) -> list[Path]:
-    """Notebooks in the generated folders that nothing generates."""
+    """The notebooks in the generated folders that have no source."""
     return sorted(
         path
         for language in LANGUAGES

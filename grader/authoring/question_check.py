@@ -1,7 +1,7 @@
-"""Question files looked through: every finding with the file and the line at which it stands.
+"""Check question files; each finding has the file and the line of the fault.
 
-A practice question is looked at alone; one that counts together with its key. What is said: the schema, the rules of the item
-lint, every variant, ids that do not exist, words of a template, and where asked for the ``verify`` snippets are run.
+A question that counts is checked together with its key. Checked are the schema, the rules of the item lint, every variant,
+ids that do not exist, words left over from the template and, if asked for, the ``verify`` snippets.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ OWN_MUST = MUST | {"why-missing", "unknown-misconception"}
 
 @dataclass(frozen=True)
 class Files:
-    """What is checked together. own: questions of an instructor's own. keys: None for practice questions."""
+    """Files that are checked together. own: whether they are an instructor's own questions. keys: None for practice questions."""
 
     lesson: str
     items: Path
@@ -66,7 +66,7 @@ class _Check:
 
 
 def check(project: Project, files: Files, run: bool = False, seeds: int = SEEDS) -> list[Finding]:
-    """Every finding in the files of a lesson, in their order. run: also the verify snippets. Raises ProjectError where
+    """All findings in the files of a lesson, in their order. run: also run the verify snippets. Raises ProjectError where
     the list of misconceptions cannot be read.
     """
     made = _Check(files, known_beliefs(project))
@@ -88,7 +88,7 @@ def check(project: Project, files: Files, run: bool = False, seeds: int = SEEDS)
         _one(made, project, at, at_keys, item, (keys or {}).get(item.key), run, seeds)
     for identity in sorted(set(keys or ()) - {item.key for item in sound}) if len(sound) >= len(raw) else ():
         made.say(at_keys, identity, Finding("key-unused", f"{identity}: is the key of no question; delete it."))
-    if files.items.is_relative_to(project.learner_rooms) and len(sound) >= len(raw):
+    if files.items.is_relative_to(project.learner_folder) and len(sound) >= len(raw):
         for finding in lint_lesson(files.lesson, sound, files.keys is not None):
             made.found.append(finding.at(f"{files.items}:1"))
     return made.found
@@ -214,29 +214,29 @@ def _left(at: Lines, item: Item) -> list[Finding]:
 
 
 def files_of(project: Project, path: Path | None = None) -> list[Files]:
-    """What there is to check: the whole bank, or what a file belongs to. Keys of a draft stand in a keys.yaml beside it."""
-    rooms = [
+    """The files to check: of the whole bank, or those that ``path`` belongs to. The keys of a draft are in keys.yaml beside it."""
+    places = [
         *(Files(lesson, project.items(lesson), None) for lesson in BY_ID if project.items(lesson).exists()),
         *(_checkpoint(project, lesson) for lesson in project.checkpoints()),
     ]
     if path is None:
-        return rooms
+        return places
     path = path.resolve()
-    if known := [one for one in rooms if path in (one.items.resolve(), one.keys and one.keys.resolve())]:
+    if known := [one for one in places if path in (one.items.resolve(), one.keys and one.keys.resolve())]:
         return known
     beside = path.with_name("keys.yaml")
     return [Files(_lesson_in(path), path, beside if beside.exists() else None)]
 
 
 def _checkpoint(project: Project, lesson: str) -> Files:
-    own = project.own_room(lesson) is not None
+    own = project.own_folder(lesson) is not None
     source = project.checkpoint_source(lesson).read_text(encoding="utf-8")
     languages = set(re.findall(r"^# %% \[markdown\] (en|zh)\b", source, re.M))
     return Files(lesson, project.checkpoint_items(lesson), project.keys(lesson), own, own and len(languages) == 1)
 
 
 def checkpoint_findings(project: Project, lesson: str, seeds: int, run: bool = False) -> list[Finding]:
-    """What keeps the questions and keys of a checkpoint from being handed out."""
+    """The findings in the questions and keys of a checkpoint that must be mended before its release."""
     files = _checkpoint(project, lesson)
     wanted = OWN_MUST if files.own else MUST
     return [one for one in check(project, files, run, seeds) if one.rule in wanted]

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from course.catalog import BY_ID
 from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.i18n import LANGUAGES, Text, both, pick
+from course.look import css
 from course.markup import inline
 from course.markup import link as html_link
 from course.questions import knowledge
@@ -66,22 +67,11 @@ document.querySelectorAll('thead button').forEach((button, place) => button.addE
   body.append(...(up ? rows : rows.reverse()));
 }));
 """
-LOOK = (
-    CSS
-    + """
-body{max-width:none}table{border-collapse:collapse;font-size:14px;overflow-wrap:break-word}th,td{text-align:left;
-vertical-align:top;padding:6px 14px 6px 0;border-bottom:1px solid var(--line)}
-th button{font:inherit;font-weight:600;color:var(--soft);background:none;border:0;padding:4px 0;cursor:pointer;text-align:left}
-th[aria-sort=ascending] button::after{content:" ▲"}th[aria-sort=descending] button::after{content:" ▼"}
-thead th{white-space:nowrap}tbody th{font-weight:600;min-width:13em}tbody td:nth-child(2){min-width:20em}
-tbody td{min-width:7em}tbody td:nth-child(6){min-width:0;white-space:nowrap}tbody td:nth-child(7){min-width:14em}
-.scroll{overflow-x:auto}tr:target{background:var(--fill)}
-"""
-)
+LOOK = Path(__file__).with_name("switches.css")
 
 
 class Link(NamedTuple):
-    """A name, and where it leads: relative to docs/, or an address."""
+    """A name with its link: a path relative to docs/, or an address."""
 
     name: str
     address: str
@@ -121,7 +111,7 @@ def _default(row: Switch, code: str) -> str:
 
 
 def _shown(row: Switch, code: str, cards: list[knowledge.Knowledge]) -> Cell:
-    """The lessons of its experiment and its cards; an experiment of a lesson that is not there yet by its name alone."""
+    """The cell with the lessons of its experiment and knowledge cards; an experiment without a lesson so far has no link."""
     lessons = [card.lesson for card in cards]
     lessons += [lesson for lesson in BY_ID if row.experiment and lesson[:2] == row.experiment[:2]]
     found: Cell = [Link(one, f"../notebooks/{code}/lessons/{one}.ipynb") for one in sorted(dict.fromkeys(lessons))]
@@ -202,9 +192,9 @@ def page(code: str) -> str:
     )
     body = "\n".join(lines)
     return (
-        f'<!doctype html>\n<html lang="{"en" if code == "en" else "zh-Hans"}"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{"en" if code == "en" else "zh-Hans"}" class="tb-page"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{TITLE[code]}</title>\n'
-        f"<style>{LOOK}</style></head><body><main><p>{others}</p><h1>{TITLE[code]}</h1><p>{inline(INTRO[code])}</p>\n"
+        f"<style>{css(CSS, LOOK)}</style></head><body><main><p>{others}</p><h1>{TITLE[code]}</h1><p>{inline(INTRO[code])}</p>\n"
         f'<p><label>{FIND[code]} <input id="find" type="search"></label></p>\n'
         f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div></main>\n'
         f"<script>{SCRIPT}</script></body></html>\n"
@@ -234,14 +224,14 @@ def pages(project: Project) -> dict[Path, str]:
 
 
 def stale(project: Project) -> list[Path]:
-    """The pages on disk that are not what the files would give."""
+    """The pages on disk that differ from what would be generated now."""
     return [
         path for path, text in pages(project).items() if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
 
 
 def write(project: Project) -> list[Path]:
-    """Write the pages; those that changed."""
+    """Write the pages; returns those that changed."""
     changed = stale(project)
     for path, text in pages(project).items():
         if path in changed:
@@ -251,7 +241,7 @@ def write(project: Project) -> list[Path]:
 
 
 def out_of_step(project: Project) -> list[Finding]:
-    """One finding for each page that is not in step."""
+    """A finding for each page on disk that differs from what would be generated now."""
     return [
         Finding("not-in-step", f"{path}: not in step with the table of switches; run `python -m grader reference`")
         for path in stale(project)

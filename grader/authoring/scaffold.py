@@ -1,4 +1,4 @@
-"""A checkpoint of an instructor's own, in the course directory: a first version that works, to be changed."""
+"""Make an instructor's own checkpoint in the course directory: a first version that works, for the instructor to change."""
 
 from __future__ import annotations
 
@@ -111,12 +111,12 @@ KEY = """{number}-c-{which}:
 
 
 def new_checkpoint(project: Project, name: str, languages: tuple[str, ...]) -> tuple[Path, list[str]]:
-    """Make ``checkpoints/lNAME`` unless it is there; (the folder, what the linter says of it). Raises ProjectError."""
+    """Make ``checkpoints/lNAME`` unless it exists; returns (the folder, findings of the linter). Raises ProjectError."""
     if not NAME.fullmatch(name):
         raise ProjectError(
             f"{name!r}: two digits, an underscore, small letters, such as 50_our_cluster; the digits begin the ids of its questions"
         )
-    if project.own_room(name) is None:
+    if project.own_folder(name) is None:
         taken = [one for one in {*project.checkpoints(), *project.lessons()} if one[:2] == name[:2]]
         if taken:
             raise ProjectError(f"{name!r}: {taken[0]} has these digits already; take others, such as 50 to 99")
@@ -125,10 +125,10 @@ def new_checkpoint(project: Project, name: str, languages: tuple[str, ...]) -> t
 
 
 def left_over(project: Project, name: str) -> list[str]:
-    """A sentence for each file of an own checkpoint in which words of the first version still stand, for students to read."""
-    room, said = project.own_room(name), []
+    """A sentence for each file of an own checkpoint in which texts of the first version are left."""
+    folder, said = project.own_folder(name), []
     words = [*TITLE, *YES, *NO, *WHY, *DRAWS, *(word for stem in STEMS.values() for word in stem), *BELIEF]
-    for path in (room / "checkpoint.py", room / "checkpoint.yaml", room / "keys.yaml") if room else ():
+    for path in (folder / "checkpoint.py", folder / "checkpoint.yaml", folder / "keys.yaml") if folder else ():
         rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         found = [number for number, row in enumerate(rows, 1) if any(word in row for word in words)]
         if found:
@@ -138,7 +138,7 @@ def left_over(project: Project, name: str) -> list[str]:
     return said
 
 
-def _write(room: Path, name: str, languages: tuple[str, ...]) -> None:
+def _write(folder: Path, name: str, languages: tuple[str, ...]) -> None:
     number, both, chinese = name[:2], len(languages) > 1, languages[0] == "zh"
 
     def prose(texts: dict[str, str]) -> str:
@@ -168,7 +168,7 @@ def _write(room: Path, name: str, languages: tuple[str, ...]) -> None:
     items += DRAWN_QUESTION.format(number=number, name=name, stem=text(*DRAWS), unit=text(*UNIT))
     keys = "".join(KEY.format(number=number, which=one, why=text(*WHY), belief=BELIEF[chinese]) for one in STEMS)
     keys += DRAWN_KEY.format(number=number, trap=text(*TRAP), dropped=DROPPED[chinese], counted=text(*COUNTED))
-    room.mkdir(parents=True, mode=0o700)
+    folder.mkdir(parents=True, mode=0o700)
     tasks = TASKS.format(number=number)
     for file, content in (
         ("checkpoint.py", source),
@@ -176,4 +176,4 @@ def _write(room: Path, name: str, languages: tuple[str, ...]) -> None:
         ("keys.yaml", keys),
         ("tasks.py", tasks),
     ):
-        (room / file).write_text(content, encoding="utf-8")
+        (folder / file).write_text(content, encoding="utf-8")

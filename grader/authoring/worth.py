@@ -1,4 +1,4 @@
-"""What a checkpoint is worth, in a sentence made of its data: ``{{worth}}`` in the text of its source."""
+"""The sentence on the points of a checkpoint, which replaces ``{{worth}}`` in the text of its source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = {
 
 
 def points_by_id(project: Project, lesson: str) -> dict[str, float]:
-    """Graded cell -> its points as the questions and tasks of the checkpoint say."""
+    """Graded cell -> points, from the questions and tasks of the checkpoint."""
     found = {
         name: float(item["points"]) for name, item in checkpoint_items(project, lesson).items() if "points" in item
     }
@@ -31,7 +31,7 @@ def points_by_id(project: Project, lesson: str) -> dict[str, float]:
 
 
 def worth(cells: list[Cell], points: Mapping[str, float], language: str) -> str:
-    """``**18 points**: six questions (1 point each), three code tasks (4, 5 and 3 points).`` What is worth 0 is left out."""
+    """``**18 points**: six questions (1 point each), three code tasks (4, 5 and 3 points).`` Cells worth 0 are left out."""
     parts, total = [], 0.0
     for kind in KINDS:
         each = [points[cell.id] for cell in cells if cell.kind == kind and points.get(cell.id)]

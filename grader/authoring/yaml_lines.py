@@ -1,4 +1,4 @@
-"""The line of a YAML file at which a field of a question stands."""
+"""Find the line of a YAML file that has a field of a question."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Lines:
-    """Where things stand in one file. The file must be readable YAML."""
+    """Finds lines in one file, which must be valid YAML."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -20,8 +20,8 @@ class Lines:
         self._root = yaml.compose(self._text, Loader=LOADER)
 
     def of(self, identity: str, way: Sequence[str] = ()) -> int:
-        """The line of the deepest field on the way that exists, from the entry of that id on: 1 where there is none. Entries
-        of lists are named by their id or their number.
+        """The line of a field. identity: the id of the entry; way: the fields below it, entries of lists by id or number. Where a
+        field does not exist, the line of the one above it; 1 where there is no such entry.
         """
         node, line = _entry(self._root, identity)
         for step in way:
@@ -32,13 +32,13 @@ class Lines:
         return line
 
     def with_any(self, texts: Iterable[str]) -> list[int]:
-        """The lines in which one of the texts stands."""
+        """The lines that contain one of the texts."""
         wanted = list(texts)
         return [number for number, row in enumerate(self._text.splitlines(), 1) if any(one in row for one in wanted)]
 
 
 def way_of(sentence: str) -> list[str]:
-    """The field that a sentence names, as steps: ``field options[b].why: ...``, or ``option b ...``."""
+    """The steps to the field that a sentence names: ``field options[b].why: ...``, or ``option b ...``."""
     if found := re.search(r"field ([\w.\[\], -]+?):", sentence):
         return re.findall(r"[\w-]+", found[1])
     if found := re.search(r"\boption ([a-z])\b", sentence):

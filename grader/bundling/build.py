@@ -17,7 +17,7 @@ from course.i18n import Text, both, pick
 from grader.authoring.build import checkpoint_notebook, lesson_notebook
 from grader.authoring.publish import text_of
 from grader.bundling.scan import scan
-from grader.bundling.single import pack, single
+from grader.bundling.single import pack, record_my_gpu, single
 from grader.bundling.texts import EXCHANGE, HAND_IN, LAB_BAT, LAB_SH, README
 from grader.course import Course
 from grader.papers import released_salt
@@ -88,6 +88,7 @@ def contents(
             notebook = lesson_notebook(project, lesson, language)
             texts[f"notebooks/{language}/lessons/{lesson}.ipynb"] = text_of(notebook)
             texts[f"colab/{language}/{lesson}.ipynb"] = text_of(single(notebook, name, packed, language))
+        texts[f"colab/{language}/record-my-gpu.ipynb"] = text_of(record_my_gpu(name, packed, language))
     if course is not None:
         texts["nbgrader_config.py"] = EXCHANGE + student_config(course)
         held = decisions.held(course.root)
@@ -144,8 +145,8 @@ def handing_in(course: Course) -> list[Text]:
 
 def wheel_of(project: Project) -> tuple[str, bytes]:
     """(file name, bytes) of the wheel of ``course``, built from a copy: a build leaves traces, and picks up earlier ones."""
-    with tempfile.TemporaryDirectory(prefix="course-wheel-") as room:
-        copy, made = Path(room) / "copy", Path(room) / "made"
+    with tempfile.TemporaryDirectory(prefix="course-wheel-") as folder:
+        copy, made = Path(folder) / "copy", Path(folder) / "made"
         shutil.copytree(project.root / "course", copy / "course", ignore=shutil.ignore_patterns("__pycache__"))
         for name in ("pyproject.toml", "README.md", "LICENSE"):
             shutil.copy(HERE / name, copy)

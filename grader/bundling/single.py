@@ -1,4 +1,4 @@
-"""A lesson as a single file: a notebook that carries the wheel of the course and installs it. For Google Colab."""
+"""Single files for Google Colab: a notebook that carries the wheel of the course and installs it. A lesson, or “Record my GPU”."""
 
 from __future__ import annotations
 
@@ -9,10 +9,26 @@ import textwrap
 import zipfile
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course.experiment.base import load_all
 from course.i18n import pick
-from grader.bundling.texts import CARRIES, DOWNLOAD, FORM, INSTALL, TAKE_HOME
+from grader.authoring.bootstrap import ABSENT
+from grader.bundling.texts import (
+    CARRIES,
+    DOWNLOAD,
+    DRIVE_CELL,
+    FORM,
+    INSTALL,
+    INSTALLED,
+    KEEP_ON_DRIVE,
+    NOT_INSTALLED,
+    NOT_THERE,
+    RECORD,
+    RECORD_CELL,
+    SEND_CELL,
+    TAKE_HOME,
+)
 
 HIDDEN = {"cellView": "form", "jupyter": {"source_hidden": True}}
 LINE = (
@@ -22,17 +38,53 @@ LINE = (
 
 def single(notebook: NotebookNode, name: str, packed: str, language: str) -> NotebookNode:
     """The notebook with an installing cell before its first code and a downloading one at its end. packed: of ``pack``."""
-    made = NotebookNode({**notebook, "cells": list(notebook.cells)})
+    made = NotebookNode({**notebook, "cells": [_first_cell_named(cell, language) for cell in notebook.cells]})
     place = next((n for n, cell in enumerate(made.cells) if cell.cell_type == "code"), 0)
-    install = INSTALL.format(title=pick(FORM, language), name=name, data="\n".join(textwrap.wrap(packed, LINE)))
     made.cells[place:place] = [
         new_markdown_cell(pick(CARRIES, language), id="carries"),
-        new_code_cell(install, id="install", metadata=HIDDEN),
+        _install(name, packed, language),
     ]
     made.cells.append(
         new_code_cell(DOWNLOAD.format(title=pick(TAKE_HOME, language)), id="take-home", metadata={"cellView": "form"})
     )
     return made
+
+
+def record_my_gpu(name: str, packed: str, language: str) -> NotebookNode:
+    """The single file that records the CUDA experiments on a GPU and ends with one ZIP to send."""
+    seconds = [one.seconds for one in load_all().values() if one.needs == "cuda"]
+    said = pick(RECORD, language).format(count=len(seconds), minutes=round(sum(seconds) / 60))
+    cells = [
+        new_markdown_cell(said, id="record-title"),
+        _install(name, packed, language),
+        new_code_cell(DRIVE_CELL.format(title=pick(KEEP_ON_DRIVE, language)), id="drive", metadata=HIDDEN),
+        new_code_cell(RECORD_CELL.format(language=language), id="record"),
+        new_code_cell(SEND_CELL, id="send"),
+    ]
+    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "accelerator": "GPU"}
+    return new_notebook(cells=cells, metadata=kernel)
+
+
+def _install(name: str, packed: str, language: str) -> NotebookNode:
+    """The installing cell."""
+    source = INSTALL.format(
+        title=pick(FORM, language),
+        name=name,
+        data="\n".join(textwrap.wrap(packed, LINE)),
+        ready=pick(INSTALLED, language),
+        failed=pick(NOT_INSTALLED, language),
+    )
+    return new_code_cell(source, id="install", metadata=HIDDEN)
+
+
+def _first_cell_named(cell: NotebookNode, language: str) -> NotebookNode:
+    """The cell; where it starts the notebook, with the installing cell as the next step for a course that is missing."""
+    start, absent, _ = cell.source.partition(ABSENT)
+    return (
+        NotebookNode({**cell, "source": f'{start}{ABSENT}\n    print("{pick(NOT_THERE, language)}")'})
+        if absent
+        else cell
+    )
 
 
 def pack(wheel: bytes) -> str:

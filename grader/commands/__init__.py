@@ -7,7 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from course.i18n import pick
+from course.i18n import LANGUAGES, language, pick
+from grader.commands.options import in_chinese
 from grader.commands.words import COMMANDS, overview
 from grader.launcher import is_course, program, remember, remembered
 from grader.project import Infrastructure, ProjectError
@@ -18,6 +19,7 @@ GO_ON = "What is marked is kept; run the same command again to go on."
 def main(arguments: list[str] | None = None) -> int:
     """Parse, run, return the exit status; a problem of the files, the disk or the gradebook is one sentence."""
     from grader.commands import (
+        book,
         bundle,
         claims,
         course,
@@ -27,6 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
         import_submissions,
         items,
         late,
+        minutes,
         notebooks,
         own,
         reference,
@@ -43,6 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
         notebooks,
         items,
         claims,
+        minutes,
         reference,
         course,
         regrade,
@@ -53,16 +57,21 @@ def main(arguments: list[str] | None = None) -> int:
         export,
         grade,
         import_submissions,
+        book,
         bundle,
         own,
         demo,
     ):
         group.add(commands)
     if not words or words[0] in ("-h", "--help", "--language"):
-        print(overview(set(commands.choices), "zh" if "zh" in words else "en"))
+        print(overview(set(commands.choices), _of_help(words)))
         return int(not words)
-    for name, one in commands.choices.items():
-        one.description = one.description or pick(COMMANDS[name][1], "en") if name in COMMANDS else one.description
+    if {"-h", "--help"} & {*words} and (one := commands.choices.get(words[0])):
+        one.description = one.description or pick(COMMANDS[words[0]][1], _of_help(words))
+        if _of_help(words) == "zh":
+            in_chinese(one)
+        one.print_help()
+        return 0
     chosen = parser.parse_args(words)
     chosen.main = main
     try:
@@ -87,6 +96,11 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         print(said)
         return 1
+
+
+def _of_help(words: list[str]) -> str:
+    """The language of a help page: the one named after --language, else the one used last."""
+    return next((code for code in LANGUAGES if code in words), language())
 
 
 def _in_course(chosen: argparse.Namespace) -> None:

@@ -10,9 +10,7 @@ from grader.project import HERE, LANGUAGES
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "bundle", help="one ZIP for a class: lessons, released checkpoints, the course, a way to start; no keys"
-    )
+    parser = commands.add_parser("bundle")
     parser.add_argument(
         "--dir", type=Path, help="the course directory whose released checkpoints go in (default: none, lessons only)"
     )

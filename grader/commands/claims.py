@@ -9,7 +9,7 @@ from grader.project import Project
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("claims", help="write docs/claims.md: common claims, the truth, where they are met")
+    parser = commands.add_parser("claims")
     parser.add_argument("--check", action="store_true", help="write nothing; fail unless everything is in step")
     parser.set_defaults(run=run)
 

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the commands to the parser."""
-    parser = commands.add_parser("init", help="make a course directory for nbgrader")
+    parser = commands.add_parser("init")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--language", choices=LANGUAGES, default="en")
     parser.add_argument("--course-id", default="torch-backends")
     parser.add_argument("--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)")
     parser.set_defaults(run=run_init)
-    for name, run, text in (
-        ("release", run_release, "build a checkpoint and hand it out"),
-        ("collect", run_collect, "bring in what was submitted"),
-        ("autograde", run_autograde, "mark every submission"),
-        ("feedback", run_feedback, "make and hand out the feedback"),
+    for name, run in (
+        ("release", run_release),
+        ("collect", run_collect),
+        ("autograde", run_autograde),
+        ("feedback", run_feedback),
     ):
-        parser = commands.add_parser(name, help=text)
+        parser = commands.add_parser(name)
         parser.add_argument("lesson", nargs="+", help="such as 05_cudnn_benchmark")
         parser.set_defaults(run=run)
         directory(parser)

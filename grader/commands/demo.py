@@ -12,7 +12,7 @@ LESSONS = ("01_map", "05_cudnn_benchmark")
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("demo", help="hand in and grade a made-up class, and compare with what each deserves")
+    parser = commands.add_parser("demo")
     parser.add_argument(
         "--dir", type=Path, default=Path("build/demo"), help="made anew, unless the same was stopped there"
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("export", help="write the marks as CSV, also for Canvas and Moodle")
+    parser = commands.add_parser("export")
     parser.add_argument("--format", choices=("csv", "canvas", "moodle"), default="csv")
     parser.add_argument(
         "--to", type=Path, help="default: grades.csv in the course directory, grades-FORMAT.csv for Canvas and Moodle"

@@ -13,7 +13,7 @@ LMS = ("moodle", "canvas", "plain")
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the commands to the parser."""
-    parser = commands.add_parser("import", help="bring in the submissions that Moodle, Canvas or a folder holds")
+    parser = commands.add_parser("import")
     parser.add_argument("file", type=Path, help="the platform's ZIP, or a folder")
     parser.add_argument(
         "--lms", choices=LMS, required=True, help="plain: a folder or file for each student, by id, mail or name"
@@ -35,13 +35,11 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     directory(parser)
     parser.set_defaults(run=run_import)
-    parser = commands.add_parser("roster", help="who is in the class: into the gradebook, and each with the id to type")
+    parser = commands.add_parser("roster")
     parser.add_argument("file", type=Path, help="the platform's participants, grading worksheet or gradebook, as CSV")
     directory(parser)
     parser.set_defaults(run=run_roster)
-    parser = commands.add_parser(
-        "give-back", help="one ZIP of the feedback, for the platform the submissions came from"
-    )
+    parser = commands.add_parser("give-back")
     parser.add_argument("lesson", help="such as 05_cudnn_benchmark")
     parser.add_argument("--to", type=Path, help="default: feedback-LESSON-PLATFORM.zip in the course directory")
     directory(parser)
@@ -50,16 +48,16 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 def run_import(arguments: argparse.Namespace) -> int:
     """1 if a hand-in is not in place: it is not clear whose it is, or it cannot be read."""
-    from grader.importing.run import bring, report
+    from grader.importing.run import import_submissions, report
     from grader.project import ProjectError
 
     if wrong := [word for word in arguments.said if "=" not in word]:
         raise ProjectError(f'--as {wrong[0]}: write NAME=STUDENT, such as "Ada Lovelace=ada"')
     course = Course(arguments.dir)
     said = dict(word.rsplit("=", 1) for word in arguments.said)
-    brought = bring(course, arguments.file, arguments.lms, arguments.lesson, arguments.roster, said)
-    print(report(course, brought, arguments.file, arguments.lms))
-    return int(not brought.complete)
+    imported = import_submissions(course, arguments.file, arguments.lms, arguments.lesson, arguments.roster, said)
+    print(report(course, imported, arguments.file, arguments.lms))
+    return int(not imported.complete)
 
 
 def run_roster(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from grader.course import Course
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("late", help="apply late.yaml anew, without marking, and show who changes")
+    parser = commands.add_parser("late")
     parser.add_argument("lesson", nargs="+", help="such as 05_cudnn_benchmark")
     parser.add_argument("--dry-run", action="store_true", help="only say who loses how much, and change nothing")
     directory(parser)

@@ -12,7 +12,7 @@ from grader.project import Project
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("notebooks", help="build notebooks/en and notebooks/zh from grader/lessons")
+    parser = commands.add_parser("notebooks")
     parser.add_argument("--check", action="store_true", help="write nothing; fail unless everything is in step")
     parser.add_argument("--only", metavar="LESSON", help="one lesson, such as 05_cudnn_benchmark")
     parser.set_defaults(run=run)

@@ -11,9 +11,7 @@ from grader.project import LANGUAGES
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser(
-        "new-checkpoint", help="a checkpoint of your own in the course directory; run again, it checks it"
-    )
+    parser = commands.add_parser("new-checkpoint")
     parser.add_argument("name", help="such as 50_our_cluster")
     parser.add_argument("--language", choices=(*LANGUAGES, "both"), help="default: the course's")
     directory(parser)
@@ -26,12 +24,18 @@ def run(arguments: argparse.Namespace) -> int:
 
     course = Course(arguments.dir)
     chosen = arguments.language or course.language
-    room, problems = new_checkpoint(course.project, arguments.name, LANGUAGES if chosen == "both" else (chosen,))
-    print(f"{room}: checkpoint.py (what students see), checkpoint.yaml (questions), keys.yaml, tasks.py (hidden tests)")
+    folder, problems = new_checkpoint(course.project, arguments.name, LANGUAGES if chosen == "both" else (chosen,))
+    print(
+        f"{folder}: checkpoint.py (what students see), checkpoint.yaml (questions), keys.yaml, tasks.py (hidden tests)"
+    )
     for sentence in problems:
         print(sentence)
-    for sentence in left_over(course.project, arguments.name):
+    for sentence in (unchanged := left_over(course.project, arguments.name)):
         print(sentence)
-    if not problems:
+    if not problems and unchanged:
+        print(
+            f"it works as it is; change these lines, then run {command(f'new-checkpoint {arguments.name}', course.root)}"
+        )
+    elif not problems:
         print(f"nothing to mend; hand it out with {command(f'release {arguments.name}', course.root)}")
     return int(bool(problems))

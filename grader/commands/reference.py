@@ -9,7 +9,7 @@ from grader.project import Project
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("reference", help="write docs/switches.md and .html: every switch of torch.backends")
+    parser = commands.add_parser("reference")
     parser.add_argument("--check", action="store_true", help="write nothing; fail unless everything is in step")
     parser.set_defaults(run=run)
 

@@ -10,7 +10,7 @@ from grader.course import Course, command
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("regrade", help="after a key, points or a hidden test changed: who changes, and why")
+    parser = commands.add_parser("regrade")
     parser.add_argument("lesson", help="such as 05_cudnn_benchmark")
     parser.add_argument("--diff", action="store_true", help="mark all again and show what would change (the default)")
     parser.add_argument("--write", action="store_true", help="write exactly what the last --diff showed")

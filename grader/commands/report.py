@@ -13,7 +13,7 @@ from grader.project import LANGUAGES
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("report", help="what should I teach again? numbers of every question and task")
+    parser = commands.add_parser("report")
     parser.add_argument("lesson", help="such as 05_cudnn_benchmark")
     parser.add_argument("--to", type=Path, help="the page (default: report-LESSON.html in the course directory)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the numbers, too")
@@ -23,9 +23,7 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     directory(parser)
     parser.set_defaults(run=run)
-    parser = commands.add_parser(
-        "class", help="the class on one page, for Monday: which ideas, which cards, which lesson"
-    )
+    parser = commands.add_parser("class")
     parser.add_argument("--to", type=Path, help="the page (default: class.html in the course directory)")
     parser.add_argument("--language", choices=LANGUAGES, help="default: the course's")
     directory(parser)

@@ -11,7 +11,7 @@ from grader.course import Course
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("similar", help="pairs worth a look: rare code, wrong answers, time stamps in common")
+    parser = commands.add_parser("similar")
     parser.add_argument("lesson", help="such as 05_cudnn_benchmark")
     parser.add_argument("--to", type=Path, help="also a page with the code side by side; it has names in it")
     parser.add_argument("--top", type=int, default=20, metavar="N", help="how many pairs (default: 20)")

@@ -67,7 +67,9 @@ COMMANDS: dict[str, tuple[str, Text]] = {
         AUTHORS,
         both("write docs/switches.md and docs/switches.html", "生成 docs/switches.md 和 docs/switches.html"),
     ),
+    "minutes": (AUTHORS, both("count how long each lesson takes", "数一数每课要多少分钟")),
     "claims": (AUTHORS, both("write docs/claims.md", "生成 docs/claims.md")),
+    "book": (AUTHORS, both("the course as a web site, and book.zip of it", "把课程做成网站，并打包成 book.zip")),
 }
 HEAD = both(
     "{program} COMMAND ...   (what a command takes: {program} COMMAND --help; this list in Chinese: --help --language zh)",

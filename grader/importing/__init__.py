@@ -1,1 +1,1 @@
-"""Bringing in what a learning platform hands over in one file, and giving feedback back the same way."""
+"""Import the submissions that Moodle or Canvas put into one file, and write the feedback into a file for them."""

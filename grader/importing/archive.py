@@ -1,5 +1,7 @@
-"""The files of a ZIP, or of a folder, one at a time. Whoever handed in chose what is in there: links are not followed, a path
-can only lie inside, and nothing is read beyond the number of bytes that is asked for.
+"""Read the files of a ZIP or of a folder, one at a time.
+
+The content comes from students and is not trusted: links are not followed, a path cannot lead out of the archive, and
+never more bytes are read than asked for.
 """
 
 from __future__ import annotations
@@ -18,17 +20,20 @@ from grader.project import ProjectError
 JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini")
 CHUNK = 1 << 20  # bytes unpacked at a time
 HEAD = b"PK\x01\x02"  # begins every entry of a ZIP's directory
-UNPACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others Python unpacks gigabytes before it can be stopped
+UNPACKED = (
+    zipfile.ZIP_STORED,
+    zipfile.ZIP_DEFLATED,
+)  # with other methods Python unpacks gigabytes before it can be stopped
 
 
 class Unreadable(Exception):
-    """A file that cannot be unpacked; the message is a sentence about it."""
+    """A file cannot be unpacked; the message is a sentence that says why."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One file. inside: its path in the archive; packed: the bytes it takes there; ``read(most)``: at most so many of its
-    bytes. Raises Unreadable, or whatever a damaged archive brings Python to raise.
+    """One file. inside: its path in the archive; packed: its compressed size in bytes; ``read(most)``: returns at most ``most``
+    of its bytes. ``read`` raises Unreadable, or any other exception where the archive is damaged.
     """
 
     inside: PurePosixPath
@@ -38,7 +43,7 @@ class Entry:
 
 @contextmanager
 def opened(path: Path) -> Iterator[list[Entry]]:
-    """What a ZIP or a folder on this machine holds, in order. Raises ProjectError for a file that is no ZIP."""
+    """The files of a ZIP or a folder on this machine, in order. Raises ProjectError for a file that is no ZIP."""
     if path.is_dir():
         yield list(_of_folder(path))
         return
@@ -56,7 +61,7 @@ def opened(path: Path) -> Iterator[list[Entry]]:
 
 @contextmanager
 def inner(data: bytes, most: int) -> Iterator[list[Entry]]:
-    """What a ZIP that a student packed holds. Raises Unreadable. most: files that are looked at."""
+    """The files of a ZIP that a student has packed, at most ``most``. Raises Unreadable."""
     if data.count(HEAD) > most:
         raise Unreadable(f"it holds more than {most} files")
     try:
@@ -104,7 +109,7 @@ def _of_folder(path: Path) -> Iterator[Entry]:
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
-    """The name of an entry; one that says nothing of its encoding is read as UTF-8, else as GBK, before the ZIP's own."""
+    """The name of an entry. Where the ZIP does not name the encoding, UTF-8 is tried first, then GBK, then the ZIP standard's."""
     if entry.flag_bits & 0x800:
         return entry.filename
     raw = entry.filename.encode("cp437", "replace")
@@ -117,7 +122,7 @@ def _name(entry: zipfile.ZipInfo) -> str:
 
 
 def _inside(name: str) -> PurePosixPath | None:
-    """The path that a name means, always below the top; None for what an operating system leaves behind."""
+    """The path that a name stands for, always inside the archive; None for the system files of macOS and Windows."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
     if not parts or any(part in JUNK or part.startswith((".", "~")) for part in parts):
         return None

@@ -1,6 +1,7 @@
-"""One hand-in as the files it becomes: unpacked, bounded, each under a path that a file system can hold.
+"""Turn what one student handed in into files: unpacked, limited in size, each with a path that is valid here.
 
-Notebooks and answers files come first, then what is packed in ZIPs, then the rest. What is left out is named.
+Notebooks and answers files are read first, then the content of ZIPs, then all other files. Each file that is left out is
+named in a sentence.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from grader.files import MOST_BYTES
 from grader.guard import everybodys, reason
 from grader.importing.archive import Entry, Unreadable, inner
-from grader.ingest import MOST_FILES
+from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 
 OURS = (".ipynb", ".answers.json")  # what marking looks for at the top of the folder
-STAMP = "timestamp.txt"  # says when something was handed in: not for the student to say
+STAMP = "timestamp.txt"  # the time of handing in; a student's own file of this name is left out
 LONGEST_PART, LONGEST_PATH, DEEPEST = 180, 800, 12  # bytes of a name and of a path, folders within each other
 MOST_LOOKED_AT = 20 * MOST_FILES
 MEGABYTE = 1 << 20
@@ -24,19 +24,19 @@ MEGABYTE = 1 << 20
 
 @dataclass
 class HandIn:
-    """files: path -> bytes; left_out: a sentence for each file that is not among them."""
+    """The result. files: path -> bytes; left_out: a sentence for each file that was left out."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
 
     @property
     def has_notebook(self) -> bool:
-        """Whether there is a notebook file with something in it."""
+        """Whether one of the files is a notebook that is not empty."""
         return any(name.endswith(".ipynb") and data.strip() for name, data in self.files.items())
 
 
 def read(own: Iterable[tuple[str, Entry]]) -> HandIn:
-    """The files of one student. Never more than ``MOST_BYTES`` and ``MOST_FILES``, whatever the archive says of itself."""
+    """Read the files of one student: at most ``MOST_FILES`` files with ``MOST_BYTES`` bytes together."""
     made = _Unpacking()
     listed = sorted(own, key=lambda one: (_rank(one[0]), one[0]))
     for name, entry in listed[:MOST_LOOKED_AT]:
@@ -48,7 +48,7 @@ def read(own: Iterable[tuple[str, Entry]]) -> HandIn:
 
 
 def digest(files: Mapping[str, bytes]) -> str:
-    """Changes with any name or byte of a hand-in, but not with when it was handed in."""
+    """A hash of all names and bytes of a hand-in, without its time stamp."""
     whole = hashlib.sha256()
     for name, data in sorted(files.items()):
         if name != STAMP:
@@ -57,19 +57,22 @@ def digest(files: Mapping[str, bytes]) -> str:
 
 
 class _Unpacking:
-    """The room that is left, and what has become of the files so far."""
+    """The files read so far, and how many bytes may still be read."""
 
     def __init__(self) -> None:
         self.done = HandIn()
-        self._room, self._work = MOST_BYTES, 4 * MOST_BYTES  # bytes that may still be kept, and be read at all
+        self._bytes_left, self._work = (
+            MOST_BYTES,
+            4 * MOST_BYTES,
+        )  # bytes that may still be added, and that may still be read
         self._folders: set[str] = set()
 
     def take(self, name: str, entry: Entry, packed_in: str = "") -> None:
-        """Read one file and keep it; one that a student packed is unpacked, and kept as it came where that is impossible."""
+        """Read one file and add it. A ZIP is unpacked, or added as it is where that fails."""
         shown = f"{packed_in}, {name}" if packed_in else name
         try:
             packed = name.lower().endswith(".zip") and not packed_in
-            data = self._bytes(entry, MOST_BYTES if packed else self._room)
+            data = self._bytes(entry, MOST_BYTES if packed else self._bytes_left)
             if packed:
                 self._unpack(name, data)
                 return
@@ -80,11 +83,11 @@ class _Unpacking:
                 raise
             self._leave_out(shown, f"it is damaged ({reason(error)})")
         else:
-            self._keep(name, data, shown)
+            self._add(name, data, shown)
 
-    def _bytes(self, entry: Entry, room: int) -> bytes:
-        """All bytes of a file. Raises Unreadable where they are more than ``room``, or too many were read already."""
-        most = min(room, self._work)
+    def _bytes(self, entry: Entry, most: int) -> bytes:
+        """All bytes of a file. Raises Unreadable where they are more than ``most``, or too many were read already."""
+        most = min(most, self._work)
         if entry.packed > most:
             raise Unreadable(TOO_LARGE)
         try:
@@ -104,12 +107,12 @@ class _Unpacking:
                     self.take(str(one.inside), one, packed_in=name)
         except Unreadable as error:
             self._leave_out(name, str(error))
-            self._keep(name, data, name)  # for whoever looks into it by hand
+            self._add(name, data, name)  # for whoever looks into it by hand
 
-    def _keep(self, name: str, data: bytes, shown: str) -> None:
+    def _add(self, name: str, data: bytes, shown: str) -> None:
         if name == STAMP:
-            self._leave_out(shown, "when something was handed in is not for the student to say")
-        elif len(data) > self._room:
+            self._leave_out(shown, "students do not set the time of handing in")
+        elif len(data) > self._bytes_left:
             self._leave_out(shown, TOO_LARGE)
         elif len(self.done.files) >= MOST_FILES:
             self._leave_out(shown, f"there are more than {MOST_FILES} files")
@@ -118,11 +121,11 @@ class _Unpacking:
         else:
             self.done.files[place] = data
             self._folders |= {str(one) for one in PurePosixPath(place).parents}
-            self._room -= len(data)
+            self._bytes_left -= len(data)
 
     def _place(self, name: str) -> str | None:
-        """Where a file goes: a notebook or an answers file that lies deeper to the top, unless its name is taken there; None
-        for a path that no file system holds, and for one that is another's folder or file already.
+        """The path for a file. A notebook or an answers file in a folder moves to the top, unless its name is taken there. None
+        where the path is not valid here or is taken.
         """
         parts = [_short(part) for part in PurePosixPath(name).parts]
         if name.endswith(OURS) and self._free(parts[-1]):
@@ -157,7 +160,7 @@ def _rank(name: str) -> int:
 
 
 def _short(part: str) -> str:
-    """A name that a file system holds: what is too long is cut in its middle, and half a character is written as a sign."""
+    """The name in a form that is valid here: a long one is cut in its middle, and a broken character is replaced."""
     part = part.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
     if len(part.encode()) <= LONGEST_PART:
         return part

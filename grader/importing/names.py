@@ -1,4 +1,4 @@
-"""How each platform names what it hands over, and whose it is by that name. Pure functions.
+"""How each platform names the files of submissions, and which student a name belongs to. Pure functions.
 
 Moodle ("Download all submissions", mod/assign/locallib.php): ``Full name_4711_assignsubmission_file[_]/FILE`` or, without
 folders, ``Full name_4711_assignsubmission_file_FILE``; 4711 is the participant of this assignment, "Participant 4711" in
@@ -20,7 +20,6 @@ from pathlib import PurePosixPath
 
 from grader.lms import KEYS, TEST_STUDENT, Row
 
-LMS = ("moodle", "canvas", "plain")
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
 CANVAS = re.compile(
     r"(?P<name>[^_]*(?:_[^_\d][^_]*)*?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<attachment>\d+)_(?P<rest>.+)", re.DOTALL
@@ -29,7 +28,7 @@ CANVAS = re.compile(
 
 @dataclass(frozen=True)
 class Sender:
-    """Whose something is, as the platform says it. head: what its feedback's name begins with."""
+    """The sender of a file as the platform names it. head: the beginning of the name that the feedback file must have."""
 
     name: str
     number: str = ""
@@ -38,15 +37,14 @@ class Sender:
 
     @property
     def shown(self) -> str:
-        """As it is printed, and as ``--as`` takes it."""
+        """The sender's name as it is printed and as ``--as`` expects it."""
         return f"{self.name} ({self.number})" if self.number else self.name
 
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody of the roster: the name of the folder here, and what else the platform may call them. details: what the
-    gradebook keeps of a student (first_name, last_name, email, lms_user_id), as far as the roster says it. row: the
-    roster's own.
+    """A student of the roster: the id (the name of the folder) and the other names that a platform may use. details: the fields
+    of the gradebook (first_name, last_name, email, lms_user_id) that the roster has. row: the row of the roster.
     """
 
     student: str
@@ -57,19 +55,19 @@ class Person:
 
     @property
     def ids(self) -> list[str]:
-        """Every id that the row gives, the one that counts first; a column student_id decides alone."""
+        """Every id in the row, the most important first; where there is a column student_id, that one alone."""
         columns = ("student_id",) if "student_id" in self.row else (*KEYS["canvas"], *KEYS["moodle"])
         return [self.row[column] for column in columns if self.row.get(column)]
 
     @property
     def called(self) -> str:
-        """The name as a person reads it, or nothing."""
+        """The full name, or ""."""
         first, last = self.details.get("first_name", ""), self.details.get("last_name", "")
         return self.row.get("Full name", "") or self.row.get("Student", "") or f"{first} {last}".strip()
 
 
 def sender(path: PurePosixPath, lms: str, lesson: str) -> tuple[Sender, str] | None:
-    """(whose it is, the file's own path) of a file of the platform's ZIP; None for what is no submitted file."""
+    """(sender, path of the file itself) for a file of the platform's ZIP; None for a file that is no submission."""
     if lms == "moodle":
         for place, part in enumerate(path.parts):
             if found := MOODLE.fullmatch(part):
@@ -97,8 +95,8 @@ def sender(path: PurePosixPath, lms: str, lesson: str) -> tuple[Sender, str] | N
 
 
 def people(rows: Iterable[Row]) -> list[Person]:
-    """Everybody of a roster, by every name and number it gives them; a row without an id has the student "", and Canvas's own
-    test student is nobody.
+    """All students of a roster with all their names and numbers. A row without an id gets the student "". Canvas's test student
+    is left out.
     """
     return [_person(row) for row in rows if row.get("Student") not in TEST_STUDENT]
 
@@ -127,8 +125,10 @@ def _person(row: Row) -> Person:
     )
 
 
-def whose(one: Sender, everybody: Iterable[Person], lms: str) -> list[Person]:
-    """Who it can be: by number where the platform gives one and the roster knows it, else by a name that is the same in full."""
+def candidates(one: Sender, everybody: Iterable[Person], lms: str) -> list[Person]:
+    """The students who can be this sender: by the number, where the platform gives one that the roster has, else by the same
+    full name.
+    """
     everybody = list(everybody)
     if lms != "plain" and (by_number := [person for person in everybody if one.number in person.numbers]):
         return by_number
@@ -136,5 +136,5 @@ def whose(one: Sender, everybody: Iterable[Person], lms: str) -> list[Person]:
 
 
 def plain(name: str) -> str:
-    """A name without case, accents' encoding, spaces and signs."""
+    """A name for comparison: lower case, normalised accents, no spaces or punctuation."""
     return "".join(sign for sign in unicodedata.normalize("NFKC", name).casefold() if sign.isalnum())

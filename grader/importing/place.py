@@ -1,7 +1,7 @@
-"""A hand-in goes to ``submitted/STUDENT/LESSON/``, and a line about it into ``imported/LESSON/``, one student at a time.
+"""Put a submission into ``submitted/STUDENT/LESSON/`` and a line about it into ``imported/LESSON/``, one student at a time.
 
-The new folder is written in full beside the old one, a copy of the old one is put under ``earlier/``, and then the two change
-places in one step. Stopped at any moment, also by a full disk, there is the old submission or the new one, never neither.
+The new folder is written completely, the old one is copied to ``earlier/``, and then the two are exchanged in one step. If the
+import is stopped at any moment, also by a full disk, either the old submission or the new one is in place.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ BUSY = "another import into {} is under way; wait until it is done, or stop it"
 
 @contextmanager
 def importing(course: Path) -> Iterator[None]:
-    """One import at a time; what a stopped one left half written goes. Raises ProjectError while there is another."""
+    """Hold the lock for imports in this block, and remove half-written folders of an import that was stopped. Raises
+    ProjectError while another import runs.
+    """
     with locked(course / "import.lock", BUSY.format(course)):
         shutil.rmtree(course / "submitted" / INCOMING, ignore_errors=True)
         try:
@@ -34,7 +36,7 @@ def importing(course: Path) -> Iterator[None]:
 
 
 def put(course: Path, student: str, lesson: str, files: dict[str, bytes]) -> None:
-    """Put a submission in place; one that was there before is under ``earlier/`` afterwards. Raises OSError."""
+    """Put a submission in place; moves an older one to ``earlier/``. Raises OSError."""
     folder = course / "submitted" / student / lesson
     if folder.parent.is_symlink():
         raise OSError(f"{folder.parent} is a link; put a folder there, or remove it")
@@ -45,7 +47,7 @@ def put(course: Path, student: str, lesson: str, files: dict[str, bytes]) -> Non
         _write(fresh / name, data)
     folder.parent.mkdir(parents=True, exist_ok=True)
     if os.path.lexists(folder):
-        _keep_earlier(course, student, lesson, folder)
+        _copy_earlier(course, student, lesson, folder)
         _swap(fresh, folder)
         shutil.rmtree(fresh.parent, ignore_errors=True)
     else:
@@ -53,7 +55,7 @@ def put(course: Path, student: str, lesson: str, files: dict[str, bytes]) -> Non
 
 
 def stamp(course: Path, student: str, lesson: str, when: str | None) -> bool:
-    """Write when a submission was handed in; whether that is news. None: nobody says so, and what is there stays."""
+    """Write the time stamp of a submission; returns whether it changed. None: the time is not known, so nothing is written."""
     path = course / "submitted" / student / lesson / STAMP
     if when is None or (path.is_file() and path.read_text(encoding="utf-8", errors="replace") == when):
         return False
@@ -65,8 +67,8 @@ def stamp(course: Path, student: str, lesson: str, when: str | None) -> bool:
 
 
 def in_place(course: Path, student: str, lesson: str, now: str, known: str | None) -> bool:
-    """Whether a hand-in of the digest ``now`` lies there already, perhaps since a run that was stopped before it wrote that
-    down. known: the digest that is written down.
+    """Whether the submission with the digest ``now`` is in place already. known: the digest in the record of imports, which may be
+    older than the folder if an import was stopped.
     """
     folder = course / "submitted" / student / lesson
     if not folder.is_dir() or folder.is_symlink():
@@ -75,7 +77,7 @@ def in_place(course: Path, student: str, lesson: str, now: str, known: str | Non
 
 
 def remember(course: Path, student: str, lesson: str, facts: dict[str, str]) -> None:
-    """Write down whose hand-in came, and what ``give-back`` and the next import have to know of it."""
+    """Write the record of one import, which ``give-back`` and the next import read."""
     path = _record(course, lesson) / f"{student}.json"
     data = (json.dumps(facts, ensure_ascii=False, indent=1) + "\n").encode()
     if not path.exists() or path.read_bytes() != data:
@@ -84,7 +86,7 @@ def remember(course: Path, student: str, lesson: str, facts: dict[str, str]) -> 
 
 
 def record(course: Path, lesson: str) -> dict[str, dict[str, str]]:
-    """Student -> {"lms", "head", "name", "number", "digest"}; head: what the name of the feedback begins with."""
+    """The record of imports: student -> {"lms", "head", "name", "number", "digest"}. head: see ``names.Sender``."""
     return {
         path.stem: json.loads(path.read_text(encoding="utf-8"))
         for path in sorted(_record(course, lesson).glob("*.json"))
@@ -95,8 +97,8 @@ def _record(course: Path, lesson: str) -> Path:
     return course / "imported" / lesson
 
 
-def _keep_earlier(course: Path, student: str, lesson: str, folder: Path) -> None:
-    """A copy of what lies there goes under the next number; none where the last number holds the same."""
+def _copy_earlier(course: Path, student: str, lesson: str, folder: Path) -> None:
+    """Copy the old submission to ``earlier/`` under the next number, unless the last copy is the same."""
     place = course / "earlier" / student / lesson
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     last = max((int(one.name) for one in place.iterdir() if one.name.isdigit()), default=0)
@@ -109,7 +111,7 @@ def _keep_earlier(course: Path, student: str, lesson: str, folder: Path) -> None
 
 
 def _copy(path: Path, to: Path) -> None:
-    """A file, a link or a folder again elsewhere; what is neither (a pipe) is left out."""
+    """Copy a file, a link or a folder; anything else, such as a pipe, is left out."""
     unlock(path)
     if path.is_symlink():
         to.symlink_to(os.readlink(path))
@@ -122,7 +124,7 @@ def _copy(path: Path, to: Path) -> None:
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """The regular files of a folder of ours by their paths."""
+    """The regular files of a folder: path -> bytes."""
     return {
         str(one.relative_to(folder)): one.read_bytes()
         for one in sorted(folder.rglob("*"))
@@ -139,7 +141,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _swap(first: Path, second: Path) -> None:
-    """Let two paths change places in one step; where the system has no such step, in two, the second taken back if it fails."""
+    """Exchange two paths in one step. Where the system cannot do that: in two steps, and rolled back if the second fails."""
     call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if call is not None and not call(AT_FDCWD, os.fsencode(first), AT_FDCWD, os.fsencode(second), EXCHANGE):
         return

@@ -1,6 +1,6 @@
-"""From a platform's ZIP to ``submitted/STUDENT/LESSON/``, and the feedback back into a ZIP for the same platform.
+"""Import submissions from a platform's ZIP into ``submitted/STUDENT/LESSON/``, and write feedback into a ZIP for that platform.
 
-One hand-in after the other: read, put in place, written down. Whatever is wrong with one is a sentence about that one.
+Submissions are imported one after the other. A fault in one becomes a sentence about that one, and the others go on.
 """
 
 from __future__ import annotations
@@ -23,18 +23,20 @@ from grader.marks import released, require
 from grader.names import fault
 from grader.project import ProjectError
 
-VOTERS = 30  # hand-ins that are looked into to find out which checkpoint they are of
+VOTERS = 30  # submissions that are read to find out which checkpoint the file contains
 BY_HAND = "or put what can be read into {} by hand"
 Own = list[tuple[str, Entry]]  # the files of one hand-in
 
 
 @dataclass
-class Brought:
-    """What became of a file of hand-ins. new, same, replaced: students; late: student -> what the platform says of it; unclear:
-    the platform's name -> why nobody was taken for it; failed: student -> why the hand-in could not be brought in; partly:
-    student -> what was left out of it; strange: files that are no submission; other: without a notebook of this checkpoint;
-    enrolled: new in the gradebook; differing: where roster and gradebook do not agree; idle: whom the roster has and nobody
-    handed in for; unmatched: names of ``--as`` that no hand-in has; said: what else the instructor has to know.
+class Imported:
+    """The result of an import.
+
+    new, same, replaced: students. late: student -> how late, by the platform. unclear: the platform's name -> why no student
+    was found for it. failed: student -> why the submission could not be imported. partly: student -> which files were left
+    out. strange: files that are no submission. other: students without a notebook of this checkpoint. enrolled: students
+    added to the gradebook. differing: where roster and gradebook do not agree. idle: students of the roster who handed
+    in nothing. unmatched: names given with ``--as`` that no sender has. said: other sentences for the instructor.
     """
 
     lesson: str
@@ -55,23 +57,24 @@ class Brought:
 
     @property
     def complete(self) -> bool:
-        """Whether every hand-in of the file is in place."""
+        """Whether every submission of the file is in place."""
         return not (self.unclear or self.failed or self.unmatched)
 
 
-def bring(
+def import_submissions(
     course: Course,
     path: Path,
     lms: str,
     lesson: str | None = None,
     roster: Path | None = None,
     said: Mapping[str, str] | None = None,
-) -> Brought:
-    """Put each submission of ``path`` where marking looks for it. Raises ProjectError before anything is changed.
+) -> Imported:
+    """Put each submission of the file ``path`` where marking looks for it. Returns what was done with each.
 
-    lesson: found out from the notebooks where it is not said. said: the platform's name -> student, where the roster does not
-    tell; kept for the next import. Nobody is guessed: who is not clear is left out and named. What was there before is
-    under ``earlier/`` then. Everybody on the roster is put into the gradebook, so that who hands in nothing is named.
+    lesson: None to find it out from the notebooks. said: the platform's name -> student, for senders whom the roster does not
+    identify; saved for the next import. A sender who is not identified with certainty is left out and named. Older
+    submissions are moved to ``earlier/``. All students of the roster are added to the gradebook, so that reports also name those
+    who handed in nothing. Raises ProjectError before anything is changed.
     """
     require(course, *([lesson] if lesson else ()))
     with place.importing(course.root), opened(path) as entries:
@@ -81,40 +84,40 @@ def bring(
             found, strange = _by_sender(entries, lms, lesson)
         people = who.everybody(course, roster, lms)
         told = who.told(said or {}, who.remembered(course).get(lms, {}), found, people)
-        who.remember(course, lms, told.keep)
-        brought = Brought(lesson, strange=strange, unmatched=told.unmatched)
-        whose, doubtful = _whose(found, people, told, lms, brought)
+        who.remember(course, lms, told.to_save)
+        imported = Imported(lesson, strange=strange, unmatched=told.unmatched)
+        senders, doubtful = _senders_by_student(found, people, told, lms, imported)
         known, when = place.record(course.root, lesson), times(course, lesson)
-        for student, one in sorted(whose.items()):
-            with guarded(student, brought.failed.__setitem__):
-                _take(course, lesson, lms, student, one, found[one], known.get(student, {}), people, when, brought)
-    _enrol(course, people, brought)
-    brought.said += [*when.said]
-    brought.differing += [f"{name} of the roster is {here} there" for name, here in people.renamed.items()]
-    brought.differing += [
+        for student, one in sorted(senders.items()):
+            with guarded(student, imported.failed.__setitem__):
+                _take(course, lesson, lms, student, one, found[one], known.get(student, {}), people, when, imported)
+    _enrol(course, people, imported)
+    imported.said += [*when.said]
+    imported.differing += [f"{name} of the roster is {here} there" for name, here in people.renamed.items()]
+    imported.differing += [
         f"{name or 'a row'} of the roster has no id, and nobody has that name" for name in people.without_id
     ]
-    there = {*course.submitted(lesson), *doubtful, *brought.failed}
-    brought.idle = sorted({person.student for person in people.listed if not fault(person.student)} - there)
-    return brought
+    there = {*course.submitted(lesson), *doubtful, *imported.failed}
+    imported.idle = sorted({person.student for person in people.listed if not fault(person.student)} - there)
+    return imported
 
 
-def _whose(
-    found: Iterable[Sender], people: who.Everybody, told: who.Told, lms: str, brought: Brought
+def _senders_by_student(
+    found: Iterable[Sender], people: who.Everybody, told: who.Told, lms: str, imported: Imported
 ) -> tuple[dict[str, Sender], set[str]]:
-    """(student -> hand-in, whoever may be the sender of one that is not clear)."""
-    whose, doubtful = {}, set()
+    """(student -> sender, students who may be a sender that is not clear)."""
+    senders, doubtful = {}, set()
     for one in found:
         student, why, can_be = who.student_of(one, people, lms)
         student = told.students.get(one, student)
         if student is None:
-            brought.unclear[one.shown] = why
+            imported.unclear[one.shown] = why
             doubtful |= {*can_be}
-        elif student in whose:
-            brought.unclear[one.shown] = f"{student} has another submission in this file, {whose[student].shown}"
+        elif student in senders:
+            imported.unclear[one.shown] = f"{student} has another submission in this file, {senders[student].shown}"
         else:
-            whose[student] = one
-    return whose, doubtful
+            senders[student] = one
+    return senders, doubtful
 
 
 def _take(
@@ -127,71 +130,71 @@ def _take(
     known: Mapping[str, str],
     people: who.Everybody,
     when: Times,
-    brought: Brought,
+    imported: Imported,
 ) -> None:
-    """Bring in one hand-in, whole or not at all, and write that down."""
+    """Import one submission, completely or not at all, and record it."""
     handed_in = read(own)
     now, folder = digest(handed_in.files), course.root / "submitted" / student / lesson
     if handed_in.left_out:
-        brought.partly[student] = handed_in.left_out
+        imported.partly[student] = handed_in.left_out
     if place.in_place(course.root, student, lesson, now, known.get("digest")):
-        brought.same.append(student)
+        imported.same.append(student)
     elif folder.exists() and not handed_in.has_notebook:
-        brought.failed[student] = "there is no notebook in it that can be read; what was there before stays"
+        imported.failed[student] = "there is no notebook in it that can be read; what was there before stays"
         return
     elif not handed_in.files:
-        brought.failed[student] = "there is no file in it that can be read"
+        imported.failed[student] = "there is no file in it that can be read"
         return
     else:
-        of_them = brought.replaced if folder.exists() else brought.new
+        of_them = imported.replaced if folder.exists() else imported.new
         place.put(course.root, student, lesson, handed_in.files)
         of_them.append(student)
     row = next((person.row for person in people.listed if person.student == student), {})
     stamp = when.of(row, one.late if lms == "canvas" else None, known.get("when", ""))
     place.stamp(course.root, student, lesson, stamp)
     if stamp and when.is_late(student, stamp):
-        brought.late[student] = stamp
+        imported.late[student] = stamp
     elif one.late and (until := when.extension(student)):
-        brought.late[student] = f"has time until {until:%Y-%m-%d %H:%M} UTC"
+        imported.late[student] = f"has time until {until:%Y-%m-%d %H:%M} UTC"
     elif one.late:
-        brought.late[student] = "Canvas does not say by how much"
+        imported.late[student] = "Canvas does not say by how much"
     facts = {"lms": lms, "name": one.name, "number": one.number, "head": one.head, "digest": now}
     place.remember(course.root, student, lesson, {**facts, "when": known.get("when", "") if stamp is None else stamp})
     if not any(is_copy(data, lesson) for name, data in handed_in.files.items() if name.endswith(".ipynb")):
-        brought.other.append(student)
+        imported.other.append(student)
 
 
-def report(course: Course, brought: Brought, path: Path, lms: str) -> str:
-    """What happened, for the instructor, with the next step."""
-    lesson = brought.lesson
+def report(course: Course, imported: Imported, path: Path, lms: str) -> str:
+    """What was imported, as text for the instructor, with the next step."""
+    lesson = imported.lesson
     said = [
-        f"{lesson}: {len(brought.new)} new, {len(brought.replaced)} replaced (what was there is in earlier/), "
-        f"{len(brought.same)} as before"
+        f"{lesson}: {len(imported.new)} new, {len(imported.replaced)} replaced (what was there is in earlier/), "
+        f"{len(imported.same)} as before"
     ]
     for words, names in (
-        ("without a notebook of this checkpoint", brought.other),
-        ("files of nobody, left out", brought.strange),
-        ("new in the gradebook, from the roster", brought.enrolled),
+        ("without a notebook of this checkpoint", imported.other),
+        ("files of nobody, left out", imported.strange),
+        ("new in the gradebook, from the roster", imported.enrolled),
     ):
         if names:
             said.append(f"{words}: {len(names)} ({', '.join(names[:20])}{', ...' if len(names) > 20 else ''})")
-    said += [f"late, says the platform: {student} ({words})" for student, words in sorted(brought.late.items())]
-    if brought.idle:
-        perhaps = f", unless one of the {len(brought.unclear)} below is theirs" if brought.unclear else ""
-        said.append(f"on the roster, and handed in nothing{perhaps}: {len(brought.idle)} ({', '.join(brought.idle)})")
-    said += [f"the gradebook stays as it is: {sentence}" for sentence in brought.differing]
-    said += brought.said
-    if brought.enrolled:
+    said += [f"late, says the platform: {student} ({words})" for student, words in sorted(imported.late.items())]
+    if imported.idle:
+        perhaps = f", unless one of the {len(imported.unclear)} below is theirs" if imported.unclear else ""
+        said.append(f"on the roster, and handed in nothing{perhaps}: {len(imported.idle)} ({', '.join(imported.idle)})")
+    said += [f"the gradebook stays as it is: {sentence}" for sentence in imported.differing]
+    said += imported.said
+    if imported.enrolled:
         remove = "nbgrader db student remove NAME"
         said.append(f"who is no student: take the row out of the roster, and run `{remove}` in the course folder")
-    for student, left_out in sorted(brought.partly.items()):
+    for student, left_out in sorted(imported.partly.items()):
         said += [f"left out of {student}: {sentence}" for sentence in left_out]
-    for student, why in sorted(brought.failed.items()):
+    for student, why in sorted(imported.failed.items()):
         by_hand = BY_HAND.format(f"submitted/{student}/{lesson}/")
         said.append(f"NOT BROUGHT IN: {student}: {why}. Ask for the notebook again, as a plain .ipynb file, {by_hand}.")
-    said += [f"NOT TAKEN: {name}: {why}" for name, why in brought.unclear.items()]
-    said += [f'--as "{name}=...": no hand-in of this file is called so' for name in brought.unmatched]
-    if brought.unclear:
+    said += [f"NOT TAKEN: {name}: {why}" for name, why in imported.unclear.items()]
+    said += [f'--as "{name}=...": no hand-in of this file is called so' for name in imported.unmatched]
+    if imported.unclear:
         said.append(
             f'say whose they are with --as "NAME=STUDENT", NAME as it is printed here, or add them to the roster, and run it '
             f"again: {command(f'import {path} --lms {lms} --as ...', course.root)}"
@@ -200,8 +203,10 @@ def report(course: Course, brought: Brought, path: Path, lms: str) -> str:
 
 
 def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path, list[str], list[str]]:
-    """Write the feedback of everybody who came by ``bring`` into one ZIP for the same platform; (where, who has no feedback
-    yet, who handed in nothing). Raises ProjectError where nobody came that way.
+    """Write the feedback of all imported submissions into one ZIP for their platform.
+
+    Returns (path, students without feedback so far, students who handed in nothing). Raises ProjectError where nothing was
+    imported.
     """
     require(course, lesson)
     known = place.record(course.root, lesson)
@@ -223,7 +228,7 @@ def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path
 
 
 def _by_sender(entries: Iterable[Entry], lms: str, lesson: str) -> tuple[dict[Sender, Own], list[str]]:
-    """(hand-in -> its files, the files of nobody). Two heads of one number are one student's."""
+    """(sender -> files, files without a sender). Two senders with the same number are the same student."""
     found: dict[tuple[str, str], tuple[Sender, Own]] = {}
     strange = []
     for entry in entries:
@@ -240,10 +245,10 @@ def _by_sender(entries: Iterable[Entry], lms: str, lesson: str) -> tuple[dict[Se
 
 
 def _lesson(course: Course, found: Mapping[Sender, Own], path: Path) -> str:
-    """The checkpoint that most notebooks are of."""
+    """The checkpoint that most of the notebooks belong to."""
     votes, there = Counter(), released(course)
     for own in found.values():
-        with guarded("", lambda *_: None):  # what is wrong with it is said when it is brought in
+        with guarded("", lambda *_: None):  # a fault is reported when the submission is imported
             notebooks = [data for name, data in read(own).files.items() if name.endswith(".ipynb")]
             votes.update({lesson for data in notebooks for lesson in there if is_copy(data, lesson)})
         if sum(votes.values()) >= VOTERS:
@@ -256,14 +261,14 @@ def _lesson(course: Course, found: Mapping[Sender, Own], path: Path) -> str:
     return votes.most_common(1)[0][0]
 
 
-def _enrol(course: Course, people: who.Everybody, brought: Brought) -> None:
-    """Put the students of a roster into the gradebook. Names that are there already stay, and nobody goes."""
-    brought.enrolled, differing = enrol(course, people)
-    brought.differing += differing
+def _enrol(course: Course, people: who.Everybody, imported: Imported) -> None:
+    """Add the students of a roster to the gradebook. Names in the gradebook stay, and no student is removed."""
+    imported.enrolled, differing = enrol(course, people)
+    imported.differing += differing
 
 
 def enrol(course: Course, people: who.Everybody) -> tuple[list[str], list[str]]:
-    """(who is new in the gradebook, sentences where roster and gradebook do not agree)."""
+    """Add students to the gradebook. Returns (the new ones, sentences where roster and gradebook do not agree)."""
     enrolled: list[str] = []
     differing: list[str] = []
     with course.gradebook as gradebook:

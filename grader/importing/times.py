@@ -1,4 +1,4 @@
-"""When a hand-in came, as far as the platform says it: Moodle's grading worksheet names the minute, Canvas only who is late."""
+"""When something was handed in. Moodle's grading worksheet names the minute; Canvas says only who was late."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_DUE = "Canvas calls them late, and there is no due date here: set it with `re
 
 @dataclass
 class Times:
-    """What decides when a hand-in came. ``of`` gives its time stamp; ``said``: what the instructor has to know, once."""
+    """Finds the time stamps of one checkpoint's submissions with ``of``. said: sentences for the instructor."""
 
     lesson: str
     due: datetime | None
@@ -34,8 +34,10 @@ class Times:
     said: dict[str, None] = field(default_factory=dict)
 
     def of(self, row: dict[str, str], late: bool | None, before: str) -> str | None:
-        """The text of ``timestamp.txt``; "" for none, None where nobody says anything about it. row: of the roster; late: what
-        Canvas says, None elsewhere; before: what an import has written.
+        """The text for ``timestamp.txt``; "" to remove the file, None to leave it as it is.
+
+        row: the student's row of the roster; late: what Canvas says, None for other platforms; before: the text that an earlier
+        import has written.
         """
         if (said := row.get(MODIFIED, "").strip()) not in NOT_YET:
             if self.zone is None:
@@ -48,14 +50,14 @@ class Times:
                 )
                 return None
             return _text(moment)
-        if late and self.due is not None:  # Canvas does not say how late: the least that is late
+        if late and self.due is not None:  # Canvas does not say how late: take the shortest possible delay
             return _text(self.due + timedelta(minutes=self.rules.table(self.lesson).grace_minutes + 1))
         if late:
             self.said[NO_DUE] = None
         return "" if before and late is False else None
 
     def extension(self, student: str) -> datetime | None:
-        """Until when this student has time, where that is longer than the class has."""
+        """The due date of a student with an extension; None for the others."""
         if self.due is None:
             return None
         until = self.rules.due(self.lesson, student, self.due)
@@ -68,7 +70,7 @@ class Times:
 
 
 def times(course: Course, lesson: str) -> Times:
-    """Of one checkpoint of a course. Raises ProjectError for a late.yaml that cannot be read."""
+    """The ``Times`` of one checkpoint. Raises ProjectError for a late.yaml that cannot be read."""
     with course.gradebook as gradebook:
         due = gradebook.find_assignment(lesson).duedate
     rules = read_rules(course.root)
@@ -79,12 +81,12 @@ def times(course: Course, lesson: str) -> Times:
 
 
 def _exchange_zone(config: Any) -> str | None:
-    """``c.Exchange.timezone`` of nbgrader's settings, where it is set."""
+    """The time zone in nbgrader's settings (``c.Exchange.timezone``), or None."""
     return str(config.Exchange.timezone) if "timezone" in config.Exchange else None
 
 
 def _moment(said: str, zone: str) -> datetime | None:
-    """A time as Moodle writes it (Monday, 23 November 2026, 11:59 PM; 2026年11月23日 星期一 23:59), in UTC without a zone."""
+    """Parse a time as Moodle writes it (Monday, 23 November 2026, 11:59 PM; 2026年11月23日 星期一 23:59); naive, in UTC."""
     if found := CHINESE.search(said):
         year, month, day, half, hour, minute = found.groups()
         said = f"{year}-{month}-{day} {int(hour) % 12 + 12 if half in ('下午', 'PM') else hour}:{minute}"

@@ -1,7 +1,7 @@
-"""Who is who: the platform's names and the rows of a roster, put to the students of the course. For import, export and
-give-back alike; nobody is guessed.
+"""Match the names of a platform and the rows of a roster with the students of the course, for import, export and
+give-back. A student is never guessed.
 
-What ``import --as`` was told is kept in ``who.yaml`` of the course folder, and holds from then on::
+Names given with ``import --as`` are saved in ``who.yaml`` of the course folder and used from then on::
 
     moodle:
       Kim Lee (4715): kim      # the name as import prints it, with the number where two have the name
@@ -20,7 +20,7 @@ import yaml
 from course.questions.variants import same_student
 from grader.course import Course
 from grader.files import replace as replace_file
-from grader.importing.names import Person, Sender, people, plain, whose
+from grader.importing.names import Person, Sender, candidates, people, plain
 from grader.importing.place import record
 from grader.lms import Matched, read_roster
 from grader.names import fault
@@ -32,8 +32,8 @@ Said = Mapping[str, str]  # the platform's name, as it is printed -> student
 
 @dataclass
 class Everybody:
-    """listed: the students of the roster; known: they, and whoever the gradebook has and the roster does not; renamed: id in
-    the roster -> the id the student has here; without_id: names of a roster's rows that say no id and are nobody here.
+    """All students. listed: those of the roster; known: these and those who are in the gradebook only; renamed: id in
+    the roster -> id in the gradebook; without_id: names in rows of the roster that have no id and match no student.
     """
 
     listed: list[Person] = field(default_factory=list)
@@ -47,8 +47,9 @@ class Everybody:
 
 
 def everybody(course: Course, roster: Path | None, lms: str, lesson: str | None = None) -> Everybody:
-    """The roster (by default ``roster.csv`` of the course folder) and the gradebook, each person once. lesson: whose import
-    says more about who is who. Raises ProjectError.
+    """The students of the roster (by default ``roster.csv`` of the course folder) and of the gradebook, each once.
+
+    lesson: the checkpoint whose record of imports is used too, if any. Raises ProjectError.
     """
     roster = roster or next(filter(Path.exists, [course.root / "roster.csv"]), None)
     said = dict(remembered(course).get(lms, {}))
@@ -59,7 +60,7 @@ def everybody(course: Course, roster: Path | None, lms: str, lesson: str | None 
 
 
 def in_gradebook(course: Course) -> list[Person]:
-    """The students of the gradebook, as people of a roster."""
+    """The students of the gradebook as ``Person``."""
     with course.gradebook as gradebook:
         rows = [
             {
@@ -74,7 +75,7 @@ def in_gradebook(course: Course) -> list[Person]:
 
 
 def matched(students: Iterable[str], known: Everybody) -> Matched:
-    """The students of the course put to the rows of a roster."""
+    """Match students of the course with the rows of a roster."""
     rows = {person.student: person.row for person in known.listed}
     there = {*students}
     return Matched(
@@ -85,7 +86,7 @@ def matched(students: Iterable[str], known: Everybody) -> Matched:
 
 
 def alike(known: Everybody) -> list[str]:
-    """A sentence for each name that several students have: the platform's name alone does not tell who is meant."""
+    """A sentence for each name that several students have, so that the name alone does not identify one."""
     names = Counter(_full_name(person) for person in known.listed if _full_name(person))
     return [
         f"{count} students are called {next(one.called for one in known.listed if _full_name(one) == name)}: their hand-ins "
@@ -96,9 +97,11 @@ def alike(known: Everybody) -> list[str]:
 
 
 def joined(roster: Iterable[Person], there: Iterable[Person], said: Said) -> Everybody:
-    """Each person of both once. A person of the roster is the student whom somebody said it is; else who has the same id; else,
-    alone on both sides, the same mail address, or the same full name where one of the two has no address. The id of the
-    gradebook stays. Raises ProjectError where two rows are one student.
+    """Match the roster with the gradebook; each student comes out once, with the id of the gradebook.
+
+    A row belongs to the student named with ``--as``; else to the one with the same id; else to the only one with the same mail
+    address; else to the only one with the same full name, where one of the two has no address. Raises ProjectError where two
+    rows belong to one student.
     """
     roster, gradebook = list(roster), {person.student: person for person in there}
     found, made = [], Everybody()
@@ -130,7 +133,7 @@ def joined(roster: Iterable[Person], there: Iterable[Person], said: Said) -> Eve
 
 
 def _pairs(roster: Iterable[Person], there: Iterable[Person], what) -> dict[str, str]:
-    """What is the same of two, alone on both sides -> the student of the gradebook."""
+    """Values of ``what`` that exactly one person has on each side -> the student of the gradebook."""
     counts, once = Counter(map(what, roster)), Counter(map(what, there))
     return {
         what(person): person.student
@@ -151,12 +154,12 @@ def _full_name(person: Person) -> str:
 
 
 def _turned(listed: str) -> str:
-    """ "Lovelace, Ada" as a name that is read from left to right."""
+    """Turn "Lovelace, Ada" into "Ada Lovelace"."""
     return " ".join(part.strip() for part in reversed(listed.split(",", 1)))
 
 
 def _told(person: Person, roster: Iterable[Person], said: Said) -> str:
-    """Whom somebody said that this row of the roster is; "" where nobody did, or of two people of one name."""
+    """The student named with ``--as`` for this row of the roster; "" for none, and where two rows have the same name."""
     for left, student in said.items():
         name, number = _parts(left)
         if plain(name) in person.names and (not number or not person.numbers or number in person.numbers):
@@ -166,25 +169,26 @@ def _told(person: Person, roster: Iterable[Person], said: Said) -> str:
 
 
 def _parts(left: str) -> tuple[str, str]:
-    """(name, number) of a name as it is printed."""
+    """Split a printed name into (name, number)."""
     head, _, rest = left.strip().rpartition(" (")
     return (head, rest[:-1]) if head and rest.endswith(")") and rest[:-1].isdigit() else (left.strip(), "")
 
 
 @dataclass
 class Told:
-    """What ``--as`` and ``who.yaml`` say about the hand-ins of one file. students: hand-in -> student; unmatched: names that no
-    hand-in has; keep: what to write into ``who.yaml``.
+    """What ``--as`` and ``who.yaml`` say about the senders in one file. students: sender -> student; unmatched: names that no
+    sender has; to_save: what to write into ``who.yaml``.
     """
 
     students: dict[Sender, str] = field(default_factory=dict)
     unmatched: list[str] = field(default_factory=list)
-    keep: dict[str, str] = field(default_factory=dict)
+    to_save: dict[str, str] = field(default_factory=dict)
 
 
 def told(said: Said, before: Said, senders: Iterable[Sender], known: Everybody) -> Told:
-    """Both sides checked: the right one is a student who is known, the left one is one hand-in alone. before: what was said in
-    earlier imports, used where it fits one hand-in. Raises ProjectError with the next step, before anything is brought in.
+    """Check the names given with ``--as``: each student must be known and each name must fit exactly one sender.
+
+    before: names saved by earlier imports, used where they fit one sender. Raises ProjectError with the next step.
     """
     senders, made, faults = list(senders), Told(), []
     for left, student in before.items():
@@ -209,14 +213,14 @@ def told(said: Said, before: Said, senders: Iterable[Sender], known: Everybody) 
         else:
             made.students[fits[0]] = student
             alone = sum(plain(one.name) == plain(fits[0].name) for one in senders) == 1
-            made.keep[fits[0].name if alone else fits[0].shown] = student
+            made.to_save[fits[0].name if alone else fits[0].shown] = student
     if faults:
-        raise ProjectError("\n".join([*faults, "Nothing was brought in."]))
+        raise ProjectError("\n".join([*faults, "Nothing was imported."]))
     return made
 
 
 def _known(right: str, ids: set[str]) -> str | None:
-    """The student that an id means, capitals aside; None for nobody, and where two differ in nothing else."""
+    """The student with this id, upper and lower case being the same; None for no student or for several."""
     same = [one for one in ids if same_student(one) == same_student(right)]
     return right if right in ids else same[0] if len(same) == 1 else None
 
@@ -233,8 +237,8 @@ def _meant(left: str, senders: Iterable[Sender]) -> list[Sender]:
 
 
 def student_of(one: Sender, known: Everybody, lms: str) -> tuple[str | None, str, list[str]]:
-    """(the student that the platform's name means or None, why nobody, who it can be)."""
-    can_be = sorted({person.student for person in whose(one, known.known, lms)})
+    """(the student for a sender or None, why there is none, the students it may be)."""
+    can_be = sorted({person.student for person in candidates(one, known.known, lms)})
     if len(can_be) != 1:
         return None, f"can be {' or '.join(can_be)}" if can_be else "nobody of this name is known", can_be
     wrong = fault(can_be[0])
@@ -242,7 +246,7 @@ def student_of(one: Sender, known: Everybody, lms: str) -> tuple[str | None, str
 
 
 def remembered(course: Course) -> dict[str, dict[str, str]]:
-    """Platform -> the platform's name -> student, of ``who.yaml``. Raises ProjectError."""
+    """Read ``who.yaml``: platform -> the platform's name -> student. Raises ProjectError."""
     path = course.root / FILE
     said = read_yaml(path) or {}
     if not isinstance(said, dict) or not all(isinstance(one, dict) for one in said.values()):
@@ -250,9 +254,9 @@ def remembered(course: Course) -> dict[str, dict[str, str]]:
     return {str(lms): {str(left): str(student) for left, student in one.items()} for lms, one in said.items()}
 
 
-def remember(course: Course, lms: str, keep: Mapping[str, str]) -> None:
-    """Keep what ``--as`` said."""
+def remember(course: Course, lms: str, names: Mapping[str, str]) -> None:
+    """Write names given with ``--as`` into ``who.yaml``. names: the platform's name -> student."""
     said = remembered(course)
-    if keep and said.get(lms, {}) != (more := {**said.get(lms, {}), **keep}):
+    if names and said.get(lms, {}) != (more := {**said.get(lms, {}), **names}):
         text = yaml.safe_dump({**said, lms: more}, allow_unicode=True, sort_keys=False)
         replace_file(course.root, course.root / FILE, text.encode())

@@ -1,3 +1,5 @@
-"""Marking inside nbgrader: answers are harvested, submissions repaired, functions probed, and cells given
-their points.
+"""Marking one submission. ``whole.mark`` does all steps; the preprocessors do the same under stock nbgrader commands.
+
+The steps in their order: ``harvest`` reads the answers, ``repair`` restores the graded cells, ``running`` runs the code and
+the probes in the sandbox, ``mark`` gives each graded cell its points, ``held`` holds marks back where somebody must look first.
 """

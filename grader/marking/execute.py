@@ -1,4 +1,4 @@
-"""nbgrader's Execute, replaced: the submission runs in a fork of the warm process, in the sandbox."""
+"""Replaces nbgrader's Execute: the submission runs in a fork of the warm process, in the sandbox."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ PROBES = "course_probes"  # key in the resources: task id -> (cases, results)
 
 
 class CourseExecute(CourseStep, Execute):
-    """Under stock nbgrader commands and formgrader's button the same runs as ``python -m grader autograde``."""
+    """Runs a submission under stock nbgrader commands and formgrader's button as ``python -m grader autograde`` does."""
 
     sandbox = Bool(True, help="False runs student code with your own rights").tag(config=True)
-    total_timeout = Integer(300, help="seconds of its own for one notebook in all").tag(config=True)
-    max_output = Integer(1_000_000, help="characters of output kept for one cell").tag(config=True)
-    memory_mb = Integer(4096, help="memory of one submission").tag(config=True)
+    timeout = Integer(
+        round(Limits.cell_s), allow_none=True, help="seconds of its own time for one cell; None: total_timeout"
+    ).tag(config=True)
+    total_timeout = Integer(Limits.total_s, help="seconds of its own time for one notebook").tag(config=True)
+    max_output = Integer(Limits.output_chars, help="characters of output stored for one cell").tag(config=True)
+    memory_mb = Integer(Limits.memory_mb, help="memory of one submission").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict, km: None = None) -> tuple[NotebookNode, dict]:
-        """Run every cell of the student, then every probe; results under ``resources["course_probes"]``.
+        """Run every cell of the student, then every probe. The results go to ``resources["course_probes"]``.
 
         Raises Infrastructure if no kernel starts.
         """
@@ -50,13 +53,14 @@ class CourseExecute(CourseStep, Execute):
         drawn = draw(tasks, key, data["assignment"], data["student"], when, content(nb, files, data["assignment"]))
         run = Run(nb, tasks, drawn, self.language(nb), self.limits)
         run.go(shared(self.sandbox), files)
-        if run.disturbed:  # stock nbgrader marks one at a time: there is nobody of ours to wait for
+        if run.disturbed:  # stock nbgrader cannot mark this submission again at the end, as autograde does
             raise Infrastructure(DISTURBED)
         resources[PROBES] = run.found()
         return nb, resources
 
     @property
     def limits(self) -> Limits:
+        """The limits of a submission, from the settings of this course."""
         return Limits(
             cell_s=self.timeout or self.total_timeout,
             total_s=self.total_timeout,
@@ -66,7 +70,7 @@ class CourseExecute(CourseStep, Execute):
 
 
 def secret(course: Path) -> bytes:
-    """What hidden inputs are drawn with. Raises Infrastructure."""
+    """The secret of a course, with which hidden inputs and papers are drawn. Raises Infrastructure if the file is missing."""
     path = course / "marking_secret"
     if not path.exists():
         raise Infrastructure(f"{path} is missing; run `python -m grader init {course}` again")
@@ -74,8 +78,10 @@ def secret(course: Path) -> bytes:
 
 
 def content(nb: NotebookNode, files: dict[str, bytes], lesson: str) -> str:
-    """Changes with anything that what is run can depend on. Whoever hands in can keep the time stamp; what one answer let
-    slip of its inputs says nothing about those of the next.
+    """A hash of all inputs of a run: the cells, and the files beside the notebook.
+
+    The hidden inputs are drawn from it, so a changed submission gets other hidden inputs, even if the student keeps the time
+    stamp: what one submission finds out about its inputs does not help the next.
     """
     whole = hashlib.sha256("\0".join(cell.source for cell in nb.cells).encode("utf-8", "replace"))
     for name in sorted({*files} - {f"{lesson}.ipynb", "timestamp.txt"}):
@@ -84,7 +90,10 @@ def content(nb: NotebookNode, files: dict[str, bytes], lesson: str) -> str:
 
 
 def draw(tasks: dict[str, Task], key: bytes, lesson: str, student: str, when: str, content: str) -> Drawn:
-    """The calls of each task, the same whenever this submission is marked again; None for a value."""
+    """Draw the hidden inputs: task id -> the calls of its function, None for a task on a value.
+
+    The same submission gets the same inputs whenever it is marked.
+    """
     return {
         name: None if task.judge is not None else task.draw(seed(key, lesson, student, when, content, name))
         for name, task in tasks.items()

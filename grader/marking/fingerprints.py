@@ -1,7 +1,8 @@
-"""What a mark rests on, as short hashes kept in the graded notebook: when a mark changes, they say what changed.
+"""Short hashes of everything that decides a mark. They are stored in the graded notebook, so that it can be said why a
+mark is different when the submission is marked again.
 
-Of a question the key, its words and its points; of a task everything its hidden test is made of; and, for all
-cells together, the code that marks and the versions it ran on.
+For a question: its key, its words and its points. For a task: the code of its hidden test. For all
+cells together: the code that marks and the versions of the libraries.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ OF_VARIANTS = ("template", "seed", "values", "key")  # of an item: what it was d
 
 
 def of_cell(subject: Item | Task, points: float) -> dict[str, Any]:
-    """{"points", "key", "words"} of one graded cell. points: what the cell is worth in the released notebook."""
+    """The hashes {"points", "key", "words"} of one graded cell. points: what the cell is worth in the released notebook."""
     if isinstance(subject, Task):
         return {"points": points, "key": of_task(subject), "words": ""}
     held = _items.get(id(subject))
@@ -69,7 +70,7 @@ def _of_item(item: Item) -> tuple[str, str]:
 
 
 def rests_on(project: Project, lesson: str) -> dict[str, Any]:
-    """All that decides the marks of a checkpoint, except the submissions: its keys, tests, points, and the code that marks."""
+    """The hashes of everything that decides the marks of a checkpoint, without the submissions: keys, tests, points, code."""
     subjects = {**keyed_items(project, lesson), **tasks(project, lesson)}
     cells = {name: of_cell(subject, float(subject.points)) for name, subject in subjects.items()}
     if has_papers(project, lesson):
@@ -78,7 +79,7 @@ def rests_on(project: Project, lesson: str) -> dict[str, Any]:
 
 
 def of_program() -> dict[str, str]:
-    """{"code", "versions"}: a hash of the code that marks, and what it runs on in words."""
+    """{"code", "versions"}: a hash of the code that marks, and the versions of Python and the libraries in words."""
     return dict(_program())
 
 
@@ -93,7 +94,7 @@ def _program() -> tuple[tuple[str, str], ...]:
 
 
 def of_task(task: Task) -> str:
-    """Changes when the test does: its inputs, reference, parts, and every helper of the file that they use."""
+    """A hash of a task's hidden test: its inputs, reference, parts, and every helper in the file that they use."""
     path = Path((task.judge or task.cases).__globals__["__file__"])
     return _hash([_of_task(path, task.id, path.stat().st_mtime_ns), task.reference is not None and task.solution])
 
@@ -113,7 +114,7 @@ def _of_task(path: Path, identity: str, _as_of: int) -> str:
         ),
         None,
     )
-    if made is None:  # made in some other way: the whole file counts
+    if made is None:  # no plain definition was found: hash the whole file
         return _hash(ast.unparse(tree))
     defined = {name: node for node in tree.body for name in _names_defined(node)}
     used, waiting = [ast.unparse(made)], [made]

@@ -1,6 +1,4 @@
-"""The first step of all: take the quiz answers out of the notebook and the file beside it, before they are
-cleared.
-"""
+"""The first step of marking: read the answers from the notebook and from the answers file, before outputs are cleared."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from grader.marking.step import STATE, CourseStep, note, state
 
 
 class Harvest(CourseStep):
-    """Keep the latest answer to each question in the notebook's metadata; note what is damaged."""
+    """Stores the latest answer to each question in the notebook's metadata, with a note about anything damaged."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         nb.metadata.pop(STATE, None)
@@ -31,16 +29,16 @@ class Harvest(CourseStep):
 
 
 def take_answers(nb: NotebookNode, sidecar: str | None, lesson: str, reason: Text | None) -> None:
-    """Keep the answers in the notebook's metadata. sidecar: the text of the answers file; reason: what was wrong
-    with the file of the notebook, if anything.
+    """Store the answers in the notebook's metadata. sidecar: the text of the answers file, None where there is none; reason:
+    what was wrong with the notebook's file, None where nothing was.
     """
-    nb.metadata.pop(STATE, None)  # only we write there
+    nb.metadata.pop(STATE, None)  # a student may have written there
     answers, problems = harvest(nb, sidecar, lesson)
     if reason is not None:
         note(nb, "file", reason)
         if "harm" not in reason:
             state(nb)["happened"].append("damaged")
-        state(nb)["lost"] = reason["en"].endswith(REPLACED["en"])  # nothing of the file itself is there
+        state(nb)["lost"] = reason["en"].endswith(REPLACED["en"])  # nothing of the file could be read
     for problem in problems:
         note(nb, "sheet", problem)
     state(nb)["sheet"] = sidecar is not None or carries_sheet(nb)

@@ -1,7 +1,10 @@
-"""Submissions whose marks are held back until somebody has looked: the file arrived damaged, it was answered on another
-student's paper, or it is another's but for the id. No zero, no right answer shown, an empty cell in every export.
+"""Holding back the marks of a submission until the instructor has looked at it.
 
-``autograde L --accept STUDENT`` says that somebody has looked: it is marked as it is, until something else is handed in.
+That happens when its file arrived damaged, when it was answered on another student's paper, or when it is a copy of another submission
+with the id replaced. The student gets no zero and sees no right answer; every export leaves the cell empty.
+
+``autograde L --accept STUDENT`` says that the instructor has looked: this submission is then marked as it is. A new one is
+checked again.
 """
 
 from __future__ import annotations
@@ -25,9 +28,9 @@ ARRIVED_DAMAGED = both(
     "你交上来的文件损坏了，所以还没有评分，也没有扣分。请打开自己的 notebook，确认内容完整，然后保存。",
 )
 OTHER_PAPER = both(
-    "Not marked yet: it was answered on the paper of “{whose}”, and handed in as “{student}”. If you mistyped your id, tell your "
+    "Not marked yet: it was answered on the paper of “{other}”, and handed in as “{student}”. If you mistyped your id, tell your "
     "instructor; if it is not your work, hand in your own.",
-    "还没有评分：作答用的是“{whose}”的试卷，提交者却是“{student}”。如果是学号填错了，请告诉老师；如果交错了文件，请交自己的那一份。",
+    "还没有评分：作答用的是“{other}”的试卷，提交者却是“{student}”。如果是学号填错了，请告诉老师；如果交错了文件，请交自己的那一份。",
 )
 COPY = both(
     "Not marked yet: your instructor has to look at this submission first. There is nothing you need to do unless you are asked.",
@@ -37,19 +40,21 @@ WAITS = both("Held back: not marked yet, and no zero.", "暂缓评分：还没�
 
 
 def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: str) -> tuple[str, Text] | None:
-    """(code, sentence to the student) where marks are held back; None where they count. others: question -> whose paper its
-    answer was given on; questions: how many of those answered vary.
+    """Why the marks are held back: (code, sentence for the student); None where they count.
+
+    others: the answers given on another paper (``papers.on_other_papers``). questions: how many of the answered questions
+    have variants.
     """
     if state(nb).get("lost") and not state(nb)["answers"]:
         return "damaged", ARRIVED_DAMAGED
     if others and len(others) == questions:
-        whose = "”, “".join(sorted({*others.values()} - {""})) or "?"
-        return "other-paper", both(*(OTHER_PAPER[code].format(whose=whose, student=student) for code in ("en", "zh")))
+        other = "”, “".join(sorted({*others.values()} - {""})) or "?"
+        return "other-paper", both(*(OTHER_PAPER[code].format(other=other, student=student) for code in ("en", "zh")))
     return None
 
 
 def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
-    """Take every mark and every right answer out of a notebook, and say why."""
+    """Remove every mark and every right answer from a graded notebook and write ``sentence`` into it."""
     language = pick(both("en", "zh"), nb.metadata.get("course", {}).get("language", "en"))
     for cell in nb.cells:
         if cell.cell_type != "code":
@@ -65,8 +70,9 @@ def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
 
 
 def print_of(nb: NotebookNode) -> str:
-    """The same for two submissions that differ in nothing but whose they are: code, texts, and answers with their times. "" where
-    no answer says when it was given: two students who did nothing handed in the same.
+    """A hash of a submission without its student: of code, texts, and answers with their times. Two copies have the same.
+
+    "" where no answer has a time: two students who did nothing have not copied.
     """
     answers = {
         item: [one.get("options"), one.get("number"), one["time"]]
@@ -82,13 +88,13 @@ def print_of(nb: NotebookNode) -> str:
 
 
 def accepted(course: Path, lesson: str) -> dict[str, str]:
-    """Student -> digest of the submission that somebody has looked at."""
+    """Student -> digest of the submission that the instructor has accepted."""
     path = course / FOLDER / f"{lesson}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def accept(course: Path, lesson: str, student: str, digest: str) -> None:
-    """Remember that this submission is marked as it is."""
+    """Write down that the instructor has accepted this submission."""
     known = accepted(course, lesson)
     if known.get(student) != digest:
         data = json.dumps({**known, student: digest}, indent=1, sort_keys=True)
@@ -96,10 +102,10 @@ def accept(course: Path, lesson: str, student: str, digest: str) -> None:
 
 
 class HoldBack(CourseStep):
-    """Under stock nbgrader: after the grades are saved, take those of a submission that is held back out again."""
+    """Under stock nbgrader: removes the automatic marks of a submission that is held back, after nbgrader has saved them."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Its cells hold no mark in the gradebook then, and formgrader lists them."""
+        """Leave its cells without a mark in the gradebook, so that formgrader lists them."""
         said = resources["nbgrader"]
         if self.ours(resources) and state(nb).get("held"):
             from nbgrader.api import Gradebook

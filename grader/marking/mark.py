@@ -1,4 +1,4 @@
-"""After the run: each graded cell gets points and reasons, from keys and references outside the kernel."""
+"""After the run: give each graded cell points and reasons, computed outside the kernel from keys and references."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from grader.marking.running import Found
 from grader.marking.step import STATE, CourseStep, grade_id, note, notes, reasons, state
 from grader.marking.tasks import judge_task
 from grader.marking.verdicts import gravest
-from grader.papers import of_others, said_of_others
+from grader.papers import on_other_papers, sentences_on_other_papers
 from grader.project import Infrastructure
 from grader.task import Task
 
-KEPT = ("nbgrader", "tags")  # of a cell's metadata; the rest steers how pages and front ends show it
+METADATA = ("nbgrader", "tags")  # of a cell that stay; the rest tells pages and front ends how to show it
 BLOCKS = {"number": render.number_blocks, "order": render.order_blocks}
 
 
 class Mark(CourseStep):
-    """Write one execute_result with a number into each graded cell; nothing else stays in its outputs.
+    """Writes one execute_result with a number into each graded cell, and removes all its other outputs.
 
-    Raises Infrastructure where a key or a reference of ours is missing or broken.
+    Raises Infrastructure where a key or a reference is missing or broken.
     """
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Runs last of all that write outputs, just before the grades are saved."""
+        """Mark the cells. Runs after all other steps that write outputs, just before nbgrader saves the grades."""
         if self.ours(resources):
             paper = self.paper(resources)
             items = keyed_items(self.project, self.lesson(resources), paper)
@@ -57,16 +57,16 @@ def mark_cells(
     looked: bool = False,
     student: str = "",
 ) -> None:
-    """Give every graded cell its mark, from the answers kept in the notebook and from what the probes found.
+    """Give every graded cell its mark, from the answers stored in the notebook and from the results of the probes.
 
-    paper: whose questions ``items`` are, where every student has others. looked: somebody has looked at it, and nothing is held
-    back any more. What each mark rests on, and how the parts of a
-    task came out, stays in the notebook's metadata.
+    paper: the paper that ``items`` belong to, None where all students have the same. looked: the instructor has accepted this
+    submission, so nothing is held back. The fingerprints of each mark and the verdict on each part of a task are stored in
+    the notebook's metadata.
     """
     prints, verdicts = {}, {}
     happened, others = {*state(nb).get("happened", ())}, {}
     state(nb)["print"] = print_of(nb)
-    if paper is not None and (others := of_others(state(nb)["answers"], items, paper)):
+    if paper is not None and (others := on_other_papers(state(nb)["answers"], items, paper)):
         state(nb)["others"] = others
         happened.add("look")
     varying = sum(item.varies for name, item in items.items() if name in state(nb)["answers"])
@@ -74,7 +74,7 @@ def mark_cells(
     if why is None:
         _note_answers(nb, items, happened, others, paper)
     for cell in nb.cells:
-        cell.metadata = NotebookNode({name: _plain(cell.metadata[name]) for name in KEPT if name in cell.metadata})
+        cell.metadata = NotebookNode({name: _plain(cell.metadata[name]) for name in METADATA if name in cell.metadata})
         if cell.metadata.get("nbgrader", {}).get("grade") and not cell.metadata.nbgrader.get("solution"):
             identity, top = grade_id(cell), float(cell.metadata.nbgrader.points)
             if identity in items:
@@ -89,13 +89,13 @@ def mark_cells(
             verdicts[identity] = {"state": verdict.state, "parts": verdict.evidence.get("parts")}
             cell.outputs = [render.result(points, top, verdict.state, blocks, language)]
             cell.execution_count = None
-        elif cell.cell_type == "code":  # the sheet a fresh kernel draws knows nothing of the harvest
+        elif cell.cell_type == "code":  # the answer sheet that the run displays is empty: remove it
             cell.outputs = [output for output in cell.outputs if MIME not in output.get("data", {})]
     nb.metadata = NotebookNode(
         {name: _plain(nb.metadata[name]) for name in (STATE, "kernelspec", "course") if name in nb.metadata}
     )
     if isinstance(nb.metadata.get("course"), dict):
-        nb.metadata["course"].pop("questions", None)  # nobody looks for them in a graded notebook
+        nb.metadata["course"].pop("questions", None)  # a graded notebook needs no questions
     state(nb).update(
         marked=True,
         verdict=gravest(happened),
@@ -114,16 +114,16 @@ def mark_cells(
 def _note_answers(
     nb: NotebookNode, items: dict[str, Item], happened: set, others: dict[str, str], paper: Paper | None
 ) -> None:
-    """What is to be said of the answers of a submission whose marks count."""
+    """Note for the student that answers are missing, or were given on another paper."""
     if items and not state(nb).get("sheet", True) and not state(nb)["answers"]:
         happened.add("answers")
         note(nb, "answers-missing", _missing(len(items)))
-    for sentence in said_of_others(others, paper) if others else ():
+    for sentence in sentences_on_other_papers(others, paper) if others else ():
         note(nb, "other-paper", sentence)
 
 
 def _missing(n: int) -> Text:
-    """A notebook without an answer sheet is none of somebody who answered nothing: that one has an empty sheet."""
+    """The sentence for a notebook without an answer sheet. (A student who answered nothing has an empty sheet.)"""
     return both(
         f"Answers missing: {n} question{'' if n == 1 else 's'}. "
         "The notebook carries no answer sheet (its outputs were cleared, or its first cell never ran), "
@@ -133,7 +133,7 @@ def _missing(n: int) -> Text:
 
 
 def _plain(value: Any) -> Any:
-    """JSON data as every reader knows it: NaN and infinity, which Python alone writes, become null."""
+    """JSON data with null instead of NaN and infinity, which only Python can read."""
     if isinstance(value, dict):
         return NotebookNode({key: _plain(inner) for key, inner in value.items()})
     if isinstance(value, list):
@@ -142,7 +142,7 @@ def _plain(value: Any) -> Any:
 
 
 def _words(verdict: Verdict) -> set[str]:
-    """What a task's verdict adds to the word for the whole submission."""
+    """The words (of ``verdicts``) that a task's verdict adds to what happened to the submission."""
     if verdict.state in ("correct", "not attempted"):
         return set()
     happened = verdict.evidence.get("happened", ())

@@ -1,7 +1,7 @@
-"""Outputs of a student's cell as a graded notebook may hold them: well formed, and nothing that could run.
+"""Outputs of a student's cell in a graded notebook: well formed, and without anything that could run.
 
-What a kernel sent may be forged, so nothing is taken over that is not known: texts, pictures and the sheet of
-answers. HTML and Markdown stay as they are here and are cleaned where a page is made of them (``clean``, ``markdown``).
+A kernel may send forged outputs, so only known kinds are copied: texts, pictures and the answer sheet. HTML and
+Markdown are copied unchanged and cleaned when a page is made from them (``clean``, ``markdown``).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ PICTURE = re.compile(r"data:image/(png|jpeg|gif|svg\+xml|webp);base64,[A-Za-z0-9
 
 
 def sound(output: dict[str, Any]) -> NotebookNode | None:
-    """An output as nbformat and the pages want it; None for what was forged so badly that it is none."""
+    """An output in the form that nbformat and the pages require; None where it cannot be repaired."""
     kind = output.get("output_type")
     if kind == "stream" and output.get("name") in ("stdout", "stderr") and isinstance(output.get("text"), str):
         return NotebookNode(output_type=kind, name=output["name"], text=sayable(output["text"]))
@@ -99,18 +99,19 @@ def _data(found: dict[str, Any]) -> NotebookNode:
         {kind: sayable(found[kind]) for kind in (*TEXTS, *PICTURES) if isinstance(found.get(kind), str)}
     )
     if MIME in found:
-        data[MIME] = NotebookNode()  # a mark that this is a sheet of answers; they were taken out before the run
+        data[MIME] = NotebookNode()  # says that this is an answer sheet; the answers were read before the run
     return data
 
 
 def sayable(text: str) -> str:
-    """Text that can be written as UTF-8: half a surrogate pair becomes a question mark."""
+    """The text with each half of a surrogate pair replaced by a question mark, so that it can be written as UTF-8."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def clean(element: object) -> str:
-    """HTML without anything that could run or fetch: takes the place of nbconvert's ``clean_html``. What a parser would
-    take hours for, and the whole class with it, is shown as it is written.
+    """Remove everything from HTML that could run or load something; replaces nbconvert's ``clean_html``.
+
+    HTML that would take a parser hours is returned as escaped text.
     """
     text = element.decode("utf-8", "replace") if isinstance(element, bytes) else str(element)
     if not _modest(text):
@@ -126,8 +127,8 @@ def clean(element: object) -> str:
 
 
 class Renderer(IPythonRenderer):
-    """Markdown of a text cell; a picture whose attachment is missing, as after copying cells between notebooks, becomes a
-    note in its place.
+    """Renders the Markdown of a text cell. Where the attachment of a picture is missing, as after copying cells between
+    notebooks, it writes a note instead.
     """
 
     def __init__(self, language: str, **options: Any) -> None:
@@ -143,8 +144,8 @@ class Renderer(IPythonRenderer):
 
 @pass_context
 def markdown(context: Any, source: str) -> str:
-    """A text cell or comment as HTML: takes the place of nbconvert's ``markdown2html``, whose pages nbgrader's
-    templates do not clean.
+    """A text cell or comment as clean HTML; replaces nbconvert's ``markdown2html``, whose result nbgrader's templates do not
+    clean.
     """
     attachments, language = dict(context.get("cell", {}).get("attachments", {})), language_of(context.get("nb"), "en")
     if len(source) > MOST_MARKDOWN or source.count("\\begin") > DEEPEST:
@@ -154,7 +155,7 @@ def markdown(context: Any, source: str) -> str:
 
 
 def _modest(text: str) -> bool:
-    """Whether parsing takes a moment: the parser's time grows with the square of depth and of attributes."""
+    """Whether this HTML is parsed quickly: the parser's time grows with the square of depth and of the number of attributes."""
     if len(text) > MOST_HTML or text.count("<") > MOST_SIGNS:
         return False
     open_now: Counter[str] = Counter()
@@ -177,4 +178,4 @@ def _allowed(tag: str, name: str, value: str) -> bool:
         return LINK.match(value) is not None
     if name == "class":
         return all(CLASS.fullmatch(one) for one in value.split())
-    return name in ATTRIBUTES  # no id: formgrader finds its own fields by those
+    return name in ATTRIBUTES  # no id: formgrader finds its own fields by their ids

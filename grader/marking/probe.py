@@ -1,6 +1,7 @@
-"""The code that runs in the student's kernel for a task, and what it sends back: inputs in, plain data out.
+"""The probe of a task: code that runs in the student's kernel, calls the student's function with the hidden inputs and
+sends the results back as plain data.
 
-Nothing is decided there: the probe knows no expected value, and whatever comes back is only compared outside.
+The probe contains no expected value; the results are compared outside the kernel.
 """
 
 from __future__ import annotations
@@ -76,12 +77,12 @@ LONGEST_INTEGER = 300  # digits: 10**308 is the end of a float
 
 
 def seed(secret: bytes, *parts: str) -> random.Random:
-    """The random inputs of one submission's task: the same at each marking, unknown without the secret."""
+    """The random generator for the inputs of one task: the same at each marking; nobody can predict it without the secret."""
     return random.Random(hmac.new(secret, "\0".join(parts).encode(), hashlib.sha256).digest())
 
 
 def probe(task: Task, cases: list[Case] | None, numbers: Iterable[int] | None = None) -> str:
-    """The source of a probe cell: the calls with these numbers in ``cases`` (None: all); without cases: a value."""
+    """The source code of a probe cell. It makes the calls ``numbers`` of ``cases`` (None: all); without cases it reads a value."""
     calls = None
     if cases is not None:
         calls = [[number, list(cases[number].args)] for number in (range(len(cases)) if numbers is None else numbers)]
@@ -89,9 +90,7 @@ def probe(task: Task, cases: list[Case] | None, numbers: Iterable[int] | None = 
 
 
 def results(outputs: list) -> dict[int, dict[str, Any]]:
-    """Call number -> ``{"state": ..., "value": ...}`` from a probe cell's outputs; anything else there is
-    ignored.
-    """
+    """Read a probe cell's outputs: call number -> ``{"state": ..., "value": ...}``. Any other output is ignored."""
     found: dict[int, dict[str, Any]] = {}
     for output in outputs:
         text = output.get("data", {}).get(MIME) if output.get("output_type") == "display_data" else None
@@ -105,5 +104,5 @@ def results(outputs: list) -> dict[int, dict[str, Any]]:
 
 
 def _whole(text: str) -> int | float:
-    """A whole number; one beyond what a float holds is infinite, so that whatever reads it can compare it."""
+    """Parse a whole number; one too large for a float becomes infinity, so that it can be compared."""
     return int(text) if len(text) < LONGEST_INTEGER else float(text)

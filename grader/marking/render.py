@@ -1,6 +1,4 @@
-"""Marks as a student reads them: points, the state in words, reasons; as HTML, as Markdown and as the bare
-number.
-"""
+"""Marks as a student reads them: points, the state in words, reasons; as HTML, as Markdown and as a number."""
 
 from __future__ import annotations
 
@@ -69,7 +67,7 @@ def verdict_blocks(verdict: Verdict, language: str) -> list[str]:
 
 
 def option_table(item: Item, response: Response, language: str) -> list[str]:
-    """Every option of a choice: whether it was chosen, whether it is right, and why."""
+    """A Markdown table of the options: whether each was chosen, whether it is right, and why."""
     rows = [[pick(word, language) for word in (OPTION, CHOSEN, RIGHT, WHY)]]
     for line in feedback(item, response):
         sign = "✓ " if line.chosen and line.right else "✗ " if line.chosen else "→ " if line.right else ""
@@ -86,7 +84,7 @@ def option_table(item: Item, response: Response, language: str) -> list[str]:
 
 
 def order_blocks(item: Item, response: Response, language: str) -> list[str]:
-    """Your order, the right order, and what is to be said about each step."""
+    """The student's order, the right order, and a reason for each step, as Markdown blocks."""
     text = {option.id: _line(pick(option.text, language)) for option in item.options}
 
     def steps(ids: tuple[str, ...]) -> str:
@@ -105,7 +103,7 @@ def order_blocks(item: Item, response: Response, language: str) -> list[str]:
 
 
 def number_blocks(item: Item, response: Response, language: str) -> list[str]:
-    """Your number, the right one, why, and which trap the answer fell into."""
+    """The student's number, the right one, why, and which trap the answer fell into, as Markdown blocks."""
     unit = pick(item.number.unit, language)
     said = pick(NONE, language) if response.number is None else f"{_number(response.number)} {unit}"
     whys = [_line(pick(line.why, language)) for line in feedback(item, response) if line.why]
@@ -123,7 +121,7 @@ def notes_cell(sentences: list[str], language: str) -> NotebookNode:
 
 
 def _number(value: float) -> str:
-    """A number with all the digits it was given, and no more."""
+    """A number with as many digits as it needs."""
     return f"{value:.10g}"
 
 
@@ -132,7 +130,7 @@ def _line(text: str) -> str:
 
 
 def _html(block: str) -> str:
-    """A paragraph, list or table of ours as HTML; everything in it is escaped first."""
+    """A Markdown paragraph, list or table as HTML; all its text is escaped first."""
     lines = block.split("\n")
     if lines[0] == "```":
         return f"<pre>{html.escape(chr(10).join(lines[1:-1]), quote=False)}</pre>"

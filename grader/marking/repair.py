@@ -1,4 +1,4 @@
-"""Put a submission's cells back in order: deleted, copied or tampered graded cells, each with a sentence."""
+"""Restore the graded cells of a submission that were deleted, copied or changed, and say so in a sentence for each."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ SENTENCES = {
 
 
 class Repair(CourseStep):
-    """Match graded cells with the released ones, by cell id, grade id or locked source."""
+    """Matches graded cells with the released ones by cell id, grade id or locked source, and restores them."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Runs while sanitizing, before anything is cleared. Leaves the student's own cells alone."""
+        """Repair the notebook, before outputs are cleared. The student's own cells stay as they are."""
         if self.ours(resources):
             repair(nb, self.released(resources), self.language(nb))
         return nb, resources
 
     def released(self, resources: dict) -> NotebookNode:
-        """The released notebook: the file in release/, else built again from its source."""
+        """The released notebook: the file in release/, or one built from the source where that file is missing."""
         lesson = self.lesson(resources)
         path = Path(self.course_root) / "release" / resources["nbgrader"]["assignment"] / f"{lesson}.ipynb"
         if path.exists():
@@ -57,19 +57,19 @@ class Repair(CourseStep):
 
 
 def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
-    """Change ``notebook`` so that it has each graded cell of ``released`` exactly once; note what was
-    changed, and keep which graded cells came ``later`` than this copy.
+    """Change ``notebook`` so that it has each graded cell of ``released`` exactly once. Notes what was changed, and stores which
+    graded cells were added to the checkpoint after this copy was released (``later``).
     """
     _modern(notebook)
     wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
     found, later = _found(notebook, wanted), _later(notebook, wanted)
     changed: dict[str, list[str]] = {kind: [] for kind in SENTENCES}
     for identity, cells in found.items():
-        kept, *copies = sorted(cells, key=lambda cell: cell.get("id") != wanted[identity].get("id"))
+        original, *copies = sorted(cells, key=lambda cell: cell.get("id") != wanted[identity].get("id"))
         for extra in copies:
             extra.metadata.pop("nbgrader", None)
             changed["copied"].append(identity)
-        for kind in _restore(kept, wanted[identity]):
+        for kind in _restore(original, wanted[identity]):
             changed[kind].append(identity)
     for cell in notebook.cells:
         if "nbgrader" in cell.metadata and grade_id(cell) not in wanted:
@@ -93,8 +93,8 @@ def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> Non
 
 
 def _later(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> set[str]:
-    """The cells that came to the checkpoint after this copy was handed out: it carries the list of what it asks. None of
-    a copy that carries no such list.
+    """The graded cells that were added after this copy was released. A copy contains the list of its graded cells; for one
+    without the list the result is empty.
     """
     said = notebook.metadata.get("course")
     said = said if isinstance(said, dict) else {}
@@ -106,7 +106,7 @@ def _later(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> set[str]:
 
 
 def _modern(notebook: NotebookNode) -> None:
-    """A notebook saved in a format before 4.5 has cells without ids, which the cells we add have: as 4.5 it is valid."""
+    """Raise the format of an older notebook to 4.5: the cells we add have ids, which older formats do not allow."""
     if notebook.get("nbformat_minor", 0) < 5:
         notebook.nbformat_minor = 5
         for number, cell in enumerate(notebook.cells):
@@ -114,7 +114,7 @@ def _modern(notebook: NotebookNode) -> None:
 
 
 def _found(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> dict[str, list[NotebookNode]]:
-    """The submitted cells by the grade id they ought to have."""
+    """The submitted cells for each released grade id."""
     by_cell_id = {cell.get("id"): identity for identity, cell in wanted.items()}
     by_source = {cell.source.strip(): i for i, cell in wanted.items() if not cell.metadata.nbgrader.solution}
     found: dict[str, list[NotebookNode]] = {}
@@ -128,7 +128,7 @@ def _found(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> dict[str,
 
 
 def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
-    """Give a cell its grading data and, where it is locked, its source back; returns the kinds of change."""
+    """Restore the grading data of a cell and, where it is locked, its source; returns which kinds of change there were."""
     data, right, changed = cell.metadata.get("nbgrader"), released.metadata.nbgrader, []
     if not isinstance(data, dict) or any(data.get(field) != right.get(field) for field in FIXED):
         changed.append("metadata")
@@ -146,8 +146,8 @@ def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
 
 
 def _place(notebook: NotebookNode, released: NotebookNode, identity: str) -> int:
-    """Behind the nearest cell that comes before it in the released notebook and is still there; else at the
-    end.
+    """The index at which to insert a missing cell: after the nearest cell before it in the released notebook that is still
+    there, else at the end.
     """
     before = []
     for cell in released.cells:
@@ -162,7 +162,7 @@ def _place(notebook: NotebookNode, released: NotebookNode, identity: str) -> int
 
 
 def _stand_in(cell: NotebookNode, language: str) -> NotebookNode:
-    """The released cell; an answer cell comes back inert, so that it cannot undo what stands elsewhere."""
+    """The released cell to insert. An answer cell becomes a comment, so that it cannot overwrite the student's function."""
     made = copy.deepcopy(cell)
     if made.metadata.nbgrader.solution:
         made.source = DELETED[language]

@@ -1,8 +1,8 @@
-"""Run a submission and probe its tasks, so that a dead kernel or a cell without end costs that cell alone.
+"""Run a submission and probe its tasks. A cell that ends the kernel, or does not end, loses nothing but its own result.
 
-The student's cells run first, in order; graded cells are not run at all. Then each task is probed, the calls of its
-parts mixed; where a call ends the kernel or the time, the rest of its part is lost and the other parts go on. What a
-probe prints, shows or updates never reaches the submission, so hidden inputs cannot leak.
+The student's cells run first, in order; graded cells are not run. Then each task is probed, with the calls of all its
+parts in mixed order. If a call ends the kernel or uses up the time, the rest of its part is lost and the other parts are tried
+again. What a probe prints, shows or updates is not copied into the notebook, so hidden inputs cannot leak.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.warm import Warm
 from grader.task import Case, Task
 
-MOST_KERNELS = 4  # the cells of one submission may use up, and its probes as many again
+MOST_KERNELS = 4  # so many may be ended by the cells of one submission, and as many by its probes
 
 ENDED = {
     "died": both(
@@ -54,7 +54,12 @@ SKIPPED = both(
     "This cell was not run: the time or the kernels for this notebook were used up.",
     "没有运行这个单元格：这个 notebook 的时间或内核次数已用完。",
 )
-STATE_OF = {"killed": "unreached", "timeout": "late", "memory": "memory", "output": "output"}  # word -> of a call
+STATE_OF = {
+    "killed": "unreached",
+    "timeout": "late",
+    "memory": "memory",
+    "output": "output",
+}  # word of ``verdicts`` -> state of a call
 SKIPPED_NOTE = both(
     "Some cells were not run: the time or the kernels for this notebook were used up.",
     "有些单元格没有运行：这个 notebook 的时间或内核次数已用完。",
@@ -77,7 +82,7 @@ class Job:
 
 
 class Run:
-    """One submission being run. ``go`` runs it; what the probes sent back comes from ``found``."""
+    """The run of one submission. ``go`` runs it; ``found`` then returns the results of the probes."""
 
     def __init__(self, nb: NotebookNode, tasks: dict[str, Task], drawn: Drawn, language: str, limits: Limits) -> None:
         self.nb, self.tasks, self.drawn, self.language, self.limits = nb, tasks, drawn, language, limits
@@ -87,13 +92,15 @@ class Run:
         self._shown: list[tuple[NotebookNode, Ran, list[NotebookNode]]] = []
         self._deaths = {"cells": 0, "probes": 0}
         self._unreached: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in drawn}
-        self._room = limits.notebook_chars
-        self._left = float(limits.total_s)  # seconds of the submission's own
-        self.disturbed = False  # it ran out of time while other work kept the machine from running it
-        self.words: set[str] = set()  # of ``verdicts``: what happened while running
+        self._output_left = limits.notebook_chars
+        self._left = float(limits.total_s)  # seconds of its own time that are left
+        self.disturbed = False  # whether it ran out of time while other programs used the processors
+        self.words: set[str] = set()  # words of ``verdicts``: what happened in the run
 
     def go(self, warm: Warm, files: dict[str, bytes]) -> None:
-        """Use the kernels and the time there are. Raises Infrastructure if no kernel starts."""
+        """Run all cells and probes, in new kernels where one ends, until the time is used up. files: path -> bytes, put into
+        the working folder. Raises Infrastructure if no kernel starts.
+        """
         self._until = monotonic() + self.limits.longest_s
         while self._waiting and self._in_time():
             with warm.kernel(self.limits, files) as kernel:
@@ -110,7 +117,7 @@ class Run:
         return self._left > 0 and monotonic() < self._until
 
     def _drop(self, jobs: list[Job], word: str) -> None:
-        """Leave these unrun, and say so."""
+        """Give up these jobs and note why: ``word`` of ``verdicts``."""
         for job in jobs:
             self._waiting.remove(job)
             self.words.add(word)
@@ -122,7 +129,9 @@ class Run:
             note(self.nb, "skipped", SKIPPED_NOTE)
 
     def _stopped(self, job: Job, back: dict[int, dict[str, Any]], word: str) -> None:
-        """A probe that did not get to its end: the part of the call that stopped it is lost, the others are tried again."""
+        """Handle a probe that was stopped: the part of the call that stopped it is lost, the calls of other parts are tried
+        again. back: the results it had sent.
+        """
         self._miss(job, word)
         cases = self.drawn[job.task]
         open_calls = [number for number in job.calls if back.get(number, {}).get("state") in (None, "late")]
@@ -133,19 +142,19 @@ class Run:
             self._waiting.insert(0, probe_job(self.tasks[job.task], cases, rest))
 
     def _miss(self, job: Job, word: str) -> None:
-        """Remember why calls of a probe have no result."""
+        """Store why the calls of a probe have no result."""
         for number in job.calls:
             self._unreached[job.task][number] = {"state": STATE_OF[word]}
 
     def found(self) -> Found:
-        """What the probes of each task sent back."""
+        """The results of the probes: task id -> (the calls, call number -> result)."""
         return {
             name: (cases, {**self._unreached[name], **results(self._probed[name])})
             for name, cases in self.drawn.items()
         }
 
     def _live(self, kernel: Kernel) -> None:
-        """One kernel: bring it to where the last one was, then go on until the jobs or the kernel end."""
+        """Use one kernel: run the finished cells again without showing them, then go on until the jobs or the kernel end."""
         replay, self._done, self._shown = self._done, [], []
         for job in replay:
             if self._ran(kernel, job).ended:
@@ -173,7 +182,9 @@ class Run:
         self._settle()
 
     def _settle(self) -> None:
-        """Later cells may have updated what earlier ones display; from here on a probe might, and must not."""
+        """Copy the outputs of the cells into the notebook. A later cell may update the display of an earlier one; a probe,
+        which runs after this, must not.
+        """
         for cell, ran, said in self._shown:
             cell.outputs = [*_sounds(ran), *said]
         self._shown = []
@@ -185,11 +196,11 @@ class Run:
         return ran
 
     def _show(self, job: Job, ran: Ran) -> None:
-        """Put what a cell of the student did into the notebook."""
+        """Write the outputs of a student's cell into the notebook, with a sentence where it was stopped."""
         outputs, said = _sounds(ran), []
         job.cell.execution_count = ran.count
-        self._room -= sum(map(len, map(str, outputs)))
-        if self._room < 0:
+        self._output_left -= sum(map(len, map(str, outputs)))
+        if self._output_left < 0:
             outputs, ran.outputs, ran.cut = [], [], True
         if ran.cut:
             self.words.add("output")
@@ -210,7 +221,7 @@ class Run:
         self._shown.append((job.cell, ran, said))
 
     def _note(self, job: Job, word: str, why: Text) -> None:
-        """A sentence for the student and the summary: which cell, what it was in a word, and more."""
+        """Note for the student and the summary what happened to a cell: its number, ``word`` in words, and why."""
         self.words.add(word)
         number, said = job.index + 1, WORDS[word]
         note(
@@ -225,14 +236,14 @@ def _sounds(ran: Ran) -> list[NotebookNode]:
 
 
 def _no_memory(ran: Ran) -> bool:
-    """Whether a cell failed for want of memory: Python says MemoryError, torch a RuntimeError of its own."""
+    """Whether a cell failed because memory was used up: Python raises MemoryError, torch a RuntimeError."""
     return ran.error == "MemoryError" or any(
         "can't allocate memory" in str(output.get("evalue")) for output in ran.outputs
     )
 
 
 def own_cells(nb: NotebookNode) -> list[Job]:
-    """The student's code cells; graded cells are not run, they are marked from outside."""
+    """The student's code cells. Graded cells are left out: they are marked outside the kernel."""
     return [
         Job(cell.source, cell, index)
         for index, cell in enumerate(nb.cells)
@@ -241,14 +252,14 @@ def own_cells(nb: NotebookNode) -> list[Job]:
 
 
 def probes(tasks: dict[str, Task], drawn: Drawn) -> list[Job]:
-    """The hidden tests: a probe for each task, in which the calls of all parts are mixed."""
+    """One probe for each task, with the calls of all its parts."""
     return [
         probe_job(tasks[name], cases, range(len(cases)) if cases is not None else (0,)) for name, cases in drawn.items()
     ]
 
 
 def probe_job(task: Task, cases: list[Case] | None, calls: Iterable[int]) -> Job:
-    """The probe that makes these calls of a task, numbered as drawn; of a value that is call 0."""
+    """The probe that makes these calls of a task; for a task on a value, call 0 reads the value."""
     calls = tuple(calls)
     return Job(probe(task, cases, calls), task=task.id, calls=calls)
 

@@ -1,6 +1,6 @@
-"""A graded notebook cut to what a page of feedback can hold: made in seconds and opened by any browser.
+"""Shorten a graded notebook, so that its feedback page is made in seconds and opens in any browser.
 
-Graded cells are ours, small and kept whole; what a student wrote or printed around them is shown as far as there is room.
+Graded cells are small and stay whole; the student's own cells and outputs are cut or left out where they are too long.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEFT_OUT = both(
 
 
 class Shorten(NbGraderPreprocessor):
-    """Runs before a page of feedback is made; the graded notebook itself stays as it is."""
+    """Shortens the copy from which a feedback page is made; the graded notebook itself stays as it is."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         shorten(nb)
@@ -32,9 +32,9 @@ class Shorten(NbGraderPreprocessor):
 
 
 def shorten(nb: NotebookNode) -> None:
-    """Cut long sources, outputs and attachments, then leave out cells of the student's own for which there is no room."""
+    """Cut long sources, outputs and attachments of the student's cells; leave out cells once the page is full."""
     language = language_of(nb, "en")
-    cut, kept, room = pick(CUT, language), [], MOST_PAGE
+    cut, shown, left = pick(CUT, language), [], MOST_PAGE
     for cell in nb.cells:
         cell.source = _cut(cell.source, MOST_TEXT, f"\n{cut}")
         for output in cell.get("outputs", ()) if not _graded(cell) else ():
@@ -43,12 +43,12 @@ def shorten(nb: NotebookNode) -> None:
             cell.attachments = NotebookNode(
                 {name: data for name, data in cell.attachments.items() if len(str(data)) <= MOST_PICTURE}
             )
-        room -= len(cell.source) + len(str(cell.get("outputs", ""))) + len(str(cell.get("attachments", "")))
-        if grade_id(cell) or (room >= 0 and len(kept) < MOST_CELLS):
-            kept.append(cell)
-    if left_out := len(nb.cells) - len(kept):
-        kept.insert(0, new_markdown_cell(f"**{pick(LEFT_OUT, language).format(n=left_out)}**", id="course-left-out"))
-    nb.cells = kept
+        left -= len(cell.source) + len(str(cell.get("outputs", ""))) + len(str(cell.get("attachments", "")))
+        if grade_id(cell) or (left >= 0 and len(shown) < MOST_CELLS):
+            shown.append(cell)
+    if left_out := len(nb.cells) - len(shown):
+        shown.insert(0, new_markdown_cell(f"**{pick(LEFT_OUT, language).format(n=left_out)}**", id="course-left-out"))
+    nb.cells = shown
 
 
 def _graded(cell: NotebookNode) -> bool:

@@ -1,6 +1,4 @@
-"""What every preprocessor of ours shares: the project, the lesson, the language, and the notes about a
-submission.
-"""
+"""What the course's preprocessors share: the project, the lesson, the language, and the notes about a submission."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ STATE = "course_marking"  # notebook metadata of a graded submission: answers, n
 
 
 class CourseStep(NbGraderPreprocessor):
-    """A preprocessor that knows the course. Configure once as ``c.CourseStep....``; all steps inherit it."""
+    """Base class of the course's preprocessors. Settings under ``c.CourseStep`` hold for all of them."""
 
     project_root = Unicode(str(HERE), help="The checkout with the lessons' sources, keys and tasks").tag(config=True)
     course_root = Unicode(".", help="The nbgrader course directory").tag(config=True)
@@ -30,6 +28,7 @@ class CourseStep(NbGraderPreprocessor):
 
     @property
     def project(self) -> Project:
+        """The project, with the instructor's own checkpoints of this course directory."""
         return Project(Path(self.project_root), own=Path(self.course_root).absolute() / "checkpoints")
 
     def lesson(self, resources: dict) -> str:
@@ -37,60 +36,64 @@ class CourseStep(NbGraderPreprocessor):
         return resources["nbgrader"]["notebook"]
 
     def ours(self, resources: dict) -> bool:
-        """Whether this notebook is a checkpoint of the course; others go through untouched."""
+        """Whether this notebook is a checkpoint of the course. The steps leave other notebooks as they are."""
         return self.project.checkpoint_source(self.lesson(resources)).exists()
 
     def language(self, notebook: NotebookNode) -> str:
-        """The language the submission was written in."""
+        """The language of the submission, "en" or "zh"."""
         return language_of(notebook, self.course_language)
 
     def paper(self, resources: dict) -> Paper | None:
-        """Whose questions this submission is marked against; None where all have the same. Raises Infrastructure."""
+        """The paper this submission is marked against; None where all students have the same. Raises Infrastructure."""
         return paper_in(Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"])
 
     def tasks(self, resources: dict) -> dict[str, Any]:
+        """The tasks of the checkpoint: id -> ``Task``."""
         return tasks(self.project, self.lesson(resources))
 
 
 def language_of(notebook: NotebookNode | None, otherwise: str) -> str:
-    """The language a notebook says it is in."""
+    """The language in a notebook's metadata; ``otherwise`` where it names none."""
     said = notebook.metadata.get("course") if notebook is not None else None
     code = said.get("language") if isinstance(said, dict) else None
     return code if code in LANGUAGES else otherwise
 
 
 def state(notebook: NotebookNode) -> NotebookNode:
-    """Our record in the notebook's metadata: ``answers`` by item, ``notes`` as a ``reason`` and texts in both languages, and in
-    words of ``verdicts`` what ``happened`` and the ``verdict`` on the whole.
+    """The part of the notebook's metadata that the grader writes; made if it is missing.
+
+    answers: item -> answer. notes: each a ``reason`` (a code) and its text in both languages. happened: words of ``verdicts``.
+    Added by marking: ``verdict``, the gravest of these words, and more.
     """
     return notebook.metadata.setdefault(STATE, NotebookNode(answers={}, notes=[], happened=[]))
 
 
 def note(notebook: NotebookNode, reason: str, text: Text) -> None:
-    """Remember a sentence about this submission for the feedback and the summary; what a student named in it
-    (an item, a file) may hold anything, and is made fit to print. reason: its code.
+    """Add a sentence about this submission to the feedback and the summary. reason: its code.
+
+    Names that a student chose (of an item, a file) are made printable.
     """
     said = {code: printable(pick(text, code)) for code in LANGUAGES}
     state(notebook)["notes"].append({"reason": reason, **said})
 
 
 def printable(text: str) -> str:
-    """One line without control characters, half surrogates or signs that turn the direction of writing."""
+    """The text on one line, without control characters, half surrogates or marks that change the writing direction."""
     return "".join(sign if sign.isprintable() else "?" for sign in re.sub(r"\s+", " ", text))
 
 
 def notes(notebook: NotebookNode, language: str) -> list[str]:
-    """The sentences about this submission in one language."""
+    """The sentences noted about this submission, in one language."""
     return [pick(text, language) for text in notebook.metadata.get(STATE, {}).get("notes", [])]
 
 
 def reasons(notebook: NotebookNode) -> list[str]:
-    """The codes of the sentences about this submission; "" of one that an earlier version of the grader wrote."""
+    """The codes of the sentences noted about this submission; "" where an earlier version of the grader wrote none."""
     return [text.get("reason", "") for text in notebook.metadata.get(STATE, {}).get("notes", [])]
 
 
 def grade_id(cell: NotebookNode) -> str | None:
-    """The grade id of a cell, however its metadata looks."""
+    """The grade id of a cell; None where its metadata has none or is damaged."""
     data = cell.get("metadata", {}).get("nbgrader")
     identity = data.get("grade_id") if isinstance(data, dict) else None
     return identity if isinstance(identity, str) else None

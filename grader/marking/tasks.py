@@ -14,8 +14,9 @@ from grader.task import Case, Task, plain, same
 
 
 def judge_task(task: Task, cases: list[Case] | None, found: dict[int, dict[str, Any]]) -> Verdict:
-    """The verdict on one task, ``points`` within 0 and ``task.points``. Raises Infrastructure if the
-    reference fails.
+    """The verdict on one task. cases: the calls, None for a task on a value; found: call number -> result.
+
+    Raises Infrastructure if the reference fails.
     """
     top = float(task.points)
     state = found.get(-1, {}).get("state")
@@ -102,7 +103,7 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
 
 
 def _always_the_same(found: dict[int, dict[str, Any]], calls: int) -> bool:
-    """Whether every call gave one and the same value: that is a guess, or a `return` that was forgotten."""
+    """Whether all calls returned the same value: then it is a guess, or the function returns nothing."""
     values = [
         json.dumps(found[n].get("value"), sort_keys=True)
         for n in range(calls)
@@ -125,7 +126,7 @@ def _state(task: Task, case: Case, result: dict[str, Any]) -> str:
 
 
 def _failure(result: dict[str, Any]) -> str:
-    """The kind of failure; of an exception only a built-in name, which cannot carry an input out."""
+    """The kind of failure. Of an exception only the name of a built-in one: another name could contain a hidden input."""
     kind = getattr(builtins, str(result.get("type")), None)
     if result["state"] == "raised" and isinstance(kind, type) and issubclass(kind, BaseException):
         return f"raised:{kind.__name__}"
@@ -152,7 +153,7 @@ LOST = ("late", "memory", "output", "unreached")  # no result came back
 
 
 def _reason(reason: Text, points: float, states: list[str], calls: int) -> Text:
-    """The part's own reason, and what happened in how many calls: kinds of failure, never values."""
+    """The reason of the part, and how many calls failed in which way; never a value."""
     reason = both(reason, reason) if isinstance(reason, str) else reason
     kinds = {code: [] for code in ("en", "zh")}
     for state in dict.fromkeys(states):

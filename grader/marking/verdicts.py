@@ -1,4 +1,4 @@
-"""What became of a submission, in one word each for the student and for the summary, gravest last."""
+"""The words for what happened to a submission, for students and for the summary. The gravest comes last."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ OF_KERNEL = {"died": "killed", "memory": "memory", "stuck": "timeout", "flood": 
 
 
 def gravest(words: Iterable[str]) -> str:
-    """The word that says most about a submission; ``ok`` where there is none."""
+    """The gravest of these words; ``ok`` where there is none."""
     order = list(WORDS)
     return max((word for word in words if word in WORDS), key=order.index, default="ok")

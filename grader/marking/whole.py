@@ -1,6 +1,6 @@
-"""Marking as one pure task: what was handed in goes in, a graded notebook and marks come out.
+"""Mark one submission: ``mark`` takes its bytes and returns a graded notebook and marks.
 
-Nothing is read but the checkout (keys, tasks) and nothing is written, so a task may run in any process, on any
+``mark`` reads keys and tasks from the checkout and writes no file, so it may run in any process, on any
 machine with the same checkout, and again after a failure.
 """
 
@@ -32,7 +32,7 @@ from grader.marking.outputs import sayable
 from grader.marking.repair import repair
 from grader.marking.running import Run
 from grader.marking.step import language_of, state
-from grader.papers import moved, paper_of
+from grader.papers import answered_papers, paper_of
 from grader.project import HERE, Infrastructure, Project
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
@@ -41,10 +41,11 @@ from grader.task import tasks
 
 @dataclass(frozen=True)
 class Exam:
-    """What is the same for all submissions of a checkpoint. project_root: empty for the checkout this runs in, wherever
-    that lies on a machine; released: the text of the released notebook; key: the secret hidden inputs are drawn with;
-    sandbox: False only where the instructor said so; own: the folder of a checkpoint of the instructor's own, or empty;
-    moved: student -> whose paper was answered by mistake.
+    """What all submissions of a checkpoint have in common.
+
+    project_root: "" for the checkout that this code is in; released: the text of the released notebook; key: the secret that
+    hidden inputs are drawn with; sandbox: False only where the instructor said so; own: the folder of the instructor's own
+    checkpoints, or "". answered_papers: student -> the id whose paper this student answered by mistake.
     """
 
     lesson: str
@@ -55,7 +56,7 @@ class Exam:
     limits: Limits = Limits()
     sandbox: bool = True
     own: str = ""
-    moved: Mapping[str, str] = field(default_factory=dict, hash=False)
+    answered_papers: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def project(self) -> Project:
@@ -64,8 +65,10 @@ class Exam:
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in: the notebook's bytes, the files beside it by relative path, and when. reason: what
-    was wrong with it when it came in, where something else lies there now; looked: it is marked as it is, whatever is odd.
+    """What one student handed in: the notebook's bytes, the other files by relative path, and the time stamp.
+
+    reason: what was wrong with the file, where it was replaced when it came in. looked: the instructor has accepted it, so
+    nothing is held back.
     """
 
     student: str
@@ -77,7 +80,7 @@ class Submission:
 
     @property
     def digest(self) -> str:
-        """Changes when anything that was handed in changes."""
+        """A hash of everything that was handed in."""
         whole = hashlib.sha256(self.data)
         for name, data in sorted(self.files.items()):
             whole.update(f"\0{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
@@ -86,10 +89,12 @@ class Submission:
 
 @dataclass(frozen=True)
 class Marked:
-    """What became of it. scores: grade id -> points, None where only a person can tell; comments: grade id ->
-    nbgrader's automatic comment or None; digest: the submission's; reason: why the notebook could not be read as it was;
-    seconds: of wall time, ``running`` of them in the kernel; disturbed: it ran out of time while other work kept the
-    machine from running it.
+    """The result of marking one submission.
+
+    notebook: the text of the graded notebook. scores: grade id -> points, None where a person must give them. comments: grade
+    id -> nbgrader's automatic comment or None. digest: of the submission. reason: why the notebook could not be read
+    as it was. seconds: wall time, ``running`` of them in the kernel. disturbed: it ran out of time while other programs
+    used the processors.
     """
 
     student: str
@@ -106,7 +111,7 @@ class Marked:
 def exam(
     course_root: Path, project: Project, lesson: str, language: str, released: Path, limits: Limits, sandbox: bool
 ) -> Exam:
-    """Read once what all submissions share. Raises Infrastructure."""
+    """Read what all submissions have in common. Raises Infrastructure where the checkpoint was not released."""
     if not released.exists():
         raise Infrastructure(f"{released} is missing; run {command('release ' + lesson, course_root)} first")
     elsewhere = "" if project.root.resolve() == HERE else str(project.root)
@@ -118,20 +123,20 @@ def exam(
         secret(course_root),
         limits,
         sandbox,
-        str(project.own) if project.own_room(lesson) else "",
-        moved(course_root, lesson),
+        str(project.own) if project.own_folder(lesson) else "",
+        answered_papers(course_root, lesson),
     )
 
 
 def read(folder: Path, lesson: str, student: str, reason: Text | None = None) -> Submission:
-    """The submission that lies in ``folder``; a notebook that is missing or a link reads as no bytes."""
+    """Read the submission in ``folder``. A notebook that is missing, or a link, is read as no bytes."""
     files = beside(folder, first=(f"{lesson}.ipynb", f"{lesson}.answers.json", "timestamp.txt"))
     when = files.get("timestamp.txt", b"").decode("utf-8", "replace")
     return Submission(student, files.pop(f"{lesson}.ipynb", b""), files, when, reason)
 
 
 def mark(submission: Submission, exam: Exam) -> Marked:
-    """Mark one submission. Raises Infrastructure, for failures of ours alone."""
+    """Mark one submission. Raises Infrastructure only for failures that are not the student's."""
     started = monotonic()
     project, released = exam.project, _notebook(exam.released)
     nb, reason = examine(submission.data)
@@ -145,10 +150,10 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     repair(nb, released, language)
     _clear(nb, released)
     given = content(nb, submission.files, exam.lesson)
-    paper = paper_of(released, exam.lesson, submission.student, exam.moved)
+    paper = paper_of(released, exam.lesson, submission.student, exam.answered_papers)
     drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)
     run, before = Run(nb, hidden, drawn, language, exam.limits), monotonic()
-    run.go(shared(exam.sandbox), at_hand(submission.files, exam, released))
+    run.go(shared(exam.sandbox), working_files(submission.files, exam, released))
     running = monotonic() - before
     nb, _ = LimitOutput().preprocess(nb, {})
     items = keyed_items(project, exam.lesson, paper)
@@ -171,12 +176,14 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     )
 
 
-def at_hand(files: dict[str, bytes], exam: Exam, released: NotebookNode) -> dict[str, bytes]:
-    """What lies beside the kernel: no package holds the questions of an instructor's own checkpoint, so they come along."""
+def working_files(files: dict[str, bytes], exam: Exam, released: NotebookNode) -> dict[str, bytes]:
+    """The files for the kernel's working folder: those handed in and, for an instructor's own checkpoint, a notebook with its
+    questions, which no package contains.
+    """
     if not exam.own:
         return files
-    carried = {"cells": [], "metadata": {"course": released.metadata["course"]}, "nbformat": 4, "nbformat_minor": 5}
-    return {**files, f"{exam.lesson}.ipynb": json.dumps(carried).encode("utf-8")}
+    questions = {"cells": [], "metadata": {"course": released.metadata["course"]}, "nbformat": 4, "nbformat_minor": 5}
+    return {**files, f"{exam.lesson}.ipynb": json.dumps(questions).encode("utf-8")}
 
 
 @functools.lru_cache(maxsize=8)
@@ -185,7 +192,7 @@ def _notebook(text: str) -> NotebookNode:
 
 
 def _clear(nb: NotebookNode, released: NotebookNode) -> None:
-    """Nothing of the student's outputs stays, and the kernel is the one of the release."""
+    """Remove the student's outputs, and take the kernel of the release."""
     if "kernelspec" in released.metadata:
         nb.metadata["kernelspec"] = released.metadata.kernelspec
     for cell in nb.cells:
@@ -194,7 +201,7 @@ def _clear(nb: NotebookNode, released: NotebookNode) -> None:
 
 
 def _marks(nb: NotebookNode) -> tuple[dict[str, float | None], dict[str, str | None]]:
-    """What nbgrader reads from the marked cells, with nbgrader's own rules."""
+    """(scores, comments) of the marked cells, read by nbgrader's own rules."""
     scores, comments = {}, {}
     for cell in nb.cells:
         if utils.is_grade(cell):

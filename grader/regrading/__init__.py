@@ -1,1 +1,1 @@
-"""Marking a class again after a key, the points or a hidden test changed: first the differences, then the writing."""
+"""Mark a class again after a key, the points or a hidden test changed: first show the differences, then write."""

@@ -1,4 +1,4 @@
-"""Old marks beside new ones: who changes, in which cell, and what changed of ours. Pure functions on plain data."""
+"""Compare old and new marks: which students, which cells, and which key, test or code has changed. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Prints = Mapping[str, Any]  # as grader.marking.fingerprints makes them, by cell
 
 @dataclass(frozen=True)
 class Change:
-    """One mark that is not what it was. manual: the mark given by hand, which stays and counts."""
+    """One mark that changes. manual: the mark given by hand, which stays and counts; None for none."""
 
     student: str
     cell: str
@@ -31,7 +31,7 @@ class Change:
 
 
 def why(cell: str, before: Prints, now: Prints, same_submission: bool = True, key: str = KEY) -> str:
-    """What changed between two markings of a cell, in words. key: what to call it where the key of a question is another one."""
+    """What changed between two markings of a cell, in words. key: the words for a changed key."""
     found = []
     if not same_submission:
         found.append("another submission was handed in since")
@@ -82,7 +82,7 @@ def changes(
 
 
 def of_ours(before: Prints, now: Prints, key: str = KEY) -> list[str]:
-    """What changed of ours for one submission, whether or not its marks did: ``05-c-crop: its key``."""
+    """Which keys, tests or code changed for one submission, such as ``05-c-crop: its key``; also where its marks did not."""
     found = [
         f"{cell}: {why(cell, {**before, 'program': now.get('program')}, now, key=key)}"
         for cell in now
@@ -102,7 +102,7 @@ def of_ours(before: Prints, now: Prints, key: str = KEY) -> list[str]:
 
 
 def lines(found: list[Change]) -> list[str]:
-    """The table of changes: one line a cell."""
+    """The table of changes as lines, one for each cell."""
     if not found:
         return []
     rows = [

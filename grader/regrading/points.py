@@ -1,4 +1,4 @@
-"""The points of graded cells where nbgrader keeps them: the released notebook, the source and the gradebook."""
+"""Change the points of graded cells where nbgrader stores them: in the released notebook, the source and the gradebook."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from grader.releasing import decisions
 
 
 def wanted(course: Course, lesson: str) -> dict[str, float]:
-    """Graded cell -> its points as the course says now; 0 for what the instructor decided to count for nobody."""
+    """Graded cell -> its present points; 0 for cells that count for nobody."""
     return points_by_id(course.project, lesson) | dict.fromkeys(decisions.read(course.root, lesson)["nobody"], 0.0)
 
 
 def patched(text: str, points: dict[str, float]) -> str:
-    """A notebook's text with these points in its graded cells, and nothing else changed."""
+    """A notebook's text with these points in its graded cells and everything else unchanged."""
     notebook, changed = nbformat.reads(text, as_version=4), False
     for cell in notebook.cells:
         data = cell.metadata.get("nbgrader", {})
@@ -34,7 +34,7 @@ def patched(text: str, points: dict[str, float]) -> str:
 
 
 def put(course: Course, lesson: str) -> None:
-    """Bring the points of a released checkpoint up to date, so that stock commands mark with them too."""
+    """Write the present points into a released checkpoint, so that stock commands use them, too."""
     points = wanted(course, lesson)
     for folder in ("source", "release"):
         path = course.root / folder / lesson / f"{lesson}.ipynb"

@@ -1,7 +1,7 @@
-"""``regrade --diff`` marks all again and keeps the result aside; ``regrade --write`` writes exactly that.
+"""``regrade --diff`` marks all submissions again and stores the result; ``regrade --write`` writes exactly that result.
 
-What was marked lies in ``regrade/<lesson>/`` of the course directory until it is written. Writing is refused where a
-submission, a key or a test is no longer the one that was marked.
+The result is in ``regrade/<lesson>/`` of the course directory until it is written. Writing is refused where a
+submission, a key or a test has changed since.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from grader.autograding import UNSAFE, How, alone, check_late_rules, keep, limits, read_submission, workers
+from grader.autograding import UNSAFE, How, alone, check_late_rules, limits, read_submission, store, workers
 from grader.course import Course, command
 from grader.gradebook import GradebookWriter
 from grader.guard import guarded
@@ -39,18 +39,20 @@ PLAN = ".plan.json"  # no student's name begins so
 
 @dataclass
 class Found:
-    """What marking again would do. kept: (student, cell, manual mark); failed: student -> why the mark stays as it is."""
+    """What marking again would change. manual: (student, cell, mark given by hand); failed: student -> why the mark cannot be
+    computed again.
+    """
 
     marked: int = 0
     changes: list[Change] = field(default_factory=list)
-    kept: list[tuple[str, str, float]] = field(default_factory=list)
+    manual: list[tuple[str, str, float]] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
     unmarked: list[str] = field(default_factory=list)
     ours: list[str] = field(default_factory=list)
 
 
 def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) -> Found:
-    """Mark every marked submission again without touching a mark. Raises ProjectError and Infrastructure."""
+    """Mark every marked submission again and store the result without changing a mark. Raises ProjectError, Infrastructure."""
     require(course, lesson)
     how, found = how or How(), Found()
     if not how.sandbox:
@@ -73,7 +75,7 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
                 with guarded(student, found.failed.__setitem__):
                     before, now = graded_notebook(course, student, lesson).metadata[STATE], _state(answer.notebook)
                     prints = before.get("fingerprints", {})
-                    key = PAPER if student in exam.moved else KEY
+                    key = PAPER if student in exam.answered_papers else KEY
                     same = before.get("submission") in (None, now["submission"])  # stock nbgrader keeps no digest
                     same = (
                         same or reason_of(course.root, student, lesson) is not None
@@ -82,7 +84,7 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
                     found.changes += changes(
                         student, old.get(student, {}), answer.scores, prints, now["fingerprints"], same, key
                     )
-                    found.kept += [
+                    found.manual += [
                         (student, cell, mark.manual)
                         for cell, mark in old.get(student, {}).items()
                         if mark.manual is not None
@@ -96,7 +98,7 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
 
 
 def _marks_count(course: Course, lesson: str, student: str) -> bool:
-    """Whether a submission is marked and not held back; one that cannot be read is named when it is marked again."""
+    """Whether a submission is marked and not held back. One that cannot be read counts as marked and is reported later."""
     path = course.autograded(student, lesson)
     if not path.exists():
         return False
@@ -106,10 +108,9 @@ def _marks_count(course: Course, lesson: str, student: str) -> bool:
 
 
 def write(course: Course, lesson: str, say: Say = print) -> list[str]:
-    """Write what the last ``diff`` marked; returns the students written, with a sentence for each that could not be.
-    Raises ProjectError where nothing is waiting, or something of ours changed since.
+    """Write the marks of the last ``diff``; returns the students whose marks were written. ``say`` gets a sentence for each failure.
 
-    Stopped in the middle it goes on when it is called again.
+    If it is stopped, the next call continues. Raises ProjectError where there is no result, or a key or test changed since.
     """
     place = course.root / "regrade" / lesson
     if not (place / PLAN).exists():
@@ -139,7 +140,7 @@ def write(course: Course, lesson: str, say: Say = print) -> list[str]:
                     path = place / f"{student}.json"
                     answer = whole.Marked(**json.loads(path.read_text(encoding="utf-8")))
                     when = read_submission(course, lesson, student).when
-                    keep(course, lesson, gradebook, student, answer, when)
+                    store(course, lesson, gradebook, student, answer, when)
                     path.unlink()
         for student, reason in failed.items():
             say(f"{student}: not written, the marks stay: {reason}")
@@ -149,13 +150,13 @@ def write(course: Course, lesson: str, say: Say = print) -> list[str]:
 
 
 def report(found: Found) -> str:
-    """What ``diff`` found, for the instructor."""
+    """The result of ``diff`` as text for the instructor."""
     who = {change.student for change in found.changes}
     said = [*lines(found.changes), ""] if found.changes else []
     said += [f"changed of ours: {sentence}" for sentence in found.ours]
     said.append(f"{found.marked} submissions marked again, {len(who)} change, nothing is written yet")
-    if found.kept:
-        names = ", ".join(f"{student} {cell} ({mark:g})" for student, cell, mark in found.kept)
+    if found.manual:
+        names = ", ".join(f"{student} {cell} ({mark:g})" for student, cell, mark in found.manual)
         said.append(f"manual marks, which stay and count: {names}")
     said += [
         f"{student}: could not be marked again, its marks stay: {reason}" for student, reason in found.failed.items()
@@ -166,7 +167,7 @@ def report(found: Found) -> str:
 
 
 def _exam(course: Course, lesson: str, how: How) -> whole.Exam:
-    """As for autograding, but with the points as they are in the course now."""
+    """The ``Exam`` as for autograding, but with the present points of the course."""
     released = course.root / "release" / lesson / f"{lesson}.ipynb"
     exam = whole.exam(course.root, course.project, lesson, course.language, released, limits(course), how.sandbox)
     return dataclasses.replace(exam, released=points.patched(exam.released, points.wanted(course, lesson)))

@@ -1,1 +1,1 @@
-"""Handing a checkpoint out again after its questions changed: what marks that exist rest on is looked at first."""
+"""Release a checkpoint, also again after its questions changed: the effect on existing marks is checked first."""

@@ -1,4 +1,4 @@
-"""What the instructor decided about questions that came after the first submission: ``releases/decisions.json``."""
+"""The instructor's decisions on questions that were added after the first submission (``releases/decisions.json``)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ COUNTS = ("nobody", "from-now", "all")  # for whom a question counts that comes 
 
 
 def read(root: Path, lesson: str) -> dict[str, Any]:
-    """{"nobody": graded cells that count for nobody, "excused": graded cell -> students it came too late for, "held": whether it is
-    prepared, and not handed out yet}.
+    """The decisions for one checkpoint. "nobody": graded cells that count for nobody. "excused": graded cell -> students who
+    submitted before this question existed. "held": whether the release is prepared but not handed out yet.
     """
     return {"nobody": [], "excused": {}, "held": False, **_all(root).get(lesson, {})}
 
 
 def write(root: Path, lesson: str, decided: dict[str, Any]) -> None:
-    """Keep the decisions of one checkpoint; those of the others stay."""
+    """Write the decisions for one checkpoint; those for the others stay."""
     path = _path(root)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     fresh = path.with_name(path.name + ".new")
@@ -29,7 +29,7 @@ def write(root: Path, lesson: str, decided: dict[str, Any]) -> None:
 
 
 def held(root: Path) -> set[str]:
-    """The checkpoints that are prepared and not handed out: neither the exchange nor a bundle holds them."""
+    """The checkpoints that are prepared but not handed out: they are neither in the exchange nor in a bundle."""
     return {lesson for lesson, decided in _all(root).items() if decided.get("held")}
 
 

@@ -1,4 +1,4 @@
-"""A notebook for each student, with the id in it: nobody mistypes it, and it asks the questions of that student alone."""
+"""A notebook for each student that contains the student's id, so that nobody mistypes it, and that student's questions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ FOLDER = "personal"
 
 
 def personal(course: Course, lesson: str) -> list[str]:
-    """Write ``personal/LESSON/STUDENT/LESSON.ipynb`` for every student of the gradebook, and all of them in one ZIP; sentences
-    about it. Raises ProjectError where nobody is in the gradebook, or all have the same paper.
+    """Write ``personal/LESSON/STUDENT/LESSON.ipynb`` for every student in the gradebook, and a ZIP with all of them. Returns
+    sentences for the instructor. Raises ProjectError where the gradebook is empty, or all students have the same paper.
     """
     text = (course.root / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
     salt = released_salt(json.loads(text))

@@ -1,7 +1,7 @@
-"""Release a checkpoint, and release it again after its questions changed: check first, write last, with a way back.
+"""Release a checkpoint, also again after its questions changed. Everything is checked before anything is written.
 
-Before the questions of a checkpoint change that somebody has handed in, what is there goes to ``releases/LESSON/N/`` of
-the course folder: the source, the release, and every mark of a cell that goes. ``back`` brings it in again.
+Where there are submissions and the questions change, the old state is first copied to ``releases/LESSON/N/`` of the course
+folder: the source, the release, and every mark of a cell that is removed. ``back`` restores it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from grader.releasing import decisions
 from grader.releasing.decisions import COUNTS
 from grader.releasing.structure import Change, Saved, compare, enrol, fit, put_back
 
-KEPT = ("source", "release")
+COPIED = ("source", "release")
 CHOICES = """  --added nobody     it is asked, and worth nothing
   --added from-now   who has handed in already gets its full points, everybody else is marked
   --added all        it counts for everybody: who handed in without it loses its points until handing in again"""
@@ -41,12 +41,12 @@ def release(
     removed: bool = False,
     held: bool = False,
 ) -> list[str]:
-    """Build the source assignment, make nbgrader's release version and hand it out, or out again, through the exchange;
-    returns sentences about what that means for marks that exist. Raises ProjectError before anything is written.
+    """Build the source assignment, make nbgrader's release version and hand it out through the exchange. Returns sentences about
+    the effect on existing marks. Raises ProjectError before anything is written.
 
-    due: the due date in UTC without a zone; None leaves the one in the gradebook as it is. added: for whom questions
-    count that are new although somebody has handed in (of ``COUNTS``); removed: whether others may go, marks and all. held: prepare it
-    only; neither the exchange nor a bundle holds it until it is released without this.
+    due: the due date in UTC without a zone; None leaves the date in the gradebook. added: for whom new questions count, where
+    there are submissions already (one of ``COUNTS``); removed: whether questions may be removed together with their marks.
+    held: only prepare the release; it is handed out when it is released without ``held``.
     """
     _check_name(course, lesson)
     decided = decisions.read(course.root, lesson)
@@ -58,7 +58,7 @@ def release(
     with course.gradebook as gradebook:
         change = compare(gradebook, lesson, notebook) or Change()
     if not (change and students):
-        with _kept(course, lesson, None):
+        with _copies(course, lesson, None):
             _put(course, lesson, notebook, due)
         return _excuse_again(course, lesson, decided) + _worth(course, lesson, change, students)
     _check(course, lesson, change, added, removed, len(students))
@@ -69,7 +69,7 @@ def release(
         decided["excused"] |= {cell: students for cell in change.added}
     place = _next_place(course, lesson)
     before = decisions.read(course.root, lesson)
-    with _kept(course, lesson, place) as old:
+    with _copies(course, lesson, place) as old:
         with course.gradebook as gradebook:
             saved = fit(gradebook, lesson, notebook, added or "all", students)
         try:
@@ -83,7 +83,7 @@ def release(
 
 
 def back(course: Course, lesson: str) -> list[str]:
-    """Hand out again what was out before the questions changed, its marks with it. Raises ProjectError."""
+    """Restore the release, and its marks, from before the questions changed; returns sentences. Raises ProjectError."""
     places = _places(course, lesson)
     if not places:
         raise ProjectError(
@@ -110,14 +110,14 @@ def _check_name(course: Course, lesson: str) -> None:
     known = course.project.checkpoints()
     if lesson not in known:
         raise ProjectError(f"there is no checkpoint {lesson!r}; there are {', '.join(known)}")
-    if course.project.own_room(lesson) and (problems := lint(course.project, lesson)):
+    if course.project.own_folder(lesson) and (problems := lint(course.project, lesson)):
         raise ProjectError("\n".join([f"{lesson}: mend this first, nothing was written:", *problems]))
     for stray in (course.root / "source" / lesson).glob("*.answers.json"):
         raise ProjectError(f"{stray} would overwrite the students' answers at autograde; remove it")
 
 
 def _check(course: Course, lesson: str, change: Change, added: str | None, removed: bool, n: int) -> None:
-    """Raises ProjectError where the instructor has to decide first, with what can be chosen."""
+    """Raise ProjectError where the instructor must decide something first; the message names the choices."""
     said = []
     if change.added and added not in COUNTS:
         said.append(f"new: {_names(change.added)}. For whom do they count?\n{CHOICES}")
@@ -157,7 +157,7 @@ def _worth(course: Course, lesson: str, change: Change, students: list[str]) -> 
 
 
 def _excuse_again(course: Course, lesson: str, decided: dict) -> list[str]:
-    """A gradebook that was lost learns again for whom a question came too late."""
+    """After a gradebook was lost: write the marks of excused students (submitted before this question existed) again."""
     excused = {cell: students for cell, students in decided["excused"].items() if students}
     with course.gradebook as gradebook:
         tops = {cell.name: cell.max_score for cell in gradebook.find_notebook(lesson, lesson).grade_cells}
@@ -187,7 +187,7 @@ def _put(course: Course, lesson: str, notebook: NotebookNode, due: datetime | No
 
 
 def _hand_out(course: Course, lesson: str) -> dict:
-    """nbgrader's release step; a checkpoint that is out already is replaced."""
+    """Run nbgrader's release step; replaces an older release."""
     from nbgrader.utils import capture_log, temp_attrs
 
     api = course.api
@@ -198,18 +198,18 @@ def _hand_out(course: Course, lesson: str) -> dict:
 
 
 @contextmanager
-def _kept(course: Course, lesson: str, place: Path | None) -> Iterator[Path]:
-    """Copies of what is out now; brought back if anything fails. place: where they stay if nothing does."""
+def _copies(course: Course, lesson: str, place: Path | None) -> Iterator[Path]:
+    """Copy the present source and release, and restore them if the block raises. place: where the copies stay if it does not."""
     copies = place or course.root / "releases" / f".{lesson}.before"
     shutil.rmtree(copies, ignore_errors=True)
     copies.mkdir(parents=True)
-    for name in KEPT:
+    for name in COPIED:
         if (folder := course.root / name / lesson).exists():
             shutil.copytree(folder, copies / name)
     try:
         yield copies
     except BaseException:
-        for name in KEPT:
+        for name in COPIED:
             shutil.rmtree(course.root / name / lesson, ignore_errors=True)
             if (copies / name).exists():
                 shutil.copytree(copies / name, course.root / name / lesson)
@@ -227,14 +227,14 @@ def _undo(course: Course, lesson: str, old: Path, saved: Saved) -> None:
 
 
 def _built(course: Course, lesson: str, for_nobody: list[str]) -> NotebookNode:
-    """The assignment with its solutions; what counts for nobody is worth 0 points."""
+    """The assignment with its solutions. Cells that count for nobody are worth 0 points."""
     points = dict.fromkeys(for_nobody, 0.0)
     return assignment_notebook(course.project, lesson, course.language, points, _salt(course, lesson))
 
 
 def _salt(course: Course, lesson: str) -> str:
-    """What the papers are drawn with. Whoever has fetched the checkpoint keeps the paper: a second release changes nothing
-    about it, also where the first one was made before there were variants.
+    """The salt that papers are drawn with. It is the same at every release, so that students who have fetched the checkpoint keep
+    their paper; "" also at later releases where the first one was made before there were variants.
     """
     path = course.root / "release" / lesson / f"{lesson}.ipynb"
     if path.exists():

@@ -1,7 +1,7 @@
-"""The graded cells of a checkpoint in the gradebook: how they differ from a notebook's, and how they are brought in step.
+"""Compare the graded cells of a checkpoint in the gradebook with those of a notebook, and change the gradebook accordingly.
 
-nbgrader refuses to add or remove a cell once there is a submission. Here it is done in one transaction, with every mark
-that goes away given back as plain data, from which it can be put in again.
+nbgrader refuses to add or remove a cell once there is a submission. Here it is done in one transaction; the removed marks are
+returned as plain data, from which they can be restored.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ Saved = dict[str, Any]
 
 @dataclass(frozen=True)
 class Change:
-    """Cells by name. added: graded cell -> points, as the notebook has them; removed: graded cell -> points, as the
-    gradebook has them; others: cells without points (where an answer is written, locked text) that come or go.
+    """The difference between notebook and gradebook. added: graded cell -> points in the notebook; removed: graded cell -> points
+    in the gradebook; others: added or removed cells without points (answer cells, locked text); worth: graded cell -> (points
+    so far, points now) where they differ.
     """
 
     added: dict[str, float] = field(default_factory=dict)
@@ -35,9 +36,7 @@ class Change:
 
 
 def compare(gradebook: Gradebook, lesson: str, notebook: NotebookNode) -> Change | None:
-    """How ``notebook`` differs from what the gradebook has; None where it has no such checkpoint. worth: graded cell ->
-    (points so far, points now) where they differ.
-    """
+    """How ``notebook`` differs from the gradebook; None where the gradebook does not have this checkpoint."""
     try:
         known = gradebook.find_notebook(lesson, lesson)
     except MissingEntry:
@@ -57,9 +56,9 @@ def compare(gradebook: Gradebook, lesson: str, notebook: NotebookNode) -> Change
 
 
 def fit(gradebook: Gradebook, lesson: str, notebook: NotebookNode, count: str, students: Iterable[str]) -> Saved:
-    """Give the gradebook the cells of ``notebook``; what went away comes back as plain data. Nothing is kept of a failure.
+    """Make the cells of the gradebook those of ``notebook``. Returns the removed rows; rolls back on error.
 
-    count: of ``decisions.COUNTS``, for the added cells. students: who handed in before they were added.
+    count: one of ``decisions.COUNTS``, for the added cells. students: those who handed in before the cells were added.
     """
     db, known = gradebook.db, gradebook.find_notebook(lesson, lesson)
     wanted, others = _graded(notebook), _others(notebook)
@@ -111,7 +110,7 @@ def fit(gradebook: Gradebook, lesson: str, notebook: NotebookNode, count: str, s
 
 
 def put_back(gradebook: Gradebook, lesson: str, saved: Saved) -> None:
-    """The marks and comments that ``fit`` took away, for the submissions that are still there."""
+    """Restore the marks and comments that ``fit`` removed, for the submissions that still exist."""
     db, known = gradebook.db, gradebook.find_notebook(lesson, lesson)
     submissions = {one.student.id: one for one in known.submissions}
     for kind, cells, row_of in (("grades", known.grade_cells, Grade), ("comments", known.solution_cells, Comment)):
@@ -141,7 +140,7 @@ def enrol(gradebook: Gradebook, lesson: str, student: str) -> None:
 
 
 def _first_mark(count: str, points: float) -> dict[str, Any]:
-    """What a submission gets for a question it was never asked, until it is marked again."""
+    """The first mark of an old submission for an added question; it holds until the submission is marked again."""
     return {
         "nobody": {"auto_score": 0.0, "needs_manual_grade": False},
         "from-now": {"manual_score": points, "needs_manual_grade": False},

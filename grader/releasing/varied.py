@@ -9,7 +9,7 @@ from grader.project import Project, checkpoint_items
 
 
 class Varied(NamedTuple):
-    """Questions that differ and all of them, and the points of both; code tasks are not counted."""
+    """The number of questions that differ and of all questions, and the points of both; without code tasks."""
 
     questions: int
     all_questions: int
@@ -18,14 +18,14 @@ class Varied(NamedTuple):
 
 
 def varied(project: Project, lesson: str) -> Varied:
-    """What of a checkpoint's questions is another one, or has other numbers or options, for every student."""
+    """How many of a checkpoint's questions differ from student to student: by question, numbers or options."""
     raw = checkpoint_items(project, lesson).values()
     own = [one for one in raw if is_template(one)]
     return Varied(len(own), len(raw), *(sum(float(one.get("points", 0)) for one in part) for part in (own, raw)))
 
 
 def told_of(found: Varied) -> str:
-    """What the instructor is told at a release."""
+    """The sentence for the instructor at a release."""
     return (
         f"{found.questions} of {found.all_questions} questions ({found.points:g} of {found.all_points:g} points) differ for "
         "every student: other questions, numbers or options; the rest is the same for all. Outside JupyterHub the first cell\n"

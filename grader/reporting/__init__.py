@@ -1,1 +1,1 @@
-"""What a marked checkpoint says about the teaching: numbers of every question and task, and a page that shows them."""
+"""Reports: the student's feedback page, the instructor's report on a checkpoint, the class on one page."""

@@ -1,4 +1,6 @@
-"""The class on one page, for Monday: which ideas to take up, which cards and experiments meet them, how each checkpoint went."""
+"""The class on one page, for the next lesson: which false beliefs to take up, with which cards and experiments, and how
+each checkpoint went.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ STUDENT = (
     2.09,
 )
 """Student's t at 97.5 % for 1, 2, ... degrees of freedom."""
-IDEAS = 6  # more are no plan for one hour
+IDEAS = 6  # no more fit into an hour
 SAY = {
     "title": both("The class so far", "全班目前的情况"),
     "ideas": both("Ideas to take up", "值得在课上讲的想法"),
@@ -63,11 +65,10 @@ SAY = {
     "nothing": both("No checkpoint is marked yet.", "还没有评过分的测验。"),
 }
 Data = dict[str, Any]
-MORE = "@media print{main{padding:0}h2{margin:.8em 0 .2em}@page{margin:14mm}}"
 
 
 def picture(course: Course) -> Data:
-    """Everything on the page as plain data. Raises ProjectError."""
+    """Collect the content of the page as plain data. Raises ProjectError."""
     found = [analyse(gather(course, lesson)) for lesson in released(course)]
     marked = [one for one in found if one["counted"]]
     ideas: dict[str, Data] = {}
@@ -105,7 +106,7 @@ def _checkpoint(one: Data) -> Data:
 
 
 def page(found: Mapping[str, Any], language: str) -> str:
-    """The page: no script, nothing from elsewhere, light, dark, and on one sheet of paper."""
+    """The page as HTML: no script, no external files; light, dark, and one sheet in print."""
 
     def say(name: str) -> str:
         return html.escape(pick(SAY[name], language))
@@ -150,6 +151,7 @@ def page(found: Mapping[str, Any], language: str) -> str:
     ]
     lang = {"en": "en", "zh": "zh-Hans"}[language]
     return (
-        f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
-        f'initial-scale=1"><title>{say("title")}</title><style>{CSS}{MORE}</style></head><body><main>{"".join(body)}</main></body></html>\n'
+        f'<!doctype html><html lang="{lang}" class="tb-page"><head><meta charset="utf-8"><meta name="viewport" '
+        f'content="width=device-width, initial-scale=1"><title>{say("title")}</title><style>{CSS}</style></head>'
+        f'<body class="sheet"><main>{"".join(body)}</main></body></html>\n'
     )

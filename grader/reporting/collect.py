@@ -1,7 +1,7 @@
-"""From a course directory to plain data: the questions with their keys, and what each student did and got.
+"""Read a course directory into plain data: the questions with their keys, and each student's answers and marks.
 
-Where every student has a paper of their own, a question stands for all its variants, under the id of its key: a number is
-put to the one it corresponds to in the standard variant (the right one, or what a trap makes of it).
+All variants of a question count as one question, under the id of its key. An answer to a variant is translated into the
+corresponding answer to the standard variant: the right number, or the number of the same trap.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from course.questions.variants import alternatives
 from grader.answers import every_item, keyed_items, stored
 from grader.beliefs import known_beliefs
 from grader.course import Course
-from grader.files import MOST_BYTES, read_regular, unlock
+from grader.files import read_regular, unlock
 from grader.guard import guarded
 from grader.marking.step import STATE, grade_id
 from grader.marks import cell_marks, require
 from grader.papers import paper_in
 from grader.pipeline import graded_notebook
 from grader.project import Project, practice_items
+from grader.sandbox.limits import MOST_BYTES
 from grader.task import Task, tasks
 
 Data = dict[str, Any]
@@ -31,8 +32,8 @@ MOST = 2  # experiments and questions named for one belief
 
 
 def gather(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
-    """{"lesson", "cells", "beliefs", "remedies", "students", "idle"} as ``grader.reporting.numbers.analyse`` takes them. Raises
-    ProjectError.
+    """Read everything that ``grader.reporting.numbers.analyse`` needs: a dictionary with "lesson", "cells", "beliefs",
+    "remedies", "students" and "idle". Raises ProjectError.
     """
     require(course, lesson)
     places, items = keyed_items(course.project, lesson), every_item(course.project, lesson)
@@ -60,7 +61,7 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
 def _guarded(
     course: Course, lesson: str, name: str, items: dict[str, Item], marks: Data, say: Callable[[str], object]
 ) -> Data:
-    """``_student``; one whose files cannot be read counts as without a grade, and is named to the instructor."""
+    """Call ``_student``. A student whose files cannot be read counts as without a grade, and ``say`` gets a sentence."""
     found: Data = {
         "name": name,
         "graded": False,
@@ -81,8 +82,10 @@ def _guarded(
 
 
 def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
-    """False belief -> {"experiments", "practice"}: names of experiments that separate it from the truth and ids of practice
-    questions that tempt with it, of the lesson itself where it has some, at most ``MOST`` of each.
+    """What helps against each false belief: belief -> {"experiments", "practice"}.
+
+    At most ``MOST`` experiments that show whether it is true, and as many practice questions with it as a wrong option; those
+    of the lesson itself come first.
     """
     found: dict[str, dict[str, list[str]]] = {}
     for item in sorted(practice_items(project).values(), key=lambda item: item.get("lesson") != lesson):
@@ -167,13 +170,15 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
 
 
 def _keys(item: Item) -> list[str]:
-    """The ids of all questions that can stand in this place."""
+    """The key ids of all questions that a student may draw for this place."""
     return [one["id"] for one in alternatives(item.template)] if item.template is not None else [item.id]
 
 
 def _as_standard(item: Item, items: dict[str, Item], answer: Data) -> Data:
-    """The answer to a variant as one to the standard variant: the number it corresponds to there (None for one that is neither
-    right nor a trap); the right options for the right ones, none for wrong ones, where other options are right.
+    """Translate the answer to a variant into one to the standard variant.
+
+    A number becomes the corresponding number, None where it is neither right nor a trap. Where the variants have different
+    right options, a right choice becomes the right options of the standard variant and a wrong one becomes none.
     """
     if not item.varies or "shown" in item.values:
         return answer
@@ -191,7 +196,7 @@ def _as_standard(item: Item, items: dict[str, Item], answer: Data) -> Data:
 
 
 def history(root: Path, student: str, lesson: str) -> list[tuple[str, Data]]:
-    """(item, answer) pairs of the file beside a submission, oldest first; none where there is no sound file."""
+    """The (item, answer) pairs in the answers file of a submission, oldest first; empty where the file is missing or damaged."""
     path = root / "submitted" / student / lesson / f"{lesson}.answers.json"
     unlock(path)
     if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:

@@ -1,4 +1,4 @@
-"""The page a student gets: marks at a glance, ideas to look at again, then the notebook with what was said to each answer."""
+"""The feedback page for a student: the marks, the beliefs to look at again, then the notebook with a reason for each answer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 
 from course.i18n import both, pick
 from course.learning.marking import misconceptions_of
+from course.look import css
 from course.markup import inline, plain
 from course.questions.items import Item
 from course.units import format_points
@@ -23,9 +24,9 @@ from grader.marking.step import STATE, CourseStep, grade_id
 from grader.papers import paper_in
 from grader.project import Infrastructure
 from grader.reporting.collect import remedies
-from grader.reporting.feedback_style import CSS
 from grader.reporting.second_look import contact, form
 
+CSS = Path(__file__).with_name("feedback.css")
 SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
 LONGEST = 90  # characters of a question in the table
 SAY = {
@@ -85,14 +86,14 @@ Data = dict[str, Any]
 
 
 class FeedbackPage(HTMLExporter):
-    """Uses our own template for checkpoints of the course; what the page says comes from ``Overview``."""
+    """Makes the page with the course's own template; its content comes from ``Overview``."""
 
 
 class Overview(CourseStep):
-    """Put everything the page says above the notebook into ``resources["course_page"]``, after the grades were read."""
+    """Puts the content of the page above the notebook into ``resources["course_page"]``, after the grades were read."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Also for a notebook that is none of the course: then there are no ideas, and names are the cells'."""
+        """Collect the content. For a notebook that is no checkpoint of the course it has no beliefs and the names of the cells."""
         language, said = self.language(nb), resources["nbgrader"]
         items = self._items(resources)
         grades = self._grades(said)
@@ -109,10 +110,10 @@ class Overview(CourseStep):
             if cell.metadata.get("nbgrader", {}).get("comment") == SAY["untouched"]["en"]:  # nbgrader's own words
                 cell.metadata.nbgrader.comment = _say("untouched", language)
         is_held, waits = state.get("held"), any(grade["waits"] for grade in grades.values())
-        ideas = {} if is_held else items  # what was thought is not said of another's answers
+        ideas = {} if is_held else items  # beliefs are not shown for another student's answers
         resources["course_page"] = {
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
-            "css": CSS,
+            "css": css(CSS),
             "states": {n: s.replace(" ", "-") for n, s in states.items()},
             "title": _say("title", language, lesson=said["notebook"]),
             "score": _say("held" if is_held else "pending", language)
@@ -155,7 +156,7 @@ class Overview(CourseStep):
         return nb, resources
 
     def _next_step(self, state: dict, said: dict, language: str) -> str:
-        """What a student does whose marks are held back, and until when."""
+        """A sentence for a student whose marks are held back: what to do, and until when."""
         sentence = pick(state["said"], language)
         if state["held"] != "damaged":
             return sentence
@@ -168,7 +169,7 @@ class Overview(CourseStep):
         return sentence + (" " if language == "en" else "") + _say("again by", language, when=f"{until:%Y-%m-%d %H:%M}")
 
     def _second_look(self, said: dict, grades: dict[str, Data], language: str) -> Data:
-        """Whose page it is, the due date, and how to ask for a second look."""
+        """The student's name, the due date, and how to ask for a second look."""
         due = self._due(said)
         whom = contact(Path(self.course_root)) or _say("instructor", language)
         if language == "zh" and whom[:1].isascii():
@@ -195,14 +196,14 @@ class Overview(CourseStep):
             if not self.ours(resources):
                 return {}
             return keyed_items(self.project, self.lesson(resources), self.paper(resources))
-        except Infrastructure:  # a key that is gone since: the marks stand, the names are the cells'
+        except Infrastructure:  # a key was removed after marking: show the marks with the names of the cells
             return {}
 
     def _asks(self, resources: dict) -> dict[str, str]:
         return {name: task.name for name, task in self.tasks(resources).items()} if self.ours(resources) else {}
 
     def _grades(self, said: dict) -> dict[str, Data]:
-        """Graded cell -> points, most points, whether by hand; in the order of the gradebook's checkpoint."""
+        """Graded cell -> points, most points, and whether a person gave them; in the order of the checkpoint."""
         from nbgrader.api import Gradebook
 
         with Gradebook(said["db_url"]) as gradebook:
@@ -227,7 +228,7 @@ class Overview(CourseStep):
         return [*dict.fromkeys(known), *sorted(set(found) - set(known))]
 
     def _ideas(self, state: dict, items: dict[str, Item], resources: dict, language: str) -> Data:
-        """The false beliefs that the answers stand for, each with what meets it."""
+        """The false beliefs that the answers show, each with experiments and questions that help."""
         held = _beliefs(state, items)
         texts = known_beliefs(self.project)
         meet = remedies(self.project, self.lesson(resources)) if held else {}
@@ -261,7 +262,7 @@ class Overview(CourseStep):
         return found
 
     def _given_back(self, said: dict) -> list[str]:
-        """The other checkpoints of this student whose feedback is made already: of those their marks are no news."""
+        """The other checkpoints of this student with a feedback page, so that the student knows the marks already."""
         pages = (Path(self.course_root) / "feedback" / said["student"]).glob("*/*.html")
         return sorted({path.stem for path in pages if path.stem == path.parent.name} - {said["assignment"]})
 
@@ -296,7 +297,9 @@ def _beliefs(state: dict, items: dict[str, Item]) -> list[str]:
 
 
 def _state(name: str, grade: Data, state: dict, later: bool) -> str:
-    """Of the marking; where a person or nobody marked, by the points. later: the copy was handed out without it."""
+    """The state of a mark: as stored while marking, or by the points where a person or nobody marked. later: the question was
+    added after this copy was released.
+    """
     if grade["waits"]:
         return "inconclusive"
     if later and not grade["manual"]:
@@ -309,7 +312,7 @@ def _state(name: str, grade: Data, state: dict, later: bool) -> str:
 
 
 def _aside(grade: Data, later: bool) -> str | None:
-    """What is to be said of a mark beside its state, a key of ``SAY``."""
+    """A key of ``SAY``: the remark beside a mark, or None."""
     if grade["waits"]:
         return "waits"
     if later and not grade["manual"]:
@@ -331,7 +334,7 @@ def _sentence(said: str, language: str) -> str:
 
 
 def _name(item: Item | None, name: str, asks: str | None, cell: NotebookNode | None, language: str) -> str:
-    """What a cell is called, as HTML: the question, the name of the function, the heading of a text; else its id."""
+    """The name of a cell as HTML: the question, the name of the function, the heading of a text; else its id."""
     if item is not None:
         text = " ".join(plain(pick(item.stem, language)).split())
         return html.escape(text if len(text) <= LONGEST else text[:LONGEST].rsplit(" ", 1)[0] + " …")

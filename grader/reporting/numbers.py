@@ -1,8 +1,8 @@
-"""From the plain data of a class to the numbers of its report. Pure: data in, plain data out, ready for JSON.
+"""Compute the numbers of a report from the plain data of a class. Pure functions; the result is ready for JSON.
 
-Students without a grade, and submissions in which nothing at all was attempted, are counted and then left out. A question
-or task counts those whose copy asked it and kept the answer: papers differ, some copies are of a release that did not have it
-yet, and some came without their answer sheet.
+Students without a grade, and submissions in which nothing was attempted, are counted and then left out. For each question
+or task only the students count whose copy asked it and has an answer sheet: papers differ, and some copies are of an older
+release.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def analyse(data: Mapping[str, Any]) -> Data:
 
 
 def _blank(student: Data) -> bool:
-    """Nothing attempted: by the states kept while marking, or, marked by an earlier version, no answer and no point."""
+    """Whether nothing was attempted: by the states stored while marking or, where an earlier version marked, because there is
+    no answer and no point.
+    """
     if student["states"]:
         return set(student["states"].values()) == {"not attempted"}
     return not student["answers"] and not any(student["points"].values())
@@ -117,7 +119,7 @@ def _skipped(cell: Data, student: Data) -> bool:
 
 
 def _discrimination(cell: Data, students: list[Data], shares: list[float], top: float) -> Data:
-    """How the cell goes with the rest of the checkpoint (the cell itself taken out). words: a key of the page's texts."""
+    """The correlation of a cell with the rest of the checkpoint (without that cell). words: a key of the page's texts."""
     n = len(students)
     if n < LEAST:
         return {"words": "few", "r": None}
@@ -177,7 +179,7 @@ def _numbers(cell: Data, answers: Data) -> list[Data]:
 
 
 def _beliefs(data: Mapping[str, Any], students: list[Data]) -> list[Data]:
-    """Every false belief that somebody's answers stand for, most students first."""
+    """Every false belief that somebody's answers show, the most frequent first."""
     offered = {cell["id"]: cell.get("offered", []) for cell in data["cells"]}
     found = []
     for belief in sorted({one for listed in offered.values() for one in listed}):
@@ -201,7 +203,7 @@ def _beliefs(data: Mapping[str, Any], students: list[Data]) -> list[Data]:
 
 
 def _confidence(cells: list[Data], students: list[Data]) -> list[Data]:
-    """How often each stated confidence (1 guess .. 3 certain) went with full points; answers, not students, counted."""
+    """For each stated confidence (1 guess .. 3 certain) the share of answers with full points. Counts answers, not students."""
     tops = {cell["id"]: cell["top"] for cell in cells}
     found = []
     for level in (1, 2, 3):
@@ -226,7 +228,7 @@ def _minutes(times: list[datetime]) -> float:
 
 
 def _changed(cell: Data, students: list[Data]) -> Data:
-    """How many came back to a question and answered differently, and the minutes from their first answer to the last."""
+    """How many students changed their answer to a question, and the minutes between their first and last answer."""
     came_back, minutes = 0, []
     for student in students:
         given = [(answer["options"], answer["number"]) for name, answer in student["history"] if name == cell["id"]]

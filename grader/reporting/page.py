@@ -1,4 +1,4 @@
-"""The report as one HTML page: nothing is loaded from anywhere, no script, light, dark and on paper."""
+"""The report as one HTML page: no external files, no script; light, dark and in print."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Data = dict[str, Any]
 
 
 def page(found: Data, language: str = "en", names: bool = False) -> str:
-    """The whole page. found: what ``numbers.analyse`` gave; names: also say which students have no grade."""
+    """The page as HTML. found: the result of ``numbers.analyse``; names: also name the students without a grade."""
     made = _Page(language, found["belief_texts"])
     title = html.escape(made.say("title", lesson=found["lesson"]))
     body = [
@@ -45,7 +45,7 @@ def page(found: Data, language: str = "en", names: bool = False) -> str:
     ]
     lang = {"en": "en", "zh": "zh-Hans"}[language]
     return (
-        f'<!doctype html><html lang="{lang}"><head><meta charset="utf-8"><meta name="viewport" '
+        f'<!doctype html><html lang="{lang}" class="tb-page"><head><meta charset="utf-8"><meta name="viewport" '
         f'content="width=device-width, initial-scale=1"><title>{title}</title><style>{CSS}</style></head>'
         f"<body><main>{''.join(body)}</main></body></html>\n"
     )

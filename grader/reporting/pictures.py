@@ -1,4 +1,4 @@
-"""The plots of a report as inline SVG: they follow the page's colours, light or dark, and print in black."""
+"""The plots of a report as inline SVG in the page's colours, light or dark; black in print."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def intervals(rows: Sequence[tuple[str, float, float, float]], label: str) -> st
 
 
 def histogram(shares: Sequence[float], label: str, bins: int = 10) -> str:
-    """How many of ``shares`` (0..1) lie in each of ``bins`` equal steps; 1 belongs to the last."""
+    """A bar for each of ``bins`` equal steps: how many of ``shares`` (0..1) are in it; 1 is in the last."""
     counts = [0] * bins
     for share in shares:
         counts[min(bins - 1, int(share * bins + 1e-9))] += 1

@@ -1,7 +1,7 @@
-"""Requests for a second look: a text that a student fills in and sends, read from a folder and listed for the instructor.
+"""Requests for a second look: students fill in a text and send it; the instructor's command lists all requests.
 
-The feedback page holds the text, with the checkpoint, the student's id and the questions that lost points. The student
-writes behind a question why it should be looked at, and sends the text as a file; the instructor saves what comes in
+The feedback page contains the text, with the checkpoint, the student's id and the questions that lost points. The student
+writes a reason behind a question and sends the text as a file; the instructor saves the files in
 ``second-look/`` of the course directory, under any name.
 """
 
@@ -18,7 +18,7 @@ from grader.marking.step import printable
 from grader.marks import cell_marks
 
 FOLDER, CONTACT = "second-look", "contact.txt"
-MOST_BYTES, LONGEST = 20_000, 400  # of a file, and of what is shown of a reason
+MOST_BYTES, LONGEST = 20_000, 400  # bytes of a file; characters shown of a reason
 CHECKPOINT, STUDENT = ("checkpoint", "测验"), ("student", "学生")
 FORM: Text = both("checkpoint: {lesson}\nstudent: {student}\n{rows}", "测验：{lesson}\n学生：{student}\n{rows}")
 ROW: Text = both("{name}: ", "{name}：")
@@ -26,7 +26,7 @@ ROW: Text = both("{name}: ", "{name}：")
 
 @dataclass
 class Request:
-    """What one file asks for. reasons: graded cell -> why, in the student's words."""
+    """One request. reasons: graded cell -> why, in the student's words."""
 
     file: str
     lesson: str = ""
@@ -35,19 +35,19 @@ class Request:
 
 
 def form(lesson: str, student: str, cells: list[str], language: str) -> str:
-    """The text to fill in."""
+    """The text for the student to fill in."""
     rows = "\n".join(pick(ROW, language).format(name=name) for name in cells)
     return pick(FORM, language).format(lesson=lesson, student=student, rows=rows)
 
 
 def contact(root: Path) -> str:
-    """Whom to ask, as ``contact.txt`` of the course directory says; "" without it."""
+    """The text of ``contact.txt`` in the course directory: whom students should ask; "" without that file."""
     path = root / CONTACT
     return printable(path.read_text(encoding="utf-8", errors="replace").strip())[:200] if path.is_file() else ""
 
 
 def requests(course: Course) -> list[Request]:
-    """What every file in ``second-look/`` asks for, by file name. Nothing in a file is trusted: it is cut, and only shown."""
+    """Read all files in ``second-look/``, in the order of their names. Their content is not trusted: it is cut and only shown."""
     paths = sorted(path for path in (course.root / FOLDER).glob("*") if path.is_file() and not path.is_symlink())
     return [_read(path.name, read_regular(path)[:MOST_BYTES].decode("utf-8", "replace")) for path in paths]
 
@@ -70,7 +70,7 @@ def _read(name: str, text: str) -> Request:
 
 
 def listed(course: Course) -> list[str]:
-    """A line for each question that somebody asks to be looked at again, with the marks as they stand now."""
+    """A line for each question in the requests, with its present mark."""
     lines = []
     for one in requests(course):
         if not one.reasons or one.lesson not in course.project.checkpoints():

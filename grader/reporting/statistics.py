@@ -1,4 +1,4 @@
-"""The few statistics of a report, honest for small classes. Pure functions on lists of numbers."""
+"""The statistics of a report, valid also for small classes. Pure functions on lists of numbers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import statistics
 from collections.abc import Sequence
 
 Z = 1.959964  # 95 %
-LEAST = 10  # submissions before a correlation is worth a word
+LEAST = 10  # submissions; with fewer no correlation is shown
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
     """Wilson's 95 % interval of a share (0..1) of ``n`` students; (0, 1) for nobody.
 
-    It holds for a few students and at 0 and 1. With partial credit, shares vary less than right or wrong do, so it is
-    wider than need be, never narrower.
+    It is valid for few students and for shares of 0 and 1. With partial credit, shares vary less than right or wrong, so
+    the interval may be too wide but never too narrow.
     """
     if n == 0:
         return 0.0, 1.0
@@ -37,7 +37,7 @@ def fisher(r: float, n: int) -> tuple[float, float]:
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float, float] | None:
-    """The values a quarter, half and three quarters of the way up; None for none."""
+    """The lower quartile, the median and the upper quartile; None for no values."""
     if not values:
         return None
     if len(values) == 1:

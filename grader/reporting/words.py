@@ -1,4 +1,4 @@
-"""The sentences of a report, in both languages: what to teach again, and what each number means."""
+"""The sentences of a report in both languages: what to teach again, and what each number means."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from course.i18n import Text, both
 
 Data = dict[str, Any]
-EASY = 0.85  # a lowest share of points from here on is no call to teach again
-SURE_RIGHT = 0.7  # share of right answers below which "certain" is a matter to speak about
+EASY = 0.85  # if even the hardest cell has this share of points, nothing needs to be taught again
+SURE_RIGHT = 0.7  # with a lower share of right answers among "certain" ones, the report says so
 SKIPPED = 0.2
 
 DISCRIMINATION = {
@@ -28,7 +28,7 @@ CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把
 
 @dataclass(frozen=True)
 class Advice:
-    """A sentence on what to teach again. reason: the code of why it is said; about: the question, task or belief it names."""
+    """A sentence on what to teach again. reason: a code; about: the question, task or belief that it names."""
 
     reason: str
     text: Text
@@ -40,7 +40,7 @@ def percent(share: float) -> str:
 
 
 def teach_again(found: Data) -> list[Advice]:
-    """Three sentences: the hardest place, the belief most alive, and what else stands out."""
+    """Three sentences: the hardest question or task, the most frequent false belief, and one more finding."""
     if not found["counted"]:
         return [
             Advice("nobody", both("No marked submission with an answer is there yet.", "还没有已评分且作答的提交。"))
@@ -52,7 +52,7 @@ def teach_again(found: Data) -> list[Advice]:
 
 
 def weighed(found: Data) -> list[Data]:
-    """The questions and tasks that are worth points; of the others there is no share of points."""
+    """The questions and tasks that are worth points. The others have no share of points."""
     return [cell for cell in found["cells"] if cell["top"]]
 
 
@@ -94,7 +94,7 @@ def _hardest(found: Data) -> Advice:
 
 
 def _usual_mistake(cell: Data, n: int) -> Text:
-    """The wrong answer given most often, if at least two gave it; nothing for orders and tasks."""
+    """A sentence on the most frequent wrong answer, if at least two students gave it; "" for orders and tasks."""
     rows = {"number": cell.get("numbers", ()), "single": cell.get("options", ()), "multiple": cell.get("options", ())}
     wrong = [row for row in rows.get(cell["kind"], ()) if not row["right"] and "others" not in row]
     first = max(wrong, key=lambda row: row["count"], default=None)
@@ -113,7 +113,7 @@ def _two(text: Text | str) -> Text:
 
 
 def remedy(belief: Data) -> Text:
-    """What the course has to meet a belief: an experiment to bet on, questions to practise. Empty where it has none."""
+    """A sentence on what helps against a belief: an experiment to bet on, questions to practise. Empty where there is none."""
     shown = [f'`observe("{name}")`' for name in belief["experiments"]]
     asked = ", ".join(f'"{name}"' for name in belief["practice"])
     said = both("", "")

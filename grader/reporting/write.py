@@ -1,4 +1,4 @@
-"""The report on a marked checkpoint, written: the page, and its numbers."""
+"""Write the report on a marked checkpoint."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from grader.reporting.words import Advice, teach_again
 def write_report(
     course: Course, lesson: str, to: Path | None = None, language: str | None = None, names: bool = False
 ) -> tuple[Path, dict[str, Any], list[Advice]]:
-    """Write the page; returns its path, the numbers, and what to teach again in sentences.
+    """Write the page. Returns its path, the numbers, and sentences on what to teach again.
 
-    to: default report-LESSON.html in the course directory. names: of the students without a grade.
+    to: default report-LESSON.html in the course directory. names: whether to name the students without a grade.
     """
     found = analyse(gather(course, lesson))
     to = to or course.root / f"report-{lesson}.html"

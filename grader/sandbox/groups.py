@@ -1,11 +1,13 @@
-"""A control group for each submission, where this machine lets us make one: memory and processes in all, and a fair
-share of the processors, however many processes one has.
+"""A Linux control group for each submission, where this machine allows it.
 
-Version 1: beside the groups of the machine. Version 2: below the nearest group above us that we may write to and that
-hands its controllers on (systemd gives each user one), else in a scope that ``systemd-run --user`` makes and delegates to
-us (https://systemd.io/CGROUP_DELEGATION). Without any the limits of each process hold (RLIMIT_AS, RLIMIT_NPROC), the
-``meter`` watches what all processes of a submission take together, and root, whom RLIMIT_NPROC does not bind, gets no new
-processes at all.
+It limits the memory and the number of all processes together, and gives each submission the same share of the
+processors, however many processes it has.
+
+Version 1: the groups are made beside those of the machine. Version 2: they are made below the nearest parent group that we
+may write to and that delegates its controllers (systemd gives each user one), else in a scope that ``systemd-run --user``
+makes and delegates to us (https://systemd.io/CGROUP_DELEGATION). Where no group can be made, each process still has its
+limits (RLIMIT_AS, RLIMIT_NPROC), the ``meter`` measures the memory of all processes together, and submissions marked by
+root, whom RLIMIT_NPROC does not bind, may start no processes.
 """
 
 from __future__ import annotations
@@ -22,24 +24,24 @@ from grader.sandbox.limits import Limits
 
 ROOT = Path("/sys/fs/cgroup")
 MOST_THREADS = 32  # where no processes are allowed
-SCOPE, LEAF = "course-grader-", "warm"  # a scope of ours; the group in it for what is no submission
+SCOPE, LEAF = "course-grader-", "warm"  # how our scopes are named; the group in a scope for the warm process
 SYSTEMD = ("systemd-run", "--user", "--scope", "--quiet", "--collect", "-p", "Delegate=yes")
-BUS = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # what systemd-run finds the user's systemd by
+BUS = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # systemd-run needs these variables to find the user's systemd
 
 
 class Group:
-    """One control group (version 2), or one for each controller (version 1). Use ``make``."""
+    """One control group (version 2), or one for each controller (version 1). ``make`` makes it."""
 
     def __init__(self, folders: list[Path]) -> None:
         self.folders = folders
 
-    def take(self, pid: int) -> None:
-        """Put a process in, and with it all that it starts. Raises OSError."""
+    def add(self, pid: int) -> None:
+        """Put a process into the group; the processes it starts later belong to it too. Raises OSError."""
         for folder in self.folders:
             (folder / "cgroup.procs").write_text(str(pid))
 
     def out_of_memory(self) -> bool:
-        """Whether the kernel ended a process of the group for want of memory."""
+        """Whether the system ended a process of the group because the group had used up its memory."""
         for folder in self.folders:
             for name in ("memory.events", "memory.oom_control"):
                 if (folder / name).exists():
@@ -48,7 +50,7 @@ class Group:
         return False
 
     def remove(self) -> None:
-        """Take the empty group away; one that is not empty yet stays until the machine restarts."""
+        """Remove the group if it is empty; otherwise ``sweep`` removes it later."""
         for folder in self.folders:
             try:
                 folder.rmdir()
@@ -57,7 +59,7 @@ class Group:
 
 
 def make(limits: Limits, pid: int) -> Group | None:
-    """A fresh group with the limits set, for the process ``pid`` and all it will start; None where none can be made."""
+    """A new group with these limits, for the process ``pid`` (not yet in it); None where none can be made."""
     name = f"course-{uuid.uuid4().hex[:12]}"
     memory, processes = str(limits.tree_bytes), str((limits.processes or MOST_THREADS) + limits.threads)
     if (ROOT / "cgroup.controllers").exists():
@@ -73,7 +75,7 @@ def make(limits: Limits, pid: int) -> Group | None:
 
 @functools.cache
 def possible() -> bool:
-    """Whether a group can be made for what this process starts."""
+    """Whether a group can be made for the processes that this one starts."""
     if scope():
         return True
     group = make(Limits(), os.getpid())
@@ -84,8 +86,8 @@ def possible() -> bool:
 
 @functools.cache
 def scope() -> tuple[str, ...]:
-    """The start of a command line that runs it in a scope of its own (``--unit`` and ``--`` follow); empty where none is
-    needed or can be made.
+    """The beginning of a command line that runs the rest in a new systemd scope (``--unit`` and ``--`` follow); empty where
+    no scope is needed or none can be made.
     """
     group = make(Limits(), os.getpid())
     if group is not None:
@@ -101,7 +103,7 @@ def scope() -> tuple[str, ...]:
 
 
 def sweep(older_s: float = 3600, name: str = "course-*") -> None:
-    """Take away empty groups that graders which were killed have left."""
+    """Remove empty groups older than ``older_s`` seconds that a killed grader has left behind."""
     for parent in (_own(), ROOT / "memory", ROOT / "pids", ROOT / "cpu"):
         for folder in parent.glob(name):
             try:
@@ -112,7 +114,7 @@ def sweep(older_s: float = 3600, name: str = "course-*") -> None:
 
 
 def _own(pid: int | str = "self") -> Path:
-    """The group a process is in (version 2)."""
+    """The folder of the group that a process is in (version 2)."""
     for line in Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8").splitlines():
         if line.startswith("0::"):
             return ROOT / line[3:].lstrip("/")
@@ -120,7 +122,7 @@ def _own(pid: int | str = "self") -> Path:
 
 
 def _parents(pid: int) -> list[Path]:
-    """Where a group for the process may be made, the nearest first."""
+    """The folders in which a group for the process may be made, the nearest first."""
     own = _own(pid)
     if own.name.startswith(SCOPE):
         _open_up(own)
@@ -128,15 +130,15 @@ def _parents(pid: int) -> list[Path]:
 
 
 def _open_up(own: Path) -> None:
-    """Move what is in a scope of ours into a group below it: only then it hands its controllers on."""
+    """Move the processes of our scope into a group below it: a group with processes of its own cannot delegate controllers."""
     try:
         (own / LEAF).mkdir(exist_ok=True)
-        for _ in range(10):  # what is forked meanwhile
+        for _ in range(10):  # processes may fork in the meantime
             for pid in (own / "cgroup.procs").read_text(encoding="utf-8").split():
                 (own / LEAF / "cgroup.procs").write_text(pid, encoding="utf-8")
         for controller in ("+memory", "+pids", "+cpu"):
             (own / "cgroup.subtree_control").write_text(controller, encoding="utf-8")
-    except OSError:  # then the groups above are tried
+    except OSError:  # then the parent groups are tried
         pass
 
 

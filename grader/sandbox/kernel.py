@@ -20,20 +20,23 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.meter import TICK_S, Meter
 
 SHORTEST_S = 0.01  # between two looks at a cell that is about to reach its limit
-LINGER_S = 1  # between a kernel's last word and its end
-GRACE_S = 3  # from the interrupt to the end, where a cell may take that long at all
-FLOOD = 20  # times the kept output: then the cell is stopped
-FRAME = 100  # characters each output counts beside its own, so that many small ones are a flood too
-LARGEST = 16 << 20  # bytes of one frame from a kernel; what is longer can only come from somebody who forges frames
+LINGER_S = 1  # how long to wait for the process of a kernel to end after its connection has closed
+GRACE_S = 3  # how long a cell may go on after the interrupt (or its own limit, if that is shorter)
+FLOOD = 20  # a cell is stopped when it has sent so many times the output that is stored
+FRAME = 100  # characters added to the size of each output, so that many small outputs are a flood too
+LARGEST = 16 << 20  # bytes of one frame from a kernel; only forged frames are longer
 CREDENTIALS = struct.Struct("3i")
 MOST_CELLS = 1_000_000  # a larger count of cells run is forged
 
 
 @dataclass
 class Ran:
-    """What one cell did. ended: "" or why the kernel is gone: died, stuck, flood, memory. seconds: of its own. disturbed: it
-    ran out of time while other work kept the machine from running it. fewer: other processes of it were ended, because all of
-    them together took too much memory.
+    """What one cell did.
+
+    ended: "", or why the kernel has ended: died, stuck, flood, memory. late: the cell was interrupted because its time was
+    over. cut: some of its output was dropped. seconds: the cell's own time. disturbed: it ran out of time while
+    other programs used the processors. fewer: processes that it had started were ended, because all together took too much
+    memory.
     """
 
     outputs: list[dict[str, Any]] = field(default_factory=list)
@@ -67,7 +70,7 @@ class Kernel:
         self.ended = ""
 
     def begin(self, files: dict[str, bytes]) -> None:
-        """Wait for the fork, put it into its group, hand over the files. Raises Infrastructure."""
+        """Wait for the fork, put it into its control group, send it the files. Raises Infrastructure."""
         self._connection.settimeout(30)
         try:
             data, ancillary, _, _ = self._connection.recvmsg(65536, socket.CMSG_SPACE(CREDENTIALS.size))
@@ -82,7 +85,7 @@ class Kernel:
             self._handle = os.pidfd_open(pid)
             self._group = groups.make(self._limits, pid) if self._grouped else None
             if self._group is not None:
-                self._group.take(pid)
+                self._group.add(pid)
             self._meter = Meter(pid, self._limits, bounded=self._group is not None)
             self._connection.settimeout(None)
             if files:
@@ -92,9 +95,9 @@ class Kernel:
             raise Infrastructure(f"no kernel started: {type(error).__name__}: {error}") from error
 
     def run(self, source: str, seconds: float | None = None) -> Ran:
-        """Run one cell for at most ``seconds`` (the limit for a cell by default). Never raises for what it does.
+        """Run one cell for at most ``seconds`` (by default the limit for a cell); returns what it did, errors included.
 
-        Raises Infrastructure if the kernel was ended from outside: that is nobody's fault who wrote the cell.
+        Raises Infrastructure only if the kernel was ended from outside, which is not the student's fault.
         """
         ran, limit = Ran(), min(seconds or self._limits.cell_s, self._limits.cell_s)
         if self.ended:
@@ -146,7 +149,7 @@ class Kernel:
                 return self._over(ran, "died")
 
     def close(self) -> None:
-        """End the kernel and everything it started."""
+        """End the kernel and all processes it started."""
         self._signal(signal.SIGKILL)
         if self._handle is not None:
             self._gone(5)
@@ -157,7 +160,7 @@ class Kernel:
         self._waiting.close()
 
     def _gone(self, seconds: float) -> bool:
-        """Whether the kernel's process has ended, waiting at most so long."""
+        """Whether the kernel's process has ended; waits for it at most ``seconds``."""
         with selectors.DefaultSelector() as waiting:
             waiting.register(self._handle, selectors.EVENT_READ)
             return bool(waiting.select(seconds))
@@ -175,8 +178,10 @@ class Kernel:
         return ran
 
     def _blame(self, fate: dict[str, Any]) -> None:
-        """The first process of a pid namespace cannot be killed from within, only by a limit or from outside. Whoever lowers
-        the limit ends by it, at about that time: the system counts its ticks, and tells its seconds.
+        """Raise Infrastructure if the kernel was killed from outside. ``fate``: how its process ended.
+
+        It is the first process of its pid namespace, so no process inside can kill it; only its processor time limit or
+        a process outside can. If it had used up the limit, or had lowered the limit itself, it was the limit.
         """
         limit = self._limits.cpu_limit_s
         if fate.get("signal") == signal.SIGKILL and fate["cpu_limit_s"] == limit and fate["cpu_s"] + TICK_S < limit:
@@ -191,7 +196,7 @@ class Kernel:
                 pass
 
     def _take(self, ran: Ran, message: dict[str, Any]) -> None:
-        """Add one output to the cell's, within the size kept."""
+        """Add one output, or an update of one, to those of the cell, up to the size that is stored."""
         output = message.get("output") or message.get("update")
         shown = self._displays.get(_name(output), []) if "update" in message else []
         size = FRAME + sum(map(len, map(str, message.values()))) * max(1, len(shown))
@@ -226,7 +231,7 @@ class Kernel:
 
 
 def _name(output: object) -> str:
-    """The display id of an output, or nothing."""
+    """The display id of an output, or ""."""
     name = output.get("display_id") if isinstance(output, dict) else None
     return name if isinstance(name, str) else ""
 

@@ -1,4 +1,4 @@
-"""How the warm process is started: under bubblewrap with next to nothing to see, or, said by hand, as it is."""
+"""How the warm process is started: under bubblewrap, which shows it few files; or without, if the instructor says so."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grader.project import HERE, Infrastructure
 from grader.sandbox import groups, usage
+from grader.sandbox.limits import Limits
 
 INSIDE = Path(__file__).resolve().parent / "inside"
 SYSTEM = (
@@ -51,10 +52,10 @@ NEXT = "run it on Linux with bubblewrap, or say --no-sandbox for submissions you
 
 WATCHED = (
     "NOT ENFORCED HERE: no control group can be made, "
-    "so the memory of all processes of a submission together is looked at 10 to 30 times a second instead of being held by the system, "
+    "so the grader looks at the memory of all processes of a submission 10 to 30 times a second instead of the system limiting it, "
     "and processors are not shared out evenly. "
-    "One that takes gigabytes at once can make this machine swap or end other programs; many busy ones make marking slower. "
-    "Marks stay fair: only a submission's own processor time counts, and one that was kept from running is marked again alone. "
+    "A process that takes gigabytes at once can make this machine swap or end other programs; many busy processes make marking slower. "
+    "Marks stay fair: only a submission's own processor time counts, and one that was prevented from running is marked again alone. "
     "To have it enforced: log in so that `systemd-run --user --scope true` works, or use the container in docs/instructors.md."
 )
 NO_PROCESSES = (
@@ -72,7 +73,9 @@ SEEN = "submissions can read all of {place}, and {folder} lies in there; move it
 
 @functools.cache
 def obstacle() -> str | None:
-    """Why no sandbox can be made here, as a sentence; None if one was just tried and works."""
+    """Make a sandbox and isolate a process in it once, as for a submission. Returns None if that works, else a sentence
+    that says why not.
+    """
     if sys.platform != "linux":
         return f"the sandbox needs Linux, and this is {platform.system()}; {NEXT}"
     if platform.machine() not in ("x86_64", "aarch64"):
@@ -81,7 +84,8 @@ def obstacle() -> str | None:
         return f"bubblewrap is not installed (Debian and Ubuntu: apt install bubblewrap); {NEXT}"
     if (place := visible(HERE)) is not None:
         return SEEN.format(place=place, folder=HERE)
-    tried = subprocess.run([*_bubblewrap(), "-c", TRY], capture_output=True, text=True, timeout=60)
+    trial = TRY.format(limits=Limits().plain())
+    tried = subprocess.run([*_bubblewrap(), "-c", trial], capture_output=True, text=True, timeout=60)
     if tried.returncode == 0:
         return None
     said = (tried.stderr.strip().splitlines() or ["no reason was given"])[-1]
@@ -92,50 +96,53 @@ def obstacle() -> str | None:
 
 
 def visible(folder: Path) -> str | None:
-    """The place that submissions are shown and that holds ``folder``; None for a folder out of their sight."""
+    """The folder of those shown to submissions that contains ``folder``; None where submissions cannot see it."""
     shown = [*SYSTEM, sys.prefix, *([sys.base_prefix] if _own_base() else [])]
     return next((place for place in shown if folder.resolve().is_relative_to(Path(place).resolve())), None)
 
 
 def out_of_sight(*folders: Path) -> None:
-    """Raises Infrastructure where a submission in the sandbox could read one of the folders."""
+    """Check that a submission in the sandbox cannot read any of the folders. Raises Infrastructure if it could."""
     for folder in folders:
         if (place := visible(folder)) is not None:
             raise Infrastructure(SEEN.format(place=place, folder=folder))
 
 
 def unenforced() -> list[str]:
-    """Sentences on what this machine does not let the sandbox hold back, and what that can do to marks; none if all is held."""
+    """A sentence for each limit that cannot be enforced on this machine, with its effect on marks; empty if all can."""
     said = []
     if not groups.possible():
         said.append(WATCHED)
         if os.geteuid() == 0:
             said.append(NO_PROCESSES)
-    if not usage.told():
+    if not usage.waiting_is_known():
         said.append(NOT_TOLD)
     return said
 
 
 def _own_base() -> bool:
-    """Whether Python's library lies outside both its prefix and the system's folders."""
+    """Whether Python's standard library lies outside both sys.prefix and the system's folders."""
     return sys.base_prefix != sys.prefix and not sys.base_prefix.startswith("/usr")
 
 
 TRY = """
 import os
 from inside import isolate
-isolate.remember()
-isolate.divide()
+isolate.note_memory()
+isolate.enter_namespaces()
 child = os.fork()
 if child == 0:
-    isolate.close(dict(disk_mb=1, memory_mb=512, open_files=64, total_s=5, threads=1, processes=1))
+    isolate.lock_down({limits})
     os._exit(0)
-raise SystemExit(os.waitpid(child, 0)[1])
+raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 0)
 """
 
 
 def command(connection: int, sandbox: bool, listener: int = -1) -> tuple[list[str], dict[str, str]]:
-    """The command line and environment of the warm process. Raises Infrastructure where no sandbox can be made."""
+    """The command line and environment of the warm process. connection, listener: file descriptors that it inherits.
+
+    Raises Infrastructure where no sandbox can be made.
+    """
     program = ["-s", "-m", "inside", str(connection), str(int(sandbox)), str(listener)]
     if not sandbox:
         return [sys.executable, *program], {
@@ -149,14 +156,16 @@ def command(connection: int, sandbox: bool, listener: int = -1) -> tuple[list[st
     reason = obstacle()
     if reason:
         raise Infrastructure(reason)
-    kept = ("PATH", *(groups.BUS if groups.scope() else ()))
-    environment = {"PATH": os.defpath, **{name: os.environ[name] for name in kept if name in os.environ}}
+    passed_on = ("PATH", *(groups.BUS if groups.scope() else ()))
+    environment = {"PATH": os.defpath, **{name: os.environ[name] for name in passed_on if name in os.environ}}
     scope = [*groups.scope(), f"--unit={groups.SCOPE}{uuid.uuid4().hex[:12]}.scope", "--"] if groups.scope() else []
     return [*scope, *_bubblewrap(), *program], environment
 
 
 def _bubblewrap() -> list[str]:
-    """bwrap with a root of read-only binds, as far as Python: the system's programs, the course; not the grader."""
+    """The bwrap command up to Python: a read-only view of the system's programs, of Python and of ``course``. The package
+    ``grader`` is not visible.
+    """
     options = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--clearenv"]
     for name, value in {**ENVIRONMENT, "PYTHONPATH": PLACE}.items():
         options += ["--setenv", name, value]

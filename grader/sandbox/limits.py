@@ -1,21 +1,29 @@
-"""What one submission may use, in all."""
+"""The limits of one submission: all numbers stand here.
+
+``c.CourseExecute`` in ``nbgrader_config.py`` changes time, memory and output for a course (``grader/marking/execute.py``).
+``inside/isolate.py`` (resource limits, sizes of folders), ``groups.py`` (control groups), ``kernel.py`` with ``meter.py`` (time
+of a cell, output) and ``grader/marking/running.py`` (time of the whole notebook) enforce them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any
 
-OWN_MB = 128  # pages a fork copies from the warm process
-PATIENCE = 10  # times its limit a submission may take while it waits for a processor that others use
+MOST_BYTES, MOST_FILES = 20 << 20, 1000  # of one submission are read
+OWN_MB = 128  # memory that a fork needs for its copies of the warm process's pages
+PATIENCE = 10  # a submission may take so many times its limit in wall time while other programs use the processors
 
 
 @dataclass(frozen=True)
 class Limits:
-    """cell_s, total_s: for one cell and for the whole notebook, seconds of the submission's own: processor time of all its
-    processes together, or wall time less the time it waited for a processor, whichever is more. memory_mb: beyond what the
-    warm process takes anyway, of one process and of all together. disk_mb: each private folder and each file. processes: at
-    once, threads included, 0 for none but threads. output_chars: kept for one cell; notebook_chars: for all. threads: of
-    torch.
+    """What one submission may use.
+
+    cell_s, total_s: seconds for one cell and for the whole notebook. Only the submission's own time counts: the processor time
+    of all its processes together, or the wall time less the time it waited for a processor, whichever is more.
+    memory_mb: for one process and for all together, on top of what the warm process takes. disk_mb: for each private folder
+    and for each file. processes: how many at once, threads included; 0 allows threads only. output_chars: how much output
+    of a cell is stored; notebook_chars: of all cells. threads: how many torch uses.
     """
 
     cell_s: float = 30
@@ -30,19 +38,21 @@ class Limits:
 
     @property
     def tree_bytes(self) -> int:
-        """What all processes of a submission may take together; one process meets its own limit first, and kindly."""
+        """Bytes that all processes of a submission may take together: a little more than one process may take, so that a
+        single process gets a MemoryError before the system ends it.
+        """
         return self.memory_mb + self.disk_mb + OWN_MB << 20
 
     @property
     def longest_s(self) -> float:
-        """Seconds of wall time after which a submission has ended, whatever else the machine does."""
+        """Seconds of wall time after which a submission is stopped in any case."""
         return PATIENCE * self.total_s
 
     @property
     def cpu_limit_s(self) -> int:
-        """Seconds of processor time after which the system ends one process, whatever watches it."""
+        """Seconds of processor time after which the system itself ends a process, in case the grader does not."""
         return self.total_s * max(1, self.threads) + 60
 
     def plain(self) -> dict[str, Any]:
-        """As a JSON object, for the other side."""
+        """The limits as a JSON object, to be sent into the sandbox."""
         return {**asdict(self), "cpu_limit_s": self.cpu_limit_s}

@@ -1,4 +1,4 @@
-"""The time and memory of one cell: seconds that are the submission's own, whatever else the machine does meanwhile."""
+"""The time and memory of one cell. Only the submission's own time counts, however busy the machine is."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from time import monotonic
 from grader.sandbox import usage
 from grader.sandbox.limits import PATIENCE, Limits
 
-TICK_S, QUICK_S = 0.1, 0.03  # between two looks at a single process, and at several
-RARELY = 5  # exact memory is read for at most one part in so many of the time: that takes milliseconds a process
-BUSY = 0.2  # of a cell's wall time spent waiting: then the machine disturbed it
+TICK_S, QUICK_S = 0.1, 0.03  # seconds between two measurements of a single process, and of several
+RARELY = 5  # reading exact memory takes milliseconds a process; it may take at most one fifth of the time
+BUSY = 0.2  # a cell that waited for a processor in so much of its wall time was disturbed
 
 
 class Meter:
-    """Looks at one kernel while cells run. ``begin`` a cell, ``look`` now and then, ``end`` it.
+    """Measures one kernel while its cells run: call ``begin`` at the start of a cell, ``look`` now and then, ``end`` after it.
 
-    bounded: whether something else holds its memory back (a control group).
+    bounded: whether a control group limits its memory already.
     """
 
     def __init__(self, pid: int, limits: Limits, bounded: bool) -> None:
@@ -30,26 +30,26 @@ class Meter:
         self._looked = False
 
     def begin(self) -> None:
-        """A cell starts."""
+        """Start measuring a cell."""
         self._start = self._now = usage.measure(self._pid)
         self._begun, self._looked = monotonic(), False
 
     def look(self) -> float:
-        """The cell's own seconds so far: its processor time, or the wall time in which it did not wait for a processor,
-        whichever is more.
+        """Measure now. Returns the cell's own seconds so far: its processor time, or the wall time less the time it waited for
+        a processor, whichever is more.
         """
         self._looked, self._now = True, usage.measure(self._pid) or self._now
         return self.seconds
 
     def end(self) -> float:
-        """The cell's own seconds now that it has ended: since the last look it may have waited again. One that ended before the
-        first look is not looked at.
+        """The own seconds of a cell that has ended. Measures once more, because the cell may have waited since the last
+        measurement; not for a cell that ended before the first one.
         """
         return min(self.seconds, self.look()) if self._looked else self.seconds
 
     @property
     def seconds(self) -> float:
-        """As of the last look; of a cell that ended before the first one all of its wall time."""
+        """The cell's own seconds as of the last measurement; its wall time where there was none."""
         return max(self.cpu_s / max(1, self._limits.threads), self.wall_s - self._waiting_s)
 
     @property
@@ -68,11 +68,11 @@ class Meter:
 
     @property
     def pause_s(self) -> float:
-        """Until the next look."""
+        """Seconds until the next measurement."""
         return QUICK_S if self._now and len(self._now.pids) > 1 else TICK_S
 
     def too_much_memory(self) -> bool:
-        """Whether all its processes together take more than they may, as of the last look."""
+        """Whether all processes together take more memory than they may, as of the last measurement."""
         if self._bounded or not self._now or self._now.resident <= self._most or monotonic() < self._exact_from:
             return False
         before = monotonic()
@@ -82,8 +82,9 @@ class Meter:
         return taken > self._most
 
     def end_others(self) -> bool:
-        """End all processes of the submission but the kernel; whether there were any. A number that another process has been
-        given meanwhile is told by its namespace.
+        """End all processes of the submission except the kernel; returns whether there were any.
+
+        A process id may have been given to another program in the meantime: processes of another pid namespace are left alone.
         """
         ended = False
         for pid in self._now.pids[1:] if self._now else ():
@@ -103,15 +104,15 @@ class Meter:
         return ended
 
     def too_many(self) -> bool:
-        """Whether there are more processes than may be, where the kernel does not hold them back."""
+        """Whether there are more processes than allowed, where the system does not limit them."""
         return bool(self._now) and len(self._now.pids) > self._limits.processes + self._limits.threads + 1
 
     def out_of_patience(self, limit: float) -> bool:
-        """Whether a cell with this limit has waited so long for its processor that it must end all the same."""
+        """Whether a cell with this limit has taken so much wall time that it must end, although it waited for a processor."""
         return self.wall_s >= PATIENCE * limit
 
     def disturbed(self, limit: float) -> bool:
-        """Whether a cell that ran into its limit hardly ran, because of what else the machine did."""
+        """Whether a cell that reached its limit had hardly run, because other programs used the machine."""
         if self.cpu_s >= limit / 2:
             return False
         since = max(1e-9, monotonic() - self._born)

@@ -1,6 +1,6 @@
-"""The warm processes of this process: one for each thread, started at the first submission, kept until the end.
+"""The warm processes that this process uses: one for each thread, started at the first submission and ended at exit.
 
-Libraries are loaded once: the warm process of a thread is a fork of this process's mother.
+Libraries are loaded once: a fork server loads them, and the warm process of each thread is a fork of it.
 """
 
 from __future__ import annotations
@@ -12,33 +12,35 @@ import threading
 
 from grader.sandbox.warm import Warm
 
-_mothers: dict[bool, str] = {}  # sandbox -> the address of a warm process that may be forked
+_addresses: dict[bool, str] = {}  # sandbox -> address of the fork server of the process that started this one
 _starting = threading.Lock()
 
 
 def shared(sandbox: bool) -> Warm:
-    """The warm process of this thread of this process."""
+    """The warm process of the calling thread."""
     return _shared(sandbox, os.getpid(), threading.get_ident())
 
 
-def mother(sandbox: bool) -> Warm:
-    """The warm process that is forked for the threads of this process, and whose ``address`` its marking processes get."""
+def fork_server(sandbox: bool) -> Warm:
+    """The warm process that all other warm processes are forked from, also those of the marking processes, which get its
+    ``address``.
+    """
     return _shared(sandbox, os.getpid(), 0)
 
 
 def connect(sandbox: bool, address: str | None) -> None:
-    """In a marking process: fork that mother instead of starting afresh."""
+    """Called in a marking process: fork warm processes from the fork server at ``address`` instead of starting one."""
     if address is not None:
-        _mothers[sandbox] = address
+        _addresses[sandbox] = address
 
 
 def _address(sandbox: bool) -> str | None:
-    """Where a fork is to be had; None outside the sandbox. Raises Infrastructure."""
-    if sandbox in _mothers or not sandbox:
-        return _mothers.get(sandbox)
+    """The address of the fork server, which is started if needed; None outside the sandbox. Raises Infrastructure."""
+    if sandbox in _addresses or not sandbox:
+        return _addresses.get(sandbox)
     with _starting:
-        mother(sandbox).launch()
-    return mother(sandbox).address
+        fork_server(sandbox).launch()
+    return fork_server(sandbox).address
 
 
 @functools.cache

@@ -1,8 +1,8 @@
 """What the processes of a submission use, read from /proc: processor time, time spent waiting for a processor, memory.
 
-All descendants of the kernel count, also those that moved to sessions of their own: it is the first process of their pid
-namespace, so an orphan becomes its child. Formats: Linux Documentation/filesystems/proc.rst, scheduler/sched-stats.rst and
-accounting/psi.rst.
+All descendants of the kernel count, also those that started a session of their own: the kernel is the first process of their
+pid namespace, so a process whose parent has ended becomes its child. Formats: Linux Documentation/filesystems/proc.rst,
+scheduler/sched-stats.rst and accounting/psi.rst.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-MOST_PROCESSES = 5000  # of one tree are looked at
+MOST_PROCESSES = 5000  # of one submission are measured
 
 
 @dataclass(frozen=True)
 class Usage:
-    """cpu_s: processor time of all processes, ended ones included where they were waited for. waiting_s: seconds in which
-    threads could have run and had no processor, summed over threads. resident: bytes of anonymous memory, where what
-    several processes share counts in each: an upper bound. pids: the processes.
+    """What a tree of processes has used so far.
+
+    cpu_s: processor time of all processes, with ended ones that their parent has waited for. waiting_s: seconds in which
+    threads could have run and had no processor, summed over threads. resident: bytes of anonymous memory; memory that
+    several processes share counts once for each, so this is an upper bound. pids: the processes.
     """
 
     cpu_s: float
@@ -31,7 +33,7 @@ class Usage:
 
 
 def measure(pid: int) -> Usage | None:
-    """The usage of the process and all below it; None where /proc does not tell."""
+    """The usage of the process and all its descendants; None where /proc cannot be read."""
     cpu = waiting = resident = 0
     found, here = [], [pid]
     while here and len(found) < MOST_PROCESSES:
@@ -54,7 +56,7 @@ def measure(pid: int) -> Usage | None:
 
 
 def memory(pids: tuple[int, ...]) -> int:
-    """Bytes that processes take together, what several share counted once (proportional set size)."""
+    """Bytes that the processes take together; memory that several share counts once (proportional set size)."""
     total = 0
     for pid in pids:
         try:
@@ -66,7 +68,7 @@ def memory(pids: tuple[int, ...]) -> int:
 
 
 def stalled_s() -> float:
-    """Seconds in which all work of this machine waited for a disk or for memory, since it started; 0 where it does not tell."""
+    """Seconds since the machine started in which all its work waited for a disk or for memory; 0 where it does not say."""
     total = 0.0
     for kind in ("io", "memory"):
         try:
@@ -77,13 +79,13 @@ def stalled_s() -> float:
     return total
 
 
-def told() -> bool:
-    """Whether this machine tells how long its threads wait for a processor."""
+def waiting_is_known() -> bool:
+    """Whether this machine says how long its threads wait for a processor."""
     return Path("/proc/self/schedstat").exists()
 
 
 def waited_s() -> float:
-    """Seconds for which this thread has waited for a processor that others used; 0 where the machine does not tell."""
+    """Seconds for which this thread has waited for a processor; 0 where the machine does not say."""
     return _waiting(os.getpid(), str(threading.get_native_id())) / 1e9
 
 

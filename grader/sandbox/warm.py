@@ -1,4 +1,4 @@
-"""The warm process as the grader sees it: started once, then a fresh kernel costs a fork."""
+"""The warm process as the grader sees it: it loads the libraries once, and each kernel is a fork of it."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ START_S = 120  # for the warm process to import torch on a slow disk
 
 
 class Warm:
-    """The warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time.
+    """A warm process. Use it as a context manager; ``kernel(...)`` gives fresh kernels, one at a time.
 
-    mother: gives the ``address`` of another one that may be forked instead of starting afresh; used while it answers.
-    listen: whether this one can be such a mother.
+    fork_server: a function that returns the ``address`` of another warm process. This one is then a fork of that one, for
+    as long as that one answers; otherwise it is started and loads the libraries itself.
+    listen: whether this one can itself be a fork server.
     """
 
     def __init__(
-        self, sandbox: bool = True, mother: Callable[[], str | None] | None = None, listen: bool = False
+        self, sandbox: bool = True, fork_server: Callable[[], str | None] | None = None, listen: bool = False
     ) -> None:
-        self.sandbox, self.mother, self.listen = sandbox, mother, listen
+        self.sandbox, self.fork_server, self.listen = sandbox, fork_server, listen
         self.address: str | None = None
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
-        self._room: tempfile.TemporaryDirectory | None = None
-        self._said: IO[bytes] | None = None
+        self._folder: tempfile.TemporaryDirectory | None = None
+        self._printed: IO[bytes] | None = None
         self._ready = False
 
     def __enter__(self) -> Warm:
@@ -50,13 +51,13 @@ class Warm:
         self.close()
 
     def launch(self) -> None:
-        """Begin to start the warm process, if it is not running, and come back at once. Raises Infrastructure."""
+        """Start the warm process, if it is not running, without waiting until it is ready. Raises Infrastructure."""
         if self._alive():
             return
         self.close()
         if self.sandbox:
             groups.sweep()
-        if self.mother is not None and (address := self.mother()) is not None:
+        if self.fork_server is not None and (address := self.fork_server()) is not None:
             self._control = _connected(address)
         if self._control is None:
             self._spawn()
@@ -70,11 +71,11 @@ class Warm:
         try:
             answer = wire.receive(self._control)
         except wire.Closed as error:
-            if self._process is None:  # the mother has ended
-                self.mother = None
+            if self._process is None:  # the fork server has ended
+                self.fork_server = None
                 return self.start()
-            self._said.seek(0)
-            last = (self._said.read().decode("utf-8", "replace").strip().splitlines() or [str(error)])[-1]
+            self._printed.seek(0)
+            last = (self._printed.read().decode("utf-8", "replace").strip().splitlines() or [str(error)])[-1]
             self.close()
             raise Infrastructure(f"the warm process did not start: {last}") from error
         if "failed" in answer:
@@ -83,25 +84,25 @@ class Warm:
         self._ready = True
 
     def _spawn(self) -> None:
-        self._room = tempfile.TemporaryDirectory(prefix="course-marking-")
-        room = Path(self._room.name)
-        listener = self._listener(room / "twins") if self.listen and self.sandbox else None
+        self._folder = tempfile.TemporaryDirectory(prefix="course-marking-")
+        folder = Path(self._folder.name)
+        listener = self._listener(folder / "forks") if self.listen and self.sandbox else None
         self._control, theirs = socket.socketpair()
         passed = [theirs.fileno(), *([listener.fileno()] if listener is not None else [])]
         line, environment = launch.command(passed[0], self.sandbox, *passed[1:])
         if not self.sandbox:
             for name, place in (("course", HERE / "course"), ("inside", launch.INSIDE)):
-                (room / name).symlink_to(place, target_is_directory=True)
-            environment["PYTHONPATH"] = str(room)
-        self._said = tempfile.TemporaryFile()
+                (folder / name).symlink_to(place, target_is_directory=True)
+            environment["PYTHONPATH"] = str(folder)
+        self._printed = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             line,
             env=environment,
             pass_fds=passed,
             cwd="/",
             stdin=subprocess.DEVNULL,
-            stdout=self._said,
-            stderr=self._said,
+            stdout=self._printed,
+            stderr=self._printed,
             start_new_session=True,
         )
         theirs.close()
@@ -109,7 +110,7 @@ class Warm:
             listener.close()
 
     def _listener(self, path: Path) -> socket.socket | None:
-        """Where twins are asked for: a socket in a folder of ours alone; None where the path is too long for one."""
+        """A socket in a private folder, on which other processes ask for forks; None where the path is too long."""
         listener = socket.socket(socket.AF_UNIX)
         try:
             listener.bind(str(path))
@@ -126,7 +127,9 @@ class Warm:
         return self._control is not None and not _closed_by_peer(self._control)
 
     def fate(self, pid: int) -> dict[str, Any]:
-        """How the kernel ``pid``, whose process is gone, ended: ``signal``, ``cpu_s``. Raises Infrastructure."""
+        """How the ended kernel ``pid`` ended: a dictionary with ``signal``, ``cpu_s`` and ``cpu_limit_s``. Raises
+        Infrastructure.
+        """
         try:
             self._control.sendall(json.dumps({"fate": pid}).encode())
             return wire.receive(self._control).get("fate") or {}
@@ -135,28 +138,31 @@ class Warm:
             raise Infrastructure(f"the warm process is gone ({error})") from error
 
     def close(self) -> None:
-        """End the warm process and everything in it."""
+        """End the warm process and all its kernels."""
         if self._control is not None:
             self._control.close()
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-        if self._said is not None:
-            self._said.close()
-        if self._room is not None:
-            self._room.cleanup()
-        self._process = self._control = self._room = self._said = self.address = None
+        if self._printed is not None:
+            self._printed.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._process = self._control = self._folder = self._printed = self.address = None
         self._ready = False
 
     @contextmanager
     def kernel(self, limits: Limits, files: dict[str, bytes] | None = None) -> Iterator[Kernel]:
-        """A fresh kernel whose working folder holds ``files``. Raises Infrastructure if none starts."""
+        """Start a kernel with ``files`` (path -> bytes) in its working folder; it is ended on leaving the block.
+
+        Raises Infrastructure if no kernel starts.
+        """
         self.start()
         ours, theirs = socket.socketpair()
         folder = None if self.sandbox else tempfile.mkdtemp(prefix="course-kernel-")
         grouped = self.sandbox and groups.possible()
         if self.sandbox and not grouped and os.geteuid() == 0:
-            limits = replace(limits, processes=0)  # nothing else would hold root's forks back
+            limits = replace(limits, processes=0)  # RLIMIT_NPROC does not bind root, so the filter forbids processes
         kernel = None
         try:
             ours.setsockopt(socket.SOL_SOCKET, getattr(socket, "SO_PASSCRED", 16), 1)
@@ -181,7 +187,7 @@ class Warm:
 
 
 def _connected(address: str) -> socket.socket | None:
-    """A connection to the mother at ``address``; None if she is gone."""
+    """A connection to the fork server at ``address``; None if it has ended."""
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.connect(address)

@@ -14,13 +14,6 @@ READ_FIRST = (
     "Nothing here says that anybody did anything. The more bits, the rarer in this class is what the two share."
 )
 NOTHING = "No pair has enough in common to be worth a look."
-MORE = """
-.pair{border-top:2px solid var(--line);margin-top:26px}.two{display:grid;grid-template-columns:1fr 1fr;gap:12px}
-.two>*{min-width:0}@media (max-width:640px){.two{grid-template-columns:1fr}}
-pre{background:var(--fill);border-radius:8px;padding:8px 0;overflow-x:auto;font:13px/1.5 Menlo,Consolas,monospace;margin:.3em 0}
-pre span{display:block;padding:0 10px;min-height:1.5em;white-space:pre}
-pre .same{background:color-mix(in srgb,var(--main) 22%,transparent);border-left:3px solid var(--main);padding-left:7px}
-"""
 
 
 def text(found: list[Look], most: int) -> str:
@@ -66,8 +59,8 @@ def page(lesson: str, found: list[Look], works: Mapping[str, Work], most: int) -
     title = f"{html.escape(lesson)}: pairs to look at"
     rest = f"<p>{len(found) - most} more pairs; --top shows more.</p>" if len(found) > most else ""
     return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
-        f'initial-scale=1"><title>{title}</title><style>{CSS}{MORE}</style></head><body><main><h1>{title}</h1>'
+        f'<!doctype html><html lang="en" class="tb-page"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
+        f'initial-scale=1"><title>{title}</title><style>{CSS}</style></head><body><main><h1>{title}</h1>'
         f"<p>{READ_FIRST if found else NOTHING}</p>{pairs}{rest}</main></body></html>\n"
     )
 

@@ -30,8 +30,9 @@ def items() -> list[Item]:
 def write(lab, language: str) -> str:
     """Put the notebook into the served folder and return its name. Its kernel imports no torch."""
     start = (
-        f"from course.i18n import set_language\nfrom course.cards.cards import answer_sheet, checkpoint, practice\n"
-        f"set_language({language!r})\nsheet = answer_sheet({LESSON!r})"
+        f"from course.i18n import set_language\nfrom course.cards.cards import checkpoint, practice\n"
+        f"from course.learning.sheet import open_sheet\n"
+        f"set_language({language!r})\nsheet = open_sheet({LESSON!r}, {[one.id for one in BANK.items(LESSON, checkpoint=True)]!r})"
     )
     calls = [f"{'checkpoint' if '-c-' in one else 'practice'}({one!r}, run=print)" for one in IDS.values()]
     return lab.write(f"cards.{language}.ipynb", start, *calls)

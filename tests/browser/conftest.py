@@ -60,7 +60,9 @@ def assert_open_to_all(page, moment: str, within: str | None = None, colours_alo
         missing("axe-playwright-python", "python -m pip install axe-playwright-python -c constraints.txt")
     if page.evaluate("window.axe === undefined"):
         page.evaluate(AXE_SCRIPT)
-    options = {"resultTypes": ["violations"]} | ({"runOnly": ["color-contrast"]} if colours_alone else {})
+    options = {"resultTypes": ["violations"], "preload": False} | (
+        {"runOnly": ["color-contrast"]} if colours_alone else {}
+    )
     assert page.evaluate(AXE, [within, options]) == [], moment
 
 

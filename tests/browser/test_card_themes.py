@@ -1,10 +1,11 @@
-"""The card's style outside JupyterLab: the marks by which Colab, VS Code and the system tell their theme."""
+"""The style sheets outside JupyterLab: the marks by which Colab, VS Code and the system tell their theme."""
 
 from __future__ import annotations
 
 import pytest
 
-from course.cards.style import DARK, LIGHT, SHEET
+from course.cards.style import SHEET
+from course.look import COLOURS
 
 pytestmark = pytest.mark.browser
 PLACES = [  # html tag, body tag, what the system prefers, whether the card is to be dark
@@ -26,11 +27,6 @@ def page(fresh_page):
     return fresh_page
 
 
-def colours(block: str) -> dict[str, str]:
-    """The colours of a look by name."""
-    return dict(part.strip().split(":") for part in block.replace("\n", "").split(";") if part.strip())
-
-
 def luminance(colour: str) -> float:
     """Relative luminance of #rgb or #rrggbb, WCAG 2."""
     digits = colour.lstrip("#")
@@ -45,23 +41,24 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("look", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_pair_of_colours_can_be_read(look):
-    found = colours(look)
+@pytest.mark.parametrize("dark", [0, 1], ids=["light", "dark"])
+def test_every_pair_of_colours_can_be_read(dark):
+    found = {name: pair[dark] for name, pair in COLOURS.items()}
     texts = [
-        ("--q-fg", "--q-bg --q-fill --q-pick --q-goodbg --q-badbg --q-partbg"),
-        ("--q-soft", "--q-bg --q-fill"),
-        ("--q-main", "--q-bg --q-fill --q-pick"),
-        ("--q-onmain", "--q-main --q-hover"),
-        ("--q-good", "--q-bg --q-goodbg"),
-        ("--q-bad", "--q-bg --q-badbg"),
-        ("--q-part", "--q-partbg"),
-        ("--q-bg", "--q-good --q-bad"),
+        ("fg", "paper page fill wash goodbg badbg partbg betwash"),
+        ("soft", "paper page fill"),
+        ("out", "paper page fill wash"),
+        ("bet", "paper wash betwash"),
+        ("onout", "out hover"),
+        ("good", "paper goodbg"),
+        ("bad", "paper badbg"),
+        ("part", "paper partbg"),
+        ("paper", "good bad"),
     ]
     for text, surfaces in texts:
         for surface in surfaces.split():
             assert contrast(found[text], found[surface]) >= 4.5, (text, surface)
-    assert contrast(found["--q-edge"], found["--q-bg"]) >= 3  # edges of controls
+    assert contrast(found["edge"], found["paper"]) >= 3  # edges of controls
 
 
 def test_the_look_follows_the_place(page):
@@ -70,11 +67,10 @@ def test_the_look_follows_the_place(page):
         page.set_content(f"<!doctype html>{html}<head>{SHEET}</head>{body}<div class='tbq'>text</div></body></html>")
         shown = page.evaluate("""() => { const style = getComputedStyle(document.querySelector('.tbq'));
                                          return [style.backgroundColor, style.color, style.borderRadius]; }""")
-        look = colours(DARK if dark else LIGHT)
         expected = page.evaluate(
             """([bg, fg]) => [bg, fg].map(colour => { const probe = document.createElement('i');
             probe.style.color = colour; document.body.append(probe); return getComputedStyle(probe).color; })""",
-            [look["--q-bg"], look["--q-fg"]],
+            [COLOURS[name][dark] for name in ("paper", "fg")],
         )
         assert shown == [*expected, "14px"], (html, body, system)
 
@@ -86,16 +82,13 @@ def test_the_style_asks_for_no_variable_of_a_host():
 @pytest.mark.parametrize("part", ["deck", "calendar"])
 def test_words_beside_the_cards_can_be_read_where_page_and_system_disagree(page, part):
     """A white page that names no theme and colours tables itself, under a system that prefers dark."""
-    from course.cards import review_deck, review_view
-
     inner = {
         "deck": "<div class='tbq tbq-deck'><p>words</p></div>",
         "calendar": "<div class='tbq tbq-cal'><table><caption>words</caption></table></div>",
     }[part]
-    style = {"deck": review_deck, "calendar": review_view}[part]._CSS
     page.emulate_media(color_scheme="dark")
     page.set_content(
-        f"<!doctype html><html><style>table{{color:black}}</style>{SHEET}{style}<body style='background:#fff'>"
+        f"<!doctype html><html><style>table{{color:black}}</style>{SHEET}<body style='background:#fff'>"
         f"{inner}</body></html>"
     )
     text, ground = page.evaluate("""() => [getComputedStyle(document.querySelector('p, caption')).color,

@@ -35,8 +35,8 @@ def test_answered_with_the_mouse_every_option_explains_itself(bank, open_deck, l
     for one in item.options:
         assert plain(pick(one.why, language)) in said
     assert plain(pick(bank.misconceptions()[wrong.misconception], language)) in said
-    assert "🕳" in page.inner_text("#result") and wrong.id in page.inner_text("#result")
-    assert page.evaluate("document.activeElement.id") == "result"
+    assert "🕳" in page.inner_text(".result h3") and wrong.id in page.inner_text(".result h3")
+    assert page.evaluate("document.activeElement.id") == f"result--{item.id}"
     assert page.evaluate("document.documentElement.lang").startswith(language)
     entry = stored(page)[-1]
     assert (entry["event"], entry["item"], entry["options"], entry["confidence"], entry["verdict"]) == (
@@ -82,12 +82,12 @@ def test_several_numbers_and_orders_by_keyboard(bank, open_deck):
     page.keyboard.press("Enter")
     assert stored(page)[-1]["verdict"] == "correct"
     go_to(page, number.id)
-    page.focus("#number")
+    page.focus("[id^=number--]")
     page.keyboard.type("nine")
     page.keyboard.press("Enter")
     assert "“nine” is not a number" in page.inner_text("#live")
-    assert page.get_attribute("#number", "aria-invalid") == "true"
-    page.fill("#number", f"{number.number.value:.15g}")
+    assert page.get_attribute("[id^=number--]", "aria-invalid") == "true"
+    page.fill("[id^=number--]", f"{number.number.value:.15g}")
     page.keyboard.press("Enter")
     assert stored(page)[-1]["verdict"] == "correct" and stored(page)[-1]["number"] == number.number.value
     go_to(page, order.id)
@@ -95,9 +95,9 @@ def test_several_numbers_and_orders_by_keyboard(bank, open_deck):
     page.locator(".option").first.focus()
     for one in swapped:
         page.keyboard.press(str([option.id for option in order.options].index(one) + 1))
-    page.focus(f"#up-{swapped[1]}")
+    page.focus(f"#up-{swapped[1]}--{order.id}")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == f"up-{swapped[1]}"
+    assert page.evaluate("document.activeElement.id") == f"up-{swapped[1]}--{order.id}"
     page.locator(".levels button").nth(1).focus()
     page.keyboard.press("Enter")
     assert stored(page)[-1]["options"] == list(order.order) and stored(page)[-1]["verdict"] == "correct"
@@ -132,7 +132,7 @@ def test_saved_answers_merge_into_the_log_of_the_notebooks(bank, open_deck, tmp_
     go_to(page, wager.id)
     page.locator(".option").nth(1).click()
     page.locator(".levels button").nth(2).click()
-    assert page.inner_text("#result") == "🎲 Your bet is locked."
+    assert page.inner_text(".result h3") == "🎲 Your bet is locked."
     assert not any(plain(pick(one.why)) in page.inner_text("article") for one in wager.options)
     path = save(page, tmp_path)
     assert command(["merge", str(path)]) == 0 and "2 new" in capsys.readouterr().out
@@ -224,7 +224,7 @@ def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(bank, o
     for kind in ("single", "multiple", "number", "order", "predict"):
         go_to(page, first(bank, kind).id)
         if kind == "number":
-            page.fill("#number", "123456")
+            page.fill("[id^=number--]", "123456")
         else:
             page.locator(".option").first.click()
         if kind == "order":

@@ -32,7 +32,7 @@ def test_one_picture_is_seen_at_each_width_and_in_each_theme(code, page, lab):
     notebook.run_all()
     page.evaluate("window.jupyterapp.shell.collapseLeft()")
     page.wait_for_function("document.querySelectorAll('.tbr').length === 3")
-    for dark, name in ((True, "tbr-dark"), (False, "tbr-light")):
+    for dark, name in ((True, "tb-dark"), (False, "tb-light")):
         notebook.theme(dark)
         for width in (800, 1280):
             page.set_viewport_size({"width": width, "height": 2400})

@@ -70,3 +70,20 @@ def test_back_next_and_undo_by_keyboard(page, lab, learner):
     back.click()
     deck.get_by_text("Card 3 of 3").wait_for()
     notebook.shot("review-deck")
+
+
+def test_a_lost_case_stands_in_the_review_and_opens_there(page, lab):
+    shutil.rmtree(lab.folder / "home", ignore_errors=True)
+    log = AnswerLog(lab.folder / "home" / "answers.jsonl")
+    day = datetime.now(timezone.utc) - timedelta(days=8)
+    log.append("move", "11-typo", options=["give-up"], lesson="11_bug_hunt", at=day)
+    name = lab.write("lost.ipynb", 'from course import *\nlanguage("en")', "review()")
+    notebook = Notebook(page, lab, name).open()
+    notebook.run_all()
+    rows = page.locator(".tbq-live-lost-cases")
+    rows.get_by_text("gave you 0 of 10").wait_for()
+    assert "Nothing to review yet" not in page.locator(".jp-Notebook").inner_text()
+    notebook.shot("review-lost-case")
+    rows.get_by_role("button", name="Play it").focus()
+    page.keyboard.press("Enter")
+    rows.locator(".tbq-live-11-typo").wait_for()

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import zlib
+
 import pytest
 
 import course
-from course.flags import GROUPS
+from course.catalog import LESSONS
+from course.flags import GROUPS, SWITCHES
 from course.i18n import LANGUAGES, set_language
+from course.portfolio.poster import Entry
 from course.verbs import state
 from tests.browser.conftest import assert_open_to_all, shoot
 
 pytestmark = pytest.mark.browser
+SIDE = 1054
+"""A4 within its margins, in px at 96 dpi."""
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +66,7 @@ def test_it_speaks_both_languages_follows_both_themes_and_opens_for_the_printer(
 
 
 def test_a_cheat_sheet_fits_the_two_sides_of_one_sheet_of_paper(chromium, file):
-    side = 1062  # A4 within its margins, in px at 96 dpi
-    context = chromium.new_context(viewport={"width": 718, "height": side}, offline=True)
+    context = chromium.new_context(viewport={"width": 718, "height": SIDE}, offline=True)
     page = context.new_page()
     page.goto(file.as_uri())
     page.emulate_media(media="print")
@@ -71,7 +77,47 @@ def test_a_cheat_sheet_fits_the_two_sides_of_one_sheet_of_paper(chromium, file):
             "one => [one.querySelector('h3 code').textContent, one.getBoundingClientRect().height]))"
         )
         assert len(heights) == len(GROUPS)
-        assert {name for name, height in heights.items() if not 0 < height <= 2 * side} == set()
+        assert {name for name, height in heights.items() if not 0 < height <= 2 * SIDE} == set()
+    context.close()
+
+
+def test_printed_it_has_no_empty_page_and_two_a_lesson_at_most(chromium, file, tmp_path):
+    context = chromium.new_context(offline=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    for language in LANGUAGES:
+        page.evaluate(f"language('{language}'), dispatchEvent(new Event('beforeprint'))")
+        drawn = page_contents(page.pdf(prefer_css_page_size=True))
+        assert 10 < len(drawn) <= 2 * len(LESSONS), language
+        assert min(map(len, drawn)) > 2000, "a page with hardly a word on it"
+    context.close()
+
+
+def page_contents(pdf: bytes) -> list[bytes]:
+    """What is drawn on each page of a PDF that Chromium made."""
+    found = []
+    for place in re.findall(rb"/Type /Page\n.*?/Contents (\d+) 0 R", pdf, re.DOTALL):
+        stream = re.search(rb"\n" + place + rb" 0 obj\n.*?stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)
+        found.append(zlib.decompress(stream[1]))
+    return found
+
+
+def test_the_map_is_one_page_in_type_that_can_be_read(chromium, file):
+    context = chromium.new_context(viewport={"width": 718, "height": SIDE}, offline=True)
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.emulate_media(media="print")
+    for language in LANGUAGES:
+        page.evaluate(f"language('{language}')")
+        section = page.locator(f"#{language}-map")
+        assert section.locator(".wide").is_hidden() and section.bounding_box()["height"] < 0.95 * SIDE
+        names = section.locator(".paper-map li").all_inner_texts()
+        for switch in SWITCHES.values():
+            assert any(Entry(switch, False).name in one for one in names), switch.name
+        points = section.locator(".paper-map code").evaluate_all(
+            "all => Math.min(...all.map(one => parseFloat(getComputedStyle(one).fontSize))) * 72 / 96"
+        )
+        assert points >= 7
     context.close()
 
 

@@ -8,50 +8,33 @@ function escaped(text) {
   return String(text).replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
 }
 
-function cardHtml(item, done) {
-  const place = word("place", { at: at + 1, of: queue.length });
-  const sitting = plan ? ` · ${word("plan", { due: plan.due.length, fresh: plan.fresh.length })}` : "";
-  const kind = item.kind === "predict" ? word("bet") : word("question");
+function own(item, name) {  // ids tell the card too: a page may show several
+  return `${name}--${item.id}`;
+}
+
+function articleHtml(item, done, response, due) {  // due: the row of the timetable, where the page plans
   const code = item.code ? `<pre tabindex="0"><code>${pick(item.code)}</code></pre>` : "";
-  const body = done ? doneHtml(item, done) : askHtml(item);
-  return `<progress max="${queue.length}" value="${at + 1}" aria-hidden="true"></progress>
-    <h2 id="place" tabindex="-1">${place}${sitting}</h2>
-    <article class="${item.kind}">
-      <p class="head"><b>${kind}</b> <span>${word(`task_${item.kind}`)}</span> <span>${item.lesson}</span>
-        <span>${word(item.difficulty)}</span></p>
-      <div id="stem" class="stem">${pick(item.stem)}</div>${code}${body}
-    </article>${barHtml(item, done)}`;
-}
-
-function undoable() {  // the last answer, from its own card and from the one after it
-  const last = queue.indexOf(trail[trail.length - 1]);
-  return last >= 0 && (last === at || last === at - 1);
-}
-
-function barHtml(item, done) {
-  const button = (what, words, more = "") => `<button type="button" data-do="${what}" ${more}>${words}</button>`;
-  const back = button("back", word("back"), at ? "" : "disabled");
-  const retry = done && item.kind !== "predict" ? button("again", word("again")) : "";
-  const taken = undoable() ? button("undo", word("undo")) : "";
-  const next = done ? button("next", word("next"), 'class="go"') : button("next", word("skip_card"));
-  return `<div class="bar moves">${back}${taken}${retry}${next}</div>`;
+  return `<article class="${item.kind}">
+      <p class="head"><b>${word(item.kind === "predict" ? "bet" : "question")}</b> <span>${word(`task_${item.kind}`)}</span>
+        <span>${item.lesson}</span> <span>${word(item.difficulty)}</span></p>
+      <div id="${own(item, "stem")}" class="stem">${pick(item.stem)}</div>${code}${done ? doneHtml(item, done, due) : askHtml(item, response)}
+    </article>`;
 }
 
 // --- before the answer ---
 
-function askHtml(item) {
+function askHtml(item, response) {
   const levels = [1, 2, 3].map((level) =>
     `<button type="button" data-do="submit" data-level="${level}"${level === 2 ? ' class="go"' : ""}>${word(`confidence_${level}`)}</button>`);
-  return `<form novalidate>${inputHtml(item)}<div role="group" aria-labelledby="sure">
-    <p id="sure">${word(item.kind === "predict" ? "sure_bet" : "sure")}</p><div class="bar levels">${levels.join("")}</div></div></form>`;
+  return `<form novalidate>${inputHtml(item, response)}<div role="group" aria-labelledby="${own(item, "sure")}">
+    <p id="${own(item, "sure")}" class="sure">${word(item.kind === "predict" ? "sure_bet" : "sure")}</p><div class="bar levels">${levels.join("")}</div></div></form>`;
 }
 
-function inputHtml(item) {
-  const response = draft(item);
+function inputHtml(item, response) {
   if (item.kind === "number") {
     const unit = pick(item.number.unit);
-    return `<p class="number"><label for="number">${word("your_number", { unit })}</label>
-      <input id="number" type="text" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="live"
+    return `<p class="number"><label for="${own(item, "number")}">${word("your_number", { unit })}</label>
+      <input id="${own(item, "number")}" type="text" autocomplete="off" autocapitalize="off" spellcheck="false"
       placeholder="${escaped(word("for_example"))}" value="${escaped(response.typed)}"></p>`;
   }
   if (item.kind === "order") return orderHtml(item, response);
@@ -59,7 +42,7 @@ function inputHtml(item) {
   const rows = item.options.map((one) => `<label class="option">
     <input type="${type}" name="choice" value="${one.id}"${response.options.includes(one.id) ? " checked" : ""}>
     <b>${one.id}</b><span>${pick(one.text)}</span></label>`);
-  return `<fieldset aria-labelledby="stem"><legend>${word("options")}</legend>${rows.join("")}</fieldset>`;
+  return `<fieldset aria-labelledby="${own(item, "stem")}"><legend>${word("options")}</legend>${rows.join("")}</fieldset>`;
 }
 
 function orderHtml(item, response) {
@@ -67,22 +50,22 @@ function orderHtml(item, response) {
   const line = (id) => {
     const place = response.options.indexOf(id);
     const state = place < 0 ? "" : `<em>${word("used_at", { at: place + 1 })}</em>`;
-    return `<button type="button" class="option" id="line-${id}" data-do="toggle" data-id="${id}"
+    return `<button type="button" class="option" id="${own(item, `line-${id}`)}" data-do="toggle" data-id="${id}"
       aria-pressed="${place >= 0}"><b>${id}</b><span>${text(id)}</span>${state}</button>`;
   };
   const lines = item.groups.map((ids) => ids.length < 2 ? line(ids[0]) : `<div role="group" class="pair"
     aria-label="${word("pair")}"><p aria-hidden="true">${word("pair")}</p>${ids.map(line).join("")}</div>`);
-  const small = (what, sign, id) => `<button type="button" class="small" id="${what}-${id}" data-do="${what}" data-id="${id}"
+  const small = (what, sign, id) => `<button type="button" class="small" id="${own(item, `${what}-${id}`)}" data-do="${what}" data-id="${id}"
     aria-label="${word(what, { id })}">${sign}</button>`;
   const rows = response.options.map((id) => `<li><span>${text(id)}</span>
     <span class="tools">${small("up", "↑", id)}${small("down", "↓", id)}${small("remove", "✕", id)}</span></li>`);
   const chosen = rows.length ? `<ol class="chosen">${rows.join("")}</ol>` : `<p class="calm">${word("order_empty")}</p>`;
-  return `<div role="group" aria-labelledby="stem">${lines.join("")}</div><p class="label">${word("your_order")}</p>${chosen}`;
+  return `<div role="group" aria-labelledby="${own(item, "stem")}">${lines.join("")}</div><p class="label">${word("your_order")}</p>${chosen}`;
 }
 
 // --- after the answer ---
 
-function doneHtml(item, { response, entry, past }) {
+function doneHtml(item, { response, entry, past }, due) {
   if (item.kind === "predict") return betHtml(item, response);
   const found = mark(item, response);
   const tone = TONES[found.state];
@@ -90,8 +73,7 @@ function doneHtml(item, { response, entry, past }) {
   const lines = { number: numberLines, order: orderLines }[item.kind] || choiceLines;
   const next = item.experiment && found.state !== "correct"
     ? `<p class="next">${word("observe", { experiment: item.experiment })}</p>` : "";
-  const due = timetable(answers.entries(), deck.items).find((one) => one.concept === item.concept);
-  return `<section class="result ${tone}"><h3 id="result" tabindex="-1">${/^\p{Emoji_Presentation}/u.test(head) || head.startsWith("🕳") ? "" : `${MARKS[found.state]} `}${head}</h3>${messages.map((one) => `<p>${one}</p>`).join("")}</section>
+  return `<section class="result ${tone}"><h3 id="${own(item, "result")}" tabindex="-1">${/^\p{Emoji_Presentation}/u.test(head) || head.startsWith("🕳") ? "" : `${MARKS[found.state]} `}${head}</h3>${messages.map((one) => `<p>${one}</p>`).join("")}</section>
     <ul class="lines">${lines(item, response, praised).join("")}</ul>${next}
     ${due && entry ? `<p class="calm">${word("comes_back", { date: dateWords(due.due) })}</p>` : ""}`;
 }
@@ -101,8 +83,8 @@ function betHtml(item, response) {
     const mine = response.options.includes(one.id);
     return lineHtml(mine ? "mine" : "", one.id, pick(one.text), mine ? word("mine_bet") : "", "");
   });
-  return `<section class="result calm"><h3 id="result" tabindex="-1">${word("bet_locked")}</h3>
-    <p>${word("settle", { experiment: item.experiment })}</p></section><ul class="lines">${rows.join("")}</ul>`;
+  return `<section class="result calm"><h3 id="${own(item, "result")}" tabindex="-1">${word("bet_locked")}</h3>
+    <p>${word(item.below ? "settled_below" : "settle", { experiment: item.experiment })}</p></section><ul class="lines">${rows.join("")}</ul>`;
 }
 
 function lineHtml(tone, label, text, state, why) {
@@ -149,36 +131,8 @@ function numberLines(item, response, praised) {
   const hit = within(response.number, number.low, number.high);
   if (!hit) {
     const why = trap ? whyHtml(trap.why, trap.belief) : "";
-    lines.push(lineHtml("bad", "✗", escaped(draft(item).typed), word("your_number_was"), why));
+    lines.push(lineHtml("bad", "✗", escaped(response.typed), word("your_number_was"), why));
   }
   lines.push(lineHtml("good", "✓", pick(number.words), word(hit ? "mine_right" : "right"), praised ? "" : whyHtml(number.why)));
   return lines;
-}
-
-// --- the knowledge cards, all of them or those of a lesson ---
-
-function keepHtml() {
-  const cards = deck.cards.filter((card) => !view.lesson || card.lesson === view.lesson);
-  const button = (what) => `<button type="button" data-do="${what}">${word(what === "turn" ? "turn_all" : what)}</button>`;
-  return `<h2 id="place" tabindex="-1">${word("keep_head", { count: cards.length })}</h2>
-    <div class="bar moves">${button("turn")}${button("print")}</div>
-    <div class="tbk" lang="${document.documentElement.lang}">${cards.map((card) => pick(card.html)).join("")}</div>`;
-}
-
-// --- the end of a sitting ---
-
-function endHtml() {
-  const count = given.size;
-  const right = [...given].filter(([id, { response }]) => mark(byId.get(id), response).state === "correct").length;
-  const found = today(answers.entries(), chosenItems(), Date.now());
-  const head = count ? word("done") : view.show === "today" && !queue.length ? word("nothing_due") : word("done");
-  const waiting = found.due.length + found.waiting;
-  const more = waiting ? word("waiting", { count: waiting }) : found.next ? word("next_on", { date: dateWords(found.next) }) : "";
-  const button = (what, words, go) => `<button type="button" data-do="${what}"${go ? ' class="go"' : ""}>${words}</button>`;
-  const round = waiting || found.fresh.length ? button("round", word("next_round"), true) : "";
-  const back = queue.length ? button("back", word("back")) : "";
-  const undone = undoable() ? button("undo", word("undo")) : "";
-  return `<h2 id="place" tabindex="-1">${head}</h2><article>
-    ${count ? `<p>${word("done_count", { answered: count, right })}</p>` : ""}${more ? `<p>${more}</p>` : ""}</article>
-    <div class="bar moves">${back}${undone}${button("all", word("see_all"))}${round}</div>`;
 }

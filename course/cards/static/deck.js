@@ -1,9 +1,6 @@
 "use strict";
-// The page: which card is shown, what the learner does with it, and what stays. Parts of a card: card.js.
+// The page of all cards: which one is shown, in which order, and what stays. A card: live.js and card.js.
 
-const deck = JSON.parse(document.getElementById("data").textContent);
-const byId = new Map(deck.items.map((item) => [item.id, item]));
-const answers = new Answers(deck.version);
 const main = document.getElementById("card");
 const live = document.getElementById("live");
 const VIEW = "torch-backends-course.view";
@@ -11,8 +8,7 @@ const view = { language: deck.language || browsers(), lesson: "", show: "today",
 let queue = [];           // ids of the cards of this sitting
 let at = 0;               // the place in it; queue.length is the end
 let plan = null;          // what today() found, in "today"
-let drafts = new Map();   // id -> response being made
-let given = new Map();    // id -> {response, entry} of this sitting
+let lives = new Map();    // id -> its card at work in this sitting
 let trail = [];         // ids answered in this sitting, for undo
 
 function browsers() {  // the first of the browser's languages that the page speaks
@@ -23,24 +19,16 @@ function browsers() {  // the first of the browser's languages that the page spe
 function rememberedView() {
   try {
     const found = JSON.parse(localStorage.getItem(VIEW)) || {};
-    const fits = deck.languages.includes(found.language) && (!found.lesson || deck.lessons.some((one) => one.id === found.lesson))
+    const fits = (!found.lesson || deck.lessons.some((one) => one.id === found.lesson))
       && ["today", "all", "bets", "keep"].includes(found.show);
-    return fits ? { language: found.language, lesson: found.lesson, show: found.show } : {};
+    return { ...(deck.languages.includes(found.language) && { language: found.language }),
+      ...(fits && { lesson: found.lesson, show: found.show }) };
   } catch { return {}; }
 }
 
 function rememberView() {
   try { localStorage.setItem(VIEW, JSON.stringify(view)); } catch { /* the answers say so already */ }
 }
-
-function word(key, values = {}) {
-  return deck.words[view.language][key].replace(/\{(\w+)\}/g, (all, name) => {
-    const value = values[name];
-    return Array.isArray(value) ? value.join(deck.words[view.language].comma) : value ?? all;
-  });
-}
-
-function pick(text) { return text[view.language]; }
 
 function dateWords(moment) {
   const locale = { en: "en-GB", zh: "zh-CN" }[view.language];
@@ -64,65 +52,36 @@ function sit() {  // start a sitting with the filters as they are
   } else {
     queue = view.show === "keep" ? [] : items.filter((item) => view.show === "all" || item.kind === "predict").map((item) => item.id);
   }
-  at = 0; drafts = new Map(); given = new Map(); trail = [];
+  at = 0; lives = new Map(); trail = [];
   draw();
 }
 
 function current() { return byId.get(queue[at]); }
 
-function draft(item) {
-  if (!drafts.has(item.id)) drafts.set(item.id, { options: [], number: null, typed: "" });
-  return drafts.get(item.id);
+function liveOf(item) {
+  if (!lives.has(item.id)) lives.set(item.id, new Live(item, main, { draw, say, answered: () => answered(item) }));
+  return lives.get(item.id);
 }
 
-function answered(item) {  // {response} of this sitting, or the bet that was placed once and for all
-  if (item.kind !== "predict") return given.get(item.id);
-  const bet = answers.entries().find((one) => one.event === "bet" && one.item === item.id && one.options.length);
-  return bet && { response: { options: bet.options, number: null }, entry: bet };
-}
-
-function submit(confidence) {
-  const item = current(), response = draft(item);
-  if (item.kind === "number") {
-    response.number = parseNumber(response.typed);
-    if (!response.typed.trim()) return refuse("type_first");
-    if (response.number === null) return refuse("no_number", { typed: response.typed.trim() });
-  } else if (!response.options.length) return refuse("choose_first");
-  const fields = { confidence };
-  if (response.options.length) fields.options = response.options;
-  if (response.number !== null) fields.number = response.number;
-  if (item.kind === "predict") {
-    answers.append("bet", item, fields);
-  } else {
-    const { state, points } = mark(item, response);
-    const entry = answers.append("answer", item, { ...fields, verdict: state, points });
-    given.set(item.id, { response, entry, past: pastOf(item, answers.entries()) });
-    trail.push(item.id);
-  }
+function answered(item) {
+  if (item.kind !== "predict") trail.push(item.id);
   say();
   draw();
-  document.getElementById("result").focus();
-}
-
-function refuse(key, values) {
-  say(key, values);
-  const field = document.getElementById("number");
-  if (field) { field.setAttribute("aria-invalid", "true"); field.focus(); }
 }
 
 function undo() {  // take the last answer of this sitting back and open its card
   const id = trail.pop();
   if (!id) return;
-  answers.undo(given.get(id).entry, byId.get(id));
-  given.delete(id);
+  const live = liveOf(byId.get(id));
+  answers.undo(live.given.entry, live.item);
+  live.given = null;
   at = queue.indexOf(id);
   show("undone");
 }
 
 function again() {
   const item = current();
-  given.delete(item.id);
-  drafts.delete(item.id);
+  liveOf(item).open();
   trail = trail.filter((id) => id !== item.id);
   show("fresh_try");
 }
@@ -147,12 +106,13 @@ function draw() {
   for (const one of document.querySelectorAll("[data-w]")) one.textContent = word(one.dataset.w);
   for (const one of document.querySelectorAll("[data-html]")) one.innerHTML = word(one.dataset.html);
   for (const one of document.querySelectorAll("[data-label]")) one.setAttribute("aria-label", word(one.dataset.label));
+  document.querySelector(".languages").hidden = deck.languages.length < 2;
   for (const one of document.querySelectorAll("[data-language]")) {
     one.setAttribute("aria-pressed", String(one.dataset.language === view.language));
   }
   drawFilters();
   drawCount();
-  main.innerHTML = view.show === "keep" ? keepHtml() : at < queue.length ? cardHtml(current(), answered(current())) : endHtml();
+  main.innerHTML = view.show === "keep" ? keepHtml() : at < queue.length ? cardHtml(current()) : endHtml();
   if (answers.notices.length) {
     const { key, values } = answers.notices.shift();
     say(key, values);
@@ -184,12 +144,9 @@ function drawCount() {
 
 main.addEventListener("click", (event) => {
   const button = event.target.closest("button[data-do]");
-  if (!button) return;
-  const { id } = button.dataset;
+  if (!button || at < queue.length && liveOf(current()).press(button.dataset)) return;
   ({
     back: () => go(-1), next: () => go(1), undo, again,
-    submit: () => submit(Number(button.dataset.level)),
-    toggle: () => toggle(id), up: () => move(id, -1), down: () => move(id, 1), remove: () => toggle(id),
     all: () => { view.show = "all"; rememberView(); sit(); show(); },
     turn: () => { for (const one of main.querySelectorAll("details")) one.open = true; },
     print: () => { for (const one of main.querySelectorAll("details")) one.open = true; window.print(); },
@@ -197,48 +154,16 @@ main.addEventListener("click", (event) => {
   })[button.dataset.do]();
 });
 
-main.addEventListener("input", (event) => {
-  const response = draft(current());
-  if (event.target.id === "number") { response.typed = event.target.value; event.target.removeAttribute("aria-invalid"); }
-  if (event.target.name === "choice") response.options = [...main.querySelectorAll("[name=choice]:checked")].map((one) => one.value);
-});
-
+main.addEventListener("input", (event) => liveOf(current()).enter(event.target));
 main.addEventListener("submit", (event) => event.preventDefault());
-
-function toggle(id) {  // a line of an order: take it in, or out
-  const response = draft(current());
-  response.options = response.options.includes(id) ? response.options.filter((one) => one !== id) : [...response.options, id];
-  redraw(`line-${id}`);
-}
-
-function move(id, step) {
-  const { options } = draft(current());
-  const from = options.indexOf(id), to = from + step;
-  if (to >= 0 && to < options.length) [options[from], options[to]] = [options[to], options[from]];
-  redraw(`${step < 0 ? "up" : "down"}-${id}`);
-}
-
-function redraw(focus) {
-  draw();
-  document.getElementById(focus)?.focus();
-}
-
-function choose(place) {  // a number key
-  const item = current(), option = item.options[place];
-  if (!option || answered(item)) return;
-  if (item.kind === "order") return toggle(option.id);
-  const field = main.querySelector(`[name=choice][value="${option.id}"]`);
-  field.focus();
-  field.click();
-}
 
 document.addEventListener("keydown", (event) => {
   const target = event.target;
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (target !== document.body && !main.contains(target) || at >= queue.length) return;
-  const typing = target.id === "number", radio = target.type === "radio", button = target.closest("button, summary");
-  if (/^[1-9]$/.test(event.key) && !typing) choose(Number(event.key) - 1);
-  else if (event.key === "Enter" && !button) { if (answered(current())) go(1); else submit(2); }
+  const typing = target.type === "text", radio = target.type === "radio", live = liveOf(current());
+  if (live.key(event)) { /* the card's */ }
+  else if (event.key === "Enter" && live.done() && !target.closest("button, summary")) go(1);
   else if (event.key === "ArrowLeft" && !typing && !radio && at > 0) go(-1);
   else if (event.key === "ArrowRight" && !typing && !radio) go(1);
   else return;

@@ -13,7 +13,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.words import EMPTY, TOO_NOISY
+from course.experiment.words import EMPTY, TOO_NOISY, ratio_of
 from course.figures.kinds import Bet, Ratio, ratio_rows, times
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
@@ -89,12 +89,10 @@ def say_polite_request(record: Record) -> Text:
             "无法判定：机器太忙，请关掉其他程序再试。",
         )
     return both(
-        f"{en}Inside flags(deterministic=True) the same convolution takes {asked['ratio']:.2f} times as long [{asked['low']:.2f}, "
-        f"{asked['high']:.2f}]; with enabled=True written as well, {named['ratio']:.2f} times [{named['low']:.2f}, "
-        f"{named['high']:.2f}].",
-        f"{zh}在 flags(deterministic=True) 里，同一个卷积的耗时是原来的 {asked['ratio']:.2f} 倍 [{asked['low']:.2f}, "
-        f"{asked['high']:.2f}]；再写上 enabled=True，则是 {named['ratio']:.2f} 倍 [{named['low']:.2f}, "
-        f"{named['high']:.2f}]。",
+        f"{en}Inside flags(deterministic=True) the same convolution takes {ratio_of(asked)} times as long; "
+        f"with enabled=True written as well, {ratio_of(named)} times.",
+        f"{zh}在 flags(deterministic=True) 里，同一个卷积的耗时是原来的 {ratio_of(asked)} 倍；"
+        f"再写上 enabled=True，则是 {ratio_of(named)} 倍。",
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from course.figures.picture import Sheet
+from course.figures.picture import Diagram
 from course.figures.style import colors, faint
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
 from course.i18n import Text, both, pick, t
@@ -24,7 +24,7 @@ PROPERTIES = ("xnnpack.enabled", "supported_engines", "available_dsls")  # queri
 LONG = "_reduced_precision_reduction_split_k"
 
 
-class MapPicture(Sheet):
+class MapPicture(Diagram):
     """What `backends_map` gives back: a picture in a notebook, lines of text elsewhere.
 
     rows: as `course.flags.map_rows()`. alt: the picture in words, in both languages.

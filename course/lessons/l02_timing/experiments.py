@@ -40,13 +40,10 @@ def word_of(stopwatch: str) -> str:
     return t(stopwatch, STOPWATCHES[stopwatch])
 
 
-def _readings(rows: list[dict]) -> dict[str, tuple[float, float, float]]:
-    return {r["stopwatch"]: (r["median_ms"], r["low_ms"], r["high_ms"]) for r in rows}
-
-
 def _listed(rows: list[dict]) -> tuple[str, str]:
-    en = [f"{name} {m:.3g} ms [{lo:.3g}, {hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
-    zh = [f"{STOPWATCHES[name]} {m:.3g} ms [{lo:.3g}, {hi:.3g}]" for name, (m, lo, hi) in _readings(rows).items()]
+    said = {row["stopwatch"]: f"{middle(row['samples_ms'])} ms" for row in rows}
+    en = [f"{name} {time}" for name, time in said.items()]
+    zh = [f"{STOPWATCHES[name]} {time}" for name, time in said.items()]
     return "; ".join(en), "；".join(zh)
 
 
@@ -88,14 +85,14 @@ def headline_where_you_wait(record: Record) -> Text:
         return TOO_NOISY
     if option == "b" and len(toy) >= FEW and median_interval(toy).high < 0.2:
         return both(
-            "On a CPU the call makes you wait; on the toy GPU, the read does.", "CPU 等在调用里，玩具 GPU 等在读取时。"
+            "On a CPU the call makes you wait; on the toy GPU, the read does.", "CPU 是调用时等，玩具 GPU 是读取时等。"
         )
     return {
         "a": both(
             "Here even the CPU call came back early; the read makes you wait.",
-            "这里连 CPU 调用也提前返回，等在读取时。",
+            "这里连 CPU 的调用也提前返回，读取时才等。",
         ),
-        "b": both("On a CPU the call itself makes you wait.", "在 CPU 上，等的是调用本身。"),
+        "b": both("On a CPU the call itself makes you wait.", "在 CPU 上，是调用本身让你等。"),
         "c": both("Here the CPU call and the read share the waiting.", "这里 CPU 的调用和读取各等一部分。"),
     }[option]
 
@@ -261,11 +258,13 @@ def headline_queue_busy(record: Record) -> Text:
     if one is None or two:
         return TOO_NOISY
     if not one:
-        return both("Here even one fence read the kernel alone.", "这次只加一道栅栏，也只读到了 kernel。")
+        return both(
+            "Here one fence was enough: the clock read the kernel alone.", "这次一道栅栏就够了，只测到 kernel。"
+        )
     if two is None:
-        return both("One fence times the old work too.", "只加一道栅栏，会把旧任务也算进去。")
+        return both("With one fence the clock counts old work too.", "只加一道栅栏，会把旧任务也算进去。")
     return both(
-        "One fence times the old work too; two fences time the kernel alone.",
+        "With one fence the clock counts old work too; with two, the kernel alone.",
         "一道栅栏会算进旧任务，两道才只算 kernel。",
     )
 

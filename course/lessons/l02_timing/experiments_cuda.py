@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 
@@ -105,9 +105,8 @@ def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
     seconds=8,
     title=both("What do the five stopwatches read on a real GPU?", "在真正的 GPU 上，这五种秒表读数如何？"),
 )
-def stopwatches_cuda(budget: Budget, sizes: tuple[int, ...] = (512, 4096)) -> list[dict]:
+def stopwatches_cuda(budget: Budget, sizes: tuple[int, ...] = (512, 4096)) -> Iterator[dict]:
     """Read the stopwatches in turn at two sizes; the queue is empty before each reading."""
-    rows = []
     for size in sizes:
         readings: dict[str, list[float]] = {}
         stopwatches = _cuda_stopwatches(torch.randn(size, size, device="cuda"))
@@ -117,8 +116,7 @@ def stopwatches_cuda(budget: Budget, sizes: tuple[int, ...] = (512, 4096)) -> li
                 reading = stopwatch()
                 if repeat >= 3:
                     readings.setdefault(name, []).append(reading)
-        rows += [{"size": size, "stopwatch": name, **_summary(samples)} for name, samples in readings.items()]
-    return rows
+        yield from [{"size": size, "stopwatch": name, **_summary(samples)} for name, samples in readings.items()]
 
 
 # --- 02-first-call-cuda -------------------------------------------------------------------------------------
@@ -202,10 +200,8 @@ def draw_first_call_cuda(record: Record, bets: dict) -> Sheet:
     seconds=45,
     title=both("What does the first call on a GPU pay for?", "GPU 上的第一次调用在为什么付费？"),
 )
-def first_call_cuda(budget: Budget, processes: int = 3, calls: int = 6) -> list[dict]:
+def first_call_cuda(budget: Budget, processes: int = 3, calls: int = 6) -> Iterator[dict]:
     """Fenced first calls in new processes: the context, then a product, a convolution and a second shape."""
-    rows = []
     for process in budget.loop(range(processes), desc=NEW_PROCESSES):
         found = rows_of(PROBES, "first_calls", calls, timeout_s=180)
-        rows += [{"process": process, **row} for row in found]
-    return rows
+        yield from [{"process": process, **row} for row in found]

@@ -10,12 +10,12 @@ import math
 import random
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle
+from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle, spread
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, times
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
@@ -41,7 +41,7 @@ def _small_products(x: torch.Tensor, times: int) -> Callable[[], None]:
     return work
 
 
-def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -> list[dict]:
+def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -> Iterator[dict]:
     """Three procedures judge 20 against ``candidate_times`` small products, again and again."""
     from course.timing import compare
 
@@ -49,27 +49,21 @@ def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -
     x = torch.randn(48, 48)
     baseline, candidate = _small_products(x, 20), _small_products(x, candidate_times)
     summaries = {"means, each alone": statistics.fmean, "best of, each alone": min}
-    rows = []
     for trial in budget.loop(range(trials), desc=both("trials", "试验")):
         a, b = ([clock_ms(run) for _ in range(30)] for run in (baseline, candidate))
         for method, summary in summaries.items():
             ratio = summary(b) / summary(a)
             said = "same" if abs(ratio - 1) <= WINNER else ("slower" if ratio > 1 else "faster")
-            rows.append(
-                {"trial": trial, "method": method, "ratio": ratio, "said": said, "planted": planted, "threads": 1}
-            )
+            yield {"trial": trial, "method": method, "ratio": ratio, "said": said, "planted": planted, "threads": 1}
         paired = compare({"a": baseline, "b": candidate}, baseline="a", max_time=0.4, gate=WINNER)
-        rows.append(
-            {
-                "trial": trial,
-                "method": "paired",
-                "ratio": paired.ratio,
-                "said": paired.verdict,
-                "planted": planted,
-                "threads": 1,
-            }
-        )
-    return rows
+        yield {
+            "trial": trial,
+            "method": "paired",
+            "ratio": paired.ratio,
+            "said": paired.verdict,
+            "planted": planted,
+            "threads": 1,
+        }
 
 
 # --- 02-first-call ------------------------------------------------------------------------------------------
@@ -202,7 +196,10 @@ def headline_interruptions(record: Record) -> Text:
     if moved["mean"] and moved["median"]:
         return both("Here one pause in twenty calls moves even the median.", "这次二十次里停顿一次，连中位数也偏了。")
     if stays["mean"] and stays["median"]:
-        return both("Here one pause in twenty calls moves no summary.", "这次二十次里停顿一次，哪种汇总都没动。")
+        return both(
+            "Here one pause in twenty calls moves neither mean nor median.",
+            "这次二十次里停顿一次，平均值和中位数都没动。",
+        )
     return TOO_NOISY
 
 
@@ -212,8 +209,7 @@ def say_interruptions(record: Record) -> Text:
     moved = {}
     for name, (_, summary) in SUMMARIES.items():
         percents = _moved(record, summary)
-        interval = median_interval(percents)
-        moved[name] = f"{statistics.median(percents):+.1f} % [{interval.low:+.1f}, {interval.high:+.1f}]"
+        moved[name] = spread(percents, "{:+.1f} %".format)
     quiet = [r["quiet_ms"] for r in record.rows]
     own = 100 * (statistics.fmean(quiet) / statistics.median(quiet) - 1)
     en = ", ".join(f"the {name} by {percent}" for name, percent in moved.items())
@@ -334,7 +330,7 @@ def settle_same_code_twice(record: Record) -> dict[str, str | None]:
     seconds=20,
     title=both("The same code against itself: who announces a winner?", "同一段代码和自己比赛：哪种方法会宣布“赢家”？"),
 )
-def same_code_twice(budget: Budget) -> list[dict]:
+def same_code_twice(budget: Budget) -> Iterator[dict]:
     """Twenty races of one function against its twin: every winner is a false alarm."""
     return _trials(budget, trials=20, candidate_times=20, planted=1.0)
 
@@ -368,11 +364,11 @@ def headline_planted_difference(record: Record) -> Text:
     if paired > means:
         return both(
             "Pairing found the true difference more often than comparing means.",
-            "找准真实差异，配对比“比平均值”次数更多。",
+            "配对找准真实差异的次数，比“只比平均值”多。",
         )
     return both(
         "Here pairing found the true difference no more often than comparing means.",
-        "这次找准真实差异，配对并不比“比平均值”多。",
+        "这次配对找准的次数，不比“只比平均值”多。",
     )
 
 
@@ -420,7 +416,7 @@ def draw_planted_difference(record: Record, bets: dict) -> Sheet:
     seconds=12,
     title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
 )
-def planted_difference(budget: Budget) -> list[dict]:
+def planted_difference(budget: Budget) -> Iterator[dict]:
     """Twelve races of 20 small products against 21."""
     return _trials(budget, trials=12, candidate_times=21, planted=PLANTED)
 
@@ -435,7 +431,7 @@ def headline_timer_threads(record: Record) -> Text:
     if option == "a":
         said = times(statistics.median(ratios))
         return both(
-            f"Timer uses one thread by default: here it reads {said} times as long.",
+            f"Timer times one thread by default: here that takes {said} times as long.",
             f"Timer 默认单线程，这里的读数是全部线程的 {said} 倍。",
         )
     if option == "c":

@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from course.i18n import t
+
 Span = tuple[float, float]
 """When a piece of work began and ended, in seconds of `perf_counter`."""
 
@@ -65,7 +67,12 @@ class ToyDevice:
     def launch(self, milliseconds: float) -> Result:
         """Queue a kernel of that many milliseconds and return at once. Raises ValueError below 0."""
         if milliseconds < 0:
-            raise ValueError(f"a kernel cannot take {milliseconds} ms: give 0 or more milliseconds")
+            raise ValueError(
+                t(
+                    f"a kernel cannot take {milliseconds} ms: give 0 or more milliseconds",
+                    f"kernel 的时长不能是 {milliseconds} ms：请给 0 或更大的毫秒数",
+                )
+            )
         return Result(self._put(milliseconds))
 
     def event(self) -> Event:

@@ -5,6 +5,8 @@ Counts are MACs (one multiply feeding one accumulate) unless a name says FLOPs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import nn
 
@@ -340,16 +342,12 @@ def settle_length(record: Record) -> dict[str, str | None]:
         "A longer text: how much more work is one GPT-2 block?", "文本变长，一个 GPT-2 block 的工作量增加多少？"
     ),
 )
-def length(budget: Budget) -> list[dict]:
+def length(budget: Budget) -> Iterator[dict]:
     """MACs of a block of width 768 by length, the linear layers and the attention apart; nothing is timed."""
     from course.models import gpt_block
 
     block = gpt_block()
     linear = sum(layer.weight.numel() for layer in block.modules() if isinstance(layer, nn.Linear))
-    rows = []
     for tokens in budget.loop(LENGTHS, desc=both("lengths", "长度")):
         macs = count(block, torch.empty(1, tokens, 768)).macs
-        rows.append(
-            {"tokens": tokens, "macs": macs, "linear_macs": linear * tokens, "attention_macs": macs - linear * tokens}
-        )
-    return rows
+        yield {"tokens": tokens, "macs": macs, "linear_macs": linear * tokens, "attention_macs": macs - linear * tokens}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
 from course import flags
@@ -27,15 +29,15 @@ def headline_peaks_cuda(record: Record) -> Text:
     if "float32" not in peaks or len(peaks) < 2:
         return TOO_NOISY
     if max(peaks.values()) < 1.2 * min(peaks.values()):
-        return both("On this GPU, all number formats have the same roof.", "这块 GPU 上，各种数值格式的屋顶一样高。")
+        return both("On this GPU, all number formats are equally fast.", "这块 GPU 上，各种数值格式一样快。")
     grown = max(peaks.values()) / peaks["float32"]
     if grown < 1.2:
         return both(
-            "On this GPU, no format has a higher roof than float32.", "这块 GPU 上，没有哪种格式的屋顶高过 float32。"
+            "On this GPU, no number format computes faster than float32.", "这块 GPU 上，没有哪种格式比 float32 更快。"
         )
     return both(
-        f"Another number format makes the GPU's roof {times(grown)} times as high.",
-        f"换一种数值格式，GPU 的屋顶能高到 {times(grown)} 倍。",
+        f"Another number format lets this GPU compute {times(grown)} times as fast.",
+        f"换一种数值格式，GPU 能快到 {times(grown)} 倍。",
     )
 
 
@@ -85,18 +87,14 @@ def draw_peaks_cuda(record: Record, bets: dict) -> Sheet:
         "在 GPU 上：每种数值格式的屋顶有多高，拐点在哪儿？",
     ),
 )
-def peaks_cuda(budget: Budget) -> list[dict]:
+def peaks_cuda(budget: Budget) -> Iterator[dict]:
     """Measured peaks of products in four formats and of the memory, and the ridge they make."""
     from course.roofline import peaks
 
-    rows = []
     for place, name in enumerate(budget.loop(FORMATS, desc=both("number formats", "数值格式"))):
         dtype = getattr(torch, "float32" if name == "TF32" else name)
         with flags.using({"cuda.matmul.allow_tf32": name == "TF32"}):
             found = peaks(
                 "cuda", dtype=dtype, max_time=max(0.2, min(6.0, budget.share(len(FORMATS) - place))), refresh=True
             )
-        rows.append(
-            {"format": name, "flops_per_s": found.flops_per_s, "bytes_per_s": found.bytes_per_s, "ridge": found.ridge}
-        )
-    return rows
+        yield {"format": name, "flops_per_s": found.flops_per_s, "bytes_per_s": found.bytes_per_s, "ridge": found.ridge}

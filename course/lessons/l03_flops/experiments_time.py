@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -16,15 +16,16 @@ from torch import nn
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.plots import bet_box
-from course.experiment.words import NOTHING, TOO_NOISY, doubtful, word
+from course.experiment.words import NOTHING, TOO_NOISY, doubtful, ratio_of, word
 from course.figures.curves import trend
 from course.figures.kinds import Bar, Bet, bars, time_words, times
 from course.figures.sheet import Sheet
 from course.flops import count
 from course.i18n import Text, both, t
 from course.lessons.l03_flops.experiments import LESSON
-from course.lessons.l03_flops.heap import ANEW, AS_IT_COMES, keep_memory
+from course.lessons.l03_flops.heap import ANEW, AS_IT_COMES, reuse_memory
 from course.records import Record
+from course.timing.render import bracketed
 
 
 def _share(row: dict) -> str:
@@ -71,7 +72,7 @@ def _against_dense(channels: int, size: int, groups: tuple[int, ...], seconds: f
     """Time and MACs of grouped convolutions as shares of the dense one, on one thread, without page faults."""
     from course.timing import compare
 
-    keep_memory()
+    reuse_memory()
     made = {str(g): _convolution(channels, size, g) for g in (1, *groups)}
     for run, _ in made.values():
         for _ in range(3):
@@ -151,7 +152,7 @@ def say_depthwise(record: Record) -> Text:
     doubt = doubtful(settle_depthwise(record))
     en, zh = [], []
     for row in record.rows:
-        time = f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]"
+        time = ratio_of(row, ".3f")
         en.append(f"{_share(row)} of the MACs take {time} of the time")
         zh.append(f"MACs 为 {_share(row)}，耗时为 {time}")
     faults = max(row.get("page_faults", 0) for row in record.rows)
@@ -191,13 +192,11 @@ def settle_depthwise(record: Record) -> dict[str, str | None]:
         "逐通道卷积对普通卷积：耗时会和 MACs 一样缩小吗？",
     ),
 )
-def depthwise(budget: Budget) -> list[dict]:
+def depthwise(budget: Budget) -> Iterator[dict]:
     """Three shapes; in each a depthwise 3x3 convolution takes turns with the dense one, in memory that is kept."""
     torch.set_num_threads(1)  # restored afterwards
-    rows = []
     for place, (channels, size) in enumerate(budget.loop(SHAPES, desc=both("shapes", "形状"))):
-        rows += _against_dense(channels, size, (channels,), budget.share(len(SHAPES) - place))
-    return rows
+        yield from _against_dense(channels, size, (channels,), budget.share(len(SHAPES) - place))
 
 
 # --- 03-page-faults -----------------------------------------------------------------------------------------
@@ -222,7 +221,7 @@ def headline_page_faults(record: Record) -> Text:
     if fresh["low_ms"] > kept["high_ms"]:
         if fresh["low_ms"] > 2 * kept["high_ms"]:
             return both(
-                "Most of the depthwise time is fresh memory, not arithmetic.", "逐通道卷积的耗时，大半花在新内存上。"
+                "The depthwise layer spends most of its time on fresh memory.", "逐通道卷积的耗时，大半花在新内存上。"
             )
         return both("Fresh memory adds time to every depthwise call.", "每次都用新内存，逐通道卷积就更慢。")
     if kept["low_ms"] > fresh["high_ms"]:
@@ -243,7 +242,7 @@ def say_page_faults(record: Record) -> Text:
         parts = {}
         for memory in MEMORY:
             row = found[layer, memory]
-            time = f"{row['call_ms']:.3g} ms [{row['low_ms']:.3g}, {row['high_ms']:.3g}]"
+            time = bracketed(f"{row['call_ms']:.3g} ms", f"{row['low_ms']:.3g}", f"{row['high_ms']:.3g}")
             known = row["page_faults"] is not None
             count_ = f"{row['page_faults']:,.0f}" if known else "?"
             parts[memory] = both(f"{time} with {count_} page faults a call", f"{time}，每次调用 {count_} 次缺页")
@@ -281,11 +280,12 @@ def draw_page_faults(record: Record, bets: dict) -> Sheet:
         "同一层跑两遍：一遍每次都用新内存，一遍把内存留着",
     ),
 )
-def page_faults(budget: Budget) -> list[dict]:
+def page_faults(budget: Budget) -> Iterator[dict]:
     """A dense and a depthwise layer of 32 channels at 112x112, in a process whose memory comes anew in every call, and in one
     that keeps it."""
     heap = "course.lessons.l03_flops.heap"
-    return [row for memory, rule in MEMORY.items() for row in rows_of(heap, "timed", memory, variables=rule)]
+    for memory, rule in budget.loop(list(MEMORY.items()), desc=both("new processes", "新进程"), least=len(MEMORY)):
+        yield from rows_of(heap, "timed", memory, variables=rule)
 
 
 # --- 03-groups ----------------------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ def draw_group_sweep(record: Record, bets: dict) -> Sheet:
 def say_group_sweep(record: Record) -> Text:
     if not record.rows:
         return NOTHING
-    times = [(row, f"{row['ratio']:.3f} [{row['low']:.3f}, {row['high']:.3f}]") for row in record.rows]
+    times = [(row, ratio_of(row, ".3f")) for row in record.rows]
     en = "; ".join(f"{_share(row)} of the MACs, {time}" for row, time in times)
     zh = "；".join(f"MACs 为 {_share(row)}，{time}" for row, time in times)
     lost = [str(row["groups"]) for row in record.rows if row["low"] > 1]
@@ -420,7 +420,7 @@ def say_roof(record: Record) -> Text:
     )
     last = both("", "")
     if batch is not None:
-        time = f"{batch['ratio']:.2f} [{batch['low']:.2f}, {batch['high']:.2f}]"
+        time = ratio_of(batch)
         last = both(
             f" A linear layer with 64 rows does {batch['work_ratio']:.0f} times the work of one row in {time} times the time.",
             f"同一个线性层，64 行的工作量是 1 行的 {batch['work_ratio']:.0f} 倍，耗时是 {time} 倍。",
@@ -515,7 +515,7 @@ def settle_roof(record: Record) -> dict[str, str | None]:
     return {"03-bet-roof": option}
 
 
-def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
+def _placed(roof: object, seconds: float, budget: Budget) -> Iterator[dict]:
     """A product, two convolutions, two linear layers and a ReLU, each timed alone with its data out of the cache."""
     from course.roofline import place
 
@@ -528,12 +528,10 @@ def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
         "dense conv": (nn.Conv2d(128, 128, 3, padding=1, bias=False), torch.randn(1, 128, 56, 56)),
         "ReLU": (nn.ReLU(), torch.randn(4, 128, 112, 112)),
     }
-    rows = []
     for name in budget.loop(operations, desc=both("operations", "算子")):
         layer, x = operations[name]
         whole = place(layer, x, peaks=roof, max_time=seconds / len(operations), cache="cold").whole
-        rows.append({"part": "operation", "operation": name, **whole.row()})
-    return rows
+        yield {"part": "operation", "operation": name, **whole.row()}
 
 
 @experiment(
@@ -544,14 +542,14 @@ def _placed(roof: object, seconds: float, budget: Budget) -> list[dict]:
     seconds=18,
     title=both("The roof of this very machine: who is kept waiting by the memory?", "这台机器自己的屋顶：谁在等内存？"),
 )
-def roof(budget: Budget) -> list[dict]:
+def roof(budget: Budget) -> Iterator[dict]:
     """Measured peaks, one linear layer with two batches taking turns, and six operations under the peaks."""
     from course.roofline import peaks
     from course.timing import compare
 
     torch.set_num_threads(1)  # restored afterwards
     found = peaks("cpu", max_time=min(3.0, 0.25 * budget.seconds), refresh=True)
-    rows = [{"part": "peak", **found.rows()[0], "busy": int(bool(found.notes))}]
+    yield {"part": "peak", **found.rows()[0], "busy": int(bool(found.notes))}
     layer = nn.Linear(WIDTH, WIDTH, bias=False).requires_grad_(False)
     small, large = (torch.randn(batch, WIDTH) for batch in BATCHES)
     race = compare(
@@ -560,15 +558,13 @@ def roof(budget: Budget) -> list[dict]:
         max_time=max(0.25 * budget.seconds, 0.2),
         clock=ThreadClock(),
     )
-    rows.append(
-        {
-            "part": "batch",
-            "work_ratio": BATCHES[1] / BATCHES[0],
-            "ratio": race.ratio,
-            "low": race.low,
-            "high": race.high,
-            "verdict": race.verdict,
-            "threads": 1,
-        }
-    )
-    return rows + _placed(found, 0.4 * budget.seconds, budget)
+    yield {
+        "part": "batch",
+        "work_ratio": BATCHES[1] / BATCHES[0],
+        "ratio": race.ratio,
+        "low": race.low,
+        "high": race.high,
+        "verdict": race.verdict,
+        "threads": 1,
+    }
+    yield from _placed(found, 0.4 * budget.seconds, budget)

@@ -2,7 +2,7 @@
 
 glibc gives a freed block of some hundred kB or more back to the system, and the next call pays for its pages anew. A
 freed block of up to 32 MiB raises both of its thresholds (mallopt(3), M_MMAP_THRESHOLD and M_TRIM_THRESHOLD): from then on
-it keeps smaller blocks. Other allocators have rules of their own; there `keep_memory` changes nothing.
+it keeps smaller blocks. Other allocators have rules of their own; there `reuse_memory` changes nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ANEW = {**AS_IT_COMES, "MALLOC_MMAP_THRESHOLD_": str(128 * 2**10)}
 Left alone, a process drifts from it to keeping, or half of it, as its heap happens to lie."""
 
 
-def keep_memory() -> None:
+def reuse_memory() -> None:
     """From now on results of this process up to 30 MiB come from memory it has had before, as far as glibc goes."""
     block = torch.empty(MIB * 2**20, dtype=torch.uint8)
     del block
@@ -41,7 +41,7 @@ def timed(memory: str) -> list[dict]:
     torch.set_num_threads(1)
     image = torch.randn(1, 32, 112, 112)
     if memory == "kept":
-        keep_memory()
+        reuse_memory()
     rows = []
     for name, groups in (("dense", 1), ("depthwise", 32)):
         layer = nn.Conv2d(32, 32, 3, padding=1, groups=groups, bias=False).requires_grad_(False)

@@ -5,7 +5,7 @@ oneDNN's switch is a stand-in for cuDNN's, with the same anatomy: a fast library
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 
@@ -92,27 +92,23 @@ def worst(record: Record, key: str) -> float:
     return max(row[key] for row in record.rows)
 
 
-def _races(budget: Budget, names: tuple[str, ...], switch: str, device: str = "cpu") -> list[dict]:
+def _races(budget: Budget, names: tuple[str, ...], switch: str, device: str = "cpu") -> Iterator[dict]:
     """One row an operation: time with the switch off over time with it on, and whether the bits agree."""
-    rows = []
     for place, name in enumerate(budget.loop(names, desc=OPERATIONS)):
         call = probes.OPERATIONS[name](device)
         on, off = probes.on_and_off(call, switch)
         race = probes.switch_race(call, switch, max_time=max(0.2, budget.share(len(names) - place)), device=device)
-        rows.append(
-            {
-                "operation": name,
-                "ratio": race.ratio,
-                "low": race.low,
-                "high": race.high,
-                "verdict": verdict(race.low, race.high),
-                "on_ms": race.medians_ms["on"],
-                "off_ms": race.medians_ms["off"],
-                "rounds": race.rounds,
-                "same_bits": int(torch.equal(on, off)),
-            }
-        )
-    return rows
+        yield {
+            "operation": name,
+            "ratio": race.ratio,
+            "low": race.low,
+            "high": race.high,
+            "verdict": verdict(race.low, race.high),
+            "on_ms": race.medians_ms["on"],
+            "off_ms": race.medians_ms["off"],
+            "rounds": race.rounds,
+            "same_bits": int(torch.equal(on, off)),
+        }
 
 
 # --- 04-cpu-enabled -----------------------------------------------------------------------------------------
@@ -217,7 +213,7 @@ def say_cpu_enabled(record: Record) -> Text:
         "On the CPU: does anything change when cudnn.enabled goes off?", "在 CPU 上：关掉 cudnn.enabled，有什么变化吗？"
     ),
 )
-def cpu_enabled(budget: Budget) -> list[dict]:
+def cpu_enabled(budget: Budget) -> Iterator[dict]:
     """Three layers on the CPU, cudnn.enabled on and off: time and bits. One thread."""
     return _races(budget, ON_CPU, CUDNN)
 
@@ -276,7 +272,7 @@ def say_onednn_ops(record: Record) -> Text:
     seconds=11,
     title=both("The stand-in: which operations get slower without oneDNN?", "替身实验：没有 oneDNN，哪些算子会变慢？"),
 )
-def onednn_ops(budget: Budget) -> list[dict]:
+def onednn_ops(budget: Budget) -> Iterator[dict]:
     """Six layers on the CPU, mkldnn.enabled on and off: time and bits. One thread."""
     return _races(budget, WITHOUT_ONEDNN, ONEDNN)
 
@@ -370,10 +366,8 @@ def draw_bits(record: Record, bets: dict) -> Sheet:
     seconds=6,
     title=both("oneDNN on or off: whose results are nearer to float64?", "oneDNN 开或关：谁的结果更接近 float64？"),
 )
-def bits(budget: Budget) -> list[dict]:
+def bits(budget: Budget) -> Iterator[dict]:
     """Twelve convolutions with new weights and inputs, on and off, each compared with float64."""
-    rows = []
     for number in budget.loop(range(12), desc=both("inputs", "输入")):
         layer = torch.nn.Conv2d(32, 32, 3, padding=1).eval()
-        rows.append({"input": number, **probes.against_float64(layer, torch.randn(2, 32, 24, 24), ONEDNN)})
-    return rows
+        yield {"input": number, **probes.against_float64(layer, torch.randn(2, 32, 24, 24), ONEDNN)}

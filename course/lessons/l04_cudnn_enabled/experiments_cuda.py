@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.kernels import apart
+from course.experiment.kernels import differing_parts
 from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.figures.kinds import Bar, Bet, bars, times
 from course.figures.sheet import Sheet
@@ -123,16 +124,15 @@ def settle_ops_cuda(record: Record) -> dict[str, str | None]:
     seconds=60,
     title=both("On a GPU: which operations change when cuDNN goes off?", "在 GPU 上：关掉 cuDNN，哪些算子会变？"),
 )
-def ops_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> list[dict]:
+def ops_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> Iterator[dict]:
     """Ten operations, cudnn.enabled on and off, float32 on both sides; three of them with cuDNN's TF32 as well."""
     half = Budget(budget.left() * len(WITHOUT_CUDNN) / (len(WITHOUT_CUDNN) + len(IN_TF32)))
-    rows = []
     with probes.sized(larger):
         for allowed, names, own in ((0, WITHOUT_CUDNN, half), (1, IN_TF32, budget)):
             with flags.using({TF32: bool(allowed)}):
-                rows += [{"tf32_allowed": allowed, **row} for row in _races(own, names, CUDNN, probes.gpu())]
+                for row in _races(own, names, CUDNN, probes.gpu()):
+                    yield {"tf32_allowed": allowed, **row}
     budget.complete = budget.complete and half.complete
-    return rows
 
 
 # --- 04-kernels-cuda ----------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def say_kernels_cuda(record: Record) -> Text:
 def draw_kernels_cuda(record: Record, bets: dict) -> Table:
     lines, marks = [["", t("cuDNN on", "cuDNN 开"), t("cuDNN off", "cuDNN 关")]], {}
     for y, (name, pair) in enumerate(_longest(record).items()):
-        short = apart((pair[1], pair[0]), 34)
+        short = differing_parts((pair[1], pair[0]), 34)
         lines.append([word(called(name)), short[pair[1]], short[pair[0]]])
         marks |= {(y, 2): "told"} if pair[0] != pair[1] else {}
     return Table(lines, marks)
@@ -195,20 +195,18 @@ def draw_kernels_cuda(record: Record, bets: dict) -> Table:
         "On a GPU: which kernels run with cuDNN and without?", "在 GPU 上：有 cuDNN 和没有 cuDNN，跑的是哪些 kernel？"
     ),
 )
-def kernels_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> list[dict]:
+def kernels_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> Iterator[dict]:
     """The longest kernels of the same operations, cudnn.enabled on and off, by the profiler."""
-    rows = []
     for name in budget.loop(WITHOUT_CUDNN, desc=OPERATIONS):
         with probes.sized(larger):
             call = probes.OPERATIONS[name](probes.gpu())
         for setting in (True, False):
             with flags.using({CUDNN: setting}):
                 found = probes.longest_kernels(call)
-            rows += [
+            yield from [
                 {"operation": name, "cudnn": int(setting), "place": place, "kernel": kernel}
                 for place, kernel in enumerate(found, start=1)
             ]
-    return rows
 
 
 # --- 04-bits-cuda -------------------------------------------------------------------------------------------
@@ -236,10 +234,10 @@ def headline_bits_cuda(record: Record) -> Text:
     if with_tf32 is None or without is None:
         return TOO_NOISY
     if without:
-        return both("Even without TF32, cuDNN is less exact here.", "就算不用 TF32，这里 cuDNN 也更不准。")
+        return both("Even without TF32, cuDNN is less exact here.", "就算不用 TF32，这里 cuDNN 的误差也更大。")
     if with_tf32:
         return both("TF32 costs exactness, cuDNN itself does not.", "掉精度的是 TF32，不是 cuDNN 本身。")
-    return both("Here cuDNN is no less exact, with TF32 or without.", "在这里，用不用 TF32，cuDNN 都没有更不准。")
+    return both("Here cuDNN is no less exact, with TF32 or without.", "在这里，用不用 TF32，cuDNN 的误差都没变大。")
 
 
 def say_bits_cuda(record: Record) -> Text:
@@ -292,21 +290,19 @@ def draw_bits_cuda(record: Record, bets: dict) -> Table:
         "在 GPU 上：有 cuDNN 和没有 cuDNN，结果离 float64 有多近？",
     ),
 )
-def bits_cuda(budget: Budget) -> list[dict]:
+def bits_cuda(budget: Budget) -> Iterator[dict]:
     """A convolution and an LSTM, ten times each, with cuDNN's TF32 as it comes and switched off."""
     makers = {
         "Conv2d": lambda: (torch.nn.Conv2d(32, 32, 3, padding=1), torch.randn(4, 32, 32, 32)),
         "LSTM": lambda: (torch.nn.LSTM(64, 64), torch.randn(16, 8, 64)),
     }
     cases = [(name, tf32, number) for number in range(10) for name in makers for tf32 in (True, False)]
-    rows = []
     for name, tf32, number in budget.loop(cases, desc=OPERATIONS, least=len(makers) * 2):
         with flags.using({TF32: tf32}):
             layer, x = makers[name]()
             layer, x = layer.to(probes.gpu()).eval(), x.to(probes.gpu())
             found = probes.against_float64(layer, x, CUDNN)
-            rows.append({"operation": name, "tf32_allowed": int(tf32), "input": number, **found})
-    return rows
+            yield {"operation": name, "tf32_allowed": int(tf32), "input": number, **found}
 
 
 # --- 04-memory-cuda -----------------------------------------------------------------------------------------
@@ -367,23 +363,19 @@ def draw_memory_cuda(record: Record, bets: dict) -> Sheet:
         "On a GPU: what does one convolution need beside its input?", "在 GPU 上：一个卷积除了输入还要多少显存？"
     ),
 )
-def memory_cuda(budget: Budget, sizes: tuple[int, ...] = (56, 112, 224)) -> list[dict]:
+def memory_cuda(budget: Budget, sizes: tuple[int, ...] = (56, 112, 224)) -> Iterator[dict]:
     """Peak of allocated memory of one forward pass above what was in use, three sizes, on and off."""
-    rows = []
     for size in budget.loop(sizes, desc=both("sizes", "尺寸")):
         layer = torch.nn.Conv2d(64, 64, 3, padding=1).to(probes.gpu())
         x = torch.randn(8, 64, size, size, device=probes.gpu())
         for setting in (True, False):
             with flags.using({CUDNN: setting}):
-                rows.append(
-                    {
-                        "size": size,
-                        "cudnn": int(setting),
-                        "result_mib": x.nbytes / probes.MIB,
-                        "peak_mib": probes.peak_mib(lambda layer=layer, x=x: layer(x)),
-                    }
-                )
-    return rows
+                yield {
+                    "size": size,
+                    "cudnn": int(setting),
+                    "result_mib": x.nbytes / probes.MIB,
+                    "peak_mib": probes.peak_mib(lambda layer=layer, x=x: layer(x)),
+                }
 
 
 # --- 04-attention-cuda --------------------------------------------------------------------------------------
@@ -439,13 +431,12 @@ def draw_attention_cuda(record: Record, bets: dict) -> Table:
         "在 GPU 上：cudnn.enabled 已关，注意力还能用上 cuDNN 吗？",
     ),
 )
-def attention_cuda(budget: Budget) -> list[dict]:
+def attention_cuda(budget: Budget) -> Iterator[dict]:
     """Half-precision attention told to use its cuDNN kernel, with cudnn.enabled on and off."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention as attend
 
     q, k, v = (torch.randn(2, 8, 256, 64, device=probes.gpu(), dtype=torch.float16) for _ in range(3))
-    rows = []
     for setting in (True, False):
         row = {"cudnn": int(setting), "ran": 0, "kernel": "", "error": ""}
         try:
@@ -453,5 +444,4 @@ def attention_cuda(budget: Budget) -> list[dict]:
                 row.update(ran=1, kernel=" + ".join(probes.longest_kernels(lambda: attend(q, k, v), 1)))
         except RuntimeError as error:  # this GPU or build offers no such kernel
             row["error"] = str(error).strip().split("\n")[0][:200]
-        rows.append(row)
-    return rows
+        yield row

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
 from course import flags
@@ -35,13 +37,15 @@ def _changed(record: Record, column: str) -> list[dict]:
 def headline_dispatch(record: Record) -> Text:
     said = {
         "a": both(
-            "For CPU tensors only cuDNN's switch changes PyTorch's choice.", "CPU 张量选谁，只有 cuDNN 的开关管得着。"
+            "For CPU tensors only cuDNN's switch changes PyTorch's choice.",
+            "CPU 张量交给谁算，只有 cuDNN 的开关管得着。",
         ),
         "b": both(
-            "For CPU tensors only oneDNN's switch changes PyTorch's choice.", "CPU 张量选谁，只有 oneDNN 的开关管得着。"
+            "For CPU tensors only oneDNN's switch changes PyTorch's choice.",
+            "CPU 张量交给谁算，只有 oneDNN 的开关管得着。",
         ),
-        "c": both("For CPU tensors either switch changes PyTorch's choice.", "CPU 张量选谁，两个开关都管得着。"),
-        "d": both("For CPU tensors neither switch changes PyTorch's choice.", "CPU 张量选谁，两个开关都管不着。"),
+        "c": both("For CPU tensors either switch changes PyTorch's choice.", "CPU 张量交给谁算，两个开关都管得着。"),
+        "d": both("For CPU tensors neither switch changes PyTorch's choice.", "CPU 张量交给谁算，两个开关都管不着。"),
     }
     return said.get(settle_dispatch(record)["04-bet-dispatch"], TOO_NOISY)
 
@@ -132,7 +136,7 @@ def headline_pretend_gpu(record: Record) -> Text:
     if all(row["on"] == row["off"] for row in record.rows):
         return both("With cuDNN off, PyTorch chooses the same as before.", "关掉 cuDNN，PyTorch 选的还是原来那些。")
     return both(
-        "With cuDNN off, PyTorch's own kernels take its convolutions over.",
+        "With cuDNN off, PyTorch's own kernels compute the convolutions.",
         "关掉 cuDNN，卷积就由 PyTorch 自己的 kernel 接手。",
     )
 
@@ -181,9 +185,8 @@ def draw_pretend_gpu(record: Record, bets: dict) -> Table:
         "Tensors that pretend to be on a GPU: what is chosen without cuDNN?", "假装在 GPU 上的张量：没有 cuDNN 时选谁？"
     ),
 )
-def pretend_gpu(budget: Budget) -> list[dict]:
+def pretend_gpu(budget: Budget) -> Iterator[dict]:
     """Ask the dispatcher about the same convolutions, without memory, on a GPU that may not exist."""
-    rows = []
     for case in probes.CONVOLUTIONS:
         try:
             with flags.using({CUDNN: True}):
@@ -192,8 +195,7 @@ def pretend_gpu(budget: Budget) -> list[dict]:
                 off = probes.pretended_backend(case)
         except (RuntimeError, AssertionError):  # a build that must see a real GPU to answer
             continue
-        rows.append({"case": case, "on": on, "off": off, "cudnn_built": int(torch.backends.cudnn.is_available())})
-    return rows
+        yield {"case": case, "on": on, "off": off, "cudnn_built": int(torch.backends.cudnn.is_available())}
 
 
 # --- 04-census ----------------------------------------------------------------------------------------------
@@ -210,19 +212,17 @@ def _movers(record: Record, bare: bool) -> dict[str, str]:
 
 def headline_census(record: Record) -> Text:
     many = len(_movers(record, False))
-    kinds = "1 kind of `flags` still moves" if many == 1 else f"{many} kinds of `flags` still move"
+    kinds = "1 kind of `flags` still changes" if many == 1 else f"{many} kinds of `flags` still change"
     said = {
-        "a": both("Asked for what is already set, `flags` moves nothing.", "请求保持原样，`flags` 就什么都不动。"),
+        "a": both("Told to change nothing, `flags` changes nothing.", "叫它什么都别动，`flags` 就真的没动。"),
         "b": both(
-            "Asked for what is already set, only `cudnn.flags` moves something.",
-            "请求保持原样，只有 `cudnn.flags` 动了别的。",
+            "Told to change nothing, only `cudnn.flags` still changes something.",
+            "叫它什么都别动，只有 `cudnn.flags` 还是动了。",
         ),
-        "c": both(
-            f"Asked for what is already set, {kinds} something.", f"请求保持原样，仍有 {many} 种 `flags` 动了别的。"
-        ),
+        "c": both(f"Told to change nothing, {kinds} something.", f"叫它什么都别动，还是有 {many} 种 `flags` 动了。"),
         "d": both(
-            "Asked for what is already set, every kind of `flags` moves something.",
-            "请求保持原样，每种 `flags` 都动了别的。",
+            "Told to change nothing, every kind of `flags` changes something.",
+            "叫它什么都别动，每种 `flags` 都还是动了。",
         ),
     }
     return said.get(settle_census(record)["04-bet-census"], TOO_NOISY)
@@ -320,8 +320,7 @@ def headline_gates(record: Record) -> Text:
     if "layers" not in {row["group"] for row in record.rows}:
         return TOO_NOISY
     return both(
-        "Two switches stand before cuDNN; matrix products and pooling ask neither.",
-        "cuDNN 前有两个开关，矩阵乘法和池化都不问。",
+        "cuDNN has two switches; matrix products and pooling ask neither.", "cuDNN 有两个开关，矩阵乘和池化哪个都不看。"
     )
 
 

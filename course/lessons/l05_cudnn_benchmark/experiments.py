@@ -6,6 +6,7 @@ They show oneDNN's cache of primitives, an analogy to cuDNN's plans: oneDNN time
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from time import perf_counter
 
 import torch
@@ -50,14 +51,14 @@ def headline_first_call(record: Record) -> Text:
         return TOO_NOISY
     new, back = (median(groups[visit, 1]) > 1.2 for visit in (1, 2))
     if new and back:
-        return both("A new shape costs extra, and again after coming back.", "新形状要多花时间，回来之后又要花一次。")
+        return both("A new shape costs extra time, and so does going back.", "换新形状要多花时间，换回来又要花一次。")
     if new:
         return both(
-            "A new shape costs extra once; coming back costs nothing.", "新形状只多花一次时间，再回来不用重花。"
+            "A new shape costs extra once; going back costs nothing.", "换新形状只多花一次时间，换回来不用再花。"
         )
     if back:
-        return both("Only coming back costs extra here, not the new shape.", "在这里，新形状不多花时间，回来才花。")
-    return both("Here not even a new shape costs extra.", "在这里，连新形状也不多花时间。")
+        return both("Only going back costs extra here, not the new shape.", "在这里，换新形状不多花时间，换回来才花。")
+    return both("Here not even a new shape costs extra.", "在这里，换新形状也不多花时间。")
 
 
 def say_first_call(record: Record) -> Text:
@@ -145,10 +146,12 @@ ANSWERS = {
 
 def headline_primitive_cache(record: Record) -> Text:
     said = {
-        "a": both("Every call builds anew, even a size it has seen.", "每次调用都重新做，见过的尺寸也不例外。"),
-        "b": both("Built once, it serves every size.", "只做一次，所有尺寸都能用。"),
-        "c": both("A size seen before is found again: nothing is rebuilt.", "见过的尺寸直接找到，不用重做。"),
-        "d": both("A size had to come twice before it was found.", "一个尺寸来过两次才被记住。"),
+        "a": both(
+            "oneDNN prepares every call anew, even for a size it has seen.", "每次调用都重新准备，见过的尺寸也不例外。"
+        ),
+        "b": both("Prepared once, oneDNN is ready for every size.", "只准备一次，所有尺寸都能用。"),
+        "c": both("For a size it has seen, oneDNN prepares nothing again.", "见过的尺寸，oneDNN 不用再准备。"),
+        "d": both("Only after two calls did oneDNN remember a size.", "一个尺寸要来两次，oneDNN 才记得住。"),
         None: both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。"),
     }
     return said[settle_primitive_cache(record)["05-bet-revisit"]]
@@ -204,17 +207,15 @@ def settle_primitive_cache(record: Record) -> dict[str, str | None]:
         "Sizes 64, 96, 64, 96: what does oneDNN's own log say?", "尺寸 64、96、64、96：oneDNN 自己的日志怎么说？"
     ),
 )
-def primitive_cache(budget: Budget) -> list[dict]:
+def primitive_cache(budget: Budget) -> Iterator[dict]:
     """Read hit or miss from the creation log of a new process, with the cache as it comes and without it."""
     settings = {"as it comes": {}, "cache off": {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "0"}}
-    rows = []
     for setting, variables in budget.loop(settings.items(), desc=FRESH):
         _, log = call_in_new_process(PROBES, "conv_sizes", SIZES, variables=variables)
-        rows += [
+        yield from [
             {"setting": setting, "call": call, "size": size, "event": seen["event"]}
             for call, (size, seen) in enumerate(zip(SIZES, created(log), strict=False), start=1)
         ]
-    return rows
 
 
 # --- 05-what-is-new -----------------------------------------------------------------------------------------
@@ -236,17 +237,17 @@ def _changed(record: Record, event: str, code: str, sign: str) -> str:
 
 
 def headline_what_is_new(record: Record) -> Text:
-    events = [row["event"] for row in record.rows if row["change"] != "first call"]
-    if "not seen" in events or not events:
+    events = [row["event"] for row in record.rows if row["change"] not in ("first call", "nothing")]
+    if "not seen" in events or not record.rows:
         return both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。")
     new = events.count("miss")
     if not new:
-        return both("Not one of these changes needs a new entry.", "这些改动都不需要新条目。")
+        return both("After none of these changes must oneDNN prepare again.", "这些改动之后，oneDNN 都不用重新准备。")
     if new == len(events):
-        return both("Every one of these changes needs a new entry.", "这些改动全都需要新条目。")
+        return both("After every one of these changes oneDNN prepares again.", "每种改动之后，oneDNN 都要重新准备。")
     return both(
-        f"Other values cost nothing; {new} change{'s' * (new > 1)} of form need{'s' * (new == 1)} a new entry.",
-        f"换数值没事；有 {new} 种改动要新条目。",
+        f"{new} of these {len(events)} changes make{'s' * (new == 1)} oneDNN prepare again.",
+        f"这 {len(events)} 种改动里，有 {new} 种要让 oneDNN 重新准备。",
     )
 
 
@@ -296,12 +297,12 @@ def what_is_new(budget: Budget) -> list[dict]:
 def headline_model_keys(record: Record) -> Text:
     if not record.rows:
         return TOO_NOISY
-    last = record.rows[-1]
-    if last["keys"] == last["calls"]:
-        return both("Every convolution of a model is a kind of its own.", "模型里的每个卷积都各不相同。")
+    model, calls, keys = (record.rows[-1][name] for name in ("model", "calls", "keys"))
+    if keys == calls:
+        return both(f"In {model}, no two convolutions are the same.", f"{model} 里没有两个相同的卷积。")
     return both(
-        f"A model repeats its convolutions: the last one has only {last['keys']} kinds.",
-        f"模型里的卷积多有重复：最后一个只有 {last['keys']} 种。",
+        f"Only {keys} of the {calls} convolutions in {model} are different.",
+        f"{model} 的 {calls} 个卷积里，不重样的只有 {keys} 种。",
     )
 
 
@@ -356,13 +357,11 @@ def forward_keys(model: torch.nn.Module, *inputs: torch.Tensor) -> list[tuple]:
     seconds=8,
     title=both("How many different convolutions does a model hold?", "一个模型里有多少种不同的卷积？"),
 )
-def model_keys(budget: Budget) -> list[dict]:
+def model_keys(budget: Budget) -> Iterator[dict]:
     """Convolution calls and distinct keys of one forward pass at 224x224, counted by hooks."""
     from course import models
 
-    rows = []
     for name in budget.loop(("vgg16", "resnet18", "resnet50"), desc=both("counting", "计数中")):
         with torch.device("meta"), torch.no_grad():
             keys = forward_keys(getattr(models, name)().eval(), torch.zeros(1, 3, 224, 224))
-        rows.append({"model": name, "calls": len(keys), "keys": len(set(keys))})
-    return rows
+        yield {"model": name, "calls": len(keys), "keys": len(set(keys))}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from course.experiment.base import Budget, experiment
-from course.experiment.kernels import apart
+from course.experiment.kernels import differing_parts
 from course.experiment.new_process import call_in_new_process
 from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
 from course.figures.curves import cost_curve
@@ -49,13 +50,13 @@ def _by_process(processes: dict[int, list[dict]], first: int, last: int = 999, k
 
 def _stories(
     budget: Budget, stories: dict[str, list[list[int]]], repeats: int = REPEATS, threads: tuple[str, ...] = ()
-) -> list[dict]:
+) -> Iterator[dict]:
     """Every story in a new process, round by round; rows carry story, process and call.
 
     Each process gets its share of the seconds left; one that had to stop early marks the record incomplete.
     threads: the stories whose every call runs in a new thread.
     """
-    rows, left = [], repeats * len(stories)
+    left = repeats * len(stories)
     for process in budget.loop(range(repeats), desc=FRESH):
         for story, visits in stories.items():
             answer, _ = call_in_new_process(
@@ -63,7 +64,7 @@ def _stories(
             )
             left -= 1
             budget.complete = budget.complete and len(answer) == len(visits)
-            rows += [
+            yield from [
                 {
                     "story": story,
                     "process": process,
@@ -75,7 +76,6 @@ def _stories(
                 }
                 for call, (visit, seen) in enumerate(zip(visits, answer, strict=False), start=1)
             ]
-    return rows
 
 
 # --- 05-first-call-cuda -------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def draw_first_call_cuda(record: Record, bets: dict) -> Sheet:
         "cuDNN：一个形状的第一次调用与之后的调用，关搜索与开搜索",
     ),
 )
-def first_call_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
+def first_call_cuda(budget: Budget, batch: int = 8, size: int = 128) -> Iterator[dict]:
     """Twelve fenced calls of one convolution in new processes: search off, on, on with every call in a new thread."""
     visit = [batch, size]
     stories = {"off": [[0, *visit]] * 12, "on": [[1, *visit]] * 12, "threads": [[1, *visit]] * 12}
@@ -177,7 +177,7 @@ def headline_sizes_cuda(record: Record) -> Text:
         return TOO_NOISY
     dear = [median(first) > 2 * median(again) for first, again in found.values()]
     if all(dear):
-        return both("Every new size costs once; when it returns it is quick.", "每个新尺寸都贵一次，再来就快了。")
+        return both("Every new size costs once; when it returns it is quick.", "每个新尺寸只慢一次，再来就快了。")
     if any(dear):
         return both("Some new sizes cost extra, others do not.", "有的新尺寸会多花时间，有的不会。")
     return both("New sizes cost nothing extra here.", "在这里，新尺寸不会多花时间。")
@@ -212,7 +212,7 @@ def draw_sizes_cuda(record: Record, bets: dict) -> Sheet:
     seconds=75,
     title=both("cuDNN: sizes 128, 256, 512, and the same again", "cuDNN：尺寸 128、256、512，再来一遍"),
 )
-def sizes_cuda(budget: Budget, batch: int = 4, sizes: tuple[int, ...] = (128, 256, 512)) -> list[dict]:
+def sizes_cuda(budget: Budget, batch: int = 4, sizes: tuple[int, ...] = (128, 256, 512)) -> Iterator[dict]:
     """The sizes three times over, search off and on, three new processes each."""
     return _stories(budget, {story: [[on, batch, s] for s in [*sizes] * 3] for on, story in enumerate(("off", "on"))})
 
@@ -319,7 +319,7 @@ def settle_flip_cuda(record: Record) -> dict[str, str | None]:
     seconds=110,
     title=both("cuDNN: the switch is turned on after the shape was seen", "cuDNN：见过这个形状之后再打开开关"),
 )
-def flip_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, int] = (128, 160)) -> list[dict]:
+def flip_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, int] = (128, 160)) -> Iterator[dict]:
     """Ten calls off, then ten on; off or on all the way; at the end of each a shape never seen."""
     old, new = ([batch, size] for size in sizes)
     return _stories(
@@ -380,7 +380,7 @@ def draw_memory_cuda(record: Record, bets: dict) -> Sheet:
     seconds=75,
     title=both("cuDNN: memory around the first call", "cuDNN：第一次调用前后的显存"),
 )
-def memory_cuda(budget: Budget, batch: int = 16, size: int = 256) -> list[dict]:
+def memory_cuda(budget: Budget, batch: int = 16, size: int = 256) -> Iterator[dict]:
     """Peak of reserved memory at each of five calls, search off and on, three new processes each."""
     return _stories(budget, {story: [[on, batch, size]] * 5 for on, story in enumerate(("off", "on"))})
 
@@ -396,8 +396,8 @@ def headline_limit_cuda(record: Record) -> Text:
     if found[longest] < 1.2 * min(found.values()):
         return both("The limit hardly changes the first call here.", "在这里，上限几乎不影响第一次调用。")
     if longest == 0:
-        return both("Trying every plan makes the longest first call.", "把计划全试一遍，第一次调用最久。")
-    return both(f"The longest first call came with a limit of {longest}.", f"上限取 {longest} 时，第一次调用最久。")
+        return both("The first call is slowest when every plan is tried.", "把计划全试一遍，第一次调用最慢。")
+    return both(f"The first call is slowest with a limit of {longest}.", f"上限取 {longest} 时，第一次调用最慢。")
 
 
 def say_limit_cuda(record: Record) -> Text:
@@ -410,7 +410,7 @@ def say_limit_cuda(record: Record) -> Text:
         memory = middle([row["later_mib"] for row in rows])
         parts["en"].append(f"{limit}: first call {first} ms, later {later} ms and {memory} MiB")
         parts["zh"].append(f"取 {limit}：第一次 {first} ms，之后 {later} ms、{memory} MiB")
-    winners = apart(row["kernels"] for row in record.rows)
+    winners = differing_parts(row["kernels"] for row in record.rows)
     one = len(winners) == 1
     en = (
         "the same kernels won every time"
@@ -455,17 +455,16 @@ def draw_limit_cuda(record: Record, bets: dict) -> Sheet:
         "cuDNN：benchmark_limit 取 1、3、10 和 0（不限）：耗时、显存、赢家",
     ),
 )
-def limit_cuda(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
+def limit_cuda(budget: Budget, batch: int = 8, size: int = 128) -> Iterator[dict]:
     """First and later calls of one shape for four limits, with memory and winner, two new processes each."""
-    rows, limits = [], (1, 3, 10, 0)
+    limits = (1, 3, 10, 0)
     left = 2 * len(limits)
     for process in budget.loop(range(2), desc=FRESH):
         for limit in limits:
             found, _ = call_in_new_process(PROBES, "limited", limit, batch, size, 10, budget.share(left), timeout_s=180)
             left -= 1
             budget.complete = budget.complete and found["calls"] == 10
-            rows.append({"limit": limit, "process": process, **found})
-    return rows
+            yield {"limit": limit, "process": process, **found}
 
 
 # --- 05-pays-cuda -------------------------------------------------------------------------------------------
@@ -515,11 +514,11 @@ def say_pays_cuda(record: Record) -> Text:
         return NOTHING
     lines = both(
         f"The first step took {n['first_off_ms']:.4g} ms with the search off and {n['first_on_ms']:.4g} ms with it on; "
-        f"a later step {n['slow_ms']:.4g} ms and {n['fast_ms']:.4g} ms (ratio of any two processes within [{n['low']:.3f}, "
-        f"{n['high']:.3f}]).",
+        f"a later step {n['slow_ms']:.4g} ms and {n['fast_ms']:.4g} ms (ratio of any two processes from {n['low']:.3f} to "
+        f"{n['high']:.3f}).",
         f"第一步：关搜索 {n['first_off_ms']:.4g} ms，开搜索 {n['first_on_ms']:.4g} ms；"
-        f"之后每步 {n['slow_ms']:.4g} ms 与 {n['fast_ms']:.4g} ms（任意两个进程之比在 [{n['low']:.3f}, "
-        f"{n['high']:.3f}] 内）。",
+        f"之后每步 {n['slow_ms']:.4g} ms 与 {n['fast_ms']:.4g} ms（任意两个进程之比从 {n['low']:.3f} 到 "
+        f"{n['high']:.3f}）。",
     )
     steps = _paid_after(n)
     if steps is None:
@@ -561,9 +560,9 @@ def draw_pays_cuda(record: Record, bets: dict) -> Sheet:
         "cuDNN：ResNet18，同一形状 150 步：搜索什么时候回本？",
     ),
 )
-def pays_cuda(budget: Budget, steps: int = 150, batch: int = 32, size: int = 224) -> list[dict]:
+def pays_cuda(budget: Budget, steps: int = 150, batch: int = 32, size: int = 224) -> Iterator[dict]:
     """Forward passes of a ResNet18, 32 images of 224x224, search off and on, three new processes each."""
-    rows, left = [], 2 * REPEATS
+    left = 2 * REPEATS
     for process in budget.loop(range(REPEATS), desc=FRESH):
         for benchmark, story in enumerate(("off", "on")):
             found, _ = call_in_new_process(
@@ -571,5 +570,4 @@ def pays_cuda(budget: Budget, steps: int = 150, batch: int = 32, size: int = 224
             )
             left -= 1
             budget.complete = budget.complete and len(found) == steps
-            rows.append({"story": story, "process": process, "samples_ms": found})
-    return rows
+            yield {"story": story, "process": process, "samples_ms": found}

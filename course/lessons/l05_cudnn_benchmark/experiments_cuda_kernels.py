@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from course.experiment.base import Budget, experiment
-from course.experiment.kernels import apart, joined_set
+from course.experiment.kernels import differing_parts, joined_set
 from course.experiment.new_process import call_in_new_process
 from course.experiment.words import NOTHING, TOO_NOISY, groups, word
 from course.i18n import Text, both, t
@@ -49,7 +50,7 @@ def say_kernels_cuda(record: Record) -> Text:
     found, sets = dict(reversed(_longest(record).items())), _sets(record)
     if len(found) < 2:
         return NOTHING
-    names = apart(row["kernel"] for row in found.values())
+    names = differing_parts(row["kernel"] for row in found.values())
     unsteady = [case for case, processes in sets.items() if len(set(processes)) > 1]
 
     def cases(chosen: Any, code: str) -> str:
@@ -83,7 +84,7 @@ def say_kernels_cuda(record: Record) -> Text:
 
 def draw_kernels_cuda(record: Record, bets: dict) -> Table:
     found = _longest(record)
-    names = apart((row["kernel"] for row in found.values()), 44)
+    names = differing_parts((row["kernel"] for row in found.values()), 44)
     sizes = sorted({size for size, _ in found})
     lines = [["", word(NAMES["off"]), word(NAMES["on"])]]
     for size in sizes:
@@ -100,7 +101,7 @@ def draw_kernels_cuda(record: Record, bets: dict) -> Table:
     seconds=110,
     title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
 )
-def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 128)) -> list[dict]:
+def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 128)) -> Iterator[dict]:
     """All kernels of one convolution by whole names, for two sizes, search off and on, two processes each."""
     cases = [
         (story, benchmark, size, process)
@@ -108,11 +109,9 @@ def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 1
         for size in sizes
         for benchmark, story in enumerate(("off", "on"))
     ]
-    rows = []
     for story, benchmark, size, process in budget.loop(cases, desc=FRESH, least=2):
         found, _ = call_in_new_process(PROBES, "kernel_names", benchmark, batch, size, timeout_s=180)
-        rows += [
+        yield from [
             {"story": story, "process": process, "size": size, "place": place, **one}
             for place, one in enumerate(found, start=1)
         ]
-    return rows

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from course.experiment.base import Budget, experiment
-from course.experiment.kernels import apart
+from course.experiment.kernels import differing_parts
 from course.experiment.new_process import call_in_new_process
 from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
 from course.figures.kinds import Bar, bars, time_words
@@ -40,13 +42,12 @@ def headline_new_keys_cuda(record: Record) -> Text:
     if "float32" not in found or not changes:
         return TOO_NOISY
     if all(changes):
-        return both("Each of these changes is searched anew.", "这些改动，每一种都要重新搜索。")
+        return both("Each of these changes needs a new search.", "这些改动，每一种都要重新搜索。")
     if not any(changes):
-        return both("Not one of these changes is searched anew.", "这些改动都不用重新搜索。")
+        return both("Not one of these changes needs a new search.", "这些改动都不用重新搜索。")
     many = sum(changes)
     return both(
-        f"{many} of these changes {'is' if many == 1 else 'are'} searched anew.",
-        f"这些改动里，有 {many} 种要重新搜索。",
+        f"{many} of these changes need{'s' * (many == 1)} a new search.", f"这些改动里，有 {many} 种要重新搜索。"
     )
 
 
@@ -54,7 +55,7 @@ def say_new_keys_cuda(record: Record) -> Text:
     found = _ran(record)
     if "float32" not in found:
         return NOTHING
-    names = apart(rows[0]["kernels"] for rows in found.values())
+    names = differing_parts(rows[0]["kernels"] for rows in found.values())
     parts: dict[str, list[str]] = {"en": [], "zh": []}
     for change, rows in found.items():
         first, later = (middle([row[key] for row in rows]) for key in ("first_ms", "later_ms"))
@@ -98,14 +99,12 @@ def draw_new_keys_cuda(record: Record, bets: dict) -> Sheet:
         "cuDNN：bfloat16、channels_last、训练一步、torch.compile：哪些要重新搜索？",
     ),
 )
-def new_keys_cuda(budget: Budget, batch: int = 8, size: int = 128, backend: str = "inductor") -> list[dict]:
+def new_keys_cuda(budget: Budget, batch: int = 8, size: int = 128, backend: str = "inductor") -> Iterator[dict]:
     """One convolution changed in one way after the other, search on, in three new processes: first and later calls."""
-    rows = []
     for process in budget.loop(range(REPEATS), desc=FRESH):
         seconds = budget.share(REPEATS - process)
         found, _ = call_in_new_process(
             PROBES, "new_keys", list(CHANGES_CUDA), batch, size, seconds, backend, timeout_s=240
         )
         budget.complete = budget.complete and len(found) == len(CHANGES_CUDA)
-        rows += [{"process": process, **row} for row in found]
-    return rows
+        yield from [{"process": process, **row} for row in found]

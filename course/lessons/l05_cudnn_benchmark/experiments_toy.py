@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from time import perf_counter
 
 import torch
@@ -113,11 +114,10 @@ def settle_toy_race(record: Record) -> dict[str, str | None]:
         "Toy search against rule of thumb: three schedules of 36 steps", "玩具搜索对经验规则：三种 36 步的尺寸安排"
     ),
 )
-def toy_race(budget: Budget) -> list[dict]:
+def toy_race(budget: Budget) -> Iterator[dict]:
     """Total time of a schedule with the search on, over that with it off; the cache is empty at first."""
     from course.timing import compare
 
-    rows = []
     for schedule, sizes in budget.loop(SCHEDULES.items(), desc=both("schedules", "尺寸安排")):
         race = compare(
             {
@@ -127,21 +127,18 @@ def toy_race(budget: Budget) -> list[dict]:
             baseline="off",
             max_time=max(1.0, min(3.0, budget.left())),
         )
-        rows.append(
-            {
-                "schedule": schedule,
-                "steps": len(sizes),
-                "searches": len(set(sizes)),
-                "ratio": race.ratio,
-                "low": race.low,
-                "high": race.high,
-                "verdict": race.verdict,
-                "off_ms": race.medians_ms["off"],
-                "on_ms": race.medians_ms["on"],
-                "rounds": race.rounds,
-            }
-        )
-    return rows
+        yield {
+            "schedule": schedule,
+            "steps": len(sizes),
+            "searches": len(set(sizes)),
+            "ratio": race.ratio,
+            "low": race.low,
+            "high": race.high,
+            "verdict": race.verdict,
+            "off_ms": race.medians_ms["off"],
+            "on_ms": race.medians_ms["on"],
+            "rounds": race.rounds,
+        }
 
 
 # --- 05-toy-cost --------------------------------------------------------------------------------------------
@@ -166,18 +163,23 @@ STEPS = 36
 
 
 def headline_toy_cost(record: Record) -> Text:
-    found = costs(record)
-    if found is None or settle_toy_cost(record)["05-bet-price"] is None:
+    found, price = costs(record), settle_toy_cost(record)["05-bet-price"]
+    if found is None or price is None:
         return TOO_NOISY
-    price = f"{settle_toy_cost(record)['05-bet-price']:.0f}"
-    if price == "1":
-        return both("The first step costs no more than a later one.", "第一步并不比后面的步更久。")
+    if price < 1.5:
+        return both(
+            "With the search on, the first step takes hardly longer than a later one.",
+            "开了搜索，第一步也没比后面的久多少。",
+        )
     if found["fast_ms"] >= found["slow_ms"]:
         return both(
-            f"The first step costs {price} later ones, and nothing comes back.",
-            f"第一步顶后面 {price} 步，却什么也没赚回来。",
+            f"The search makes the first step as long as {price:.0f} later ones, for no gain.",
+            f"开了搜索，第一步花的时间顶后面 {price:.0f} 步，却没换来好处。",
         )
-    return both(f"The first step costs as much as {price} later ones.", f"第一步的耗时，顶得上后面的 {price} 步。")
+    return both(
+        f"With the search on, the first step takes as long as {price:.0f} later ones.",
+        f"开了搜索，第一步花的时间顶后面 {price:.0f} 步。",
+    )
 
 
 def say_toy_cost(record: Record) -> Text:

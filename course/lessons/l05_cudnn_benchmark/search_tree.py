@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from course.figures.picture import Sheet, box
+from course.figures.picture import Diagram, box
 from course.figures.style import colors, faint, guide
 from course.i18n import Text, both, t
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NAMES, _BARS, _END = 2.45, 4.3, 6.0  # where the boxes of the candidates stand, where their bars start and end
 
 
-class SearchTree(Sheet):
+class SearchTree(Diagram):
     """What `search_tree` gives back: the picture in a notebook, one sentence elsewhere."""
 
     def __init__(self, choice: Choice) -> None:
@@ -86,5 +86,10 @@ class SearchTree(Sheet):
 def search_tree(conv: ToyConv) -> SearchTree:
     """The last choice that `conv` made for a new key, as a picture. ValueError where it has not chosen yet."""
     if conv.last is None:
-        raise ValueError("this toy has not met a new key yet: call it with an image first, conv(image(24), kernel())")
+        raise ValueError(
+            t(
+                "this toy has not met a new key yet: call it with an image first, conv(image(24), kernel())",
+                "这个玩具还没遇到过新的 key：先用一张图调用它，conv(image(24), kernel())",
+            )
+        )
     return SearchTree(conv.last)

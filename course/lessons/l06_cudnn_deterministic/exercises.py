@@ -18,7 +18,7 @@ SOURCES = ("random", "numpy", "torch")
 
 
 @contextlib.contextmanager
-def _world_kept() -> Iterator[None]:
+def _world_preserved() -> Iterator[None]:
     """Random states and the deterministic mode as before, whatever the learner's code did."""
     import numpy
     import torch
@@ -56,7 +56,7 @@ def check_seed_everything(seed_everything: Callable[[int], Any]) -> Verdict:
     """The three sources repeat for equal seeds, and move for different ones."""
     import torch
 
-    with _world_kept():
+    with _world_preserved():
         draws = []
         for seed in (11, 12, 11):
             seed_everything(seed)
@@ -120,7 +120,7 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
     """The same bits with 1, 2, 3, 4 and 8 threads, and close to the exact sum."""
     import torch
 
-    with _world_kept():
+    with _world_preserved():
         for values in _lists():
             seen = {}
             for count in (1, 2, 3, 4, 8):
@@ -207,7 +207,7 @@ def check_repeatable(repeatable: Callable[..., Any]) -> Verdict:
     def crash() -> None:
         raise Planned
 
-    with _world_kept():
+    with _world_preserved():
         after = {}
         for before in (1, 0):
             torch.set_deterministic_debug_mode(before)

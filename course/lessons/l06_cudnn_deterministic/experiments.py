@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -226,20 +226,16 @@ def _trained(settings: dict[str, Any], runs: int) -> list[str]:
     seconds=10,
     title=both("Which cure makes the trainings agree?", "哪种药方能让训练结果一致？"),
 )
-def cures(budget: Budget) -> list[dict]:
+def cures(budget: Budget) -> Iterator[dict]:
     """Twenty trainings from one seed under each of four settings; how many different results."""
-    rows = []
     for name, settings in budget.loop(CURES.items(), desc=both("cures", "药方")):
         bits = _trained(settings, 20)
-        rows.append(
-            {
-                "cure": name,
-                "runs": len(bits),
-                "different": len(set(bits)),
-                "threads": settings.get("torch.num_threads", _threads()),
-            }
-        )
-    return rows
+        yield {
+            "cure": name,
+            "runs": len(bits),
+            "different": len(set(bits)),
+            "threads": settings.get("torch.num_threads", _threads()),
+        }
 
 
 # --- 06-cost ------------------------------------------------------------------------------------------------
@@ -331,12 +327,12 @@ def _adder(places: int, values: torch.Tensor, rng: torch.Generator) -> Callable[
         "What does the deterministic way of adding cost on this CPU?", "在这台 CPU 上，确定性的累加要付出多少代价？"
     ),
 )
-def cost(budget: Budget) -> list[dict]:
+def cost(budget: Budget) -> Iterator[dict]:
     """Time with the mode on over time with it off: adding into 10 and into 100,000 places, and torch.empty."""
     from course.timing import compare
 
     rng = torch.Generator().manual_seed(0)
-    values, rows = torch.randn(200_000, generator=rng), []
+    values = torch.randn(200_000, generator=rng)
     calls = {f"{places} places": _adder(places, values, rng) for places in (10, 100_000)}
     calls["torch.empty"] = lambda: torch.empty(30_000)
     for place, (name, call) in enumerate(budget.loop(calls.items(), desc=both("operations", "算子"))):
@@ -348,16 +344,13 @@ def cost(budget: Budget) -> list[dict]:
             baseline="default",
             max_time=max(1.0, budget.share(len(calls) - place)),
         )
-        rows.append(
-            {
-                "operation": name,
-                "ratio": race.ratio,
-                "low": race.low,
-                "high": race.high,
-                "verdict": race.verdict,
-                "threads": torch.get_num_threads(),
-                "rounds": race.rounds,
-                **{f"{side}_ms": ms for side, ms in race.medians_ms.items()},
-            }
-        )
-    return rows
+        yield {
+            "operation": name,
+            "ratio": race.ratio,
+            "low": race.low,
+            "high": race.high,
+            "verdict": race.verdict,
+            "threads": torch.get_num_threads(),
+            "rounds": race.rounds,
+            **{f"{side}_ms": ms for side, ms in race.medians_ms.items()},
+        }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from course.experiment.base import Budget, experiment
-from course.experiment.kernels import SIGN, apart
+from course.experiment.kernels import SIGN, differing_parts
 from course.experiment.new_process import call_in_new_process
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, middle, with_interval, word
 from course.figures.kinds import time_words
@@ -74,7 +74,7 @@ def say_truth_table_cuda(record: Record) -> Text:
 def _differing(rows: list[dict], code: str) -> str:
     """In brackets the kernels that ran in some of these processes and not in all, by the part of the name that differs."""
     sets = [set(row["kernels"].split(SIGN)) for row in rows]
-    names = apart(sorted(set.union(*sets) - set.intersection(*sets)))
+    names = differing_parts(sorted(set.union(*sets) - set.intersection(*sets)))
     if not names:
         return ""
     return f" ({', '.join(names.values())})" if code == "en" else f"（{'、'.join(names.values())}）"
@@ -134,9 +134,9 @@ def settle_truth_table_cuda(record: Record) -> dict[str, str | None]:
         "cuDNN：benchmark 与 deterministic 的四种组合下，会搜索吗？结果逐位重复吗？",
     ),
 )
-def truth_table_cuda(budget: Budget, channels: int = 64, size: int = 56) -> list[dict]:
+def truth_table_cuda(budget: Budget, channels: int = 64, size: int = 56) -> Iterator[dict]:
     """Forward and backward of one convolution, twenty times; three new processes for each setting."""
-    rows, left = [], 3 * len(PAIRS)
+    left = 3 * len(PAIRS)
     for process in budget.loop(range(3), desc=FRESH, least=2):
         for benchmark, deterministic in PAIRS:
             seen, _ = call_in_new_process(
@@ -144,19 +144,16 @@ def truth_table_cuda(budget: Budget, channels: int = 64, size: int = 56) -> list
             )
             left -= 1
             budget.complete = budget.complete and len(seen["bits"]) == 20
-            rows.append(
-                {
-                    "benchmark": benchmark,
-                    "deterministic": deterministic,
-                    "process": process,
-                    "first_ms": seen["first_ms"],
-                    "later_ms": seen["later_ms"],
-                    "different_bits": len(set(seen["bits"])),
-                    "bits": seen["bits"][-1],
-                    "kernels": seen["kernels"],
-                }
-            )
-    return rows
+            yield {
+                "benchmark": benchmark,
+                "deterministic": deterministic,
+                "process": process,
+                "first_ms": seen["first_ms"],
+                "later_ms": seen["later_ms"],
+                "different_bits": len(set(seen["bits"])),
+                "bits": seen["bits"][-1],
+                "kernels": seen["kernels"],
+            }
 
 
 # --- 06-bits-cuda -------------------------------------------------------------------------------------------
@@ -240,14 +237,13 @@ def _repeated(call: Callable[[], Any]) -> dict[str, Any]:
         "GPU 上同一个调用重复三十次：有多少种不同的结果？",
     ),
 )
-def bits_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict]:
+def bits_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> Iterator[dict]:
     """Different bits over thirty calls for each operation and setting; 0 where the call raises."""
-    rows, operations = [], cuda_operations(GPU, count, size)
+    operations = cuda_operations(GPU, count, size)
     cases = [(operation, name) for operation in operations for name in GPU_SETTINGS]
     for operation, setting in budget.loop(cases, desc=both("operations", "算子")):
         with using(GPU_SETTINGS[setting]):
-            rows.append({"operation": operation, "setting": setting, **_repeated(operations[operation])})
-    return rows
+            yield {"operation": operation, "setting": setting, **_repeated(operations[operation])}
 
 
 # --- 06-cost-cuda -------------------------------------------------------------------------------------------
@@ -308,16 +304,16 @@ def draw_cost_cuda(record: Record, bets: dict) -> Sheet | Table:
     seconds=60,
     title=both("What does determinism cost on this GPU?", "在这块 GPU 上，确定性要付出多少代价？"),
 )
-def cost_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict]:
+def cost_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> Iterator[dict]:
     """Time with use_deterministic_algorithms over time without, for each operation that has both."""
     from course.timing import compare
 
-    operations, rows = cuda_operations(GPU, count, size), []
+    operations = cuda_operations(GPU, count, size)
     for place, (name, call) in enumerate(budget.loop(operations.items(), desc=both("operations", "算子"))):
         try:
             _in_mode("error", call)
         except RuntimeError as error:
-            rows.append({"operation": name, "verdict": "raises", "said": str(error).split(". ")[0][:160]})
+            yield {"operation": name, "verdict": "raises", "said": str(error).split(". ")[0][:160]}
             continue
         race = compare(
             {
@@ -328,15 +324,12 @@ def cost_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> list[dict
             max_time=max(0.1, min(6.0, budget.share(len(operations) - place))),
             device=GPU,
         )
-        rows.append(
-            {
-                "operation": name,
-                "verdict": race.verdict,
-                "ratio": race.ratio,
-                "low": race.low,
-                "high": race.high,
-                "rounds": race.rounds,
-                **{f"{side}_ms": ms for side, ms in race.medians_ms.items()},
-            }
-        )
-    return rows
+        yield {
+            "operation": name,
+            "verdict": race.verdict,
+            "ratio": race.ratio,
+            "low": race.low,
+            "high": race.high,
+            "rounds": race.rounds,
+            **{f"{side}_ms": ms for side, ms in race.medians_ms.items()},
+        }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -204,20 +205,19 @@ def headline_one_ulp(record: Record) -> Text:
     if not (gan and control):
         return TOO_NOISY
     if any(row["difference"] for row in control):
-        return both("Here the GAN does not even repeat itself without a nudge.", "在这里，GAN 不挪动也重复不出来。")
+        return both(
+            "Here the GAN does not even repeat itself without a nudge.", "在这里，什么都不动，GAN 也重复不出来。"
+        )
     said = {
-        "a": both(
-            "The smallest nudge changes only the last digits of the losses.", "只挪最小的一步，损失只变了末几位。"
-        ),
+        "a": both("The smallest nudge changes only the last digits of the losses.", "只改一丁点，损失只变了末几位。"),
         "b": both(
             "The smallest nudge: the GAN's losses drift visibly, but not far.",
-            "只挪最小的一步，GAN 的损失偏得看得见，但不远。",
+            "只改一丁点，GAN 的损失偏得看得见，但不远。",
         ),
         "c": both(
-            "The smallest nudge there is, and the GAN's losses drift far apart.",
-            "只挪最小的一步，GAN 的损失就差了很远。",
+            "The smallest nudge there is, and the GAN's losses drift far apart.", "只改一丁点，GAN 的损失就差了很远。"
         ),
-        None: both("The smallest nudge changed no loss at all.", "只挪最小的一步，损失一点没变。"),
+        None: both("The smallest nudge changed no loss at all.", "只改一丁点，损失一点没变。"),
     }
     return said[settle_one_ulp(record)["06-bet-ulp"]]
 
@@ -305,9 +305,9 @@ def settle_one_ulp(record: Record) -> dict[str, str | None]:
         "把两个数挪动最小的一步：训练会偏离多远？",
     ),
 )
-def one_ulp(budget: Budget) -> list[dict]:
+def one_ulp(budget: Budget) -> Iterator[dict]:
     """Losses of a tiny GAN and of a line fit, with and without a nudge of one ulp; the GAN's control too."""
-    steps, rows = 120, []
+    steps = 120
     stories = {
         "gan": (toy_repro.duel_losses, True),
         "line": (toy_repro.fit_losses, True),
@@ -316,11 +316,10 @@ def one_ulp(budget: Budget) -> list[dict]:
     with using({"torch.num_threads": 1}):
         for story, (losses, nudged) in budget.loop(stories.items(), desc=both("trainings", "训练")):
             plain, moved = losses(False, steps), losses(nudged, steps)
-            rows += [
+            yield from [
                 {"story": story, "step": step, "loss": one, "difference": abs(one - other)}
                 for step, (one, other) in enumerate(zip(plain, moved, strict=True), start=1)
             ]
-    return rows
 
 
 # --- 06-toy-table -------------------------------------------------------------------------------------------
@@ -342,7 +341,7 @@ def headline_toy_table(record: Record) -> Text:
     if without:
         return both(
             "With `deterministic` on, every toy repeats its bits; without it, not all do.",
-            "开了 `deterministic` 都能逐位重复，不开就有不行的。",
+            "开了 `deterministic` 都能逐位重复，不开就不一定。",
         )
     return both("This time every toy repeated its bits, whatever was set.", "不管怎么设，这回玩具都逐位重复。")
 
@@ -385,25 +384,21 @@ def draw_toy_table(record: Record, bets: dict) -> Table:
         "玩具的四种设置：谁被计时，谁胜出，结果逐位重复吗？",
     ),
 )
-def toy_table(budget: Budget) -> list[dict]:
+def toy_table(budget: Budget) -> Iterator[dict]:
     """For each pair of switches eight toys with an empty cache; ten calls each after the choice."""
     x, weight = toy_search.image(40), toy_search.kernel()
-    rows = []
     with using({"torch.num_threads": _threads()}), torch.inference_mode():
         for benchmark, deterministic in budget.loop(PAIRS, desc=both("settings", "设置")):
             for toy in range(8):
                 conv = FilterConv(bool(benchmark), bool(deterministic))
                 bits = [fingerprint(conv(x, weight)) for _ in range(11)][1:]
-                rows.append(
-                    {
-                        "benchmark": benchmark,
-                        "deterministic": deterministic,
-                        "toy": toy,
-                        "allowed": len(conv.allowed()),
-                        "timed": len(set(conv.timed)),
-                        "winner": next(iter(conv.plans.values())),
-                        "different_bits": len(set(bits)),
-                        "bits": bits[0],
-                    }
-                )
-    return rows
+                yield {
+                    "benchmark": benchmark,
+                    "deterministic": deterministic,
+                    "toy": toy,
+                    "allowed": len(conv.allowed()),
+                    "timed": len(set(conv.timed)),
+                    "winner": next(iter(conv.plans.values())),
+                    "different_bits": len(set(bits)),
+                    "bits": bits[0],
+                }

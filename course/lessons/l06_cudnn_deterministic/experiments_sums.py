@@ -25,15 +25,15 @@ def headline_threads_sum(record: Record) -> Text:
     changed = {row["numbers"]: row["lists_changed_by_threads"] > 0 for row in record.rows}
     said = {
         (False, False): both(
-            "The number of threads changed neither the short nor the long sums.", "换线程数，长短求和的结果都没变。"
+            "The number of threads changed neither the short nor the long sums.", "换线程数，长的和、短的和都没变。"
         ),
         (False, True): both(
-            "Long sums change with the number of threads; short ones do not.", "换了线程数，长的求和会变，短的不变。"
+            "Long sums change with the number of threads; short ones do not.", "换了线程数，长的和会变，短的不变。"
         ),
-        (True, True): both("Even short sums change with the number of threads.", "换了线程数，连短的求和也会变。"),
+        (True, True): both("Even short sums change with the number of threads.", "换了线程数，连短的和也会变。"),
         (True, False): both(
             "Here short sums change with the number of threads, long ones do not.",
-            "换了线程数，这里短的求和会变，长的不变。",
+            "换了线程数，这里短的和会变，长的不变。",
         ),
     }
     return said.get((changed.get(1000), changed.get(1_000_000)), TOO_NOISY)
@@ -124,7 +124,7 @@ def threads_sum(budget: Budget) -> list[dict]:
 
 def headline_company(record: Record) -> Text:
     said = {
-        "a": both("Alone or in company: here a row keeps the same bits.", "单独算、一起算，这一行都逐位相同。"),
+        "a": both("Alone or in a batch: here a row keeps the same bits.", "单独算、放进 batch 算，这一行都逐位相同。"),
         "b": both(
             "Your row's last digits depend on how many rows share its batch.", "同一行的末几位，取决于 batch 里有几行。"
         ),
@@ -223,15 +223,15 @@ def headline_pieces(record: Record) -> Text:
     if len(errors) < 2:
         return TOO_NOISY
     if different == 1:
-        return both("However it is cut, the product keeps its bits here.", "不管怎么切，这个乘积都逐位相同。")
+        return both("However it is cut, the product keeps its bits here.", "不管怎么切，这个矩阵乘都逐位相同。")
     if max(errors) < 2 * min(errors):
         return both(
-            f"One product, cut in other pieces: {different} results, all about equally right.",
-            f"同一个乘积换着切，{different} 种结果，准确度差不多。",
+            f"One product, computed in other pieces: {different} results, all about equally right.",
+            f"同一个矩阵乘换种切法，{different} 种结果，准确度差不多。",
         )
     return both(
-        f"One product, cut in other pieces: {different} results, some clearly more accurate.",
-        f"同一个乘积换着切，{different} 种结果，有的明显更准。",
+        f"One product, computed in other pieces: {different} results, some clearly more accurate.",
+        f"同一个矩阵乘换种切法，{different} 种结果，有的明显更准。",
     )
 
 

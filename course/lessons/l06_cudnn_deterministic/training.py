@@ -14,6 +14,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
+from course.i18n import t
+
 ENTRIES = 10
 MOST_THREADS, MOST_SAMPLES, MOST_PIECES = 8, 400_000, 16
 
@@ -65,7 +67,12 @@ def small_training(seed: int = 0, threads: int = 1, samples: int = 256, pieces: 
         ("samples", samples, 64, MOST_SAMPLES),
     ):
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise ValueError(f"{name} is a whole number from {low} to {high}, not {value!r}")
+            raise ValueError(
+                t(
+                    f"{name} is a whole number from {low} to {high}, not {value!r}",
+                    f"{name} 要是 {low} 到 {high} 的整数，现在是 {value!r}",
+                )
+            )
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

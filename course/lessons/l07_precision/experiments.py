@@ -6,6 +6,7 @@ TF32 is met by rounding the inputs of a product as it would (``course.rounding``
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from statistics import NormalDist
 from typing import Any
 
@@ -13,22 +14,16 @@ import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, TOO_NOISY, sci
+from course.experiment.words import NOTHING, TOO_NOISY, sci, spread
 from course.figures.kinds import Bar, Bet, bars, times
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
-from course.rounding import cut_bits, keep_bits, product, relative_error, rounded
-from course.timing.stats import median, median_interval
+from course.rounding import cut_bits, product, relative_error, round_bits, rounded
+from course.timing.stats import median
 
 LESSON = "07_precision"
 NAMES = ("float32", "tf32", "bfloat16")
-
-
-def spread(values: list[float]) -> str:
-    """Median and 95 % interval of it: 2.9e-04 [2.8e-04, 3.0e-04]."""
-    interval = median_interval(values)
-    return f"{sci(median(values))} [{sci(interval.low)}, {sci(interval.high)}]"
 
 
 def one_in(error: float) -> str:
@@ -75,7 +70,7 @@ def say_error_vs_k(record: Record) -> Text:
         return NOTHING
     ks = sorted({row["k"] for row in record.rows})
     typical, relative = _growth(record, "typical", "tf32"), _growth(record, "relative", "tf32")
-    start, end = (spread(pick_rows(record, "relative", k=k, format="tf32")) for k in (ks[0], ks[-1]))
+    start, end = (spread(pick_rows(record, "relative", k=k, format="tf32"), sci) for k in (ks[0], ks[-1]))
     plain = _growth(record, "relative", "float32")
     return both(
         f"From sums of {ks[0]} to sums of {ks[-1]}, "
@@ -121,9 +116,8 @@ def settle_error_vs_k(record: Record) -> dict[str, str | None]:
     seconds=15,
     title=both("The sums get a thousand times longer: what does the error do?", "求和长了一千倍：误差会怎样？"),
 )
-def error_vs_k(budget: Budget) -> list[dict]:
+def error_vs_k(budget: Budget) -> Iterator[dict]:
     """Typical error of an entry of a @ b, and error relative to the result, by inner length k."""
-    rows = []
     for k in budget.loop((16, 64, 256, 1024, 4096, 16384), desc=both("inner length", "求和长度")):
         for seed in range(7):
             random = torch.Generator().manual_seed(seed)
@@ -131,16 +125,13 @@ def error_vs_k(budget: Budget) -> list[dict]:
             exact = a.double() @ b.double()
             for name in NAMES:
                 wrong = (product(a, b, name).double() - exact).square().mean().sqrt().item()
-                rows.append(
-                    {
-                        "k": k,
-                        "seed": seed,
-                        "format": name,
-                        "typical": wrong,
-                        "relative": wrong / exact.square().mean().sqrt().item(),
-                    }
-                )
-    return rows
+                yield {
+                    "k": k,
+                    "seed": seed,
+                    "format": name,
+                    "typical": wrong,
+                    "relative": wrong / exact.square().mean().sqrt().item(),
+                }
 
 
 # --- 07-counter ---------------------------------------------------------------------------------------------
@@ -210,16 +201,15 @@ def settle_counter(record: Record) -> dict[str, str | None]:
     seconds=15,
     title=both("Add 1, five thousand times: where does the counter stand?", "加 1，加五千次：计数器停在哪里？"),
 )
-def counter(budget: Budget) -> list[dict]:
+def counter(budget: Budget) -> Iterator[dict]:
     """A sum kept in each format: after every addition of 1 it is rounded back to the format."""
-    rows, one = [], torch.ones(())
+    one = torch.ones(())
     for name in budget.loop(("float32", "tf32", "float16", "bfloat16"), desc=both("formats", "格式")):
         total = torch.zeros(())
         for added in range(1, 5001):
             total = rounded(total + one, name)
             if added % 100 == 0:
-                rows.append({"format": name, "added": added, "shown": total.item()})
-    return rows
+                yield {"format": name, "added": added, "shown": total.item()}
 
 
 # --- 07-onednn ----------------------------------------------------------------------------------------------
@@ -312,7 +302,7 @@ def _bf16_units() -> str:
     seconds=15,
     title=both("You allow bf16 on the CPU: does oneDNN take it?", "你允许 CPU 用 bf16：oneDNN 用了吗？"),
 )
-def onednn(budget: Budget) -> list[dict]:
+def onednn(budget: Budget) -> Iterator[dict]:
     """Error of matmul, convolution and LSTM under each permission, and what rounded inputs would give."""
     torch.manual_seed(0)
     a, b = torch.randn(64, 2048), torch.randn(2048, 64)
@@ -323,7 +313,6 @@ def onednn(budget: Budget) -> list[dict]:
         "conv": lambda: torch.nn.functional.conv2d(x, w),
         "rnn": lambda: lstm(steps)[0],
     }
-    rows = []
     with torch.no_grad():
         exact = {
             "matmul": a.double() @ b.double(),
@@ -336,19 +325,16 @@ def onednn(budget: Budget) -> list[dict]:
             for permission in ("none", "ieee", "tf32", "bf16"):
                 with flags.using({f"mkldnn.{name}.fp32_precision": permission}):
                     result = call()
-                rows.append(
-                    {
-                        "operation": name,
-                        "permission": permission,
-                        "relative": relative_error(result, exact[name]),
-                        "same_bits": int(torch.equal(result, plain)),
-                        "bf16_units": _bf16_units(),
-                    }
-                )
+                yield {
+                    "operation": name,
+                    "permission": permission,
+                    "relative": relative_error(result, exact[name]),
+                    "same_bits": int(torch.equal(result, plain)),
+                    "bf16_units": _bf16_units(),
+                }
     for permission, bits in (("tf32", 10), ("bf16", 7)):
-        error = relative_error(keep_bits(a, bits) @ keep_bits(b, bits), exact["matmul"])
-        rows.append({"operation": "simulated", "permission": permission, "relative": error})
-    return rows
+        error = relative_error(round_bits(a, bits) @ round_bits(b, bits), exact["matmul"])
+        yield {"operation": "simulated", "permission": permission, "relative": error}
 
 
 # --- 07-documented ------------------------------------------------------------------------------------------
@@ -447,14 +433,12 @@ def settle_documented(record: Record) -> dict[str, str | None]:
         "PyTorch 文档在 A100 上测过一次：它的输入像是舍入的，还是截断的？",
     ),
 )
-def documented(budget: Budget) -> list[dict]:
+def documented(budget: Budget) -> Iterator[dict]:
     """Typical error of an entry of randn(., 10240) @ randn(10240, .), inputs rounded or cut to 10 bits of mantissa."""
-    rows = []
     for seed in budget.loop(range(9), desc=both("draws", "抽样")):
         random = torch.Generator().manual_seed(seed)
         a, b = torch.randn(96, SIDE, generator=random), torch.randn(SIDE, 96, generator=random)
         exact = a.double() @ b.double()
-        for way, shorten in (("rounded", keep_bits), ("cut", cut_bits)):
+        for way, shorten in (("rounded", round_bits), ("cut", cut_bits)):
             wrong = (shorten(a, 10) @ shorten(b, 10)).double() - exact
-            rows.append({"seed": seed, "way": way, "typical": wrong.square().mean().sqrt().item()})
-    return rows
+            yield {"seed": seed, "way": way, "typical": wrong.square().mean().sqrt().item()}

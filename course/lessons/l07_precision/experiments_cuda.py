@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course.experiment.base import Budget, experiment
-from course.experiment.kernels import apart
+from course.experiment.kernels import differing_parts
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, sci, with_interval, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
@@ -43,18 +43,18 @@ def headline_who_cuda(record: Record) -> Text:
     coarse = {name for name, error in start.items() if error > LOW}
     if not coarse:
         return both(
-            "Untouched, this GPU computes as exactly as float32.", "默认设置下，这块 GPU 算得和 float32 一样精确。"
+            "By default, this GPU computes as exactly as float32.", "默认设置下，这块 GPU 算得和 float32 一样精确。"
         )
     if coarse == set(start):
         return both(
-            "Untouched, every operation here is coarser than float32.", "默认设置下，每种运算都比 float32 粗糙。"
+            "By default, every operation here is coarser than float32.", "默认设置下，每种运算都比 float32 粗糙。"
         )
     if "conv" in coarse and "matmul" not in coarse:
         return both(
-            "Untouched, convolutions are coarser than float32 here, matrix products are not.",
+            "By default, convolutions are coarser than float32 here, matrix products are not.",
             "默认设置下，卷积比 float32 粗糙，矩阵乘不会。",
         )
-    return both("Untouched, some operations here are coarser than float32.", "默认设置下，部分运算比 float32 粗糙。")
+    return both("By default, some operations here are coarser than float32.", "默认设置下，部分运算比 float32 粗糙。")
 
 
 def say_who_cuda(record: Record) -> Text:
@@ -268,7 +268,7 @@ def say_kernels_cuda(record: Record) -> Text:
 
     def pair(name: str, code: str) -> str:
         names = [found[name, setting]["kernel"] for setting in ("ieee", "tf32")]
-        short = apart(names)
+        short = differing_parts(names)
         return (
             f"{name} ({short[names[0]]} → {short[names[1]]})"
             if code == "en"
@@ -286,7 +286,7 @@ def say_kernels_cuda(record: Record) -> Text:
 def draw_kernels_cuda(record: Record, bets: dict) -> Table:
     """The longest kernel of each operation under both settings; no bet is made on it."""
     found = _first(record)
-    names = apart(row["kernel"] for row in found.values())
+    names = differing_parts(row["kernel"] for row in found.values())
     lines = [["", t("TF32 forbidden", "禁止 TF32"), t("TF32 allowed", "允许 TF32")]]
     for name in dict.fromkeys(operation for operation, _ in found):
         lines.append([name, *(names[found[name, setting]["kernel"]] for setting in ("ieee", "tf32"))])
@@ -324,11 +324,11 @@ def headline_reduction_cuda(record: Record) -> Text:
         return TOO_NOISY
     worse = sum(one[1] > 1.1 * one[0] for one in pairs.values())
     if not worse:
-        return both("Reduced-precision sums cost no accuracy here.", "在这里，归约降精度没有损失精度。")
+        return both("Reduced-precision sums cost no accuracy here.", "在这里，降低归约精度，结果没变差。")
     if worse < len(pairs):
-        return both("Reduced-precision sums make some products less exact.", "归约降精度，有些矩阵乘会变得不那么准。")
+        return both("Reduced-precision sums make some products less exact.", "降低归约精度，有些矩阵乘就不那么准。")
     return both(
-        "Reduced-precision sums make every product here less exact.", "归约降精度，这里的矩阵乘全都变得不那么准。"
+        "Reduced-precision sums make every product here less exact.", "降低归约精度，这里的矩阵乘全都没那么准。"
     )
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, TOO_NOISY, word
+from course.experiment.words import NOTHING, TOO_NOISY, sci, spread, word
 from course.figures.curves import trend
 from course.figures.kinds import Bar, Bet, bars
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l07_precision.experiments import LESSON, NAMES, one_in, pick_rows, spread
+from course.lessons.l07_precision.experiments import LESSON, NAMES, one_in, pick_rows
 from course.records import Record
 from course.rounding import product, relative_error
 from course.timing.stats import median, median_interval
@@ -101,9 +102,8 @@ def _squared_distances(x: Tensor, name: str) -> Tensor:
         "地图离原点越来越远，谁是我最近的邻居？",
     ),
 )
-def neighbours(budget: Budget) -> list[dict]:
+def neighbours(budget: Budget) -> Iterator[dict]:
     """Share of right nearest neighbours among 300 points; distances by |x|² + |y|² - 2 x·y, offset growing."""
-    rows = []
     for seed in budget.loop(range(5), desc=both("clouds of points", "点云")):
         points = torch.randn(300, 16, generator=torch.Generator().manual_seed(seed))
         for offset in (0, 1, 3, 10, 30, 100, 300):
@@ -117,10 +117,7 @@ def neighbours(budget: Budget) -> list[dict]:
             stories["tf32, mean removed"] = (moved - moved.mean(0), "tf32")
             for story, (x, name) in stories.items():
                 found = _squared_distances(x, name).fill_diagonal_(torch.inf).argmin(1)
-                rows.append(
-                    {"seed": seed, "offset": offset, "story": story, "share": (found == truth).double().mean().item()}
-                )
-    return rows
+                yield {"seed": seed, "offset": offset, "story": story, "share": (found == truth).double().mean().item()}
 
 
 # --- 07-solve -----------------------------------------------------------------------------------------------
@@ -167,8 +164,8 @@ def say_solve(record: Record) -> Text:
     final = _final(record)
     if not final or not all(final.values()):
         return NOTHING
-    en = "; ".join(f"{STORIES_SAID[story]['en']} {spread(final[story])}" for story in STORIES_SAID)
-    zh = "；".join(f"{STORIES_SAID[story]['zh']} {spread(final[story])}" for story in STORIES_SAID)
+    en = "; ".join(f"{STORIES_SAID[story]['en']} {spread(final[story], sci)}" for story in STORIES_SAID)
+    zh = "；".join(f"{STORIES_SAID[story]['zh']} {spread(final[story], sci)}" for story in STORIES_SAID)
     return both(f"Relative error of the solution after the last turn: {en}.", f"最后一轮之后，解的相对误差：{zh}。")
 
 
@@ -212,9 +209,8 @@ def settle_solve(record: Record) -> dict[str, str | None]:
         "迭代求解 A x = b：一步之中，哪一半需要 float32？",
     ),
 )
-def solve(budget: Budget) -> list[dict]:
+def solve(budget: Budget) -> Iterator[dict]:
     """x ← x + M (b - A x), M an inverse of A; residual and step each computed in a format of their own."""
-    rows = []
     stories = {
         "all float32": ("float32", "float32"),
         "all TF32": ("tf32", "tf32"),
@@ -229,8 +225,7 @@ def solve(budget: Budget) -> list[dict]:
             x = torch.zeros(128, 1)
             for turn in range(1, 9):
                 x = x + product(inverse, b - product(a, x, residual), step)
-                rows.append({"seed": seed, "story": story, "turn": turn, "relative": relative_error(x, exact)})
-    return rows
+                yield {"seed": seed, "story": story, "turn": turn, "relative": relative_error(x, exact)}
 
 
 # --- 07-noise -----------------------------------------------------------------------------------------------
@@ -244,13 +239,14 @@ SOURCES = {
 
 def headline_noise(record: Record) -> Text:
     return {
-        "a": both("TF32 moves the gradient more than other samples do.", "TF32 的舍入比换一批样本更影响梯度。"),
+        "a": both("TF32 changes the gradient more than another batch does.", "TF32 的舍入比换一批样本更影响梯度。"),
         "b": both(
-            "TF32 moves the gradient on the scale of another batch.", "TF32 的舍入和换一批样本，对梯度的影响同一量级。"
+            "TF32 changes the gradient about as much as another batch does.",
+            "TF32 的舍入和换一批样本，对梯度的影响同一量级。",
         ),
         "c": both(
-            "Other samples move the gradient far more than TF32 does.",
-            "换一批样本，比 TF32 的舍入更影响梯度，而且大得多。",
+            "Another batch changes the gradient far more than TF32 does.",
+            "换一批样本对梯度的影响，远比 TF32 的舍入大。",
         ),
     }.get(settle_noise(record)["07-bet-noise"] or "", TOO_NOISY)
 
@@ -261,10 +257,10 @@ def say_noise(record: Record) -> Text:
     seen = {name: [row[name] for row in record.rows] for name in SOURCES}
     ratios = [row["batch"] / row["tf32"] for row in record.rows if row["tf32"]]
     return both(
-        f"Drawing another batch moved the gradient by {spread(seen['batch'])} of its length, "
-        f"TF32 inputs by {spread(seen['tf32'])}: the draw weighs {spread(ratios)} times as much.",
-        f"换一个 batch，梯度偏移了自身长度的 {spread(seen['batch'])}；TF32 输入只让它偏移 {spread(seen['tf32'])}："
-        f"前者是后者的 {spread(ratios)} 倍。",
+        f"Drawing another batch moved the gradient by {spread(seen['batch'], sci)} of its length, "
+        f"TF32 inputs by {spread(seen['tf32'], sci)}: the draw weighs {spread(ratios, sci)} times as much.",
+        f"换一个 batch，梯度偏移了自身长度的 {spread(seen['batch'], sci)}；TF32 输入只让它偏移 {spread(seen['tf32'], sci)}："
+        f"前者是后者的 {spread(ratios, sci)} 倍。",
     )
 
 
@@ -311,7 +307,7 @@ def _gradient(x: Tensor, y: Tensor, first: Tensor, second: Tensor, name: str) ->
         "谁让梯度偏得更多：抽到哪个 batch，还是舍入？",
     ),
 )
-def noise(budget: Budget) -> list[dict]:
+def noise(budget: Budget) -> Iterator[dict]:
     """A small network: distance of a batch's gradient from that of all data, and what rounding adds to it."""
     random = torch.Generator().manual_seed(0)
     x, teacher = torch.randn(4096, 32, generator=random), torch.randn(32, 1, generator=random)
@@ -319,12 +315,10 @@ def noise(budget: Budget) -> list[dict]:
     first = torch.randn(32, 64, generator=random) / 6
     second = torch.randn(64, 1, generator=random) / 8
     whole = _gradient(x, y, first, second, "float32")
-    rows = []
     for draw in budget.loop(range(31), desc=both("batches", "batch")):
         chosen = torch.randperm(4096, generator=random)[:64]
         batch = _gradient(x[chosen], y[chosen], first, second, "float32")
         row: dict[str, Any] = {"draw": draw, "batch": relative_error(batch, whole)}
         for name in ("tf32", "bfloat16"):
             row[name] = relative_error(_gradient(x[chosen], y[chosen], first, second, name), batch)
-        rows.append(row)
-    return rows
+        yield row

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, word
@@ -33,23 +35,23 @@ def headline_tree(record: Record) -> Text:
     if not _after(record, "nothing"):
         return TOO_NOISY
     return {
-        "a": both("Untouched, PyTorch allows TF32 nowhere on the GPU.", "默认设置下，GPU 上哪里都不允许用 TF32。"),
+        "a": both("By default, PyTorch allows TF32 nowhere on the GPU.", "默认设置下，GPU 上哪里都不允许用 TF32。"),
         "b": both(
-            "Untouched, PyTorch allows TF32 in convolutions, not in matrix products.",
+            "By default, PyTorch allows TF32 in convolutions, not in matrix products.",
             "默认允许卷积用 TF32，矩阵乘不允许。",
         ),
         "c": both(
-            "Untouched, PyTorch allows TF32 in matrix products, not in convolutions.",
+            "By default, PyTorch allows TF32 in matrix products, not in convolutions.",
             "默认允许矩阵乘用 TF32，卷积不允许。",
         ),
         "d": both(
-            "Untouched, PyTorch allows TF32 in all three kinds of GPU operations.",
+            "By default, PyTorch allows TF32 in all three kinds of GPU operations.",
             "默认设置下，这三类 GPU 运算都允许用 TF32。",
         ),
     }.get(
         settle_tree(record)["07-bet-default"] or "",
         both(
-            "Untouched, PyTorch allows TF32 in some GPU operations only.", "默认设置下，只有部分 GPU 运算允许用 TF32。"
+            "By default, PyTorch allows TF32 in some GPU operations only.", "默认设置下，只有部分 GPU 运算允许用 TF32。"
         ),
     )
 
@@ -80,19 +82,11 @@ def say_tree(record: Record) -> Text:
     return both(" ".join(en), "".join(zh))
 
 
-def _breakable(name: str) -> str:
-    """The name with places at which a narrow column may break it."""
-    return name.replace(".", ".\u200b").replace("_", "_\u200b")
-
-
 def draw_tree(record: Record, bets: dict) -> Table:
     """What each node reads after one was set; the bet is a line of its own, below the one that nothing was set for."""
     nodes = ("fp32_precision", *LEAVES)
     start = _after(record, "nothing")
-    lines = [
-        ["", *(_breakable(node) for node in nodes)],
-        [t("nothing set", "什么都不设"), *(start[node] for node in nodes)],
-    ]
+    lines = [["", *nodes], [t("nothing set", "什么都不设"), *(start[node] for node in nodes)]]
     marks = {(0, at): "told" for at, node in enumerate(nodes, 1) if start[node] != "none"}
     mine = TF32_BET.get(bets.get("07-bet-default", ""))
     places = [nodes.index(leaf) + 1 for leaf in LEAVES[:3]]
@@ -288,9 +282,7 @@ def settle_no_op(record: Record) -> dict[str, str | None]:
         "一句什么都没改的赋值：根节点还管得到卷积吗？",
     ),
 )
-def no_op(budget: Budget) -> list[dict]:
+def no_op(budget: Budget) -> Iterator[dict]:
     """ieee asked at the root: untouched, after allow_tf32 was set to its own value, after an empty block."""
-    rows = []
     for probe in budget.loop(("no_op", "no_op_block"), desc=FRESH):
-        rows += rows_of(PROBES, probe)
-    return rows
+        yield from rows_of(PROBES, probe)

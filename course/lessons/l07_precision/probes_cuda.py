@@ -15,7 +15,7 @@ import torch
 from course.experiment.device import device, within
 from course.experiment.kernels import seen
 from course.lessons.l07_precision.probes import B, clear, write
-from course.rounding import keep_bits, relative_error
+from course.rounding import relative_error, round_bits
 
 
 def operations(size: int = 512) -> dict[str, tuple[Callable[[], torch.Tensor], torch.Tensor]]:
@@ -99,7 +99,7 @@ def depth(seconds: float = math.inf) -> list[dict]:
         torch.manual_seed(seed)
         a, b = torch.randn(128, inner), torch.randn(inner, 128)
         exact = a.double() @ b.double()
-        ours = keep_bits(a, 10) @ keep_bits(b, 10)
+        ours = round_bits(a, 10) @ round_bits(b, 10)
         found = {"simulated": relative_error(ours, exact)}
         for setting, on in (("ieee", False), ("tf32", True)):
             allow(on)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -16,7 +16,8 @@ from course.figures.kinds import Bar, Ratio, bars, ratio_rows, time_words
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, pick, t
 from course.lessons.l08_mps import probes
-from course.lessons.l08_mps.experiments import LESSON, MOMENTS
+from course.lessons.l08_mps.experiments import LESSON
+from course.lessons.l08_mps.experiments_env import MOMENTS
 from course.records import Record
 from course.tables import Table, clip
 from course.timing.stats import median
@@ -121,8 +122,8 @@ def headline_transfer_mps(record: Record) -> Text:
         for size in (sizes[0], sizes[-1])
     )
     if small > 2 * large:
-        return both("Per byte, a small copy costs far more than a large one.", "按字节算，小拷贝比大拷贝贵得多。")
-    return both("Per byte, a small copy costs no more than a large one.", "按字节算，小拷贝不比大拷贝贵。")
+        return both("Per byte, a small copy costs far more than a large one.", "平均到每个字节，小拷贝比大拷贝慢得多。")
+    return both("Per byte, a small copy costs no more than a large one.", "平均到每个字节，小拷贝不比大拷贝慢。")
 
 
 def say_transfer_mps(record: Record) -> Text:
@@ -180,15 +181,13 @@ def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
     seconds=10,
     title=both("To the Apple GPU and back: what does a copy cost?", "去苹果 GPU 再回来：拷贝一次要多久？"),
 )
-def transfer_mps(budget: Budget, sizes_kib: tuple[int, ...] = (4, 64, 1024, 16384, 65536)) -> list[dict]:
+def transfer_mps(budget: Budget, sizes_kib: tuple[int, ...] = (4, 64, 1024, 16384, 65536)) -> Iterator[dict]:
     """Fenced copies of 4 KiB to 64 MiB in both directions."""
-    rows = []
     for size_kib in budget.loop(sizes_kib, desc=both("sizes", "规模")):
         here = torch.zeros(size_kib * 256)
         there = here.to(probes.DEVICE)
         for way, x, target in (("to mps", here, probes.DEVICE), ("to cpu", there, "cpu")):
-            rows.append({"way": way, "kib": size_kib, "samples_ms": _fenced(lambda x=x, d=target: x.to(d))})
-    return rows
+            yield {"way": way, "kib": size_kib, "samples_ms": _fenced(lambda x=x, d=target: x.to(d))}
 
 
 # --- 08-fence-mps -------------------------------------------------------------------------------------------
@@ -200,10 +199,12 @@ def headline_fence_mps(record: Record) -> Text:
         return TOO_NOISY
     share = median(found["at once"]) / median(found["after synchronize"])
     if share < 0.5:
-        return both("Without waiting, the clock misses most of the GPU's work.", "不等 GPU 就读表，大半的活都漏掉了。")
+        return both("Without waiting, the clock misses most of the GPU's work.", "不等 GPU 就停表，大半时间没算进去。")
     if share < 0.9:
-        return both("Without waiting, the clock misses part of the GPU's work.", "不等 GPU 就读表，会漏掉一部分活。")
-    return both("Waiting for the GPU hardly changes what the clock says.", "等不等 GPU，读表的结果差不多。")
+        return both(
+            "Without waiting, the clock misses part of the GPU's work.", "不等 GPU 就停表，有一部分时间没算进去。"
+        )
+    return both("Waiting for the GPU hardly changes what the clock says.", "等不等 GPU，测出来的时间差不多。")
 
 
 def say_fence_mps(record: Record) -> Text:
@@ -314,15 +315,11 @@ def draw_fallback_mps(record: Record, bets: dict) -> Table:
         "苹果 GPU：回退变量不设、导入前设、导入后设，哪些算子会回退？",
     ),
 )
-def fallback_mps(budget: Budget) -> list[dict]:
+def fallback_mps(budget: Budget) -> Iterator[dict]:
     """Seven operations of torch.linalg: native, on the CPU, or an error; three new processes."""
-    return [
-        {"moment": moment, **row}
-        for moment in budget.loop(
-            ("never", "before import", "after import"), desc=both("new processes", "新进程"), least=3
-        )
-        for row in probes.fallback_at(moment)
-    ]
+    moments = ("never", "before import", "after import")
+    for moment in budget.loop(moments, desc=both("new processes", "新进程"), least=3):
+        yield from ({"moment": moment, **row} for row in probes.fallback_at(moment))
 
 
 # --- 08-float64-mps -----------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 
 from course.experiment.base import Budget, experiment
@@ -164,12 +166,11 @@ def draw_half_mps(record: Record, bets: dict) -> Sheet:
         "苹果 GPU：float16 和 bfloat16 快多少，又损失多少精度？",
     ),
 )
-def half_mps(budget: Budget, sizes: tuple[int, ...] = (512, 2048)) -> list[dict]:
+def half_mps(budget: Budget, sizes: tuple[int, ...] = (512, 2048)) -> Iterator[dict]:
     """Products in float16 and bfloat16 against float32, taking turns, fenced; and their error against float64."""
     from course.timing import compare
 
     cases = [(size, name) for size in sizes for name in ("float16", "bfloat16")]
-    rows = []
     for number, (size, name) in enumerate(budget.loop(cases, desc=both("number formats", "数值格式"))):
         a, b = torch.randn(size, size), torch.randn(size, size)
         exact = a.double() @ b.double()
@@ -179,16 +180,13 @@ def half_mps(budget: Budget, sizes: tuple[int, ...] = (512, 2048)) -> list[dict]
             {"float32": lambda x=whole: x[0] @ x[1], name: lambda x=half: x[0] @ x[1]},
             baseline="float32", device=probes.DEVICE, clock="wall", max_time=max(0.1, budget.share(len(cases) - number)),
         )  # fmt: skip
-        rows.append(
-            {
-                "format": name,
-                "size": size,
-                "ratio": race.ratio,
-                "low": race.low,
-                "high": race.high,
-                "verdict": race.verdict,
-                "rounds": race.rounds,
-                "relative": relative_error((half[0] @ half[1]).cpu(), exact),
-            }
-        )
-    return rows
+        yield {
+            "format": name,
+            "size": size,
+            "ratio": race.ratio,
+            "low": race.low,
+            "high": race.high,
+            "verdict": race.verdict,
+            "rounds": race.rounds,
+            "relative": relative_error((half[0] @ half[1]).cpu(), exact),
+        }

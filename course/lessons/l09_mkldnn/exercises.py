@@ -18,8 +18,8 @@ from course.checking import (
     data,
     form_is_fine,
     form_of_report,
+    not_lost,
     ran_often,
-    too_few_rounds,
 )
 from course.i18n import Text, both
 from course.lessons.l09_mkldnn.exercises_log import report_line
@@ -291,27 +291,12 @@ def check_losing(losing: Any) -> Verdict:
             ),
             reason="baseline",
         )
-    if few := too_few_rounds(raced):
-        return few
+    hint = both(
+        "What does it do at each call, however little there is to compute?", "无论计算多少，它每次调用都要做什么？"
+    )
+    if verdict := not_lost(raced, "oneDNN", hint):
+        return verdict
     low, high = raced.low, raced.high
-    if high < 1:
-        return incorrect(
-            both(
-                f"oneDNN won: [{low:.2f}, {high:.2f}] lies below 1. "
-                "What does it do at each call, however little there is to compute?",
-                f"oneDNN 赢了：[{low:.2f}, {high:.2f}] 在 1 之下。想一想，无论计算多少，它每次调用都要做什么？",
-            ),
-            reason="faster",
-        )
-    if low <= 1:
-        return inconclusive(
-            both(
-                f"[{low:.2f}, {high:.2f}] from {raced.rounds} rounds is no evidence yet. "
-                "Take a clearer case or give it more time.",
-                f"{raced.rounds} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换一个更极端的例子，或多给些时间。",
-            ),
-            reason="undecided",
-        )
     if not _used(raced.functions["on"]):
         return incorrect(
             both(

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import statistics
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 from torch import nn
 
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, TOO_NOISY, joined
+from course.experiment.words import NOTHING, TOO_NOISY, joined, ratio_of
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words, time_words
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
@@ -36,7 +36,7 @@ def often(count: int) -> str:
 
 def interval(row: dict) -> str:
     """0.61 [0.58, 0.64] of a row with ratio, low, high; where too few rounds carry no interval, the ratio alone."""
-    return f"{row['ratio']:.2f}" + (f" [{row['low']:.2f}, {row['high']:.2f}]" if row["low"] is not None else "")
+    return ratio_of(row)
 
 
 def listed(names: Sequence[str], code: str) -> str:
@@ -83,27 +83,30 @@ def headline_one_step(record: Record) -> Text:
         return TOO_NOISY
     if len(set(kinds)) == 1:
         return {
-            "faster": both("oneDNN wins at every length, even for a single step.", "不管几步，oneDNN 都更快。"),
-            "slower": both("oneDNN is slower at every length tried.", "试过的步数里，oneDNN 全都更慢。"),
+            "faster": both("oneDNN is faster at every length, even for one step.", "不管序列几步，oneDNN 都更快。"),
+            "slower": both("oneDNN is slower at every length tried.", "试过的序列长度，oneDNN 全都更慢。"),
             "same": both("For this LSTM, oneDNN makes no difference.", "对这个 LSTM，开不开 oneDNN 一样快。"),
         }[kinds[0]]
     if turn and kinds[0] == "slower":
         return both(
-            f"For one step oneDNN is slower; from {turn} on it wins.", f"只走一步，oneDNN 更慢；从 {turn} 步起它反超。"
+            f"For a sequence of one step oneDNN is slower; from {turn} steps on, faster.",
+            f"序列只有一步，oneDNN 更慢；从 {turn} 步起更快。",
         )
     if turn:
-        return both(f"From {turn} steps on, oneDNN wins.", f"从 {turn} 步起，oneDNN 更快。")
+        return both(f"For sequences of {turn} steps and more, oneDNN is faster.", f"序列从 {turn} 步起，oneDNN 更快。")
     if kinds[0] == "slower" and kinds[-1] == "undecided":
         return both(
-            "For one step oneDNN is slower; for many it is too noisy.", "只走一步，oneDNN 更慢；步数多了说不准。"
+            "For a sequence of one step oneDNN is slower; the longest is too noisy.",
+            "序列只有一步，oneDNN 更慢；最长的说不准。",
         )
     if kinds[0] == "slower":
         return both(
-            "For one step oneDNN is slower; for many it does not win.", "只走一步，oneDNN 更慢；步数多了也没赢。"
+            "For a sequence of one step oneDNN is slower; the longest gains nothing.",
+            "序列只有一步，oneDNN 更慢；最长的也没变快。",
         )
     if kinds[-1] == "undecided":
         return TOO_NOISY
-    return both("On the longest sequence tried, oneDNN does not win.", "试过的最长序列上，oneDNN 没有赢。")
+    return both("For the longest sequence tried, oneDNN is not faster.", "试过的最长序列上，oneDNN 没有更快。")
 
 
 def say_one_step(record: Record) -> Text:
@@ -150,18 +153,17 @@ def draw_one_step(record: Record, bets: dict) -> Sheet:
         "一条序列送进 LSTM，一次一步或一次多步：oneDNN 开与关的对比",
     ),
 )
-def one_step(budget: Budget) -> list[dict]:
+def one_step(budget: Budget) -> Iterator[dict]:
     """Time with oneDNN over time without, for one call of 1 to 64 steps, and the share of reorders in the log."""
     torch.set_num_threads(1)
-    rows, layer = [], nn.LSTM(128, 256)
+    layer = nn.LSTM(128, 256)
     for done, steps in enumerate(budget.loop(STEPS, desc=both("lengths", "步数"))):
         x = torch.randn(steps, 1, 128)
         race = on_off(lambda x=x: layer(x), max_time=max(0.3, min(1.2, budget.share(len(STEPS) - done))))
         with torch.inference_mode():
             logs = [log_of(lambda x=x: layer(x)) for _ in range(LOGGED_CALLS)]
         share = [time_in(log, "reorder") / time_in(log) for log in logs if time_in(log)]
-        rows.append({"steps": steps, **_verdict_row(race), "reorder_share": statistics.median(share) if share else 0.0})
-    return rows
+        yield {"steps": steps, **_verdict_row(race), "reorder_share": statistics.median(share) if share else 0.0}
 
 
 # --- 09-on-off ----------------------------------------------------------------------------------------------
@@ -170,33 +172,31 @@ def one_step(budget: Budget) -> list[dict]:
 ASKED = ("Conv2d", "LSTM", "GRU", "Linear")
 
 
-def listed_and(names: Sequence[str], code: str) -> str:
+def listed_and(names: Sequence[str]) -> str:
     """Conv2d, LSTM and GRU."""
     *first, last = names
-    return joined(first, code) + {"en": " and ", "zh": " 和 "}[code] * bool(first) + last
+    return joined(first, "en") + " and " * bool(first) + last
 
 
 def headline_race(record: Record) -> Text:
+    """Of the four layers asked about: their rows are in float32, as the words say."""
     seen = {row["layer"]: kind_of(row) for row in record.rows}
     gain = [name for name in ASKED if seen.get(name) == "faster"]
     open_ = [name for name in ASKED if seen.get(name, "undecided") == "undecided"]
     rest = open_ or [name for name in ASKED if name not in gain]
     if len(open_) == len(ASKED) or (open_ and not gain):
         return TOO_NOISY
-    if not rest:
-        return both("oneDNN speeds up all four: Conv2d, LSTM, GRU and Linear.", "oneDNN 让四种层全都变快。")
+    others = joined(rest, "zh")
     if not gain:
-        return both("Conv2d, LSTM, GRU, Linear: not one gains from oneDNN.", "四种层里，没有一种靠 oneDNN 变快。")
-    en, zh = (f"{listed_and(gain, code)}" for code in ("en", "zh"))
-    if open_:
         return both(
-            f"oneDNN speeds up {en}; for {listed_and(rest, 'en')} it is too noisy.",
-            f"oneDNN 让 {zh} 变快；{listed_and(rest, 'zh')} 说不准。",
+            f"In float32, not one gains from oneDNN: {listed_and(rest)}.", f"用 float32，{others} 都没因 oneDNN 变快。"
         )
-    return both(
-        f"oneDNN speeds up {en}; {listed_and(rest, 'en')} gain{'s' * (len(rest) == 1)} nothing.",
-        f"oneDNN 让 {zh} 变快，{listed_and(rest, 'zh')} 没沾光。",
-    )
+    en, zh = f"In float32, oneDNN speeds up {listed_and(gain)}", f"用 float32，oneDNN 让 {joined(gain, 'zh')} 变快"
+    if not rest:
+        return both(f"{en}.", f"{zh}。")
+    if open_:
+        return both(f"{en}; too noisy to tell: {listed_and(rest)}.", f"{zh}；{others} 说不准。")
+    return both(f"{en}, not {listed_and(rest)}.", f"{zh}，{others} 没变快。")
 
 
 def say_race(record: Record) -> Text:
@@ -261,13 +261,12 @@ def settle_race(record: Record) -> dict[str, str | None]:
     seconds=10,
     title=both("oneDNN on against off: for which layers does the time change?", "oneDNN 开与关：哪些层的耗时会变？"),
 )
-def race(budget: Budget) -> list[dict]:
+def race(budget: Budget) -> Iterator[dict]:
     """Time with oneDNN over time without, for nine layers, forward, on one thread."""
-    rows, calls = [], layers()
+    calls = layers()
     for done, (layer, call) in enumerate(budget.loop(calls.items(), desc=both("layers", "层"))):
         found = on_off(call, max_time=max(0.3, min(1.2, budget.share(len(calls) - done))))
-        rows.append({"layer": layer, **_verdict_row(found), "threads": 1})
-    return rows
+        yield {"layer": layer, **_verdict_row(found), "threads": 1}
 
 
 # --- 09-where-time ------------------------------------------------------------------------------------------
@@ -287,6 +286,10 @@ def _by_layer(record: Record) -> dict[str, dict[str, Any]]:
     return found
 
 
+ONCE = ("LSTM", "GRU", "RNN", "Linear", "GELU")
+"""Layers with one row in float32; a convolution has three of them."""
+
+
 def headline_where_time(record: Record) -> Text:
     found = _by_layer(record)
     silent = [name for name, one in found.items() if not one["reorder_ms"] + one["compute_ms"]]
@@ -296,13 +299,13 @@ def headline_where_time(record: Record) -> Text:
         return both("oneDNN runs not one of these layers here.", "在这里，这些层 oneDNN 一个也没执行。")
     if not silent:
         return both("Every one of these layers leaves lines in oneDNN's log.", "这些层在 oneDNN 的日志里都有记录。")
-    if len(silent) > 3 or "(" in "".join(silent):
-        names = both(f"{len(silent)} of these layers", f"有 {len(silent)} 种层")
+    if len(silent) <= 3 and set(silent) <= set(ONCE):
+        names = both(f"In float32, {listed_and(silent)}", f"float32 的 {joined(silent, 'zh')} ")
     else:
-        names = both(listed_and(silent, "en"), listed_and(silent, "zh") + " ")
+        names = both(f"{len(silent)} of these {len(found)} layers", f"这 {len(found)} 个层里，有 {len(silent)} 个")
     return both(
         f"{names['en']} leave{'s' * (len(silent) == 1)} no line: oneDNN never sees {'it' if len(silent) == 1 else 'them'}.",
-        f"{names['zh']}没有日志：oneDNN 根本没经手。",
+        f"{names['zh']}没有日志：oneDNN 没经手。",
     )
 
 
@@ -415,18 +418,26 @@ def logs(budget: Budget) -> list[dict]:
 
 
 def headline_layouts(record: Record) -> Text:
+    """Both counts are of the same three convolutions."""
     if len(record.rows) < 3:
         return TOO_NOISY
     rows = {row["layout"]: row for row in record.rows}
-    plain, last, count = rows["NCHW"], rows["channels_last"], record.rows[0]["reorders_of_one_conv"]
-    if not count:
-        return both("Not one copy: oneDNN computes on the data as they lie.", "一次重排都没有：数据怎么放就怎么算。")
-    en, zh = f"One convolution copies data {often(count)}", f"一次卷积要重排 {count} 次"
-    if last["reorders"] >= plain["reorders"]:
-        return both(f"{en}; channels_last saves none.", f"{zh}；channels_last 也没省。")
+    last, before, after = rows["channels_last"], rows["NCHW"]["reorders"], rows["channels_last"]["reorders"]
+    if not before:
+        return both(
+            "With NCHW, oneDNN copies nothing and computes on the data as they lie.",
+            "NCHW 布局下没有重排：数据怎么放就怎么算。",
+        )
+    if after >= before:
+        return both(
+            f"Three convolutions copy data {often(before)}; channels_last saves none.",
+            f"三个卷积要重排 {before} 次；channels_last 也没省。",
+        )
+    en = f"Three convolutions: channels_last leaves {after} of {before} copies"
+    zh = f"换成 channels_last，三个卷积的 {before} 次重排里只剩 {after} 次"
     if kind_of(last) == "faster":
-        return both(f"{en}; channels_last copies less and is faster.", f"{zh}；channels_last 重排少，也更快。")
-    return both(f"{en}; channels_last copies less.", f"{zh}；channels_last 重排少些。")
+        return both(f"{en}, and is faster.", f"{zh}，也更快。")
+    return both(f"{en}.", f"{zh}。")
 
 
 def say_layouts(record: Record) -> Text:

@@ -70,18 +70,22 @@ def headline_cache(record: Record) -> Text:
         return both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。")
     missed, hit = ([row["create_ms"] for row in calls if row["event"] == f"cache_{what}"] for what in ("miss", "hit"))
     if not hit:
-        return both("Every call builds anew, even a size it has seen.", "每次调用都重新做，见过的尺寸也不例外。")
+        return both(
+            "oneDNN prepares every call anew, even for a size it has seen.", "每次调用都重新准备，见过的尺寸也不例外。"
+        )
     if not missed:
-        return both("Not one size had to be built here.", "在这里，没有一个尺寸要现做。")
+        return both("oneDNN had every size ready here.", "在这里，每个尺寸都是现成的。")
     if seen != {True: {"cache_hit"}, False: {"cache_miss"}}:
-        return both("Some calls find their size ready, others build it.", "有的调用找到现成的，有的要现做。")
+        return both("Some calls find their size ready, others must prepare it.", "有的调用有现成的，有的要重新准备。")
     if max(hit) < min(missed):
         gain = times(statistics.median(missed) / statistics.median(hit))
         return both(
-            f"A size seen before is ready {gain} times sooner than a new one.",
-            f"见过的尺寸，准备时间只要新尺寸的 {gain} 分之一。",
+            f"Preparing a new size takes {gain} times as long as one seen before.",
+            f"准备一个新尺寸，耗时是见过的尺寸的 {gain} 倍。",
         )
-    return both("A size seen before is found ready, but no sooner.", "见过的尺寸找得到现成的，却没省时间。")
+    return both(
+        "A size seen before is found ready, but that does not always save time.", "见过的尺寸有现成的，却不一定省时间。"
+    )
 
 
 def say_cache(record: Record) -> Text:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterator
 
 import torch
 
@@ -23,7 +24,7 @@ HALF_RUNGS = ("DEFAULT", "AVX512_CORE", "AVX2")
 X86 = ("x86_64", "AMD64", "amd64", "i386", "i686")
 
 
-def _on_rungs(budget: Budget, probe: str, rungs: tuple[str, ...], repeats: int) -> list[dict]:
+def _on_rungs(budget: Budget, probe: str, rungs: tuple[str, ...], repeats: int) -> Iterator[dict]:
     """Rows of `probe`, each from a new process, the rungs taking turns.
 
     A CPU that is not x86 has another ladder and is left as it is.
@@ -31,11 +32,9 @@ def _on_rungs(budget: Budget, probe: str, rungs: tuple[str, ...], repeats: int) 
     if platform.machine() not in X86:
         rungs = ("DEFAULT",)
     plan = [(repeat, name) for repeat in range(repeats) for name in rungs]
-    rows = []
     for repeat, name in budget.loop(plan, desc=both("new processes", "新进程")):
         found = rows_of(PROBES, probe, variables={"ONEDNN_MAX_CPU_ISA": name} if name != "DEFAULT" else {})
-        rows += [{"rung": name, "process": repeat, **row} for row in found]
-    return rows
+        yield from [{"rung": name, "process": repeat, **row} for row in found]
 
 
 # --- 09-isa-ladder ------------------------------------------------------------------------------------------
@@ -73,11 +72,13 @@ def headline_isa_ladder(record: Record) -> Text:
     if _clear(top, low):
         gain = times(median([row["ratio"] for row in low]) / median([row["ratio"] for row in top]))
         return both(
-            f"Held to the oldest instructions, the convolution takes {gain} times as long.",
+            f"With the oldest instructions only, the convolution takes {gain} times as long.",
             f"限制到最老的指令集，卷积要花 {gain} 倍的时间。",
         )
     if _clear(low, top):
-        return both("Held to the oldest instructions, the convolution is faster.", "限制到最老的指令集，卷积反而更快。")
+        return both(
+            "With the oldest instructions only, the convolution is faster.", "限制到最老的指令集，卷积反而更快。"
+        )
     return both("Old instructions or new: these runs show no difference.", "指令集新旧，这几次运行看不出差别。")
 
 
@@ -138,7 +139,7 @@ def draw_isa_ladder(record: Record, bets: dict) -> Sheet:
     seconds=24,
     title=both("The same convolution with four instruction sets, older to newer", "同一个卷积，换四种指令集，从老到新"),
 )
-def isa_ladder(budget: Budget) -> list[dict]:
+def isa_ladder(budget: Budget) -> Iterator[dict]:
     """ONEDNN_MAX_CPU_ISA in new processes; each times a convolution against a product that is not oneDNN's.
 
     Several processes a rung, for equal processes differ: where memory lies is drawn anew in each.
@@ -232,7 +233,7 @@ def settle_bf16(record: Record) -> dict[str, str | None]:
         "Linear 用 bfloat16 还是 float32：有和没有 bfloat16 指令时",
     ),
 )
-def bf16(budget: Budget) -> list[dict]:
+def bf16(budget: Budget) -> Iterator[dict]:
     """As the CPU is, with the newest instructions hidden from oneDNN, and with AVX-512 hidden as well."""
     return _on_rungs(budget, "half", HALF_RUNGS, 1)
 
@@ -311,11 +312,11 @@ def draw_threads(record: Record, bets: dict) -> Sheet:
         "One thread or all of them: a small and a large convolution", "单线程还是全部线程：一个小卷积，一个大卷积"
     ),
 )
-def threads(budget: Budget) -> list[dict]:
+def threads(budget: Budget) -> Iterator[dict]:
     """All threads against one, several new processes each, in turn: the interval is over processes."""
     from course.timing import compare
 
-    rows, count = [], torch.get_num_threads()
+    count = torch.get_num_threads()
     for size in budget.loop(("small", "large"), desc=both("sizes", "规模")):
         found = compare(
             {"one": f"{PROBES}:{size}_one_thread", "all": f"{PROBES}:{size}_all_threads"},
@@ -323,16 +324,13 @@ def threads(budget: Budget) -> list[dict]:
             max_time=10.0,
             fresh_process=True,
         )
-        rows.append(
-            {
-                "size": size,
-                "threads": count,
-                "ratio": found.ratio,
-                "low": found.low,
-                "high": found.high,
-                "verdict": found.verdict,
-                "one_ms": found.medians_ms["one"],
-                "all_ms": found.medians_ms["all"],
-            }
-        )
-    return rows
+        yield {
+            "size": size,
+            "threads": count,
+            "ratio": found.ratio,
+            "low": found.low,
+            "high": found.high,
+            "verdict": found.verdict,
+            "one_ms": found.medians_ms["one"],
+            "all_ms": found.medians_ms["all"],
+        }

@@ -36,17 +36,20 @@ CASES = {
 
 
 def headline_routes(record: Record) -> Text:
-    row = _small(record)
-    if row is None:
+    taken, count = sum(row["convolution_lines"] > 0 for row in record.rows), len(record.rows)
+    if not count:
         return TOO_NOISY
-    if row["convolution_lines"]:
-        return both("The switch is on, and oneDNN takes even one small image.", "开关开着，一张小图 oneDNN 也接。")
-    if row["on"] == "NnpackSpatial":
-        return both("The switch is on, yet NNPACK computes the small image.", "开关开着，小图却是 NNPACK 算的。")
-    if not row["on"]:
-        return both("The switch is on, yet oneDNN refuses the small image.", "开关开着，oneDNN 却不接小图。")
+    if not taken:
+        return both(
+            "The switch is on, yet oneDNN computes not one convolution.", "开关都开着，oneDNN 却一个卷积也没算。"
+        )
+    if taken == count:
+        return both(
+            "The switch is on, and oneDNN computes every convolution.", "开关都开着，每个卷积都是 oneDNN 算的。"
+        )
     return both(
-        "The switch is on, yet PyTorch itself computes the small image.", "开关开着，小图却是 PyTorch 自己算的。"
+        f"The switch is on, yet oneDNN computes only {taken} of these {count} convolutions.",
+        f"开关都开着，{count} 个卷积里 oneDNN 只算了 {taken} 个。",
     )
 
 
@@ -131,12 +134,12 @@ def headline_deterministic(record: Record) -> Text:
         )
     if same:
         return both(
-            "Setting the switch changes nothing; the flags context turns oneDNN off.",
-            "设开关毫无变化；用 flags 却把 oneDNN 关了。",
+            "Setting mkldnn.deterministic changes nothing in the log; asking with mkldnn.flags turns oneDNN off.",
+            "设 mkldnn.deterministic，日志没变；用 flags，oneDNN 关了。",
         )
     return both(
-        "Setting the switch changes the log; the flags context turns oneDNN off.",
-        "设开关，日志变了；用 flags，oneDNN 关了。",
+        "Setting mkldnn.deterministic changes the log; asking with mkldnn.flags turns oneDNN off.",
+        "设 mkldnn.deterministic，日志变了；用 flags，oneDNN 关了。",
     )
 
 
@@ -225,20 +228,29 @@ def headline_bits(record: Record) -> Text:
     if len(conv) < 2:
         return TOO_NOISY
     chance, share = conv["random"]["differ_share"], conv["whole"]["differ_share"]
+    if not chance and not share:
+        return both(
+            "oneDNN on or off: a convolution gives the same bits here.", "开不开 oneDNN，这里卷积的结果逐位相同。"
+        )
     if not chance:
-        if share:
-            return both(
-                "With oneDNN, only the whole numbers come out differently.", "开不开 oneDNN，只有整数的结果不同。"
-            )
-        return both("oneDNN on or off: the same bits here.", "开不开 oneDNN，这里逐位相同。")
+        return both(
+            "oneDNN changes a convolution's results for whole numbers, not for random numbers.",
+            "换成 oneDNN，整数的卷积结果会变，随机数的不变。",
+        )
     if not share:
         return both(
-            "oneDNN changes a convolution of random numbers, but not of whole ones.",
-            "换成 oneDNN，随机数的卷积会变，整数的不变。",
+            "oneDNN changes a convolution's results for random numbers, not for whole numbers.",
+            "换成 oneDNN，随机数的卷积结果会变，整数的不变。",
         )
     if share > 0.5 * chance:
-        return both("With oneDNN, whole numbers come out differently too.", "换成 oneDNN，整数的结果也会变。")
-    return both("With whole numbers fewer results change, but some do.", "换成整数，变的结果少了，但还是有。")
+        return both(
+            "oneDNN changes a convolution's results for random numbers and for whole numbers.",
+            "换成 oneDNN，随机数和整数的卷积结果都会变。",
+        )
+    return both(
+        "oneDNN changes fewer results of a convolution for whole numbers than for random numbers.",
+        "换成 oneDNN，整数的卷积结果也会变，但比随机数的少。",
+    )
 
 
 def say_bits(record: Record) -> Text:

@@ -4,21 +4,58 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from course import load
+from course.figures.kinds import ratio_words
 from course.game.cases import Case
-from course.i18n import t
+from course.game.sharing import Bar, Shared
+from course.i18n import pick, t
+from course.learning.entry import Entry
 from course.learning.log import AnswerLog
+from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master import tuning
 from course.lessons.l10_tuning_master.tuning import Config, Plan
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tell, Tuning
+from course.lessons.l10_tuning_master.tuning_view import origin_words
+
+if TYPE_CHECKING:
+    from course.records import Record
 
 standing, faults = tuning.standing, tuning.faults
 
 
 def player(case: Case, log: AnswerLog) -> Desk:
     """What ``case("voice")`` gives."""
-    return Desk(Tuning(case, log, measure, plan_here(case)))
+    return Desk(Tuning(case, log, measure, plan_here(case), recorded))
+
+
+def shared(case: Case, entries: Sequence[Entry]) -> Shared | None:
+    """The attempt that counts, to be sent to a friend: a bar for each run and for the hand-in, no setting named.
+
+    None before the case is closed.
+    """
+    whole = tuning.plan_of(case)
+    attempt = tuning.attempts_of(case, whole, entries)[0]
+    if not tuning.over(case, attempt):
+        return None
+    plan = tuning.as_played(whole, attempt.table)
+    bars = [
+        shared_bar(plan, bet, t(f"run {number}", f"第 {number} 次")) for number, bet in enumerate(attempt.runs, 1)
+    ] + [shared_bar(plan, attempt.handed, t("handed in", "交的方案"))]
+    middle = "" if plan.rules else t("today", "现在")
+    return Shared(case, tuning.score_of(case, plan, attempt), bars, middle, origin_words(attempt.handed.evidence))
+
+
+def shared_bar(plan: Plan, bet: tuning.Bet, name: str) -> Bar:
+    """A run without its setting."""
+    bets, came = plan.bets(), tuning.came_out(plan, bet.outcome, bet.today)
+    said = pick(bets[came]) if came and (plan.rules or came == "breaks") else ratio_words(bet.outcome["ratio"])
+    if came is None:
+        said = t("too noisy to tell", "太吵，看不出")
+    length, sure = bet.outcome["share" if plan.rules else "ratio"], CONFIDENCE.get(bet.confidence, "")
+    return Bar(name, length, said, pick(bets.get(bet.bet, "")), pick(sure), came == "breaks")
 
 
 def plan_here(case: Case) -> Plan:
@@ -36,28 +73,41 @@ def plan_here(case: Case) -> Plan:
 def measure(case: Case, configs: Sequence[Config] | None, tell: Tell) -> Measured:
     """Measure these configurations (None: all) here, or look them up in the nearest recording."""
     from course.experiment import base
-    from course.experiment.base import ExperimentError
     from course.machine import can
 
     experiment = base.get(case.id)
-    if can(experiment.needs) and os.environ.get("COURSE_REPLAY") != "1":
-        plan = plan_here(case)
-        seconds = plan.seconds[0 if configs is not None else 1]
-        record = base.run_experiment(experiment, seconds, configs=configs, tell=tell)
-        if record.interrupted or not record.rows:
-            raise KeyboardInterrupt
-    else:
-        record = base.load_or_run(case.id)
-        if record is None:
-            raise ExperimentError(
-                t(
-                    "This machine cannot measure this case, and there is no recording of it yet. Take another one: `board()`.",
-                    "这台机器测不了这个病例，也还没有录制。换一个吧：`board()`。",
-                )
+    if not can(experiment.needs) or os.environ.get("COURSE_REPLAY") == "1":
+        return recorded(case)
+    if load.busy():
+        tell(
+            t(
+                "this machine is busy with other programs: measured now, it may come out undecided",
+                "这台机器正忙着别的程序，现在测，可能分不出高下",
             )
-    outcomes = {
-        row["config"]: {name: row[name] for name in ("ratio", "low", "high", "verdict")}
-        | {"facts": {name[5:]: value for name, value in row.items() if name.startswith("fact_")}}
-        for row in record.rows
-    }
+        )
+    seconds = plan_here(case).seconds[0 if configs is not None else 1]
+    record = base.run_experiment(experiment, seconds, configs=configs, tell=tell)
+    if record.interrupted or not record.rows:
+        raise KeyboardInterrupt
+    return _measured(record)
+
+
+def recorded(case: Case) -> Measured:
+    """The whole table of a live case from the nearest recording."""
+    from course.experiment import base
+
+    record = base.recording(base.get(case.id))
+    if record is None:
+        raise base.ExperimentError(
+            t(
+                "This machine cannot measure this case, and there is no recording of it yet. Take another one: `board()`.",
+                "这台机器测不了这个病例，也还没有录制。换一个吧：`board()`。",
+            )
+        )
+    return _measured(record)
+
+
+def _measured(record: Record) -> Measured:
+    """The outcomes of a record."""
+    outcomes = {row["config"]: tuning.outcome_of(row) for row in record.rows}
     return Measured(outcomes, "live" if record.live else "recording", record.label())

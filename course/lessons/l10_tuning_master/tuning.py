@@ -7,15 +7,18 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from course.game import moves, score
 from course.game.board import OPEN, Standing
-from course.game.cases import Case
+from course.game.cases import EVIDENCE, Case
 from course.i18n import LANGUAGES, Text, both, pick, t
-from course.learning.entry import Entry
+from course.learning import calibration
+from course.learning.entry import Entry, now
 from course.questions.item_lint import language_faults
+from course.questions.items import Item, Option
 from course.units import format_points
 
 Config = Mapping[str, str]
@@ -27,7 +30,7 @@ Table = Mapping[str, Outcome]
 """Key of a configuration -> its outcome, today's included."""
 
 FEW = "few"
-"""The verdict of a measurement whose rounds are too few for an interval; such a run is given back."""
+"""The verdict of a measurement whose rounds are too few for an interval; the first such run of a case is given back."""
 WIDE = 1.5
 """An interval whose ends are this factor apart decides nothing."""
 MEASURED_BETS = {
@@ -105,7 +108,8 @@ class Rule:
 @dataclass(frozen=True)
 class Plan:
     """The panel and the rules of one case. runs: the budget. seconds: of one run, and of the whole table. slack: how far from the
-    best still counts as best. advice: the configuration that the usual advice means.
+    best still counts as best. advice: the configuration that the usual advice means. about: the controls that the cause is about;
+    two settings that differ in one of them alone show what it does.
     """
 
     controls: tuple[Control, ...]
@@ -116,6 +120,7 @@ class Plan:
     seconds: tuple[float, float] = (1.5, 6.0)
     slack: float = 1.05
     advice: Config | None = None
+    about: tuple[str, ...] = ()
 
     def configs(self) -> list[dict[str, str]]:
         """Every combination of the panel."""
@@ -142,8 +147,8 @@ class Plan:
         def only(config: Config) -> dict[str, str]:
             return {name: value for name, value in config.items() if name in names}
 
-        advice = only(self.advice) if self.advice else None
-        return Plan(tuple(left), only(self.today), self.limits, self.rules, self.runs, self.seconds, self.slack, advice)
+        advice, about = only(self.advice) if self.advice else None, tuple(one for one in self.about if one in names)
+        return replace(self, controls=tuple(left), today=only(self.today), advice=advice, about=about)
 
 
 def plan_of(case: Case) -> Plan:
@@ -158,8 +163,7 @@ def plan_of(case: Case) -> Plan:
     )
     limits = tuple(Limit(**raw) for raw in play.pop("limits", ()))
     today, advice = config_of(play.pop("today")), play.pop("advice", None)
-    if "seconds" in play:
-        play["seconds"] = tuple(play["seconds"])
+    play |= {name: tuple(play[name]) for name in ("seconds", "about") if name in play}
     return Plan(controls, today, limits, rules, advice=config_of(advice) if advice else None, **play)
 
 
@@ -183,10 +187,10 @@ def config_in(line: str) -> dict[str, str]:
 
 
 def bet_note() -> str:
-    """Why a bet is asked again and again."""
+    """On what a bet is asked."""
     return t(
-        "Every try takes a bet of its own, and so does the hand-in: by then you know more.",
-        "每试一次都要单独下注，交方案时再押一次：那时你知道得更多了。",
+        "A bet on every setting you have not seen yet, in a run as in the hand-in. What runs today is known, so it takes none.",
+        "没见过的设置都要先下注，测量和交方案都一样。现在的设置大家都知道，不用押。",
     )
 
 
@@ -226,6 +230,12 @@ def ruled(plan: Plan) -> dict[str, Outcome]:
     return found
 
 
+def outcome_of(row: Mapping[str, Any]) -> Outcome:
+    """The outcome in a row of a case's experiment."""
+    found = {name: row[name] for name in ("ratio", "low", "high", "verdict")}
+    return found | {"facts": {name[5:]: value for name, value in row.items() if name.startswith("fact_")}}
+
+
 def broken(plan: Plan, outcome: Outcome, today: Outcome) -> list[Limit]:
     """The limits that an outcome breaks."""
     return [one for one in plan.limits if one.kept(outcome, today) is False]
@@ -247,9 +257,19 @@ def permitted(plan: Plan, table: Table, today: str) -> list[str]:
     return [name for name, one in table.items() if not broken(plan, one, table[today])]
 
 
+def best_told(plan: Plan, table: Table, today: str) -> list[str]:
+    """The best set where the measurement can tell it; else nothing."""
+    best = best_set(plan, table, today)
+    return best if best and decided(plan, table, today, best[0]) else []
+
+
 def best_set(plan: Plan, table: Table, today: str) -> list[str]:
     """The permitted configurations that cannot be told from the best: within the slack, or with overlapping intervals."""
-    allowed = permitted(plan, table, today)
+    return best_of(plan, table, permitted(plan, table, today))
+
+
+def best_of(plan: Plan, table: Table, allowed: Collection[str]) -> list[str]:
+    """Those of ``allowed`` that cannot be told from the best of them; by rule: those that fit."""
     if plan.rules:
         return [name for name in allowed if table[name]["share"] == 1]
     best = min((table[name] for name in allowed), key=lambda one: one["ratio"], default=None)
@@ -262,34 +282,39 @@ def best_set(plan: Plan, table: Table, today: str) -> list[str]:
     ]
 
 
-def outcome_points(plan: Plan, table: Table, today: str, hand: str) -> float:
-    """0 to 5: nothing for a broken requirement, 5 for the best set, else 4 x the share of the possible gain, down to the half.
+def gained(plan: Plan, table: Table, today: str, hand: str) -> float | None:
+    """The share of what could be gained over today: 1 for the best set, None for a broken requirement.
 
-    The gain counts from today, or from the slowest that is permitted where today breaks a requirement.
+    The gain counts from today, or from the slowest that is permitted (by rule: from nothing) where today breaks a requirement.
     """
     allowed = permitted(plan, table, today)
     if hand not in allowed:
-        return 0.0
+        return None
     if hand in best_set(plan, table, today):
-        return 5.0
+        return 1.0
     if plan.rules:
-        return math.floor(2 * 5 * table[hand]["share"]) / 2
+        start = table[today]["share"]
+        return max(0.0, (table[hand]["share"] - start) / (1 - start))
     ratios = {name: table[name]["ratio"] for name in allowed}
     best, start = min(ratios.values()), ratios.get(today, max(ratios.values()))
-    if start <= best:
-        return 0.0
-    share = math.log(start / ratios[hand]) / math.log(start / best)
-    return math.floor(8 * max(0.0, min(1.0, share))) / 2
+    return max(0.0, math.log(start / ratios[hand]) / math.log(start / best)) if start > best else 0.0
+
+
+def outcome_points(plan: Plan, table: Table, today: str, hand: str) -> float:
+    """0 to 5: nothing for a broken requirement, 5 for the best set, else 4 x the share of the possible gain, down to the half."""
+    share = gained(plan, table, today, hand) or 0.0
+    return 5.0 if share == 1 else math.floor(8 * share) / 2
 
 
 def decided(plan: Plan, table: Table, today: str, hand: str) -> bool:
-    """Whether the measurement can carry points: hand-in and best have intervals, and no very wide ones."""
-    if plan.rules:
+    """Whether the measurement can carry points: a broken requirement needs no clock; else the hand-in and everything permitted
+    that may be faster have an interval, and no very wide one.
+    """
+    if plan.rules or hand not in permitted(plan, table, today):
         return True
-    best = best_set(plan, table, today)
-    return all(
-        table[name]["verdict"] != FEW and table[name]["high"] <= WIDE * table[name]["low"] for name in {hand, *best[:1]}
-    )
+    rivals = [table[name] for name in permitted(plan, table, today)]
+    near = [one for one in rivals if one["low"] <= table[hand]["high"]]
+    return all(one["verdict"] != FEW for one in rivals) and all(one["high"] <= WIDE * one["low"] for one in near)
 
 
 # --- one attempt --------------------------------------------------------------------------------------------
@@ -297,13 +322,14 @@ def decided(plan: Plan, table: Table, today: str, hand: str) -> bool:
 
 @dataclass(frozen=True)
 class Bet:
-    """A configuration, what was bet on it, how sure, and what came of it (None while nothing did)."""
+    """A configuration, what was bet on it, how sure, what came of it (None while nothing did), and when."""
 
     config: Config
     bet: str
     confidence: int
     outcome: Outcome | None
     evidence: Mapping[str, Any]
+    when: datetime = field(default_factory=now, compare=False)
 
     @property
     def today(self) -> Outcome:
@@ -313,100 +339,211 @@ class Bet:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt, read from its moves."""
+    """One attempt, read from its moves. waits: a hand-in that the measurement could not decide; nothing of it is shown. back: the
+    run that is given back, the first in which too few rounds told nothing.
+    """
 
     runs: tuple[Bet, ...]
     handed: Bet | None
     table: Table
     causes: tuple[str, ...]
     hints: int
+    waits: Bet | None = None
+    back: Bet | None = None
 
     @property
     def spent(self) -> int:
-        """Runs used up: those that told something."""
-        return sum(one.outcome.get("verdict") != FEW for one in self.runs)
-
-    @property
-    def bets(self) -> tuple[Bet, ...]:
-        return (*self.runs, self.handed) if self.handed else self.runs
+        """Runs used up."""
+        return len(self.runs) - (self.back is not None)
 
 
-def attempt_of(found: Sequence[moves.Move]) -> Attempt:
-    """The attempt that these moves made."""
+def attempt_of(plan: Plan, found: Sequence[moves.Move]) -> Attempt:
+    """The attempt that these moves made. A hand-in whose measurement decided nothing waits for another one."""
 
     def bet(one: moves.Move, outcome: Outcome | None) -> Bet:
         line, said = (*one.choice, "", "")[:2]
-        return Bet(config_in(line), said, one.confidence or 1, outcome, one.evidence)
+        return Bet(config_in(line), said, one.confidence or 1, outcome, one.evidence, one.when)
 
     runs = [bet(one, one.evidence.get("outcome")) for one in moves.of_kind(found, "run") if one.evidence.get("outcome")]
-    handed, table = None, {}
-    for one in moves.of_kind(found, "hand-in")[:1]:
-        table = one.evidence.get("table") or {}
-        if one.choice and one.choice[0] in table:
-            handed = bet(one, table[one.choice[0]])
+    back = next((one for one in runs if one.outcome.get("verdict") == FEW and not decides(plan, one)), None)
+    handed, waits, table = None, None, {}
+    for one in moves.of_kind(found, "hand-in"):
+        if not one.choice or handed:
+            continue
+        seen = one.evidence.get("table") or {}
+        here = as_played(plan, seen)
+        if {key(here.today), one.choice[0]} <= set(seen) and decided(here, seen, key(here.today), one.choice[0]):
+            handed, waits, table = bet(one, seen[one.choice[0]]), None, seen
+        else:
+            waits = bet(one, None)
     causes = tuple(one.choice[0] for one in moves.of_kind(found, "cause") if one.choice)
-    return Attempt(tuple(runs), handed, table, causes, len(moves.of_kind(found, "hint")))
+    return Attempt(tuple(runs), handed, table, causes, len(moves.of_kind(found, "hint")), waits, back)
+
+
+def attempts_of(case: Case, plan: Plan, entries: Sequence[Entry]) -> list[Attempt]:
+    """All attempts at a case, oldest first."""
+    return [attempt_of(plan, one) for one in moves.attempts(case.id, entries, lambda done: is_closed(case, plan, done))]
+
+
+def is_closed(case: Case, plan: Plan, found: Sequence[moves.Move]) -> bool:
+    """Whether an attempt is over: decided, and the cause found."""
+    return over(case, attempt_of(plan, found))
+
+
+def over(case: Case, one: Attempt) -> bool:
+    """Whether an attempt is decided, and the cause found."""
+    return one.handed is not None and case.cause.right.id in one.causes
 
 
 def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
-    """The score of an attempt; None before the hand-in."""
+    """The score of an attempt; None before the hand-in is decided."""
     if one.handed is None:
         return None
     today, hand = key(plan.today), key(one.handed.config)
-    if today not in one.table:
-        return None
-    names = best_set(plan, one.table, today)
+    gain = gained(plan, one.table, today, hand)
     reached = max(0.0, outcome_points(plan, one.table, today, hand) - 0.5 * one.hints)
-    told = [(bet.confidence, _right(plan, bet, one.table[today])) for bet in one.bets]
-    spare = max(0, plan.runs - one.spent)
     right = [answer == case.cause.right.id for answer in one.causes]
-    hinted = both(f"less {0.5 * one.hints:g} for hints", f"提示扣 {0.5 * one.hints:g}") if one.hints else ""
+    shown = evidence(plan, one)
     return score.Score(
         (
-            score.Part(both("outcome", "结果"), reached, 5, hinted),
-            score.Part(both("bets", "下注"), score.bet_points(told), 2),
-            score.Part(
-                both("runs saved", "省下的测量"),
-                float(min(2, spare)) if hand in names else 0.0,
-                2,
-                "" if hand in names else both("they count with one of the best only", "交出最好的一档才算"),
-            ),
+            score.Part(both("outcome", "结果"), reached, 5, _outcome_words(gain, one.hints)),
+            score.Part(both("evidence", "证据"), sum(shown.values()), 2, _evidence_words(plan, shown)),
+            score.Part(both("bets", "下注"), score.bet_points(counted_bets(plan, one)), 2),
             score.Part(both("cause", "原因"), score.tries_points(right), 1),
-        ),
-        decided(plan, one.table, today, hand),
+        )
     )
 
 
-def _right(plan: Plan, bet: Bet, today: Outcome) -> bool | None:
-    came = came_out(plan, bet.outcome, today) if bet.outcome else None
-    return None if came is None else came == bet.bet
+def _outcome_words(gain: float | None, hints: int) -> Text:
+    """The arithmetic of the outcome."""
+    hinted = both(f"; less {0.5 * hints:g} for hints", f"；提示扣 {0.5 * hints:g}") if hints else both("", "")
+    if gain is None:
+        return both(f"a requirement is broken{hinted['en']}", f"违反了要求{hinted['zh']}")
+    if gain == 1:
+        return both(f"among the best: 5{hinted['en']}", f"最好的一档：5{hinted['zh']}")
+    share = f"{100 * gain:.0f}"
+    return both(
+        f"4 × {share} % of the gain there was over today, down to the half{hinted['en']}",
+        f"相对现在最多能赚到的，你拿到 {share}%：4 × {share}%，舍到半分{hinted['zh']}",
+    )
+
+
+def decides(plan: Plan, run: Bet) -> str | None:
+    """What came out of a run (see ``came_out``); None where it decided nothing."""
+    return came_out(plan, run.outcome, run.today) if run.outcome else None
+
+
+def known(plan: Plan, runs: Sequence[Bet], config: Config) -> bool:
+    """Whether there is nothing left to bet on: today's configuration, or one that a run decided."""
+    return key(config) == key(plan.today) or any(one.config == config and decides(plan, one) for one in runs)
+
+
+def open_bets(plan: Plan, one: Attempt) -> list[tuple[Bet, str | None]]:
+    """Each bet on a setting that was not known yet, and what came out; None where nothing was decided."""
+    runs = [(run, decides(plan, run)) for n, run in enumerate(one.runs) if not known(plan, one.runs[:n], run.config)]
+    if one.handed and not known(plan, one.runs, one.handed.config):
+        return [*runs, (one.handed, came_out(plan, one.handed.outcome, one.table[key(plan.today)]))]
+    return runs
+
+
+def counted_bets(plan: Plan, one: Attempt) -> list[tuple[int, bool | None]]:
+    """(confidence, whether it came out so) of each open bet; None where nothing was decided."""
+    return [(bet.confidence, came and came == bet.bet) for bet, came in open_bets(plan, one)]
+
+
+def settled_bets(case: Case, plan: Plan, one: Attempt) -> tuple[calibration.Bet, ...]:
+    """The bets of an attempt as the course keeps all bets: each is a question whose options are the outcomes to bet on."""
+    plan = as_played(plan, one.table)
+    options = tuple(Option(name, text) for name, text in plan.bets().items())
+    asked = Item(case.id, case.lesson, case.id, "predict", "medium", "outcome", case.title, options)
+    return tuple(
+        calibration.Bet(
+            asked,
+            bet.when,
+            bet.bet,
+            bet.confidence,
+            "inconclusive" if came is None else "won" if came == bet.bet else "lost",
+            came,
+            settled=bet.when,
+            setting=in_words(plan, dict(bet.config.items() - plan.today.items())),
+            source=bet.evidence.get("machine") or EVIDENCE[bet.evidence.get("evidence", "live")],
+        )
+        for bet, came in open_bets(plan, one)
+    )
+
+
+def evidence(plan: Plan, one: Attempt) -> dict[str, float]:
+    """What was known before the hand-in, in points; nothing where the hand-in brings nothing.
+
+    measured: a run of the setting handed in, or, where all is left as it is, of its strongest rival. shown: a run beside it that
+    differs only in a control that the cause is about; today's setting runs along each time. waste: runs of what was decided already.
+    """
+    today, hand = key(plan.today), key(one.handed.config)
+    if not outcome_points(plan, one.table, today, hand):
+        return {"measured": 0.0, "shown": 0.0, "waste": 0.0}
+    told = {key(run.config) for run in one.runs if tells(plan, run)}
+    others = [name for name in permitted(plan, one.table, today) if name != today]
+    wanted = {hand} if hand != today else set(best_of(plan, one.table, others))
+    measured = bool(told & wanted)
+    pairs = [config_in(name).items() ^ one.handed.config.items() for name in {*told, today}]
+    differ = [{name for name, _ in pair} for pair in pairs]
+    shown = measured and (not plan.about or any(len(names) == 1 and names <= set(plan.about) for names in differ))
+    again = sum(
+        any(run.config == earlier.config and decides(plan, earlier) for earlier in one.runs[:place])
+        for place, run in enumerate(one.runs)
+    )
+    return {"measured": float(measured), "shown": float(shown), "waste": -min(0.5 * again, float(measured + shown))}
+
+
+def tells(plan: Plan, run: Bet) -> bool:
+    """Whether a run is evidence: it decided, or it kept what today breaks, however wide its interval."""
+    return bool(decides(plan, run) or run.outcome["verdict"] != FEW and broken(plan, run.today, run.today))
+
+
+def _evidence_words(plan: Plan, found: Mapping[str, float]) -> Text:
+    """What earned the evidence, and what did not."""
+    said = [EVIDENCE_SAID[name, bool(found[name])] for name in ("measured", "shown")]
+    said += [EVIDENCE_SAID["waste", True]] if found["waste"] else []
+    return both("; ".join(one["en"] for one in said), "；".join(one["zh"] for one in said))
+
+
+EVIDENCE_SAID = {
+    ("measured", True): both("what you handed in was measured", "交的方案测过"),
+    ("measured", False): both("what you handed in was not measured", "交的方案没测过"),
+    ("shown", True): both("and so was its neighbour, one control apart", "只差一个控件的对照也测过"),
+    ("shown", False): both(
+        "no neighbour was measured that differs only in what the cause is about", "没测只差那个关键控件的对照"
+    ),
+    ("waste", True): both("half off for each run of what was known", "重测已知的，每次扣半分"),
+}
 
 
 def standing(case: Case, entries: Sequence[Entry]) -> Standing:
-    """Where a learner stands with a case: in words, and the scores of the attempts that are closed."""
-    plan, found = plan_of(case), [attempt_of(one) for one in moves.attempts(case.id, entries)]
-    plan = as_played(plan, found[-1].table)
-    scores = [
-        got
-        for place, one in enumerate(found)
-        if (case.cause.right.id in one.causes or place < len(found) - 1)
-        and (got := score_of(case, as_played(plan, one.table), one))
-    ]
-    last = found[-1]
-    if last.handed and case.cause.right.id not in last.causes:
-        return Standing(case, both("handed in; the cause is open", "方案已交，原因待答"), tuple(scores))
-    closed = Standing(case, both("closed, inconclusive: try again", "已完成，无法判定，可再来"), tuple(scores))
-    if closed.first:
-        points = format_points(closed.first.points)
-        apart = both(" (a warm-up, not counted)", "（热身，不计入总分）") if case.tutorial else both("", "")
-        words = both(f"closed: {points} of 10{apart['en']}", f"已完成：{points} / 10{apart['zh']}")
-        return Standing(case, words, tuple(scores))
+    """Where a learner stands with a case: in words, the scores of the attempts that are closed, the bets of the first."""
+    plan = plan_of(case)
+    tries = moves.attempts(case.id, entries, lambda done: is_closed(case, plan, done))
+    found = [attempt_of(plan, one) for one in tries]
+    scores = tuple(score_of(case, as_played(plan, one.table), one) for one in found if over(case, one))
+    ends = (moves.closed_at(one, lambda done: is_closed(case, plan, done)) for one in tries)
+    bets = settled_bets(case, plan, found[0])
+    return Standing(
+        case, _state_words(case, plan, found[-1], scores), scores, closed=tuple(filter(None, ends)), bets=bets
+    )
+
+
+def _state_words(case: Case, plan: Plan, last: Attempt, scores: Sequence[score.Score]) -> Text:
+    """How a case stands: what waits in the last attempt, else the points of the first."""
+    if last.handed and not over(case, last):
+        return both("handed in; the cause is open", "方案已交，原因待答")
+    if last.waits:
+        return both("handed in; waits for a measurement that decides", "方案已交，等一次分得出高下的测量")
     if scores:
-        return closed
+        points = format_points(scores[0].points)
+        apart = both(" (a warm-up, not counted)", "（热身，不计入总分）") if case.tutorial else both("", "")
+        return both(f"closed: {points} of 10{apart['en']}", f"已完成：{points} / 10{apart['zh']}")
     if last.runs:
-        used = last.spent
-        return Standing(case, both(f"{used} of {plan.runs} runs used", f"已用 {used}/{plan.runs} 次测量"))
-    return Standing(case, OPEN)
+        return both(f"{last.spent} of {plan.runs} runs used", f"已用 {last.spent}/{plan.runs} 次测量")
+    return OPEN
 
 
 def as_played(plan: Plan, table: Table) -> Plan:
@@ -443,6 +580,8 @@ def faults(case: Case) -> Iterator[str]:
     for name, control in known.items():
         if not 2 <= len(control) <= 4:
             yield f"{case.id}: control {name} has {len(control)} values; two to four fit a narrow screen"
+    if not set(plan.about) <= set(known) or not plan.about:
+        yield f"{case.id}: about names no control that is on the panel"
     if case.evidence == "rule":
         yield from _rule_faults(case, plan, known)
     elif plan.rules:

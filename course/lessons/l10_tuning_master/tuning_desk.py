@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from course.cards.render import in_language, say_html
@@ -16,11 +17,6 @@ from course.lessons.l10_tuning_master import tuning
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.markup import inline, plain
-
-
-def again_words(counts: bool = False) -> str:
-    """The button for a new attempt. counts: the attempts so far decided nothing, so the next one is no practice."""
-    return t("↺ Another try", "↺ 再来一次") + ("" if counts else t(" (practice)", "（练习）"))
 
 
 class Desk(CaseDesk):
@@ -38,7 +34,7 @@ class Desk(CaseDesk):
         """Measure one configuration against today's. bet: faster, same, slower, breaks; confidence: guess, fairly, certain."""
         if self._moved(lambda: self.play.run(config, bet, confidence, self._print)):
             last = self.play.attempt.runs[-1]
-            self._write(plain(told.sentence(self.play.plan, last, last.today)))
+            self._write(plain(told.run_sentences(self.play.plan, self.play.attempt)[-1]))
             self._write(
                 "\n".join(
                     filter(None, [told.picture_text(self.play, self.play.attempt), told.origin_words(last.evidence)])
@@ -46,13 +42,16 @@ class Desk(CaseDesk):
             )
             self._write(told.budget_words(self.play))
 
-    def hand_in(self, bet: str = "", confidence: int | str = "", **config: str) -> None:
-        """Hand in one configuration; then every combination is measured."""
-        if self._moved(lambda: self.play.hand_in(config, bet, confidence, self._print)):
+    def hand_in(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
+        """Hand in one configuration; then every combination is measured. recording: where that decided nothing, a recording does."""
+        if self._moved(lambda: self.play.hand_in(config, bet, confidence, self._print, recording)):
             self._after_hand_in()
 
     def _after_hand_in(self) -> None:
         attempt = self.play.attempt
+        if attempt.waits:
+            self._write(plain(told.waits_words(self.play)))
+            return
         for line in told.result_lines(self.play, attempt):
             self._write(plain(line))
         self._write(told.picture_text(self.play, attempt))
@@ -99,18 +98,21 @@ class Desk(CaseDesk):
         return f'<pre style="white-space:pre-wrap;font:inherit">{html.escape(str(self))}</pre>'
 
     def _more(self) -> str:
-        return "".join(
-            f"<p>{t('<strong>Must not break:</strong> ', '<strong>不能破：</strong>')}{inline(pick(one.name))}</p>"
-            for one in self.play.plan.limits
-        )
+        return ""
 
-    def _parts(self) -> list[Any]:
+    def _facts(self) -> list[str]:
+        return [t("⛔ Must not break: ", "⛔ 不能破：") + pick(one.name) for one in self.play.plan.limits]
+
+    def start(self) -> Any:
+        return next(iter(next(iter(self.controls.values())).buttons.values()))
+
+    def _parts(self) -> None:
         import ipywidgets as w
 
         from course.game.parts import Picker, button, row
 
         plan = self.play.plan
-        today = t(" (today)", "（现在）")
+        today = t(" · today", " · 现在")
         self.controls = {
             one.id: Picker(
                 pick(one.name),
@@ -121,20 +123,23 @@ class Desk(CaseDesk):
             )
             for one in plan.controls
         }
-        self.bet = Picker(t("🎲 Your bet on this setting", "🎲 你押这组设置"), plan.bets(), says=tuning.bet_note())
-        self.confidence = Picker(t("How sure are you?", "你有多大把握？"), {str(k): v for k, v in CONFIDENCE.items()})
+        against = t("against today", "和现在比") if not plan.rules else ""
+        self.bet = Picker(t("Your bet", "你押"), plan.bets(), says=against, yours=True)
+        self.confidence = Picker(t("How sure?", "多有把握？"), {str(k): v for k, v in CONFIDENCE.items()}, yours=True)
         self.budget = w.HTML()
         look = t("📖 Ask the rule book", "📖 翻规则书") if plan.rules else t("🔬 Measure it", "🔬 测一测")
         self.go = button("tbg-run", look, lambda: self._press(self.play.run), main=True)
         self.hand = button("tbg-hand", t("📦 Hand it in", "📦 就交它"), lambda: self._press(self.play.hand_in))
-        ask = t("💡 A hint (costs ½)", "💡 提示（扣 ½ 分）")
-        self.ask = button("tbg-hint", ask, lambda: self._made(self.play.hint))
+        self.ask = button("tbg-hint", t("💡 Hint, −½", "💡 提示，−½"), lambda: self._made(self.play.hint))
+        replay = t("📼 Let the recording decide", "📼 让录制来判")
+        self.tape = button("tbg-tape", replay, lambda: self._press(partial(self.play.hand_in, recording=True)))
         rows = [*self.controls.values(), self.bet, self.confidence]
-        self.panel = w.VBox([*(one.widget for one in rows), self.budget, row(self.go, self.hand, self.ask)])
+        self.panel = w.VBox([*(one.widget for one in rows), row(self.go, self.hand, self.tape, self.ask), self.budget])
         self.panel.add_class("tbg-panel")
-        self.more, self.after = w.VBox([]), []
-        self.restart = button("tbg-again", again_words(), self._again)
-        return [self.panel, self.steps.widget, self.say, self.more]
+        self.picture, self.closing, self.folds = w.HTML(), w.HTML(), w.HTML()
+        self.after: list[Any] = []
+        again = button("tbg-again", t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
+        self.last = row(*self._twin_button(), again)
 
     # --- pressed ---
 
@@ -148,80 +153,100 @@ class Desk(CaseDesk):
     def _do(self, move: Callable[..., Any]) -> None:
         config = {name: one.chosen for name, one in self.controls.items()}
         play = self.play
-        chosen = play.config(config), play.bet(self.bet.chosen), play.confidence(self.confidence.chosen)
-        plan, handing = play.plan, move == play.hand_in
+        play.stake(play.config(config), self.bet.chosen, self.confidence.chosen)  # a slip is told before anything runs
+        plan, handing = play.plan, move != play.run
         if not plan.rules:
             what = t("all combinations", "所有组合") if handing else tuning.in_words(plan, config)
             seconds = plan.seconds[handing]
-            self._notice(t("Measuring; the buttons wait until it is done.", "测量中，测完按钮才会响应。"))
+            words = t(
+                "Measuring; the other buttons wait until it is done. ■ stops it, and then it is not counted.",
+                "测量中，测完其他按钮才会响应。按 ■ 可以停下，这次就不算。",
+            )
+            self._notice(words)
             self.steps.start(t(f"**{what}**: about {seconds:g} s", f"**{what}**：大约 {seconds:g} 秒"), seconds)
-        move(*chosen, self.steps.tell)
+        move(config, self.bet.chosen, self.confidence.chosen, self.steps.tell)
 
     def _again(self) -> None:
         self.steps.clear()
         for name, one in self.controls.items():
             one.choose(self.play.plan.today[name])
+        self.follow.children = ()
         if self._made(self.play.again):
-            focus(next(iter(next(iter(self.controls.values())).buttons.values())))
+            focus(self.start())
 
     def _go_on(self) -> None:
         """Every page follows; where what was pressed is gone or done, the keyboard goes on with the next part."""
         shown = len(self.after)
         self._follow()
         if len(self.after) > shown:
-            self.after[-2 if len(self.after) > 1 else 0].focus()
+            self.after[-1].focus()
 
     # --- drawn ---
 
     def _draw(self) -> None:
-        attempt = self.play.attempt
-        self.budget.value = in_language(f"<p>{told.budget_words(self.play)}</p>")
-        if attempt.handed:
-            self._closed(attempt)
-        else:
-            self.panel.layout.display = None
-            self.more.children, self.after = (), []
-            live = ""
-            if attempt.runs:
-                words = told.sentence(self.play.plan, attempt.runs[-1], attempt.runs[-1].today)
-                live = f'<p class="tbq-notice">{inline(words)}</p>'
-            if not self.play.runs_left():
-                words = t(
-                    "No runs left: set the panel to what you hand in, bet, and hand it in.",
-                    "测量次数用完了：把面板拨到要交的方案，下注，然后交。",
-                )
-                live += f"<p>{words}</p>"
-            self.say.value = say_html(live, self._quiet(attempt.runs[:-1]))
+        """Three views: the panel beside the ticket; the verdict and the question in its place; the closed case."""
+        from course.game.parts import CauseBox, LetterBox
 
-    def _quiet(self, runs: Sequence[tuning.Bet] | None = None) -> str:
-        """What stands below the live region: hints, results of these runs (None: of all), the picture, where it comes from."""
-        attempt, plan = self.play.attempt, self.play.plan
-        runs = attempt.runs if runs is None else runs
+        attempt = self.play.attempt
+        closed = bool(attempt.handed) and self.play.cause_found()
+        self.two.children = () if closed else (self.ticket, self.side)
+        if not attempt.handed:
+            self.after = []
+            self._open(attempt)
+            return
+        self.after = self.after or [CauseBox(self.play, self._go_on)]
+        self.after[0].show()
+        if not closed:
+            lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(self.play, attempt))
+            self.say.value = say_html(f'<div class="tbq-verdict">{lines}</div>')
+            self.picture.value = in_language(told.closed_html(self.play, attempt) + self._small(attempt.handed))
+            self.side.children, self.below.children = (self.say, self.after[0].widget), (self.picture,)
+            return
+        if len(self.after) == 1:
+            self.after.append(LetterBox(self.play))
+        self._closed(attempt)
+        self.below.children = (self.closing, self.last, self.after[1].widget, self.folds)
+
+    def _open(self, attempt: tuning.Attempt) -> None:
+        self.budget.value = in_language(told.budget_html(self.play))
+        self.tape.layout.display = None if attempt.waits else "none"
+        said = told.run_sentences(self.play.plan, attempt)
+        live = "".join(f'<p class="tbq-notice">{inline(words)}</p>' for words in said[-1:])
+        if attempt.waits:
+            live = f'<p class="tbq-notice">{inline(told.waits_words(self.play))}</p>'
+        if not self.play.runs_left():
+            words = t(
+                "No runs left: set the panel to what you hand in, bet, and hand it in.",
+                "测量次数用完了：把面板拨到要交的方案，下注，然后交。",
+            )
+            live += f"<p>{words}</p>"
+        self.say.value = say_html(live, self._quiet(live=not attempt.waits))
+        small = self._small(attempt.runs[-1]) if attempt.runs else ""
+        self.picture.value = in_language(told.runs_html(self.play, attempt) + small)
+        self.side.children, self.below.children = (self.panel, self.steps.widget, self.say), (self.picture,)
+
+    def _quiet(self, live: bool = False) -> str:
+        """What stands below the live region: hints, and what became of the runs. live: the last one stands in the live region."""
+        said = told.run_sentences(self.play.plan, self.play.attempt)[: -1 if live else None]
         hints = "".join(f"<p>💡 {inline(pick(text))}</p>" for text in self.play.opened_hints())
-        earlier = "".join(f"<p><small>{inline(told.sentence(plan, one, one.today))}</small></p>" for one in runs)
-        source = f'<p class="tbq-note">{told.origin_words(attempt.runs[-1].evidence)}</p>' if attempt.runs else ""
-        return hints + earlier + told.picture_html(self.play, attempt) + source
+        return hints + "".join(f"<p><small>{inline(words)}</small></p>" for words in said)
+
+    def _small(self, one: tuning.Bet) -> str:
+        """Where a result comes from."""
+        return f'<p class="tbq-note">{told.origin_words(one.evidence)}</p>'
 
     def _closed(self, attempt: tuning.Attempt) -> None:
-        """After the hand-in: result and table, the cause, then debrief, points and letter."""
-        import ipywidgets as w
-
-        from course.game.parts import CauseBox, LetterBox, row
-
-        self.panel.layout.display = "none"
-        lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(self.play, attempt))
-        source = f'<p class="tbq-note">{told.origin_words(attempt.handed.evidence)}</p>'
-        self.say.value = say_html(
-            f'<div class="tbq-verdict">{lines}</div>', told.picture_html(self.play, attempt) + source
+        """What came out, the points, the picture, the cause; then what can be looked up."""
+        play = self.play
+        self.closing.value = in_language(
+            view.top_html(told.headline(play, attempt), play.score(), len(play.attempts) > 1)
+            + told.closed_html(play, attempt)
+            + self._small(attempt.handed)
+            + view.debrief_html(play)
+            + view.points_html(play.score()),
+            "",
+            ' role="status"',
         )
-        if not self.after:
-            self.after = [CauseBox(self.play, self._go_on)]
-        self.after[0].show()
-        if self.play.cause_found() and len(self.after) == 1:
-            points = f"<h4>{t('🏅 Points', '🏅 得分')}</h4>{view.points_html(self.play.score())}"
-            debrief = w.HTML(in_language(view.debrief_html(self.case) + points, "", ' role="status"'))
-            self.restart.description = again_words(
-                counts=tuning.standing(self.case, self.play.log.entries()).first is None
-            )
-            self.after += [debrief, LetterBox(self.play), row(self.restart)]
-        self.more.children = tuple(getattr(one, "widget", one) for one in self.after)
+        lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(play, attempt))
+        mine = (t("What you handed in", "你交的方案"), lines)
+        self.folds.value = view.folds_html(play, told.table_html(play, attempt), mine)

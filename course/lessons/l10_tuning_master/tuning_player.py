@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from course.game import score
+from course.game import moves, score
 from course.game.cases import Case
 from course.game.play import MoveError, Play
 from course.i18n import Text, t
@@ -24,7 +24,10 @@ from course.lessons.l10_tuning_master.tuning import (
     attempt_of,
     bet_note,
     config_of,
+    decided,
+    is_closed,
     key,
+    known,
     plan_of,
     ruled,
     score_of,
@@ -47,18 +50,30 @@ class Measured:
 
 Measure = Callable[[Case, "Sequence[Config] | None", Tell], Measured]
 """Measures these configurations against today's (None: all of them), today's included, and says what it does meanwhile."""
+Recorded = Callable[[Case], Measured]
+"""Gives the whole table of a case as another machine recorded it."""
 
 
 class Tuning(Play):
     """One learner at one case. Raises MoveError for a move that cannot be made; then nothing is written."""
 
-    def __init__(self, case: Case, log: AnswerLog, measure: Measure | None = None, plan: Plan | None = None) -> None:
+    def __init__(
+        self,
+        case: Case,
+        log: AnswerLog,
+        measure: Measure | None = None,
+        plan: Plan | None = None,
+        recorded: Recorded | None = None,
+    ) -> None:
         super().__init__(case, log)
-        self.plan, self._measure = plan or plan_of(case), measure
+        self.plan, self._measure, self._recorded = plan or plan_of(case), measure, recorded
 
     @property
     def attempt(self) -> Attempt:
-        return attempt_of(self.now)
+        return attempt_of(self.plan, self.now)
+
+    def is_closed(self, found: Sequence[moves.Move]) -> bool:
+        return is_closed(self.case, self.plan, found)
 
     def runs_left(self) -> int:
         return max(0, self.plan.runs - self.attempt.spent)
@@ -87,7 +102,15 @@ class Tuning(Play):
             raise MoveError(
                 t("No runs are left: hand in what you think is best.", "次数用完了：交上你认为最好的方案吧。")
             )
-        config, bet, confidence = self.config(config), self.bet(bet), self.confidence(confidence)
+        config = self.config(config)
+        if key(config) == key(self.plan.today):
+            raise MoveError(
+                t(
+                    "That is what runs today: it runs along in every measurement. Set at least one control to something else.",
+                    "这就是现在的设置，每次测量它都会跟着跑。至少先改一个控件。",
+                )
+            )
+        bet, confidence = self.stake(config, bet, confidence)
         found = self._outcomes([config], tell)
         evidence = {
             "outcome": dict(found.outcomes[key(config)]),
@@ -98,16 +121,54 @@ class Tuning(Play):
         self.write("run", (key(config), bet), confidence=confidence, evidence=evidence)
         return self.attempt.runs[-1]
 
-    def hand_in(self, config: Config, bet: str, confidence: int | str, tell: Tell = lambda words: None) -> Bet:
-        """Hand in one configuration; then every combination is measured."""
+    def hand_in(
+        self,
+        config: Config,
+        bet: str = "",
+        confidence: int | str = "",
+        tell: Tell = lambda words: None,
+        recording: bool = False,
+    ) -> Bet | None:
+        """Hand in one configuration; then every combination is measured. Gives None where that decided nothing: the hand-in
+        waits, nothing of it is kept or shown, and it may be made again. recording: another machine's recording decides.
+        """
         if self.attempt.handed:
             raise MoveError(t("This case is handed in already.", "方案已经交过了。"))
-        config, bet, confidence = self.config(config), self.bet(bet), self.confidence(confidence)
-        found = self._outcomes(None, tell)
-        table = {name: dict(one) for name, one in found.outcomes.items()}
-        evidence = {"table": table, "evidence": found.evidence, "machine": found.machine}
+        config = self.config(config)
+        if key(config) == key(self.plan.today) and not self.attempt.runs:
+            raise MoveError(
+                t(
+                    "That is what runs today, and you have not looked at anything else yet. Leaving it alone may well be right: "
+                    "try one other setting first.",
+                    "这就是现在的设置，而你还没看过别的。也许真的不用动，不过先试一套别的再说。",
+                )
+            )
+        bet, confidence = self.stake(config, bet, confidence)
+        found = self._of_recording(config) if recording else self._outcomes(None, tell)
+        evidence = {"evidence": found.evidence, "machine": found.machine}
+        if decided(self.plan, found.outcomes, key(self.plan.today), key(config)):
+            evidence["table"] = {name: dict(one) for name, one in found.outcomes.items()}
         self.write("hand-in", (key(config), bet), confidence=confidence, evidence=evidence)
         return self.attempt.handed
+
+    def _of_recording(self, config: Config) -> Measured:
+        """The recorded table. Raises MoveError where nothing waits for it, or it does not know the configuration."""
+        if self.attempt.waits is None or self._recorded is None:
+            raise MoveError(
+                t(
+                    "First hand in as usual: the recording decides only where this machine was too busy to.",
+                    "先照常交：只有这台机器太忙、判不了时，才由录制来判。",
+                )
+            )
+        found = self._recorded(self.case)
+        if key(config) not in found.outcomes:
+            raise MoveError(
+                t(
+                    "The recorded machine has other controls than yours: close other programs, and hand in again.",
+                    "录制那台机器的控件和你的不一样：关掉别的程序，再交一次吧。",
+                )
+            )
+        return found
 
     def _outcomes(self, configs: Sequence[Config] | None, tell: Tell) -> Measured:
         if self.plan.rules:
@@ -140,6 +201,12 @@ class Tuning(Play):
                     )
                 )
         return {name: named.get(name, self.plan.today[name]) for name in known}
+
+    def stake(self, config: Config, bet: str, confidence: int | str) -> tuple[str, int | None]:
+        """The bet on a configuration, and how sure; none where what comes out is known."""
+        if known(self.plan, self.attempt.runs, config):
+            return "", None
+        return self.bet(bet), self.confidence(confidence)
 
     def bet(self, said: str) -> str:
         """The bet. Raises MoveError where there is none yet, or none of that name."""

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from course.figures.kinds import Bet as Marked
+from course.figures.kinds import Ratio, ratio_rows, ratio_words
+from course.figures.sheet import Sheet
 from course.game import view
 from course.game.cases import EVIDENCE
 from course.game.view import aside, colon, source_words
@@ -16,7 +19,8 @@ from course.lessons.l10_tuning_master import tuning
 from course.lessons.l10_tuning_master.tuning import Attempt, Bet, Outcome, Plan, Rule
 from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.markup import inline, plain
-from course.units import format_ratio
+from course.timing.render import bracketed
+from course.units import format_points, format_ratio
 
 
 @dataclass(frozen=True)
@@ -31,11 +35,15 @@ class Row:
 
 
 def interval(outcome: Outcome) -> str:
-    """0.44 [0.43, 0.45] times today's time; a single number where one round, or none, makes no interval."""
-    if outcome["low"] == outcome["high"]:
-        return f"{outcome['ratio']:.3g}"
-    ratio, low, high = format_ratio(outcome["ratio"], outcome["low"], outcome["high"])
-    return f"{ratio} [{low}, {high}]"
+    """0.44 [0.43, 0.45] times today's time; a single number for today itself, words where the rounds make no interval."""
+    if untold(outcome):
+        return t("too few rounds", "轮数太少")
+    return bracketed(*format_ratio(outcome["ratio"], outcome["low"], outcome["high"]))
+
+
+def untold(outcome: Outcome) -> bool:
+    """Whether the rounds were too few for a ratio."""
+    return outcome.get("verdict") == tuning.FEW
 
 
 def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
@@ -51,8 +59,8 @@ def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
     return found
 
 
-def sentence(plan: Plan, bet: Bet, today: Outcome) -> str:
-    """What became of one configuration, and of the bet on it, with marks."""
+def sentence(plan: Plan, bet: Bet, today: Outcome, given_back: bool = False) -> str:
+    """What became of one configuration, and of the bet on it, with marks. given_back: the run is not used up."""
     came = tuning.came_out(plan, bet.outcome, today)
     name, bets = tuning.in_words(plan, bet.config), plan.bets()
     if plan.rules:
@@ -62,28 +70,29 @@ def sentence(plan: Plan, bet: Bet, today: Outcome) -> str:
             f"**{name}**: {pick(bets[came])}. {pick(rule.says)}{source}",
             f"**{name}**：{pick(bets[came])}。{pick(rule.says)}{source}",
         )
+    elif untold(bet.outcome):
+        found = t(f"**{name}**: too few rounds for a time.", f"**{name}**：轮数太少，说不出耗时。")
     else:
         found = t(
             f"**{name}** takes {interval(bet.outcome)} of today's time.",
             f"**{name}**：耗时是现在的 {interval(bet.outcome)} 倍。",
         )
-        found += limits_words(plan, bet.outcome, today)
-    few = came and bet.outcome.get("verdict") == tuning.FEW
-    kept = (
-        t(" Too few rounds for a time, so this run is not used up.", "轮数太少，时间说不准，这次不扣次数。")
-        if few
-        else ""
+    found += limits_words(plan, bet.outcome, today) if not plan.rules else ""
+    back = t(
+        " The machine was busy, so this run is not used up; that happens once.", " 机器正忙，这次不扣次数，只此一回。"
     )
-    return f"{found} {bet_words(plan, bet, came)}{kept}"
+    return " ".join(filter(None, [found, bet_words(plan, bet, came)])) + (back if given_back else "")
 
 
 def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
-    """The bet beside what came out."""
-    said = pick(plan.bets().get(bet.bet, bet.bet)) + aside(pick(CONFIDENCE[bet.confidence]))
-    if came is None and bet.outcome["verdict"] == tuning.FEW:
+    """The bet beside what came out; empty where there was nothing left to bet on."""
+    if bet.bet not in plan.bets():
+        return ""
+    said = pick(plan.bets()[bet.bet]) + aside(pick(CONFIDENCE[bet.confidence]))
+    if came is None and untold(bet.outcome):
         return t(
-            f"🎲 Your bet: {said}. Too few rounds to tell: the machine is busy, so nothing is counted.",
-            f"🎲 你押的是：{said}。轮数太少，看不出来：机器正忙，这次都不算。",
+            f"🎲 Your bet: {said}. Nothing is decided, so the bet does not count.",
+            f"🎲 你押的是：{said}。没分出高下，这一注不算。",
         )
     if came is None:
         return t(
@@ -95,6 +104,24 @@ def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
     return t(
         f"🎲 Your bet: {said}. It came out: {pick(plan.bets()[came])}.",
         f"🎲 你押的是：{said}。结果是：{pick(plan.bets()[came])}。",
+    )
+
+
+def run_sentences(plan: Plan, attempt: Attempt) -> list[str]:
+    """What became of each run."""
+    return [sentence(plan, one, one.today, one is attempt.back) for one in attempt.runs]
+
+
+def waits_words(play: Tuning) -> str:
+    """Why a hand-in waits and what can be done, with marks; empty where none does."""
+    if play.attempt.waits is None:
+        return ""
+    return t(
+        "⏸️ **Your hand-in waits.** The machine was too busy to tell the settings apart, so nothing is shown and nothing is used up. "
+        "Close other programs and hand in again, this setting or another; "
+        f"or let the recording of another machine decide: `{play.case.call}.hand_in(..., recording=True)`.",
+        "⏸️ **方案先挂起。** 机器太忙，分不出高下，所以什么都不揭晓，也什么都不扣。"
+        f"关掉别的程序再交一次，换一套也行；或者让另一台机器的录制来判：`{play.case.call}.hand_in(..., recording=True)`。",
     )
 
 
@@ -123,8 +150,7 @@ def table_rows(plan: Plan, attempt: Attempt) -> list[Row]:
     """All combinations, best first; today's, the runs and the hand-in are named."""
     table, today, known = attempt.table, tuning.key(plan.today), landmarks(plan, attempt)
     allowed = tuning.permitted(plan, table, today)
-    decided = tuning.decided(plan, table, today, tuning.key(attempt.handed.config))
-    best = tuning.best_set(plan, table, today) if decided else []
+    best = tuning.best_told(plan, table, today)
     rows = []
     for name in sorted(table, key=lambda name: table[name]["ratio"]):
         marks = [words for words, names in known.items() if name in names]
@@ -154,10 +180,11 @@ def bars_html(rows: Sequence[Row]) -> str:
     for one in rows:
         left, right, middle = (place(one.outcome[name]) for name in ("low", "high", "ratio"))
         looks = " ".join(filter(None, [one.look, "mine" if one.mine else ""]))
+        bar = f'<s style="left:{left}%;width:{max(right - left, 0.5)}%"></s><i style="left:{middle}%"></i>'
         lines.append(
             f'<li class="{looks}"><span>{html.escape(plain(one.name))}</span><span class="tbg-track" aria-hidden="true">'
-            f'<u style="left:{place(1.0)}%"></u><s style="left:{left}%;width:{max(right - left, 0.5)}%"></s>'
-            f'<i style="left:{middle}%"></i></span><em><b>{interval(one.outcome)}</b> {html.escape(one.state)}</em></li>'
+            f'<u style="left:{place(1.0)}%"></u>{"" if untold(one.outcome) else bar}</span>'
+            f"<em><b>{interval(one.outcome)}</b> {html.escape(one.state)}</em></li>"
         )
     note = t(
         "Time over today's, with its interval; left of the dashed line is faster.",
@@ -169,18 +196,19 @@ def bars_html(rows: Sequence[Row]) -> str:
 @dataclass(frozen=True)
 class Ruling:
     """One rule as it decided. bet: what comes out; parts: the settings, told in few parts (see ``tuning.blocks``); marks: which of
-    the player's are among them.
+    the player's are among them; points: what the outcome is worth, with its arithmetic.
     """
 
     rule: Rule
     bet: str
     parts: list[dict[str, str]]
     marks: str
+    points: str
 
     def settings(self, plan: Plan) -> str:
         """The settings in the words of the panel, with marks."""
         words = t("; or ", "；或者 ").join(tuning.in_words(plan, part) for part in self.parts)
-        return f"**{words}**{aside(self.marks) if self.marks else ''}"
+        return f"**{words}**{aside(self.marks) if self.marks else ''}{aside(self.points)}"
 
 
 def rulings(plan: Plan, attempt: Attempt) -> list[Ruling]:
@@ -190,8 +218,30 @@ def rulings(plan: Plan, attempt: Attempt) -> list[Ruling]:
         names = {name for name, one in attempt.table.items() if one["rule"] == place}
         marks = t(", ", "，").join(words for words, mine in landmarks(plan, attempt).items() if names & mine)
         if parts := tuning.blocks(plan, names):
-            found.append(Ruling(rule, tuning.came_out(plan, {"share": rule.share}, {}), parts, marks))
+            came, points = (
+                tuning.came_out(plan, {"share": rule.share}, {}),
+                ruled_points(plan, attempt.table, min(names)),
+            )
+            found.append(Ruling(rule, came, parts, marks, points))
     return found
+
+
+def ruled_points(plan: Plan, table: Mapping[str, Outcome], name: str) -> str:
+    """The points of a setting by rule with their arithmetic: the share of the wish it meets, beside today's."""
+    today = tuning.key(plan.today)
+    points, share, start = tuning.outcome_points(plan, table, today, name), table[name]["share"], table[today]["share"]
+    figures = f"{format_points(points)} / 5"
+    if share in (0, 1):
+        return figures
+    if share <= start:
+        return figures + t(
+            f"; meets {share:g} of the wish, today {start:g}", f"；满足心愿的 {share:g}，现在是 {start:g}"
+        )
+    sum_of = f"4 × ({share:g} − {start:g}) ÷ (1 − {start:g})" if start else f"4 × {share:g}"
+    return figures + t(
+        f"; meets {share:g} of the wish, today {start:g}: {sum_of}, down to the half",
+        f"；满足心愿的 {share:g}，现在是 {start:g}：{sum_of}，舍到半分",
+    )
 
 
 def ruled_note(plan: Plan, found: Sequence[Ruling]) -> str:
@@ -199,8 +249,8 @@ def ruled_note(plan: Plan, found: Sequence[Ruling]) -> str:
     named = {name for one in found for part in one.parts for name in part}
     idle = t(", ", "、").join(pick(one.name) for one in plan.controls if one.id not in named)
     note = t(
-        "Only what decides is named; what a line leaves out may stand as it likes.",
-        "只写起决定作用的；一行里没写的，怎么设都一样。",
+        "Each line names the settings that matter; the others make no difference.",
+        "每行只写起作用的设置；没写出来的，怎么设都一样。",
     )
     return note + (t(f" No part in it at all: {idle}.", f"从头到尾不起作用的：{idle}。") if idle else "")
 
@@ -240,7 +290,7 @@ def bars_text(rows: Sequence[Row]) -> str:
     most = max(2.0, *(one.outcome["ratio"] for one in rows))
     lines = []
     for one in rows:
-        filled = max(1, round(width * min(one.outcome["ratio"], most) / most))
+        filled = 0 if untold(one.outcome) else max(1, round(width * min(one.outcome["ratio"], most) / most))
         bar = ("#" * filled).ljust(width)
         at = round(width / most)
         bar = bar[:at] + ("|" if bar[at : at + 1] == " " else "#") + bar[at + 1 :]
@@ -274,16 +324,36 @@ def panel_text(play: Tuning) -> str:
     return "\n".join(lines)
 
 
+def budget_name(play: Tuning) -> str:
+    if play.plan.rules:
+        return t("looks into the rule book left", "还能翻规则书的次数")
+    return t("runs left", "剩余测量次数")
+
+
 def budget_words(play: Tuning) -> str:
-    """Runs left, in words and signs."""
+    """Runs left, in words."""
+    return colon(budget_name(play), f"{play.runs_left()} / {play.plan.runs}")
+
+
+def budget_html(play: Tuning) -> str:
+    """Runs left, as words and little blocks."""
     left, all_of = play.runs_left(), play.plan.runs
-    signs = "🔋" * left + "▫️" * (all_of - left)
-    what = (
-        t("runs left", "剩余测量次数")
-        if not play.plan.rules
-        else t("looks into the rule book left", "还能翻规则书的次数")
-    )
-    return colon(what, f"{left} / {all_of} {signs}")
+    blocks = "<i></i>" * (all_of - left) + "<i class=full></i>" * left
+    return f'<p class="tbg-left">{budget_name(play)} {left} / {all_of} <span aria-hidden="true">{blocks}</span></p>'
+
+
+def set_words(plan: Plan, names: Sequence[str]) -> str:
+    """A set of configurations in few parts, with marks: what a part leaves out makes no difference."""
+    parts = tuning.blocks(plan, names)
+    return t("; or ", "；或者 ").join(f"**{tuning.in_words(plan, one)}**" for one in parts)
+
+
+def spread(outcomes: Sequence[Outcome]) -> str:
+    """The ratio of one outcome with its interval; of several, from the smallest to the largest."""
+    if len(outcomes) == 1:
+        return interval(outcomes[0])
+    ratios = [one["ratio"] for one in outcomes]
+    return t(f"{min(ratios):.2f} to {max(ratios):.2f}", f"{min(ratios):.2f}–{max(ratios):.2f}")
 
 
 def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
@@ -291,10 +361,8 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
     plan = tuning.as_played(play.plan, attempt.table)
     today, hand, table = tuning.key(plan.today), attempt.handed, attempt.table
     lines = [t("📦 Handed in: ", "📦 你交的方案：") + sentence(plan, hand, table[today])]
-    best = tuning.best_set(plan, table, today)
-    if not tuning.decided(plan, table, today, tuning.key(hand.config)):
-        lines.append(view.no_points_words())
-    elif tuning.key(hand.config) in best:
+    best = tuning.best_told(plan, table, today)
+    if tuning.key(hand.config) in best:
         same = (
             t(" Leaving it alone was the art here.", "这里的本事就是不去动它。")
             if tuning.key(hand.config) == today
@@ -302,22 +370,18 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
         )
         lines.append(t("🎯 That is among the best on this panel.", "🎯 这是面板上最好的一档！") + same)
     elif best:
-        name = tuning.in_words(plan, tuning.config_in(best[0]))
-        figures = (
-            ""
-            if plan.rules
-            else t(f", {interval(table[best[0]])} of today's time", f"，耗时是现在的 {interval(table[best[0]])} 倍")
-        )
+        words, ratios = set_words(plan, best), [table[name] for name in best]
+        figures = "" if plan.rules else t(f", {spread(ratios)} of today's time", f"，耗时是现在的 {spread(ratios)} 倍")
         lines.append(
-            t(f"The best that keeps everything: **{name}**{figures}.", f"守住一切要求的最好方案：**{name}**{figures}。")
+            t(f"The best that keep everything: {words}{figures}.", f"守住一切要求的最好一档：{words}{figures}。")
         )
-        if tuning.broken(plan, hand.outcome, table[today]) or plan.rules and hand.outcome["share"] == 0:
-            lines.append(
-                t(
-                    "The client thanks you for the honest figures: now everybody knows what must not be touched.",
-                    "客户谢谢你给出了实打实的数字：现在大家都知道什么不能碰了。",
-                )
+    if tuning.broken(plan, hand.outcome, table[today]) or plan.rules and hand.outcome["share"] == 0:
+        lines.append(
+            t(
+                "The client thanks you for the honest figures: now everybody knows what must not be touched.",
+                "客户谢谢你给出了实打实的数字：现在大家都知道什么不能碰了。",
             )
+        )
     advice = tuning.key(plan.advice) if plan.advice else ""
     if advice in table and not plan.rules:
         lines.append(
@@ -335,20 +399,107 @@ def origin_words(evidence: Mapping) -> str:
     return f"{pick(EVIDENCE[kind])[0]} {pick(machine)}" if machine else pick(EVIDENCE[kind])
 
 
-def picture_html(play: Tuning, attempt: Attempt) -> str:
-    """The runs so far, or after the hand-in all combinations."""
-    return _picture(play, attempt, ruled_html, bars_html)
+def setting(plan: Plan, config: Mapping[str, str]) -> str:
+    """What a configuration does otherwise than today's, in plain words."""
+    other = [one for one in plan.controls if config[one.id] != plan.today[one.id]]
+    words = " · ".join(f"{pick(one.name)} {pick(one.values[config[one.id]])}" for one in other)
+    return plain(words) or t("today's setting", "现在的设置")
+
+
+SIDES = {"faster": "left", "same": "middle", "slower": "right"}
+
+
+def marks_of(plan: Plan, tried: Sequence[tuple[str, Bet | None, Mapping[str, str], Outcome, Outcome]]) -> Sheet:
+    """Settings on one axis around today, a row each, with the bets on them. tried: (name, the bet if any, configuration, its
+    outcome, today's).
+    """
+    rows, sides, staked = [], {}, ""
+    for number, (name, bet, config, outcome, today) in enumerate(tried):
+        remark = setting(plan, config)
+        if tuning.broken(plan, outcome, today):
+            remark += t(": breaks a requirement", "：违反要求")
+        few = untold(outcome)
+        rows.append(
+            Ratio(name, outcome["ratio"], None if few else outcome["low"], None if few else outcome["high"], remark)
+        )
+        if bet and bet.bet in SIDES and not few:
+            sides[number] = SIDES[bet.bet]
+            staked = staked or pick(plan.bets()[bet.bet])
+    names = (t("faster than today", "比现在快"), t("slower than today", "比现在慢"))
+    return ratio_rows(rows, names, Marked(staked, sides) if sides else None, middle=t("today", "现在"))
+
+
+def runs_html(play: Tuning, attempt: Attempt) -> str:
+    """The runs so far, a mark each on one axis; nothing where rules decide."""
+    if play.plan.rules or not attempt.runs:
+        return ""
+    tried = [
+        (t(f"run {number}", f"第 {number} 次"), one, one.config, one.outcome, one.today)
+        for number, one in enumerate(attempt.runs, 1)
+    ]
+    return _framed(marks_of(play.plan, tried))
+
+
+def closed_html(play: Tuning, attempt: Attempt) -> str:
+    """After the hand-in: the best, what was handed in, the runs and the usual advice; nothing where rules decide."""
+    plan = tuning.as_played(play.plan, attempt.table)
+    if plan.rules:
+        return ""
+    table, today = attempt.table, tuning.key(plan.today)
+    names: dict[str, list[str]] = {one: [t("the best", "最好的")] for one in tuning.best_told(plan, table, today)[:1]}
+    bets: dict[str, Bet] = {}
+    told = [
+        (t("handed in", "你交的"), attempt.handed.config, attempt.handed),
+        *((t(f"run {number}", f"第 {number} 次"), one.config, one) for number, one in enumerate(attempt.runs, 1)),
+        *([(t("usual advice", "常见建议"), plan.advice, None)] if plan.advice else []),
+    ]
+    for name, config, bet in told:
+        names.setdefault(tuning.key(config), []).append(name)
+        if bet and bet.bet:
+            bets.setdefault(tuning.key(config), bet)
+    tried = [
+        (t(", ", "、").join(names[one]), bets.get(one), tuning.config_in(one), table[one], table[today])
+        for one in sorted(names, key=lambda one: table[one]["ratio"])
+        if one in table
+    ]
+    return _framed(marks_of(plan, tried))
+
+
+def _framed(sheet: Sheet) -> str:
+    return f'<figure class="tbg-pic">{sheet.html(saved=False)}</figure>'
+
+
+def headline(play: Tuning, attempt: Attempt) -> str:
+    """What came out of the whole case, in a sentence with marks."""
+    plan = tuning.as_played(play.plan, attempt.table)
+    best = tuning.best_told(plan, attempt.table, tuning.key(plan.today))
+    if tuning.key(plan.today) in best:
+        return t("The best here is to leave it as it is.", "这里最好的办法：别动它。")
+    if not best:
+        return t("Too close to call: no setting stands out here.", "难分高下：这里没有哪一套明显更好。")
+    words = set_words(plan, best).replace("**", "")
+    if plan.rules:
+        return t(f"Right here: {words}.", f"这里该用：{words}。")
+    return (
+        t(f"Best here: {words}: ", f"这里最好的是：{words}，")
+        + ratio_words(attempt.table[best[0]]["ratio"])
+        + t(".", "。")
+    )
+
+
+def table_html(play: Tuning, attempt: Attempt) -> tuple[str, str]:
+    """All combinations, to be folded: (title, HTML)."""
+    plan = tuning.as_played(play.plan, attempt.table)
+    title = t(f"All {len(attempt.table)} settings", f"全部 {len(attempt.table)} 套设置")
+    return title, ruled_html(plan, attempt) if plan.rules else bars_html(table_rows(plan, attempt))
 
 
 def picture_text(play: Tuning, attempt: Attempt) -> str:
-    return _picture(play, attempt, ruled_text, bars_text)
-
-
-def _picture(play: Tuning, attempt: Attempt, ruled: Callable, bars: Callable) -> str:
+    """The runs so far, or after the hand-in all combinations, as text."""
     plan = tuning.as_played(play.plan, attempt.table)
     if attempt.handed:
-        return ruled(plan, attempt) if plan.rules else bars(table_rows(plan, attempt))
-    return "" if plan.rules or not attempt.runs else bars(run_rows(plan, attempt))
+        return ruled_text(plan, attempt) if plan.rules else bars_text(table_rows(plan, attempt))
+    return "" if plan.rules or not attempt.runs else bars_text(run_rows(plan, attempt))
 
 
 def whole_text(play: Tuning) -> str:
@@ -357,9 +508,7 @@ def whole_text(play: Tuning) -> str:
     parts = [view.ticket_text(play.case)]
     parts += [f"💡 {plain(pick(text))}" for text in play.opened_hints()]
     if not attempt.handed:
-        parts.append(panel_text(play))
-        for one in attempt.runs:
-            parts.append(plain(sentence(play.plan, one, one.today)))
+        parts += [panel_text(play), *map(plain, run_sentences(play.plan, attempt)), plain(waits_words(play))]
         return "\n\n".join(filter(None, [*parts, picture_text(play, attempt)]))
     parts += [plain(line) for line in result_lines(play, attempt)]
     parts += [picture_text(play, attempt), origin_words(attempt.handed.evidence), view.cause_text(play)]

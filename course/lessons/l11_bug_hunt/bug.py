@@ -6,11 +6,11 @@ Pure data, read from ``cases.yaml``; importing this loads no torch.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course.game.cases import Case
-from course.i18n import Text, both
+from course.i18n import Text, both, pick
 from course.questions.item_lint import language_faults
 
 LESSON = "11_bug_hunt"
@@ -80,6 +80,12 @@ def bug(case: Case) -> Bug:
         variables=play.get("variables", {}),
         review=play.get("review", False),
     )
+
+
+def commented(one: Bug) -> Bug:
+    """The same bug, the comments of its scripts in the language in use."""
+    scripts = {name: pick(one.case.commented(getattr(one, name))) for name in ("script", "repair", "accused")}
+    return replace(one, **scripts)
 
 
 def lines_with(script: str, parts: Sequence[str]) -> tuple[int, ...]:

@@ -12,8 +12,8 @@ from course.game.desk import CaseDesk
 from course.game.play import MoveError
 from course.i18n import pick, t
 from course.lessons.l11_bug_hunt import hunt_view as told
-from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG
-from course.lessons.l11_bug_hunt.hunt import Hunt, Trial, measured, scored
+from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG
+from course.lessons.l11_bug_hunt.hunt import Hunt, Proof, Trial, measured, scored
 from course.markup import code_block, inline, plain
 
 NEEDS_S = 4.0
@@ -27,8 +27,6 @@ class Desk(CaseDesk):
     ``prove()`` where nothing is wrong, ``hint()``, ``give_up()``, ``again()``: each prints what the page would show, and the
     pages of the case that are open follow.
     """
-
-    style = view.STYLE + told.CSS
 
     def __init__(self, hunt: Hunt, text: bool | None = None, write: Callable[[str], None] = print) -> None:
         super().__init__(hunt, text, write)
@@ -67,9 +65,9 @@ class Desk(CaseDesk):
 
     def prove(self) -> None:
         """Where nothing is wrong: run the script as it is, and as the complaint wants it."""
-        found: list[Any] = []
-        if self._moved(lambda: found.extend(self.hunt.prove())):
-            self._write("\n".join(map(plain, told.proof_words(self.hunt, *found))))
+        found: list[Proof] = []
+        if self._moved(lambda: found.append(self.hunt.prove())):
+            self._write("\n".join(map(plain, told.proof_words(self.hunt, found[0]))))
             self._after()
 
     def give_up(self) -> None:
@@ -107,19 +105,31 @@ class Desk(CaseDesk):
         return told.whole_text(self.hunt)
 
     def _saved(self) -> str:
-        return view.CSS + code_block(str(self))
+        return view.STYLE + code_block(str(self))
 
     def _more(self) -> str:
         return told.ticket_more(self.hunt.bug)
 
-    def _parts(self) -> list[Any]:
+    def _facts(self) -> list[str]:
+        return [pick(GRADES[self.hunt.bug.grade])]
+
+    def start(self) -> Any:
+        return self.typed
+
+    def _parts(self) -> None:
         import ipywidgets as w
+
+        from course.game.parts import button, row
 
         self.chosen: int | None = None
         self.cause_box: Any = None
-        self.between, self.closing = w.VBox([]), w.HTML()
-        above = [*self._build_script(), self.between, self._build_work(), self._build_buttons()]
-        return [*above, self.steps.widget, self.say, self.closing, self._build_last()]
+        self.two.add_class("tbg-script")
+        self.closing, self.folds = w.HTML(), w.HTML()
+        self.script = (*self._build_script(), self._build_buttons())
+        self._build_work()
+        again = t("↺ Another try (practice)", "↺ 再来一次（练习）")
+        self.restart = button("tbg-again", again, self._again)
+        self.last = row(*self._twin_button(), self.restart)
 
     def _build_script(self) -> list[Any]:
         """The lines to click, "nothing is wrong", and the field in which a number is typed."""
@@ -188,13 +198,6 @@ class Desk(CaseDesk):
         self.work.add_class("tbg-panel")
         return self.work
 
-    def _build_last(self) -> Any:
-        from course.game.parts import button, row
-
-        again = t("↺ Another try (practice)", "↺ 再来一次（练习）")
-        self.restart, self.last = button("tbg-again", again, self._again), row()
-        return self.last
-
     def _work_head(self) -> str:
         if self.hunt.bug.innocent:
             words = t(
@@ -243,11 +246,22 @@ class Desk(CaseDesk):
         if found[0].state == "unchanged":
             self._notice(told.trial_lines(found[0])[0])
         else:
-            self._follow()
+            self._shown()
+
+    def _shown(self) -> None:
+        """Every page follows; once the case is closed, the keyboard goes on below it."""
+        self._follow()
+        if self.hunt.step == "closed":
+            focus(self.last.children[0])
 
     def _prove(self) -> None:
-        if self._busy(self.hunt.prove):
-            self._follow()
+        found: list[Proof] = []
+        if not self._busy(lambda: found.append(self.hunt.prove())):
+            return
+        if found[0].objection:
+            self._notice(told.proof_words(self.hunt, found[0])[0])
+        else:
+            self._shown()
 
     def _give_up(self) -> None:
         if self._made(self.hunt.give_up):
@@ -288,16 +302,24 @@ class Desk(CaseDesk):
         self.look.layout.display = None if step in ("line", "cause") else "none"
         self.buttons.children = () if step == "closed" else (self.point, self.look, self.ask, self.stop)
         if step == "line":
-            self.cause_box, self.between.children = None, ()
-        else:
-            if self.cause_box is None:
-                self.cause_box = CauseBox(self.hunt, self._cause_named)
+            self.cause_box = None
+        elif self.cause_box is None:
+            self.cause_box = CauseBox(self.hunt, self._cause_named)
+        if self.cause_box:
             self.cause_box.show()
-            shown = step != "closed" or bool(self.hunt.causes())
-            self.between.children = (self.cause_box.widget,) if shown else ()
-        self.work.layout.display = None if step in ("repair", "closed") and self.hunt.cause_found() else "none"
-        self.last.children = (self.restart,) if step == "closed" else ()
-        self.closing.value = self._closing() if step == "closed" else ""
+        self.work.layout.display = None if step == "repair" else "none"
+        said = (self.steps.widget, self.say)
+        self.side.children = self.script if step == "repair" else (*self.script, *said)
+        if step == "closed":
+            self.closing.value, self.folds.value = self._closing(), self._folds()
+            self.two.children = (self.closing, self.side)
+            self.below.children = (self.last, self.folds)
+            return
+        self.two.children = (self.ticket, self.side)
+        if step == "repair":  # what comes of a repair stands below it
+            self.below.children = (self.cause_box.widget, self.work, *said)
+        else:
+            self.below.children = (self.cause_box.widget,) if self.cause_box else ()
 
     def _draw_lines(self, step: str, states: dict[int, str]) -> None:
         head = (
@@ -321,6 +343,7 @@ class Desk(CaseDesk):
         )
         (self.none.add_class if state in ("on", "hit") else self.none.remove_class)("tbg-on")
         self.none.disabled = step != "line"
+        self.none.layout.display = None if step == "line" or state else "none"
 
     def _live(self, step: str) -> str:
         """What is read out: the newest of repair, proof, line."""
@@ -341,9 +364,23 @@ class Desk(CaseDesk):
         )
 
     def _closing(self) -> str:
-        points = f"<h4>{t('🏅 Points', '🏅 得分')}</h4>{view.points_html(scored(self.hunt.bug, self.hunt.now))}"
-        more = told.lines_html(told.score_lines(self.hunt))
-        return in_language(view.debrief_html(self.case) + told.solution_html(self.hunt.bug) + points + more)
+        """Points, the cause and why; stands in the ticket's place."""
+        found, done = scored(self.hunt.bug, self.hunt.now), told.trial_of(self.hunt) or told.proof_lines(self.hunt)
+        head = t("Case closed: found, and shown.", "结案：找到了，也证明了。") if done else t("Case closed.", "结案。")
+        return in_language(
+            view.top_html(head, found, len(self.hunt.attempts) > 1)
+            + view.debrief_html(self.hunt)
+            + view.points_html(found)
+            + told.lines_html(told.score_lines(self.hunt)),
+            "",
+            ' role="status"',
+        )
+
+    def _folds(self) -> str:
+        mine, right = self.hunt.last_repair(), told.solution_html(self.hunt.bug)
+        head = t("Your repair", "你的修法")
+        more = [(head, code_block(mine.text, head))] if mine else []
+        return view.folds_html(self.hunt, *more, *([(told.right_head(), right)] if right else []))
 
 
 def _number(typed: Any) -> Any:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from course.game import board, moves, score
 from course.game.cases import Case
-from course.i18n import Text, both
+from course.game.sharing import Bar, Shared
+from course.i18n import Text, both, pick, t
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
-from course.lessons.l11_bug_hunt.bug import bug
+from course.lessons.l11_bug_hunt.bug import GRADES, Bug, bug
 from course.lessons.l11_bug_hunt.bug import faults as faults
 from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, scored, step_of
+from course.units import format_points
 
 if TYPE_CHECKING:
     from course.lessons.l11_bug_hunt.desk import Desk
@@ -35,9 +37,30 @@ def player(case: Case, log: AnswerLog) -> Desk:
 def standing(case: Case, entries: Iterable[Entry]) -> board.Standing:
     """The state of a case in words, and the score of each closed attempt."""
     one = bug(case)
-    attempts = moves.attempts(case.id, entries)
+    attempts = _attempts(one, entries)
     closed = [done for done in attempts if step_of(one, done) == "closed"]
-    return board.Standing(case, _words(one, attempts[-1], closed), tuple(scored(one, done) for done in closed))
+    scores = tuple(scored(one, done) for done in closed)
+    ends = tuple(moves.closed_at(done, lambda part: step_of(one, part) == "closed") for done in closed)
+    return board.Standing(case, _words(one, attempts[-1], closed), scores, (GRADES[one.grade],), ends)
+
+
+def shared(case: Case, entries: Iterable[Entry]) -> Shared | None:
+    """The first closed attempt, to be sent to a friend: a bar for each part of the points. None before the case is closed."""
+    one = bug(case)
+    closed = _attempts(one, entries)[0]
+    if step_of(one, closed) != "closed":
+        return None
+    points = scored(one, closed)
+    bars = [
+        Bar(pick(part.name), part.points / part.most, f"{format_points(part.points)} / {part.most:g}")
+        for part in points.parts
+    ]
+    hints = hints_used(closed)
+    return Shared(case, points, bars, "", t(f"hints used: {hints} of 3", f"用了 {hints} 条提示（共 3 条）"))
+
+
+def _attempts(one: Bug, entries: Iterable[Entry]) -> list[list[moves.Move]]:
+    return moves.attempts(one.case.id, entries, lambda done: step_of(one, done) == "closed")
 
 
 def _words(one: object, now: list[moves.Move], closed: list[list[moves.Move]]) -> Text:

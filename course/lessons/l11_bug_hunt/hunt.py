@@ -14,7 +14,7 @@ from course.game.cases import Case
 from course.game.play import MoveError, Play
 from course.i18n import Text, both, t
 from course.learning.log import AnswerLog
-from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG, Bug, bug
+from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG, Bug, bug, commented
 from course.lessons.l11_bug_hunt.scenes import scenes
 
 PATIENCE_S = 60.0
@@ -41,13 +41,13 @@ class Trial:
 # --- running and judging ------------------------------------------------------------------------------------------
 
 
-def seen(one: Bug, text: str, timed: bool = False) -> dict[str, Any]:
-    """What the scene sees of the script ``text``, in a new process (see ``run_case``). Never raises for a script that
-    fails, hangs or kills its process: then ``error`` says so.
+def seen(one: Bug, text: str, timed: bool = False, beside: str = "") -> dict[str, Any]:
+    """What the scene sees of the script ``text``, in a new process (see ``run_case``). beside: a second script, run in turn with it
+    where the scene compares times. Never raises for a script that fails, hangs or kills its process: then ``error`` says so.
     """
     try:
         return call_in_new_process(
-            "course.lessons.l11_bug_hunt.run_case", "run_case", one.case.id, text, timed,
+            "course.lessons.l11_bug_hunt.run_case", "run_case", one.case.id, text, timed, beside,
             variables=one.variables, timeout_s=PATIENCE_S,
         )[0]  # fmt: skip
     except ProbeError as error:
@@ -139,6 +139,23 @@ def repaired(one: Bug, text: str) -> Trial:
     return judge(one, text, seen(one, text, timed=True))
 
 
+@dataclass(frozen=True)
+class Proof:
+    """What both scripts showed. said: of each, and of the comparison. objection: why that proves nothing; None where it does."""
+
+    as_is: Mapping[str, Any]
+    as_wished: Mapping[str, Any]
+    said: tuple[Text, Text]
+    objection: Text | None
+
+
+def proof_of(one: Bug, as_is: Mapping[str, Any], as_wished: Mapping[str, Any]) -> Proof:
+    """What the facts of both runs say about the innocence of a script."""
+    said = telling(one, as_is), telling(one, as_wished)
+    objection = failure(as_is) or scenes()[one.case.id].innocence(dict(as_is), dict(as_wished))
+    return Proof(as_is, as_wished, said, objection)
+
+
 # --- the moves ----------------------------------------------------------------------------------------------------
 
 
@@ -149,7 +166,10 @@ class Hunt(Play):
 
     def __init__(self, case: Case, log: AnswerLog) -> None:
         super().__init__(case, log)
-        self.bug = bug(case)
+        self.bug = commented(bug(case))
+
+    def is_closed(self, found: Sequence[moves.Move]) -> bool:
+        return step_of(self.bug, found) == "closed"
 
     @property
     def step(self) -> str:
@@ -207,16 +227,17 @@ class Hunt(Play):
             self.write("repair", (trial.state,), evidence=_evidence(self.case, trial.facts), text=text)
         return trial
 
-    def prove(self) -> tuple[Text, Text]:
-        """For an innocent script: run it as it is and as the complaint wants it; gives both symptoms in words."""
+    def prove(self) -> Proof:
+        """For an innocent script: run it as it is and as the complaint wants it, and compare. What proves is kept."""
         self._ready_for("repair")
         if not self.bug.innocent:
             raise MoveError(t("There is a fault to repair: `repair(...)`.", "这里有毛病要修：用 `repair(...)`。"))
-        as_is, as_wished = (seen(self.bug, text) for text in (self.bug.script, self.bug.accused))
-        told = telling(self.bug, as_is), telling(self.bug, as_wished)
-        if failure(as_is) is None:
-            self.write("proof", ("done",), evidence=_evidence(self.case, {"as is": as_is, "as wished": as_wished}))
-        return told
+        as_is = seen(self.bug, self.bug.script, beside=self.bug.accused)
+        proof = proof_of(self.bug, as_is, seen(self.bug, self.bug.accused))
+        if proof.objection is None:
+            facts = {"as is": proof.as_is, "as wished": proof.as_wished}
+            self.write("proof", ("done",), evidence=_evidence(self.case, facts))
+        return proof
 
     def give_up(self) -> None:
         """Close the case unsolved; what was found so far counts."""

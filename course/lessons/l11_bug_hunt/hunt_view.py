@@ -6,37 +6,20 @@ from collections.abc import Sequence
 
 from course.game import view
 from course.game.moves import of_kind
-from course.i18n import Text, pick, t
+from course.i18n import pick, t
 from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG, Bug
-from course.lessons.l11_bug_hunt.hunt import Hunt, Trial, found, hints_used, scored
+from course.lessons.l11_bug_hunt.hunt import Hunt, Proof, Trial, found, hints_used, proof_of, scored
 from course.markup import code_block, inline, plain
 
-CSS = """<style>
-.tbq.tbg .tbh-lines{display:flex!important;flex-flow:column!important;border:1.5px solid var(--q-line);border-radius:12px;
-overflow-x:auto!important;background:var(--q-fill);padding:6px 0;margin:6px 0 10px}
-.tbq.tbg button.tbh-line{display:block;width:auto;min-width:100%;height:auto!important;min-height:30px;margin:0;padding:3px 14px;border:0;
-border-left:4px solid transparent;border-radius:0;background:none;color:var(--q-fg)!important;text-align:left;white-space:pre;
-overflow:visible;text-overflow:clip;box-shadow:none;font:13.5px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",
-"Noto Sans Mono CJK SC",monospace;flex:none}
-.tbq.tbg button.tbh-line:hover:enabled{background:var(--q-pick)}
-.tbq.tbg button.tbh-line.tbh-on{background:var(--q-pick);border-left-color:var(--q-main);font-weight:700}
-.tbq.tbg button.tbh-line.tbh-hit{background:var(--q-goodbg);border-left-color:var(--q-good);font-weight:700}
-.tbq.tbg button.tbh-line.tbh-miss{background:var(--q-badbg);border-left-color:var(--q-bad)}
-.tbq.tbg button.tbh-line:focus-visible{outline-offset:-3px}
-.tbq.tbg .tbh-none{margin:0 0 10px}
-.tbq.tbg .tbh-script textarea{font:13.5px/1.5 ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace!important;
-white-space:pre;overflow-x:auto}
-</style>"""
 MARKS = {"hit": "✓", "miss": "✗", "on": "●", "": " "}
 
 
 def ticket_more(one: Bug) -> str:
-    """HTML below the ticket: the grade and what the script printed."""
-    grade = f'<p class="tbg-kind">{pick(GRADES[one.grade])}</p>'
+    """HTML in the ticket: what the script printed."""
     if not one.log:
-        return grade
+        return ""
     head = t("What they saw:", "他们看到的：")
-    return f"<p><strong>{head}</strong></p>{code_block(one.log, head)}{grade}"
+    return f"<p><strong>{head}</strong></p>{code_block(one.log, head)}"
 
 
 def line_words(number: int, text: str, state: str = "") -> str:
@@ -107,17 +90,17 @@ def trial_of(hunt: Hunt) -> Trial | None:
 
 def proof_lines(hunt: Hunt) -> list[str]:
     """The proof of an innocent script, from the log."""
-    from course.lessons.l11_bug_hunt.hunt import telling
-
     done = of_kind(hunt.now, "proof")
-    if not done:
+    if not done or not done[-1].evidence:
         return []
-    return proof_words(hunt, *(telling(hunt.bug, done[-1].evidence[name]) for name in ("as is", "as wished")))
+    return proof_words(hunt, proof_of(hunt.bug, done[-1].evidence["as is"], done[-1].evidence["as wished"]))
 
 
-def proof_words(hunt: Hunt, as_is: Text, as_wished: Text) -> list[str]:
-    """The two runs of a proof in sentences with marks."""
+def proof_words(hunt: Hunt, proof: Proof) -> list[str]:
+    """The two runs of a proof in sentences with marks; what they fail to prove comes first."""
+    as_is, as_wished = proof.said
     return [
+        *([f"🔬 {pick(proof.objection)}"] if proof.objection else []),
         t("**As it is:** ", "**照原样：**") + pick(as_is),
         t(f"**As the complaint wants it** ({pick(hunt.bug.wish)}): ", f"**照抱怨的意思改**（{pick(hunt.bug.wish)}）：")
         + pick(as_wished),
@@ -159,7 +142,7 @@ def step_text(hunt: Hunt) -> str:
 
 def closing_text(hunt: Hunt) -> str:
     """The debrief, one script that is right, the points, as text."""
-    right = [] if hunt.bug.innocent else [f"{right_head()}\n{hunt.bug.repair}"]
+    right = [] if hunt.bug.innocent else [f"{right_head()}{t(':', '：')}\n{hunt.bug.repair}"]
     points = [view.points_text(scored(hunt.bug, hunt.now)), *score_lines(hunt)]
     return "\n".join([*map(plain, view.debrief_lines(hunt.case)), *right, *points])
 
@@ -189,9 +172,9 @@ def lines_html(lines: Sequence[str]) -> str:
 
 
 def right_head() -> str:
-    return t("🛠️ One script that is right:", "🛠️ 一种正确的写法：")
+    return t("🛠️ One script that is right", "🛠️ 一种正确的写法")
 
 
 def solution_html(one: Bug) -> str:
     """One script that is right; nothing for an innocent one."""
-    return "" if one.innocent else f"<p><strong>{right_head()}</strong></p>{code_block(one.repair, right_head())}"
+    return "" if one.innocent else code_block(one.repair, right_head())

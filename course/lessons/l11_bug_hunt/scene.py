@@ -21,9 +21,11 @@ Facts = dict[str, Any]
 @dataclass(frozen=True)
 class Scene:
     """watch(stage) -> facts, in the new process. told(facts): the symptom as it was seen, in one sentence. objection(facts): what
-    still speaks against a repair, or None.
+    still speaks against a repair, or None. innocence(as it is, as wished): why the facts of both scripts do not prove that nothing
+    is wrong, or None where they do; only scenes of innocent scripts have it.
     """
 
     watch: Callable[[Stage], Facts]
     told: Callable[[Facts], Text]
     objection: Callable[[Facts], Text | None]
+    innocence: Callable[[Facts, Facts], Text | None] | None = None

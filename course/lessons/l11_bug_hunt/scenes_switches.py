@@ -7,6 +7,7 @@ from __future__ import annotations
 from course.i18n import Text, both
 from course.lessons.l11_bug_hunt.scene import Facts, Scene
 from course.lessons.l11_bug_hunt.stage import Stage
+from course.timing.render import bracketed
 
 ENABLED = "mkldnn.enabled"
 
@@ -15,11 +16,8 @@ def _ratio(facts: Facts) -> Text:
     """The measured times in words, where there were any."""
     if not facts.get("ratio"):
         return both("", "")
-    ratio, low, high = facts["ratio"]
-    return both(
-        f" Measured just now: {ratio:.2f} [{low:.2f}, {high:.2f}] times as long.",
-        f"刚刚测得：耗时是 {ratio:.2f} 倍 [{low:.2f}, {high:.2f}]。",
-    )
+    ratio = bracketed(*(f"{one:.2f}" for one in facts["ratio"]))
+    return both(f" Measured just now: {ratio} times as long.", f"刚刚测得：耗时是 {ratio} 倍。")
 
 
 # --- typo ---------------------------------------------------------------------------------------------------------

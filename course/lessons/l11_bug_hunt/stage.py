@@ -33,10 +33,12 @@ class Printed(io.StringIO):
 
 
 class Stage:
-    """Where a scene runs its script. ``path``: the script's file; ``timed``: whether there is time to measure, too."""
+    """Where a scene runs its script. ``path``: the script's file; ``timed``: whether there is time to measure, too; ``beside``: the
+    stage of a second script, to compare with.
+    """
 
-    def __init__(self, path: Path, timed: bool = False) -> None:
-        self.path, self.timed = path, timed
+    def __init__(self, path: Path, timed: bool = False, beside: Stage | None = None) -> None:
+        self.path, self.timed, self.beside = path, timed, beside
         self.script: ModuleType | None = None
 
     def run(self) -> ModuleType:

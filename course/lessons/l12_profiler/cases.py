@@ -170,7 +170,7 @@ def draw_wait() -> Any:
     ]
     return timeline_plot(
         rows_of(events),
-        t(
+        lambda: t(
             "A drawing, nothing was measured: the CPU's longest bar is a wait for the convolution in the GPU's lane.",
             "示意图，并非实测：CPU 上最长的一条，是在等 GPU 那一行的卷积。",
         ),

@@ -6,7 +6,7 @@ All run on a CPU. Times stand in ratios, taken side by side in this process, wit
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Any
 
@@ -15,7 +15,7 @@ from torch import nn
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
-from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, joined, middle, word
+from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, joined, middle, ratio_of, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, times
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
@@ -147,7 +147,7 @@ def headline_repairs(record: Record) -> Text:
         "a": both("The photos in float64 by accident: that repair saves most.", "照片误用了 float64，改回来省得最多。"),
         "b": both("No more reorders in the layers: that repair saves most.", "卷积层不再重排，省得最多。"),
         "c": both(
-            f"No more asking number by number: the scores are {times(1 / best['ratio'])} times as fast.",
+            f"Scores read all at once, not one by one: {times(1 / best['ratio'])} times as fast.",
             f"不再逐个取数，算分数的速度是原来的 {times(1 / best['ratio'])} 倍。",
         ),
     }
@@ -165,7 +165,7 @@ def say_repairs(record: Record) -> Text:
         return NOTHING
 
     def told(row: dict, code: str) -> str:
-        return f"{CASES_SAID[row['case']][code]} {row['ratio']:.3g} [{row['low']:.3g}, {row['high']:.3g}]"
+        return f"{CASES_SAID[row['case']][code]} {ratio_of(row, '.3g')}"
 
     named = sum(row["named"] for row in rows)
     first = doubtful(settle_repairs(record))
@@ -202,36 +202,32 @@ def settle_repairs(record: Record) -> dict[str, str | None]:
     seconds=9,
     title=both("Three slow functions: the line, and what its repair gains", "三个慢函数：是哪一行，修好它能省多少"),
 )
-def repairs(budget: Budget) -> list[dict]:
+def repairs(budget: Budget) -> Iterator[dict]:
     """Each planted case: the line its trace names, reorders in oneDNN's log, and a race of the repair against it."""
     from course.timing import compare
 
-    rows = []
     with toy_search.one_thread(), torch.inference_mode():
         left = cases()
-        for case in budget.loop(left, desc=both("cases", "例子")):
+        for done, case in enumerate(budget.loop(left, desc=both("cases", "例子"))):
             found = trace_of(case.slow, calls=3)
             line = next(iter(found.by_line()), {"code": ""})
             log = list(log_of(case.slow))
             race = compare(
                 {"slow": case.slow, "mended": case.mended},
                 baseline="slow",
-                max_time=max(1.0, min(2.5, budget.share(len(left) - len(rows)))),
+                max_time=max(1.0, min(2.5, budget.share(len(left) - done))),
             )
-            rows.append(
-                {
-                    "case": case.name,
-                    "code": line["code"],
-                    "named": case.planted in line["code"],
-                    "overhead": found.overhead,
-                    "reorder_share": time_in(log, "reorder") / (time_in(log) or 1.0),
-                    "ratio": race.ratio,
-                    "low": race.low,
-                    "high": race.high,
-                    "verdict": race.verdict,
-                }
-            )
-    return rows
+            yield {
+                "case": case.name,
+                "code": line["code"],
+                "named": case.planted in line["code"],
+                "overhead": found.overhead,
+                "reorder_share": time_in(log, "reorder") / (time_in(log) or 1.0),
+                "ratio": race.ratio,
+                "low": race.low,
+                "high": race.high,
+                "verdict": race.verdict,
+            }
 
 
 # --- 12-wait --------------------------------------------------------------------------------------------------
@@ -486,9 +482,9 @@ def _shortest_s(work: Callable[[], Any], setting: str, calls: int = 4) -> float:
     seconds=8,
     title=both("What does the profiler itself cost?", "profiler 自己要花多少时间？"),
 )
-def cost(budget: Budget) -> list[dict]:
+def cost(budget: Budget) -> Iterator[dict]:
     """Two works in random order of settings, each over the same work without a profiler in the same round; with a control."""
-    works, rows, shuffled = {"few large": _few_large(), "many small": _many_small()}, [], random.Random()
+    works, shuffled = {"few large": _few_large(), "many small": _many_small()}, random.Random()
     with toy_search.one_thread(), torch.inference_mode():
         for name in works:
             _shortest_s(works[name], "profile")  # the first profiler of a process takes longer
@@ -497,8 +493,7 @@ def cost(budget: Budget) -> list[dict]:
                 order = [*SETTINGS, "plain"]
                 shuffled.shuffle(order)
                 seconds = {one: _shortest_s(work, one) for one in order}
-                rows += [
+                yield from [
                     {"round": number, "work": name, "setting": one, "ratio": seconds[one] / seconds["plain"]}
                     for one in SETTINGS
                 ]
-    return rows

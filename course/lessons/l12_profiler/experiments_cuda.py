@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY
@@ -83,9 +85,8 @@ def draw_gpu_trace(record: Record, bets: dict) -> Sheet:
     seconds=60,
     title=both("A GPU's trace: the search, a copy, a wait", "GPU 的 trace：搜索、拷贝、等待"),
 )
-def gpu_trace(budget: Budget, batch: int = 8, size: int = 128) -> list[dict]:
+def gpu_trace(budget: Budget, batch: int = 8, size: int = 128) -> Iterator[dict]:
     """Kernels of two calls with the search off and on, a copy, and .item() idle and behind work, in new processes."""
-    rows: list[dict] = []
     for search in budget.loop((False, True), desc=both("new processes", "新进程"), least=2):
-        rows += rows_of(PROBES, "first_and_second", search, batch, size)
-    return rows + rows_of(PROBES, "copy_and_wait", size * 8)
+        yield from rows_of(PROBES, "first_and_second", search, batch, size)
+    yield from rows_of(PROBES, "copy_and_wait", size * 8)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course import flags
-from course.checking import comparison, data, form_is_fine, form_of_report, too_few_rounds
+from course.checking import comparison, data, form_is_fine, form_of_report, not_lost
 from course.i18n import Text, both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
@@ -82,7 +82,7 @@ def check_stays_fused(stays_fused: Callable[..., bool]) -> Verdict:
     """Against what torch itself does here when flash alone may run."""
     from torch.nn.functional import scaled_dot_product_attention as attend
 
-    from course.lessons.l13_together.attention import refusal
+    from course.attention import refusal
 
     for name, (tensors, given, look) in _inputs().items():
         got = stays_fused(*tensors, **given)
@@ -146,7 +146,7 @@ def check_kernel_gap(kernel_gap: Callable[..., float]) -> Verdict:
     """Both kernels ran, the largest difference comes back, and every switch is as before: also after an error."""
     import torch
 
-    from course.lessons.l13_together.attention import kernel_of
+    from course.attention import kernel_of
 
     with flags.preserved(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of every kernel that it may not take
@@ -315,7 +315,7 @@ def _judge_thread(here: dict[str, Any], there: Any, after: dict[str, Any]) -> Ve
 
 def check_losing(losing: Any) -> Verdict:
     """Accept on evidence: time(flash) / time(math) wholly above 1, enough rounds, and each side ran its kernel."""
-    from course.lessons.l13_together.attention import kernel_of
+    from course.attention import kernel_of
 
     try:
         race = losing["race"]
@@ -342,25 +342,10 @@ def check_losing(losing: Any) -> Verdict:
             ),
             reason="kernels",
         )
-    if few := too_few_rounds(raced):
-        return few
+    hint = both("What does it save, and when is there little to save?", "它省的是什么？什么时候没什么可省？")
+    if verdict := not_lost(raced, "flash", hint):
+        return verdict
     low, high = raced.low, raced.high
-    if high < 1:
-        return incorrect(
-            both(
-                f"Flash won: [{low:.2f}, {high:.2f}] lies below 1. What does it save, and when is there little to save?",
-                f"flash 赢了：[{low:.2f}, {high:.2f}] 在 1 之下。想一想，它省的是什么？什么时候没什么可省？",
-            ),
-            reason="won",
-        )
-    if low <= 1:
-        return inconclusive(
-            both(
-                f"[{low:.2f}, {high:.2f}] from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
-                f"{raced.rounds} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
-            ),
-            reason="undecided",
-        )
     return correct(
         both(
             f"Accepted: here flash takes {low:.2f} to {high:.2f} times as long as math.",

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from textwrap import shorten
 
 import torch
 from torch.nn import functional as F
 
+from course.attention import flash_math, kernel_of, peak_mib, refusal
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, TOO_NOISY, joined, word
+from course.experiment.words import NOTHING, TOO_NOISY, joined, ratio_of, word
 from course.figures.kinds import Bar, Bet, bars, times
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
 from course.records import Record
 from course.tables import Table
 
 LESSON = "13_together"
 LENGTHS = (64, 256, 1024)
-SAME = 0.02  # within 2 % of the time counts as the same
 attend = F.scaled_dot_product_attention
 
 
 def interval(row: dict) -> str:
     """0.61 [0.58, 0.64] of a row with ratio, low, high."""
-    return f"{row['ratio']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    return ratio_of(row)
 
 
 def with_bets(lines: list[list[str]], marks: dict, said: dict[int, str], head: str) -> Table:
@@ -81,20 +80,20 @@ def _cases() -> dict[str, Callable[[], torch.Tensor]]:
 
 def headline_who_attends(record: Record) -> Text:
     kernel = {row["case"]: row["kernel"] for row in record.rows}
-    lost = sum(one != "flash" for one in kernel.values())
+    taken = sum(one == "flash" for one in kernel.values())
     if "plain" not in kernel:
         return TOO_NOISY
-    if lost == len(kernel):
+    if not taken:
         return both("On this CPU flash computed not one of these calls.", "这台 CPU 上，没有一次调用走 flash。")
     if kernel["plain"] != "flash":
         return both(
             "Plain attention does not run flash here, other inputs do.", "这里普通输入不走 flash，别的输入反而走。"
         )
-    if not lost:
+    if taken == len(kernel):
         return both("On this CPU flash takes every input we tried.", "这台 CPU 上，试过的输入 flash 全收。")
     return both(
-        f"Even a CPU runs flash attention, but {lost} kind{'s' * (lost > 1)} of input lose{'s' * (lost == 1)} it.",
-        f"CPU 也会走 flash，但有 {lost} 种输入走不了。",
+        f"A CPU, too, runs flash attention: for {taken} of these {len(kernel)} inputs.",
+        f"CPU 也会走 flash：这 {len(kernel)} 种输入里，有 {taken} 种。",
     )
 
 
@@ -182,8 +181,8 @@ def headline_two_kernels(record: Record) -> Text:
     if settle_two_kernels(record)["13-bet-memory"] == "a":
         return both("Here flash saves hardly any memory.", "在这里，flash 几乎没省内存。")
     return both(
-        f"Same attention, long sequence: math holds {times(more)} times as much memory as flash.",
-        f"同样的注意力，序列一长，math 占的内存是 flash 的 {times(more)} 倍。",
+        f"For a long sequence, the math kernel needs {times(more)} times the flash kernel's memory.",
+        f"序列一长，math kernel 要的内存是 flash kernel 的 {times(more)} 倍。",
     )
 
 
@@ -245,26 +244,22 @@ def _attention(tokens: int) -> Callable[[], torch.Tensor]:
     seconds=8,
     title=both("Flash against math on this CPU: memory, time, result", "这台 CPU 上的 flash 与 math：内存、耗时、结果"),
 )
-def two_kernels(budget: Budget) -> list[dict]:
+def two_kernels(budget: Budget) -> Iterator[dict]:
     """Memory held at once by either kernel, time flash / math on one thread, and the largest difference of the results."""
     torch.set_num_threads(1)
-    rows = []
     with torch.inference_mode():
         for done, tokens in enumerate(budget.loop(LENGTHS, desc=both("lengths", "长度"))):
             call = _attention(tokens)
             race = flash_math(call, max_time=max(0.3, min(1.0, budget.share(len(LENGTHS) - done))))
             sides = {name: race.functions[name] for name in ("flash", "math")}
-            rows.append(
-                {
-                    "tokens": tokens,
-                    **{name: kernel_of(side) for name, side in sides.items()},
-                    **{f"{name}_mib": peak_mib(side) for name, side in sides.items()},
-                    **{f"{name}_ms": ms for name, ms in race.medians_ms.items()},
-                    "ratio": race.ratio,
-                    "low": race.low,
-                    "high": race.high,
-                    "verdict": race.verdict,
-                    "difference": (sides["flash"]() - sides["math"]()).abs().max().item(),
-                }
-            )
-    return rows
+            yield {
+                "tokens": tokens,
+                **{name: kernel_of(side) for name, side in sides.items()},
+                **{f"{name}_mib": peak_mib(side) for name, side in sides.items()},
+                **{f"{name}_ms": ms for name, ms in race.medians_ms.items()},
+                "ratio": race.ratio,
+                "low": race.low,
+                "high": race.high,
+                "verdict": race.verdict,
+                "difference": (sides["flash"]() - sides["math"]()).abs().max().item(),
+            }

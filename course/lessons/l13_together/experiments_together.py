@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import nn
@@ -115,11 +115,10 @@ def settle_recompiles(record: Record) -> dict[str, str | None]:
         "编译之后改十个设置：哪些会让 torch 重新编译？",
     ),
 )
-def recompiles(budget: Budget) -> list[dict]:
+def recompiles(budget: Budget) -> Iterator[dict]:
     """In a new process: compilations of a small convolution after each of ten settings was moved; no C++ compiler needed."""
-    return [
-        row for part in budget.loop(["recompiles"], desc=both("compiling", "编译")) for row in rows_of(PROBES, part)
-    ]
+    for part in budget.loop(["recompiles"], desc=both("compiling", "编译")):
+        yield from rows_of(PROBES, part)
 
 
 # --- 13-baked -----------------------------------------------------------------------------------------------
@@ -146,7 +145,7 @@ def headline_baked(record: Record) -> Text:
             "关掉 flash，编译过的代码不用重新编译就照办。",
         ),
         "c": both(
-            "Flash switched off, yet code compiled before still runs it.", "flash 已经关了，之前编译的代码照跑不误。"
+            "Flash is off, but code compiled earlier still uses flash.", "flash 关了，之前编译好的代码却还在用 flash。"
         ),
         None: both(
             "Compiled attention never ran flash here: nothing to switch off.", "这里编译后没跑过 flash，关不关都一样。"
@@ -208,9 +207,10 @@ def settle_baked(record: Record) -> dict[str, str | None]:
     seconds=25,
     title=both("Flash switched off after compiling: who notices?", "编译之后再关掉 flash：谁会注意到？"),
 )
-def baked(budget: Budget) -> list[dict]:
+def baked(budget: Budget) -> Iterator[dict]:
     """In a new process: the attention kernel before and after flash is switched off, plain and compiled in two ways."""
-    return [row for part in budget.loop(["baked"], desc=both("compiling", "编译")) for row in rows_of(PROBES, part)]
+    for part in budget.loop(["baked"], desc=both("compiling", "编译")):
+        yield from rows_of(PROBES, part)
 
 
 # --- 13-who-inherits ----------------------------------------------------------------------------------------
@@ -308,9 +308,10 @@ def settle_who_inherits(record: Record) -> dict[str, str | None]:
     seconds=15,
     title=both("Seven settings moved here: who else reads them?", "在这里改了七个设置：还有谁读得到？"),
 )
-def who_inherits(budget: Budget) -> list[dict]:
+def who_inherits(budget: Budget) -> Iterator[dict]:
     """In a new process: five settings of the process and two of a thread; read in a thread, a forked and a spawned child."""
-    return [row for part in budget.loop(["inherits"], desc=both("processes", "进程")) for row in rows_of(PROBES, part)]
+    for part in budget.loop(["inherits"], desc=both("processes", "进程")):
+        yield from rows_of(PROBES, part)
 
 
 # --- 13-autocast --------------------------------------------------------------------------------------------
@@ -345,29 +346,18 @@ def headline_autocast(record: Record) -> Text:
     if row is None:
         return TOO_NOISY
     if row["inside"] == row["outside"]:
-        return both("autocast leaves the linear layer's type as it is here.", "在这里，autocast 没换 Linear 的类型。")
-    if not any(one["lines_outside"] for one in record.rows):
-        return both(
-            "autocast changes types here; oneDNN's log does not tell who computes.",
-            "autocast 换了类型；谁在算，oneDNN 日志没说。",
-        )
-    if row["lines_outside"] and row["lines_inside"]:
-        return both(
-            "autocast changes the type; oneDNN computes the linear layer either way.",
-            "autocast 换了类型，Linear 始终由 oneDNN 算。",
-        )
-    if row["lines_outside"]:
-        return both(
-            "autocast takes the linear layer away from oneDNN here.", "进了 autocast，Linear 不再由 oneDNN 算。"
-        )
-    if row["lines_inside"]:
-        return both(
-            "autocast changes the type, and so hands the linear layer to oneDNN.",
-            "autocast 换了类型，Linear 也跟着交给 oneDNN 算。",
-        )
+        return both("Under autocast, Linear keeps its type here.", "在这里，进了 autocast，Linear 的类型没变。")
+    who = {
+        (False, False): both("but oneDNN does not do the work", "但不是 oneDNN 在算"),
+        (False, True): both("and oneDNN takes over the work", "换成 oneDNN 来算"),
+        (True, False): both("and oneDNN no longer does the work", "不再由 oneDNN 算"),
+        (True, True): both("and oneDNN does the work as before", "还是由 oneDNN 算"),
+    }[bool(row["lines_outside"]), bool(row["lines_inside"])]
+    if not any(one["lines_outside"] or one["lines_inside"] for one in record.rows):
+        who = both("but oneDNN's log does not say who computes", "谁在算，日志没说")
     return both(
-        "autocast changes the linear layer's type, but oneDNN does not take over.",
-        "autocast 换了 Linear 的类型，oneDNN 并没接手。",
+        f"Under autocast, Linear computes in {row['inside']}, {who['en']}.",
+        f"进了 autocast，Linear 改用 {row['inside']}，{who['zh']}。",
     )
 
 

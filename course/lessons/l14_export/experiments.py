@@ -333,12 +333,14 @@ def headline_mkldnn_leaves(record: Record) -> Text:
     if len(record.rows) < len(DOORS):
         return TOO_NOISY
     if works == ["dense"]:
-        return both("After to_mkldnn one way is left: back to dense.", "转成 mkldnn 之后，只剩转回普通张量这条路。")
+        return both(
+            "After to_mkldnn one way is left: back to normal tensors.", "转成 mkldnn 之后，只剩转回普通张量这条路。"
+        )
     if not works:
-        return both("After to_mkldnn not one way out works.", "转成 mkldnn 之后，没有一个出口能走。")
+        return both("After to_mkldnn not one way out works.", "转成 mkldnn 之后，一条路都走不通。")
     if len(works) == len(DOORS):
-        return both("After to_mkldnn every way out still works here.", "在这里，转成 mkldnn 之后，每个出口都还能走。")
-    return both("After to_mkldnn some ways out fail, others still work.", "转成 mkldnn 之后，有的出口不通，有的还行。")
+        return both("After to_mkldnn every way out still works here.", "在这里，转成 mkldnn 之后，条条路都走得通。")
+    return both("After to_mkldnn some ways out fail, others still work.", "转成 mkldnn 之后，有的路不通，有的还行。")
 
 
 def say_mkldnn_leaves(record: Record) -> Text:

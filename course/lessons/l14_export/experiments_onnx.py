@@ -153,7 +153,7 @@ def apart(one: torch.Tensor, other: torch.Tensor, scale: float) -> float:
         "torch beside onnxruntime, layer by layer: the same bits?", "torch 和 onnxruntime 逐层对比：逐位一致吗？"
     ),
 )
-def same_bits(budget: Budget) -> list[dict]:
+def same_bits(budget: Budget) -> Iterator[dict]:
     """Layers and a network, each computed by both: share of results that differ, and differences over the largest result."""
     torch.manual_seed(0)
     layers = _layers()
@@ -162,19 +162,15 @@ def same_bits(budget: Budget) -> list[dict]:
     ours, theirs = beside(model, *inputs)
     with torch.inference_mode():
         exact = model.double()(*(x.double() for x in inputs))
-    rows = []
     for name, mine, other, right in zip(layers, ours, theirs, exact, strict=True):
         scale = float(right.abs().max())
-        rows.append(
-            {
-                "layer": name,
-                "differ_share": float((mine != other).float().mean()),
-                "largest": apart(other, mine, scale),
-                "torch_error": apart(mine, right, scale),
-                "other_error": apart(other, right, scale),
-            }
-        )
-    return rows
+        yield {
+            "layer": name,
+            "differ_share": float((mine != other).float().mean()),
+            "largest": apart(other, mine, scale),
+            "torch_error": apart(mine, right, scale),
+            "other_error": apart(other, right, scale),
+        }
 
 
 # --- 14-tolerance ---------------------------------------------------------------------------------------------

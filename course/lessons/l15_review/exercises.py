@@ -61,7 +61,6 @@ def check_home_of(home_of: Any) -> Verdict:
 
 # --- claim --------------------------------------------------------------------------------------------------
 
-GATE = 0.02
 CASES: tuple[tuple[float, float, float, str], ...] = (
     (0.71, 0.66, 0.76, "faster"),
     (1.35, 1.20, 1.52, "slower"),

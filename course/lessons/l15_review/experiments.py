@@ -289,7 +289,7 @@ def headline_three_lines(record: Record) -> Text:
             "oneDNN 的开关两处都有影响，搜索没有影响。",
         )
     return {
-        0: both("Three well-known lines, and not one changed the time here.", "三行“名句”，在这里哪行都不影响耗时。"),
+        0: both("Three well-known lines, and not one changed the time here.", "那三行著名的代码，在这里都不影响耗时。"),
         1: both("Only one of the three lines changed the time here.", "三行里，在这里只有一行影响耗时。"),
         2: both("Two of the three lines changed the time here.", "三行里，在这里有两行影响耗时。"),
         3: both("Each of the three lines changed the time here.", "三行在这里都影响耗时。"),

@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, too_few_rounds
+from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, not_lost
 from course.i18n import Text, both
 from course.lessons.l16_rest.int8_race import int8_layers
-from course.verdict import Verdict, correct, inconclusive, incorrect
+from course.verdict import Verdict, correct, incorrect
 
 # --- best_order -----------------------------------------------------------------------------------------------
 
@@ -229,25 +229,10 @@ def check_losing(losing: Any) -> Verdict:
             ),
             reason="qnnpack",
         )
-    if few := too_few_rounds(raced):
-        return few
+    hint = both("What costs the same, however small the layer is?", "层再小，有哪样开销是不变的？")
+    if verdict := not_lost(raced, "int8", hint):
+        return verdict
     low, high = raced.low, raced.high
-    if high < 1:
-        return incorrect(
-            both(
-                f"int8 won: [{low:.2f}, {high:.2f}] lies below 1. What costs the same, however small the layer is?",
-                f"int8 赢了：[{low:.2f}, {high:.2f}] 在 1 之下。想一想：层再小，有哪样开销是不变的？",
-            ),
-            reason="won",
-        )
-    if low <= 1:
-        return inconclusive(
-            both(
-                f"[{low:.2f}, {high:.2f}] from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
-                f"{raced.rounds} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
-            ),
-            reason="undecided",
-        )
     return correct(
         both(
             f"Accepted: here int8 takes {low:.2f} to {high:.2f} times as long as float32.",

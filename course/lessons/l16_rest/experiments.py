@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, sci, word
@@ -10,6 +12,8 @@ from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
 from course.tables import Table
+from course.timing.render import bracketed
+from course.timing.stats import FEWEST_ROUNDS, enough
 
 LESSON = "16_rest"
 PROBES = "course.lessons.l16_rest.probes"
@@ -19,10 +23,10 @@ MEASURING = both("measuring in a new process", "在新进程里测量")
 
 def interval(row: dict) -> str:
     """0.61 [0.58, 0.64] of a row with ratio, low, high; 1,120 instead of 1.12e+03."""
-    if row["low"] is None:  # too few rounds carry no interval
+    if row["low"] is None or not enough(row.get("rounds", FEWEST_ROUNDS)):
         return f"{row['ratio']:.2g}"
     ratio, low, high = (f"{float(f'{row[key]:.3g}'):,g}" for key in ("ratio", "low", "high"))
-    return f"{ratio} [{low}, {high}]"
+    return bracketed(ratio, low, high)
 
 
 def kind_of(row: dict) -> str:
@@ -74,7 +78,7 @@ def headline_einsum(record: Record) -> Text:
     if "undecided" in kinds:
         return TOO_NOISY
     if kinds[0] != "faster":
-        return both("Searching for an order made nothing faster here.", "找顺序这件事，在这里没让谁变快。")
+        return both("Here, searching for a better order made nothing faster.", "在这里，找更好的计算顺序，没让谁变快。")
     if kinds[1] == "slower":
         return both(
             f"One einsum became {factor} times faster, and a tiny one slower.",
@@ -135,9 +139,10 @@ def settle_einsum(record: Record) -> dict[str, str | None]:
     seconds=6,
     title=both("einsum with and without a search for the best order", "einsum：找最佳顺序，与不找"),
 )
-def einsum(budget: Budget) -> list[dict]:
+def einsum(budget: Budget) -> Iterator[dict]:
     """Five einsums raced with opt_einsum.enabled on against off, in a new process, one thread."""
-    return [row for part in budget.loop(["einsums"], desc=MEASURING) for row in rows_of(PROBES, part, budget.seconds)]
+    for part in budget.loop(["einsums"], desc=MEASURING):
+        yield from rows_of(PROBES, part, budget.seconds)
 
 
 # --- 16-search-price ----------------------------------------------------------------------------------------
@@ -155,11 +160,11 @@ def headline_search_price(record: Record) -> Text:
     if dearest is None or len(record.rows) < len(STRATEGIES):
         return TOO_NOISY
     if kind_of(dearest) != "slower":
-        return both("No search was clearly dearer than the work.", "没有哪种找法明显比干活还贵。")
+        return both("No search clearly cost more than the computation itself.", "没有哪种找法明显比计算本身还慢。")
     factor, name = times(dearest["ratio"]), dearest["strategy"]
     return both(
         f"With “{name}” one call took {factor} times as long as without a search.",
-        f"用 {name}，一次调用是不找时的 {factor} 倍时间。",
+        f"用 {name} 找顺序，一次调用要 {factor} 倍的时间。",
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
@@ -77,10 +79,11 @@ def settle_frozen(record: Record) -> dict[str, str | None]:
     seconds=60,
     title=both("Weights changed after compiling: who notices?", "编译之后改权重：谁察觉得到？"),
 )
-def frozen(budget: Budget) -> list[dict]:
+def frozen(budget: Budget) -> Iterator[dict]:
     """A small model compiled without and with freezing, in new processes: which of seven later changes arrive."""
     kinds = budget.loop((False, True), desc=both("compiling", "编译"), least=2)
-    return [row for kind in kinds for row in rows_of(FREEZING, "changes", kind, timeout_s=300)]
+    for kind in kinds:
+        yield from rows_of(FREEZING, "changes", kind, timeout_s=300)
 
 
 # --- 16-cpu-order -------------------------------------------------------------------------------------------
@@ -103,17 +106,27 @@ def headline_cpu_order(record: Record) -> Text:
     if not {"math first", "flash off"} <= set(rows):
         return TOO_NOISY
     if rows["math first"]["error"]:
-        return both("This CPU answered the order with an error.", "给它排次序，这台 CPU 直接报错。")
+        return both("Given an order of kernels, this CPU answered with an error.", "给 kernel 排了先后，CPU 直接报错。")
     ignored, obeyed = rows["math first"]["kernel"] != "math", rows["flash off"]["kernel"] == "math"
     if ignored and obeyed:
         return both(
-            "This CPU ignored the order, and obeyed a switch named cuda.", "CPU 不管次序，却听名字带 cuda 的开关。"
+            "This CPU ignored the order of kernels, yet obeyed a switch named cuda.",
+            "CPU 不管 kernel 排的先后，却听名字带 cuda 的开关。",
         )
     if ignored:
-        return both("This CPU ignored the order, and the switch named cuda.", "次序和名字带 cuda 的开关，CPU 都不管。")
+        return both(
+            "This CPU ignored the order of kernels, and the switch named cuda.",
+            "kernel 的先后、名字带 cuda 的开关，CPU 都不管。",
+        )
     if obeyed:
-        return both("This CPU followed the order, and the switch named cuda.", "次序和名字带 cuda 的开关，CPU 都听。")
-    return both("This CPU followed the order, and not the switch named cuda.", "CPU 只听次序，不听名字带 cuda 的开关。")
+        return both(
+            "This CPU followed the order of kernels, and the switch named cuda.",
+            "kernel 的先后、名字带 cuda 的开关，CPU 都听。",
+        )
+    return both(
+        "This CPU followed the order of kernels, not the switch named cuda.",
+        "CPU 只听 kernel 的先后，不听名字带 cuda 的开关。",
+    )
 
 
 def say_cpu_order(record: Record) -> Text:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
@@ -75,10 +77,7 @@ def draw_drawer_cuda(record: Record, bets: dict) -> Sheet | Table:
     seconds=40,
     title=both("On a GPU: four switches that choose a library or an arithmetic", "在 GPU 上：四个选库、选算术的开关"),
 )
-def drawer_cuda(budget: Budget, size: int = 2048) -> list[dict]:
+def drawer_cuda(budget: Budget, size: int = 2048) -> Iterator[dict]:
     """preferred_linalg_library, preferred_blas_library, cufft_plan_cache and allow_fp16_accumulation, each raced."""
-    probes = budget.loop(["drawer"], desc=MEASURING)
-    found = (
-        rows_of("course.lessons.l16_rest.probes_cuda", part, size, budget.seconds, timeout_s=300) for part in probes
-    )
-    return [row for rows in found for row in rows]
+    for part in budget.loop(["drawer"], desc=MEASURING):
+        yield from rows_of("course.lessons.l16_rest.probes_cuda", part, size, budget.seconds, timeout_s=300)

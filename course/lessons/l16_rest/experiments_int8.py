@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
@@ -88,16 +90,25 @@ def headline_packed(record: Record) -> Text:
     if not found:
         return both("Only one engine here: nothing to compare.", "这里只有一个引擎，没得比。")
     said = {
-        "maker": both("Who packed the weight computes it, whatever the switch says.", "谁打的包谁来算，开关说了不算。"),
-        "runner": both("Who the switch names computes it, whoever packed.", "开关说谁就是谁，不管谁打的包。"),
+        "maker": both(
+            "The engine that packed the weight computes, whatever the switch says.",
+            "权重是谁打包的就由谁算，开关说了不算。",
+        ),
+        "runner": both(
+            "The engine that the switch names computes, whoever packed the weight.",
+            "开关说谁算就谁算，不管权重是谁打包的。",
+        ),
         "error": both("A weight packed by one engine is refused by the other.", "一个引擎打的包，另一个不收。"),
-        "neither": both("The bits that came out are those of neither engine.", "结果的位，和哪个引擎都对不上。"),
+        "neither": both("The result is that of neither engine.", "算出的结果，和哪个引擎都对不上。"),
         "both": both(
             "Both engines gave the same bits: no telling who computed.", "两个引擎结果逐位相同，看不出谁算的。"
         ),
     }
     if len(found) > 1:
-        return both("Not every engine treats a weight packed elsewhere alike.", "拿别家打的包来跑，各个引擎做法不一。")
+        return both(
+            "A weight packed elsewhere: each engine does something else with it.",
+            "权重是别的引擎打包的：各个引擎做法不一。",
+        )
     return said[next(iter(found))]
 
 
@@ -249,11 +260,9 @@ def settle_half_answer(record: Record) -> dict[str, str | None]:
     seconds=8,
     title=both("The same int8 sum on a CPU with fewer instructions", "同一个 int8 求和，CPU 指令少一些"),
 )
-def half_answer(budget: Budget) -> list[dict]:
+def half_answer(budget: Budget) -> Iterator[dict]:
     """Largest inputs times largest weights in int8 by each engine, in new processes held to older instructions or not."""
-    rows = []
     for limit in budget.loop(LIMITS, desc=both("new processes", "新进程"), least=len(LIMITS)):
         variable = LIMITS[limit][0]
         found = rows_of(PROBES, "shares", variables={variable: "AVX2"} if variable else {})
-        rows += [{"limit": limit, **row} for row in found]
-    return rows
+        yield from [{"limit": limit, **row} for row in found]

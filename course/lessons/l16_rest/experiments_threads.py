@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterator
 from typing import Any
 
 from course.experiment.base import Budget, experiment
@@ -41,9 +42,9 @@ def headline_flushed(record: Record) -> Text:
     if kept is None:
         return TOO_NOISY
     if kept == 0:
-        return both("Once set, all of the tensor was flushed to zero.", "一设置，整个张量都清零了。")
+        return both("Once set, every tiny number in the tensor became zero.", "一设置，太小的数全都变成零。")
     if kept == 1:
-        return both("Set too late: not one number was flushed.", "设得太晚，一个数也没清零。")
+        return both("Set too late: not one tiny number became zero.", "设得太晚，太小的数一个也没变成零。")
     return both("One switch, one product: only part of the tensor obeyed.", "同一次乘法，张量只有一部分听开关的。")
 
 
@@ -101,10 +102,11 @@ def settle_flushed(record: Record) -> dict[str, str | None]:
     seconds=10,
     title=both("Denormal numbers, two threads, five orders of events", "次正规数、两个线程、五种先后"),
 )
-def flushed(budget: Budget) -> list[dict]:
+def flushed(budget: Budget) -> Iterator[dict]:
     """torch.set_flush_denormal at five moments, each in a new process: which part of one product is flushed to zero."""
     orders = budget.loop(ORDERS, desc=IN_TURN, least=len(ORDERS))
-    return [row for order in orders for row in rows_of(PROBES, "flushed", order)]
+    for order in orders:
+        yield from rows_of(PROBES, "flushed", order)
 
 
 # --- 16-two-threads -----------------------------------------------------------------------------------------
@@ -137,10 +139,13 @@ def headline_two_threads(record: Record) -> Text:
     kinds = kind_of(found["median_ms"]), kind_of(found["p99_ms"])
     said = {
         ("faster", "slower"): both(
-            "Two threads win the typical call, and lose the slowest ones.", "两个线程赢了平常的，输了最慢的。"
+            "Two threads make typical calls faster, and the slowest ones slower.",
+            "两个线程让平常的调用更快，最慢的更慢。",
         ),
         ("faster", "faster"): both("Two threads win, even beside a busy neighbour.", "有邻居在忙，两个线程照样更快。"),
-        ("slower", "slower"): both("Beside a busy neighbour, two threads only lose.", "邻居一忙，两个线程怎么都更慢。"),
+        ("slower", "slower"): both(
+            "Beside a busy neighbour, two threads are only slower.", "邻居一忙，两个线程怎么都更慢。"
+        ),
         ("same", "same"): both(
             "Beside a busy neighbour, a second thread changed nothing.", "邻居在忙时，多一个线程没有差别。"
         ),
@@ -150,7 +155,7 @@ def headline_two_threads(record: Record) -> Text:
     if kinds[1] == "slower":
         return both(
             "Two threads make the slow calls slower; the typical one gains nothing certain.",
-            "两个线程让慢的更慢，平常那次看不出更快。",
+            "两个线程让慢的调用更慢，平常的也看不出更快。",
         )
     return TOO_NOISY
 
@@ -219,10 +224,11 @@ def settle_two_threads(record: Record) -> dict[str, str | None]:
     seconds=12,
     title=both("One thread or two, on two cores with a busy neighbour", "一个线程还是两个：两个核，外加一个忙邻居"),
 )
-def two_threads(budget: Budget) -> list[dict]:
+def two_threads(budget: Budget) -> Iterator[dict]:
     """Rounds of up to 600 convolutions on one and on two threads in turn, alone and beside a busy loop, in a new process."""
     probes = budget.loop(["beside_a_neighbour"], desc=MEASURING)
-    return [row for part in probes for row in rows_of(THREADS, part, budget.seconds)]
+    for part in probes:
+        yield from rows_of(THREADS, part, budget.seconds)
 
 
 # --- 16-older-bits ------------------------------------------------------------------------------------------
@@ -249,7 +255,8 @@ def headline_older_bits(record: Record) -> Text:
         return both("The same seed, older instructions: other random numbers.", "种子一样，换成老指令，随机数就变了。")
     if any(changed.values()):
         return both(
-            "The same seed and code, older instructions: some bits differ.", "种子和代码都一样，老指令改了几位。"
+            "The same seed and code, older instructions: some bits differ.",
+            "种子和代码都一样，换成老指令，有几位变了。",
         )
     return both("Older instructions, and every bit stayed the same.", "换成老指令，每一位都没变。")
 
@@ -289,14 +296,12 @@ def draw_older_bits(record: Record, bets: dict) -> Table:
     seconds=6,
     title=both("The same seed and code with older instructions", "同样的种子和代码，换成老指令"),
 )
-def older_bits(budget: Budget) -> list[dict]:
+def older_bits(budget: Budget) -> Iterator[dict]:
     """ATEN_CPU_CAPABILITY in new processes: a hash of the bits that nine calls give with the same seed."""
-    rows = []
     wanted = CAPABILITIES if platform.machine() in X86 else CAPABILITIES[:1]
     for held in budget.loop(wanted, desc=IN_TURN, least=len(wanted)):
         found = rows_of(PROBES, "bits", variables={"ATEN_CPU_CAPABILITY": held or None})
-        rows += [{"held": held, **row} for row in found]
-    return rows
+        yield from [{"held": held, **row} for row in found]
 
 
 # --- 16-launcher --------------------------------------------------------------------------------------------
@@ -351,7 +356,8 @@ def draw_launcher(record: Record, bets: dict) -> Table:
         "torch.backends.xeon.run_cpu: how often did the script run?", "torch.backends.xeon.run_cpu：脚本跑了几次？"
     ),
 )
-def launcher(budget: Budget) -> list[dict]:
+def launcher(budget: Budget) -> Iterator[dict]:
     """PyTorch's launcher for servers in five modes with a script of one line: how many copies ran, and the exit code."""
     modes = budget.loop(MODES, desc=IN_TURN, least=len(MODES))
-    return [row for mode in modes for row in rows_of(THREADS, "launched", mode, timeout_s=150)]
+    for mode in modes:
+        yield from rows_of(THREADS, "launched", mode, timeout_s=150)

@@ -197,32 +197,19 @@ def flushed(order: str) -> list[dict[str, Any]]:
 # --- attention on a CPU: which kernel, whatever the order says ------------------------------------------------
 
 
-def _kernel_of(call: Call) -> str:
-    """The attention kernel that one call ran, by a profile: "flash", "math", or "" where it ran neither."""
-    from torch.profiler import ProfilerActivity, profile
-
-    with profile(activities=[ProfilerActivity.CPU], acc_events=True) as recording:
-        call()
-    names = {event.name for event in recording.events()}
-    if any("flash_attention" in name for name in names):
-        return "flash"
-    return "math" if any("attention_math" in name for name in names) else ""
-
-
 def attention(seconds: float) -> list[dict[str, Any]]:
     """Attention on this CPU under five settings: the order that torch reads back, the kernel, the bits; and one race.
 
     ratio, low, high: time with flash switched off / time as it comes, on one thread; 0 in the other rows.
     """
     import contextlib
-    import os
 
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.nn.functional import scaled_dot_product_attention
 
+    from course.attention import kernel_of
     from course.timing import compare
 
-    os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     torch.manual_seed(0)
     torch.set_num_threads(1)
     flash, math, efficient = SDPBackend.FLASH_ATTENTION, SDPBackend.MATH, SDPBackend.EFFICIENT_ATTENTION
@@ -253,7 +240,7 @@ def attention(seconds: float) -> list[dict[str, Any]]:
             warnings.simplefilter("ignore")
             row = {"setting": setting, "first": _named(read_order()), "error": 0, "ratio": 0.0, "low": 0.0, "high": 0.0}
             try:
-                row |= {"kernel": _kernel_of(attend), "same_bits": int(torch.equal(attend(), plain))}
+                row |= {"kernel": kernel_of(attend), "same_bits": int(torch.equal(attend(), plain))}
             except RuntimeError:
                 row |= {"kernel": "", "same_bits": 0, "error": 1}
             rows.append(row)

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # Does everything work here, and what is this machine?
 #
-# ⏱️ 15 minutes. You need a little Python, nothing else. Everything runs live on any computer, with or without a GPU.
+# ⏱️ 12 minutes. You need a little Python, nothing else. Everything runs live on any computer, with or without a GPU.
 #
 # 🎯 This course teaches the switches behind PyTorch by letting **you** measure what they do. This first lesson checks that all is well, and shows how it goes: bet, measure, understand. Afterwards you can tell what your machine is, place a **bet** before a measurement, and find your answers again next week.
 #
@@ -9,7 +9,7 @@
 # %% [markdown] zh
 # # 这里一切正常吗？这是一台什么机器？
 #
-# ⏱️ 15 分钟。会一点点 Python 就行。本课所有内容在任何电脑上都能实时运行，有没有 GPU 都行。
+# ⏱️ 12 分钟。会一点点 Python 就行。本课所有内容在任何电脑上都能实时运行，有没有 GPU 都行。
 #
 # 🎯 这门课讲 PyTorch 背后的那些开关，办法是让**你**亲手测：它们到底干了什么。第一课先看看一切是否正常，再走一遍流程：下注、测量、想明白。学完之后，你能说清自己的机器是什么，会在测量前先下**赌注**，也知道下周去哪里找回自己的答案。
 #
@@ -82,10 +82,20 @@ predict("00-bet-sums")
 # %%
 observe("00-same-numbers")
 # %% [markdown] en
+# 📌 **So far.**
+# 1. A number counts only together with its machine.
+# 2. On a card: choose, say how sure you are, read the wrong options too.
+# 3. Bet first, then measure: that is how every lesson goes.
+#
 # ## 💡 Which cause fits all three bars?
 #
 # Many explanations fit one bar; few fit all three. The second and the third bar are **controls**: the same shuffles with one thing changed. The second adds whole numbers, the third adds in `float64`.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. 数字要和机器放在一起才算数。
+# 2. 做卡片：选一个，说把握有多大，错误选项也读一读。
+# 3. 先下注，再测量：每一课都这么走。
+#
 # ## 💡 哪个原因能同时解释三根柱子？
 #
 # 一根柱子，怎么编都说得通；三根就没那么好糊弄了。第二、第三根是**对照**：打乱方式相同，只改一个条件。第二根加的是整数，第三根改用 `float64` 相加。
@@ -139,16 +149,16 @@ hint("00-my-numbers")
 # 😄 数学家、后端工程师和 GPU 一起算三个数的和。数学家说答案只有一个，另外两位问：谁先加？
 # %% [markdown] en
 # 📌 **So far.**
-# 1. A number counts only together with its machine.
-# 2. Bet first, then measure: that is how every lesson goes.
-# 3. Another order of adding may change the last digits. No bug, just rounding.
+# 1. Another order of adding may change the last digits. No bug, just rounding.
+# 2. A control is the same run with one thing changed: it says which cause fits.
+# 3. A backend may add in another order, so two machines may differ there.
 #
 # Below: two cards to keep. Click one to turn it; `keep()` shows all of the course.
 # %% [markdown] zh
 # 📌 **小结。**
-# 1. 数字要和机器放在一起才算数。
-# 2. 先下注，再测量：每一课都这么走。
-# 3. 换个顺序相加，最后几位可能会变。不是 bug，是舍入。
+# 1. 换个顺序相加，最后几位可能会变。不是 bug，是舍入。
+# 2. 对照就是只改一个条件再跑一遍：哪个原因说得通，看它。
+# 3. 后端可能换一种顺序相加，所以两台机器的末几位可以不同。
 #
 # 下面两张卡片请收好：点一下就翻面，`keep()` 能看到全课程的。
 # %%

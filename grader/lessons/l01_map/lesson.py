@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What is torch.backends, and what is it not?
 #
-# ⏱️ 40 minutes; the *deeper, optional* parts take about as long again. Before this: `00_start`. Everything runs **live on any CPU**, no GPU needed.
+# ⏱️ 35 minutes; the *deeper, optional* parts take about as long again. Before this: `00_start`. Everything runs **live on any CPU**, no GPU needed.
 #
 # 🎯 Afterwards you can:
 # - say for a line of code whether it asks, switches, or does nothing at all;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # torch.backends 是什么，又不是什么？
 #
-# ⏱️ 40 分钟；**选读**部分还要差不多同样久。先修：`00_start`。全部内容**在任何 CPU 上实时运行**，不需要 GPU。
+# ⏱️ 35 分钟；**选读**部分还要差不多同样久。先修：`00_start`。全部内容**在任何 CPU 上实时运行**，不需要 GPU。
 #
 # 🎯 学完之后，你能：
 # - 看一行代码，说出它是在查询、在拨开关，还是什么也没做；
@@ -34,8 +34,11 @@
 #
 # 先热个身！这题不用测，凭感觉选。
 # %%
-# en: First the cards of earlier lessons that are due today (none yet is fine), then today's warm-up.
-# zh: 先是今天到期的旧卡片（暂时没有也正常），再是今天的热身题。
+# en: The picture, the cards that are due today (if any), today's warm-up.
+# zh: 先看图，再是今天到期的旧卡片（没有也正常）和今天的热身题。
+from course.lessons.l01_map.who import who_does_what
+
+display(who_does_what())
 review(due=3)
 review("01-job")
 # %% [markdown] en
@@ -66,36 +69,41 @@ from course.figures.route import route, who_computes
 x, layer = torch.randn(8, 3, 32, 32), torch.nn.Conv2d(3, 8, 3, stride=2)
 route(layer, x)
 # %% [markdown] en
-# ## 🔬 Switch one off, look, switch it on again
+# ## 🔬 My CNN, my reason: a bug, or only rounding?
 #
-# `mkldnn` is the old name of oneDNN, and `mkldnn.enabled` is its switch. Off, look, on. Watch two things: who computes, and how much the result changes.
+# Say your CNN gives slightly other numbers on a friend's laptop. A bug in your code, or just another library? One switch tells. `mkldnn` is the old name of oneDNN, and `mkldnn.enabled` is its switch. Off, look, on: who computes, how far apart are the scores, does any label change?
 #
 # (Both lines name the same? Then this PyTorch has no oneDNN: `torch.backends.mkldnn.is_available()` says False. The bets below work all the same.)
 # %% [markdown] zh
-# ## 🔬 关掉一个开关，看看，再打开
+# ## 🔬 我的 CNN：是 bug，还是舍入？
 #
-# `mkldnn` 是 oneDNN 的旧名，`mkldnn.enabled` 就是它的开关。关、看、开，一气呵成！盯住两件事：谁在算，结果变了多少。
+# 假设你的 CNN 到了朋友的笔记本上，结果差了一点点。是代码有 bug，还是只因为换了个库？拨一个开关就知道。`mkldnn` 是 oneDNN 的旧名，`mkldnn.enabled` 就是它的开关。关、看、开：谁在算？得分差多少？分类变了吗？
 #
 # （两行显示的一样？那说明这份 PyTorch 没带 oneDNN：`torch.backends.mkldnn.is_available()` 会回答 False。不影响后面下注。）
 # %%
+from torch import nn
+net = nn.Sequential(layer, nn.ReLU(), nn.Flatten(), nn.Linear(8 * 15 * 15, 10))
+
 torch.backends.mkldnn.enabled = False
 print("off:", who_computes(layer, x))
-off, picture = layer(x), route(layer, x)
+off, picture = net(x), route(layer, x)
 
 torch.backends.mkldnn.enabled = True
 print("on: ", who_computes(layer, x))
-print("largest difference:", (layer(x) - off).abs().max().item())
+on = net(x)
+print(f"largest difference: {(on - off).abs().max():.1e}")
+print("same labels:", torch.equal(on.argmax(1), off.argmax(1)))
 picture
 # %% [markdown] en
 # 📌 **So far.**
 # 1. The device is chosen by you, with `.to(...)`; the library is chosen by PyTorch, and a switch can forbid it.
 # 2. A switch counts from the next call on.
-# 3. Another library may change the last digits. That is rounding, not a bug.
+# 3. Another library may change the last digits, and the labels stay: rounding, not a bug. (On an NVIDIA GPU ask the same with `cudnn.enabled`.)
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 设备由你选，用 `.to(...)`；库由 PyTorch 选，开关可以不让它选某个库。
 # 2. 开关一拨，从下一次调用起就算数。
-# 3. 换个库，最后几位数字可能会变。这是舍入，不是 bug。
+# 3. 换个库，最后几位数字可能会变，分类没变：是舍入，不是 bug。（在 NVIDIA GPU 上，用 `cudnn.enabled` 问同样的问题。）
 # %%
 keep("map.backends")
 # %% [markdown] en
@@ -222,12 +230,20 @@ def what_leaked(before, after):
 
 check("01-what-leaked")
 # %% [markdown] en
+# 📌 **So far.**
+# 1. One process has one set of switches: whoever turns one turns it for all.
+# 2. Compare before and after, and you know what was left changed.
+#
 # ## 🕳️ `flags()` sets more than you say
 #
 # `with something:` opens a block: it does one thing at the start and tidies up at the end, also after an error. That is a [[context-manager|context manager]]. `cudnn` has one, `flags(...)`: it sets switches for the block and puts them back.
 #
 # Sounds like the polite way! So we ask politely, for one switch. Before, the switches are `enabled` True, `benchmark` True, `deterministic` False, `allow_tf32` False (the last lets some GPUs round a little for speed; lesson 07).
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. 一个进程一套开关：谁拨了，全家都跟着变。
+# 2. 把之前和之后一比，就知道谁被动过没放回。
+#
 # ## 🕳️ `flags()` 设的，比你说的多
 #
 # `with 某某:` 会打开一个代码块：进去时做一件事，出来时收拾好，出错也照样收拾。这叫[[context-manager|上下文管理器]]。`cudnn` 就有一个，叫 `flags(...)`：进块时设开关，出块时放回去。
@@ -266,13 +282,13 @@ print("after: ", cudnn.deterministic)
 flags.explain_flags_call("cudnn", deterministic=True)
 # %% [markdown] en
 # 📌 **So far.**
-# 1. One process has one set of switches: whoever turns one turns it for all.
-# 2. `flags(...)` also sets what you did not name: leave out `enabled`, and the library is off.
+# 1. `flags(...)` also sets what you did not name: leave out `enabled`, and the library is off.
+# 2. It may even refuse, once the newer names are in use.
 # 3. Remember, set, put back in `finally`: only what you name moves.
 # %% [markdown] zh
 # 📌 **小结。**
-# 1. 一个进程一套开关：谁拨了，全家都跟着变。
-# 2. `flags(...)` 连没点名的也设：漏写 `enabled`，库就被关掉了。
+# 1. `flags(...)` 连没点名的也设：漏写 `enabled`，库就被关掉了。
+# 2. 用过新接口之后，它甚至会直接报错。
 # 3. 记住、设置、在 `finally` 里放回：只动点了名的那一个。
 # %%
 keep("map.flags")
@@ -292,9 +308,10 @@ keep("map.flags")
 predict("01-bet-mps")
 # %%
 observe("01-not-a-switch")
-# en: Four recipes to copy: training, inference, debugging, reproducibility. Click a card to turn it.
-# zh: 四张可以直接抄的配方：训练、推理、调试、可复现。点一下卡片就翻面。
-keep("recipe.training", "recipe.inference", "recipe.debugging", "recipe.reproducibility")
+# en: Four recipes to copy. Click a card to turn it.
+# zh: 四张可以直接抄的配方。点一下卡片就翻面。
+keep("recipe.training", "recipe.inference",
+     "recipe.debugging", "recipe.reproducibility")
 # %% [markdown] en
 # ☕ That was the main thing; a good place to stop for today. Curious what else is in the box? The next cells are *deeper, optional*: the whole map, the price of a polite request, a context manager of your own, frozen switches. Otherwise go on at [[#Exit check: five cards]].
 #
@@ -327,13 +344,14 @@ picture
 # %%
 predict("01-bet-polite")
 observe("01-polite-request")
-# %%
 explain("01-flags-why")
-
-# en: 🛠️ Make it lose, 8 minutes: “asking for deterministic costs nothing on a CPU”. Call something in plain() whose interval
-# en: does not contain 1; take the # from the last line but one. (A warning about TF32 may come: you never named it!)
-# zh: 🛠️ 让它输，8 分钟：“在 CPU 上要求 deterministic 没有任何代价”。自己找一个算子写进 plain()，让区间不含 1，
-# zh: 哪边都行；再去掉倒数第二行开头的 #。（可能会冒出一条关于 TF32 的警告，而你根本没提过它！）
+# %%
+# en: 🛠️ Make it lose, 8 minutes: “asking for deterministic costs nothing on a CPU”.
+# en: Call something in plain() whose interval does not contain 1; take the # from the last
+# en: line but one. (A warning about TF32 may come: you never named it!)
+# zh: 🛠️ 找个反例，8 分钟：“在 CPU 上要求 deterministic 没有任何代价”。
+# zh: 自己找一个算子写进 plain()，让区间不含 1，哪边都行；再去掉倒数第二行开头的 #。
+# zh: （可能会冒出一条关于 TF32 的警告，而你根本没提过它！）
 from course.timing import compare
 
 def plain():
@@ -396,6 +414,7 @@ observe("01-frozen")
 #
 # 改天还可以做：`01-strict-bool`、`01-on-the-list`、`01-freeze-why`、`01-seed`、`01-cpu-benchmark`、`01-flags-count`。本课的测验是另一个 notebook，其中一题问的是冻结开关。
 # %%
-review("01-none-of-four", "01-flags-inside", "01-safe-block", "01-mps-off", "00-why-sums")
+review("01-none-of-four", "01-flags-inside", "01-safe-block",
+       "01-mps-off", "00-why-sums")
 # %%
 finish()

@@ -3,13 +3,13 @@
 #
 # 🎯 **What is it for?** You switch something on and want to know: is my model faster now, or was I lucky? That takes a clock you can trust. A GPU fools the usual stopwatch completely, and a busy computer fools it a little. In this lesson you build a stopwatch that is right on both, and learn to say how sure it is.
 #
-# ⏱️ 45 minutes for the main line · needs lesson 01 · everything runs live on a CPU; two short experiments want an NVIDIA GPU and say so
+# ⏱️ 35 minutes for the main line · needs lesson 01 · everything runs live on a CPU; two short experiments want an NVIDIA GPU and say so
 # %% [markdown] zh
 # # 我的秒表为什么在撒谎？
 #
 # 🎯 **学它有什么用？** 打开一个开关，你想知道：模型真的变快了，还是这次运气好？那就得有一只信得过的表。普通的掐表方法，在 GPU 上错得离谱，在忙碌的电脑上也会差一点。这一课咱们自己动手造一只两边都准的秒表，还要学会说清楚：这个数有多大把握。工欲善其事，必先利其器嘛！（《论语·卫灵公》）
 #
-# ⏱️ 主线 45 分钟 · 先修：第 01 课 · 全部内容都能在 CPU 上实测；有两个小实验需要 NVIDIA GPU，会明确说明
+# ⏱️ 主线 35 分钟 · 先修：第 01 课 · 全部内容都能在 CPU 上实测；有两个小实验需要 NVIDIA GPU，会明确说明
 # %% bootstrap
 # %%
 # en: Warm-up: cards that are due today (none yet is fine), and a question without any GPU.
@@ -69,6 +69,16 @@ for wait in (False, True):
     print(f"{(perf_counter() - start) * 1e3:6.3f} ms, kernel done: {result.done()}")
     toy.synchronize()
 # %% [markdown] en
+# 📌 **So far.**
+# 1. A stopwatch is three lines, and one reading says little.
+# 2. On a device with a queue, the same lines read almost nothing, and later too much.
+# 3. Who reads the result has to wait for it. Why, comes now.
+# %% [markdown] zh
+# 📌 **小结。**
+# 1. 秒表就三行，只读一次说明不了什么。
+# 2. 设备有队列时，同样三行几乎读不到时间，后面又读得太多。
+# 3. 谁要用结果，谁就得等。为什么？接着看。
+# %% [markdown] en
 # ## 💡 The call only hands the work over; a fence waits for it
 #
 # A call that comes back before its work is done is [[asynchronous]]. So without waiting you time the *launch*, not the work. Waiting until the queue is empty is to [[synchronize]]; on NVIDIA the line is `torch.cuda.synchronize()`. In this course we call such a line a **fence**: nobody passes before the work is done.
@@ -102,25 +112,22 @@ observe("02-where-you-wait")
 explain("02-cpu-sync")
 # %% [markdown] en
 # 📌 **So far.**
-# 1. On a GPU a call puts work into a queue and comes back at once.
-# 2. Without a fence the stopwatch reads the launch. With one it reads the work.
-# 3. On a CPU the call itself does the work: no fence needed.
-# %% [markdown] zh
-# 📌 **小结。**
-# 1. 在 GPU 上，调用只把任务放进队列，马上就返回。
-# 2. 不加栅栏，测到的是启动；加了栅栏，测到的才是干活。
-# 3. 在 CPU 上，调用自己就把活儿干完了，不需要栅栏。
-# %%
-keep("timing.fence")
-# %% [markdown] en
+# 1. Without a fence the stopwatch reads the launch. With one it reads the work.
+# 2. On a CPU the call itself does the work: no fence needed.
+#
 # ## 🎲 Is one fence enough?
 #
 # Now 30 ms of old work still wait in the queue. You time a kernel of 20 ms, with a fence **after** it.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. 不加栅栏，测到的是启动；加了栅栏，测到的才是干活。
+# 2. 在 CPU 上，调用自己就把活儿干完了，不需要栅栏。
+#
 # ## 🎲 一道栅栏够吗？
 #
 # 这回队列里还排着 30 ms 的旧任务。你给一个 20 ms 的 kernel 计时，只在**后面**加一道栅栏。
 # %%
+keep("timing.fence")
 predict("02-bet-one-fence")
 # %%
 observe("02-five-stopwatches")
@@ -162,10 +169,18 @@ explain("02-print-fence")
 observe("02-stopwatches-cuda")
 review("02-hidden-syncs")
 # %% [markdown] en
+# 📌 **So far.**
+# 1. A fence before the start keeps old work out, a fence before the stop waits for yours.
+# 2. `print(y)` waits as well, and then works on: no clean stop.
+#
 # ## 🎲 What does the first call cost?
 #
 # No GPU, no queue, no fence needed. Only a small convolution in a shape that this notebook has never run.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. 开始前的栅栏挡住旧任务，停表前的栅栏等你自己的任务。
+# 2. `print(y)` 也会等，可等完还要干别的，拿来停表不干净。
+#
 # ## 🎲 第一次调用要付多少？
 #
 # 没有 GPU，没有队列，也不需要栅栏。只有一个小卷积，形状是这个 notebook 从没跑过的。
@@ -230,15 +245,15 @@ review("02-mean-outlier")
 # 但它**说不出**：自己有多大把握（没有区间）、平时一般要多久；活儿本身会变时（GPU 频率、缓存、多线程）它也不灵。还有，读 1000 次总能碰到比读 10 次更小的值：双方次数得一样多。
 # %% [markdown] en
 # 📌 **So far.**
-# 1. A fence before the start keeps old work out, a fence before the stop waits for yours.
-# 2. The first call of a new shape prepares something. Warm up first.
+# 1. The first call of a new shape prepares something. Warm up first.
+# 2. Noise goes nearly always up, and moves the mean most.
 # 3. Median and interval for "how long, and how sure"; the minimum for "how fast at best".
 #
 # ☕ A good place to stop for today. If you want to see where the brackets come from: the next three cells are *deeper, optional*. Otherwise go on at [[#🎲 Can a function beat itself?]].
 # %% [markdown] zh
 # 📌 **小结。**
-# 1. 开始前的栅栏挡住旧任务，停表前的栅栏等你自己的任务。
-# 2. 新形状的第一次调用要做准备，所以先预热。
+# 1. 新形状的第一次调用要做准备，所以先预热。
+# 2. 噪声几乎总是往大了跑，最先被带偏的是平均值。
 # 3. “要多久、多大把握”看中位数和区间；“最快能多快”看最小值。
 #
 # ☕ 今天歇在这里也很好。想知道方括号是怎么算出来的？后面三格是*选读*；不想看就直接跳到 [[#🎲 一个函数能赢过自己吗？]]。
@@ -424,7 +439,8 @@ check("02-lose")              # hint("02-lose")   solution("02-lose")
 #
 # 一个 GPU kernel 走进餐馆。秒表发誓说它一进门就吃完走人了。老板说：“它还没进来呢，正在门口排 412 号！”🍜
 # %%
-review("02-exit-myth", "02-when-minimum", "02-transfer", "02-why-median", "01-typo-trace")
+review("02-exit-myth", "02-when-minimum", "02-transfer",
+       "02-why-median", "01-typo-trace")
 # %%
 # en: were you as sure as you were right? bets() sets your confidence beside what came out
 # zh: 你的把握和命中率相称吗？bets() 把两者放在一起给你看

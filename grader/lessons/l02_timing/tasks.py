@@ -153,16 +153,16 @@ def _claim(report: dict) -> Mark:
             "报告：结论要建立在由比值算出的区间和 0 到 0.2 之间的 `gate` 上。",
         )
     low, high = report["low"], report["high"]
-    carried = {"faster": high < 1, "slower": low > 1, "same": 1 - gate <= low and high <= 1 + gate}
+    supported = {"faster": high < 1, "slower": low > 1, "same": 1 - gate <= low and high <= 1 + gate}
     if claim == "undecided":
-        tiny = abs(median(report["ratios"]) - 1) <= TOO_SMALL and not carried["same"]
-        if tiny or not any(carried.values()):
+        tiny = abs(median(report["ratios"]) - 1) <= TOO_SMALL and not supported["same"]
+        if tiny or not any(supported.values()):
             return 1.0, None
         return 0.5, both(
             "report: the interval carries more than `undecided`; say what it shows.",
             "报告：区间能支持的结论比 `undecided` 更多，请把它说出来。",
         )
-    if carried[claim] and (claim != "same" or low <= 1 <= high):
+    if supported[claim] and (claim != "same" or low <= 1 <= high):
         return 1.0, None
     return 0.0, both(
         f"report: the interval does not carry the claim `{claim}`.", f"报告：区间支持不了 `{claim}` 这个结论。"

@@ -3,13 +3,13 @@
 #
 # 🎯 **What is it for?** “This model has 4 GFLOPs, that one 31”: papers compare models by such numbers, and people buy hardware by them. After this lesson you can count the work of a layer with pencil and paper, check any tool that counts it for you, and say why a model with less work is not always the faster one.
 #
-# ⏱️ 45 minutes for the main line · needs lesson 02 · everything runs live on a CPU; a GPU is used where you have one
+# ⏱️ 40 minutes for the main line · needs lesson 02 · everything runs live on a CPU; a GPU is used where you have one
 # %% [markdown] zh
 # # 这个模型要干多少活？
 #
 # 🎯 **学它有什么用？** “这个模型 4 GFLOPs，那个 31”：论文拿它比模型，大家拿它买机器。学完这一课，一层要干多少活，你拿支笔就能算出来；统计工具给的数，你知道该不该信；你还能说清：活儿少的模型，为什么不一定更快。
 #
-# ⏱️ 主线 45 分钟 · 先修：第 02 课 · 全部内容都能在 CPU 上实测，有 GPU 就用 GPU
+# ⏱️ 主线 40 分钟 · 先修：第 02 课 · 全部内容都能在 CPU 上实测，有 GPU 就用 GPU
 # %% bootstrap
 # %%
 # en: Warm-up: cards from earlier lessons that are due today, and a little sum.
@@ -30,7 +30,8 @@ import torch
 device = "cuda" if torch.cuda.is_available() else "cpu"
 if device == "cuda":
     gpu = torch.cuda.get_device_properties(0)
-    print(f"{gpu.name}: {gpu.total_memory / 1024**2:,.0f} MiB, {gpu.multi_processor_count} multiprocessors")
+    print(f"{gpu.name}: {gpu.total_memory / 1024**2:,.0f} MiB,",
+          gpu.multi_processor_count, "multiprocessors")
 print(torch.backends.cpu.get_cpu_capability(), torch.get_num_threads(), "threads")
 # %% [markdown] en
 # ## 🔬 Then, time VGG16 with your own stopwatch
@@ -70,11 +71,14 @@ predict("03-bet-vgg")
 from ptflops import get_model_complexity_info
 from thop import profile
 
-# en: thop calls its number "flops", and leaves two buffers of its own in your model: total_ops, total_params
-# zh: thop 管这个数叫 “flops”；它还会在你的模型里留下自己的两个 buffer：total_ops、total_params
+# en: thop calls its number "flops", and leaves two buffers of its own in your model:
+# en: total_ops, total_params
+# zh: thop 管这个数叫 “flops”；它还会在你的模型里留下自己的两个 buffer：
+# zh: total_ops、total_params
 flops, params = profile(vgg, inputs=(image,), verbose=False)
 print(f"thop:    {flops / 1e9:.3f} G, {params / 1e6:.3f} M parameters")
-print("ptflops:", *get_model_complexity_info(vgg, (3, 224, 224), print_per_layer_stat=False))
+numbers = get_model_complexity_info(vgg, (3, 224, 224), print_per_layer_stat=False)
+print("ptflops:", *numbers)
 # %% [markdown] en
 # ## 💡 Three words that sound alike
 #
@@ -135,15 +139,16 @@ from torch import nn
 
 table = []
 def note(layer, inputs, output):
-    table.append((type(layer).__name__, str(tuple(output.shape)), output.numel() * layer.weight[0].numel()))
+    table.append((layer, tuple(output.shape), output.numel() * layer.weight[0].numel()))
 
-hooks = [layer.register_forward_hook(note) for layer in vgg.modules() if isinstance(layer, (nn.Conv2d, nn.Linear))]
+layers = [one for one in vgg.modules() if isinstance(one, (nn.Conv2d, nn.Linear))]
+hooks = [layer.register_forward_hook(note) for layer in layers]
 with torch.inference_mode():
     vgg(image)
 for hook in hooks:
     hook.remove()
-for name, shape, macs in table:
-    print(f"{name:7}{shape:22}{macs / 1e6:9,.1f} million MACs")
+for layer, shape, macs in table:
+    print(f"{type(layer).__name__:7}{str(shape):22}{macs / 1e6:9,.1f} million MACs")
 print(f"in all {sum(macs for *_, macs in table):,}")
 # %%
 review("03-linear", "03-params")
@@ -207,7 +212,8 @@ explain("03-lstm-why")
 # 统计工具还应当交代自己**没看懂**什么：`unknown` 会列出来；什么都没漏，`exact` 才是 True。
 # %%
 work = count(nn.LSTM(32, 64), torch.zeros(10, 1, 32))
-print(work.macs, 10 * 4 * (32 * 64 + 64 * 64), "unknown:", work.unknown, "exact:", work.exact)
+print(work.macs, 10 * 4 * (32 * 64 + 64 * 64))
+print("unknown:", work.unknown, "exact:", work.exact)
 review("03-convention", "03-foolproof")
 # %% [markdown] en
 # ## 💡 Training is three forwards, but not for the first layer
@@ -221,7 +227,8 @@ review("03-convention", "03-foolproof")
 layer, pixels = nn.Conv2d(8, 16, 3, padding=1), torch.zeros(2, 8, 10, 10)
 forward = count(layer, pixels).macs
 print("data in front: ", count(layer, pixels, training=True).macs / forward)
-print("layer in front:", count(layer, pixels.requires_grad_(), training=True).macs / forward)
+pixels.requires_grad_()
+print("layer in front:", count(layer, pixels, training=True).macs / forward)
 review("03-training")
 keep("flops.count")
 # %% [markdown] en
@@ -304,10 +311,20 @@ explain("03-fresh-memory")
 # %%
 review("03-intensity", "03-overhead")
 # %% [markdown] en
+# 📌 **So far.**
+# 1. Fewer MACs are not always less time: bytes and calls cost too.
+# 2. Page faults are not work: look for them before you believe a time.
+# 3. One multiplies, one carries, one hands out: the slowest sets the pace.
+#
 # ## 🎲 64 rows instead of one
 #
 # Now the roof of your own machine: peak and bandwidth are measured, not looked up, and six operations are placed under it. Two of them are one linear layer with 64 MiB of weights, once with 1 row and once with 64.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. MACs 少，时间不一定少：搬字节、派活都要花时间。
+# 2. 缺页不是活儿：信一个耗时之前，先看看有没有缺页。
+# 3. 一个算、一个搬、一个派活：谁最慢，谁定快慢。
+#
 # ## 🎲 1 行换成 64 行
 #
 # 这次看你自己机器的屋顶：峰值和带宽都是实测，不查表；再把六个算子放到屋顶下面。其中两个是同一个线性层（权重 64 MiB），分别处理 1 行和 64 行。
@@ -341,18 +358,18 @@ print(placed.sentence())
 keep("roofline")
 # %% [markdown] en
 # 📌 **So far.**
-# 1. Fewer MACs are not always less time: bytes and calls cost too.
-# 2. Below the bend memory sets the pace, above it arithmetic.
-# 3. Page faults are not work: look for them before you believe a time.
+# 1. Below the bend memory sets the pace, above it arithmetic.
+# 2. More rows use the weights more often, for hardly more bytes.
+# 3. A layer left of the bend gains nothing from faster arithmetic.
 #
 # ## 🛠️ The least time a layer can take
 #
 # Five minutes, three lines. Two workers, who multiply and carry at the same time. A `gflop` is 1e9 FLOPs, a `gb` 1e9 bytes, and MACs come in. Done when both sides of the bend are right.
 # %% [markdown] zh
 # 📌 **小结。**
-# 1. MACs 少，时间不一定少：搬字节、派活都要花时间。
-# 2. 拐点以下，快慢由访存决定；以上，由计算决定。
-# 3. 缺页不是活儿：信一个耗时之前，先看看有没有缺页。
+# 1. 拐点以下，快慢由访存决定；以上，由计算决定。
+# 2. 行数多了，同样的权重多用几次，搬的字节没多多少。
+# 3. 拐点左边的层，算得再快也没用。
 #
 # ## 🛠️ 一层最短要多久
 #
@@ -410,6 +427,7 @@ check("03-lose")              # hint("03-lose")   solution("03-lose")
 #
 # 逐通道卷积在饭馆里吹牛：“我干的活只有你的百分之一！”普通卷积看了看表：“那你怎么这么久？”“光端盘子了。”🥢
 # %%
-review("03-exit-fewer", "03-myth-foolproof", "03-thop-first", "03-roof-side", "02-undecided")
+review("03-exit-fewer", "03-myth-foolproof", "03-thop-first",
+       "03-roof-side", "02-undecided")
 # %%
 finish()

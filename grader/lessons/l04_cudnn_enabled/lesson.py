@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # 🎯 What happens when cuDNN is off?
 #
-# ⏱️ **45 minutes.** Before it: lessons 01 to 03.
+# ⏱️ **40 minutes.** Before it: lessons 01 to 03.
 #
 # [[cudnn]] is NVIDIA's library of fast routines for convolutions and a few other layers. `torch.backends.cudnn.enabled` says
 # whether PyTorch may use it. You will switch it off one day: to find out whether a strange result comes from the library, or
@@ -12,7 +12,7 @@
 # %% [markdown] zh
 # # 🎯 关掉 cuDNN 会怎样？
 #
-# ⏱️ **45 分钟。** 先修：第 01 至 03 课。
+# ⏱️ **40 分钟。** 先修：第 01 至 03 课。
 #
 # [[cudnn]] 是 NVIDIA 的加速库，专攻卷积和少数几种层。`torch.backends.cudnn.enabled` 决定 PyTorch 能不能用它。总有一天你会想关掉它：结果很怪，想看看是不是库的问题；或者想做个对比。学完这一课，你能说出关掉之后由谁来算、代价多大，两个结果不一样时该信谁。
 #
@@ -62,11 +62,21 @@ route(layer, x)
 # %%
 explain("04-proof")
 # %% [markdown] en
+# 📌 **So far.**
+# 1. PyTorch goes down a list; cuDNN stands high on it, for NVIDIA GPUs.
+# 2. Off crosses it out: somebody else computes, nothing breaks.
+# 3. Available, version, enabled: none of them says who computed.
+#
 # ## 🎲 Off, on a CPU: does anything change?
 #
 # A laptop without cuDNN prints `False None True`. The switch is on, and there is no library behind it. Now its owner says: “We
 # train on the CPU, so I switched cuDNN off, just in case.” Bet first.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. PyTorch 顺着名单往下找；cuDNN 排在前面，只管 NVIDIA GPU。
+# 2. 关掉就是划掉它的号码：换别人来算，什么都不会坏。
+# 3. 能用、版本、开着：三行都没说这次是谁算的。
+#
 # ## 🎲 在 CPU 上关掉：有变化吗？
 #
 # 没有 cuDNN 的笔记本电脑会打印 `False None True`：开关开着，后面却没有库。电脑的主人说：“我们在 CPU 上训练，保险起见，我把 cuDNN 关了。”先下注。
@@ -133,13 +143,13 @@ with using({"cudnn.enabled": False}):
 explain("04-attention")
 explain("04-who-reads")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** The switch only forbids; then the next one in line computes.
 #
 # 1. `enabled` is a permission, read in each call; it matters for tensors on a GPU alone.
 # 2. Who is not allowed or not able is passed over, and the next one computes; nothing moves to the CPU.
 # 3. Attention has its own switch; products of matrices and pooling have none.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 开关只管禁止；不让谁算，就由下一位来算。
 #
 # 1. `enabled` 是许可，每次调用都读，但只对 GPU 上的张量有意义。
 # 2. 不获准或做不了的，跳过，由下一个来算；不会搬去 CPU。
@@ -214,7 +224,8 @@ on, off = on_and_off(lambda: layer(x), "mkldnn.enabled")
 exact = layer.double()(x.double()).detach()
 print("values with other bits:", (on != off).sum().item(), "of", on.numel())
 for name, side in (("on ", on), ("off", off)):
-    print(f"{name} - exact:", *(f"{one:+.1e}" for one in (side.double() - exact)[0, 0, 0, :3]))
+    error = (side.double() - exact)[0, 0, 0, :3]
+    print(f"{name} - exact:", *(f"{one:+.1e}" for one in error))
 observe("04-bits")
 explain("04-neither-truth")
 # %% [markdown] en
@@ -341,7 +352,7 @@ explain("04-travels")
 #
 # **把短名单写成代码**（4 分钟，一行）。`op` 是 `conv2d`、`lstm`、`gru`、`batch_norm`、`ctc_loss`、`grid_sample`、`linear`、`max_pool2d`、`softmax`、`layer_norm`、`attention` 之一；`device` 是 `"cpu"` 或 `"cuda"`。`cudnn.enabled` 能决定跑什么的，返回 True。
 #
-# **让它输**（5 分钟）。“关掉总会变慢。”找一个层，关掉 oneDNN 也毫无损失：关 / 开 的整个区间都在 1.05 以下就通过。单元格里的层离不开库，是故意选的。
+# **找个反例**（5 分钟）。“关掉总会变慢。”找一个层，关掉 oneDNN 也毫无损失：关 / 开 的整个区间都在 1.05 以下就通过。单元格里的层离不开库，是故意选的。
 # %%
 def reads_enabled(op: str, device: str) -> bool:
     raise NotImplementedError
@@ -389,7 +400,7 @@ explain("02-same")
 #
 # The next cell writes your own numbers beside them.
 # %% [markdown] zh
-# ## 📌 现在你可以这样说
+# ## 📌 这节课学到了什么
 #
 # - `cudnn.enabled` 是许可，管 GPU 上的卷积、循环层、BatchNorm、CTC 和 `grid_sample`。在 CPU 上它什么都不决定；在 AMD 的 GPU 上，它管的是 MIOpen。
 # - 关掉之后，另一个 kernel 按另一种顺序算同一件事。谁更近，float64 说了算。

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # 🎯 When does the search pay, and when does it cost?
 #
-# ⏱️ **45 minutes.** Before it: lessons 01 and 02.
+# ⏱️ **40 minutes.** Before it: lessons 01 and 02.
 #
 # A [[convolution]] can be computed in several ways, and which one is fastest depends on your GPU and on the size of
 # your images. With `cudnn.benchmark = True`, PyTorch tries some of them, times each, and keeps the fastest. That takes time first
@@ -12,7 +12,7 @@
 # %% [markdown] zh
 # # 🎯 搜索什么时候划算，什么时候亏本？
 #
-# ⏱️ **45 分钟。** 先修：第 01、02 课。
+# ⏱️ **40 分钟。** 先修：第 01、02 课。
 #
 # 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种试一试，掐表计时，留下最快的。先花一笔时间，以后每一步都省一点。放到*你的*脚本里，值不值？学完这一课，你就能用自己测的数字回答。
 #
@@ -74,6 +74,16 @@ search_tree(conv)
 # （玩具的候选和经验规则都是我们自己定的，与 cuDNN 内部无关。）
 # %%
 explain("05-false-how")
+# %% [markdown] en
+# 📌 **So far.**
+# 1. One convolution can be computed in several ways; which is fastest depends on GPU and sizes.
+# 2. Off: the heuristics choose for each new problem, without measuring.
+# 3. On: candidates are timed for each new problem, and the fastest stays.
+# %% [markdown] zh
+# 📌 **小结。**
+# 1. 同一个卷积有好几种算法，哪种最快，看 GPU 和尺寸。
+# 2. 关着：碰到新配置，由启发式来选，不测。
+# 3. 开着：碰到新配置，给候选计时，留下最快的。
 # %% [markdown] en
 # ## 🔬 A new size is slow. And a size that comes back?
 #
@@ -141,30 +151,29 @@ explain("05-analogy")
 explain("05-sizes-loop")
 explain("05-order-hit")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** A new size is slow once; after that it is known.
 #
-# 1. Off: the heuristics choose for each new key. On: candidates are timed for each new key.
+# 1. The key is the whole problem, sizes included. The cache is asked first, the switch second.
 # 2. A size seen before costs nothing the second time.
 # 3. The choice is kept, on or off.
-# %% [markdown] zh
-# 📌 **小结。**
 #
-# 1. 关着：每个新 key 由启发式来选。开着：每个新 key 都给候选计时。
-# 2. 见过的尺寸，第二次就不用再等。
-# 3. 不管开还是关，选中的都会留着。
-# %%
-keep("cudnn.plan_cache")
-# %% [markdown] en
 # ## 🔬 What counts as new?
 #
 # oneDNN's log once more: one call, the same again, then six calls with one thing changed. Say your guess aloud first; the
 # interesting one is the twin, another layer with the same settings. Two words on the list: [[channels_last]] stores the colours of a pixel side by side,
 # and [[autocast]] lets PyTorch compute some operations in 16 bits. After it, the same question about cuDNN.
 # %% [markdown] zh
+# 📌 **小结。** 新尺寸只慢一次，之后就认得了。
+#
+# 1. key 就是整个卷积配置，尺寸也在内。先问缓存，再看开关。
+# 2. 见过的尺寸，第二次就不用再等。
+# 3. 不管开还是关，选中的都会留着。
+#
 # ## 🔬 什么算“新”？
 #
 # 再看 oneDNN 的日志：先调用一次，照旧再来一次，然后六次，每次只改一样。先把你的答案说出来；最有意思的是那个孪生层（另一个层，参数规格一模一样）。单子上有两个词：[[channels_last]] 是把一个像素的各个通道挨着存；[[autocast]] 是让 PyTorch 用 16 位来算一部分算子。看完之后，同样的问题换成 cuDNN。
 # %%
+keep("cudnn.plan_cache")
 observe("05-what-is-new")
 explain("05-key-members")
 # %% [markdown] en
@@ -315,7 +324,7 @@ explain("05-why-flip")
 # ## 💡 Each process, and each thread, has its own plans
 #
 # Nothing is written to disk: a new process starts with an empty shelf. Inside a process, PyTorch keeps one plan cache **per
-# thread**. Training feels it once: the [[backward]] pass runs on a thread of its own and fills its own cache.
+# thread**. Training feels it once: the [[backward]] runs on a thread of its own and fills its own cache.
 #
 # And here the myth is true: `nn.DataParallel` on several GPUs starts **new threads in every forward pass**. Their caches are empty, so with
 # `benchmark=True` it searches at every step, whatever the sizes do. `DistributedDataParallel`, one process for each GPU, does not.
@@ -325,6 +334,16 @@ explain("05-why-flip")
 # 什么都不会写到硬盘上：新进程的鞋架是空的。同一个进程里，PyTorch 给**每个线程**各留一份计划缓存。训练时会碰到一次：[[backward|反向传播]]在自己的线程上跑，填的是自己那份缓存。
 #
 # 还有一处，传言竟是真的：多块 GPU 上的 `nn.DataParallel` **每次前向都新建线程**，缓存自然是空的；开着 `benchmark=True`，不管尺寸变不变，它每一步都要搜索。`DistributedDataParallel` 每块 GPU 一个进程，就没有这个问题。
+# %% [markdown] en
+# 📌 **So far.**
+# 1. Flipped in the middle, the switch finds old plans: the comparison shows nothing.
+# 2. A new process starts with an empty cache.
+# 3. Each thread has a cache of its own; the backward pass runs on another thread.
+# %% [markdown] zh
+# 📌 **小结。**
+# 1. 中途拨开关，碰到的还是旧计划：这样比不出东西。
+# 2. 新进程从空缓存开始。
+# 3. 每个线程各有各的缓存；反向传播在另一个线程上跑。
 # %% [markdown] en
 # ## 🔬 The real thing: cuDNN, each story in a new process
 #
@@ -390,7 +409,7 @@ explain("05-limit")
 # Find `sizes` (8 to 64) for which the search makes the run **longer**. It counts when the whole interval lies above 1. The
 # list below is a bad choice, on purpose.
 # %% [markdown] zh
-# ### 选读：🛠️ 让它输
+# ### 选读：🛠️ 找个反例
 #
 # 找一组 `sizes`（8 到 64），让搜索使总时间**变长**。整个区间都在 1 之上就算通过。下面的列表是故意选坏的。
 # %%
@@ -399,7 +418,8 @@ from course.toy_search import run_schedule
 
 sizes = [24] * 40
 race = compare({"off": lambda: run_schedule(sizes, benchmark=False),
-                "on": lambda: run_schedule(sizes, benchmark=True)}, baseline="off", max_time=2)
+                "on": lambda: run_schedule(sizes, benchmark=True)},
+               baseline="off", max_time=2)
 print(race)
 check("05-make-it-lose")
 # %% [markdown] en
@@ -423,12 +443,12 @@ check("05-search-here")
 # %% [markdown] en
 # ## 🎴 Exit check: five cards
 #
-# And a joke to take along. A search walks into a bar, tries ten drinks, one sip each, and declares: “This is the best
-# drink there is.” The next evening it orders another. Same bar, new process.
+# A search stands at the ice-cream counter, licks ten kinds once each, and declares: “This is the best
+# ice cream there is.” The next day it picks another. Same counter, new process.
 # %% [markdown] zh
 # ## 🎴 下课小测：五张卡片
 #
-# 再送一个笑话。搜索同学去奶茶店，十款各抿一口，拍板：“全世界就这杯最好喝！”第二天又来，从头再抿十口，点了另一杯。店员叹气：“您是新进程吧？”
+# 搜索同学去奶茶店，十款各抿一口，拍板：“全世界就这杯最好喝！”第二天又来，从头再抿十口，点了另一杯。店员叹气：“您是新进程吧？”
 # %%
 explain("05-detector")
 explain("05-break-even-number")
@@ -448,7 +468,7 @@ explain("02-why-first")
 #
 # Next: 06 asks what `deterministic` does to the search, 07 why `allow_tf32` is in the key.
 # %% [markdown] zh
-# ## 📌 现在你可以这样说
+# ## 📌 这节课学到了什么
 #
 # - 每个 **key** 搜索一次，就在需要它的那次调用里：batch、尺寸、类型、布局都算数，由哪一层来调用不算数。
 # - `步数 × 每步收益` 大于 `key 数 × 单次成本`，就划算。

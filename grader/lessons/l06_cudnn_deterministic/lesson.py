@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # 🎯 What does “reproducible” really need?
 #
-# ⏱️ **45 minutes** for the main line. Before it: lessons 01, 02, 04 and 05.
+# ⏱️ **35 minutes** for the main line. Before it: lessons 01, 02, 04 and 05.
 #
 # You train twice with the same script, and the two losses differ in the last digits. Is that a bug? Can it be switched off? At the end you can say where two runs begin to differ, which setting helps against which cause, and what you may honestly promise.
 #
@@ -9,7 +9,7 @@
 # %% [markdown] zh
 # # 🎯 “可复现”到底需要什么？
 #
-# ⏱️ 主线 **45 分钟**。先修：第 01、02、04、05 课。
+# ⏱️ 主线 **35 分钟**。先修：第 01、02、04、05 课。
 #
 # 同一个脚本训练两次，损失在末几位对不上。是 bug 吗？有没有开关能关掉它？学完这一课，你能说清两次运行是从哪儿开始不一样的，哪个设置治哪种原因，以及到底可以承诺什么。
 #
@@ -42,13 +42,13 @@ explain("06-one-more-draw")
 # %% [markdown] en
 # ## 🔬 Two famous lines, ten trainings
 #
-# “For full reproducibility set `cudnn.benchmark = False` and `cudnn.deterministic = True`.” You find these two lines in many scripts. Do they keep the promise? Here is a tiny training on the **CPU**: every seed set, the two lines in place, ten times. Each dot is the first number that it learns. Are they all on one line?
+# “For full reproducibility set `cudnn.benchmark = False` and `cudnn.deterministic = True`.” You find these two lines in many scripts. Do they keep the promise? Here is a tiny training on the **CPU**: every seed set, the two lines in place, ten times. A square is one training; equal numbers mean equal bits. Do all agree?
 #
 # There is a second remedy, **the mode**: `torch.use_deterministic_algorithms(True)`. It asks all of PyTorch, not cuDNN alone. Place your bet.
 # %% [markdown] zh
 # ## 🔬 著名的两行，训练十次
 #
-# “想完全可复现，就设 `cudnn.benchmark = False` 和 `cudnn.deterministic = True`。”很多脚本里都有这两行。它们兑现了吗？下面是 **CPU** 上的一次小训练：种子全设，两行也写上，重复十次。每个点是它学到的第一个数。这些点都在一条线上吗？
+# “想完全可复现，就设 `cudnn.benchmark = False` 和 `cudnn.deterministic = True`。”很多脚本里都有这两行。它们兑现了吗？下面是 **CPU** 上的一次小训练：种子全设，两行也写上，重复十次。一个方块是一次训练，数字相同就是逐位相同。十次都一样吗？
 #
 # 还有第二种药方，叫**确定性模式**：`torch.use_deterministic_algorithms(True)`。它管的是整个 PyTorch，而不只是 cuDNN。来，下注！
 # %%
@@ -84,13 +84,13 @@ explain("06-why-differs")
 #
 # 那两行管的是第 2 行，而且只管 cuDNN。上面那个训练，差在第 3 行，还是在 CPU 上。
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** Two famous lines are not enough to make a program repeat.
 #
 # 1. A seed fixes which random numbers come, and in which order. Nothing else.
 # 2. Two runs can differ for four reasons, and each needs its own remedy.
 # 3. The two famous lines are about cuDNN's choice of an algorithm, not about your whole program.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 光靠那两行名句，程序未必次次相同。
 #
 # 1. 种子只管抽到哪些随机数、按什么顺序来，别的一概不管。
 # 2. 两次运行不一样，有四种原因，每种都得对症下药。
@@ -154,9 +154,10 @@ def seed_everything(seed: int) -> None:
 
 check("06-seed-everything")
 # %%
-# en: Data augmentation often draws from NumPy in the workers of a DataLoader: helper processes that load data.
-# en: Must you seed NumPy there by hand?
-# zh: 数据增强常在 DataLoader 的 worker（专门读数据的辅助进程）里用 NumPy 抽数。那里的 NumPy 要手动设种子吗？
+# en: Data augmentation often draws from NumPy in the workers of a DataLoader, helper
+# en: processes that load data. Must you seed NumPy there by hand?
+# zh: 数据增强常在 DataLoader 的 worker（专门读数据的辅助进程）里用 NumPy 抽数。
+# zh: 那里的 NumPy 要手动设种子吗？
 predict("06-bet-workers")
 # %%
 observe("06-who-seeds")
@@ -182,7 +183,8 @@ conv = FilterConv(benchmark=True, deterministic=True)
 conv(image(40), kernel())
 print("allowed:", *conv.allowed())
 print("timed:  ", *conv.timed)
-# en: Now both switches are True. Many pages say that one of them cancels the other. What do you say?
+# en: Now both switches are True. Many pages say that one of them cancels the other.
+# en: What do you say?
 # zh: 现在两个开关都是 True。很多网页说，其中一个会让另一个失效。你怎么看？
 predict("06-bet-both")
 # %%
@@ -215,7 +217,7 @@ explain("06-truth-both")
 explain("06-two-processes")
 keep("cudnn.deterministic")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** The same numbers in another order: other last digits.
 #
 # 1. The order of additions shows in the last bits; it depends on threads and on the batch size.
 # 2. Three generators, three seeds.
@@ -225,7 +227,7 @@ keep("cudnn.deterministic")
 #
 # The [[deterministic-mode|mode]] takes the ordered version of an operation where there is one, and **raises an error** where there is none. Better no answer than one that changes. The next cell fails on purpose. Read the whole message: it tells you what to do.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 同样的数，换个次序加，末几位就不同。
 #
 # 1. 相加的次序会体现在末几位，取决于线程数和 batch 大小。
 # 2. 三个生成器，三个种子。
@@ -263,7 +265,8 @@ def repeatable(run, seed: int):
 
 check("06-repeatable")
 # %%
-# en: What does it cost? The documentation says that deterministic operations are *often* slower. Often is not always.
+# en: What does it cost? The documentation says that deterministic operations are *often*
+# en: slower. Often is not always.
 # zh: 要付多少时间？官方文档说，确定性算子*往往*更慢。往往不等于总是！
 predict("06-bet-cost")
 # %%
@@ -352,7 +355,8 @@ pair = ({"samples": 256, "threads": 1},
         {"samples": 256, "threads": 2})
 for settings in pair:
     runs = [small_training(**settings) for _ in range(3)]
-    print(*(f"{name}={value}" for name, value in settings.items()), "->", *map(fingerprint, runs))
+    shown = (f"{name}={value}" for name, value in settings.items())
+    print(*shown, "->", *map(fingerprint, runs))
 check("06-make-it-lose")
 # %% [markdown] en
 # ### Deeper, optional: nine cards for practice
@@ -421,11 +425,11 @@ for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
 # %% [markdown] en
 # ## Exit check: five cards
 #
-# With a joke: a seed, a switch and a mode share a flat. “I have locked the door!” says each of them, and each is right. The flat has four doors.
+# A seed, a switch and a mode share a flat. “I have locked the door!” says each of them, and each is right. The flat has four doors.
 # %% [markdown] zh
 # ## 下课小测：五张卡片
 #
-# 附送一个笑话：种子、开关和模式合租。“门我锁好了！”三个都这么说，也都没说错。只是这套房有四扇门。
+# 种子、开关和模式合租。“门我锁好了！”三个都这么说，也都没说错。只是这套房有四扇门。
 # %%
 for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
              "06-order-hunt", "05-why-flip"):
@@ -440,7 +444,7 @@ for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
 #
 # The next cell writes out your own numbers.
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 这节课学到了什么
 #
 # - `deterministic` 管过滤，`benchmark` 管选择；两个都开，就是在确定性引擎里计时挑选。
 # - 种子相同，固定的是抽到的数，不是相加的次序。

@@ -179,10 +179,10 @@ def _claim(report: dict) -> Mark:
         return 0.0, both(
             "claim: without fingerprints on both sides nothing can be compared.", "结论：两边没有指纹，就没法比较。"
         )
-    carried = "same bits" if set(a) == set(b) else "different bits"
+    supported = "same bits" if set(a) == set(b) else "different bits"
     if len(set(a)) > 1 or len(set(b)) > 1:
-        carried = "not repeatable"
-    if reports.words(report.get("claim")) == carried:
+        supported = "not repeatable"
+    if reports.words(report.get("claim")) == supported:
         return 1.0, None
     return 0.0, both(
         "claim: it does not fit the fingerprints. "

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # 🎯 When may float32 be computed with fewer digits?
 #
-# ⏱️ **45 minutes** for the main line. Before it: lessons 01 and 02.
+# ⏱️ **35 minutes** for the main line. Before it: lessons 01 and 02.
 #
 # PyTorch may multiply your numbers with fewer digits than you gave it. That can be several times faster, and most neural networks do not notice. A few computations are ruined. At the end you can read the switches, allow or forbid it for one kind of work, and say which computations need the digits.
 #
@@ -9,7 +9,7 @@
 # %% [markdown] zh
 # # 🎯 float32 什么时候可以少算几位？
 #
-# ⏱️ 主线 **45 分钟**。先修：第 01、02 课。
+# ⏱️ 主线 **35 分钟**。先修：第 01、02 课。
 #
 # PyTorch 做乘法时，用的位数可能比你给的少。这样能快好几倍，多数神经网络毫无感觉；可有些计算会被毁掉。学完这一课，你会看开关，能只对某一种计算允许或禁止它，还能说出哪些计算一位都少不得。
 #
@@ -58,6 +58,10 @@ from course.lessons.l07_precision.bits import show_bits
 
 show_bits(1000.7)
 # %% [markdown] en
+# 📌 **So far.**
+# 1. Shorter factors need smaller multipliers: faster.
+# 2. Relative error: how far off, divided by how large.
+#
 # ## TF32 keeps three digits of each factor
 #
 # Each number has two parts. The exponent says how large it is, the [[mantissa]] holds its digits. [[tf32|TF32]] has the exponent of float32 (8 bits) and a short mantissa (10 bits instead of 23).
@@ -71,6 +75,10 @@ show_bits(1000.7)
 # ```
 # So any computer can play TF32: round the inputs, multiply in float32. `product(a, b, "tf32")` does just that; compare the relative errors.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. 因数越短，乘法器越小，算得越快。
+# 2. 相对误差：偏了多少，除以本身多大。
+#
 # ## TF32：每个因数只留三位数字
 #
 # 一个数分两部分：指数说它有多大，[[mantissa|尾数]]存它的各位数字。[[tf32|TF32]] 的指数和 float32 一样（8 位），尾数却很短（10 位，而不是 23 位）。
@@ -94,21 +102,21 @@ for name in ("float32", "tf32", "bfloat16"):
 for card in ("07-formats", "07-dtype"):
     explain(card)
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** TF32 keeps three good digits, and nobody tells you.
 #
-# 1. Shorter factors are faster to multiply. TF32 keeps 10 of 23 bits, about three digits.
+# 1. TF32 keeps 10 of 23 bits of each factor, about three digits.
 # 2. Only the inputs of a product lose bits; sums, results and every dtype stay float32.
-# 3. Relative error = how far off / how large. With TF32 it is about `3e-04` here.
+# 3. With TF32 the relative error is about `3e-04` here.
 #
 # ## 🎲 Who may use TF32 when you set nothing?
 #
 # Two libraries do the heavy work on an NVIDIA GPU: cuDNN ([[convolution|convolutions]] and recurrent layers, RNNs) and cuBLAS (matrix products, as in `nn.Linear`). Each has a switch of its own. You have just started Python.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** TF32 只有三位准，还没人告诉你。
 #
-# 1. 因数越短，乘得越快。TF32 在 23 位里留 10 位，约三位有效数字。
+# 1. TF32 在 23 位里留 10 位，约三位有效数字。
 # 2. 丢位的只有乘法的输入；累加、结果和每个 dtype 都还是 float32。
-# 3. 相对误差 = 偏了多少 / 本身多大。这里 TF32 大约是 `3e-04`。
+# 3. 这里 TF32 的相对误差大约是 `3e-04`。
 #
 # ## 🎲 什么都不设，谁可以用 TF32？
 #
@@ -214,20 +222,20 @@ observe("07-onednn")
 predict("07-bet-speed")
 observe("07-speed-cuda")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** Allowed is not used.
 #
 # 1. By default cuDNN may use TF32, matrix products may not.
-# 2. A switch permits. Something happens only where the hardware has the units and the work is large enough.
+# 2. A switch permits. Something happens only where the hardware has the units and the work is large enough. The T4 that Colab often lends has no units for TF32 or bfloat16.
 # 3. Choose one language, old or new, and read back what you set.
 #
 # ## 🔬 Where it hurts: small differences of large numbers
 #
 # Back to the hamster. Here are 300 points; each looks for its nearest neighbour by |x|² + |y|² − 2 x·y, with the product x·y in TF32. Then the whole cloud moves away from the origin. The points keep their distances, but the numbers get larger. How many neighbours are still found?
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 允许了，不等于用上了。
 #
 # 1. 默认情况下，cuDNN 可以用 TF32，矩阵乘不行。
-# 2. 开关只是许可。硬件有这种单元、计算量也够大，才会真的起作用。
+# 2. 开关只是许可。硬件有这种单元、计算量也够大，才会真的起作用。Colab 常分到的 T4 就没有 TF32 和 bfloat16 单元。
 # 3. 新旧接口选一种，设完读回来确认。
 #
 # ## 🔬 会出事的地方：大数相减，剩一点点
@@ -257,7 +265,7 @@ observe("07-noise")
 #
 # “TF32 is good enough.” Find a product `a @ b` that it ruins (relative error 0.1 or more, while float32 is fine), and one that it leaves alone (below 0.001). The first pair below does not do it yet. What would the hamster suggest?
 # %% [markdown] zh
-# ## 🛠️ 轮到你了：让它输（8 分钟）
+# ## 🛠️ 轮到你了：找个反例（8 分钟）
 #
 # “TF32 够用了。”找一个被它毁掉的乘积 `a @ b`（相对误差不小于 0.1，而 float32 没事），再找一个毫发无伤的（低于 0.001）。下面第一对还做不到。仓鼠会怎么建议？
 # %%
@@ -266,7 +274,7 @@ cases = {"ruined": (torch.tensor([[3.0, 4.0]]), torch.ones(2, 1)),
 check("07-make-it-lose")
 explain("07-find-culprit")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** In training nobody notices; far from zero everybody does.
 #
 # 1. TF32 hurts where large terms are rounded first and then almost cancel.
 # 2. Remove the large common part first (the mean), or forbid TF32 for this one step.
@@ -274,7 +282,7 @@ explain("07-find-culprit")
 #
 # ☕ That was the main line; a good place to stop for today. Six optional parts follow. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 训练时没人察觉，离原点一远就露馅。
 #
 # 1. 大数先被舍入、随后几乎抵消，这种地方 TF32 会出事。
 # 2. 先减去那个大的公共部分（均值），或者只在这一步禁用 TF32。
@@ -334,7 +342,7 @@ for card in ("07-why-relative", "07-bf16-reduction"):
 #   +- mkldnn.fp32_precision                        branch
 #        +- mkldnn.matmul  .conv  .rnn              leaves
 # ```
-# From the leaf upwards, the first value that is not `none` decides. Reading gives the value in force. Exceptions: untouched, `cudnn.conv` and `cudnn.rnn` read `tf32`, and up to torch 2.12 they do not ask upwards. *Writing* `mkldnn.fp32_precision` writes the root, in torch 2.15 still: set its leaves.
+# From the leaf upwards, the first value that is not `none` decides. Reading gives the value in force. Exceptions: untouched, `cudnn.conv` and `cudnn.rnn` read `tf32`, and up to torch 2.12 they do not ask upwards. Up to torch 2.15, `mkldnn.fp32_precision = ...` sets the root instead of this branch. Set the leaves: `mkldnn.matmul`, `.conv`, `.rnn`.
 #
 # `stored` holds what each node holds: `"root"`, a branch such as `"cuda"`, a leaf such as `"cuda.matmul"`. Return the value in force at `leaf`.
 # %% [markdown] zh
@@ -347,7 +355,7 @@ for card in ("07-why-relative", "07-bf16-reduction"):
 #   +- mkldnn.fp32_precision                        分支
 #        +- mkldnn.matmul  .conv  .rnn              叶子
 # ```
-# 从叶子往上，第一个不是 `none` 的值说了算；读到的是生效的值。例外：没动过时，`cudnn.conv` 和 `cudnn.rnn` 读出 `tf32`，torch 2.12 及更早版本里它们不往上问。**写** `mkldnn.fp32_precision` 会写到根上，到 torch 2.15 还是这样：请改设它的叶子。
+# 从叶子往上，第一个不是 `none` 的值说了算；读到的是生效的值。例外：没动过时，`cudnn.conv` 和 `cudnn.rnn` 读出 `tf32`，torch 2.12 及更早版本里它们不往上问。直到 torch 2.15，`mkldnn.fp32_precision = ...` 设的都是根，不是这个分支。要设就设叶子：`mkldnn.matmul`、`.conv`、`.rnn`。
 #
 # `stored` 记着各节点存的值：`"root"`、分支（如 `"cuda"`）、叶子（如 `"cuda.matmul"`）。返回 `leaf` 上生效的值。
 # %%
@@ -432,7 +440,7 @@ explain("07-why-residual")
 #
 # Forbid it for exact references, solvers, distances far from the origin. There, and only there.
 #
-# A joke to go: a float walks into a GPU with 23 bits and comes out with 23. “Lost anything?” “How would I know? They gave me zeros for change.”
+# A float goes into a GPU with 23 bits and comes out with 23. “Lost anything?” “How would I know? They gave me zeros for change.”
 # %% [markdown] zh
 # ## 🕳️ 四个误区，和你测到的
 #
@@ -445,7 +453,7 @@ explain("07-why-residual")
 #
 # 精确的参考结果、求解器、远离原点的距离：要禁，就只在这些地方禁。
 #
-# 附送一个笑话：一个 float 带着 23 位走进 GPU，出来还是 23 位。“丢东西没有？”“不好说，找零全是 0。”
+# 一个 float 带着 23 位走进 GPU，出来还是 23 位。“丢东西没有？”“不好说，找零全是 0。”
 # %% [markdown] en
 # ## Exit check: four cards, one from lesson 05
 # %% [markdown] zh
@@ -464,7 +472,7 @@ for card in ("07-flashcard", "07-medium", "07-typo", "05-flags-trap"):
 #
 # `finish()` adds your own numbers.
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 这节课学到了什么
 #
 # - TF32 把**输入**舍入到 10 位。dtype 上看不出来，和 float64 的参考一比就知道。
 # - 默认情况下 cuDNN 可以用，矩阵乘不行。

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What does Apple's backend switch, and what not?
 #
-# ⏱️ 45 minutes; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02. **No Mac needed**: errors are shown as they are raised here, and what is simulated says so. What needs an Apple GPU shows you what others have published.
+# ⏱️ 40 minutes; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02. **No Mac needed**: errors are shown as they are raised here, and what is simulated says so. What needs an Apple GPU shows you what others have published.
 #
 # 🎯 Afterwards you can
 # - tell a question about MPS from a line that changes something;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 苹果的后端能切换什么，不能切换什么？
 #
-# ⏱️ 45 分钟；**选读**部分再加半小时。先修：第 01、02 课。**不需要 Mac**：错误都是在这台机器上当场抛出的，凡是模拟都会注明；需要苹果 GPU 的实验，会给你看别人公布的结果。
+# ⏱️ 40 分钟；**选读**部分再加半小时。先修：第 01、02 课。**不需要 Mac**：错误都是在这台机器上当场抛出的，凡是模拟都会注明；需要苹果 GPU 的实验，会给你看别人公布的结果。
 #
 # 🎯 学完之后，你能：
 # - 分清哪一行是在问 MPS 的情况，哪一行真的改变了什么；
@@ -34,7 +34,8 @@
 #
 # 先热个身！不用测，凭感觉选。
 # %%
-# en: First the cards of earlier lessons that are due today (none yet is fine), then today's warm-up.
+# en: First the cards of earlier lessons that are due today (none yet is fine),
+# en: then today's warm-up.
 # zh: 先是今天到期的旧卡片（暂时没有也正常），再是今天的热身题。
 review(due=3)
 explain("08-who-moves")
@@ -72,7 +73,7 @@ if mps.is_available():
 for question, answer in answers.items():
     print(f"{question:10}", answer)
 explain("08-built-not-available")
-# en: 🎲 Now a bet on another question: is this system at least macOS 14? A Mac says True or False. And your machine?
+# en: 🎲 Now a bet: is this system at least macOS 14? A Mac says True or False. And yours?
 # zh: 🎲 再问一句，先下注：系统至少是 macOS 14 吗？Mac 会回答 True 或 False。你这台机器呢？
 predict("08-bet-ask")
 # %%
@@ -107,19 +108,22 @@ predict("08-bet-liar")
 # %%
 observe("08-assignments")
 explain("08-typo-why")
-# en: This is all that such a line leaves behind: a name in a Python module. Nobody in PyTorch reads it.
+# en: This is all that such a line leaves behind: a name in a Python module.
+# en: Nobody in PyTorch reads it.
 # zh: 这样的一行只留下这点痕迹：模块里多了一个名字，PyTorch 里没有谁会读它。
 before = set(vars(mps))
 mps.turbo = True
 print(*(set(vars(mps)) - before))
 del mps.turbo
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** You cannot switch the Apple GPU off; you can only not use it.
+#
 # 1. `torch.backends.mps` takes every name you write, and reads none of them: there is no switch.
 # 2. Asking changes nothing. Answering a question is not the same as turning a knob.
 # 3. To do without the GPU, leave your tensors on the CPU.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 苹果 GPU 关不掉，不往那儿送数据就行。
+#
 # 1. 往 `torch.backends.mps` 里写什么名字它都收，可一个也不读：这里没有开关。
 # 2. 查询只回答问题，什么也不改。
 # 3. 不想用 GPU？张量留在 CPU 上就行。
@@ -365,7 +369,8 @@ predict("08-bet-selector")
 observe("08-selectors")
 explain("08-check-available")
 # %%
-# en: 🛠️ Fill three blanks (4 minutes): a pair is a name and a question. check() walks through all six machines.
+# en: 🛠️ Fill three blanks (4 minutes): a pair is a name and a question.
+# en: check() walks through all six machines.
 # zh: 🛠️ 填三个空（4 分钟）：每一对是名字和查询函数。check() 会把六台机器都走一遍。
 def pick_by_hand() -> str:
     for name, usable in (("cuda", torch.cuda.is_available), ("mps", ...), ("xpu", ...)):
@@ -390,12 +395,20 @@ def pick_device(prefer: str | None = None) -> torch.device:
 
 check("08-pick-device")
 # %% [markdown] en
+# 📌 **So far.**
+# 1. CPU and GPU share the memory, yet a tensor on each is two tensors.
+# 2. Work for the GPU goes into a queue: measure with a fence.
+#
 # ## The real thing: eight experiments for a Mac
 #
 # Speed against the CPU, copies, the fence, the fallback before and after the import, float64 with its exact error,
 # equal bits, memory under the recommended limit, float16 and bfloat16. Without an Apple GPU: a recording, or what others have published. The ideas you have met here: the price of
 # copies was `08-fallback-price`, the moment `08-env-when`, float64 `08-float32-loses`, the fence lesson 02.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. CPU 和 GPU 共用内存，可两边的张量还是两份。
+# 2. GPU 的活儿要排队：计时要加栅栏。
+#
 # ## 来真的：八个给 Mac 的实验
 #
 # 与 CPU 比快慢、拷贝、栅栏、导入前后设回退、float64 的确切错误、逐位相同、建议上限内的内存、float16 与 bfloat16。没有苹果 GPU 就看回放，没有回放就看别人的报告。道理你已经见过：拷贝的代价见 `08-fallback-price`，时机见 `08-env-when`，float64 见 `08-float32-loses`，栅栏见第 02 课。
@@ -426,7 +439,8 @@ observe(["08-speed-mps", "08-transfer-mps", "08-fence-mps",
 #
 # 一个 float32 爬楼梯，边爬边数。数到 16,777,216，再上一级，再上一级。“风景真好，”它说，“而且一点都不累。”
 # %%
-review("08-fallback-float64", "08-cure", "08-autocast-yes", "08-which-macs", "01-typo-trace")
+review("08-fallback-float64", "08-cure", "08-autocast-yes",
+       "08-which-macs", "01-typo-trace")
 # %% [markdown] en
 # ## Claims you can now make
 #
@@ -437,7 +451,7 @@ review("08-fallback-float64", "08-cure", "08-autocast-yes", "08-which-macs", "01
 #
 # `finish()` adds what was measured here.
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 这节课学到了什么
 #
 # - `torch.backends.mps` 只回答，不切换；张量在哪里，就在哪里算。
 # - 带了、能用、用了，是三个问题。选设备要问第二个。

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What does oneDNN do on my CPU?
 #
-# ⏱️ 45 minutes; the *deeper, optional* parts take another 25. Before it: lessons 01 and 02. Everything runs live on a CPU whose PyTorch has oneDNN; elsewhere you see what another machine recorded.
+# ⏱️ 35 minutes; the *deeper, optional* parts take another 25. Before it: lessons 01 and 02. Everything runs live on a CPU whose PyTorch has oneDNN; elsewhere you see what another machine recorded.
 #
 # 🎯 Afterwards you can
 # - say which calls go to oneDNN, without guessing;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # oneDNN 在我的 CPU 上做什么？
 #
-# ⏱️ 45 分钟；**选读**部分再加 25 分钟。先修：第 01、02 课。只要 PyTorch 带 oneDNN，全部内容都能在 CPU 上实测；不带的话，就看别的机器录下来的。
+# ⏱️ 35 分钟；**选读**部分再加 25 分钟。先修：第 01、02 课。只要 PyTorch 带 oneDNN，全部内容都能在 CPU 上实测；不带的话，就看别的机器录下来的。
 #
 # 🎯 学完之后，你能：
 # - 不靠猜，说出哪些调用走 oneDNN；
@@ -51,7 +51,8 @@ conv, image = nn.Conv2d(16, 32, 3, padding=1), torch.randn(8, 16, 64, 64)
 on = conv(image)
 print("on: ", who_computes(conv, image))
 mkldnn.enabled = False
-print("off:", who_computes(conv, image), "| largest difference:", (conv(image) - on).abs().max().item())
+difference = (conv(image) - on).abs().max().item()
+print("off:", who_computes(conv, image), "| largest difference:", difference)
 mkldnn.enabled = True
 print("on: ", who_computes(conv, image))
 # %% [markdown] en
@@ -79,12 +80,14 @@ observe("09-on-off")
 explain("09-linear-why")
 review("09-rnn-family")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** oneDNN computes some of your layers, not all.
+#
 # 1. oneDNN serves convolutions and `nn.LSTM` in float32 on x86; float32 `Linear` is MKL's work, GRU and RNN run PyTorch's own code.
 # 2. The switch counts from the next call on, for the whole process.
 # 3. What did not use oneDNN does not miss it.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 你的层，oneDNN 只算一部分。
+#
 # 1. 在 x86 上，float32 的卷积和 `nn.LSTM` 走 oneDNN；float32 的 `Linear` 归 MKL，GRU 和 RNN 跑 PyTorch 自己的代码。
 # 2. 开关从下一次调用起生效，管整个进程。
 # 3. 没用过 oneDNN 的层，关掉它也没感觉。
@@ -135,7 +138,8 @@ log
 explain("09-read-line")
 explain("09-order-lines")
 # %%
-# en: The nine layers again, through their lines. A layer without a line was computed by somebody else.
+# en: The nine layers again, through their lines.
+# en: A layer without a line was computed by somebody else.
 # zh: 还是那九个层，这次看它们的日志。没有日志的层，是别人算的。
 observe("09-where-time")
 review("09-share")
@@ -288,19 +292,22 @@ def without_onednn(run):
 
 
 check("09-without-onednn")
-# en: Next bet. Random numbers: on and off differ in the last bits. And numbers that need no rounding?
+# en: Next bet. Random numbers: on and off differ in the last bits.
+# en: And numbers that need no rounding?
 # zh: 再下一注。随机数：开与关末几位不同。那不需要舍入的数呢？
 predict("09-bet-bits")
 # %%
 observe("09-bits")
 explain("09-bits-why")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** “On” only means: it may. The log says whether it did.
+#
 # 1. Type and size decide at each call; a small single image may stay with PyTorch's own code.
 # 2. `mkldnn.deterministic` changes nothing on a CPU; written with `flags(...)` it takes oneDNN away.
 # 3. On and off differ by rounding: compare with a tolerance.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** “开着”只是允许，算没算，看日志。
+#
 # 1. 每次调用都看类型和大小；单张小图可能留给 PyTorch 自己的代码。
 # 2. `mkldnn.deterministic` 在 CPU 上什么也不改；写进 `flags(...)`，反倒把 oneDNN 关了。
 # 3. 开与关只差舍入：比较时给个容差。
@@ -323,7 +330,8 @@ for steps in (1, 64):
     sequence = torch.randn(steps, 1, 128)
     lstm(sequence)
     seen = log_of(lambda: lstm(sequence)) or recorded_log(f"lstm {steps}")
-    print(steps, {name: round(time_in(seen, name), 3) for name in ("reorder", "rnn")}, "ms")
+    took = (f"{one} {time_in(seen, one):.3f} ms" for one in ("reorder", "rnn"))
+    print(f"{steps:2} steps:", *took)
 explain("09-step-why")
 # %% [markdown] en
 # ☕ That was the main line. Older instructions, bfloat16, threads and a duel are *deeper, optional*. Otherwise go on at [[#🕳️ Four myths, then the exit check]].
@@ -347,7 +355,8 @@ predict("09-bet-bf16")
 # %%
 observe("09-bf16")
 explain("09-bf16-why")
-# en: And threads: a small and a large convolution, all threads against one. On a shared machine it may stay undecided.
+# en: And threads: a small and a large convolution, all threads against one.
+# en: On a shared machine it may stay undecided.
 # zh: 还有线程：一个小卷积，一个大卷积，全部线程对单线程。在共享的机器上，可能无法判定。
 observe("09-threads")
 explain("09-threads-small")
@@ -399,15 +408,15 @@ review("09-when-off", "09-transfer", "09-medium", "09-log-once", "05-revisit")
 # - On and off differ by rounding. Compare with a tolerance.
 # - Switch it off around one call that you have measured, not for a whole program because somebody said so.
 #
-# And a joke to take along. A convolution complains: “I asked for one small sum, and they moved all my furniture, twice.” “But look how fast they added,” says oneDNN.
+# A convolution complains: “I asked for one small sum, and they moved all my furniture, twice.” “But look how fast they added,” says oneDNN.
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 这节课学到了什么
 #
 # - 留下日志的才是 oneDNN 跑的：x86 上默认不包括 float32 的 `Linear`、GRU 和 RNN。
 # - 它有固定成本：每个新配置制作一次，每次调用都要重排。小调用可能会输，原因写在日志里。
 # - 开与关只差舍入，比较要用容差。
 # - 只对测过的那个调用关掉它，别听人一说就整个程序关掉。
 #
-# 再送一个笑话。卷积抱怨：“我就想算个小小的和，结果家具被搬了两趟。”oneDNN 说：“可你看，加得多快啊。”
+# 卷积抱怨：“我就想算个小小的和，结果家具被搬了两趟。”oneDNN 说：“可你看，加得多快啊。”
 # %%
 finish()

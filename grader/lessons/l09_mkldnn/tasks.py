@@ -85,10 +85,7 @@ def _lines(report: dict) -> float | None:
 
 
 def _paired(report: dict) -> Mark:
-    fault = reports.samples_fault(report, PAIRS, 1e-12)
-    if fault is None and reports.number(report.get("threads"), 1) is None:
-        fault = both("`threads` is missing; it is part of every result.", "缺少 `threads`；它是每个结果的一部分。")
-    return reports.mark(fault, reports.PAIRED)
+    return reports.paired(report, PAIRS, reports.threads_fault)
 
 
 def _witness(report: dict) -> Mark:

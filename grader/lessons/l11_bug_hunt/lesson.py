@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # Which line hurts, why, and what instead?
 #
-# ⏱️ 45 minutes with five cases; the other fifteen are *deeper, optional*: one an evening, if you like. Before it: lessons 01, 02 and 05; 06 to 09 help. **No GPU needed**: what is measured is measured here, and the cases about a GPU are decided by rules with a source and say so.
+# ⏱️ 40 minutes with four cases; the other sixteen are *deeper, optional*: one an evening, if you like. Before it: lessons 01, 02 and 05; 06 to 09 help. **No GPU needed**: what is measured is measured here, and the cases about a GPU are decided by rules with a source and say so.
 #
 # 🎯 Afterwards you can
 # - turn a complaint into a symptom that can be measured;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 哪一行有毛病，为什么，怎么改？
 #
-# ⏱️ 做五个案子约 45 分钟；另外十五个是**选读**，愿意的话每晚破一个。先修：第 01、02、05 课；学过 06 到 09 更好。**不需要 GPU**：能测的都在这台机器上现测；跟 GPU 有关的案子按有出处的规则判定，会注明。
+# ⏱️ 40 分钟，做四个案子；另外十六个是**选读**，愿意的话每晚破一个。先修：第 01、02、05 课；学过 06 到 09 更好。**不需要 GPU**：能测的都在这台机器上现测；跟 GPU 有关的案子按有出处的规则判定，会注明。
 #
 # 🎯 学完之后，你能：
 # - 把一句抱怨变成能测的症状；
@@ -34,8 +34,11 @@
 #
 # 先热个身：第一步做什么？
 # %%
-# en: First the cards of earlier lessons that are due today (none yet is fine), then today's warm-up.
-# zh: 先是今天到期的旧卡片（暂时没有也正常），再是今天的热身题。
+# en: The picture, the cards that are due today (if any), today's warm-up.
+# zh: 先看图，再是今天到期的旧卡片和今天的热身题。
+from course.lessons.l11_bug_hunt.three_steps import three_steps
+
+display(three_steps())
 review(due=3)
 explain("11-first-move")
 # %% [markdown] en
@@ -166,27 +169,35 @@ observe("11-bisect")
 explain("11-halving")
 explain("11-error-line")
 # %% [markdown] en
-# ## 🔎 Two cases for the finish
+# ## 🔎 A case for the finish
 #
-# In the first, a switch seems to cost time; look for what really does. The second is decided by a rule. “There is nothing more deceptive than an obvious fact,” says Sherlock Holmes (*The Boscombe Valley Mystery*, A. Conan Doyle, 1891). He had no `print`, poor man.
+# A switch seems to cost time; look for what really does. “There is nothing more deceptive than an obvious fact,” says Sherlock Holmes (*The Boscombe Valley Mystery*, A. Conan Doyle, 1891). He had no `print`, poor man.
 # %% [markdown] zh
-# ## 🔎 收尾的两个案子
+# ## 🔎 收尾的案子
 #
-# 第一个案子，看着是开关拖慢了速度；真正花时间的是什么？第二个按规则判定。“没有什么比明摆着的事实更骗人。”福尔摩斯如是说（柯南·道尔《博斯科姆比溪谷秘案》，1891 年）。可怜他那会儿还没有 `print`。
+# 看着是开关拖慢了速度；真正花时间的是什么？“没有什么比明摆着的事实更骗人。”福尔摩斯如是说（柯南·道尔《博斯科姆比溪谷秘案》，1891 年）。可怜他那会儿还没有 `print`。
 # %%
 case("flags-trap")
 # %%
-case("flipped")
-# %%
 board()
 # %% [markdown] en
-# ☕ That was the main line; a good place to stop for today. Fifteen cases are left, and they wait: the board knows which. The cells below open ten of them, *deeper, optional*. Otherwise go on at [[#🎯 Exit check]].
+# ### Deeper, optional: one more, decided by a rule
+#
+# Nothing is measured in this one: the rules stand on the card.
+# %% [markdown] zh
+# ### 选读：再来一个，按规则判定
+#
+# 这个案子不用测，规则就写在卡片上。
+# %%
+case("flipped")
+# %% [markdown] en
+# ☕ That was the main line; a good place to stop for today. The other cases wait: the board knows which. The cells below open ten of them, *deeper, optional*. Otherwise go on at [[#🎯 Exit check]].
 #
 # ### Deeper, optional: the easy ones
 #
 # Four cases in which one look at the right value is enough.
 # %% [markdown] zh
-# ☕ 主线到这儿就讲完了，今天歇在这里也很好。还剩十五个案子，它们不会跑，面板上都记着。下面几格打开其中十个，是**选读**；不看就直接跳到 [[#🎯 下课小测]]。
+# ☕ 主线到这儿就讲完了，今天歇在这里也很好。剩下的案子不会跑，面板上都记着。下面几格打开其中十个，是**选读**；不看就直接跳到 [[#🎯 下课小测]]。
 #
 # ### 选读：容易的几个案子
 #
@@ -225,13 +236,18 @@ for name in ("two-apis", "no-grad"):
 # %% [markdown] en
 # ## 🎯 Exit check
 #
+# 📌 Two faults can hide each other; halving finds the line without guessing.
+#
 # Five questions, one of them from an earlier lesson. The last five cases are for later days: `case("leak")`, `case("seed")`, `case("graph")`, `case("empty")`, `case("bool-false")`.
 # %% [markdown] zh
 # ## 🎯 下课小测
 #
+# 📌 两处毛病会互相遮掩；对半分，不用猜也能找到那一行。
+#
 # 五道题，其中一道来自前面的课。最后五个案子留给以后：`case("leak")`、`case("seed")`、`case("graph")`、`case("empty")`、`case("bool-false")`。
 # %%
-review("11-one-change", "11-left-over", "11-last-bit", "11-now-and-then", "01-typo-trace")
+review("11-one-change", "11-left-over", "11-last-bit",
+       "11-now-and-then", "01-typo-trace")
 # %% [markdown] en
 # ## Claims you can now make
 #
@@ -241,7 +257,7 @@ review("11-one-change", "11-left-over", "11-last-bit", "11-now-and-then", "01-ty
 #
 # `finish()` adds what was measured here.
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 这节课学到了什么
 #
 # - 动手之前，我能说出症状是什么：一个数，或者一个精确的值。
 # - 一次只改一处，用同样的办法测。一个毛病可能遮住另一个。

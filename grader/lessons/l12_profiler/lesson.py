@@ -1,10 +1,10 @@
 # %% [markdown] en
 # # 🎯 Where did the time go?
 #
-# ⏱️ **45 minutes**; the *deeper, optional* parts take another 20. Before it: lessons 02 and 09.
+# ⏱️ **35 minutes**; the *deeper, optional* parts take another 20. Before it: lessons 02 and 09.
 #
 # Your stopwatch says: 80 milliseconds. Fine, but for what? A [[profiler]] answers with a list: these operations, so many
-# times, so much time each. PyTorch has one built in, `torch.profiler`. In 45 minutes you can go from “it is slow” to
+# times, so much time each. PyTorch has one built in, `torch.profiler`. In 35 minutes you can go from “it is slow” to
 # the line that causes it, mend it, and prove with numbers that it helped. First on three functions that we
 # broke on purpose, then on one of your own.
 #
@@ -12,9 +12,9 @@
 # %% [markdown] zh
 # # 🎯 时间都去哪儿了？
 #
-# ⏱️ **45 分钟**；**选读**部分再加 20 分钟。先修：第 02、09 课。
+# ⏱️ **35 分钟**；**选读**部分再加 20 分钟。先修：第 02、09 课。
 #
-# 秒表说：80 毫秒。好吧，可都花在什么上了？[[profiler]] 会给你一张清单：哪些操作、跑了几次、各花多少时间。PyTorch 自带一个，叫 `torch.profiler`。45 分钟之后，从“好慢啊”出发，你能一路找到惹祸的那一行，修好它，再拿数字证明确实快了。先拿三个我们故意弄坏的函数练手，再对付你自己的。
+# 秒表说：80 毫秒。好吧，可都花在什么上了？[[profiler]] 会给你一张清单：哪些操作、跑了几次、各花多少时间。PyTorch 自带一个，叫 `torch.profiler`。35 分钟之后，从“好慢啊”出发，你能一路找到惹祸的那一行，修好它，再拿数字证明确实快了。先拿三个我们故意弄坏的函数练手，再对付你自己的。
 #
 # 任何 CPU 都能实测。GPU 的 profile 长什么样，看你的 GPU、录制，或者别人公布的结果。
 # %% bootstrap
@@ -32,7 +32,8 @@
 #
 # 秒表就是钱包，profiler 就是小票。
 # %%
-# en: First the cards of earlier lessons that are due today (none is fine), then today's warm-up.
+# en: First the cards of earlier lessons that are due today (none is fine),
+# en: then today's warm-up.
 # zh: 先是今天到期的旧卡片（没有也正常），再是今天的热身题。
 review(due=3)
 explain("12-what-for")
@@ -74,12 +75,20 @@ found = trace_of(lambda: model(image))
 print(found)
 found.timeline();
 # %% [markdown] en
+# 📌 **So far.**
+# 1. A profiler writes down each operation with its start and end.
+# 2. Such a list is a trace: a table adds it up, a timeline draws it.
+#
 # ## 🎲 One convolution, four rows
 #
 # In the picture, one convolution is a staircase: `conv2d` calls `convolution`, that calls `_convolution`, and only the last one
 # computes (`mkldnn_convolution` where oneDNN does it). Each has a row in the table, with two times: **total**, with all
 # that it calls, and **self**, without. Now bet.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. profiler 把每个操作的开始和结束都记下来。
+# 2. 这串记录叫 trace：加起来是表，画出来是时间线。
+#
 # ## 🎲 一个卷积，四行记录
 #
 # 图上，一个卷积像一段楼梯：`conv2d` 调 `convolution`，它再调 `_convolution`，最后一个才真的计算（由 oneDNN 来算时是 `mkldnn_convolution`）。它们在表里各占一行，各有两个时间：**total**，连同它调用的；**self**，只算自己。来下注吧。
@@ -107,13 +116,13 @@ def own_times(events: list[dict]) -> list[float]:
 
 check("12-own-times")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** Never add up the column “total”.
 #
 # 1. A profiler notes start and end of each operation; warm up before.
 # 2. Total holds what is called; the same microsecond stands in several rows.
 # 3. Self times may be added up. Sort by them.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** “total” 那一列，千万别加起来。
 #
 # 1. profiler 记下每个操作的开始和结束；先预热。
 # 2. total 包含它调用的，同一微秒会记进好几行。
@@ -137,7 +146,8 @@ import time
 from torch.profiler import record_function
 
 observe("12-wait")
-# en: What the loader does, you can do: give a block of yours a name in the trace. Which half is waiting?
+# en: What the loader does, you can do: give a block of yours a name in the trace.
+# en: Which half is waiting?
 # zh: 加载器能做的，你也能做：给自己的一段代码起个名字，放进 trace。哪一半在等？
 
 def step():
@@ -208,7 +218,8 @@ layers, picture = cases.layers(), torch.randn(8, 16, 56, 56)
 print(trace_of(lambda: cases.layers_slow(layers, picture)))
 log_of(lambda: cases.layers_slow(layers, picture))
 # %%
-# en: The repair of case two is one line, once, before the loop: model and image to channels_last.
+# en: The repair of case two is one line, once, before the loop:
+# en: model and image to channels_last.
 # zh: 第二个的修法只要一行：循环之前，把模型和图像一次性转成 channels_last。
 explain("12-inside-library")
 cases.show_code(cases.scores_slow)
@@ -242,13 +253,13 @@ explain("12-order-hunt")
 # %% [markdown] en
 # 📌 **So far.**
 #
-# 1. The line that takes the time (it pays) need not be the line to mend: ask which line caused it (it ordered).
+# 1. The line that takes the time need not be the line to mend: ask which line gave it that work.
 # 2. PyTorch's rows end at a library; the library's log goes on.
 # 3. Race the repair without the profiler. A share is the most that can be saved.
 # %% [markdown] zh
 # 📌 **小结。**
 #
-# 1. 花时间的那一行（付钱的），未必是该修的那一行：问一句是谁引起的（下单的）。
+# 1. 花时间的那一行，未必是该修的那一行：问一句，是哪一行让它干这些活的。
 # 2. PyTorch 的行到库为止，再往下看库的日志。
 # 3. 修好之后，关掉 profiler 再比。占比就是最多能省下的。
 # %% [markdown] en
@@ -353,7 +364,7 @@ explain("12-too-much")
 # %% [markdown] zh
 # ☕ 主线到这儿就讲完了，今天歇在这里也很好。接下来有三段*选读*；不看的话，直接跳到[[#🎴 下课小测：五张卡片]]。
 #
-# ### 选读：🛠️ 让它输（5 分钟）
+# ### 选读：🛠️ 找个反例（5 分钟）
 #
 # “开着 profiler，一切都均匀地慢一点点。”找一份活，让它至少慢上一半。现在写着的是故意选坏的。整个区间都在 1.5 之上才算通过。
 # %%
@@ -365,7 +376,8 @@ def work():
     for _ in range(8):
         large @ large
 
-race = compare({"plain": work, "profiled": cases.profiled(work)}, baseline="plain", max_time=2)
+race = compare({"plain": work, "profiled": cases.profiled(work)},
+               baseline="plain", max_time=2)
 print(race)
 check("12-make-it-lose")
 # %% [markdown] en
@@ -404,19 +416,20 @@ with profile(activities=[ProfilerActivity.CPU], acc_events=True,
         prof.step()
 steps = [event for event in prof.events() if event.name.startswith("ProfilerStep")]
 print(len(steps), [round(event.time_range.elapsed_us()) for event in steps])
-with profile(activities=[ProfilerActivity.CPU], acc_events=True, with_stack=True) as prof:
+with profile(activities=[ProfilerActivity.CPU], acc_events=True,
+             with_stack=True) as prof:
     cases.scores_mended(table)
 print({event.name for event in prof.events() if "cases.py" in event.name})
 print([event.stack for event in prof.events() if event.name == "aten::amax"])
 # %% [markdown] en
 # ## 🎴 Exit check: five cards
 #
-# And one to take along. A programmer comes to the doctor: “It hurts when I print the loss.” Doctor: “Then don't print the loss.” A week
+# A programmer comes to the doctor: “It hurts when I print the loss.” Doctor: “Then don't print the loss.” A week
 # later: “Now it hurts when I save the model.” Same wait, another place.
 # %% [markdown] zh
 # ## 🎴 下课小测：五张卡片
 #
-# 送一个笑话。程序员去看病：“医生，我一 print loss 就疼。”医生：“那就别 print。”过了一周又来：“现在一存模型就疼。”换个地方等而已，病根还在 GPU 上。
+# 程序员去看病：“医生，我一 print loss 就疼。”医生：“那就别 print。”过了一周又来：“现在一存模型就疼。”换个地方等而已，病根还在 GPU 上。
 # %%
 explain("12-name-proof")
 explain("12-which-profiler")
@@ -433,7 +446,7 @@ explain("02-why-first")
 #
 # Next: how the switches of this course play together.
 # %% [markdown] zh
-# ## 📌 现在你可以这样说
+# ## 📌 这节课学到了什么
 #
 # - 我先不开 profiler 测一个数，再预热、剖析一次；然后看图、找行、只改一处、比一场。
 # - self 可以相加，total 不行。哪一行都没有的，是 Python、等待，或者在库的内部。

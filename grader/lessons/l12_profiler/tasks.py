@@ -141,7 +141,7 @@ def _pairs(report: dict) -> Mark:
             'pairs: `work` should be "many small" or "few large".',
             '成对读数：`work` 应是 "many small" 或 "few large"。',
         )
-    return reports.mark(reports.samples_fault(report, PAIRS, 1e-12), reports.PAIRED)
+    return reports.paired(report, PAIRS)
 
 
 def _interval(report: dict) -> Mark:

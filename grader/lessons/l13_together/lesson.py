@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # Who listens to which switch, and when?
 #
-# ⏱️ 45 minutes; the *deeper, optional* parts take another 25. Before it: lessons 01 and 02; 06 and 09 help. Everything runs live on a CPU, and no C++ compiler is needed.
+# ⏱️ 35 minutes; the *deeper, optional* parts take another 25. Before it: lessons 01 and 02; 06 and 09 help. Everything runs live on a CPU, and no C++ compiler is needed.
 #
 # 🎯 Afterwards you can
 # - say which kernel computes your attention, see it, and choose it;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 哪个开关，谁在听，什么时候听？
 #
-# ⏱️ 45 分钟；**选读**部分再加 25 分钟。先修：第 01、02 课；学过 06、09 更好。全部内容都能在 CPU 上实测，不需要 C++ 编译器。
+# ⏱️ 35 分钟；**选读**部分再加 25 分钟。先修：第 01、02 课；学过 06、09 更好。全部内容都能在 CPU 上实测，不需要 C++ 编译器。
 #
 # 🎯 学完之后，你能：
 # - 说出你的注意力由哪个 kernel 计算，还能亲眼看到它、换掉它；
@@ -34,8 +34,11 @@
 #
 # 先热个身，再来分清三个名字很像的模块：什么问题该找谁？
 # %%
-# en: First the cards of earlier lessons that are due today, then today's warm-up.
-# zh: 先是今天到期的旧卡片，再是今天的热身题。
+# en: The picture, the cards that are due today (if any), today's warm-up.
+# zh: 先看图，再是今天到期的旧卡片和今天的热身题。
+from course.lessons.l13_together.moments import moments
+
+display(moments())
 review(due=3)
 explain("13-note-on-the-wall")
 # %% [markdown] en
@@ -82,7 +85,7 @@ explain("13-which-door")
 # `sdpa_kernel(...)` 让块内只能用你列出的 kernel。**profile** 会列出跑过的每个算子，`kernel_of` 从里面读出是哪个 kernel。
 # %%
 from torch.nn.attention import SDPBackend, sdpa_kernel
-from course.lessons.l13_together.attention import kernel_of, operators_of
+from course.attention import kernel_of, operators_of
 
 # en: 2 sequences, 4 heads, 64 tokens, 16 numbers for each head
 # zh: 2 条序列，4 个头，64 个 token，每个头 16 个数
@@ -90,7 +93,8 @@ q, k, v = (torch.randn(2, 4, 64, 16) for _ in range(3))
 call = lambda: F.scaled_dot_product_attention(q, k, v)
 for only in (SDPBackend.FLASH_ATTENTION, SDPBackend.MATH):
     with sdpa_kernel(only):
-        print(kernel_of(call), sorted(name for name in operators_of(call) if "attention" in name))
+        seen = sorted(name for name in operators_of(call) if "attention" in name)
+        print(kernel_of(call), seen)
 # %%
 # en: And if nobody says anything? Then: which input does flash refuse?
 # zh: 那什么都不说呢？再猜猜：哪种输入 flash 会拒绝？
@@ -100,6 +104,10 @@ predict("13-bet-inputs")
 observe("13-who-attends")
 explain("13-cuda-on-cpu")
 # %% [markdown] en
+# 📌 **So far.**
+# 1. One formula, several kernels.
+# 2. On a CPU too, attention takes flash where it may, math for the rest.
+#
 # ## 🛠️ Foresee who gets the work (5 minutes, one line)
 #
 # On a CPU flash refuses for one of these reasons (torch checks a few rarer ones too):
@@ -111,6 +119,10 @@ explain("13-cuda-on-cpu")
 #
 # `check` compares your answer with what torch really does here.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. 一个公式，好几个 kernel。
+# 2. 在 CPU 上，注意力同样能用 flash 就用 flash，其余的归 math。
+#
 # ## 🛠️ 先判断活儿归谁（5 分钟，一行）
 #
 # 在 CPU 上，只要沾上一条，flash 就会拒绝（torch 还查几条更少见的）：
@@ -160,13 +172,15 @@ explain("13-why-memory")
 # %%
 explain("13-why-differs")
 # %% [markdown] en
-# 📌 **So far.**
-# 1. On a CPU too, attention takes flash where it may, and math for the rest.
+# 📌 **So far.** Flash attention is not for GPUs alone: your CPU has it, too.
+#
+# 1. Flash refuses for reasons that you can name before the call.
 # 2. Flash needs memory in proportion to the length, math with its square; both are right up to rounding.
 # 3. The switches stand in `torch.backends.cuda` and count on the CPU as well. A profile shows what ran.
 # %% [markdown] zh
-# 📌 **小结。**
-# 1. 在 CPU 上，注意力同样能用 flash 就用 flash，其余的归 math。
+# 📌 **小结。** flash 注意力不是 GPU 的专利，CPU 也有。
+#
+# 1. flash 为什么拒绝，调用之前就说得出来。
 # 2. flash 的内存随长度成正比，math 按平方涨；两个都对，只差舍入。
 # 3. 开关写在 `torch.backends.cuda` 里，对 CPU 一样有效。到底跑了哪个，看 profile。
 # %%
@@ -204,13 +218,13 @@ explain("13-guard-why")
 # %% [markdown] en
 # ## 🎲 And a setting that is neither on the list nor read while cooking?
 #
-# A convolution stands in the recipe as “convolution”, and asks its switches while cooking. With attention it depends on how far the backend writes things out. `backend="eager"` keeps it as one call. `"aot_eager"` writes it out further, down to single kernels, and the default backend, `inductor`, begins in the same way.
+# A convolution stands in the recipe as “convolution”, and asks its switches while cooking. For attention the compiler's backend decides. `backend="eager"` writes “attention”: one call. `"aot_eager"` writes which kernel computes it, and the default backend, `inductor`, begins in the same way.
 #
 # Bet: compiled with flash allowed; then flash is switched off.
 # %% [markdown] zh
 # ## 🎲 有的设置不在清单上，做菜时又没人看，会怎样？
 #
-# 卷积在菜谱里就写着“卷积”，做菜时它自己去看开关。注意力就要看编译后端写得多细了：`backend="eager"` 把它留作一次调用；`"aot_eager"` 写得更细，一直写到具体的 kernel，而默认的后端 `inductor` 开头也是这么做的。
+# 卷积在菜谱里就写着“卷积”，做菜时它自己去看开关。注意力怎么写，由编译后端决定：`backend="eager"` 只写“注意力”，还是一次调用；`"aot_eager"` 会写明用哪个 kernel 算，默认后端 `inductor` 开头也这么做。
 #
 # 下注：编译时允许 flash，编译完把 flash 关掉。
 # %%
@@ -243,12 +257,14 @@ explain("13-make-it-count")
 #
 # 一个函数最多留 8 份菜谱；需要第 9 份时，torch 给个警告，不编译直接跑。`torch.compiler.reset()` 会把菜谱全扔掉。
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** Compiled code hears some switches and is deaf to others.
+#
 # 1. A compiled function is used as long as its checks hold; a version seen before is found again.
 # 2. Most switches of `torch.backends` are not on the list: operations read them while they run.
 # 3. Attention's kernel is chosen while compiling. Say it inside the function, or before the first call.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 编译好的代码，有的开关听得见，有的听不见。
+#
 # 1. 检查都通过，编译好的函数就一直用；见过的版本能找回来。
 # 2. `torch.backends` 的开关大多不在清单上：算子运行时自己去读。
 # 3. 注意力的 kernel 编译时就定了。要么写进函数里，要么赶在第一次调用之前设好。
@@ -287,8 +303,10 @@ explain("13-pool")
 from concurrent.futures import ThreadPoolExecutor
 
 def in_thread(run):
-    # en: torch.is_grad_enabled(), torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
-    # zh: 可以问 torch.is_grad_enabled()、torch.is_autocast_enabled("cpu")、torch.get_autocast_dtype("cpu")
+    # en: torch.is_grad_enabled(), torch.is_autocast_enabled("cpu"),
+    # en: torch.get_autocast_dtype("cpu")
+    # zh: 可以问 torch.is_grad_enabled()、torch.is_autocast_enabled("cpu")、
+    # zh: torch.get_autocast_dtype("cpu")
     def work():
         return run()
 
@@ -297,12 +315,14 @@ def in_thread(run):
 
 check("13-in-thread")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** Switches hang on the wall; `no_grad` is in the apron.
+#
 # 1. Switches belong to the process: a thread shares them, a fork takes a copy, a spawn has the defaults.
 # 2. Grad mode and autocast belong to the thread: a new one starts without them.
 # 3. On Linux, Python 3.14 no longer forks by default (it uses a fresh “fork server”). Set what a worker needs **in** the worker.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 开关挂在墙上，`no_grad` 揣在围裙里。
+#
 # 1. 开关归进程：线程共用，fork 带走副本，spawn 从默认值开始。
 # 2. 梯度模式和 autocast 归线程：新线程里没有。
 # 3. 在 Linux 上，Python 3.14 起默认不再 fork（改用全新的 fork server）。worker 要的设置，就在 worker **里面**设。
@@ -381,8 +401,9 @@ check("13-kernel-gap")
 place = torch.accelerator.current_accelerator(check_available=True) or "cpu"
 half = torch.randn(2, 4, 64, 16, device=place, dtype=torch.float16)
 mask = torch.zeros(64, 64, device=place, dtype=half.dtype)
-print(place, "| without mask:", kernel_of(lambda: F.scaled_dot_product_attention(half, half, half)),
-      "| with mask:", kernel_of(lambda: F.scaled_dot_product_attention(half, half, half, attn_mask=mask)))
+attention = F.scaled_dot_product_attention
+print(place, "| without mask:", kernel_of(lambda: attention(half, half, half)),
+      "| with mask:", kernel_of(lambda: attention(half, half, half, attn_mask=mask)))
 with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION], set_priority=True):
     print("math wanted first; what ran:", kernel_of(call))
 # %% [markdown] en
@@ -427,7 +448,7 @@ explain("13-order-compile")
 #
 # “flash 绝不会比 math 慢。”在你的 CPU 上找个反例：flash / math 耗时比的整个区间在 1 之上，profile 里两个 kernel 都在，就算通过。flash 省的是什么？什么时候没什么可省？下面先试一个。
 # %%
-from course.lessons.l13_together.attention import flash_math
+from course.attention import flash_math
 
 q = k = v = torch.randn(1, 4, 256, 32)
 race = flash_math(lambda: F.scaled_dot_product_attention(q, k, v))
@@ -459,11 +480,11 @@ check("13-make-it-lose")
 # %% [markdown] en
 # ## Exit check: five cards
 #
-# With a joke. A cook is told: “From today on, no flash in this kitchen!” “Yes, chef!” The next day it flashes again. “I said no flash!” “You said it to the kitchen, chef. I was reading the recipe.”
+# A cook is told: “From today on, no flash in this kitchen!” “Yes, chef!” The next day it flashes again. “I said no flash!” “You said it to the kitchen, chef. I was reading the recipe.”
 # %% [markdown] zh
 # ## 下课小测：五张卡片
 #
-# 附送一个笑话。主厨宣布：“从今天起，厨房里不许开闪火（flash）！”“是！”第二天，火照样一闪一闪的。“不是说了不许吗？”“您那话是对着厨房说的，我照着菜谱做的呀。”
+# 主厨宣布：“从今天起，厨房里不许开闪火（flash）！”“是！”第二天，火照样一闪一闪的。“不是说了不许吗？”“您那话是对着厨房说的，我照着菜谱做的呀。”
 # %%
 review("13-no-kernel", "13-table-size", "13-flip-flop", "13-two-blocks", "06-warn-only")
 # %% [markdown] en
@@ -476,7 +497,7 @@ review("13-no-kernel", "13-table-size", "13-flip-flop", "13-two-blocks", "06-war
 #
 # “Trust, but verify.” (A Russian proverb; Ronald Reagan quoted it in 1987 over a treaty on missiles. It fits profiles as well.)
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 这节课学到了什么
 #
 # - 我的 CPU 上，注意力走 flash，除非输入不允许；原因我说得出，kernel 我看得见。
 # - 编译好的函数在三个时刻听开关：每次调用时、对清单时，或者只在写下来的时候。

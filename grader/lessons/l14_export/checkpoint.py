@@ -23,7 +23,8 @@
 # zh: 两份结果从哪里开始不同？返回 theirs 里第一个离 ours 超过
 # zh: atol + rtol * |ours| 的位置（从 0 数起）；全部一致返回 -1；
 # zh: 长度不同返回 None。NaN 和什么都不一致。
-def first_difference(ours: list[float], theirs: list[float], rtol: float, atol: float) -> int | None:
+def first_difference(ours: list[float], theirs: list[float],
+                     rtol: float, atol: float) -> int | None:
     ### BEGIN SOLUTION
     if len(ours) != len(theirs):
         return None

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # 🎯 Do these switches survive export?
 #
-# ⏱️ **45 minutes**; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02.
+# ⏱️ **35 minutes**; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02.
 #
 # You trained a network, and now it has to run where there is no Python: in a phone, a server, a program of somebody else.
 # You [[export]] it. Which of your settings go along? Is it still the same network over there? At the end you can say so, with
@@ -11,7 +11,7 @@
 # %% [markdown] zh
 # # 🎯 导出之后，这些开关还在吗？
 #
-# ⏱️ **45 分钟**；**选读**部分再加半小时。先修：第 01、02 课。
+# ⏱️ **35 分钟**；**选读**部分再加半小时。先修：第 01、02 课。
 #
 # 网络训练好了，现在要拿到没有 Python 的地方去跑：手机上、服务器上、别人的程序里。于是你把它[[export|导出]]。你的哪些设置会跟着走？到了那边，它还是同一个网络吗？学完这一课，你能用自己写的比较程序来回答。
 #
@@ -36,6 +36,9 @@ review(due=3)
 #
 # 导出的网络，就是菜谱加食材；`torch.backends` 的开关，属于厨房。记住这个画面，后面咱们来检验它。先热个身！
 # %%
+from course.lessons.l14_export.kitchens import kitchens
+
+display(kitchens())
 explain("14-what-for")
 # %% [markdown] en
 # ## See it: a network as a recipe
@@ -264,7 +267,8 @@ predict("14-bet-faults")
 observe("14-tolerance")
 explain("14-which-tolerance")
 # %%
-# en: Your own noise: float32 beside float64, in PyTorch alone. Ten times this is a good tolerance to start with.
+# en: Your own noise: float32 beside float64, in PyTorch alone.
+# en: Ten times this is a good tolerance to start with.
 # zh: 量一量你自己的噪声：只用 PyTorch，float32 和 float64 比。它的十倍，就是不错的起点。
 import copy
 
@@ -289,13 +293,13 @@ def agrees(ours: torch.Tensor, theirs: torch.Tensor, rtol: float, atol: float) -
 check("14-agrees")
 explain("14-near-zero")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** Another library, other last digits: compare with a tolerance.
 #
 # 1. Layers that only choose (ReLU, max pooling) come back with the same bits. Long sums and approximated functions do not.
 # 2. Measure your rounding against float64, and allow about ten times that.
 # 3. Then plant a fault and see the test fail. A smoke alarm that has never beeped may have no battery.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 换个库，末几位就变：要用容差来比。
 #
 # 1. 只做选择的层（ReLU、最大池化）逐位一致；很长的求和、近似计算的函数就不一致。
 # 2. 拿 float64 量出自己的舍入误差，放宽到大约十倍。
@@ -371,15 +375,16 @@ explain("14-hash")
 # %% [markdown] en
 # ## 🎴 Exit check: five cards
 #
-# And one to take along. A network arrives at the border. “Anything to declare?” — “Two convolutions, a batch norm, my weights.” —
+# A network arrives at the border. “Anything to declare?” — “Two convolutions, a batch norm, my weights.” —
 # “Switches?” — “At home.” — “Threads?” — “At home.” — “Do you at least know whether you are training?” — “I was asked once, in
 # March. I have not changed my mind since.”
 # %% [markdown] zh
 # ## 🎴 下课小测：五张卡片
 #
-# 再送一个段子。网络过海关。“带了什么？”“两个卷积，一个 batch norm，还有权重。”“开关呢？”“在家。”“线程呢？”“也在家。”“那你总该知道自己是在训练还是推理吧？”“三月份问过我一次，从那以后就没改过。”
+# 网络过海关。“带了什么？”“两个卷积，一个 batch norm，还有权重。”“开关呢？”“在家。”“线程呢？”“也在家。”“那你总该知道自己是在训练还是推理吧？”“三月份问过我一次，从那以后就没改过。”
 # %%
-review("14-order", "14-why-no-switch", "14-which-tolerance", "14-branch-why", "09-bits-why")
+review("14-order", "14-why-no-switch", "14-which-tolerance",
+       "14-branch-why", "09-bits-why")
 # %% [markdown] en
 # ## 📌 Claims you can now make
 #
@@ -390,7 +395,7 @@ review("14-order", "14-why-no-switch", "14-which-tolerance", "14-branch-why", "0
 #
 # `finish()` adds what was measured here.
 # %% [markdown] zh
-# ## 📌 现在你可以这样说
+# ## 📌 这节课学到了什么
 #
 # - 导出的文件里有步骤和权重；开关要到运行的地方才读。
 # - 模式、形状、分支在导出那一刻定死：用副本 `eval()`，放开维度，别用 `if` 看数据。

@@ -45,8 +45,8 @@ def count_searches(events: list) -> int:
     return searches
     ### END SOLUTION
 # %% task 15-t-claim
-# en: before_ms[k] and after_ms[k] were measured side by side. Take after / before of each pair,
-# en: leave out the smallest and the largest ratio. All that is left below 1: "faster";
+# en: before_ms[k] and after_ms[k] were measured side by side. Take after / before of each
+# en: pair, leave out the smallest and the largest ratio. All left below 1: "faster";
 # en: all above 1: "slower"; else "undecided". Fewer than nine pairs: "undecided".
 # zh: before_ms[k] 和 after_ms[k] 是挨着测的一对。先求每对的 after / before，
 # zh: 去掉最小和最大的比值。剩下的全小于 1："faster"；

@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What can you now claim?
 #
-# ⏱️ 45 minutes; the *deeper, optional* parts take as long as you like. Before it: whatever lessons you have done. Everything here draws on what you did there; what you have not met yet is marked as such.
+# ⏱️ 30 minutes; the *deeper, optional* parts take as long as you like. Before it: whatever lessons you have done. Everything here draws on what you did there; what you have not met yet is marked as such.
 #
 # 🎯 Afterwards you can
 # - draw the map of `torch.backends` from memory, with few holes;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 现在你能说什么？
 #
-# ⏱️ 45 分钟；**选读**部分看你有多少兴致。先修：学过哪些课都行。这里的内容全来自你在那些课里做过的事；还没碰过的，会标出来。
+# ⏱️ 30 分钟；**选读**部分看你有多少兴致。先修：学过哪些课都行。这里的内容全来自你在那些课里做过的事；还没碰过的，会标出来。
 #
 # 🎯 学完之后，你能：
 # - 凭记忆画出 `torch.backends` 的全图，空着的没几处；
@@ -226,10 +226,18 @@ check("15-advice")
 explain("15-which-line")
 explain("15-two-promises")
 # %% [markdown] en
+# 📌 **So far.**
+# 1. Mixed practice feels harder, and lasts longer.
+# 2. An answer said aloud shows what you know; what was thin comes back.
+#
 # ## 📄 Cheat sheets, with your numbers in them
 #
 # Only now the summary: one sheet for each submodule, with every switch, its default, its value here, the advice of the knowledge cards, and what *you* measured. Where it says “not measured yet”, an `observe(...)` fills the gap.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. 混着练更费劲，也记得更久。
+# 2. 说得出口，才算真的会；说得单薄的会再来。
+#
 # ## 📄 速查表，里面有你的数字
 #
 # 总结放到现在才给：每个子模块一张，有全部开关、默认值、这台机器上的值、知识卡的建议，还有**你自己**测到的结果。写着“还没测”的地方，一个 `observe(...)` 就能补上。
@@ -277,15 +285,15 @@ review(due=4)
 # - My numbers have a machine, a version and a date.
 # - What I do not know, I can measure.
 #
-# And a joke to take along. Interviewer: “What is your greatest weakness?” “I report intervals.” “I do not think that is a weakness.” “It is, give or take.”
+# Interviewer: “What is your greatest weakness?” “I report intervals.” “I do not think that is a weakness.” “It is, give or take.”
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 这节课学到了什么
 #
 # - 我知道活儿是哪个库干的，所以知道哪个开关可能有用。
 # - 我说快了、慢了、一样或说不准，用哪个词由区间决定。
 # - 我的数字带着机器、版本和日期。
 # - 我不知道的，我能测。
 #
-# 再送一个笑话。面试官：“你期望的薪资是多少？”“一万五。”“确定吗？”“95% 的区间是一万到两万。”“……你被录用了，去写报告吧。”
+# 面试官：“你期望的薪资是多少？”“一万五。”“确定吗？”“95% 的区间是一万到两万。”“……你被录用了，去写报告吧。”
 # %%
 finish()

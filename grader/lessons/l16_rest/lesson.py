@@ -1,7 +1,7 @@
 # %% [markdown] en
 # # What else is in the fuse box?
 #
-# ⏱️ 45 minutes; the *deeper, optional* parts take another 20. Before it: lessons 01 and 02; 06, 09 and 13 help. Live on a CPU; what needs the package opt_einsum, a C++ compiler or two cores shows its recording where they are missing.
+# ⏱️ 40 minutes; the *deeper, optional* parts take another 20. Before it: lessons 01 and 02; 06, 09 and 13 help. Live on a CPU; what needs the package opt_einsum, a C++ compiler or two cores shows its recording where they are missing.
 #
 # 🎯 Afterwards you can
 # - say at which moment a switch is read: call, packing, compiling, start of a thread, start of the program;
@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 配电箱里还有哪些开关？
 #
-# ⏱️ 45 分钟；**选读**部分再加 20 分钟。先修：第 01、02 课；学过 06、09、13 更好。都能在 CPU 上实测；需要 opt_einsum 包、C++ 编译器或两个核的，本机没有就看录制。
+# ⏱️ 40 分钟；**选读**部分再加 20 分钟。先修：第 01、02 课；学过 06、09、13 更好。都能在 CPU 上实测；需要 opt_einsum 包、C++ 编译器或两个核的，本机没有就看录制。
 #
 # 🎯 学完之后，你能：
 # - 说出开关在哪个时刻被读：调用时、打包时、编译时、线程启动时、程序启动时；
@@ -98,12 +98,14 @@ check("16-best-order")
 observe("16-flags-trap")
 explain("16-block-why")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** A switch called “optimal” can slow you down.
+#
 # 1. The order of an einsum can change its work by a factor of hundreds; nothing of the search is kept between calls.
 # 2. For tiny operands the search costs more than the work. You know a good order? Write two einsums of two operands.
 # 3. Assign `enabled`, or use the block. Not both.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 名字叫 optimal 的开关，也会拖后腿。
+#
 # 1. einsum 的顺序不同，活儿能差几百倍；找到的顺序用完即扔。
 # 2. 操作数很小时，找比算还贵。知道好顺序的话，就写成两个双操作数的 einsum。
 # 3. 要么赋值，要么用 with 块，别混着用。
@@ -124,13 +126,15 @@ keep("opt_einsum.enabled")
 # %%
 import warnings
 
-# en: torch 2.13 warns: quantized tensors will be removed some day. Models in service still use them.
+# en: torch 2.13 warns: quantized tensors will be removed some day.
+# en: Models in service still use them.
 # zh: torch 2.13 会警告：量化张量将来会移除。线上的模型还在用。
 warnings.filterwarnings("ignore", message=".*quantize_per")
 w = torch.tensor([-1.0, -0.33, 0.0, 0.5, 1.27])
 small = torch.quantize_per_tensor(w, scale=0.01, zero_point=0, dtype=torch.qint8)
 print("stored:", small.int_repr().tolist(), "| read back:", small.dequantize())
-print("engine:", torch.backends.quantized.engine, "of", torch.backends.quantized.supported_engines)
+quantized = torch.backends.quantized
+print("engine:", quantized.engine, "of", quantized.supported_engines)
 predict("16-bet-packed")
 # %%
 observe(["16-engines", "16-packed"])
@@ -166,12 +170,14 @@ def dot_in_16_bits(inputs: list[int], weights: list[int]) -> int:
 
 check("16-sixteen-bits")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** int8 is not always faster.
+#
 # 1. The engine is read while packing. Who packed a weight computes with it.
 # 2. int8 can be slower than float32: look at the engine, then measure.
 # 3. On older instructions sums of full 8-bit inputs saturate in silence. 7 bits (`reduce_range=True`) cure it.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** int8 不一定更快。
+#
 # 1. 引擎在打包时读。谁打的包，就由谁来算。
 # 2. int8 可能比 float32 还慢：先看引擎，再测。
 # 3. 在老指令上，满 8 位输入的和会悄悄饱和。用 7 位（`reduce_range=True`）就好了。
@@ -216,12 +222,14 @@ predict("16-bet-frozen")
 observe("16-frozen")
 explain("16-freeze-serve")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** “Global” can mean: one thread only.
+#
 # 1. `set_flush_denormal` holds for one thread. Set it in the first line; threads that start later inherit it.
 # 2. A frozen model keeps its packed weights. New weights need a new compilation.
 # 3. Frozen code does not read `mkldnn.enabled` either: lesson 13's “read at each call” ends here.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 叫“全局”的，可能只管一个线程。
+#
 # 1. `set_flush_denormal` 只管一个线程。写在第一行，后来启动的线程会继承。
 # 2. 冻结的模型留着打过包的权重。换权重就得重新编译。
 # 3. 冻结的代码也不读 `mkldnn.enabled`：第 13 课说的“每次调用都读”，到这儿就不成立了。
@@ -280,12 +288,14 @@ explain("16-same-seed")
 observe("16-drawer-cuda")
 explain("16-magma")
 # %% [markdown] en
-# 📌 **So far.**
+# 📌 **So far.** The same seed, another CPU: perhaps other random numbers.
+#
 # 1. On a CPU the order of attention's kernels is noted and not followed; the switch named cuda is obeyed.
 # 2. The median does not show the slow calls. A promise about them is measured by them.
 # 3. Beside a seed belong the versions, the threads **and the instruction set**.
 # %% [markdown] zh
-# 📌 **小结。**
+# 📌 **小结。** 种子一样，换台 CPU，随机数也可能变。
+#
 # 1. 在 CPU 上，注意力的次序只是记下来，没人照办；名字带 cuda 的开关却管用。
 # 2. 中位数看不见慢的调用。承诺的是它们，就得测它们。
 # 3. 种子旁边要写清版本、线程数，**还有指令集**。
@@ -357,7 +367,8 @@ explain("16-exit-code")
 #
 # 也有成立的时候：大的 einsum 确实受益；普通编译的模型也确实跟着权重走。
 # %%
-review("16-moments", "16-one-witness", "16-path-kept", "13-make-it-count", "09-isa-late")
+review("16-moments", "16-one-witness", "16-path-kept",
+       "13-make-it-count", "09-isa-late")
 # %% [markdown] en
 # ## Claims you can now make
 #
@@ -365,14 +376,14 @@ review("16-moments", "16-one-witness", "16-path-kept", "13-make-it-count", "09-i
 # - I look at bits, kernels and counts, because those cannot be set.
 # - A switch with “optimal” or “global” in its name gets a measurement like any other.
 #
-# And a joke. An electrician asks: “Why is this fuse labelled ‘does nothing’?” “We tried it out. We switched it off last year, and nothing happened.” “And what does it belong to?” “The fire alarm.”
+# An electrician asks: “Why is this fuse labelled ‘does nothing’?” “We tried it out. We switched it off last year, and nothing happened.” “And what does it belong to?” “The fire alarm.”
 # %% [markdown] zh
-# ## 现在你可以这样说
+# ## 这节课学到了什么
 #
 # - 我知道开关被读的五个时刻：调用、打包、编译、线程启动、程序启动。
 # - 我看的是位、kernel 和次数，因为这些谁也设置不了。
 # - 名字里带“最优”“全局”的开关，也和别的一样，先测再信。
 #
-# 再送一个笑话。电工问：“这个开关怎么贴着‘没用’？”“试过的，去年关了它，什么事也没有。”“那它管的是什么？”“火警。”
+# 电工问：“这个开关怎么贴着‘没用’？”“试过的，去年关了它，什么事也没有。”“那它管的是什么？”“火警。”
 # %%
 finish()

@@ -59,12 +59,7 @@ def judge_report(report: Any) -> reports.Verdict:
 
 
 def _paired(report: dict) -> Mark:
-    fault = reports.samples_fault(report, PAIRS, 1e-12)
-    if fault is None and reports.number(report.get("threads"), 1) is None:
-        fault = both("`threads` is missing; it is part of every result.", "缺少 `threads`；它是每个结果的一部分。")
-    if fault is None and not reports.numbers(report.get("shape"), 1):
-        fault = both("`shape` should be a list of sizes.", "`shape` 应是由尺寸组成的列表。")
-    return reports.mark(fault, reports.PAIRED)
+    return reports.paired(report, PAIRS, reports.threads_fault, reports.shape_fault)
 
 
 def _witness(report: dict) -> Mark:

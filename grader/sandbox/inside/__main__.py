@@ -1,9 +1,10 @@
-"""The warm process: everything a checkpoint imports, loaded once; then a fork for every submission.
+"""The warm process: loads everything that checkpoints import, then forks itself for every submission.
 
-Started as ``python -m inside DESCRIPTOR SANDBOX(0|1) LISTENER``. On the socket come ``{"limits": {...}, "folder":
-...}``, each with one descriptor, the fork's own connection, and ``{"fate": pid}``: how that fork ended.
-``{"ready": ...}`` or ``{"failed": reason}`` goes back once. Whoever connects to LISTENER (a descriptor, or -1 for
-none) gets a fork that serves like this one: a second warm process for the time of a fork.
+Started as ``python -m inside DESCRIPTOR SANDBOX(0|1) LISTENER``. On the socket DESCRIPTOR it sends ``{"ready": ...}`` or
+``{"failed": reason}`` once. Then it receives requests: ``{"limits": {...}, "folder": ...}`` together with a file
+descriptor asks for a fork, which uses that descriptor as its connection; ``{"fate": pid}`` asks how a fork has ended.
+A program that connects to the socket LISTENER (a descriptor, or -1 for none) gets a fork that serves it in the same
+way: another warm process, without loading the libraries again.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ PRELOAD = (
 
 
 def preload() -> list[str]:
-    """Import what checkpoints use; returns what is not there. Leaves exactly one thread."""
+    """Import the modules that checkpoints use; returns the names of those that are missing."""
     import importlib
 
     missing = []
@@ -68,10 +69,12 @@ def preload() -> list[str]:
 
 
 def threads() -> int:
+    """How many threads this process has."""
     return len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 1
 
 
 def main() -> None:
+    """Load everything, say that this process is ready, serve until the grader closes the connection."""
     control = socket.socket(fileno=int(sys.argv[1]))
     sandboxed = sys.argv[2] == "1"
     sys.path[:] = [path for path in sys.path if path not in ("", os.getcwd())]  # `-m` puts the folder first
@@ -79,7 +82,7 @@ def main() -> None:
     missing = preload()
     warm = shell.make()
     if sys.platform == "linux":
-        isolate.remember()
+        isolate.note_memory()
     gc.collect()
     gc.freeze()  # a fork that collects garbage would copy every page of what is loaded here
     gc.enable()
@@ -94,7 +97,7 @@ def main() -> None:
 
 
 def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool, listener: socket.socket | None = None) -> None:
-    """Fork on request until the other side closes; reap what ended and say how."""
+    """Fork on request, and say how forks have ended, until the other side closes ``control``."""
     fates: dict[int, dict] = {}
     wake, alarm = socket.socketpair()
     wake.setblocking(False)
@@ -118,7 +121,7 @@ def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool, listener: 
                 continue
             if key.fileobj is listener:
                 connection, _ = listener.accept()
-                twin(connection, ours, warm)
+                another_warm_process(connection, ours, warm)
                 connection.close()
                 continue
             text, ancillary, _, _ = control.recvmsg(65536, socket.CMSG_LEN(4))
@@ -136,15 +139,15 @@ def serve(control: socket.socket, warm: shell.Shell, sandboxed: bool, listener: 
         reap(fates)
 
 
-def twin(connection: socket.socket, ours: list, warm: shell.Shell) -> None:
-    """A fork that serves ``connection``, in a pid namespace of its own: when it ends, so do its forks."""
+def another_warm_process(connection: socket.socket, ours: list, warm: shell.Shell) -> None:
+    """Fork a warm process that serves ``connection``. It has its own pid namespace: when it ends, so do its forks."""
     if os.fork():
         return
     try:
         signal.set_wakeup_fd(-1)
         for other in ours:
             other.close()
-        isolate.divide(linux.NEWUSER | linux.NEWPID)
+        isolate.enter_namespaces(linux.NEWUSER | linux.NEWPID)
         if os.fork():
             os._exit(0)
         wire.send(connection, {"ready": {}})
@@ -158,7 +161,7 @@ def twin(connection: socket.socket, ours: list, warm: shell.Shell) -> None:
 
 
 def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell, sandboxed: bool) -> None:
-    """One fork; in the sandbox a second one, which is the first process of its own pid namespace."""
+    """Fork a process for one submission. In the sandbox that forks again, into its own namespaces, and is locked down."""
     if os.fork():
         return
     try:
@@ -167,13 +170,13 @@ def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell
         for other in ours:
             other.close()
         if sandboxed:
-            isolate.divide()
+            isolate.enter_namespaces()
             if os.fork():
                 os._exit(0)
             os.setsid()  # a signal to the group would reach the warm process: groups go through namespaces
-            number = isolate.number()
-            isolate.offer()
-            isolate.close(request["limits"])
+            number = isolate.outer_pid()
+            isolate.end_first_without_memory()
+            isolate.lock_down(request["limits"])
             os.chdir(isolate.HOME)
         else:
             if sys.platform == "linux":
@@ -182,7 +185,7 @@ def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell
             os.setpgid(0, 0)
             number = 0
             os.chdir(request["folder"])
-        sys.path.append("")  # modules handed in can be imported, and never stand before a library
+        sys.path.append("")  # a submission can import its own modules; libraries come first
         wire.send(connection, {"hello": number})
         shell.serve(warm, connection, request["limits"])
     except BaseException as error:
@@ -194,9 +197,9 @@ def fork(request: dict, connection: socket.socket, ours: list, warm: shell.Shell
 
 
 def reap(fates: dict[int, dict], awaited: int = 0) -> None:
-    """Bury the forks that ended, and note how; stay for ``awaited``, which is about to end.
+    """Collect the forks that have ended and write down in ``fates`` how; wait for the fork ``awaited``, which is about to end.
 
-    cpu_limit_s: what it had left of its processor time in the end, for it can lower that itself.
+    cpu_limit_s: its limit on processor time when it ended; a process can lower its own limit.
     """
     while True:
         patience = 0 if awaited and awaited not in fates else os.WNOHANG

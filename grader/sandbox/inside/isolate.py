@@ -9,15 +9,17 @@ from typing import Any
 from . import linux, seccomp
 
 HOME = "/home/student"
-PROC = ("cpuinfo", "meminfo")  # of /proc a program may still read these
-TERMINALS = 16  # at once; there are only some thousand on the whole machine, and others' must not be in sight
-SIGNALS = 1024  # waiting at once; all processes of the user on this machine share one number
+PROC = ("cpuinfo", "meminfo")  # the only files of /proc that a submission can read
+TERMINALS = 16  # at once; a machine has only some thousand, and a submission must not see those of others
+SIGNALS = 1024  # waiting at once; the system has one such limit for all processes of a user
 MEGABYTE = 1 << 20
 _BEFORE = {"bytes": 0}  # the address space of the warm process
 
 
-def divide(namespaces: int = linux.NAMESPACES) -> None:
-    """New namespaces for the next child of this process. Raises OSError where the kernel refuses."""
+def enter_namespaces(namespaces: int = linux.NAMESPACES) -> None:
+    """Enter new namespaces; the next child of this process is the first one of the new pid namespace. Raises OSError where
+    the system refuses.
+    """
     user, group = os.getuid(), os.getgid()
     linux.unshare(namespaces)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
@@ -25,9 +27,9 @@ def divide(namespaces: int = linux.NAMESPACES) -> None:
             file.write(text)
 
 
-def close(limits: dict[str, Any]) -> None:
-    """Isolate the child of ``divide``: mount tmpfs over its writable folders, set resource limits, drop all capabilities,
-    install the system call filter. Irreversible. Raises OSError.
+def lock_down(limits: dict[str, Any]) -> None:
+    """Called in that child: mount tmpfs over its writable folders, set resource limits, drop all capabilities, install
+    the system call filter. Irreversible. limits: ``Limits.plain()``. Raises OSError.
     """
     _folders(limits["disk_mb"] * MEGABYTE)
     restrict(limits, limits["processes"])
@@ -38,7 +40,7 @@ def close(limits: dict[str, Any]) -> None:
 
 def _folders(size: int) -> None:
     linux.mount("none", "/", None, linux.MS_REC | linux.MS_PRIVATE)
-    kept = {name: os.open(f"/proc/{name}", os.O_RDONLY) for name in PROC}
+    opened = {name: os.open(f"/proc/{name}", os.O_RDONLY) for name in PROC}
     for folder, share in (("/tmp", size), (HOME, size), ("/dev/shm", size)):
         linux.mount(
             "tmpfs", folder, "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, f"size={share},nr_inodes=20000,mode=700"
@@ -51,7 +53,7 @@ def _folders(size: int) -> None:
         f"newinstance,ptmxmode=0666,mode=620,max={TERMINALS}",
     )
     texts = {}
-    for name, descriptor in kept.items():
+    for name, descriptor in opened.items():
         with open(descriptor, encoding="utf-8") as file:
             texts[name] = file.read()
     linux.mount("tmpfs", "/proc", "tmpfs", linux.MS_NOSUID | linux.MS_NODEV, "size=1m,mode=755")
@@ -62,7 +64,7 @@ def _folders(size: int) -> None:
 
 
 def restrict(limits: dict[str, Any], processes: int = 0) -> None:
-    """Limits of this process and of each that it starts. processes: 0 leaves their number alone."""
+    """Set the resource limits of this process, which each process it starts inherits. processes: 0 sets no limit on them."""
     for name, value in {
         "AS": _BEFORE["bytes"] + limits["memory_mb"] * MEGABYTE,
         "FSIZE": limits["disk_mb"] * MEGABYTE,
@@ -75,14 +77,14 @@ def restrict(limits: dict[str, Any], processes: int = 0) -> None:
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
 
 
-def number() -> int:
-    """This process's id as the process outside its pid namespace knows it; call it before ``close``."""
+def outer_pid() -> int:
+    """This process's id as seen from outside its pid namespace; call it before ``lock_down``."""
     with open("/proc/self/status", encoding="utf-8") as file:
         return next(int(line.split()[-2]) for line in file if line.startswith("NSpid:"))
 
 
-def offer() -> None:
-    """If this machine runs out of memory, a submission is ended first, not the grader; call it before ``close``."""
+def end_first_without_memory() -> None:
+    """Ask the system to end this process first if the machine runs out of memory; call it before ``lock_down``."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="utf-8") as file:
             file.write("1000")
@@ -90,7 +92,7 @@ def offer() -> None:
         pass
 
 
-def remember() -> None:
-    """Note how much address space the warm process takes; call it once when everything is loaded."""
+def note_memory() -> None:
+    """Store how much address space the warm process takes; call it once when everything is loaded."""
     with open("/proc/self/statm", encoding="utf-8") as file:
         _BEFORE["bytes"] = int(file.read().split()[0]) * resource.getpagesize()

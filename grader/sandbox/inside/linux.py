@@ -38,7 +38,7 @@ def _checked(result: int, what: str) -> None:
 
 
 def unshare(flags: int) -> None:
-    """Leave the namespaces named by ``flags`` for new ones; a new pid namespace takes the next child."""
+    """Move this process into new namespaces of the kinds in ``flags``; of a new pid namespace, its next child."""
     _checked(_libc.unshare(flags), "unshare")
 
 
@@ -56,7 +56,7 @@ def prctl(option: int, *values: object) -> None:
 
 
 def drop_capabilities() -> None:
-    """Give up every capability of this process, for good."""
+    """Give up every capability of this process; it cannot get them back."""
     for number in range(64):
         try:
             prctl(CAPBSET_DROP, number)

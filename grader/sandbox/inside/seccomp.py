@@ -1,9 +1,9 @@
 """The system calls a submission may not make, as a filter for the kernel (seccomp, classic BPF).
 
-Refused calls fail with EPERM, ``clone3`` with ENOSYS so that the C library falls back on ``clone``, whose flags
-can be read. Memory that neither a process nor a folder is charged for (memfd, System V) is refused, so that the
-limits hold without a control group too; so is what a whole machine or user has few of (io_setup, inotify), and a
-lease on a file, which makes whoever else opens that file wait (up to 45 s; all of Python can be read in there).
+Refused calls fail with EPERM; ``clone3`` with ENOSYS, so that the C library uses ``clone`` instead, whose flags
+the filter can read. Also refused: memory that counts for no process and no folder (memfd, System V), so that the
+limits hold without a control group; resources of which a machine or user has few (io_setup, inotify); and a
+lease on a file, which makes every other program that opens the file wait up to 45 s.
 Numbers: Linux arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
 """
 
@@ -156,9 +156,9 @@ NUMBERS = {  # clone, clone3, ioctl, fcntl, prctl, socket, socketpair
 FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6: in a network namespace with no device
 NEW_NAMESPACE = linux.NAMESPACES | linux.NEWCGROUP | 0x80  # 0x80: a new time namespace
 THREAD = 0x00010000
-TIOCSTI = 0x5412  # types into somebody's terminal
+TIOCSTI = 0x5412  # an ioctl that writes input into a terminal
 SETLEASE, SETDELEG = 1024, 1040  # commands of fcntl
-SETDUMPABLE = 4  # of prctl: hides how much memory a process takes
+SETDUMPABLE = 4  # a command of prctl that hides how much memory a process takes
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -166,17 +166,18 @@ CALL, MACHINE, FIRST, SECOND = 0, 4, 16, 24  # offsets in struct seccomp_data
 
 
 def refuse(number: int = errno.EPERM) -> int:
+    """The value a filter returns to make a call fail with this error number."""
     return 0x00050000 | number
 
 
 def program(machine: str, processes: bool = True) -> bytes:
-    """The filter for ``machine``. processes: whether new processes (not threads) may be made.
+    """The filter for ``machine`` as bytes. processes: whether new processes (not threads) may be started.
 
     Raises KeyError for a machine whose call numbers are not listed here.
     """
     clone, clone3, ioctl, fcntl, prctl, *sockets = NUMBERS[machine]
     code = [(LOAD, 0, 0, MACHINE), (EQUAL, 1, 0, ARCHITECTURES[machine]), (RETURN, 0, 0, KILL), (LOAD, 0, 0, CALL)]
-    if machine == "x86_64":  # the x32 numbers would go round the list
+    if machine == "x86_64":  # calls also have x32 numbers, which are not in the list
         code += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, refuse())]
     for number in sorted(REFUSED[machine].values()):
         code += [(EQUAL, 0, 1, number), (RETURN, 0, 0, refuse())]
@@ -217,7 +218,7 @@ def program(machine: str, processes: bool = True) -> bytes:
 
 
 def install(processes: bool = True) -> None:
-    """Put the filter over this process and all it will start, for good. Needs no_new_privs or CAP_SYS_ADMIN."""
+    """Install the filter in this process and all it will start; it cannot be removed. Needs no_new_privs or CAP_SYS_ADMIN."""
     code = program(platform.machine(), processes)
     buffer = ctypes.create_string_buffer(code, len(code))
 

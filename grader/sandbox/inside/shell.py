@@ -1,8 +1,8 @@
-"""The shell a submission runs in: IPython, with every output sent out as a frame.
+"""The shell that runs a submission: IPython, which sends every output as a frame to the grader.
 
-Frames out: ``{"output": {...}}`` an nbformat output, ``{"update": ...}``, ``{"clear": wait}``, ``{"cut": true}``
-where the cell has sent its share, ``{"done": {...}}`` after a cell. What the student's code makes of these frames does
-not matter: they are only outputs, and nothing that decides a mark is in this process.
+Frames it sends: ``{"output": {...}}`` an nbformat output, ``{"update": ...}``, ``{"clear": wait}``, ``{"cut": true}``
+when the cell has sent all it may, ``{"done": {...}}`` after a cell. A student's code may forge these frames: they
+are only outputs, and nothing in this process decides a mark.
 """
 
 from __future__ import annotations
@@ -28,18 +28,19 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 BLOCK = 8192  # characters of a stream that are sent together
-MOST_NATIVE = 1 << 20  # bytes of what a cell wrote below Python
-PIECE = 1 << 16  # and at most in one frame
+MOST_NATIVE = 1 << 20  # bytes of output that C code and subprocesses of a cell write
+PIECE = 1 << 16  # characters of text in one frame
 
 
 class Outlet:
-    """Sends frames, and stops sending outputs of a cell that has sent more than its share."""
+    """Sends frames, and stops sending outputs of a cell that has sent more than it may. Use ``put``."""
 
     def __init__(self) -> None:
         self.connection: socket.socket | None = None
         self.owner = self.left = 0
 
     def put(self, kind: str, content: Any) -> None:
+        """Send one frame, unless the cell has sent too much already."""
         size = len(str(content))
         if kind != "done" and self.left < 0 or os.getpid() != self.owner:  # a process the cell has forked
             return
@@ -53,7 +54,7 @@ OUTLET = Outlet()
 
 
 class Stream(io.TextIOBase):
-    """sys.stdout or sys.stderr: text in blocks; below it stays the descriptor, for those who ask for it."""
+    """sys.stdout or sys.stderr: sends text in blocks. ``fileno`` gives the file descriptor for code that needs one."""
 
     encoding, errors = "utf-8", "replace"
 
@@ -85,7 +86,7 @@ class Stream(io.TextIOBase):
 
 
 def flush() -> None:
-    """Send what was written so far, before anything else is shown."""
+    """Send the text written so far, so that it comes before the next output."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -132,13 +133,13 @@ class Hook(DisplayHook):
 
 
 class Shell(InteractiveShell):
-    """IPython without a terminal and without a history file."""
+    """IPython without a terminal and without a history file. See IPython for the methods."""
 
     display_pub_class, displayhook_class = Publisher, Hook
 
     def showtraceback(self, *arguments, **options) -> None:
         error = sys.exc_info()[1]
-        for _ in range(10):  # what was raised while handling what
+        for _ in range(10):  # the error, and those it was raised from
             if error is None:
                 break
             _shorten(error.__traceback__)
@@ -161,14 +162,14 @@ class Shell(InteractiveShell):
         os._exit(0)
 
     def enable_gui(self, gui=None) -> None:
-        """There is no event loop to join; plots are drawn when a cell ends."""
+        """Does nothing: there is no event loop, and plots are drawn when a cell ends."""
 
     def raw_input(self, prompt: str = "", *_, **__) -> str:
         raise StdinNotImplementedError("nobody can answer input() while a notebook is graded")
 
 
 def _shorten(trace: Any, most: int = 15) -> None:
-    """Leave out the middle of an endless recursion: IPython looks through all modules for every step of it."""
+    """Cut the middle out of the traceback of an endless recursion: IPython searches all modules for each of its steps."""
     steps = []
     while trace is not None:
         steps.append(trace)
@@ -185,7 +186,7 @@ def _said(error: object) -> str:
 
 
 def make() -> Shell:
-    """The shell, made once in the warm process; every fork gets its own copy of it."""
+    """Make the shell, once in the warm process; every fork gets its own copy of it."""
     settings = Config()
     settings.HistoryManager.enabled = False
     settings.InteractiveShell.colors = "nocolor"
@@ -200,7 +201,7 @@ def make() -> Shell:
 
 
 def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> None:
-    """In the isolated fork: run the cells that come, one after the other, until the other side closes."""
+    """Called in the isolated fork: run the cells that arrive on ``connection`` until the grader closes it."""
     OUTLET.connection, OUTLET.owner = connection, os.getpid()
     signal.signal(signal.SIGINT, _too_late)
     _reseed()
@@ -226,7 +227,7 @@ def serve(shell: Shell, connection: socket.socket, limits: dict[str, Any]) -> No
         answer = _run(shell, message["run"])
         if os.getpid() != OUTLET.owner:
             flush()
-            os._exit(0)  # the cells to come are for the first process alone
+            os._exit(0)  # the cell has forked, and the next cells are for the first process alone
         flush()
         for name, file in zip(("stdout", "stderr"), natives, strict=True):
             _native(name, file)
@@ -250,11 +251,11 @@ def _run(shell: Shell, source: str) -> dict[str, Any]:
 
 
 def _too_late(*_: object) -> None:
-    """Between cells: an interrupt meant for a cell that has just ended stops nothing."""
+    """Ignores an interrupt that arrives between cells: it was meant for a cell that has just ended."""
 
 
 def _native(name: str, file: Any) -> None:
-    """What was written below Python, by libraries and subprocesses, since the last cell."""
+    """Send what C libraries and subprocesses have written to this file descriptor during the cell."""
     try:
         file.seek(0)
         text = (file.read(MOST_NATIVE) or b"").decode("utf-8", "replace")
@@ -267,7 +268,7 @@ def _native(name: str, file: Any) -> None:
 
 
 def _put(files: list[dict[str, str]]) -> None:
-    """The files that were handed in beside the notebook, into the working folder."""
+    """Write the files that were handed in with the notebook into the working folder."""
     for file in files:
         path = Path(file["path"])
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -275,7 +276,7 @@ def _put(files: list[dict[str, str]]) -> None:
 
 
 def _reseed() -> None:
-    """A fork inherits the random streams: give Python's and numpy's a fresh start, as a new process has."""
+    """Seed Python's and numpy's random generators anew: a fork inherits their state."""
     random.seed()
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()

@@ -8,27 +8,27 @@ import struct
 from typing import Any
 
 HEAD = struct.Struct("!I")
-MOST_PARTS = 1_200_000  # lists and objects in one frame, more than an output of the largest size has signs for them
-LARGEST = 32 << 20  # bytes of one frame: all files of a submission go in one
+MOST_PARTS = 1_200_000  # lists and objects in one frame; an output of the largest size has fewer
+LARGEST = 32 << 20  # bytes of one frame: all files of a submission are sent in one
 
 
 class Closed(Exception):
-    """The other side has closed, or sends what is not a frame."""
+    """The other side has closed the connection, or has sent something that is not a frame."""
 
 
 def packed(message: dict[str, Any]) -> bytes:
-    """One message as it goes over the socket."""
+    """The bytes of one message."""
     data = json.dumps(message).encode()
     return HEAD.pack(len(data)) + data
 
 
 def send(connection: socket.socket, message: dict[str, Any]) -> None:
-    """Send one message whole. Raises OSError if nobody listens."""
+    """Send one message. Raises OSError if the other side has closed."""
     connection.sendall(packed(message))
 
 
 def receive(connection: socket.socket) -> dict[str, Any]:
-    """The next message, waiting for it. Raises Closed."""
+    """Wait for the next message and return it. Raises Closed."""
     frames = Frames()
     while not frames.ready:
         wanted = frames.missing
@@ -43,7 +43,7 @@ def receive(connection: socket.socket) -> dict[str, Any]:
 
 
 class Frames:
-    """Cuts a stream of bytes into messages. ``feed`` bytes as they come, take messages from ``ready``."""
+    """Cuts a stream of bytes into messages: ``feed`` the bytes that arrive, then take the messages from ``ready``."""
 
     def __init__(self, largest: int = LARGEST) -> None:
         self._data, self._largest = bytearray(), largest
@@ -51,13 +51,13 @@ class Frames:
 
     @property
     def missing(self) -> int:
-        """How many bytes the message under way still needs."""
+        """How many bytes are missing of the message that is being received."""
         if len(self._data) < HEAD.size:
             return HEAD.size - len(self._data)
         return HEAD.size + HEAD.unpack_from(self._data)[0] - len(self._data)
 
     def feed(self, part: bytes) -> None:
-        """Raises Closed for what is no sequence of frames."""
+        """Add bytes; complete messages are appended to ``ready``. Raises Closed where the bytes are no sequence of frames."""
         self._data += part
         while len(self._data) >= HEAD.size:
             (length,) = HEAD.unpack_from(self._data)

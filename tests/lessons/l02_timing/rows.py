@@ -71,7 +71,14 @@ def planted(means: int, best: int, paired: int, trials: int = 12) -> list[dict]:
 def stopwatches(**no_fence_ms: float) -> list[dict]:
     """On a GPU: at each size what the clock without a fence reads where the events read 10 ms."""
     return [
-        {"size": int(size[1:]), "stopwatch": name, "median_ms": ms, "low_ms": ms - 0.1, "high_ms": ms + 0.1}
+        {
+            "size": int(size[1:]),
+            "stopwatch": name,
+            "median_ms": ms,
+            "low_ms": ms - 0.1,
+            "high_ms": ms + 0.1,
+            "samples_ms": [ms - 0.1, ms, ms + 0.1],
+        }
         for size, unfenced in no_fence_ms.items()
         for name, ms in (("no fence", unfenced), ("two events", 10.0), ("fence before, then print", 12.0))
     ]

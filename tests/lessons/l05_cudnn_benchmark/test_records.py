@@ -10,6 +10,7 @@ from course.experiment import base, kernels
 from course.experiment.words import middle
 from course.lessons.l05_cudnn_benchmark import experiments_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
+from course.timing.stats import FEWEST_ROUNDS
 from tests.lessons.l05_cudnn_benchmark.rows import CUDA_ROWS, flip_rows, visits
 from tests.lessons.live import check_shown, record_of
 
@@ -72,7 +73,8 @@ def test_the_limit_names_the_winners(names, said):
 
 
 def test_the_range_of_a_few_processes_does_not_look_like_an_interval():
-    assert middle([3.0, 1.0, 2.0]) == "2 (1–3)" and middle([3.0, 1.0, 2.0, 4.0, 5.0, 6.0]) == "3.5 [1, 6]"
+    assert middle([3.0, 1.0, 2.0]) == "2 (1–3)" and middle([3.0, 1.0, 2.0, 4.0, 5.0, 6.0]) == "3.5 (1–6)"
+    assert "[" in middle([float(value) for value in range(FEWEST_ROUNDS)])
 
 
 def test_without_a_visible_search_the_flip_stays_open():
@@ -140,7 +142,10 @@ def test_a_set_of_kernels_is_one_text_without_what_is_not_the_library_s():
 
 
 def test_only_the_part_of_a_name_that_differs_is_shown():
-    assert kernels.apart(["k_64x64_nchw", "k_128x64_nchw"]) == {"k_64x64_nchw": "…64x64…", "k_128x64_nchw": "…128x64…"}
-    assert kernels.apart(["void f<float>(int)"]) == {"void f<float>(int)": "f<float>"}
-    long = kernels.apart([f"{letter * 90}_{letter * 90}" for letter in "xyz"], most=20)
+    assert kernels.differing_parts(["k_64x64_nchw", "k_128x64_nchw"]) == {
+        "k_64x64_nchw": "…64x64…",
+        "k_128x64_nchw": "…128x64…",
+    }
+    assert kernels.differing_parts(["void f<float>(int)"]) == {"void f<float>(int)": "f<float>"}
+    long = kernels.differing_parts([f"{letter * 90}_{letter * 90}" for letter in "xyz"], most=20)
     assert len(set(long.values())) == 3 and all(len(part) <= 21 for part in long.values())

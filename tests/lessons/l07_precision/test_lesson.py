@@ -10,7 +10,7 @@ import torch
 from course import flags
 from course.lessons.l07_precision.bits import show_bits
 from course.lessons.l07_precision.exercises import TREE_CASES
-from course.rounding import FORMATS, cut_bits, keep_bits, pattern, product, relative_error, rounded
+from course.rounding import FORMATS, cut_bits, pattern, product, relative_error, round_bits, rounded
 from grader.project import Project
 from grader.task import tasks
 
@@ -25,18 +25,18 @@ def test_keeping_bits_is_what_the_dtype_of_as_many_bits_does(bits, dtype, scale)
     torch.manual_seed(bits)
     x = torch.randn(20000) * torch.exp2(torch.randn(20000) * scale)
     x = x[(x.abs() < 6e4) & (x.abs() > 1e-4)] if dtype == torch.float16 else x
-    assert torch.equal(keep_bits(x, bits), x.to(dtype).float())
+    assert torch.equal(round_bits(x, bits), x.to(dtype).float())
 
 
 def test_ties_go_to_even_and_odd_values_stay():
     step = 2.0**-10
     ties = torch.tensor([1 + step / 2, 1 + 3 * step / 2, -1 - step / 2])
-    assert keep_bits(ties, 10).tolist() == [1.0, 1 + 2 * step, -1.0]
-    strange = keep_bits(torch.tensor([float("inf"), -float("inf"), 0.0, -0.0]), 10)
+    assert round_bits(ties, 10).tolist() == [1.0, 1 + 2 * step, -1.0]
+    strange = round_bits(torch.tensor([float("inf"), -float("inf"), 0.0, -0.0]), 10)
     assert strange.tolist() == [float("inf"), -float("inf"), 0.0, 0.0] and strange[3].signbit()
-    assert keep_bits(torch.tensor(float("nan")), 3).isnan()
+    assert round_bits(torch.tensor(float("nan")), 3).isnan()
     x = torch.randn(100)
-    assert torch.equal(keep_bits(x, 23), x) and keep_bits(x, 23) is not x
+    assert torch.equal(round_bits(x, 23), x) and round_bits(x, 23) is not x
 
 
 def test_cutting_goes_towards_zero_and_drops_the_rest():
@@ -50,7 +50,7 @@ def test_cutting_goes_towards_zero_and_drops_the_rest():
 @pytest.mark.parametrize("bits", [0, 24])
 def test_an_impossible_number_of_bits_is_named(bits):
     with pytest.raises(ValueError, match="1 to 23"):
-        keep_bits(torch.ones(1), bits)
+        round_bits(torch.ones(1), bits)
     with pytest.raises(ValueError, match="1 to 23"):
         cut_bits(torch.ones(1), bits)
     with pytest.raises(ValueError, match="format"):
@@ -77,7 +77,7 @@ def test_only_the_inputs_lose_bits():
     exact = a.double() @ b.double()
     errors = [relative_error(product(a, b, name), exact) for name in ("float32", "tf32", "bfloat16")]
     assert errors[0] < 1e-5 < 1e-4 < errors[1] < 1e-3 < errors[2] < 1e-2
-    cut_a, cut_b = keep_bits(a, 10), keep_bits(b, 10)
+    cut_a, cut_b = round_bits(a, 10), round_bits(b, 10)
     assert relative_error(product(a, b, "tf32"), cut_a.double() @ cut_b.double()) < 1e-6
 
 

@@ -172,7 +172,7 @@ def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(mon
     monkeypatch.setattr("course.machine.can", lambda needs: needs == "cpu")
     monkeypatch.setattr("course.records.LESSONS", tmp_path)
     desk = game.player(cases.find("photo"), AnswerLog(tmp_path / "answers.jsonl"))
-    desk.run(bet="same", confidence="guess")
+    desk.run(threads="all", bet="same", confidence="guess")
     assert "no recording" in capsys.readouterr().out and not desk.play.attempt.runs
     rows = table("10-photo")
     exp = base.get("10-photo")
@@ -205,3 +205,13 @@ def test_seed_mode_and_one_thread_do_not_reach_a_cpu_with_other_instructions():
     if here[0] == other[0]:
         pytest.skip("this CPU has no instructions that could be left out")
     assert here[1] != other[1]
+
+
+def test_a_busy_machine_is_told_of_before_it_measures(monkeypatch):
+    case, said = cases.find("10-museum"), []
+    nothing = Record(case.id, 1, LESSON, {"device": "cpu"}, [])
+    monkeypatch.setattr(game.load, "busy", lambda: True)
+    monkeypatch.setattr(base, "run_experiment", lambda *_, **__: said.append("measured") or nothing)
+    with pytest.raises(KeyboardInterrupt):  # nothing was measured
+        game.measure(case, [tuning.plan_of(case).advice], said.append)
+    assert "busy" in said[0] and said[1] == "measured"

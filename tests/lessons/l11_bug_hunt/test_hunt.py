@@ -13,7 +13,7 @@ from course.lessons.l11_bug_hunt import game
 from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.bug import LESSON, bug
 from course.lessons.l11_bug_hunt.desk import Desk
-from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, scored
+from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, proof_of, scored
 from course.lessons.l11_bug_hunt.scenes_switches import _times
 
 TYPO = bug(find("11-typo"))
@@ -77,6 +77,49 @@ def test_points_never_fall_below_zero_and_nothing_found_is_nothing(log):
     assert points(log) == [0.0, 1.5, 0.0], "after giving up the answer is shown"
     done(log, ("again",), ("line", "1"), ("give-up",))
     assert points(log) == [0.0, 0.0, 0.0]
+
+
+def test_giving_up_a_try_that_is_open_erases_nothing(hunt, log):
+    hunt.line(1)
+    with pytest.raises(MoveError):
+        hunt.again()
+    done(log, ("again",), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
+    assert [part.points for part in game.standing(TYPO.case, log.entries()).first.parts] == [2.0, 3.0, 4.0]
+
+
+def timed(low, high, devices=("cpu",)):
+    """What both scripts of the case about the timer showed."""
+    facts = {"devices": list(devices), "ms": 4.35, "printed": "", "left": {}}
+    return proof_of(bug(find("11-cpu-timer")), facts | {"ratio": [(low + high) / 2, low, high]}, facts | {"ms": 4.326})
+
+
+def test_two_bare_times_prove_nothing_and_an_interval_does():
+    facts = {"devices": ["cpu"], "ms": 4.35, "printed": "", "left": {}}
+    bare = proof_of(bug(find("11-cpu-timer")), facts | {"ratio": []}, facts | {"ms": 4.326})
+    assert bare.objection and timed(1.0, 1.1).objection is None and "[1.00, 1.10]" in timed(1.0, 1.1).said[0]["en"]
+    assert timed(0.9, 1.7).objection and timed(3.0, 3.1).objection and timed(1.0, 1.1, ("cuda:0",)).objection
+
+
+def test_what_does_not_prove_is_not_kept_and_may_be_tried_again(log, monkeypatch):
+    case = find("11-cpu-timer")
+    hunt = Hunt(case, log)
+    hunt.line(0), hunt.cause(case.cause.right.id)
+    ratio = [[], [1.02, 1.01, 1.04]]
+    monkeypatch.setattr(
+        "course.lessons.l11_bug_hunt.hunt.seen",
+        lambda one, text, timed=False, beside="": {
+            "devices": ["cpu"],
+            "ms": 0.04,
+            "left": {},
+            **({"ratio": ratio.pop(0)} if beside else {}),
+        },
+    )
+    said = []
+    desk = Desk(hunt, text=True, write=said.append)
+    desk.prove()
+    assert "prove nothing" in said[-1] and hunt.step == "repair" and not moves.of_kind(hunt.now, "proof")
+    desk.prove()
+    assert hunt.step == "closed" and "1.02 [1.01, 1.04]" in str(desk)
 
 
 @pytest.mark.parametrize("refused", ["stays", "left", "failed"])
@@ -199,7 +242,7 @@ def test_a_hunt_is_pressed_and_a_second_page_of_it_follows(log):
     one.typed.value = str(RIGHT_LINE)
     one.point.click()
     assert one.lines[RIGHT_LINE].description.startswith("✓") and one.lines[1].disabled and other.lines[1].disabled
-    assert one.work.layout.display == "none" and one.between.children
+    assert one.work.layout.display == "none" and one.cause_box.widget in one.below.children
     one.ask.click()
     assert TYPO.case.hints[0]["en"][:20] in one.say.value
     one.cause_box.choices.toggle(RIGHT_CAUSE)
@@ -208,13 +251,13 @@ def test_a_hunt_is_pressed_and_a_second_page_of_it_follows(log):
     one.run.click()
     assert "nothing is changed" in one.say.value and not moves.of_kind(one.hunt.now, "repair")
     one.stop.click()
-    assert TYPO.case.debrief.why["en"][:30] in one.closing.value and "enabled = False" in one.closing.value
+    assert TYPO.case.debrief.why["en"][:30] in one.closing.value and "enabled = False" in one.folds.value
     assert other.closing.value == one.closing.value and not one.buttons.children
     one.restart.click()
     one.stop.click()
     assert all(one.lines[number].description.startswith("✓") for number in TYPO.lines), "given up: the lines are shown"
     one.restart.click()
-    assert one.hunt.step == "line" and not one.lines[1].disabled and not one.closing.value
+    assert one.hunt.step == "line" and not one.lines[1].disabled and one.ticket in one.two.children
 
 
 @pytest.mark.parametrize("name", cases(LESSON))
@@ -222,5 +265,5 @@ def test_every_card_can_be_built_and_read_in_both_languages(log, name):
     for language in ("en", "zh"):
         set_language(language)
         desk = Desk(Hunt(find(name), log), text=False)
-        assert desk.build() and find(name).title[language] in desk.ticket.value
+        assert desk.build() and find(name).title[language] in desk.title.value
         assert find(name).ticket[language][:12] in str(desk).replace("`", "") or "`" in find(name).ticket[language]

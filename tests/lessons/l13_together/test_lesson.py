@@ -8,10 +8,10 @@ from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from course import flags
+from course.attention import flash_math, kernel_of, peak_mib, refusal
 from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.i18n import pick
-from course.lessons.l13_together.attention import flash_math, kernel_of, peak_mib, refusal
 from course.lessons.l13_together.exercises import CASES_ZH, _inputs, check_stays_fused
 from course.lessons.l13_together.experiments import CASES
 from course.lessons.l13_together.experiments_together import PROBES

@@ -205,7 +205,7 @@ HEADLINES = {
     ],
     "16-search-price": [
         (strategies(1100.0), "1,100 times"),
-        (strategies(1.0), "No search was clearly dearer"),
+        (strategies(1.0), "No search clearly cost more"),
         ([], "Too noisy"),
     ],
     "16-flags-trap": [
@@ -222,12 +222,12 @@ HEADLINES = {
         (engines(1.0, 1.0, width=0.4), "Too noisy"),
     ],
     "16-packed": [
-        (packed("maker"), "Who packed"),
-        (packed("runner"), "Who the switch names"),
+        (packed("maker"), "that packed the weight computes"),
+        (packed("runner"), "that the switch names computes"),
         (packed("error"), "refused"),
         (packed("both"), "no telling"),
         (packed("neither"), "neither engine"),
-        (packed("maker")[:2] + packed("runner")[2:], "Not every engine"),
+        (packed("maker")[:2] + packed("runner")[2:], "does something else with it"),
         (packed("maker")[:1], "Only one engine"),
     ],
     "16-half-answer": [
@@ -240,7 +240,7 @@ HEADLINES = {
     ],
     "16-flushed": [
         (flushed((0.0, 1.0)), "only part of the tensor"),
-        (flushed((0.0, 0.0)), "all of the tensor"),
+        (flushed((0.0, 0.0)), "every tiny number"),
         (flushed((1.0, 1.0)), "Set too late"),
         (flushed((0.0, 1.0), supported=0), "cannot flush"),
         ([], "Too noisy"),
@@ -252,17 +252,17 @@ HEADLINES = {
         (frozen("new")[:2], "Too noisy"),
     ],
     "16-cpu-order": [
-        (orders("flash"), "ignored the order, and obeyed"),
-        (orders("flash", off="flash"), "ignored the order, and the switch"),
+        (orders("flash"), "yet obeyed a switch"),
+        (orders("flash", off="flash"), "ignored the order of kernels, and the switch"),
         (orders("", error=1), "with an error"),
-        (orders("math"), "followed the order, and the switch"),
-        (orders("math", off="flash"), "and not the switch"),
+        (orders("math"), "followed the order of kernels, and the switch"),
+        (orders("math", off="flash"), "not the switch named"),
         (orders("flash")[:1], "Too noisy"),
     ],
     "16-two-threads": [
-        (neighbours(0.6, 8.0), "lose the slowest"),
+        (neighbours(0.6, 8.0), "the slowest ones slower"),
         (neighbours(0.6, 0.6), "even beside"),
-        (neighbours(1.5, 4.0), "only lose"),
+        (neighbours(1.5, 4.0), "are only slower"),
         (neighbours(1.0, 8.0, spread=0.1), "nothing certain"),
         (neighbours(1.0, 1.0, spread=0.005), "changed nothing"),
         (neighbours(1.0, 1.0, spread=0.3), "Too noisy"),

@@ -1,4 +1,4 @@
-"""Settings of the process that are put back after a block: generators, torch's defaults and switches."""
+"""Restore settings of the process after a block: random generators, torch's defaults and switches."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 import torch
 
 from course import flags
-from course.generators import generators_kept
+from course.generators import generators_preserved
 
 
 @contextmanager
-def defaults_kept() -> Iterator[None]:
-    """Put back the default type and device, grad mode, autocast, anomaly detection and attention's fast path."""
+def defaults_preserved() -> Iterator[None]:
+    """Restore after the block: default type and device, grad mode, autocast, anomaly detection, attention's fast path."""
     dtype, device = torch.get_default_dtype(), getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
     autocast = {kind: torch.is_autocast_enabled(kind) for kind in ("cpu", "cuda")}
     anomaly = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
@@ -34,7 +34,7 @@ def defaults_kept() -> Iterator[None]:
 
 
 @contextmanager
-def process_kept(device: str = "cpu") -> Iterator[None]:
-    """Put back generators (those of `device` too), defaults and the switches of torch.backends."""
-    with flags.preserved(), generators_kept(device), defaults_kept():
+def process_preserved(device: str = "cpu") -> Iterator[None]:
+    """Restore after the block: random generators (those of `device` too), torch's defaults and the switches of torch.backends."""
+    with flags.preserved(), generators_preserved(device), defaults_preserved():
         yield

@@ -1,0 +1,176 @@
+"""Simulated players of the tuning game, on the recorded tables: what each way to play earns, and which part of the score it comes from.
+
+    python -m benchmarks.players
+
+Nothing is measured: a run gives what the recording of the case says, a case by rule what its rules say. The tutorial is left out.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import mean
+
+from course.catalog import lesson_folder
+from course.game import cases, score
+from course.i18n import pick
+from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master.tuning import Attempt, Bet, Config, Plan, Table
+from course.records import load
+
+LESSON = "10_tuning_master"
+PLAYS = 300
+"""How often a player who draws lots plays a case."""
+
+
+@dataclass(frozen=True)
+class Night:
+    """One case as a player meets it. table: what came out of every setting. lots: where chance comes from."""
+
+    case: cases.Case
+    plan: Plan
+    table: Table
+    lots: random.Random
+
+    @property
+    def today(self) -> str:
+        return tuning.key(self.plan.today)
+
+    def bet(self, config: Config, bet: str | None = None, confidence: int = 3) -> Bet:
+        """A bet on a setting (None: the right one), with what came of it."""
+        outcome = self.table[tuning.key(config)]
+        right = tuning.came_out(self.plan, outcome, self.table[self.today])
+        return Bet(config, bet or right or "same", confidence, outcome, {"today": self.table[self.today]})
+
+    def guess(self, config: Config) -> Bet:
+        """A bet by lot, its confidence too."""
+        return self.bet(config, self.lots.choice(list(self.plan.bets())), self.lots.choice((1, 2, 3)))
+
+    def over(self, handed: Bet, runs: tuple[Bet, ...] = (), knows: bool = False) -> score.Score:
+        """The score of an attempt. knows: the cause is named at once; else by lot."""
+        causes = [one.id for one in self.case.cause.answers]
+        self.lots.shuffle(causes)
+        causes = [self.case.cause.right.id] if knows else causes
+        return tuning.score_of(self.case, self.plan, Attempt(runs, handed, self.table, tuple(causes), 0))
+
+
+def nights() -> list[Night]:
+    """Every case but the tutorial, with its recorded or ruled table."""
+    found = []
+    for case in cases.cases(LESSON).values():
+        plan = tuning.plan_of(case)
+        if not case.tutorial:
+            found.append(
+                Night(case, plan, tuning.ruled(plan) if plan.rules else recorded(case), random.Random(case.id))
+            )
+    return found
+
+
+def recorded(case: cases.Case) -> Table:
+    """The newest recorded table of a live case."""
+    newest = max((lesson_folder(LESSON) / "recordings").glob(f"{case.id}--*.json"))
+    return {row["config"]: tuning.outcome_of(row) for row in load(newest).rows}
+
+
+# --- ways to play ---------------------------------------------------------------------------------------------------
+
+
+def usual_advice(night: Night) -> score.Score:
+    """Hands in what is usually advised, certain that it is right; where that is what runs today, leaves it."""
+    if night.plan.advice == night.plan.today:
+        return todays(night)
+    return night.over(night.bet(night.plan.advice, next(iter(night.plan.bets()))))
+
+
+def advice_measured(night: Night) -> score.Score:
+    """Measures the usual advice, fairly sure of it; hands it in, or leaves all as it is where that was no gain."""
+    if night.plan.advice == night.plan.today:
+        return todays(night)
+    run = night.bet(night.plan.advice, next(iter(night.plan.bets())), 2)
+    return night.over(best_of(night, (run,)), (run,))
+
+
+def todays(night: Night) -> score.Score:
+    """Looks at one setting drawn by lot, as one must, and leaves all as it is."""
+    others = [one for one in night.plan.configs() if one != night.plan.today]
+    return night.over(night.bet(night.plan.today), (night.guess(night.lots.choice(others)),))
+
+
+def at_random(night: Night) -> score.Score:
+    """Hands in any setting."""
+    config = night.lots.choice(night.plan.configs())
+    return todays(night) if config == night.plan.today else night.over(night.guess(config))
+
+
+def three_runs(night: Night) -> score.Score:
+    """Measures three settings drawn by lot and hands in the best of them, or what runs today."""
+    others = [one for one in night.plan.configs() if one != night.plan.today]
+    runs = tuple(map(night.guess, night.lots.sample(others, night.plan.runs)))
+    return night.over(best_of(night, runs), runs)
+
+
+def best_of(night: Night, runs: tuple[Bet, ...]) -> Bet:
+    """What somebody hands in who believes these runs: the best of them that breaks nothing, or today's."""
+    seen = {tuning.key(one.config): one for one in runs} | {night.today: night.bet(night.plan.today)}
+    table = {name: night.table[name] for name in seen}
+    best = tuning.best_set(night.plan, table, night.today) or max(
+        ([name] for name in seen), key=lambda names: table[names[0]].get("share", 0)
+    )
+    return night.bet(seen[best[0]].config)
+
+
+def expert_unseen(night: Night) -> score.Score:
+    """Knows everything and measures nothing."""
+    return night.over(night.bet(best(night)), knows=True)
+
+
+def expert(night: Night) -> score.Score:
+    """Knows everything, and shows it: with as few runs as the evidence needs."""
+    hand = best(night)
+    others = [one for one in night.plan.configs() if one != night.plan.today]
+    ways = [()] + [(night.bet(one),) for one in others] + [(night.bet(a), night.bet(b)) for a in others for b in others]
+    tried = [night.over(night.bet(hand), runs, knows=True) for runs in ways]
+    return max(tried, key=lambda one: one.points)
+
+
+def best(night: Night) -> Config:
+    """One of the best set: what runs today, where it is among it."""
+    names = tuning.best_set(night.plan, night.table, night.today)
+    return tuning.config_in(night.today if night.today in names else names[0])
+
+
+PLAYERS: dict[str, tuple[Callable[[Night], score.Score], int]] = {
+    "usual advice": (usual_advice, PLAYS),
+    "usual advice, measured": (advice_measured, PLAYS),
+    "today's setting": (todays, PLAYS),
+    "random": (at_random, PLAYS),
+    "three random runs": (three_runs, PLAYS),
+    "expert, no run": (expert_unseen, 1),
+    "expert, decisive runs": (expert, 1),
+}
+"""Name -> (how it plays, how often it plays a case: chance is at work, or not)."""
+
+
+def earned(name: str, night: Night) -> list[float]:
+    """The mean points of a player at one case, part by part."""
+    player, plays = PLAYERS[name]
+    played = [[part.points for part in player(night).parts] for _ in range(plays)]
+    return [mean(points) for points in zip(*played, strict=True)]
+
+
+def main() -> None:
+    """Print what each player earns, part by part, and at every case."""
+    found = {name: {night.case.id: earned(name, night) for night in nights()} for name in PLAYERS}
+    heads = [pick(part.name, "en") for part in expert_unseen(nights()[0]).parts]
+    print(f"{'player':24}", *(f"{head:>9}" for head in [*heads, "together"]))
+    for name, cases_of in found.items():
+        means = [mean(points) for points in zip(*cases_of.values(), strict=True)]
+        print(f"{name:24}", *(f"{points:9.2f}" for points in [*means, sum(means)]))
+    print(f"\n{'case':24}", *(f"{name[:10]:>11}" for name in PLAYERS))
+    for case_id in found["random"]:
+        print(f"{case_id:24}", *(f"{sum(found[name][case_id]):11.2f}" for name in PLAYERS))
+
+
+if __name__ == "__main__":
+    main()

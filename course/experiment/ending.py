@@ -1,0 +1,103 @@
+"""A run ends when its time is out or somebody stops it: by an interrupt of the main thread, whatever that is doing.
+
+It is the same KeyboardInterrupt as Ctrl-C gives, so what ends a measurement by hand ends it by the clock, too.
+"""
+
+from __future__ import annotations
+
+import _thread
+import contextlib
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+AGAIN_S = 2.0
+"""Seconds after which a run that still goes on is interrupted once more."""
+_running: Ending | None = None
+
+
+class Ending:
+    """Ends the run of the main thread. late: the time was out; stopped: somebody asked for it."""
+
+    def __init__(self, seconds: float) -> None:
+        self.late = self.stopped = False
+        self._at = time.monotonic() + seconds
+        self._lock, self._over = threading.Lock(), threading.Event()
+
+    def left(self) -> float:
+        """Seconds left, never below 0."""
+        return max(0.0, self._at - time.monotonic())
+
+    def stop(self) -> None:
+        """Interrupt the run; nothing where it is over. From any thread."""
+        with self._lock:
+            if self._over.is_set():
+                return
+            self.stopped = self.stopped or not self.late
+            if hasattr(signal, "pthread_kill"):  # wakes it where it waits for a process, too
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            else:
+                _thread.interrupt_main()
+
+    def watch(self) -> None:
+        """Stop the run when the time is out, and again as long as it goes on."""
+        wait = self.left()
+        while not self._over.wait(wait):
+            self.late, wait = not self.stopped, AGAIN_S
+            self.stop()
+
+    def over(self) -> None:
+        """From here on nothing is interrupted any more."""
+        with self._lock:
+            self._over.set()
+
+
+@contextlib.contextmanager
+def ending(seconds: float = math.inf) -> Iterator[Ending]:
+    """Inside, the main thread is interrupted when the seconds are out, or by `stop()`; any other thread goes on."""
+    global _running
+    before, run = _running, Ending(seconds)
+    _running = run
+    in_main = threading.current_thread() is threading.main_thread()
+    deaf = in_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # as in a shell's background
+    if deaf:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if in_main and math.isfinite(seconds):
+        threading.Thread(target=run.watch, daemon=True, name="time of an experiment").start()
+    try:
+        yield run
+    finally:
+        run.over()
+        if deaf:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _running = before
+
+
+def stop() -> None:
+    """Stop the run that is going on, if there is one. From any thread."""
+    if _running:
+        _running.stop()
+
+
+def ends_by(button: Any) -> bool:
+    """Let a press of this widget stop the run that is going on; gives whether it can, which takes ipykernel 7.4 or later: there a
+    widget says which thread answers it (`course.cards.widgets.in_order`). Ask after the widget was put on the page.
+    """
+    if not hasattr(getattr(button, "comm", None), "_reply_subshell_for"):
+        return False
+    button.comm._reply_subshell_for = _pressed
+    return True
+
+
+def _pressed(data: Any, default: str | None) -> None:
+    """Called in the kernel's thread for messages with what the page sends; the main thread, which has no id, answers it."""
+    if isinstance(data, dict) and (data.get("content") or {}).get("event") == "click":
+        stop()
+
+
+def time_left() -> float:
+    """Seconds until the run that is going on is ended; infinite where nothing ends it."""
+    return _running.left() if _running else math.inf

@@ -1,0 +1,193 @@
+"""How the board of a game looks: rank, case of the day, a tile for each case. HTML, and the same as text."""
+
+from __future__ import annotations
+
+import html
+from pathlib import Path
+
+from course.cards.render import in_language
+from course.cards.style import SHEET
+from course.game.board import Board, Career, Standing, in_a_row
+from course.game.view import colon
+from course.i18n import pick, t
+from course.markup import inline, plain
+from course.units import format_points
+
+STYLE = f"{SHEET}<style>{(Path(__file__).parent / 'board.css').read_text('utf-8')}</style>"
+GOOD, BEST = 5.5, 8.0
+"""Points from which a tile is washed, and framed."""
+
+
+# --- rank and days ------------------------------------------------------------------------------------------
+
+
+def career_lines(found: Career) -> list[str]:
+    """Rank, mean, and this time against last time, with marks."""
+    sign, name = found.rank
+    if found.mean is None:
+        return [t("No case closed yet: the night is young.", "还一个都没做完：夜还长着呢。")]
+    lines = [
+        f"{sign} **{pick(name)}** · "
+        + t(
+            f"{format_points(found.mean)} of 10, mean of first attempts · {found.closed} of {found.all} cases closed",
+            f"首次尝试平均 {format_points(found.mean)} / 10 · 已完成 {found.closed}/{found.all}",
+        )
+    ]
+    if found.next:
+        lines[0] += " · " + next_words(found)
+    if found.before is not None:
+        gain = found.mean - found.before
+        before = t(
+            f"Before your last case it was {format_points(found.before)}: ", f"此前平均 {format_points(found.before)}："
+        )
+        up = t("up. The coffee helps.", "涨了！咖啡没白喝。")
+        down = t("down a little. The case was a good teacher.", "掉了一点，不过学到了不少。")
+        lines.append(before + (up if gain > 0.05 else down if gain < -0.05 else t("steady hands.", "手很稳。")))
+    return lines
+
+
+def next_words(found: Career) -> str:
+    """What the next rank takes."""
+    least, cases, sign, name = found.next
+    points, more = max(0.0, least - (found.mean or 0.0)), max(0, cases - found.closed)
+    takes = [
+        t(f"{format_points(points)} more on average", f"平均再高 {format_points(points)} 分") if points else "",
+        t(f"{more} more {'case' if more == 1 else 'cases'}", f"再完成 {more} 个") if more else "",
+    ]
+    rank, said = f"{sign} {pick(name)}", t(" and ", "、").join(filter(None, takes))
+    return t(f"next, {rank}: {said}", f"下一级 {rank}：{said}")
+
+
+def days_line(board: Board) -> str:
+    """On how many days the learner played; empty before the first. A day without a case costs nothing."""
+    count, row = len(board.days), in_a_row(board.days, board.today)
+    if not count:
+        return ""
+    said = t(f"📆 Played on {count} {'day' if count == 1 else 'days'}", f"📆 一共玩过 {count} 天")
+    return said + (t(f", {row} in a row.", f"，最近连着 {row} 天。") if row > 1 else t(".", "。"))
+
+
+def day_lines(board: Board) -> tuple[str, str]:
+    """The case of the day: its name, and how it stands."""
+    one, day = board.of_the_day, board.today
+    name = colon(t("📅 Case of the day", "📅 今日一题"), f"{one.case.icon} {plain(pick(one.case.title))}")
+    same = t(
+        f"{day.day} {day:%B}: the same for everybody with this version.",
+        f"{day.month} 月 {day.day} 日，同一版本的人抽到的都是它。",
+    )
+    if one.first is None:
+        return name, same
+    mine = t("Your first attempt: ", "你首次得了 ") + format_points(one.first.points) + t(" of 10.", " 分。")
+    return name, same + t(" ", "") + mine
+
+
+# --- tiles --------------------------------------------------------------------------------------------------
+
+
+def tile_look(one: Standing) -> str:
+    """The class of a tile: open, or how many points."""
+    if one.first is None:
+        return "tbb-open"
+    return "tbb-best" if one.first.points >= BEST else "tbb-good" if one.first.points >= GOOD else ""
+
+
+def tile_words(one: Standing) -> str:
+    """A tile in words: what its button is called."""
+    return colon(plain(pick(one.case.title)), pick(one.words) + practice(one))
+
+
+def practice(one: Standing) -> str:
+    """The last attempt, where there was more than one: practice."""
+    if len(one.scores) < 2:
+        return ""
+    points = format_points(one.scores[-1].points)
+    return t(f" · practice: {points}", f" · 练习：{points}")
+
+
+def face_html(one: Standing) -> str:
+    """The visible side of a tile."""
+    signs = "".join(pick(sign).split(" ")[0] for sign in one.signs)
+    if one.first:
+        points = format_points(one.first.points)
+        said = (
+            f'<b>{points}</b><i><u style="width:{round(10 * one.first.points)}%"></u></i>'
+            f"<span>{signs}{html.escape(practice(one))}</span>"
+        )
+    else:
+        said = f"<span>{signs} {html.escape(pick(one.words))}</span>"
+    return in_language(
+        f'<p>{one.case.icon} {html.escape(plain(pick(one.case.title)))}</p><div class="tbb-score">{said}</div>',
+        "tbb-face",
+        ' aria-hidden="true"',
+    )
+
+
+# --- the whole board ----------------------------------------------------------------------------------------
+
+
+def head_html(board: Board) -> str:
+    """Title, rank, the rail to the highest rank, the days."""
+    found = board.career
+    rank, *more = career_lines(found)
+    reached = found.rank if found.mean is not None else None
+    steps = "".join(
+        f'<p style="left:{10 * least:g}%"{" class=on" if (sign, name) == reached else ""}>{sign}'
+        f"<span> {html.escape(pick(name))}</span></p>"
+        for least, _, sign, name in found.ranks
+    )
+    rail = f'<div class="tbb-rail"><u style="width:{10 * (found.mean or 0):.3g}%"></u></div>'
+    lines = "".join(f"<p>{inline(line)}</p>" for line in filter(None, [*more, days_line(board)]))
+    return in_language(
+        f'<div class="tbq-head"><h3>🗂️ {html.escape(plain(pick(board.title)))}</h3><code>board("{board.lesson}")</code></div>'
+        f'<p class="tbb-rank">{inline(rank)}</p><div class="tbb-ladder" aria-hidden="true">{rail}{steps}</div>'
+        f'<div class="tbb-small">{lines}</div>'
+    )
+
+
+def day_html(board: Board) -> str:
+    name, said = day_lines(board)
+    return in_language(f"<p><b>{html.escape(name)}</b><small>{html.escape(said)}</small></p>")
+
+
+def twins_html(board: Board) -> str:
+    """What joined tiles mean; empty where there are none."""
+    if all(len(group) == 1 for group in board.groups):
+        return ""
+    words = t(
+        "**⇄ Twins:** the same code in another regime. What helps one may hurt the other.",
+        "**⇄ 双胞胎：**同样的代码，换一种场合。帮了这个，可能害了那个。",
+    )
+    return in_language(f'<p class="tbb-small">{inline(words)}</p>')
+
+
+def key_html(board: Board) -> str:
+    """What the signs on the tiles mean."""
+    signs = dict.fromkeys(pick(sign) for one in board.standings for sign in one.signs)
+    words = [*signs, t("number: your first attempt, of 10", "数字：首次尝试得分，满分 10")]
+    return in_language(f'<p class="tbb-key">{"".join(f"<span>{html.escape(one)}</span>" for one in words)}</p>')
+
+
+def board_html(board: Board) -> str:
+    """The board as it stays in a saved notebook."""
+    tiles = "".join(
+        f'<div class="{"tbb-pair" if len(group) > 1 else "tbb-alone"}">'
+        + "".join(f'<div class="tbb-tile {tile_look(one)}">{face_html(one)}</div>' for one in group)
+        + "</div>"
+        for group in board.groups
+    )
+    day = f'<div class="tbb-day">{day_html(board)}<p><code>{html.escape(board.of_the_day.case.call)}</code></p></div>'
+    body = f'{head_html(board)}{day}{twins_html(board)}<div class="tbb-grid">{tiles}</div>{key_html(board)}'
+    return f'{STYLE}<div class="tbq tbg tbb">{body}</div>'
+
+
+def board_text(board: Board) -> str:
+    """The board for a terminal: every case with its call."""
+    name, said = day_lines(board)
+    rows = [
+        f"  {'⇄ ' if len(group) > 1 else ''}{one.case.icon} {one.case.id:16} {tile_words(one)}"
+        for group in board.groups
+        for one in group
+    ]
+    day = f"{name}{t('. ', '。')}{said}  {board.of_the_day.case.call}"
+    lines = [pick(board.title), *map(plain, career_lines(board.career)), days_line(board), day, *rows]
+    return "\n".join(filter(None, lines))

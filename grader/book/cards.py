@@ -1,0 +1,67 @@
+"""The cards of a page as data for the script that marks them, and what a result shows after each bet."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from course.cards.offline import page_data, showable
+from course.experiment import base
+from course.experiment.result import Block
+from course.experiment.result_html import bets, picture
+from course.i18n import speaking
+from course.learning.marking import Response
+from course.learning.session import place_bet
+from course.questions.bank import Bank
+from course.questions.items import Item
+from course.verbs import state
+from course.verbs.experiments import block_of
+from course.verbs.reported import reported
+
+
+def script(bank: Bank, ids: Iterable[str], below: Iterable[str], language: str) -> str:
+    """``deck`` for the questions of a page in one language. below: those bets whose result stands on it."""
+    items = showable(filter(None, map(bank.get, dict.fromkeys(ids))))
+    deck = page_data(items, bank.misconceptions(), language, languages=(language,))
+    held = json.dumps(deck["items"])
+    deck["beliefs"] = {one: text for one, text in deck["beliefs"].items() if f'"{one}"' in held}
+    for item in deck["items"]:
+        item["below"] = item["id"] in below
+    return f"const deck = {json.dumps(deck, ensure_ascii=False, separators=(',', ':'))};\nconst view = {{ language: deck.language }};\n"
+
+
+def bet_items(bank: Bank, experiment: str) -> list[Item]:
+    """The bets on an experiment that a page can take."""
+    lesson = base.get(experiment).lesson
+    return [one for one in showable(bank.items(lesson)) if one.kind == "predict" and one.experiment == experiment]
+
+
+def after_bet(item: Item, option: str, language: str) -> str:
+    """HTML of the picture and the words of a result as a learner sees them who bet on that option."""
+    experiment = base.get(item.experiment)
+    with speaking(language), _fresh_log():
+        place_bet(item, Response((option,), confidence=2), state.now.log)
+        block = _block(experiment)
+        return picture(block) + bets(block)
+
+
+def _block(experiment: base.Experiment) -> Block:
+    record = base.recording(experiment)
+    return reported(experiment) if record is None else block_of(record, experiment)
+
+
+@contextmanager
+def _fresh_log() -> Iterator[None]:
+    """The log of somebody who has answered nothing."""
+    before = os.environ.get("COURSE_HOME")
+    with tempfile.TemporaryDirectory() as home:
+        os.environ["COURSE_HOME"] = home
+        try:
+            yield
+        finally:
+            os.environ.pop("COURSE_HOME")
+            if before is not None:
+                os.environ["COURSE_HOME"] = before

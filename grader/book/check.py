@@ -1,0 +1,87 @@
+"""What must hold of the finished site: nothing from outside, no dead link, no heavy page, nothing of a checkpoint's solutions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote
+
+from course.i18n import LANGUAGES
+from grader.project import Project, checkpoint_items
+
+HEAVIEST = 1_000_000
+"""Bytes of a page with its scripts, its style sheets and the pictures of one theme."""
+LOADED = re.compile(r"<(?:script|img|iframe|source|link)\b[^>]*?(?:src|href)=\"([^\"]+)\"[^>]*>")
+UNSEEN = re.compile(r'<template.*?</template>|<div class="tbr-slim".*?</div>|<img class="tbr?-dark"[^>]*>', re.DOTALL)
+"""What a wide light page does not load: pictures of other bets, of narrow pages, of dark ones."""
+OUTSIDE = re.compile(r"url\(['\"]?(?:https?:)?//[^)]*\)|@import[^;]*")
+IDS = re.compile(r'\bid="([^"]+)"')
+LINK = re.compile(r'<a\b[^>]*?href="([^"]+)"')
+
+
+def faults(project: Project, site: Path) -> list[str]:
+    """A sentence for each fault of the site."""
+    found = [one for path in sorted(site.rglob("*.html")) for one in _of_page(site, path)]
+    found += [f"{path.relative_to(site)}: {one[0]}" for path in site.rglob("*.css") for one in _outside(path)]
+    return [*found, *_twins(site), *_of_checkpoints(project, site)]
+
+
+def _of_page(site: Path, path: Path) -> Iterator[str]:
+    name, text = path.relative_to(site), path.read_text("utf-8")
+    weight = len(text.encode())
+    for address in dict.fromkeys(LOADED.findall(text)):
+        if re.match(r"(https?:)?//", address):
+            yield f"{name}: loads {address}"
+    for address in dict.fromkeys(LOADED.findall(UNSEEN.sub("", text))):
+        if (goal := _target(path, address)).is_file():
+            weight += goal.stat().st_size
+    if weight > HEAVIEST:
+        yield f"{name}: {weight:,} bytes with what it loads"
+    if "application/vnd.jupyter" in text or "→ what(&quot;" in text:
+        yield f"{name}: holds what only a notebook can use"
+    for address in dict.fromkeys(LINK.findall(text)):
+        if re.match(r"\w+:", address):
+            continue
+        target, _, anchor = unquote(address).partition("#")
+        goal = _target(path, target) if target else path
+        if not goal.is_file():
+            yield f"{name}: leads to {address}, which is not there"
+        elif anchor and goal.suffix == ".html" and anchor not in _ids(goal):
+            yield f"{name}: leads to {address}, and there is no such place"
+
+
+def _target(path: Path, address: str) -> Path:
+    return (path.parent / address.split("?")[0]).resolve()
+
+
+@cache
+def _ids(path: Path) -> frozenset[str]:
+    return frozenset(IDS.findall(path.read_text("utf-8")))
+
+
+def _outside(path: Path) -> list[re.Match[str]]:
+    return list(OUTSIDE.finditer(path.read_text("utf-8")))
+
+
+def _twins(site: Path) -> Iterator[str]:
+    pages = {code: {path.name for path in (site / code).glob("*.html")} for code in LANGUAGES}
+    for code in LANGUAGES:
+        for other in LANGUAGES:
+            yield from (
+                f"{other}/{name}: is missing, and {code}/{name} is there" for name in pages[code] - pages[other]
+            )
+
+
+def _of_checkpoints(project: Project, site: Path) -> Iterator[str]:
+    """No question of a checkpoint and no solution stands in any file."""
+    ids = {one for lesson in project.checkpoints() for one in checkpoint_items(project, lesson)}
+    for path in site.rglob("*"):
+        if path.suffix not in (".html", ".js", ".ipynb", ".svg"):
+            continue
+        text = path.read_text("utf-8")
+        held = sorted(ids.intersection(re.findall(r"[\w-]+", text))) + ["BEGIN SOLUTION"] * (
+            "### BEGIN SOLUTION" in text
+        )
+        yield from (f"{path.relative_to(site)}: holds {one} of a checkpoint" for one in held)

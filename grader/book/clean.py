@@ -1,0 +1,166 @@
+"""An executed notebook as the Markdown of a page: its text, its code, and what came out, without widgets.
+
+Cards become places where a script shows them; results whose bet stands on the page are folded until it is placed.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import hashlib
+import html
+import io
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+HIDDEN = {"explain", "predict", "observe", "keep", "review", "poster", "cheat_sheet"}
+"""A cell that calls only these shows what they show, and not the call."""
+PERSONAL = {"lesson", "finish", "progress", "bets", "board", "take_home", "export_progress", "import_progress"}
+"""What these show is about one learner."""
+STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+CARD = re.compile(r'class="tbq-static tbq-static-([\w.-]+)"')
+RESULT = re.compile(r'<section class="tbr"([^>]*) data-experiment="([^"]+)"')
+CALL_OF_CARD = re.compile(r"<p>[^<]*<code>[^<]*</code></p></div>$")
+IMAGE = re.compile(r"<img ([^>]*?)src=\"data:image/([a-z+]+);base64,([^\"]+)\"")
+TERM = re.compile(r'<abbr title="(.*?)  → what\(&quot;([^&]+)&quot;\)">(.*?)</abbr>', re.DOTALL)
+FENCE = "`" * 8
+
+
+@dataclass
+class Page:
+    """What a notebook became. cards: ids of the questions, experiments: names of the results, styles: the CSS they came with."""
+
+    text: str = ""
+    cards: list[str] = field(default_factory=list)
+    experiments: list[str] = field(default_factory=list)
+    styles: list[str] = field(default_factory=list)
+
+
+class Pictures:
+    """Pictures as files in one folder, named by their content; PNG as lossless WebP."""
+
+    def __init__(self, folder: Path, address: str) -> None:
+        self.folder, self.address = folder, address
+
+    def out_of(self, text: str) -> str:
+        """The HTML with every picture in it as a file, loaded when it is seen."""
+        return IMAGE.sub(lambda found: f'<img {found[1]}loading="lazy" src="{self.kept(found[2], found[3])}"', text)
+
+    def kept(self, kind: str, data: str) -> str:
+        """Write a picture; returns its address."""
+        name = hashlib.sha256(data.encode()).hexdigest()[:20] + {"png": ".webp", "svg+xml": ".svg"}[kind]
+        path, content = self.folder / name, base64.b64decode(data)
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(_webp(content) if kind == "png" else content)
+        return f"{self.address}/{name}"
+
+
+def _webp(png: bytes) -> bytes:
+    from PIL import Image
+
+    made = io.BytesIO()
+    Image.open(io.BytesIO(png)).save(made, "webp", lossless=True)
+    return made.getvalue()
+
+
+def raw(body: str) -> str:
+    """HTML in Markdown, taken as it is."""
+    return f"{FENCE}{{raw}} html\n{body}\n{FENCE}\n"
+
+
+def page(
+    notebook: NotebookNode,
+    head: str,
+    lessons: Collection[str],
+    pictures: Pictures,
+    result: Callable[[str, str, list[str]], str],
+    game: Callable[[str], str] = lambda card: "",
+) -> Page:
+    """The page of a lesson. head: HTML below the title; lessons: those of the book.
+
+    result(experiment, its HTML, the cards so far): the HTML that stands in the page. game(id): a case to play,
+    empty for what is none.
+    """
+    made = Page()
+    parts: list[str] = []
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            parts.append(prose(cell.source, lessons))
+            if len(parts) == 1:
+                title, _, rest = parts[0].partition("\n")
+                parts[0] = f"{title}\n\n{raw(head)}\n{rest}"
+        elif cell.id != "bootstrap":
+            parts += _code(cell, made, pictures, result, game)
+    made.text = "\n".join(parts)
+    return made
+
+
+def prose(text: str, lessons: Collection[str]) -> str:
+    """A text cell: terms lead to the glossary, other notebooks are pages, headings have Markdown's own addresses."""
+    text = TERM.sub(
+        lambda found: f'<a class="term" href="glossary.html#{found[2]}" data-means="{found[1]}">{found[3]}</a>', text
+    )
+    text = re.sub(
+        r"\[([^\]]+)\]\((\w+)\.ipynb\)",
+        lambda found: f"[{found[1]}]({found[2]}.md)" if found[2] in lessons else found[1],
+        text,
+    )
+    text = re.sub(r"\]\(<#([^>]+)>\)", lambda found: f"](#{_slug(found[1])})", text)
+    return text + "\n"
+
+
+def _slug(anchor: str) -> str:
+    """JupyterLab's address of a heading as MyST writes it."""
+    return re.sub(r"[^\w-]", "", anchor.lower())
+
+
+def _calls(source: str) -> set[str]:
+    """The functions a cell calls, where it does nothing else; "" stands for anything else."""
+    try:
+        lines = ast.parse(source).body
+    except SyntaxError:
+        return {""}
+    calls = [one.value.func for one in lines if isinstance(one, ast.Expr) and isinstance(one.value, ast.Call)]
+    names = {one.id for one in calls if isinstance(one, ast.Name)}
+    return names if len(calls) == len(lines) and len(names) else {""}
+
+
+def _code(cell: NotebookNode, made: Page, pictures: Pictures, result: Callable, game: Callable) -> Iterator[str]:
+    calls = _calls(cell.source)
+    if not calls <= HIDDEN | {"finish"}:
+        yield f"{FENCE}ipython3\n{cell.source}\n{FENCE}\n"
+    for output in [] if calls <= PERSONAL else cell.outputs:
+        shown = _shown(output)
+        if not shown:
+            continue
+        made.styles += [one for one in STYLE.findall(shown) if "tbq-static" not in one]
+        shown = pictures.out_of(STYLE.sub("", shown))
+        if (card := CARD.search(shown)) and (case := game(card[1])):
+            shown = case
+        elif card:
+            made.cards.append(card[1])
+            shown = f'<div class="quiz book-card" data-item="{card[1]}">{CALL_OF_CARD.sub("</div>", shown)}</div>'
+        elif block := RESULT.search(shown):
+            made.experiments.append(block[2])
+            shown = result(block[2], shown.replace(' role="status"', "", 1), made.cards)
+        yield raw(shown)
+
+
+def _shown(output: NotebookNode) -> str:
+    """HTML of an output; empty for widgets and for what is said to one learner."""
+    if output.output_type == "stream":
+        return f'<pre class="book-out">{html.escape(output.text)}</pre>'
+    if output.output_type == "error":
+        return f'<pre class="book-out">{html.escape(f"{output.ename}: {output.evalue}")}</pre>'
+    data = output.data
+    if "application/vnd.jupyter.widget-view+json" in data:
+        return ""
+    if "text/html" not in data:
+        return f'<pre class="book-out">{html.escape(data["text/plain"])}</pre>'
+    said = STYLE.sub("", data["text/html"]).lstrip()
+    return "" if said.startswith('<div role="status"') else data["text/html"]

@@ -1,0 +1,162 @@
+"""The pages of the book beside the lessons, each made of what the course has: nothing is written twice."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+from course.cards.knowledge_view import card_html
+from course.catalog import BY_ID, LESSONS, Lesson
+from course.i18n import Text, both, pick, speaking
+from course.markup import inline, link
+from course.portfolio.poster import Stop, poster
+from course.questions import glossary, knowledge
+from grader.authoring import claims, reference
+from grader.book.clean import raw
+from grader.project import Project
+
+TITLES: dict[str, Text] = {
+    "index": both("torch.backends, hands on", "动手学 torch.backends"),
+    "run": both("Run it yourself", "自己运行"),
+    "knowledge": both("🎴 Knowledge cards", "🎴 知识卡"),
+    "glossary": both("📖 Glossary", "📖 词汇表"),
+    "switches": reference.TITLE,
+    "claims": claims.TITLE,
+    "poster": both("🗺️ The whole map", "🗺️ 全图"),
+    "find": both("🔍 Search", "🔍 搜索"),
+}
+WELCOME = both(
+    "The switches behind PyTorch's speed: cuDNN, MPS and oneDNN. In each lesson you **bet** on an outcome, **see** what "
+    "came out, find out **why**, and keep it on cards.\n\n"
+    "Here you read, bet and answer in the browser; nothing is installed and nothing is sent anywhere. The numbers come "
+    "from recordings and say on which machine they were taken. To measure on your own machine, to write code and to play the "
+    "games: {run}.",
+    "PyTorch 快慢背后的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后留在卡片上。\n\n"
+    "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。数字来自录制，都注明是在哪台机器上测的。"
+    "想在自己的机器上测量、写代码、玩游戏：{run}。",
+)
+ANSWERS = both(
+    "🎴 **All cards**, with a plan of repetition, and your answers to save, load and take to the notebooks: {cards}.",
+    "🎴 **全部卡片**：按计划复习，保存和读入你的答案，也可以带到 notebook 里：{cards}。",
+)
+RUN = both(
+    "The lessons are Jupyter notebooks. On your own machine (Linux, macOS, Windows; no GPU needed), in the folder of the course:\n\n"
+    "```\nmake lab                       # installs everything, opens JupyterLab on the first lesson\n"
+    "make lab LESSONS=zh            # the Chinese lessons\npython tools/env.py lab        # without make, and on Windows\n```\n\n"
+    "Each lesson here can be downloaded as a notebook; it needs the course beside it (`pip install FOLDER[course]`).\n\n"
+    "Your answers stay in this browser. “Save my answers” on the page of {cards} writes a file, and "
+    "`python -m course.cards merge FILE` brings it into the notebooks. Some browsers keep nothing for pages opened from a "
+    "folder, or keep each file apart; the page says so, and the file is the way.",
+    "每一课都是 Jupyter notebook。在自己的机器上（Linux、macOS、Windows，不需要 GPU），进入课程文件夹：\n\n"
+    "```\nmake lab LESSONS=zh            # 装好全部所需，并打开第一课\n"
+    "python tools/env.py lab --language zh    # 没有 make 或在 Windows 上\n```\n\n"
+    "这里的每一课都可以下载成 notebook；运行它需要课程本身（`pip install 文件夹[course]`）。\n\n"
+    "你的答案保存在这个浏览器里。在{cards}页面点“保存我的答案”得到一个文件，再用 "
+    "`python -m course.cards merge 文件` 合并到 notebook。有些浏览器不为从文件夹打开的页面保存数据，或者每个文件各存各的；"
+    "页面会提示，那就用文件带走。",
+)
+SEARCH = both("Words to look for", "要找的词")
+FOUND = both("{count} places", "找到 {count} 处")
+MANY = both("{count} places; the first {shown}", "找到 {count} 处，显示前 {shown} 处")
+LESSON, REFERENCE = both("Lessons", "课程"), both("To look things up", "查阅")
+COLAB, DOWNLOAD, HERE = (
+    both("Open in Colab", "在 Colab 打开"),
+    both("Download this notebook", "下载这一课的 notebook"),
+    both("Run it here", "在本机运行"),
+)
+OUTCOME, BOOK = both("What came out", "结果"), both("The book", "课程首页")
+NAMES = {"en": "English", "zh": "中文"}
+FORMER, EXAMPLE = both("also: ", "也叫："), both("For example: ", "例如：")
+
+
+def toctree(caption: str, names: list[str]) -> str:
+    """The pages of one part of the navigation."""
+    return "\n".join([f"```{{toctree}}\n:hidden:\n:caption: {caption}\n", *names, "```\n"])
+
+
+def to(name: str, words: str) -> str:
+    """A link to a page of the same language."""
+    return f'<a href="{name}.html">{words}</a>'
+
+
+def head(lesson: str, code: str, repository: str) -> str:
+    """The bar below a lesson's title. repository: owner/name on GitHub, empty for none."""
+    file = f"notebooks/{code}/lessons/{lesson}.ipynb"
+    colab = f"https://colab.research.google.com/github/{repository}/blob/main/{file}"
+    links = [f'<a href="{colab}">{COLAB[code]}</a>'] if repository else []
+    links += [f'<a href="../{file}" download>{DOWNLOAD[code]}</a>', to("run", HERE[code])]
+    return f'<p class="book-bar">{" · ".join(links)}</p>'
+
+
+def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str]:
+    """name -> Markdown of every page that is no lesson."""
+    makers: dict[str, Callable[[], Iterator[str]]] = {
+        "index": lambda: _index(code, lessons),
+        "run": lambda: iter([pick(RUN, code).format(cards=to("cards", pick(TITLES["knowledge"], code)[2:]))]),
+        "knowledge": lambda: _knowledge(code, lessons),
+        "glossary": lambda: _glossary(code, lessons),
+        "switches": lambda: _switches(code, lessons),
+        "claims": lambda: iter([claims.tables(project, code)]),
+        "poster": lambda: _poster(code),
+        "find": lambda: _find(code),
+    }
+    with speaking(code):
+        return {name: f"# {pick(TITLES[name], code)}\n\n" + "\n".join(make()) + "\n" for name, make in makers.items()}
+
+
+def _index(code: str, lessons: list[str]) -> Iterator[str]:
+    yield pick(WELCOME, code).format(run=to("run", pick(TITLES["run"], code))) + "\n"
+    yield from (f"- [`{one}`]({one}.md) {pick(BY_ID[one].question, code)}" for one in lessons)
+    cards = to("cards", "cards" if code == "en" else "卡片")
+    yield f"\n{pick(ANSWERS, code).format(cards=cards)}\n"
+    yield toctree(pick(LESSON, code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons])
+    yield toctree(pick(REFERENCE, code), [name for name in TITLES if name != "index"])
+
+
+def _knowledge(code: str, lessons: list[str]) -> Iterator[str]:
+    found = knowledge.read()[0].values()
+    for lesson in LESSONS:
+        own = [card_html(card) for card in found if card.lesson == lesson.id]
+        if own:
+            yield f"## {_heading(lesson, code, lessons)}\n"
+            yield raw(f'<div class="tbk">{"".join(own)}</div>')
+
+
+def _heading(lesson: Lesson, code: str, lessons: list[str]) -> str:
+    name = f"[`{lesson.id}`]({lesson.id}.md)" if lesson.id in lessons else f"`{lesson.id}`"
+    return f"{name} {pick(lesson.question, code)}"
+
+
+def _glossary(code: str, lessons: list[str]) -> Iterator[str]:
+    for term in sorted(glossary.read()[0].values(), key=lambda one: pick(one.term, code).lower()):
+        notes = [pick(FORMER, code) + ", ".join(term.also)] if term.also else []
+        notes += [to(term.lesson, term.lesson)] if term.lesson in lessons else []
+        notes += [link(term.source, html.escape(urlsplit(term.source).netloc))] if term.source else []
+        yield raw(
+            f'<section id="{term.id}" class="book-term"><h2>{inline(pick(term.term, code))}</h2><p>{inline(pick(term.means, code))}</p>'
+            f"<p>{pick(EXAMPLE, code)}{inline(pick(term.example, code))}</p><p><small>{' · '.join(notes)}</small></p></section>"
+        )
+
+
+def _switches(code: str, lessons: list[str]) -> Iterator[str]:
+    body = re.search(r"<h1>.*?</h1>(.*)</div></main>\n(<script>.*</script>)", reference.page(code), re.DOTALL)
+    lesson = r'<a href="\.\./notebooks/\w+/lessons/(\w+)\.ipynb">.*?</a>'
+    linked = re.sub(lesson, lambda found: to(found[1], found[1]) if found[1] in lessons else found[1], body[1])
+    yield raw(f"{linked}</div>{body[2]}")
+
+
+def _poster(code: str) -> Iterator[str]:
+    svg = poster([Stop(one.id[:2], pick(one.question, code), "") for one in LESSONS])
+    name = html.escape(pick(TITLES["poster"], code), quote=True)
+    yield raw(f'<div class="book-wide" tabindex="0" role="region" aria-label="{name}">{svg}</div>')
+
+
+def _find(code: str) -> Iterator[str]:
+    words = " ".join(f'data-{key}="{pick(text, code)}"' for key, text in (("found", FOUND), ("many", MANY)))
+    yield raw(
+        f'<form class="book-find" role="search" {words}><label>{pick(SEARCH, code)} <input type="search" name="q" '
+        'autocomplete="off"></label></form><p role="status" class="book-count"></p><ol class="book-hits"></ol>'
+        '<script src="_static/index.js"></script><script src="_static/find.js"></script>'
+    )

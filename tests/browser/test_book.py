@@ -1,0 +1,213 @@
+"""A book of two lessons, opened from its folder without a network, walked in both languages."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from course.i18n import LANGUAGES, pick
+from course.markup import plain
+from course.questions.bank import load_bank
+from tests.browser.conftest import assert_open_to_all, shoot
+from tests.conftest import ROOT
+
+pytest.importorskip("sphinx")
+pytestmark = pytest.mark.browser
+LESSON, GAME = "05_cudnn_benchmark", "10_tuning_master"
+BET, QUESTION = "05-bet-race", "05-false-how"
+WORDS = {"en": ("workspace", "Search", "You bet", "中文"), "zh": ("工作区", "搜索", "你押的是", "English")}
+IN_ROW = ".book-card[data-item='{}']"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Built once a worker; the executed notebooks are kept between runs."""
+    from grader.book import site as book
+    from grader.project import Project
+
+    folder = tmp_path_factory.mktemp("book")
+    kept = ROOT / "build" / "book" / "executed"
+    kept.mkdir(parents=True, exist_ok=True)
+    (folder / "executed").symlink_to(kept)
+    return book.build(Project(), folder, [LESSON, GAME])
+
+
+@pytest.fixture
+def open_page(chromium, site):
+    """Open a page without a network: ``open_page("zh", "find", dark=True, width=390)``; nothing may fail or be asked for."""
+    contexts, faults = [], []
+
+    def opened(code, name, dark=False, width=1280, script=True):
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900},
+            offline=True,
+            color_scheme="dark" if dark else "light",
+            java_script_enabled=script,
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("request", lambda one: one.url.startswith(("file:", "data:", "blob:")) or faults.append(one.url))
+        page.on(
+            "requestfailed", lambda one: one.failure == "net::ERR_ABORTED" or faults.append(f"{one.url}: {one.failure}")
+        )
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text))
+        page.goto((site / code / f"{name}.html").as_uri())
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def stored(page):
+    return [json.loads(line) for line in page.evaluate("answers.text()").splitlines()]
+
+
+def reload(page):
+    page.wait_for_timeout(400)  # the browser passes on what was stored
+    page.reload()
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_card_is_answered_in_the_page_and_found_again(open_page, code):
+    item = load_bank()[QUESTION]
+    page = open_page(code, LESSON, dark=code == "zh")
+    card = page.locator(IN_ROW.format(QUESTION))
+    card.locator(".levels button").first.click()
+    assert card.locator(".said").inner_text() != "", "nothing chosen: a sentence, no answer"
+    wrong = next(one for one in item.options if not one.correct)
+    card.locator(f"[value={wrong.id}]").check()
+    card.locator(".levels button").nth(2).click()
+    assert plain(pick(wrong.why, code)) in card.inner_text()
+    assert page.evaluate("document.activeElement.id") == f"result--{QUESTION}"
+    entry = stored(page)[-1]
+    assert (entry["item"], entry["options"], entry["confidence"], entry["verdict"]) == (
+        QUESTION,
+        [wrong.id],
+        3,
+        "incorrect",
+    )
+    reload(page)
+    assert card.locator(".result.bad").count() == 1, "shown again"
+    card.locator("[data-do=again]").click()
+    card.locator(f"[value={item.correct[0]}]").focus()
+    page.keyboard.press(str([one.id for one in item.options].index(item.correct[0]) + 1))
+    page.keyboard.press("Enter")
+    assert card.locator(".result.good").count() == 1 and len(stored(page)) == 2
+    page.goto(page.url.replace(LESSON, "cards"))
+    assert stored(page)[-1]["verdict"] == "correct", "the page of all cards has it too"
+    shoot(page, f"book-cards-{code}")
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_bet_opens_the_result_with_the_bet_in_it(open_page, code):
+    page = open_page(code, LESSON, dark=code == "en", width=1280 if code == "en" else 390)
+    card, result = page.locator(IN_ROW.format(BET)), page.locator(f"details:has(template[data-item='{BET}'])")
+    picture = result.locator(".tbr-pic img").first
+    assert result.get_attribute("open") is None
+    before = picture.get_attribute("src")
+    card.locator(".option").nth(1).click()
+    card.locator(".levels button").nth(1).click()
+    assert result.get_attribute("open") is not None and picture.get_attribute("src") != before
+    assert WORDS[code][2] in result.locator(".tbr-bet").inner_text()
+    assert result.locator(".tbr-bet").count() == 1 and page.locator("details.book-result[open]").count() == 1
+    themes = {theme: result.locator(f".tb-{theme}:visible").count() for theme in ("light", "dark")}
+    assert themes == ({"light": 0, "dark": 1} if code == "en" else {"light": 1, "dark": 0})
+    result.locator("img:visible").scroll_into_view_if_needed()
+    page.wait_for_function(
+        "document.querySelector('details[open] img').closest('.tbr').querySelectorAll('img').length > 1"
+    )
+    shoot(page, f"book-bet-{code}")
+    reload(page)
+    assert result.get_attribute("open") is not None and WORDS[code][2] in result.inner_text()
+    assert [one["event"] for one in stored(page)] == ["bet"]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_case_is_handed_in_after_a_bet(open_page, code):
+    page = open_page(code, GAME, width=1280 if code == "en" else 390)
+    case = page.locator(".book-case").first
+    hand_in, end = case.locator("[data-level='2']"), case.locator(".book-end")
+    hand_in.click()
+    refused = end.inner_text()
+    case.locator("fieldset").first.locator("input").last.check()
+    hand_in.click()
+    assert refused and end.inner_text() not in ("", refused), "today's setting first, then no bet: two sentences"
+    assert not case.locator(".book-after").is_visible()
+    case.locator("[name=bet]").first.check()
+    hand_in.click()
+    assert "📦" in end.inner_text() and end.locator(".tbg-bars li").count() == case.locator("template").count()
+    assert end.locator("[data-bet]:visible").count() == 1 and case.locator(".book-after").is_visible()
+    assert_open_to_all(page, f"{GAME} {code}, handed in", ".book-case")
+    shoot(case, f"book-case-{code}")
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_search_finds_and_the_language_switch_leads_to_the_twin(open_page, code):
+    wanted, search, _, other = WORDS[code]
+    page = open_page(code, LESSON)
+    page.get_by_role("link", name=f"🔍 {search}").first.click()
+    page.get_by_role("searchbox").fill(wanted)
+    hit = page.locator(".book-hits a", has_text="cuDNN").first
+    assert page.locator(".book-hits mark", has_text=wanted).count() >= 2
+    shoot(page, f"book-find-{code}")
+    hit.click()
+    page.wait_for_url(f"**/{code}/{LESSON}.html#*")
+    assert wanted in page.locator("article[role=main]").inner_text()
+    page.get_by_role("link", name=other, exact=True).first.click()
+    twin = next(one for one in LANGUAGES if one != code)
+    assert f"{twin}/{LESSON}.html" in page.url and page.evaluate("document.documentElement.lang").startswith(twin)
+
+
+def test_a_term_is_told_on_hover_and_focus_and_escape_closes_it(open_page):
+    page = open_page("en", LESSON)
+    term, meaning = page.locator("a.term").first, page.locator(".book-meaning")
+    term.hover()
+    assert meaning.is_visible() and meaning.inner_text() == term.get_attribute("data-means")
+    page.keyboard.press("Escape")
+    assert not meaning.is_visible()
+    page.mouse.move(0, 0)
+    page.keyboard.press("Tab")
+    while not page.evaluate("document.activeElement.matches('a.term')"):
+        page.keyboard.press("Tab")
+    assert (
+        meaning.is_visible()
+        and page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "book-meaning"
+    )
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/glossary.html#*")
+    assert page.locator(":target").is_visible()
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_page_is_open_to_all_in_both_themes_and_fits_a_phone(open_page, site, code):
+    for dark in (False, True):
+        page = open_page(code, LESSON, dark)
+        assert_open_to_all(page, f"{LESSON} {code}")
+        card = page.locator(IN_ROW.format(QUESTION))
+        card.locator(".option").first.click()
+        card.locator(".levels button").first.click()
+        assert_open_to_all(page, f"{LESSON} {code}, answered")
+        for path in sorted((site / code).glob("*.html")):
+            page.goto(path.as_uri())
+            if path.stem != LESSON:
+                assert_open_to_all(page, f"{path.stem} {code}")
+            page.set_viewport_size({"width": 360, "height": 740})
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360, path.name
+            shoot(page, f"book-{path.stem}-{code}-{'dark' if dark else 'light'}-360")
+            page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_without_script_everything_can_be_read(open_page, code):
+    item = load_bank()[QUESTION]
+    page = open_page(code, LESSON, script=False)
+    said = page.locator(IN_ROW.format(QUESTION)).inner_text()
+    assert all(plain(pick(one.text, code)) in said for one in item.options)
+    result = page.locator("details.book-result").first
+    result.locator("summary").first.click()
+    assert result.locator(".tbr-head").is_visible()

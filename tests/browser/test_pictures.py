@@ -1,0 +1,118 @@
+"""The pictures of the README, taken of what really runs: a bet and its outcome, the board of a game, a page of feedback.
+
+`make pictures` writes them to docs/pictures; without it the same is run and looked at, and the pictures are thrown away.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from course.i18n import LANGUAGES
+from grader.autograding import How, autograde
+from grader.course import Course, init
+from grader.demo.handin import work
+from grader.demo.students import Student
+from grader.pipeline import feedback, release
+from grader.project import Project
+from tests.browser.conftest import Notebook
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+LESSON = "05_cudnn_benchmark"
+BET = """
+import course
+course.lesson("05_cudnn_benchmark", language="{code}")
+course.answer("05-bet-race", "c", confidence=2)
+course.observe("05-toy-race")
+"""
+BOARD = "import course\ncourse.language('{code}')\ncourse.board('10_tuning_master')"
+PLAYED = """
+import os, random
+os.environ["COURSE_REPLAY"] = "1"
+from course.game import cases
+from course.learning.log import answer_log
+from course.lessons.l10_tuning_master import game
+draw = random.Random(7)
+for case in list(cases.cases("10_tuning_master").values())[:9]:
+    play = game.player(case, answer_log()).play
+    settings = [one for one in play.plan.configs() if one != dict(play.plan.today)]
+    tried = play.plan.advice if play.plan.advice in settings and draw.random() < 0.5 else draw.choice(settings)
+    for move in (play.run, play.hand_in):
+        move(dict(tried), draw.choice(list(play.plan.bets())), draw.randint(1, 3))
+    play.cause(case.cause.right.id)
+"""
+"""Nine cases played by somebody who follows the usual advice half of the time."""
+WIDE = {"width": 1000, "height": 1600}
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """Where the pictures go."""
+    place = Path(os.environ.get("COURSE_PICTURES", tmp_path))
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def shots(notebook: Notebook, name: str, selector: str, folder: Path) -> None:
+    """The element in both themes, as it stands in a page of 1,000 pixels."""
+    page = notebook.page
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    page.set_viewport_size(WIDE)
+    target = page.locator(selector).first
+    for dark in (True, False):
+        notebook.theme(dark)
+        target.wait_for()
+        page.wait_for_timeout(500)
+        path = folder / f"{name}-{'dark' if dark else 'light'}.png"
+        target.screenshot(path=path)
+        assert path.stat().st_size > 10_000, "an empty picture"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_bet_and_its_outcome(code, page, lab, folder):
+    lab.forget()
+    replay = "import os; os.environ['COURSE_REPLAY'] = '1'"
+    notebook = Notebook(page, lab, lab.write(f"bet-{code}.ipynb", replay + BET.format(code=code))).open()
+    notebook.run_all()
+    shots(notebook, f"bet-{code}", ".tbr", folder)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_board_of_a_game(code, page, lab, folder):
+    lab.forget()
+    notebook = Notebook(page, lab, lab.write(f"board-{code}.ipynb", PLAYED, BOARD.format(code=code))).open()
+    notebook.run_all()
+    shots(notebook, f"board-{code}", ".tbb", folder)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_page_of_feedback(code, fresh_page, tmp_path, folder):
+    course = marked(tmp_path / "class", code)
+    path = course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html"
+    fresh_page.set_viewport_size({"width": 900, "height": 1000})
+    for theme in ("dark", "light"):
+        fresh_page.emulate_media(color_scheme=theme)
+        fresh_page.goto(path.as_uri())
+        fresh_page.wait_for_timeout(300)
+        fresh_page.screenshot(path=folder / f"feedback-{code}-{theme}.png")
+    assert "ada" in fresh_page.inner_text("body")
+
+
+def marked(root: Path, code: str) -> Course:
+    """One submission to a checkpoint of the course, marked as ever."""
+    project = Project(ROOT)
+    init(root, code, "course")
+    course, place = Course(root), root / "submitted" / "ada" / LESSON
+    release(course, LESSON)
+    place.mkdir(parents=True)
+    shutil.copy(root / "release" / LESSON / f"{LESSON}.ipynb", place)
+    random.seed(5)
+    work(project, LESSON, code, Student("ada", quiz="half", tasks="first"), place)
+    autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
+    assert feedback(course, LESSON, lambda line: None) == []
+    return course

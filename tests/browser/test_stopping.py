@@ -1,0 +1,56 @@
+"""The Stop button: pressed while a run holds the main thread, it ends the run, and the rows so far are shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import Notebook, shoot
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+RUN = """
+import os; os.environ["COURSE_REPLAY"] = "0"
+import time, course
+from course.experiment import base
+course.lesson("05_cudnn_benchmark", language="{code}")
+def slow(budget):
+    for step in budget.loop(range(100)):
+        time.sleep(0.5)
+        yield {{"rounds": 12, "ratio": 0.5, "low": 0.4, "high": 0.6}}
+base.REGISTRY["05-toy-race"] = base.replace(base.get("05-toy-race"), function=slow, seconds=60, parts={{
+    "headline": lambda record: base.both("Ended early.", "提前结束了。"), "finding": lambda record: base.both("So far.", "到此为止。"),
+    "settles": lambda record: {{}}}})
+record = course.observe("05-toy-race", bet=False)
+print("rows", 0 < len(record.rows) < 100, record.interrupted)
+"""
+
+
+@pytest.mark.parametrize(("code", "stop"), [("en", "Stop"), ("zh", "停止")])
+def test_a_press_ends_the_run_at_once(code, stop, page, lab):
+    lab.forget()
+    notebook = Notebook(page, lab, lab.write(f"stop-{code}.ipynb", RUN.format(code=code))).open()
+    notebook.started()
+    page.evaluate(
+        "() => {{ window.jupyterapp.commands.execute('notebook:run-all-cells') }}".replace("{{", "{").replace("}}", "}")
+    )
+    button = page.locator("button", has_text=stop).first
+    button.wait_for(timeout=60_000)
+    page.wait_for_timeout(2500)
+    shoot(page, f"stop-{code}")
+    button.click()
+    page.wait_for_selector("text=rows True True", timeout=20_000)
+    assert page.locator(".tbr").count() == 1 and page.locator("button", has_text=stop).count() == 0
+    shoot(page, f"stopped-{code}")
+
+
+def test_a_desk_is_stopped_while_it_measures_and_nothing_counts(page, lab):
+    lab.forget()
+    book = Notebook(page, lab, lab.write("stop-desk.ipynb", "from course import *", 'case("typo")')).open()
+    book.run_all()
+    desk = page.locator(".tbq-live-11-typo").first
+    desk.locator("button.tbh-measure").click()
+    stop = desk.locator("button.tbg-stop")
+    stop.wait_for(timeout=30_000)
+    shoot(desk, "stop-desk")
+    stop.click()
+    desk.get_by_text("nothing is kept of this run").wait_for(timeout=20_000)
+    stop.wait_for(state="hidden")

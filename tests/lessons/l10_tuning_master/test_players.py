@@ -1,0 +1,38 @@
+"""The tuning game's score, played by those who know nothing, much, or everything: what bends it, and what it is for."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+import pytest
+
+from benchmarks.players import PLAYERS, earned, nights, recorded
+from course.game import cases
+from course.lessons.l10_tuning_master import tuning
+
+NIGHTS = nights()
+POINTS = {name: mean(sum(earned(name, night)) for night in NIGHTS) for name in PLAYERS}
+
+
+@pytest.mark.parametrize("name", ["random", "today's setting", "usual advice"])
+def test_knowing_nothing_earns_little(name):
+    assert POINTS[name] <= 2.5
+
+
+def test_measuring_pays_for_those_who_know_and_for_those_who_do_not():
+    assert POINTS["expert, decisive runs"] >= 9.5
+    assert POINTS["expert, decisive runs"] >= POINTS["expert, no run"] + 1
+    assert POINTS["three random runs"] >= POINTS["random"] + 1
+
+
+def test_no_case_gives_everything_to_those_who_have_not_looked():
+    for night in NIGHTS:
+        for name in ("today's setting", "expert, no run"):
+            assert sum(earned(name, night)) <= 8, (night.case.id, name)
+
+
+@pytest.mark.parametrize("name", [night.case.id for night in NIGHTS if not night.plan.rules])
+def test_a_recording_decides_whatever_is_handed_in(name):
+    plan, table = tuning.plan_of(cases.find(name)), recorded(cases.find(name))
+    today = tuning.key(plan.today)
+    assert all(tuning.decided(plan, table, today, hand) for hand in table)

@@ -1,0 +1,154 @@
+"""The parts of the book that need no browser: cleaning, the search index, the checks of the site; and the whole build."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from course.game import cases
+from course.i18n import LANGUAGES
+from course.lessons.l10_tuning_master import game, tuning
+from grader.book import check, clean, find, games, pages
+from grader.project import Project, checkpoint_items
+
+pytest.importorskip("sphinx")
+HTML = "text/html"
+
+
+def shown(body):
+    return new_output("display_data", {HTML: body})
+
+
+def cleaned(tmp_path, *cells, lessons=()):
+    pictures = clean.Pictures(tmp_path / "pictures", "../pictures")
+    notebook = new_notebook(cells=[new_markdown_cell("# Title\ntext"), *cells])
+    return clean.page(
+        notebook, "<p>bar</p>", lessons, pictures, lambda name, body, cards: f"[{name} after {cards}]{body}"
+    )
+
+
+def test_a_term_leads_to_the_glossary_and_another_lesson_to_its_page():
+    text = 'A <abbr title="Kept &amp; found.  → what(&quot;cache&quot;)">cache</abbr>, see [map](01_map.ipynb), [all](02_timing.ipynb).'
+    assert clean.prose(text, ["01_map"]).strip() == (
+        'A <a class="term" href="glossary.html#cache" data-means="Kept &amp; found.">cache</a>, see [map](01_map.md), all.'
+    )
+
+
+def test_a_call_alone_is_hidden_and_code_is_shown(tmp_path):
+    page = cleaned(
+        tmp_path,
+        new_code_cell('explain("05-x")'),
+        new_code_cell('# three more\nreview("a", "b")'),
+        new_code_cell("x = 1\nprint(x)", outputs=[new_output("stream", name="stdout", text="1 < 2\n")]),
+    )
+    assert "explain" not in page.text and "review" not in page.text
+    assert "x = 1" in page.text and '<pre class="book-out">1 &lt; 2' in page.text
+    assert page.text.index("# Title") < page.text.index("<p>bar</p>") < page.text.index("text")
+
+
+def test_widgets_and_what_is_said_to_one_learner_are_left_out(tmp_path):
+    widget = new_output("display_data", {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "[x] card"})
+    said = shown('<style>.a{}</style><div role="status" style="margin:0">no bet of yours</div>')
+    page = cleaned(
+        tmp_path, new_code_cell("f()", outputs=[widget, said]), new_code_cell("bets()", outputs=[shown("<p>0 won</p>")])
+    )
+    assert not any(words in page.text for words in ("card", "no bet", "0 won"))
+
+
+def test_cards_results_and_pictures_are_found(tmp_path):
+    svg = '<img class="tbr-light" alt="two dots" src="data:image/svg+xml;base64,PHN2Zy8+">'
+    card = shown(
+        '<style>.tbq-static{}</style><div lang="en" class="tbq-static tbq-static-05-bet"><p>Where?</p><p>Run it: <code>x</code></p></div>'
+    )
+    result = shown(
+        f'<style>.tbr{{}}</style><section class="tbr" role="status" lang="en" data-experiment="05-race">{svg}</section>'
+    )
+    page = cleaned(tmp_path, new_code_cell("f()", outputs=[card, result]))
+    assert page.cards == ["05-bet"] and page.experiments == ["05-race"] and page.styles == [".tbr{}"]
+    assert '<div class="quiz book-card" data-item="05-bet">' in page.text and "Run it" not in page.text
+    assert "[05-race after ['05-bet']]" in page.text and 'role="status"' not in page.text
+    (kept,) = (tmp_path / "pictures").iterdir()
+    assert kept.read_text() == "<svg/>" and f'loading="lazy" src="../pictures/{kept.name}"' in page.text
+
+
+def test_the_index_holds_sections_without_code_of_the_page():
+    page = (
+        '<nav>menu</nav><article role="main"><section id="a"><h1>One<a>¶</a></h1><p>first</p><script>no()</script>'
+        '<section id="b"><h2>Two</h2><p>工作区 <b>bold</b></p></section></section></article>'
+    )
+    assert find.sections(page) == [["a", "One", "first"], ["b", "Two", "工作区 bold"]]
+
+
+def site_of(tmp_path, body):
+    for code in LANGUAGES:
+        (tmp_path / code).mkdir(exist_ok=True)
+        (tmp_path / code / "x.html").write_text(body, "utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "body, said",
+    [
+        ('<script src="https://x.y/z.js"></script>', "loads https://x.y/z.js"),
+        ('<img src="//x.y/z.png" alt="">', "loads //x.y/z.png"),
+        ('<a href="gone.html">x</a>', "leads to gone.html"),
+        ('<a href="#gone">x</a>', "leads to #gone"),
+        ("x" * (check.HEAVIEST + 1), "bytes with what it loads"),
+        ('<p title="→ what(&quot;cache&quot;)">x</p>', "only a notebook"),
+        ("### BEGIN SOLUTION", "BEGIN SOLUTION of a checkpoint"),
+    ],
+)
+def test_the_check_finds(tmp_path, body, said):
+    assert check.faults(Project(), site_of(tmp_path, "<p id='x'>fine</p><a href='#x'>x</a>")) == []
+    assert any(said in fault for fault in check.faults(Project(), site_of(tmp_path, body)))
+
+
+def test_the_check_finds_a_question_of_a_checkpoint_and_a_page_without_twin(tmp_path):
+    secret = next(iter(checkpoint_items(Project(), "05_cudnn_benchmark")))
+    site = site_of(tmp_path, f"<p>{secret}</p>")
+    (site / "en" / "alone.html").write_text("<p>x</p>", "utf-8")
+    found = check.faults(Project(), site)
+    assert f"en/x.html: holds {secret} of a checkpoint" in found and any(
+        "zh/alone.html: is missing" in one for one in found
+    )
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("identity", ["10-museum", "10-translator"])
+def test_every_hand_in_of_a_case_is_worked_out_by_the_game(identity, code):
+    """Each setting once, with a sentence for each bet and confidence; the right ones are those that came out."""
+    case, page = cases.find(identity), games.case_html(identity, code)
+    plan = tuning.plan_of(case)
+    templates = re.findall(r"<template data-config='(.*?)'( data-today)?>(.*?)</template>", page, re.DOTALL)
+    told = {tuning.key(json.loads(html.unescape(config))): (today, body) for config, today, body in templates}
+    table = tuning.ruled(plan) if plan.rules else game.recorded(case).outcomes
+    assert told.keys() == table.keys() == {tuning.key(one) for one in plan.configs()}
+    for name, (today, body) in told.items():
+        hits = re.findall(r'data-bet="(\w+) \d">🎯', body)
+        came = tuning.came_out(plan, table[name], table[tuning.key(plan.today)])
+        assert bool(today) == (name == tuning.key(plan.today))
+        assert hits == ([] if today or came is None else [came] * 3), name
+
+
+def test_a_case_that_asks_for_more_than_a_choice_is_left_to_the_notebook():
+    assert games.case_html("11-typo", "en") == ""
+
+
+def test_colab_is_offered_only_where_the_repository_is_known():
+    assert "colab" not in pages.head("05_cudnn_benchmark", "en", "")
+    assert "github/me/course/blob/main/notebooks/zh/lessons/05" in pages.head("05_cudnn_benchmark", "zh", "me/course")
+
+
+@pytest.mark.long
+def test_the_whole_book_is_built_without_a_fault(tmp_path):
+    from grader.book import site
+
+    project = Project()
+    made = site.build(project, tmp_path, project.lessons())  # raises with every fault
+    for code in LANGUAGES:
+        assert {f"{one}.html" for one in project.lessons()} < {path.name for path in (made / code).glob("*.html")}
+    assert (tmp_path / "book.zip").stat().st_size < 20e6

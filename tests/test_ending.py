@@ -1,0 +1,94 @@
+"""A run ends when its time is out or somebody stops it, with the rows it has, wherever it is at that moment."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+
+import pytest
+
+from course.experiment import base
+from course.experiment.base import PATIENCE, Experiment, load_or_run, run_experiment
+from course.experiment.ending import ending, time_left
+from course.experiment.new_process import answer_of
+from course.i18n import both
+
+
+def of(function):
+    """An experiment of the test's own."""
+    return Experiment("99-a", "99_test", 1, "cpu", 1.0, both("Is it?", "是吗？"), function)
+
+
+def asleep(budget):
+    yield {"i": 1}
+    time.sleep(60)
+
+
+def busy(budget):
+    yield {"i": 1}
+    while True:
+        sum(range(1000))
+
+
+def in_a_new_process(budget):
+    yield {"i": 1}
+    answer_of("import time; time.sleep(60)")
+
+
+def wrapped(budget):
+    """As a library does that turns every error of what it runs into one of its own."""
+    yield {"i": 1}
+    try:
+        time.sleep(60)
+    except KeyboardInterrupt as error:
+        raise RuntimeError("the compiler failed") from error
+
+
+@pytest.mark.parametrize("function", [asleep, busy, in_a_new_process, wrapped])
+def test_a_run_keeps_its_rows_when_its_time_is_out(function):
+    began = time.monotonic()
+    record = run_experiment(of(function), limit_s=0.5)
+    assert time.monotonic() - began < 20
+    assert record.rows == [{"i": 1}] and not record.complete and not record.interrupted
+
+
+def test_a_run_ends_in_time_where_interrupts_are_ignored_as_in_a_background_script():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        record = run_experiment(of(asleep), limit_s=0.5)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert record.rows == [{"i": 1}] and not record.complete
+
+
+def test_a_run_that_is_in_time_is_whole_and_nothing_comes_after_it():
+    record = run_experiment(of(lambda budget: [{"i": 1}]), limit_s=0.3)
+    time.sleep(0.6)
+    assert record.rows == [{"i": 1}] and record.complete and time_left() == float("inf")
+
+
+def test_a_stop_from_another_thread_ends_it_as_an_interrupt_does():
+    record = None
+
+    def stopped(budget):
+        yield {"i": 1}
+        threading.Timer(0.2, running.stop).start()
+        time.sleep(60)
+
+    with ending() as running:
+        record = run_experiment(of(stopped))
+        running.over()
+        running.stop()  # too late: nothing happens
+    assert record.rows == [{"i": 1}] and record.interrupted
+
+
+def test_what_a_learner_waits_for_has_a_limit(monkeypatch):
+    seen = []
+    monkeypatch.setattr(base, "get", lambda name: of(lambda budget: []))
+    monkeypatch.setattr(base, "run_experiment", lambda exp, budget_s, limit_s: seen.append(limit_s))
+    load_or_run("99-a")
+    load_or_run("99-a", 0.1)
+    load_or_run("99-a", 4)
+    assert seen == [PATIENCE, PATIENCE, 4 * PATIENCE] and PATIENCE < 2
