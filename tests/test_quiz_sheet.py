@@ -131,6 +131,12 @@ def test_the_list_says_in_words_what_is_answered(sheet):
     assert '<th scope="col"' in html and "<caption" in html and "answered: b" in html
 
 
+def test_an_answer_with_nothing_chosen_is_no_answer(sheet):
+    sheet.record("05-c-one", Response(()), START)
+    shown = sheet_text(sheet.view())
+    assert "0 of 2" in shown and "answered: " not in shown and "0 of 2" in sheet_html(sheet.view())
+
+
 def test_every_answer_renews_one_display(sheet, monkeypatch):
     import IPython.display
 

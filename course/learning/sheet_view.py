@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from course.i18n import t
+from course.learning.marking import Response
 from course.questions.variants import same_student
 
 
@@ -30,11 +31,10 @@ def _rows(sheet: SheetView) -> list[tuple[str, str, str]]:
     """(item, answer in words, local time) for every question of the checkpoint."""
     rows = []
     for item in dict.fromkeys([*sheet.items, *sheet.answers]):
-        saved = sheet.answers.get(item)
         if other := _other(sheet, item):
             rows.append((item, t(f"there is an answer of {other}'s paper", f"这里有一个答案，属于 {other} 的试卷"), ""))
-        elif saved:
-            rows.append((item, t("answered: ", "已作答：") + given(saved), local_time(saved["time"])))
+        elif given := _given(sheet, item):
+            rows.append((item, t("answered: ", "已作答：") + given, local_time(sheet.answers[item]["time"])))
         else:
             rows.append((item, t("not answered", "未作答"), ""))
     return rows
@@ -46,9 +46,10 @@ def _other(sheet: SheetView, item: str) -> str:
     return said if same_student(said) != same_student(sheet.student) else ""
 
 
-def given(saved: Mapping[str, Any]) -> str:
-    """An answer in words, such as "b", "c, a, d" or "3"."""
-    return ", ".join(saved["options"]) or f"{saved['number']:.10g}"
+def _given(sheet: SheetView, item: str) -> str:
+    """The answer in words, such as "b", "c, a, d" or "3"; "" where nothing is chosen."""
+    saved = sheet.answers.get(item)
+    return Response(tuple(saved["options"]), saved["number"]).words if saved else ""
 
 
 def local_time(time: str) -> str:
@@ -59,7 +60,7 @@ def local_time(time: str) -> str:
 
 
 def _summary(sheet: SheetView) -> str:
-    done = sum(item in sheet.answers and not _other(sheet, item) for item in sheet.items)
+    done = sum(bool(_given(sheet, item)) and not _other(sheet, item) for item in sheet.items)
     whose = t(f"Paper of {sheet.student}. ", f"{sheet.student} 的试卷。") if sheet.student else ""
     return whose + t(f"{done} of {len(sheet.items)} questions answered.", f"{len(sheet.items)} 题中已作答 {done} 题。")
 

@@ -89,7 +89,7 @@ def test_the_roof_is_measured_live(monkeypatch, tmp_path):
         "dense conv": (2 * 56**2 * 128**2 * 9, 4 * (2 * 128 * 56**2 + 128**2 * 9)),
         "ReLU": (0, 2 * 4 * 4 * 128 * 112**2),
     }
-    assert list(work) == list(expected)[: len(work)]  # a busy machine runs out of time earlier
+    assert list(work) == [name for name in expected if name in work]  # on a busy machine some have too few rounds
     assert len(work) == 6 or not found.complete
     for name, row in work.items():
         assert (row["flops"], row["bytes"]) == expected[name], name
