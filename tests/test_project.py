@@ -175,6 +175,18 @@ def test_ctrl_c_lets_jupyterlab_end_its_kernels_and_stops_the_rest_with_a_senten
     assert "Traceback" not in done.stderr
 
 
+def test_every_environment_that_the_makefile_asks_for_can_be_made():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    asked = set(re.findall(r"\$\(ENV\) ensure (\w+)", makefile))
+    extras = pyproject()["project"]["optional-dependencies"]
+    for extra in sorted(asked):
+        done = run_env_script(
+            f"import env, sys; env.ensure = print; sys.argv = ['env.py', 'ensure', {extra!r}]; env.main()"
+        )
+        assert done.stdout.split() == [extra], done.stderr
+    assert {"dev", "book"} <= asked <= extras.keys()
+
+
 def test_readme_shows_the_two_commands_and_every_lesson():
     from course.catalog import LESSONS
 

@@ -307,7 +307,7 @@ def main():
     )
     opening.add_argument("--port", type=int, default=8888)
     filling = verbs.add_parser("ensure", help="make and fill the environment")
-    filling.add_argument("extra", choices=["lab", "grading", "dev"])
+    filling.add_argument("extra", choices=["lab", "grading", "book", "dev"])
     options = parser.parse_args()
     try:
         if options.verb == "lab":
