@@ -8,7 +8,7 @@
 Every torch that pip offers (the last patch of each minor version) runs on this Python, and each other Python on the
 PATH (with pyenv, name them in PYENV_VERSION) gets the newest that pip offers it. Each time a new environment gets the
 newest packages that pip finds for it, then runs the parts of the suite that depend on torch: the table of switches, the
-statements that questions compute, the lessons on switches, precision, MPS, compiling and export, timing and counting.
+statements that questions compute, the lessons on switches, precision, MPS, compiling, export and the rest, timing and counting.
 The environment is removed afterwards. What cannot be installed is a line of the table, too. Stopped, the same command
 goes on where it was.
 """
@@ -46,6 +46,7 @@ TESTS = (
     "tests/lessons/l08_mps",
     "tests/lessons/l13_together",
     "tests/lessons/l14_export",
+    "tests/lessons/l16_rest",
 )
 COUNTS = ("passed", "failed", "error", "skipped")
 
