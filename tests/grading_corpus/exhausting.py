@@ -96,7 +96,7 @@ CASES = (
     Hostile(
         "floods-from-a-program-below-ipython",
         harm="import subprocess\nsubprocess.run(\"head -c 150000000 /dev/zero | tr '\\\\0' 'x'\", shell=True)",
-        verdict="output",
+        verdict="output|timeout",
     ),
     Hostile(
         "fills-the-disk",

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course.experiment import base
+from course.experiment.words import OPEN
 from course.i18n import LANGUAGES
 from course.records import Record
 from tests.forked import forked_processes
@@ -39,8 +40,9 @@ def record_of(name: str, rows: Sequence[dict[str, Any]], **machine: str) -> Reco
 
 
 def check_shown(record: Record) -> str:
-    """As ``check_sentence``, and the picture can be drawn."""
-    check_picture(record)
+    """As ``check_sentence``, and the picture can be drawn; where the headline claims nothing, a row that is drawn may be missing."""
+    if base.get(record.experiment).headline(record) not in OPEN:
+        check_picture(record)
     return check_sentence(record)
 
 
