@@ -46,7 +46,7 @@ def plan(entries: Iterable[Entry], bank: Bank, now: datetime, at_most: int = SIT
     """
     entries = list(entries)
     concepts = timetable(entries, bank)
-    bets = [Due(one.item, one.item, one.lesson, one.due, "incorrect") for one in returns(entries, bank)]
+    bets = [Due(one.item, one.item, one.lesson, one.due) for one in returns(entries, bank)]
     due, back = ([one for one in part if one.due <= now] for part in (concepts, bets))
     chosen = [one.item for one in (*back, *interleave(due))][:at_most]
     answers = [entry.when for entry in entries if entry.event == "answer"]

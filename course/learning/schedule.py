@@ -27,7 +27,6 @@ class Due:
     item: str
     lesson: str
     due: datetime
-    last_verdict: str
 
 
 def rating(verdict: str, confidence: int | None) -> int:
@@ -82,7 +81,7 @@ def timetable(entries: Iterable[Entry], bank: Bank, lesson: str | None = None) -
         latest = {entry.item: entry.time for entry in reviews}
         pool = [item for item in items.values() if item.concept == concept and item.lesson in met]
         item = min(pool, key=lambda one: (latest.get(one.id, ""), one.id))
-        table.append(Due(concept, item.id, item.lesson, card.due, reviews[-1].verdict))
+        table.append(Due(concept, item.id, item.lesson, card.due))
     return sorted(table, key=lambda one: (one.due, one.concept))
 
 
