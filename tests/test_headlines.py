@@ -49,6 +49,8 @@ def faults(text, code):
         found.append("a bracket or an equals sign")
     if re.search(r"\d[.,]\d+ ?%", text):
         found.append("a percentage with decimals")
+    if re.search(r"\b2 times\b|(?<![\d.]) ?2 倍", text):
+        found.append("two times is said “twice”, 两倍")
     if not text.endswith((".", "。", "?", "？")):
         found.append("no full stop")
     if bool(re.search(r"[一-鿿]", text)) != (code == "zh") or re.search(r"\bnan\b|None", text):

@@ -16,6 +16,7 @@ from course.figures.kinds import (
     Ratio,
     Share,
     bars,
+    fold,
     race,
     ratio_rows,
     ratio_words,
@@ -91,6 +92,20 @@ def test_everything_stays_on_the_paper_at_both_widths(kind, code):
                 assert size >= 11 or kind == "share_grid"  # its small numbers repeat what the words beside them say
                 if mark.get("width"):
                     assert float(mark.get("width")) >= 0 and float(mark.get("x")) + float(mark.get("width")) <= w + 1
+
+
+@pytest.mark.parametrize(
+    ("ratio", "whole", "en", "zh"),
+    [
+        (1.96, False, "It takes twice as long.", "要花两倍的时间。"),
+        (2.1, False, "It takes 2.1 times as long.", "要花 2.1 倍的时间。"),
+        (7.3, True, "It takes 7 times as long.", "要花 7 倍的时间。"),
+        (12.4, False, "It takes 12.5 times as long.", "要花 12.5 倍的时间。"),
+        (1066, True, "It takes 1,100 times as long.", "要花 1,100 倍的时间。"),
+    ],
+)
+def test_a_ratio_is_said_as_people_say_it(ratio, whole, en, zh):
+    assert fold(ratio, "It takes {} as long.", "要花{}的时间。", whole) == {"en": en, "zh": zh}
 
 
 def test_an_amount_stands_where_its_number_says():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from course.figures.sheet import BROAD, Paper, Sheet, scale, wide
-from course.i18n import t
+from course.i18n import Text, both, t
 
 LEAST_ROUNDS = 12
 """Fewer rounds are drawn as boxes, without a place on the axis."""
@@ -68,6 +68,16 @@ def times(ratio: float) -> str:
         if ratio < 100
         else f"{float(f'{ratio:.2g}'):,.0f}"
     )
+
+
+def fold(ratio: float, en: str, zh: str, whole: bool = False) -> Text:
+    """A sentence in which ``{}`` becomes how many times: twice, 2.1 times, 45 times; 两倍, 2.1 倍. whole: from 3 on without decimals.
+
+    zh has no space before ``{}``: only a digit needs one.
+    """
+    number = f"{ratio:.0f}" if whole and 3 <= ratio < 20 else times(ratio)
+    said = ("twice", "两倍") if number == "2" else (f"{number} times", f" {number} 倍")
+    return both(en.replace("{}", said[0]), zh.replace("{}", said[1]))
 
 
 def time_words(seconds: float) -> str:

@@ -24,7 +24,7 @@ def headline_same_numbers(record: Record) -> Text:
     if count is None:
         return EMPTY
     if count == 1:
-        return both("Same numbers, another order: the sum stays the same.", "同样的数，换个顺序加，和没有变。")
+        return both("Same numbers, another order: the sum stays the same.", "同样的数，换个顺序加，总和没变。")
     en, zh = ("two", "两") if count == 2 else (count, f" {count} ")
     return both(f"Same numbers, another order: {en} different sums.", f"同样的数，换个顺序加，得到{zh}个不同的和。")
 

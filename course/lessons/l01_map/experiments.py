@@ -14,7 +14,7 @@ import torch
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import EMPTY, TOO_NOISY, ratio_of
-from course.figures.kinds import Bet, Ratio, ratio_rows, times
+from course.figures.kinds import Bet, Ratio, fold, ratio_rows
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
@@ -72,9 +72,10 @@ def headline_polite_request(record: Record) -> Text:
         return TOO_NOISY
     if verdict == "c":
         ratio = asked["ratio"]
-        more = f"{(ratio - 1) * 100:.0f}"
-        en = f"{times(ratio)} times as long" if ratio >= 1.95 else f"{more} % slower"
-        zh = f"耗时变成 {times(ratio)} 倍" if ratio >= 1.95 else f"多花 {more}% 的时间"
+        if ratio >= 1.95:
+            en, zh = fold(ratio, "{} as long", "耗时变成{}").values()
+        else:
+            en, zh = f"{(ratio - 1) * 100:.0f} % slower", f"多花 {(ratio - 1) * 100:.0f}% 的时间"
     return both(f"One flag asked for, another switched off: {en}.", f"只要了一个选项，另一个却被关掉：{zh}。")
 
 
@@ -505,7 +506,10 @@ def frozen(budget: Budget) -> list[dict]:
 
 def headline_not_a_switch(record: Record) -> Text:
     said = {
-        "a": both("The line was accepted: asked again, MPS says it is off.", "这一行被接受了：再问，就说 MPS 不可用。"),
+        "a": both(
+            "The line meant to switch MPS off worked: it is now unavailable.",
+            "想关掉 MPS 的那一行管用了：再问就说不可用。",
+        ),
         "b": both("The line that should switch MPS off was refused.", "想关掉 MPS 的那一行，直接被拒绝了。"),
         "c": both("The line meant to switch MPS off only broke a function.", "想关掉 MPS 的那一行，只弄坏了一个函数。"),
         None: EMPTY,

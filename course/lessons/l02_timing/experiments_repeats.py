@@ -16,7 +16,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle, spread
-from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, times
+from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, times
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.experiments import LESSON, clock_ms
@@ -87,11 +87,11 @@ def headline_first_call(record: Record) -> Text:
         return both(
             "Here the first call of a new shape takes hardly longer.", "在这里，新形状的第一次调用几乎不多花时间。"
         )
-    ratio = statistics.median(_first_over_later(record))
-    said = f"{ratio:.0f}" if ratio >= 3 else times(ratio)
-    return both(
-        f"The first call of a new shape takes about {said} times as long.",
-        f"新形状的第一次调用，耗时约为之后的 {said} 倍。",
+    return fold(
+        statistics.median(_first_over_later(record)),
+        "The first call of a new shape takes about {} as long.",
+        "新形状的第一次调用，耗时约为之后的{}。",
+        whole=True,
     )
 
 
@@ -429,10 +429,10 @@ def headline_timer_threads(record: Record) -> Text:
     if option is None:
         return TOO_NOISY
     if option == "a":
-        said = times(statistics.median(ratios))
-        return both(
-            f"Timer times one thread by default: here that takes {said} times as long.",
-            f"Timer 默认单线程，这里的读数是全部线程的 {said} 倍。",
+        return fold(
+            statistics.median(ratios),
+            "Timer times one thread by default: here that takes {} as long.",
+            "Timer 默认单线程，这里的读数是全部线程的{}。",
         )
     if option == "c":
         return both(

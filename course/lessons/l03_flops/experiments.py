@@ -13,7 +13,7 @@ from torch import nn
 from course.crosscheck import cross_check
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY
-from course.figures.kinds import Bar, Bet, bars, times
+from course.figures.kinds import Bar, Bet, bars, fold, times
 from course.figures.sheet import Sheet
 from course.flags import using
 from course.flops import count
@@ -41,14 +41,10 @@ def headline_vgg16_counters(record: Record) -> Text:
         return both(
             "One network: here all counters print nearly the same number.", "同一个网络，这次各工具打印的数几乎一样。"
         )
-    apart = times(max(numbers) / min(numbers))
-    if apart == "2":
-        return both(
-            "One network: the largest count is twice the smallest.", "同一个网络，统计出的最大值是最小值的两倍。"
-        )
-    return both(
-        f"One network: the largest count is {apart} times the smallest.",
-        f"同一个网络，统计出的最大值是最小值的 {apart} 倍。",
+    return fold(
+        max(numbers) / min(numbers),
+        "One network: the largest count is {} the smallest.",
+        "同一个网络，统计出的最大值是最小值的{}。",
     )
 
 
@@ -276,8 +272,9 @@ def headline_length(record: Record) -> Text:
     found = _by_tokens(record)
     if not {256, 1024} <= found.keys():
         return TOO_NOISY
-    grown = times(found[1024]["macs"] / found[256]["macs"])
-    return both(f"Four times the text, {grown} times the work.", f"文本长到四倍，工作量是 {grown} 倍。")
+    return fold(
+        found[1024]["macs"] / found[256]["macs"], "Four times the text, {} the work.", "文本长到四倍，工作量是{}。"
+    )
 
 
 def say_length(record: Record) -> Text:

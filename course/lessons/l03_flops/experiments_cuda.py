@@ -9,7 +9,7 @@ import torch
 from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, word
-from course.figures.kinds import Bar, bars, times
+from course.figures.kinds import Bar, bars, fold
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l03_flops.experiments import LESSON
@@ -35,10 +35,7 @@ def headline_peaks_cuda(record: Record) -> Text:
         return both(
             "On this GPU, no number format computes faster than float32.", "这块 GPU 上，没有哪种格式比 float32 更快。"
         )
-    return both(
-        f"Another number format lets this GPU compute {times(grown)} times as fast.",
-        f"换一种数值格式，GPU 能快到 {times(grown)} 倍。",
-    )
+    return fold(grown, "Another number format lets this GPU compute {} as fast.", "换一种数值格式，GPU 能快到{}。")
 
 
 def say_peaks_cuda(record: Record) -> Text:

@@ -18,7 +18,7 @@ from course.experiment.new_process import rows_of
 from course.experiment.plots import bet_box
 from course.experiment.words import NOTHING, TOO_NOISY, doubtful, ratio_of, word
 from course.figures.curves import trend
-from course.figures.kinds import Bar, Bet, bars, time_words, times
+from course.figures.kinds import Bar, Bet, bars, fold, time_words
 from course.figures.sheet import Sheet
 from course.flops import count
 from course.i18n import Text, both, t
@@ -228,7 +228,7 @@ def headline_page_faults(record: Record) -> Text:
         return both("Here the depthwise layer is slower with kept memory.", "这次把内存留着，逐通道卷积反而更慢。")
     if max(fresh["high_ms"] / kept["low_ms"], kept["high_ms"] / fresh["low_ms"]) <= ALIKE:
         return both(
-            "Here fresh memory costs the depthwise layer next to nothing.", "这次用新内存，逐通道卷积几乎不变慢。"
+            "Here fresh memory costs the depthwise layer next to nothing.", "这次用新内存，逐通道卷积几乎没变慢。"
         )
     return TOO_NOISY
 
@@ -300,7 +300,7 @@ def headline_group_sweep(record: Record) -> Text:
     if len(lost) == 1:
         return both(f"Cut into {lost[0]} groups: less work, and slower.", f"分成 {lost[0]} 组：活儿少了，反而更慢。")
     if lost:
-        return both("Less work, yet more time: some grouped layers lose.", "活儿少了却更慢：有几种分组输了。")
+        return both("Less work, yet more time: some grouped layers lose.", "有几种分组，活儿少了，反而更慢。")
     if not won:
         return TOO_NOISY
     if any(more["low"] > fewer["high"] for at, fewer in enumerate(rows) for more in rows[at + 1 :]):
@@ -400,11 +400,12 @@ def headline_roof(record: Record) -> Text:
         return TOO_NOISY
     if option == "c":
         return both("Sixty-four times the work takes at most twice the time.", "六十四倍的活儿，时间至多两倍。")
-    said = times(batch["ratio"]) if batch["ratio"] < 3 else f"{batch['ratio']:.0f}"
-    if option == "a":
-        return both(f"Sixty-four times the work takes {said} times as long.", f"六十四倍的活儿，要 {said} 倍的时间。")
-    return both(
-        f"Sixty-four times the work takes only {said} times as long.", f"六十四倍的活儿，只要 {said} 倍的时间。"
+    only = ("", "要") if option == "a" else (" only", "只要")
+    return fold(
+        batch["ratio"],
+        f"Sixty-four times the work takes{only[0]} {{}} as long.",
+        f"六十四倍的活儿，{only[1]}{{}}的时间。",
+        whole=True,
     )
 
 

@@ -144,9 +144,13 @@ def headline_cpu_enabled(record: Record) -> Text:
     if answer == "b" and alike:
         return both("On this CPU the cuDNN switch does nothing.", "在这块 CPU 上，cuDNN 的开关不起作用。")
     if answer == "b":
-        return both("On this CPU the cuDNN switch changes no time.", "在这块 CPU 上，cuDNN 的开关不影响耗时。")
+        return both(
+            "On this CPU the cuDNN switch makes nothing faster or slower.", "在这块 CPU 上，cuDNN 的开关不影响耗时。"
+        )
     if alike and not {"slower", "faster"} & verdicts:
-        return both("On this CPU the cuDNN switch changes not one bit.", "在这块 CPU 上，cuDNN 的开关不改变结果。")
+        return both(
+            "On this CPU the cuDNN switch changes no result, not by one bit.", "在这块 CPU 上，cuDNN 的开关不改变结果。"
+        )
     return TOO_NOISY
 
 
@@ -305,7 +309,8 @@ def headline_bits(record: Record) -> Text:
         "a": both("oneDNN is nearer to the exact result, nearly everywhere.", "几乎处处都是 oneDNN 更准。"),
         "b": both("The plain path is nearer to the exact result, nearly everywhere.", "几乎处处都是原生实现更准。"),
         "c": both(
-            "Neither is always right: now oneDNN is nearer, now the plain path.", "有时 oneDNN 更准，有时原生实现更准。"
+            "Sometimes oneDNN is nearer to the exact result, sometimes the plain path.",
+            "有时 oneDNN 更准，有时原生实现更准。",
         ),
         "d": both("With oneDNN or without: neither comes nearer to the exact result.", "用不用 oneDNN，准确度都一样。"),
     }

@@ -11,7 +11,7 @@ from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts
 from course.experiment.words import NOTHING, TOO_NOISY, word
-from course.figures.kinds import Bar, Bet, bars, times
+from course.figures.kinds import Bar, Bet, bars, fold
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l04_cudnn_enabled import probes
@@ -320,15 +320,9 @@ def headline_memory_cuda(record: Record) -> Text:
         return TOO_NOISY
     on, off = peaks[max(peaks)]
     if off > 1.2 * on:
-        return both(
-            f"Without cuDNN one convolution needs {times(off / on)} times the memory.",
-            f"没有 cuDNN，一个卷积要 {times(off / on)} 倍的显存。",
-        )
+        return fold(off / on, "Without cuDNN one convolution needs {} the memory.", "没有 cuDNN，一个卷积要{}的显存。")
     if on > 1.2 * off:
-        return both(
-            f"With cuDNN one convolution needs {times(on / off)} times the memory.",
-            f"有 cuDNN，一个卷积反而要 {times(on / off)} 倍的显存。",
-        )
+        return fold(on / off, "With cuDNN one convolution needs {} the memory.", "有 cuDNN，一个卷积反而要{}的显存。")
     return both(
         "With cuDNN or without, one convolution needs about the same memory.", "有没有 cuDNN，一个卷积要的显存差不多。"
     )

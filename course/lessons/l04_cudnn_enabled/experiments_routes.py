@@ -212,7 +212,7 @@ def _movers(record: Record, bare: bool) -> dict[str, str]:
 
 def headline_census(record: Record) -> Text:
     many = len(_movers(record, False))
-    kinds = "1 kind of `flags` still changes" if many == 1 else f"{many} kinds of `flags` still change"
+    kinds = "one kind of `flags` still changes" if many == 1 else f"{many} kinds of `flags` still change"
     said = {
         "a": both("Told to change nothing, `flags` changes nothing.", "叫它什么都别动，`flags` 就真的没动。"),
         "b": both(

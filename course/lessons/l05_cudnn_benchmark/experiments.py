@@ -147,7 +147,8 @@ ANSWERS = {
 def headline_primitive_cache(record: Record) -> Text:
     said = {
         "a": both(
-            "oneDNN prepares every call anew, even for a size it has seen.", "每次调用都重新准备，见过的尺寸也不例外。"
+            "oneDNN prepares every call anew, even for a size it has seen.",
+            "oneDNN 每次调用都重新准备，见过的尺寸也一样。",
         ),
         "b": both("Prepared once, oneDNN is ready for every size.", "只准备一次，所有尺寸都能用。"),
         "c": both("For a size it has seen, oneDNN prepares nothing again.", "见过的尺寸，oneDNN 不用再准备。"),
@@ -242,9 +243,9 @@ def headline_what_is_new(record: Record) -> Text:
         return both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。")
     new = events.count("miss")
     if not new:
-        return both("After none of these changes must oneDNN prepare again.", "这些改动之后，oneDNN 都不用重新准备。")
+        return both("Not one of these changes makes oneDNN prepare again.", "这些改动之后，oneDNN 都不用重新准备。")
     if new == len(events):
-        return both("After every one of these changes oneDNN prepares again.", "每种改动之后，oneDNN 都要重新准备。")
+        return both("Every one of these changes makes oneDNN prepare again.", "每种改动之后，oneDNN 都要重新准备。")
     return both(
         f"{new} of these {len(events)} changes make{'s' * (new == 1)} oneDNN prepare again.",
         f"这 {len(events)} 种改动里，有 {new} 种要让 oneDNN 重新准备。",

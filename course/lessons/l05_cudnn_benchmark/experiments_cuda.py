@@ -10,7 +10,7 @@ from course.experiment.kernels import differing_parts
 from course.experiment.new_process import call_in_new_process
 from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
 from course.figures.curves import cost_curve
-from course.figures.kinds import Bar, Bet, bars, time_words, times
+from course.figures.kinds import Bar, Bet, bars, fold, time_words
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
@@ -93,10 +93,7 @@ def headline_first_call_cuda(record: Record) -> Text:
     off, on = (median(_by_process(stories[name], 1, 1)) for name in ("off", "on"))
     if on < 1.2 * off:
         return both("The first call shows no search here.", "在这里，第一次调用看不出搜索的开销。")
-    many = times(on / off)
-    return both(
-        f"With the search on, the first call takes {many} times as long.", f"开了搜索，第一次调用要 {many} 倍的时间。"
-    )
+    return fold(on / off, "With the search on, the first call takes {} as long.", "开了搜索，第一次调用要{}的时间。")
 
 
 def say_first_call_cuda(record: Record) -> Text:
@@ -505,7 +502,7 @@ def headline_pays_cuda(record: Record) -> Text:
         return both("Here no gain is certain, so nothing is paid back.", "在这里没有确定的收益，也就谈不上回本。")
     if steps == 0:
         return both("The search is paid back at once.", "搜索立刻就回本。")
-    return both(f"The search is paid back after {steps} step{'s' * (steps > 1)}.", f"搜索过 {steps} 步之后回本。")
+    return both(f"The search is paid back after {steps} step{'s' * (steps > 1)}.", f"走完 {steps} 步，搜索就回本。")
 
 
 def say_pays_cuda(record: Record) -> Text:

@@ -47,7 +47,8 @@ def headline_new_keys_cuda(record: Record) -> Text:
         return both("Not one of these changes needs a new search.", "这些改动都不用重新搜索。")
     many = sum(changes)
     return both(
-        f"{many} of these changes need{'s' * (many == 1)} a new search.", f"这些改动里，有 {many} 种要重新搜索。"
+        f"{'One' if many == 1 else many} of these changes need{'s' * (many == 1)} a new search.",
+        f"这些改动里，有 {many} 种要重新搜索。",
     )
 
 

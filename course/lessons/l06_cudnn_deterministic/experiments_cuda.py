@@ -258,7 +258,8 @@ def headline_cost_cuda(record: Record) -> Text:
         )
     if slower:
         return both(
-            f"Determinism makes {slower} of the operations tried slower.", f"试过的操作里，有 {slower} 种因确定性变慢。"
+            f"Determinism makes {'one' if slower == 1 else slower} of the operations tried slower.",
+            f"试过的操作里，有 {slower} 种因确定性变慢。",
         )
     if "undecided" in verdicts or set(verdicts) <= {"raises"}:
         return TOO_NOISY

@@ -34,7 +34,7 @@ def headline_who_raises(record: Record) -> Text:
     if raising == len(record.rows):
         return both("The deterministic mode refuses every operation tried.", "试过的操作，确定性模式全都拒绝。")
     return both(
-        f"The deterministic mode refuses {raising} of the operations tried; the others run.",
+        f"The deterministic mode refuses {'one' if raising == 1 else raising} of the operations tried; the others run.",
         f"确定性模式拒绝了 {raising} 种操作，其余照常运行。",
     )
 

@@ -15,7 +15,7 @@ import torch
 from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, sci, spread
-from course.figures.kinds import Bar, Bet, bars, times
+from course.figures.kinds import Bar, Bet, bars, fold, times
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
@@ -56,9 +56,8 @@ def headline_error_vs_k(record: Record) -> Text:
     if growth is None:
         return TOO_NOISY
     if growth >= 2:
-        grown = times(growth)
-        return both(
-            f"In longer sums, TF32's relative error grew {grown} times.", f"求和变长，TF32 的相对误差变成 {grown} 倍。"
+        return fold(
+            growth, "In longer sums, TF32's relative error is {} as large.", "求和变长，TF32 的相对误差变成{}。"
         )
     if growth <= 0.5:
         return both("In longer sums, TF32's relative error even shrank.", "求和变长，TF32 的相对误差反而变小了。")

@@ -33,7 +33,7 @@ def headline_neighbours(record: Record) -> Text:
     most = low < 0.1 * plain
     lost = both(
         f"Far from zero, TF32 loses {'nearly every neighbour' if most else 'neighbours'}",
-        f"离原点一远，TF32 就{'几乎找不到邻居' if most else '会找错邻居'}",
+        f"离原点一远，TF32 就{'几乎次次找错邻居' if most else '会找错邻居'}",
     )
     if plain - cured < 0.1:
         return both(f"{lost['en']}; removing the mean cures it.", f"{lost['zh']}，减去均值就好了。")

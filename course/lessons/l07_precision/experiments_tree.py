@@ -224,16 +224,16 @@ def _conv(record: Record) -> dict[str, str]:
 def headline_no_op(record: Record) -> Text:
     return {
         ("ieee", "ieee"): both(
-            "The root still reaches convolutions after a flag got its own value.",
+            "Set a flag to the value it has: the root still reaches convolutions.",
             "把开关赋成原值之后，根照样管得到卷积。",
         ),
         ("ieee", "tf32"): both(
-            "Set a flag to its own value, and the root no longer reaches convolutions.",
+            "Set a flag to the value it has: the root no longer reaches convolutions.",
             "把开关赋成原值，根就再也管不到卷积。",
         ),
         ("tf32", "tf32"): both("The root does not reach the convolutions at all.", "根压根管不到卷积。"),
         ("tf32", "ieee"): both(
-            "The root reaches convolutions only after a flag got its own value.", "先把开关赋成原值，根才管得到卷积。"
+            "The root reaches convolutions only after a flag was set once.", "先把开关赋成原值，根才管得到卷积。"
         ),
     }.get(tuple(_conv(record).get(story) for story in ("untouched", "assigned")), TOO_NOISY)
 

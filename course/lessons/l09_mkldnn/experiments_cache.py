@@ -11,7 +11,7 @@ from torch import nn
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY
-from course.figures.kinds import Bar, bars, time_words, times
+from course.figures.kinds import Bar, bars, fold, time_words
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.experiments import LESSON
@@ -71,17 +71,18 @@ def headline_cache(record: Record) -> Text:
     missed, hit = ([row["create_ms"] for row in calls if row["event"] == f"cache_{what}"] for what in ("miss", "hit"))
     if not hit:
         return both(
-            "oneDNN prepares every call anew, even for a size it has seen.", "每次调用都重新准备，见过的尺寸也不例外。"
+            "oneDNN prepares every call anew, even for a size it has seen.",
+            "oneDNN 每次调用都重新准备，见过的尺寸也一样。",
         )
     if not missed:
         return both("oneDNN had every size ready here.", "在这里，每个尺寸都是现成的。")
     if seen != {True: {"cache_hit"}, False: {"cache_miss"}}:
         return both("Some calls find their size ready, others must prepare it.", "有的调用有现成的，有的要重新准备。")
     if max(hit) < min(missed):
-        gain = times(statistics.median(missed) / statistics.median(hit))
-        return both(
-            f"Preparing a new size takes {gain} times as long as one seen before.",
-            f"准备一个新尺寸，耗时是见过的尺寸的 {gain} 倍。",
+        return fold(
+            statistics.median(missed) / statistics.median(hit),
+            "Preparing a new size takes {} as long as one seen before.",
+            "准备一个新尺寸，耗时是见过的尺寸的{}。",
         )
     return both(
         "A size seen before is found ready, but that does not always save time.", "见过的尺寸有现成的，却不一定省时间。"

@@ -10,7 +10,7 @@ import torch
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, word
-from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words, times
+from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, ratio_words
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.experiments import LESSON, PROCESSES, interval, kind_of
@@ -70,10 +70,10 @@ def headline_isa_ladder(record: Record) -> Text:
         return TOO_NOISY
     low = rungs["SSE41"]
     if _clear(top, low):
-        gain = times(median([row["ratio"] for row in low]) / median([row["ratio"] for row in top]))
-        return both(
-            f"With the oldest instructions only, the convolution takes {gain} times as long.",
-            f"限制到最老的指令集，卷积要花 {gain} 倍的时间。",
+        return fold(
+            median([row["ratio"] for row in low]) / median([row["ratio"] for row in top]),
+            "With the oldest instructions only, the convolution takes {} as long.",
+            "限制到最老的指令集，卷积要花{}的时间。",
         )
     if _clear(low, top):
         return both(

@@ -12,7 +12,7 @@ from typing import Any
 
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY
-from course.figures.kinds import Ratio, ratio_rows, times
+from course.figures.kinds import Ratio, fold, ratio_rows
 from course.figures.sheet import Sheet
 from course.game import cases
 from course.i18n import LANGUAGES, Text, both, pick, speaking, t
@@ -103,7 +103,7 @@ def _amount(row: dict[str, Any]) -> Text:
         return both(f"{100 - 100 * ratio:.0f} % less time", f"省 {100 - 100 * ratio:.0f}% 的时间")
     if ratio < 1.95:
         return both(f"{100 * ratio - 100:.0f} % more time", f"多花 {100 * ratio - 100:.0f}% 的时间")
-    return both(f"{times(ratio)} times as long", f"要花 {times(ratio)} 倍的时间")
+    return fold(ratio, "{} as long", "要花{}的时间")
 
 
 def say_case(name: str) -> Callable[[Record], Text]:

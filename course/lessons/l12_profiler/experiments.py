@@ -16,7 +16,7 @@ from torch import nn
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, joined, middle, ratio_of, word
-from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, times
+from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.lessons.l12_profiler.cases import SlowPhotos, cases, epoch
@@ -40,13 +40,12 @@ def headline_two_columns(record: Record) -> Text:
     option = settle_two_columns(record)["12-bet-total"]
     if option is None:
         return TOO_NOISY
-    total = times(median([row["total"] for row in record.rows]))
+    total = median([row["total"] for row in record.rows])
     said = {
         "a": both("The column “total” adds up to less than the call took.", "“total” 一列加起来，比实际耗时少。"),
         "b": both("The column “total” adds up to about what the call took.", "“total” 一列加起来，和实际耗时差不多。"),
-        "c": both(
-            f"The column “total” adds up to {total} times what the call took.",
-            f"“total” 一列加起来，是实际耗时的 {total} 倍。",
+        "c": fold(
+            total, "The column “total” adds up to {} what the call took.", "“total” 一列加起来，是实际耗时的{}。"
         ),
     }
     return said[option]
@@ -146,9 +145,10 @@ def headline_repairs(record: Record) -> Text:
     said = {
         "a": both("The photos in float64 by accident: that repair saves most.", "照片误用了 float64，改回来省得最多。"),
         "b": both("No more reorders in the layers: that repair saves most.", "卷积层不再重排，省得最多。"),
-        "c": both(
-            f"Scores read all at once, not one by one: {times(1 / best['ratio'])} times as fast.",
-            f"不再逐个取数，算分数的速度是原来的 {times(1 / best['ratio'])} 倍。",
+        "c": fold(
+            1 / best["ratio"],
+            "Scores read all at once, not one by one: {} as fast.",
+            "不再逐个取数，算分数的速度是原来的{}。",
         ),
     }
     option = settle_repairs(record)["12-bet-repair"]

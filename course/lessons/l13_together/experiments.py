@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from course.attention import flash_math, kernel_of, peak_mib, refusal
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, joined, ratio_of, word
-from course.figures.kinds import Bar, Bet, bars, times
+from course.figures.kinds import Bar, Bet, bars, fold
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
@@ -180,9 +180,10 @@ def headline_two_kernels(record: Record) -> Text:
         return both("Here flash holds more memory than math.", "在这里，flash 占的内存比 math 还多。")
     if settle_two_kernels(record)["13-bet-memory"] == "a":
         return both("Here flash saves hardly any memory.", "在这里，flash 几乎没省内存。")
-    return both(
-        f"For a long sequence, the math kernel needs {times(more)} times the flash kernel's memory.",
-        f"序列一长，math kernel 要的内存是 flash kernel 的 {times(more)} 倍。",
+    return fold(
+        more,
+        "For a long sequence, the math kernel needs {} the flash kernel's memory.",
+        "序列一长，math kernel 要的内存是 flash kernel 的{}。",
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.words import NOTHING, TOO_NOISY, joined, sci, word
-from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, time_words
+from course.experiment.words import NOTHING, TOO_NOISY, joined, word
+from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, time_words
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
 from course.records import Record
@@ -48,11 +48,6 @@ def as_ratio(row: dict, name: str) -> Ratio:
     return Ratio(name, row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))
 
 
-def times(factor: float) -> str:
-    """A factor as people say it: 2.4 -> 2.4, 7.3 -> 7, 13.2 -> 13, 113 -> 110, 1066 -> 1,100."""
-    return f"{factor:.1f}".removesuffix(".0") if factor < 3 else sci(factor) if factor >= 100 else f"{factor:.0f}"
-
-
 # --- 16-einsum ----------------------------------------------------------------------------------------------
 
 CASES = {
@@ -74,27 +69,33 @@ def headline_einsum(record: Record) -> Text:
         return TOO_NOISY
     best = min(rows.values(), key=lambda row: row["ratio"])
     kinds = kind_of(best), kind_of(rows["tiny"])
-    factor = times(1 / best["ratio"])
+    factor = 1 / best["ratio"]
     if "undecided" in kinds:
         return TOO_NOISY
     if kinds[0] != "faster":
         return both("Here, searching for a better order made nothing faster.", "在这里，找更好的计算顺序，没让谁变快。")
     if kinds[1] == "slower":
-        return both(
-            f"One einsum became {factor} times faster, and a tiny one slower.",
-            f"有的 einsum 快了 {factor} 倍，很小的反而变慢。",
+        return fold(
+            factor,
+            "One einsum became {} as fast, and a tiny one slower.",
+            "有的 einsum 速度变成原来的{}，很小的反而变慢。",
+            whole=True,
         )
     others = {kind_of(row) for row in rows.values()} - {"faster", "same"}
     if "slower" in others:
-        return both(
-            f"One einsum became {factor} times faster, and another one slower.",
-            f"有的 einsum 快了 {factor} 倍，有的反而变慢。",
+        return fold(
+            factor,
+            "One einsum became {} as fast, and another one slower.",
+            "有的 einsum 速度变成原来的{}，有的反而变慢。",
+            whole=True,
         )
     if others:
-        return both(f"One einsum became {factor} times faster.", f"有的 einsum 快了 {factor} 倍。")
-    return both(
-        f"One einsum became {factor} times faster, and none became slower.",
-        f"有的 einsum 快了 {factor} 倍，没有变慢的。",
+        return fold(factor, "One einsum became {} as fast.", "有的 einsum 速度变成原来的{}。", whole=True)
+    return fold(
+        factor,
+        "One einsum became {} as fast, and none became slower.",
+        "有的 einsum 速度变成原来的{}，没有变慢的。",
+        whole=True,
     )
 
 
@@ -161,10 +162,12 @@ def headline_search_price(record: Record) -> Text:
         return TOO_NOISY
     if kind_of(dearest) != "slower":
         return both("No search clearly cost more than the computation itself.", "没有哪种找法明显比计算本身还慢。")
-    factor, name = times(dearest["ratio"]), dearest["strategy"]
-    return both(
-        f"With “{name}” one call took {factor} times as long as without a search.",
-        f"用 {name} 找顺序，一次调用要 {factor} 倍的时间。",
+    name = dearest["strategy"]
+    return fold(
+        dearest["ratio"],
+        f"With “{name}” one call took {{}} as long as without a search.",
+        f"用 {name} 找顺序，一次调用要{{}}的时间。",
+        whole=True,
     )
 
 

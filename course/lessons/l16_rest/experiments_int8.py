@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
-from course.figures.kinds import ratio_rows
+from course.figures.kinds import fold, ratio_rows
 from course.figures.sheet import Sheet
 from course.i18n import Text, both, t
-from course.lessons.l16_rest.experiments import LESSON, MEASURING, as_ratio, interval, kind_of, times
+from course.lessons.l16_rest.experiments import LESSON, MEASURING, as_ratio, interval, kind_of
 from course.records import Record
 from course.tables import Table
 
@@ -24,7 +24,6 @@ def headline_engines(record: Record) -> Text:
     if not kinds or "undecided" in kinds.values():
         return TOO_NOISY
     slower = [name for name, kind in kinds.items() if kind == "slower"]
-    best = times(1 / min(row["ratio"] for row in record.rows))
     if not slower:
         return both(
             "Every int8 engine here was at least as fast as float32.", "这里的 int8 引擎，没有比 float32 慢的。"
@@ -35,9 +34,11 @@ def headline_engines(record: Record) -> Text:
         return both(
             "Here int8 was slower with some engines, and faster with none.", "在这里，int8 有的引擎更慢，没有更快的。"
         )
-    return both(
-        f"int8 can be {best} times faster than float32, or slower: it depends on the engine.",
-        f"int8 能快 {best} 倍，也能更慢，就看引擎。",
+    return fold(
+        1 / min(row["ratio"] for row in record.rows),
+        "With one engine int8 is {} as fast as float32, with another slower.",
+        "int8 能快到{}，也能更慢，就看引擎。",
+        whole=True,
     )
 
 

@@ -189,7 +189,7 @@ SHOWN = {
 
 HEADLINES = {
     "16-einsum": [
-        (einsums(5.0), "100 times faster, and a tiny one slower"),
+        (einsums(5.0), "100 times as fast, and a tiny one slower"),
         (einsums(1.0), "none became slower"),
         (
             [{**row, **(ratio(1.5) if row["case"] == "two operands" else {})} for row in einsums(1.0)],
@@ -197,7 +197,7 @@ HEADLINES = {
         ),
         (
             [{**row, **(ratio(1.0, 0.3) if row["case"] == "two operands" else {})} for row in einsums(1.0)],
-            "100 times faster.",
+            "100 times as fast.",
         ),
         (einsums(1.0, best=1.0), "made nothing faster"),
         (einsums(1.0, width=0.3), "Too noisy"),
@@ -215,7 +215,7 @@ HEADLINES = {
         ([], "Too noisy"),
     ],
     "16-engines": [
-        (engines(0.14, 1.9), "or slower"),
+        (engines(0.14, 1.9), "another slower"),
         (engines(0.14, 0.9), "at least as fast"),
         (engines(1.5, 1.9), "slower with every engine"),
         (engines(1.0, 1.9), "faster with none"),
