@@ -62,16 +62,19 @@ def paper_in(course: Path, lesson: str, student: str) -> Paper | None:
     return paper_of(json.loads(path.read_text(encoding="utf-8")), lesson, student, answered_papers(course, lesson))
 
 
-def on_other_papers(
-    answers: Mapping[str, Mapping[str, Any]], items: Mapping[str, Item], paper: Paper
-) -> dict[str, str]:
-    """The answers that were not given on this paper: question -> the student id that the answer carries, "" where it carries
-    none. Only questions with variants are looked at.
+def papers_answered(answers: Mapping[str, Mapping[str, Any]], items: Mapping[str, Item]) -> dict[str, str]:
+    """On whose paper each question was answered: question -> the student id that its answer carries, "" where it carries none.
+
+    Only questions with variants are looked at; where none of them is answered, all answers that carry an id.
     """
-    said = {
-        name: str(answers[name].get("student", "")) for name, item in items.items() if item.varies and name in answers
-    }
-    return {name: other for name, other in said.items() if same_student(other) != same_student(paper.student)}
+    said = {name: str(answers[name].get("student", "")) for name in items if name in answers}
+    varying = {name: other for name, other in said.items() if items[name].varies}
+    return varying or {name: other for name, other in said.items() if other}
+
+
+def on_other_papers(answered: Mapping[str, str], paper: Paper) -> dict[str, str]:
+    """Those of ``papers_answered`` that were not given on this paper."""
+    return {name: other for name, other in answered.items() if same_student(other) != same_student(paper.student)}
 
 
 def sentences_on_other_papers(others: Mapping[str, str], paper: Paper) -> Iterator[Text]:

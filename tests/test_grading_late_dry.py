@@ -8,6 +8,7 @@ import pytest
 
 from grader.commands import main
 from grader.course import Course
+from grader.importing.place import stamp
 from grader.importing.times import Times
 from grader.late_rules import Extension, Rules, Table
 from tests.graded_class import make_class
@@ -41,11 +42,27 @@ def test_a_worksheet_says_when_in_the_time_zone_of_the_course(said, told):
 
 def test_canvas_says_only_who_is_late_and_an_extension_holds():
     times = stamps()
-    stamp = times.of({}, True, "")
-    assert stamp == "2026-11-23 23:15:00 UTC" and times.is_late("ada", stamp) and not times.is_late("bob", stamp)
-    assert times.of({}, False, stamp) == "" and times.of({}, False, "") is None, "late no more: the stamp goes"
+    late = times.of({}, True, "")
+    assert late == "2026-11-23 23:15:00 UTC" and times.is_late("ada", late) and not times.is_late("bob", late)
+    assert any("counted as 16 minutes" in one for one in times.said)
+    assert times.of({}, False, late) == "" and times.of({}, False, "") is None, "late no more: the stamp goes"
     unset = stamps(due=None)
     assert unset.of({}, True, "") is None and any("no due date" in one for one in unset.said)
+
+
+def test_a_time_written_by_hand_outlives_the_next_import(tmp_path):
+    path = tmp_path / "submitted" / "ada" / LESSON / "timestamp.txt"
+    path.parent.mkdir(parents=True)
+
+    def put(when: str | None, before: str) -> str | None:
+        return stamp(tmp_path, "ada", LESSON, when, before)
+
+    assert put("2026-11-23 23:15:00 UTC", "") is None and path.read_text() == "2026-11-23 23:15:00 UTC"
+    assert put("2026-11-24 23:15:00 UTC", path.read_text()) is None and path.read_text() == "2026-11-24 23:15:00 UTC"
+    path.write_text("2026-11-28 08:00:00 UTC\n")
+    for when in ("2026-11-24 23:15:00 UTC", "", None):
+        assert put(when, "2026-11-24 23:15:00 UTC") == "2026-11-28 08:00:00 UTC" and path.exists()
+    assert put("", path.read_text()) is None and not path.exists()
 
 
 @pytest.mark.slow

@@ -157,11 +157,17 @@ def test_what_is_held_back_is_marked_when_somebody_has_looked_and_shows_no_key_b
 
 def test_a_copy_that_differs_only_in_the_id_is_held_back_with_the_original(course, tmp_path):
     other = Course(copy_of(course.root, tmp_path / "alike"))
-    place = other.root / "submitted" / "fay" / LESSON
-    shutil.copytree(other.root / "submitted" / "ada" / LESSON, place)
+    hers, place = (other.root / "submitted" / name / LESSON for name in ("ada", "fay"))
+    notebook = hers / f"{LESSON}.ipynb"
+    notebook.chmod(0o644)
+    made_for = notebook.read_text(encoding="utf-8").replace('language=\\"en\\"', 'language=\\"en\\", student=\\"ada\\"')
+    assert "student=" in made_for, "a notebook that was made for her (`release --personal`)"
+    notebook.write_text(made_for, encoding="utf-8")
+    shutil.copytree(hers, place)
     for path in place.iterdir():
         path.chmod(0o644)
-        path.write_text(path.read_text(encoding="utf-8").replace('"ada"', '"fay"'), encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"ada', '"fay').replace('ada\\"', 'fay\\"'), encoding="utf-8")
     found = {one.student: one for one in autograde(other, LESSON, how=QUIET, say=lambda line: None)}
     assert found["fay"].points is None and found["ada"].points is None
     assert "the same as the submission of ada" in " ".join(found["fay"].problems)

@@ -31,7 +31,7 @@ from grader.answers import every_item, keyed_items, other_variant
 from grader.authoring.build import assignment_notebook
 from grader.authoring.leaks import leaks
 from grader.authoring.question_check import checkpoint_findings
-from grader.papers import on_other_papers
+from grader.papers import on_other_papers, papers_answered
 from grader.project import Project
 from grader.releasing.varied import told_of, varied
 from grader.reporting.collect import _as_standard
@@ -439,8 +439,23 @@ def test_a_copied_sheet_shows_that_it_is_one_and_answers_nothing(sitting, capsys
     assert now.sheet.student == "bob" and "ada's paper" in said and "0 of 8" in said
     assert now.sheet.own(now.bank["15-c-map"]) is None
     answers, _ = harvest(None, json.dumps(now.sheet.payload()), EXAM)
-    assert on_other_papers(answers, paper("bob"), Paper("bob", EXAM, SALT)) == {"15-c-map": "ada"}
-    assert on_other_papers(answers, paper("ada"), Paper("ADA", EXAM, SALT)) == {}
+    answered = papers_answered(answers, paper("bob"))
+    assert on_other_papers(answered, Paper("bob", EXAM, SALT)) == {"15-c-map": "ada"}
+    assert on_other_papers(answered, Paper("ADA", EXAM, SALT)) == {}
+
+
+def test_where_no_question_with_variants_is_answered_the_others_say_whose_paper_it_is():
+    class Plain:
+        varies = False
+
+    class Drawn:
+        varies = True
+
+    items = {"a": Plain, "b": Plain, "c": Drawn}
+    answers = {"a": {"student": "ada"}, "b": {}}
+    assert papers_answered(answers, items) == {"a": "ada"}
+    assert papers_answered({**answers, "c": {"student": "bob"}}, items) == {"c": "bob"}, "mended before it mattered"
+    assert papers_answered({**answers, "c": {}}, items) == {"c": ""}
 
 
 def test_a_checkpoint_without_a_salt_asks_nobody(tmp_path, monkeypatch, capsys):

@@ -134,7 +134,7 @@ def run_release(arguments: argparse.Namespace) -> int:
     from grader.dates import utc
     from grader.releasing.personal import personal
     from grader.releasing.run import back, release
-    from grader.releasing.varied import told_of, varied
+    from grader.releasing.varied import WHICH_ID, told_of, varied
     from grader.student_config import for_students
 
     course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)
@@ -142,11 +142,12 @@ def run_release(arguments: argparse.Namespace) -> int:
         if arguments.back:
             print("\n".join(back(course, lesson)))
             continue
-        held = arguments.hold or arguments.personal
-        said = release(course, lesson, due, arguments.added, arguments.removed == "drop", held)
+        said = release(
+            course, lesson, due, arguments.added, arguments.removed == "drop", arguments.hold or arguments.personal
+        )
         if arguments.personal:
             said += personal(course, lesson)
-        elif held:
+        elif arguments.hold:
             said.append(
                 f"held back: neither the exchange nor a bundle holds it until {command('release ' + lesson, course.root)}"
             )
@@ -155,9 +156,9 @@ def run_release(arguments: argparse.Namespace) -> int:
         for sentence in [*said, *left_over(course.project, lesson)]:
             print(sentence)
         if (found := varied(course.project, lesson)).questions:
-            print(f"{lesson}: {told_of(found)}")
-    for sentence in for_students(course):
-        print(sentence)
+            print(f"{lesson}: {told_of(found)}" + ("" if arguments.personal else f"\n{WHICH_ID}"))
+    if not (arguments.hold or arguments.personal):
+        print("\n".join(for_students(course)))
     return 0
 
 

@@ -54,16 +54,20 @@ def put(course: Path, student: str, lesson: str, files: dict[str, bytes]) -> Non
         fresh.rename(folder)
 
 
-def stamp(course: Path, student: str, lesson: str, when: str | None) -> bool:
-    """Write the time stamp of a submission; returns whether it changed. None: the time is not known, so nothing is written."""
+def stamp(course: Path, student: str, lesson: str, when: str | None, before: str) -> str | None:
+    """Write the time stamp of a submission. One that was changed by hand stays, and is returned instead of None.
+
+    when: None where the time is not known, so nothing is written; "" for none. before: the text that an earlier import has written.
+    """
     path = course / "submitted" / student / lesson / STAMP
-    if when is None or (path.is_file() and path.read_text(encoding="utf-8", errors="replace") == when):
-        return False
+    there = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if there.strip() and there not in (before, when):
+        return there.strip()
     if when:
         replace(course, path, when.encode())
-    else:
+    elif when is not None:
         path.unlink(missing_ok=True)
-    return True
+    return None
 
 
 def in_place(course: Path, student: str, lesson: str, now: str, known: str | None) -> bool:

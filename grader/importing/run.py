@@ -18,12 +18,14 @@ from grader.importing import place, who
 from grader.importing.archive import Entry, opened
 from grader.importing.handin import digest, read
 from grader.importing.names import Sender, plain, sender
-from grader.importing.times import Times, times
+from grader.importing.times import MODIFIED, Times, times
+from grader.marking.step import printable
 from grader.marks import released, require
 from grader.names import fault
 from grader.project import ProjectError
 
 VOTERS = 30  # submissions that are read to find out which checkpoint the file contains
+UNKNOWN = "Canvas does not say by how much"
 BY_HAND = "or put what can be read into {} by hand"
 Own = list[tuple[str, Entry]]  # the files of one hand-in
 
@@ -151,13 +153,15 @@ def _take(
         of_them.append(student)
     row = next((person.row for person in people.listed if person.student == student), {})
     stamp = when.of(row, one.late if lms == "canvas" else None, known.get("when", ""))
-    place.stamp(course.root, student, lesson, stamp)
-    if stamp and when.is_late(student, stamp):
-        imported.late[student] = stamp
+    by_hand = place.stamp(course.root, student, lesson, stamp, known.get("when", ""))
+    if by_hand is not None:
+        imported.said.append(f"{student}: the time written into timestamp.txt by hand stays: {printable(by_hand[:60])}")
+    elif stamp and when.is_late(student, stamp):
+        imported.late[student] = UNKNOWN if one.late and not row.get(MODIFIED) else stamp
     elif one.late and (until := when.extension(student)):
         imported.late[student] = f"has time until {until:%Y-%m-%d %H:%M} UTC"
     elif one.late:
-        imported.late[student] = "Canvas does not say by how much"
+        imported.late[student] = UNKNOWN
     facts = {"lms": lms, "name": one.name, "number": one.number, "head": one.head, "digest": now}
     place.remember(course.root, student, lesson, {**facts, "when": known.get("when", "") if stamp is None else stamp})
     if not any(is_copy(data, lesson) for name, data in handed_in.files.items() if name.endswith(".ipynb")):

@@ -20,6 +20,10 @@ NO_ZONE = (
     "the worksheet says when each was handed in, but not in which time zone: write `timezone: Europe/Berlin` (yours) into "
     "late.yaml and import again; until then nobody counts as late"
 )
+LEAST = (
+    "Canvas does not say by how much somebody is late: counted as {minutes:g} minutes, the least that can cost points. Where it "
+    "was more, write the time into submitted/STUDENT/{lesson}/timestamp.txt (2026-12-01 22:59:00 UTC) and run autograde"
+)
 NO_DUE = "Canvas calls them late, and there is no due date here: set it with `release --due` and import again"
 
 
@@ -50,8 +54,10 @@ class Times:
                 )
                 return None
             return _text(moment)
-        if late and self.due is not None:  # Canvas does not say how late: take the shortest possible delay
-            return _text(self.due + timedelta(minutes=self.rules.table(self.lesson).grace_minutes + 1))
+        if late and self.due is not None:
+            minutes = self.rules.table(self.lesson).grace_minutes + 1
+            self.said[LEAST.format(minutes=minutes, lesson=self.lesson)] = None
+            return _text(self.due + timedelta(minutes=minutes))
         if late:
             self.said[NO_DUE] = None
         return "" if before and late is False else None

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+import re
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -42,15 +43,23 @@ WAITS = both("Held back: not marked yet, and no zero.", "暂缓评分：还没�
 def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: str) -> tuple[str, Text] | None:
     """Why the marks are held back: (code, sentence for the student); None where they count.
 
-    others: the answers given on another paper (``papers.on_other_papers``). questions: how many of the answered questions
-    have variants.
+    others: the answers given on another paper (``papers.on_other_papers``). questions: how many of ``papers.papers_answered``
+    there are.
     """
-    if state(nb).get("lost") and not state(nb)["answers"]:
+    if _lost(nb):
         return "damaged", ARRIVED_DAMAGED
     if others and len(others) == questions:
         other = "”, “".join(sorted({*others.values()} - {""})) or "?"
         return "other-paper", both(*(OTHER_PAPER[code].format(other=other, student=student) for code in ("en", "zh")))
     return None
+
+
+def _lost(nb: NotebookNode) -> bool:
+    """Whether damage to the file took work with it that cannot be marked: its answers, or a cell for code or text."""
+    said = state(nb)
+    if said.get("lost"):
+        return not said["answers"] or any(cell.metadata.get("nbgrader", {}).get("solution") for cell in nb.cells)
+    return "damaged" in said["happened"] and bool(said.get("missing"))
 
 
 def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
@@ -69,8 +78,9 @@ def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
     note(nb, "held", sentence)
 
 
-def print_of(nb: NotebookNode) -> str:
-    """A hash of a submission without its student: of code, texts, and answers with their times. Two copies have the same.
+def print_of(nb: NotebookNode, student: str) -> str:
+    """A hash of a submission without its student's id, which also stands in the first cell of a notebook made for one student:
+    of code, texts, and answers with their times. Two copies have the same.
 
     "" where no answer has a time: two students who did nothing have not copied.
     """
@@ -81,9 +91,9 @@ def print_of(nb: NotebookNode) -> str:
     }
     if not answers or state(nb).get("lost"):
         return ""
-    whole = json.dumps(
-        [sorted(answers.items()), [cell.source for cell in nb.cells if cell.get("id") != "course-notes"]]
-    )
+    own = re.compile(rf"(?<!\w){re.escape(student)}(?!\w)", re.IGNORECASE)
+    texts = [own.sub("", cell.source) for cell in nb.cells if cell.get("id") != "course-notes"]
+    whole = json.dumps([sorted(answers.items()), texts])
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
@@ -102,7 +112,7 @@ def accept(course: Path, lesson: str, student: str, digest: str) -> None:
 
 
 class HoldBack(CourseStep):
-    """Under stock nbgrader: removes the automatic marks of a submission that is held back, after nbgrader has saved them."""
+    """Under stock nbgrader: removes the automatic marks and comments of a submission that is held back, after nbgrader has saved them."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Leave its cells without a mark in the gradebook, so that formgrader lists them."""
@@ -114,5 +124,7 @@ class HoldBack(CourseStep):
                 one = gradebook.find_submission_notebook(said["notebook"], said["assignment"], said["student"])
                 for grade in one.grades:
                     grade.auto_score, grade.needs_manual_grade = None, grade.manual_score is None
+                for comment in one.comments:
+                    comment.auto_comment = None
                 gradebook.db.commit()
         return nb, resources

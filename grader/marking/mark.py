@@ -22,7 +22,7 @@ from grader.marking.running import Found
 from grader.marking.step import STATE, CourseStep, grade_id, note, notes, reasons, state
 from grader.marking.tasks import judge_task
 from grader.marking.verdicts import gravest
-from grader.papers import on_other_papers, sentences_on_other_papers
+from grader.papers import on_other_papers, papers_answered, sentences_on_other_papers
 from grader.project import Infrastructure
 from grader.task import Task
 
@@ -65,12 +65,12 @@ def mark_cells(
     """
     prints, verdicts = {}, {}
     happened, others = {*state(nb).get("happened", ())}, {}
-    state(nb)["print"] = print_of(nb)
-    if paper is not None and (others := on_other_papers(state(nb)["answers"], items, paper)):
+    state(nb)["print"] = print_of(nb, student)
+    answered = papers_answered(state(nb)["answers"], items)
+    if paper is not None and (others := on_other_papers(answered, paper)):
         state(nb)["others"] = others
         happened.add("look")
-    varying = sum(item.varies for name, item in items.items() if name in state(nb)["answers"])
-    why = None if looked else why_held(nb, others, varying, student)
+    why = None if looked else why_held(nb, others, len(answered), student)
     if why is None:
         _note_answers(nb, items, happened, others, paper)
     for cell in nb.cells:

@@ -58,7 +58,8 @@ class Repair(CourseStep):
 
 def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
     """Change ``notebook`` so that it has each graded cell of ``released`` exactly once. Notes what was changed, and stores which
-    graded cells were added to the checkpoint after this copy was released (``later``).
+    graded cells were added to the checkpoint after this copy was released (``later``), and which cells for code or text were
+    gone (``missing``).
     """
     _modern(notebook)
     wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
@@ -82,6 +83,7 @@ def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> Non
             elif cell.metadata.nbgrader.grade:
                 changed["later"].append(identity)
     state(notebook)["later"] = changed["later"]
+    state(notebook)["missing"] = [one for one in changed["missing"] if wanted[one].metadata.nbgrader.solution]
     for kind, identities in changed.items():
         if identities:
             names = [f"`{identity}`" for identity in dict.fromkeys(identities)]

@@ -161,7 +161,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox)
     scores, comments = _marks(nb)
     if state(nb).get("held"):
-        scores = dict.fromkeys(scores)
+        scores, comments = dict.fromkeys(scores), dict.fromkeys(comments)
     text = sayable(text_of(nb))
     return Marked(
         submission.student,

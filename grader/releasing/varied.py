@@ -7,6 +7,11 @@ from typing import NamedTuple
 from course.questions.variants import is_template
 from grader.project import Project, checkpoint_items
 
+WHICH_ID = (
+    "Outside JupyterHub the first cell asks for the id: tell the class which one to type (exchange: the login name there; "
+    "Moodle, Canvas: the id of your roster; the name under submitted/)"
+)
+
 
 class Varied(NamedTuple):
     """The number of questions that differ and of all questions, and the points of both; without code tasks."""
@@ -28,7 +33,5 @@ def told_of(found: Varied) -> str:
     """The sentence for the instructor at a release."""
     return (
         f"{found.questions} of {found.all_questions} questions ({found.points:g} of {found.all_points:g} points) differ for "
-        "every student: other questions, numbers or options; the rest is the same for all. Outside JupyterHub the first cell\n"
-        "asks for the id: tell the class which one to type (exchange: the login name there; Moodle, Canvas: the id of your\n"
-        "roster; the name under submitted/)"
+        "every student: other questions, numbers or options; the rest is the same for all."
     )

@@ -160,10 +160,7 @@ class Overview(CourseStep):
         sentence = pick(state["said"], language)
         if state["held"] != "damaged":
             return sentence
-        due = self._due(said)
-        until = (
-            None if due is None else read_rules(Path(self.course_root)).due(said["assignment"], said["student"], due)
-        )
+        until = self._due(said)
         if until is None or until < datetime.now(timezone.utc).replace(tzinfo=None):
             return sentence + (" " if language == "en" else "") + _say("again soon", language)
         return sentence + (" " if language == "en" else "") + _say("again by", language, when=f"{until:%Y-%m-%d %H:%M}")
@@ -183,13 +180,13 @@ class Overview(CourseStep):
             "form": form(said["assignment"], said["student"], lost, language) if lost else "",
         }
 
-    @staticmethod
-    def _due(said: dict) -> datetime | None:
-        """The due date of the assignment, before any extension; naive, UTC."""
+    def _due(self, said: dict) -> datetime | None:
+        """The due date of this student, extensions in ``late.yaml`` included; naive, UTC."""
         from nbgrader.api import Gradebook
 
         with Gradebook(said["db_url"]) as gradebook:
-            return gradebook.find_assignment(said["assignment"]).duedate
+            due = gradebook.find_assignment(said["assignment"]).duedate
+        return due and read_rules(Path(self.course_root)).due(said["assignment"], said["student"], due)
 
     def _items(self, resources: dict) -> dict[str, Item]:
         try:

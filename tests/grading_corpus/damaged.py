@@ -294,11 +294,11 @@ def nested(depth: int) -> str:
 
 CASES = (
     Hostile("top-student", points=13, files=ANSWERED),
-    Hostile("empty-file", points=7, verdict="damaged", says="was empty", files=ANSWERED, text=lambda text: ""),
+    Hostile("empty-file", points=None, verdict="look", says="was empty", files=ANSWERED, text=lambda text: ""),
     Hostile(
         "half-written",
-        points=7,
-        verdict="damaged",
+        points=None,
+        verdict="look",
         says="ends in the middle",
         files=ANSWERED,
         text=lambda text: text[: len(text) // 2],
@@ -315,8 +315,8 @@ CASES = (
     Hostile("json-too-deep", points=None, verdict="look", says="replaced", text=lambda text: nested(200_000)),
     Hostile(
         "json-nested-980",
-        points=7,
-        verdict="damaged",
+        points=None,
+        verdict="look",
         says="nests them far too deeply",
         files=ANSWERED,
         text=lambda text: text.rstrip()[:-1] + ', "more": ' + "[" * 980 + "]" * 980 + "}",
@@ -371,8 +371,8 @@ CASES = (
     ),
     Hostile(
         "parts-by-the-million",
-        points=7,
-        verdict="damaged",
+        points=None,
+        verdict="look",
         says="far too many parts",
         files=ANSWERED,
         text=lambda text: text.rstrip()[:-1] + ', "more": [' + "{}," * 600_000 + "0]}",
@@ -452,7 +452,7 @@ CASES = (
     Hostile("two-notebooks", says="another copy", place=two_names),
     Hostile("notebook-is-a-folder", points=None, verdict="look", says="no notebook", place=folder_notebook),
     Hostile("notebook-is-a-pipe", points=None, verdict="look", says="no notebook", place=fifo_notebook),
-    Hostile("notebook-too-large", points=7, verdict="damaged", says="larger than", place=huge_notebook, files=ANSWERED),
+    Hostile("notebook-too-large", points=None, verdict="look", says="larger than", place=huge_notebook, files=ANSWERED),
     Hostile("link-to-the-best", points=None, verdict="look", says="was a link", place=linked_notebook),
     Hostile("link-under-another-name", points=None, verdict="look", says="no notebook", place=linked_other),
     Hostile("folder-is-a-link", points=None, verdict="look", says="was a link", place=linked_folder),
