@@ -22,12 +22,12 @@ from nbgrader.api import (
     SubmittedAssignment,
     SubmittedNotebook,
 )
-from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from grader.course import command
 from grader.ingest import timestamp_of
+from grader.late_step import LatePoints, is_by_hand, taken
 from grader.project import Infrastructure
 from grader.releasing import decisions
 
@@ -78,7 +78,7 @@ class GradebookWriter:
             key = {"assignment_id": self._assignment, "student_id": marked.student}
             submission = _upsert(db, SubmittedAssignment.__table__, key, values)
             key = {"notebook_id": self._notebook, "assignment_id": submission}
-            notebook = _upsert(db, SubmittedNotebook.__table__, key, {"late_submission_penalty": None})
+            notebook = _upsert(db, SubmittedNotebook.__table__, key, {})
             for name, score in marked.scores.items():
                 key = {"cell_id": self._grades[name], "notebook_id": notebook}
                 row = _upsert(db, Grade.__table__, key, {"auto_score": score}, {"needs_manual_grade": False})
@@ -90,7 +90,9 @@ class GradebookWriter:
             for name, comment in marked.comments.items():
                 key = {"cell_id": self._solutions[name], "notebook_id": notebook}
                 _upsert(db, Comment.__table__, key, {"auto_comment": comment})
-        if self._due is not None and stamp is not None and stamp > self._due:
+            points = SubmittedNotebook.__table__.c.late_submission_penalty
+            was_late = db.execute(select(points).where(SubmittedNotebook.__table__.c.id == notebook)).scalar()
+        if was_late or (self._due is not None and stamp is not None and stamp > self._due):
             self.late(marked.student)
 
     def _to_look_at(self, cell: str, score: float | None, student: str) -> Any:
@@ -125,7 +127,7 @@ class GradebookWriter:
             yield connection
 
     def late(self, student: str) -> None:
-        """Take off the points for lateness: runs nbgrader's own step with the plugin that the course has configured."""
+        """Take off the points for lateness, unless they were set by hand: runs the step that stock nbgrader runs, too."""
         resources = {
             "nbgrader": {
                 "notebook": self.lesson,
@@ -134,7 +136,7 @@ class GradebookWriter:
                 "db_url": str(self._config.CourseDirectory.get("db_url", "")) or self.url,
             }
         }
-        AssignLatePenalties(config=self._config).preprocess(_Empty(), resources)
+        LatePoints(config=self._config).preprocess(_Empty(), resources)
 
     def known(self) -> set[str]:
         """The students who have all marks in the gradebook, except those that a person gives."""
@@ -159,14 +161,29 @@ class GradebookWriter:
 
     def penalties(self) -> dict[str, float]:
         """Student -> the points taken for lateness, for every submission in the gradebook."""
+        return {student: points for student, (points, _) in self._penalties().items()}
+
+    def late_by_hand(self) -> set[str]:
+        """The students whose points for lateness were set by hand."""
+        return {student for student, (_, by_hand) in self._penalties().items() if by_hand}
+
+    def late_again(self) -> None:
+        """Compute the points for lateness again for everybody who is late or lost points for it, except those set by hand."""
+        for student in sorted({*self.overdue(), *(name for name, points in self.penalties().items() if points)}):
+            self.late(student)
+
+    def _penalties(self) -> dict[str, tuple[float, bool]]:
+        """Student -> (the points taken for lateness, whether they were set by hand)."""
+        table = SubmittedNotebook.__table__
         query = (
-            select(SubmittedAssignment.student_id, SubmittedNotebook.__table__.c.late_submission_penalty)
+            select(SubmittedAssignment.student_id, table.c.id, table.c.late_submission_penalty)
             .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
             .where(SubmittedAssignment.assignment_id == self._assignment)
             .order_by(SubmittedAssignment.student_id)
         )
-        with self._gradebook.engine.connect() as db:
-            return {student: points or 0.0 for student, points in db.execute(query)}
+        with self._gradebook.engine.begin() as db:
+            ours = taken(db)
+            return {name: (points or 0.0, is_by_hand(points, ours.get(one))) for name, one, points in db.execute(query)}
 
     def top(self) -> float:
         """The most points the checkpoint gives."""

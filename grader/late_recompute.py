@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
+from course.units import format_points
 from grader.autograding import Say, alone, check_late_rules
 from grader.course import Course
 from grader.gradebook import GradebookWriter
@@ -23,7 +24,7 @@ class LateChange:
 
 
 def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateChange], int]:
-    """Apply the rules to every submission with nbgrader's own step. Returns (changes, how many students lose points now).
+    """Apply the rules to every submission. Returns (changes, how many students lose points now).
 
     Raises ProjectError for rules that cannot be read and for a checkpoint that was never released.
     """
@@ -31,9 +32,10 @@ def recompute(course: Course, lesson: str, say: Say = print) -> tuple[list[LateC
     check_late_rules(course, say)
     with alone(course), closing(GradebookWriter(course, lesson)) as gradebook:
         before = gradebook.penalties()
-        for student in sorted({*gradebook.overdue(), *(name for name, points in before.items() if points)}):
-            gradebook.late(student)
+        gradebook.late_again()
         after = gradebook.penalties()
+        for student in sorted(gradebook.late_by_hand()):
+            say(f"{student}: {format_points(after[student])} points, set by hand, stay")
     changes = [LateChange(student, old, after[student]) for student, old in before.items() if old != after[student]]
     return changes, sum(1 for points in after.values() if points)
 
@@ -54,14 +56,16 @@ def foreseen(course: Course, lesson: str) -> list[Foreseen]:
     require(course, lesson)
     rules, found = read_rules(course.root), []
     with closing(GradebookWriter(course, lesson)) as writer, course.gradebook as gradebook:
-        before = writer.penalties()
+        before, by_hand = writer.penalties(), writer.late_by_hand()
         for student in writer.overdue():
             one = gradebook.find_submission(lesson, student)
             due = rules.due(lesson, student, one.duedate)
             seconds = (one.timestamp - due).total_seconds()
-            new = penalty(rules.table(lesson), seconds, one.score, one.max_score)
-            if seconds > 0 or before.get(student):
-                found.append(Foreseen(student, before.get(student, 0.0), new, _late(seconds), due))
+            old, new = before.get(student, 0.0), penalty(rules.table(lesson), seconds, one.score, one.max_score)
+            if student in by_hand:
+                found.append(Foreseen(student, old, old, "set by hand, stays", due))
+            elif seconds > 0 or old:
+                found.append(Foreseen(student, old, new, _late(seconds), due))
     return sorted(found, key=lambda one: one.student)
 
 

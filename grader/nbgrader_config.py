@@ -26,10 +26,11 @@ AUTOGRADE = [
     "grader.marking.mark.Mark",  # the last to write outputs before the grades are saved
     "nbgrader.preprocessors.SaveAutoGrades",
     "grader.marking.held.HoldBack",
-    "nbgrader.preprocessors.AssignLatePenalties",
+    "grader.late_step.LatePoints",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 FEEDBACK = [
+    "grader.late_step.LatePoints",  # a text may have been marked since
     "nbgrader.preprocessors.GetGrades",
     "grader.reporting.feedback.Overview",
     "grader.marking.shorten.Shorten",

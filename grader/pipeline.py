@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,11 +19,12 @@ from tqdm import tqdm
 from course.i18n import pick
 from course.units import format_points
 from grader.course import Course, command, done, why
+from grader.gradebook import GradebookWriter
 from grader.guard import guarded
 from grader.ingest import reason_of
 from grader.marking.step import STATE, notes, printable, reasons
 from grader.marking.verdicts import LEGEND, WORDS
-from grader.marks import cell_marks
+from grader.marks import cell_marks, released
 from grader.names import LONGEST, fault, inert_row
 from grader.releasing import decisions
 from grader.releasing.run import release as release
@@ -275,6 +277,9 @@ def export(course: Course, path: Path, table: Path | None = None, lessons: Itera
     Without a grade, or without a submission, the cells are empty, not 0. table: where to write ``details``, too.
     """
     chosen = set(lessons or ())
+    for lesson in lessons or released(course):
+        with closing(GradebookWriter(course, lesson)) as writer:
+            writer.late_again()
     with path.open("w", newline="", encoding="utf-8") as file, course.gradebook as gradebook:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+import math
+import random
+from datetime import datetime, timedelta
 
 import pytest
 
+from grader.autograding import How, autograde
 from grader.commands import main
 from grader.course import Course
 from grader.importing.place import stamp
 from grader.importing.times import Times
 from grader.late_rules import Extension, Rules, Table
+from grader.marks import totals
 from tests.graded_class import make_class
 from tests.grading_class import rows
 from tests.grading_fixtures import LESSON
@@ -77,3 +81,41 @@ def test_a_dry_run_says_what_the_real_one_takes_and_changes_nothing(tmp_path, ca
     assert rows(root) == before and "ada: 0 -> 1.3 points taken; late by 0 d 13 h 0 min" in said and "cyd" not in said
     assert main(["late", LESSON, "--dir", str(root)]) == 0
     assert "ada: 0 -> 1.3 points taken" in capsys.readouterr().out and rows(root) != before
+
+
+@pytest.mark.slow
+def test_points_for_lateness_follow_every_mark_and_what_was_set_by_hand_stays(tmp_path):
+    """Marks by hand, new rules, new marking, in any order: what was taken is what the rules take from the marks as they stand."""
+    course = make_class(tmp_path)[1]
+    rng, students, percent, by_hand = random.Random(11), ("ada", "bob", "cyd", "dee"), 10, {}
+    due = datetime(2026, 2, 28, 23, 0)
+    with course.gradebook as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate=due)
+    autograde(course, LESSON, how=How(again=True), say=lambda line: None)
+    for number in range(30):
+        student, does = rng.choice(students), "again" if number == 20 else rng.choice(("mark", "mark", "hand", "rules"))
+        with course.gradebook as gradebook:
+            submission = gradebook.find_submission_notebook(LESSON, LESSON, student)
+            if does == "mark":
+                grade = rng.choice(submission.grades)
+                grade.manual_score = rng.choice((None, 0.0, grade.max_score / 2, grade.max_score))
+            elif does == "hand":
+                points = rng.choice((None, 0.0, 0.25, 2.5))
+                if (points or 0.0) != (submission.late_submission_penalty or 0.0):
+                    by_hand[student] = points or 0.0
+                submission.late_submission_penalty = points
+            gradebook.db.commit()
+        if does == "rules":
+            percent = rng.choice((0, 10, 25))
+        (course.root / "late.yaml").write_text(f"per_day_percent: {percent}\n")
+        if does == "again":
+            autograde(course, LESSON, how=How(again=True), say=lambda line: None)
+        found = totals(course, LESSON)
+        with course.gradebook as gradebook:
+            for name in students:
+                one = gradebook.find_submission_notebook(LESSON, LESSON, name)
+                days = math.ceil((one.assignment.timestamp - due) / timedelta(days=1))
+                right = by_hand.get(name, round(one.score * min(1, percent * days / 100), 4))
+                assert (one.late_submission_penalty or 0.0) == pytest.approx(right), (number, does, student, name)
+                assert found.points[name] == pytest.approx(max(0.0, one.score - right)), (number, does, name)
+    assert by_hand and set(students) - set(by_hand), "both kinds are left"

@@ -81,7 +81,7 @@ def hand_in(case: Hostile, released: NotebookNode, folder: Path, words: dict[str
     notebook = released
     cell_of(
         notebook, "90-t-contrast-answer"
-    ).source = f"{case.task}\n# {case.name}\n"  # two that differ in nothing would be held back
+    ).source = f"{case.task}\n# {case.name[::-1]}\n"  # two that differ in nothing but the id would be held back
     cell_of(notebook, "90-t-report-answer").source = case.report
     first = next(
         cell for cell in notebook.cells if cell.get("id") == "bootstrap"
