@@ -43,7 +43,8 @@ class GradebookWriter:
         self.lesson, self._config = lesson, course.config
         self._gradebook = course.gradebook
         self._excused = decisions.read(course.root, lesson)["excused"]
-        with self._gradebook.engine.connect() as db:
+        with self._gradebook.engine.begin() as db:
+            taken(db)  # makes the table before anybody can set points by hand
             assignment = db.execute(select(Assignment.id, Assignment.duedate).where(Assignment.name == lesson)).first()
             if assignment is None:
                 raise Infrastructure(

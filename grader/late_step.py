@@ -8,9 +8,9 @@ other number was set by hand, 0 too, and stays.
 from __future__ import annotations
 
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, SubmittedNotebook
 from nbgrader.preprocessors import AssignLatePenalties
-from sqlalchemy import Column, Connection, Float, MetaData, String, Table, delete, insert, select
+from sqlalchemy import Column, Connection, Float, MetaData, String, Table, delete, insert, inspect, select
 
 TAKEN = Table(
     "course_late_points", MetaData(), Column("notebook_id", String(32), primary_key=True), Column("points", Float)
@@ -43,8 +43,15 @@ class LatePoints(AssignLatePenalties):
 
 
 def taken(db: Connection, notebook: str | None = None) -> dict[str, float]:
-    """Id of a ``SubmittedNotebook`` (of this one alone, where it is named) -> the points that the step has taken."""
-    TAKEN.create(db, checkfirst=True)
+    """Id of a ``SubmittedNotebook`` (of this one alone, where it is named) -> the points that the step has taken.
+
+    Whatever is in a gradebook that has no such table yet counts as taken.
+    """
+    if not inspect(db).has_table(TAKEN.name):
+        TAKEN.create(db)
+        late = SubmittedNotebook.__table__.c
+        there = select(late.id, late.late_submission_penalty).where(late.late_submission_penalty.is_not(None))
+        db.execute(insert(TAKEN).from_select(["notebook_id", "points"], there))
     rows = select(TAKEN.c.notebook_id, TAKEN.c.points)
     return dict(map(tuple, db.execute(rows if notebook is None else rows.where(TAKEN.c.notebook_id == notebook))))
 
