@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import json
 import re
 
@@ -12,7 +13,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from course.game import cases
 from course.i18n import LANGUAGES
 from course.lessons.l10_tuning_master import game, tuning
-from grader.book import check, clean, find, games, pages
+from grader.book import api, check, clean, find, games, pages
 from grader.project import Project, checkpoint_items
 
 pytest.importorskip("sphinx")
@@ -152,3 +153,12 @@ def test_the_whole_book_is_built_without_a_fault(tmp_path):
     for code in LANGUAGES:
         assert {f"{one}.html" for one in project.lessons()} < {path.name for path in (made / code).glob("*.html")}
     assert (tmp_path / "book.zip").stat().st_size < 20e6
+
+
+def test_the_tools_pages_name_what_can_be_called_and_link_to_nothing_outside_the_book():
+    for module, names in api.NAMES.items():
+        offered = importlib.import_module(module)
+        assert all(getattr(offered, name).__doc__ for name in names)
+        assert set(names) <= set(getattr(offered, "__all__", names))
+    for code in LANGUAGES:
+        assert "](../" not in "".join(api.tools(Project(), code))

@@ -58,16 +58,21 @@ def test_every_requirement_is_pinned_by_constraints():
     assert "torch==2.13.0" in lines
 
 
-def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
-    copy = tmp_path / "checkout"  # building leaves traces, and would pick up those of an earlier build
+def built_wheel(folder):
+    """The wheel, built from a copy of the checkout: building leaves traces, and would pick up those of an earlier build."""
+    copy = folder / "checkout"
     ignored = shutil.ignore_patterns(".venv", ".git", "build", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, copy, ignore=ignored)
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(copy)],
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(copy)],
         check=True,
         capture_output=True,
     )
-    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
+    return next(folder.glob("*.whl"))
+
+
+def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
+    names = zipfile.ZipFile(built_wheel(tmp_path)).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"course"}
     assert "course/lessons/l05_cudnn_benchmark/items.yaml" in names

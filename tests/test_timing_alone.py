@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, req
 
 import pytest
 
-from tests.test_project import ROOT, name_of, pyproject
+from tests.test_project import ROOT, built_wheel, name_of, pyproject
 
 pytestmark = pytest.mark.slow
 
@@ -98,3 +98,35 @@ print(count(torch.nn.Linear(8, 8), torch.ones(1, 8)).macs)
 print(sorted(name for name in sys.modules if name.startswith(("course.questions", "course.learning", "course.cards", "course.figures"))))
 """)
     assert said.split() == ["64", "[]"]
+
+
+FRESH = """
+import importlib.util, torch
+from torch import nn
+from course.flops import count
+from course.roofline import place
+from course.timing import compare, measure
+
+assert not any(map(importlib.util.find_spec, ("IPython", "ipywidgets", "matplotlib", "yaml")))
+model, x = nn.Sequential(nn.Linear(64, 64), nn.ReLU()), torch.randn(8, 64)
+assert count(model, x).macs == 8 * 64 * 64
+assert [row["layer"] for row in place(model, x, max_time=1).rows()] == ["", "0", "1"]
+assert compare({"once": lambda: model(x), "twice": lambda: model(model(x))}, max_time=1).ratios
+print(measure(lambda: model(x), max_time=0.2).sentence())
+"""
+
+
+@pytest.mark.long  # pip installs torch
+def test_the_wheel_alone_works_in_a_fresh_environment(tmp_path):
+    wheel, place = built_wheel(tmp_path), tmp_path / "fresh"
+    python = place / "bin" / "python"
+
+    def runs(*command: object) -> str:
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr[-2000:]
+        return done.stdout
+
+    runs(sys.executable, "-m", "venv", place)
+    runs(python, "-m", "pip", "install", "-q", wheel, "-c", ROOT / "constraints.txt")
+    assert "ms" in (said := runs(python, "-c", FRESH)) or "µs" in said
+    runs(python, "-m", "course.timing", "sum(range(1000))", "sum(range(10))", "--max-time", "0.5")

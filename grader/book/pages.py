@@ -14,6 +14,7 @@ from course.markup import inline, link
 from course.portfolio.poster import Stop, poster
 from course.questions import glossary, knowledge
 from grader.authoring import claims, reference
+from grader.book import api
 from grader.book.clean import raw
 from grader.project import Project
 
@@ -24,6 +25,8 @@ TITLES: dict[str, Text] = {
     "glossary": both("📖 Glossary", "📖 词汇表"),
     "switches": reference.TITLE,
     "claims": claims.TITLE,
+    "tools": both("🔧 The tools, for your own code", "🔧 工具：用在自己的代码上"),
+    "api": both("🔧 The functions of the tools", "🔧 工具的函数"),
     "poster": both("🗺️ The whole map", "🗺️ 全图"),
     "find": both("🔍 Search", "🔍 搜索"),
 }
@@ -99,6 +102,8 @@ def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str
         "glossary": lambda: _glossary(code, lessons),
         "switches": lambda: _switches(code, lessons),
         "claims": lambda: iter([claims.tables(project, code)]),
+        "tools": lambda: api.tools(project, code),
+        "api": lambda: api.reference(code),
         "poster": lambda: _poster(code),
         "find": lambda: _find(code),
     }
