@@ -12,7 +12,7 @@ from course import load
 from course.experiment import base
 from course.experiment.result import headline_of
 from course.experiment.words import OPEN
-from course.game.cases import EVIDENCE, origin_said
+from course.game.cases import EVIDENCE, find, origin_said
 from course.i18n import set_language
 from course.verbs import choosing, state
 
@@ -106,9 +106,10 @@ def test_where_a_run_tells_nothing_there_are_two_buttons(crowded, monkeypatch):
 
 def test_a_replayed_case_does_not_say_that_it_was_measured_live(monkeypatch):
     monkeypatch.setenv("COURSE_REPLAY", "1")
-    assert origin_said("live") == EVIDENCE["recording"] and origin_said("rule") == EVIDENCE["rule"]
+    assert origin_said(find("voice")) == EVIDENCE["recording"] and origin_said(find("gan")) == EVIDENCE["rule"]
+    assert origin_said(find("typo")) == EVIDENCE["live"], "a hunt runs its scripts all the same"
     monkeypatch.setenv("COURSE_REPLAY", "0")
-    assert origin_said("live") == EVIDENCE["live"]
+    assert origin_said(find("voice")) == EVIDENCE["live"]
 
 
 # --- how busy the machine is ---

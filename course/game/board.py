@@ -40,7 +40,7 @@ class Standing:
     @property
     def signs(self) -> tuple[Text, ...]:
         """What its signs stand for: where its outcome comes from, then ``marks``."""
-        return (origin_said(self.case.evidence), *self.marks)
+        return (origin_said(self.case), *self.marks)
 
 
 def games() -> list[str]:

@@ -17,6 +17,7 @@ from course.i18n import Text, both, t
 from course.questions import schema
 from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
+from course.records import nearest
 from course.suggest import did_you_mean
 
 FILE = "cases.yaml"
@@ -30,10 +31,15 @@ EVIDENCE: dict[str, Text] = {
 HINTS = 3
 
 
-def origin_said(evidence: str) -> Text:
-    """An entry of EVIDENCE; a live case is a recording where COURSE_REPLAY=1 has recordings shown in place of runs."""
-    replayed = evidence == "live" and os.environ.get("COURSE_REPLAY") == "1"
-    return EVIDENCE["recording" if replayed else evidence]
+def origin_said(case: Case) -> Text:
+    """An entry of EVIDENCE. Where COURSE_REPLAY=1 has recordings shown in place of runs, a case that has one is a recording."""
+    replayed = os.environ.get("COURSE_REPLAY") == "1" and is_recorded(case)
+    return EVIDENCE["recording" if replayed else case.evidence]
+
+
+def is_recorded(case: Case) -> bool:
+    """Whether there is a recording of what a live case measures."""
+    return case.evidence == "live" and nearest(case.id, {}) is not None
 
 
 class CaseError(LookupError):

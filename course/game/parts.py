@@ -41,7 +41,7 @@ def row(*buttons: w.Button) -> w.Box:
 
 class Picker:
     """One choice out of a few: a row of buttons; the chosen one has a full dot and says so. chosen: its id, "" for none.
-    yours: a bet, drawn as every bet.
+    yours: a bet, drawn as every bet. pressed: called after a button was pressed.
     """
 
     def __init__(
@@ -52,20 +52,27 @@ class Picker:
         says: str = "",
         notes: Mapping[str, str] | None = None,
         yours: bool = False,
+        pressed: Callable[[], None] = lambda: None,
     ) -> None:
         self.name, self.values, self.notes, self.chosen = name, values, notes or {}, ""
-        small = f"<small>{inline(says)}</small>" if says else ""
+        self.pressed = pressed
+        says = inline(says).replace("torch.backends.", "torch.backends.<wbr>")
+        small = f"<small>{says}</small>" if says else ""
         self.head = w.HTML(in_language(f"<p><strong>{inline(name)}</strong>{small}</p>"))
         self.buttons = {value: w.Button(layout=w.Layout(width="auto", height="auto")) for value in values}
         for value, one in self.buttons.items():
             one.add_class("tbg-value")
-            one.on_click(lambda _, value=value: self.choose(value))
+            one.on_click(lambda _, value=value: self._press(value))
         values = w.Box(list(self.buttons.values()))
         values.add_class("tbg-values")
         self.widget = w.Box([self.head, values])
         for name in ("tbg-row", *(["tbg-yours"] if yours else [])):
             self.widget.add_class(name)
         self.choose(chosen)
+
+    def _press(self, value: str) -> None:
+        self.choose(value)
+        self.pressed()
 
     def choose(self, value: str) -> None:
         """Choose a value; "" takes the choice back."""
@@ -190,13 +197,13 @@ class LetterBox:
 
     def __init__(self, play: Play) -> None:
         self.play = play
-        ask = in_language(f"<h4>{inline(letter_ask(play.case))}</h4><p>{letter_help()}</p>")
+        self.head = w.HTML()
         self.field = w.Textarea(
-            description=t("Your reply", "你的回信"),
             placeholder=t("Dear colleague, ...", "你好，……"),
             layout=w.Layout(width="100%", height="auto"),
             continuous_update=False,
         )
+        name_of(self.field, t("Your reply", "你的回信"))
         keep = t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文")
         self.keep = button("tbg-send", keep, self.press, main=True)
         self.ticks = {name: w.Button(layout=w.Layout(width="auto", height="auto")) for name in CRITERIA}
@@ -206,11 +213,16 @@ class LetterBox:
             one.on_click(lambda _, name=name: self._tick(name))
         listed = w.Box(list(self.ticks.values()))
         listed.add_class("tbg-ticks")
-        self.model = w.HTML()
-        self.below = w.VBox([self.model, listed], layout=w.Layout(display="none"))
-        self.say = w.HTML()
-        self.widget = w.VBox([w.HTML(ask), self.field, row(self.keep), self.say, self.below])
+        self.model, self.say, self.asks = w.HTML(), w.HTML(), w.HTML()
+        self.below = w.VBox([self.asks, listed], layout=w.Layout(display="none"))
+        keeping = row(self.keep)
+        keeping.children += (self.say,)
+        self.mine = w.VBox([self.field, keeping])
+        self.replies = w.Box([self.mine])
+        self.replies.add_class("tbg-replies")
+        self.widget = w.VBox([self.head, self.replies, self.below])
         self.widget.add_class("tbg-panel")
+        self._ask(f"<p><small>{letter_help()}</small></p>")
         if (written := play.written()) is not None:
             self.field.value, self.ticked = written.text, set(written.choice)
             self._show()
@@ -241,9 +253,18 @@ class LetterBox:
         self.ticked = ticked
         return True
 
+    def _ask(self, help_html: str = "") -> None:
+        self.head.value = in_language(f"<h4>{inline(letter_ask(self.play.case))}</h4>{help_html}")
+
     def _show(self) -> None:
+        """The model beside the reply, and the criteria below."""
+        self._ask()
         asks = t("Tick what your reply does:", "你的回信做到了哪几条？")
-        self.model.value = in_language(f"{model_html(self.play.case)}<p><strong>{asks}</strong></p>")
+        self.asks.value = in_language(f"<p><strong>{asks}</strong></p>")
+        self.model.value = in_language(model_html(self.play.case))
+        self.replies.children = (self.mine, self.model)
+        self.replies.add_class("tbg-kept")
+        self.keep.description = t("✉️ Keep it as changed", "✉️ 保存改动")
         self.below.layout.display = None
         self._draw()
 

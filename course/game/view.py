@@ -60,7 +60,7 @@ def ticket_html(case: Case, more: str = "", facts: Sequence[str] = ()) -> str:
         by = f"<small>{inline(pick(case.quote.by))}{where}</small>"
         quote = f"<blockquote><p>“{inline(pick(case.quote.text))}” {by}</p></blockquote>"
     counts = t("🎯 What counts: ", "🎯 看重的是：") + pick(case.wants)
-    known = "".join(f"<span>{inline(one)}</span>" for one in (counts, *facts, pick(origin_said(case.evidence))))
+    known = "".join(f"<span>{inline(one)}</span>" for one in (counts, *facts, pick(origin_said(case))))
     return in_language(
         f'<p class="tbg-client">{inline(pick(case.client))}</p>'
         f'<div class="tbq-stem">{paragraphs(pick(case.ticket))}</div>{code}{quote}{more}<div class="tbg-facts">{known}</div>'
@@ -76,7 +76,7 @@ def ticket_text(case: Case) -> str:
         by = " ".join(filter(None, [plain(pick(case.quote.by)), case.quote.source]))
         lines.append(f"“{plain(pick(case.quote.text))}”{aside(by)}")
     lines.append(t("What counts: ", "看重的是：") + plain(pick(case.wants)))
-    lines.append(pick(origin_said(case.evidence)))
+    lines.append(pick(origin_said(case)))
     return "\n\n".join(lines)
 
 
@@ -200,9 +200,8 @@ def letter_ask(case: Case) -> str:
 
 def letter_help() -> str:
     return t(
-        "Read the “Why” above first. "
-        "Then answer in two or three sentences of your own, compare with a model and tick what yours does; nobody else marks it.",
-        "先看看上面的“为什么”，再用你自己的话回两三句。然后对照范文，勾出自己做到的几条；除了你，没有人打分。",
+        "Two or three sentences of your own, with the “Why” above; then a model to compare with. Nobody else marks it.",
+        "参考上面的“为什么”，用自己的话回两三句，再和范文对照。除了你，没有人打分。",
     )
 
 

@@ -473,14 +473,14 @@ def settled_bets(case: Case, plan: Plan, one: Attempt) -> tuple[calibration.Bet,
 
 
 def evidence(plan: Plan, one: Attempt) -> dict[str, float]:
-    """What was known before the hand-in, in points; nothing where the hand-in brings nothing.
+    """What was known before the hand-in, in points; empty where the hand-in brings nothing.
 
     measured: a run of the setting handed in, or, where all is left as it is, of its strongest rival. shown: a run beside it that
     differs only in a control that the cause is about; today's setting runs along each time. waste: runs of what was decided already.
     """
     today, hand = key(plan.today), key(one.handed.config)
     if not outcome_points(plan, one.table, today, hand):
-        return {"measured": 0.0, "shown": 0.0, "waste": 0.0}
+        return {}
     told = {key(run.config) for run in one.runs if tells(plan, run)}
     others = [name for name in permitted(plan, one.table, today) if name != today]
     wanted = {hand} if hand != today else set(best_of(plan, one.table, others))
@@ -502,6 +502,8 @@ def tells(plan: Plan, run: Bet) -> bool:
 
 def _evidence_words(plan: Plan, found: Mapping[str, float]) -> Text:
     """What earned the evidence, and what did not."""
+    if not found:
+        return both("counts with an outcome above 0", "结果大于 0 才计分")
     said = [EVIDENCE_SAID[name, bool(found[name])] for name in ("measured", "shown")]
     said += [EVIDENCE_SAID["waste", True]] if found["waste"] else []
     return both("; ".join(one["en"] for one in said), "；".join(one["zh"] for one in said))

@@ -120,21 +120,24 @@ class Desk(CaseDesk):
                 chosen=plan.today[one.id],
                 says=pick(one.says),
                 notes={plan.today[one.id]: today},
+                pressed=self._stakes,
             )
             for one in plan.controls
         }
         against = t("against today", "和现在比") if not plan.rules else ""
         self.bet = Picker(t("Your bet", "你押"), plan.bets(), says=against, yours=True)
         self.confidence = Picker(t("How sure?", "多有把握？"), {str(k): v for k, v in CONFIDENCE.items()}, yours=True)
-        self.budget = w.HTML()
+        nothing = t("🎲 Nothing to bet on: what this setting gives is known.", "🎲 不用押：这套设置的结果已经知道了。")
+        self.no_bet, self.budget = w.HTML(in_language(f'<p class="tbg-left">{nothing}</p>')), w.HTML()
+        self.stakes = w.VBox([])
         look = t("📖 Ask the rule book", "📖 翻规则书") if plan.rules else t("🔬 Measure it", "🔬 测一测")
         self.go = button("tbg-run", look, lambda: self._press(self.play.run), main=True)
         self.hand = button("tbg-hand", t("📦 Hand it in", "📦 就交它"), lambda: self._press(self.play.hand_in))
         self.ask = button("tbg-hint", t("💡 Hint, −½", "💡 提示，−½"), lambda: self._made(self.play.hint))
         replay = t("📼 Let the recording decide", "📼 让录制来判")
         self.tape = button("tbg-tape", replay, lambda: self._press(partial(self.play.hand_in, recording=True)))
-        rows = [*self.controls.values(), self.bet, self.confidence]
-        self.panel = w.VBox([*(one.widget for one in rows), row(self.go, self.hand, self.tape, self.ask), self.budget])
+        rows = (one.widget for one in self.controls.values())
+        self.panel = w.VBox([*rows, self.stakes, row(self.go, self.hand, self.tape, self.ask), self.budget])
         self.panel.add_class("tbg-panel")
         self.picture, self.closing, self.folds = w.HTML(), w.HTML(), w.HTML()
         self.after: list[Any] = []
@@ -142,6 +145,20 @@ class Desk(CaseDesk):
         self.last = row(*self._twin_button(), again)
 
     # --- pressed ---
+
+    def _stakes(self) -> None:
+        """Ask for a bet on what the panel shows, or say in a line that a run left nothing to bet on."""
+        runs, config = self.play.attempt.runs, self._shown()
+        if runs and tuning.known(self.play.plan, runs, config):
+            self.bet.choose("")
+            self.confidence.choose("")
+            self.stakes.children = (self.no_bet,)
+        else:
+            self.stakes.children = (self.bet.widget, self.confidence.widget)
+
+    def _shown(self) -> dict[str, str]:
+        """The configuration on the panel."""
+        return {name: one.chosen for name, one in self.controls.items()}
 
     def _press(self, move: Callable[..., Any]) -> None:
         """Measure or hand in what the panel shows."""
@@ -151,8 +168,7 @@ class Desk(CaseDesk):
             self._go_on()
 
     def _do(self, move: Callable[..., Any]) -> None:
-        config = {name: one.chosen for name, one in self.controls.items()}
-        play = self.play
+        config, play = self._shown(), self.play
         play.stake(play.config(config), self.bet.chosen, self.confidence.chosen)  # a slip is told before anything runs
         plan, handing = play.plan, move != play.run
         if not plan.rules:
@@ -209,6 +225,7 @@ class Desk(CaseDesk):
 
     def _open(self, attempt: tuning.Attempt) -> None:
         self.budget.value = in_language(told.budget_html(self.play))
+        self._stakes()
         self.tape.layout.display = None if attempt.waits else "none"
         said = told.run_sentences(self.play.plan, attempt)
         live = "".join(f'<p class="tbq-notice">{inline(words)}</p>' for words in said[-1:])

@@ -1,0 +1,301 @@
+"""What a person does at a case on the page: with the mouse, with keys alone, or by calls typed into a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from course.game import cases, moves
+from course.game.cases import Case
+from course.learning.log import AnswerLog
+from course.lessons.l10_tuning_master import tuning
+from course.lessons.l11_bug_hunt.bug import Bug, bug
+from tests.browser.conftest import Notebook, comes_to
+
+PATIENCE_S = 120
+QUICK = """
+import dataclasses
+from course.lessons.l10_tuning_master import game
+usual = game.plan_here
+game.plan_here = lambda case: dataclasses.replace(usual(case), seconds=(0.6, 2.0))
+"""
+"""What is measured is measured in a third of the seconds."""
+SURE = {1: "guess", 2: "fairly", 3: "certain"}
+
+
+def answer_log(book: Notebook) -> AnswerLog:
+    """The answers given so far to the JupyterLab of this notebook."""
+    return AnswerLog(book.lab.folder / "home" / "answers.jsonl")
+
+
+def has_the_keyboard(book: Notebook, name: str) -> None:
+    """Wait until the keyboard is in an element of that class: the desk sends it on to what comes next."""
+    book.page.wait_for_function("name => document.activeElement.closest('.' + name) !== null", arg=name)
+
+
+class CaseOnPage:
+    """One case of an open notebook. keys: pressed with Tab and Enter alone, never with the mouse."""
+
+    def __init__(self, book: Notebook, case_id: str, keys: bool = False) -> None:
+        self.book, self.page, self.keys = book, book.page, keys
+        self.case: Case = cases.find(case_id)
+        self.box = book.page.locator(f".tbq-live-{case_id}").first
+
+    def button(self, name: str):
+        return self.box.locator(f"button.{name}:visible")
+
+    def made(self, kind: str) -> list[moves.Move]:
+        """The moves of a kind in the log."""
+        entries = answer_log(self.book).entries()
+        return moves.of_kind(
+            [move for one in moves.attempts(self.case.id, entries, lambda _: False) for move in one], kind
+        )
+
+    def makes(self, kind: str, do: Callable[[], None]) -> moves.Move:
+        """Do something, and wait for the move that it writes into the log."""
+        before = len(self.made(kind))
+        do()
+        comes_to(self.page, lambda: len(self.made(kind)), before + 1, PATIENCE_S)
+        return self.made(kind)[-1]
+
+    def press(self, target) -> None:
+        """Press a button: with the mouse, or by going there with Tab and pressing Enter."""
+        target.wait_for()
+        if not self.keys:
+            target.click()
+            return
+        handle = target.element_handle()
+        for _ in range(60):
+            if self.page.evaluate("e => document.activeElement === e", handle):
+                style = self.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+                assert style == "solid", f"the focus cannot be seen: {target.inner_text()}"
+                self.page.keyboard.press("Enter")
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"Tab never reaches {target.inner_text()}")
+
+    def tab_to(self, name: str, most: int = 40) -> None:
+        """Press Tab until an element of that class, or tag, has the keyboard."""
+        for _ in range(most):
+            if name in self.active():
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"Tab never reached {name}")
+
+    def active(self) -> str:
+        """The class and the tag of what has the keyboard."""
+        return self.page.evaluate("document.activeElement.className + ' ' + document.activeElement.tagName")
+
+    def start(self) -> None:
+        """See the case from its beginning; with keys, from its first control on."""
+        self.box.scroll_into_view_if_needed()
+        if self.keys:
+            self.box.locator("button:visible, input:visible").first.focus()
+
+    def cause(self, answer_id: str) -> None:
+        """Choose an answer about the cause, and press."""
+        place = [one.id for one in self.case.cause.answers].index(answer_id)
+        answer = self.box.locator("button.tbq-opt").nth(place)
+        answer.wait_for()
+        if self.keys:
+            self.box.locator(".tbg-panel .tbq-letters input:visible").focus()
+            self.page.keyboard.press("Control+A")
+            self.page.keyboard.type(answer_id)
+        else:
+            answer.click()
+        answer.locator("xpath=..").and_(self.page.locator(".tbq-chosen")).wait_for()
+        self.makes("cause", lambda: self.press(self.button("tbg-cause")))
+
+    def height(self) -> float:
+        """In pixels."""
+        return self.box.bounding_box()["height"]
+
+    def closed(self) -> None:
+        """Wait until the case is shown as closed."""
+        self.box.locator(".tbg-top").wait_for(timeout=1000 * PATIENCE_S)
+
+
+class DeskOnPage(CaseOnPage):
+    """A case of the tuning game."""
+
+    def __init__(self, book: Notebook, case_id: str, keys: bool = False) -> None:
+        super().__init__(book, case_id, keys)
+        self.plan = tuning.plan_of(self.case)
+
+    @property
+    def attempt(self) -> tuning.Attempt:
+        return tuning.attempts_of(self.case, self.plan, answer_log(self.book).entries())[-1]
+
+    def choose(self, row, value: int) -> None:
+        """Press a value of a row of choices, and wait for its full dot."""
+        target = row.locator("button.tbg-value").nth(value)
+        self.press(target)
+        target.and_(self.page.locator(".tbg-on")).wait_for()
+        assert target.inner_text().startswith("●")
+
+    def set(self, config: Mapping[str, str], bet: str, sure: int) -> None:
+        """Set the panel, bet, say how sure; the order of the page, so that Tab only goes forward. What a run has shown takes no bet."""
+        self.start()
+        rows = self.box.locator(".tbg-panel .tbg-row:not(.tbg-yours)")
+        for row, one in enumerate(self.plan.controls):
+            if one.id in config:
+                self.choose(rows.nth(row), list(one.values).index(config[one.id]))
+        yours, attempt = self.box.locator(".tbg-panel .tbg-yours"), self.attempt
+        if attempt.runs and tuning.known(self.plan, attempt.runs, {**self.plan.today, **config}):
+            comes_to(self.page, yours.count, 0)
+            return
+        comes_to(self.page, yours.count, 2)
+        self.choose(yours.nth(0), list(self.plan.bets()).index(bet))
+        self.choose(yours.nth(1), sure - 1)
+
+    def run(self, config: Mapping[str, str], bet: str, sure: int) -> None:
+        self.set(config, bet, sure)
+        self.makes("run", lambda: self.press(self.button("tbg-run")))
+        self.book.rested()
+
+    def hand_in(self, config: Mapping[str, str], bet: str, sure: int) -> None:
+        """Hand it in. Where this machine is too busy to tell, the hand-in waits, and the recording decides."""
+        self.set(config, bet, sure)
+        self.makes("hand-in", lambda: self.press(self.button("tbg-hand")))
+        self.book.rested()
+        if self.attempt.waits:
+            self.set(config, bet, sure)
+            self.makes("hand-in", lambda: self.press(self.button("tbg-tape")))
+            self.book.rested()
+        self.box.locator(".tbq-verdict").wait_for()
+
+    def reply(self, text: str) -> None:
+        """Write to the colleague, and tick what the first criterion says."""
+        field = self.box.locator(".widget-textarea textarea")
+        field.wait_for()
+        if self.keys:
+            has_the_keyboard(self.book, "widget-textarea")
+            self.page.keyboard.insert_text(text)
+        else:
+            field.fill(text)
+        self.makes("letter", lambda: self.press(self.button("tbg-send")))
+        tick = self.box.locator(".tbg-ticks button.tbg-value").first
+        self.makes("letter", lambda: self.press(tick))
+        tick.and_(self.page.locator(".tbg-on")).wait_for()
+
+
+class HuntOnPage(CaseOnPage):
+    """A case of the bug hunt."""
+
+    def __init__(self, book: Notebook, case_id: str, keys: bool = False) -> None:
+        super().__init__(book, case_id, keys)
+        self.bug: Bug = bug(self.case)
+
+    @property
+    def script(self):
+        return self.box.locator(".tbh-script textarea")
+
+    def said(self, words: str) -> None:
+        self.box.locator(".tbq-say").get_by_text(words).first.wait_for(timeout=1000 * PATIENCE_S)
+
+    def line(self, number: int) -> None:
+        """Point at a line; 0: nothing is wrong."""
+        self.start()
+        if self.keys:
+            self.box.locator(".tbq-letters input:visible").focus()
+            self.page.keyboard.type(str(number))
+            self.tab_to("tbh-point")  # the field tells its number when it is left
+        else:
+            self.box.locator("button.tbh-line").nth(number - 1).click() if number else self.button("tbh-none").click()
+        chosen = self.box.locator("button.tbh-on" if number else "button.tbh-none.tbg-on")
+        chosen.wait_for()
+        self.makes("line", lambda: self.press(self.button("tbh-point")))
+
+    def repair(self, script: str) -> moves.Move:
+        """Hand in a repaired script, and have it run."""
+        self.script.wait_for()
+        if self.keys:
+            self.script.focus()
+            self.page.keyboard.press("Control+A")
+            self.page.keyboard.insert_text(script)
+            self.page.keyboard.press("Tab")
+            assert "tbh-repair" in self.active()
+        else:
+            self.script.fill(script)
+        self.book.rested()
+        return self.makes("repair", lambda: self.press(self.button("tbh-repair")))
+
+    def prove(self) -> None:
+        """Prove that nothing is wrong; again where the machine was too busy for a proof."""
+        for _ in range(6):
+            self.book.rested()
+            self.press(self.button("tbh-prove"))
+            self.book.rested()
+            if self.made("proof"):
+                return
+
+
+class Typed(CaseOnPage):
+    """The same moves as calls, typed into the cell below the case and run there."""
+
+    def __init__(self, book: Notebook, case_id: str) -> None:
+        super().__init__(book, case_id)
+        self.cell = (
+            book.cell(self.case.call).locator("xpath=following-sibling::*[contains(@class, 'jp-CodeCell')]").first
+        )
+
+    def call(self, move: str) -> None:
+        """Type a call in place of the last one, and run it."""
+        self.cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(f"{self.case.call}.{move}")
+        self.page.keyboard.press("Control+Enter")
+        self.book.rested()
+
+    def cause(self, answer_id: str) -> None:
+        self.makes("cause", lambda: self.call(f"cause({answer_id!r})"))
+
+
+class TypedDesk(Typed, DeskOnPage):
+    """A case of the tuning game, played by typing."""
+
+    def __init__(self, book: Notebook, case_id: str) -> None:
+        Typed.__init__(self, book, case_id)
+        self.plan = tuning.plan_of(self.case)
+
+    def _asked(self, config: Mapping[str, str], bet: str, sure: int) -> str:
+        return ", ".join(
+            f"{name}={value!r}" for name, value in {**config, "bet": bet, "confidence": SURE[sure]}.items()
+        )
+
+    def run(self, config: Mapping[str, str], bet: str, sure: int) -> None:
+        self.makes("run", lambda: self.call(f"run({self._asked(config, bet, sure)})"))
+
+    def hand_in(self, config: Mapping[str, str], bet: str, sure: int) -> None:
+        asked = self._asked(config, bet, sure)
+        self.makes("hand-in", lambda: self.call(f"hand_in({asked})"))
+        if self.attempt.waits:
+            self.makes("hand-in", lambda: self.call(f"hand_in({asked}, recording=True)"))
+
+    def reply(self, text: str) -> None:
+        self.makes("letter", lambda: self.call(f"letter({text!r}, tick='figure')"))
+
+
+class TypedHunt(Typed, HuntOnPage):
+    """A case of the bug hunt, played by typing."""
+
+    def __init__(self, book: Notebook, case_id: str) -> None:
+        Typed.__init__(self, book, case_id)
+        self.bug = bug(self.case)
+
+    def line(self, number: int) -> None:
+        self.makes("line", lambda: self.call(f"line({number})"))
+
+    def repair(self, script: str) -> moves.Move:
+        lines = {n: text for n, text in enumerate(script.split("\n"), 1)}
+        changed = {n: text for n, text in self.bug.numbered() if lines.get(n) != text}
+        alike = len(lines) == len(
+            self.bug.numbered()
+        )  # as many lines as before: those that differ; else the whole script
+        told = repr({n: lines[n] for n in changed}) if alike else repr(script)
+        return self.makes("repair", lambda: self.call(f"repair({told})"))
+
+    def prove(self) -> None:
+        for _ in range(6):
+            self.call("prove()")
+            if self.made("proof"):
+                return
