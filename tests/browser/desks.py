@@ -105,10 +105,6 @@ class CaseOnPage:
         answer.locator("xpath=..").and_(self.page.locator(".tbq-chosen")).wait_for()
         self.makes("cause", lambda: self.press(self.button("tbg-cause")))
 
-    def height(self) -> float:
-        """In pixels."""
-        return self.box.bounding_box()["height"]
-
     def closed(self) -> None:
         """Wait until the case is shown as closed."""
         self.box.locator(".tbg-top").wait_for(timeout=1000 * PATIENCE_S)
