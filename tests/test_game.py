@@ -23,6 +23,7 @@ from course.i18n import LANGUAGES, both, pick, set_language, speaking
 from course.learning.calibration import bet_levels
 from course.learning.entry import stamp, to_line
 from course.learning.log import AnswerLog
+from course.learning.progress import summary
 from course.lessons.l10_tuning_master import tuning
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_desk import Desk
@@ -672,12 +673,24 @@ def test_review_finish_and_take_home_know_the_cases(language, log, monkeypatch, 
     school, detector = (plain(pick(cases.find(name).title)) for name in ("school", "detector"))
     assert "board()" in said(course.finish) and detector not in said(course.review)
     closed("school", {"benchmark": "on"})
-    assert detector not in said(course.review), "a week has not passed"
+    calendar = said(course.review)
+    assert detector not in calendar, "a week has not passed"
+    assert pick(both("1 case comes back", "1 道题回来")) in calendar
+    assert pick(both("answer a few cards", "答几张卡片")) not in (calendar + said(course.finish)).lower()
+    (placed,) = every_bet(log.entries())
+    won = pick(both(f"Bets: {int(placed.state == 'won')} won", f"押中 {int(placed.state == 'won')}，"))
+    known = said(course.progress)
+    assert won in known and pick(both("1 of 16 cases closed", "已完成 1/16")) in known
+    assert pick(both("1 due", "1 项待复习")) not in known and "10_tuning_master" in known
     told = said(course.finish)
     assert school in told and detector in told and "4.5" in told
     moved = [replace(one, time=stamp(one.when - timedelta(days=8))) for one in log.entries()]
     log.path.write_bytes(b"".join(map(to_line, moved)))
     assert 'case("detector")' in said(course.review)
+    assert pick(both("1 lost case has come back", "有 1 道没做好的题回来了")) in said(lambda: course.review(due=3))
+    assert pick(both("1 due", "1 项待复习")) in said(course.progress)
+    done = next(one for one in summary(log.entries(), state.now.bank).lessons if one.lesson == "10_tuning_master").done
+    assert done, "a lesson of cases is finished without a card"
     said(course.take_home, tmp_path / "mine.html")
     page = (tmp_path / "mine.html").read_text("utf-8")
     assert all(pick(cases.find("school").debrief.trap, code) in page for code in LANGUAGES)

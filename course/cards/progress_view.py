@@ -81,7 +81,7 @@ def progress_text(found: Progress) -> str:
                 + t(")", "）")
             )
         lines.append(f"{one.lesson}{t(': ', '：')}{t('; ', '；').join(parts)}")
-    lines += [plain(due_words(found)), plain(bets_words(found))]
+    lines += map(plain, (due_words(found), bets_words(found), *found.games))
     for title, held in ((_alive_title(), found.beliefs), (_overcome_title(), found.overcome)):
         if held:
             lines += [title + t(":", "："), *(f"  - {plain(pick(one.statement))}" for one in held)]
@@ -112,7 +112,7 @@ def progress_html(found: Progress, kept_in: str = "") -> str:
     ]
     return page(
         t("Your progress", "学习进度"),
-        f"<p>{inline(due_words(found))}<br>{inline(bets_words(found))}</p>",
+        f"<p>{'<br>'.join(map(inline, (due_words(found), bets_words(found), *found.games)))}</p>",
         table(heads, [_row(one) for one in found.lessons], t("Your progress", "学习进度")),
         listing(
             _alive_title(),

@@ -7,20 +7,20 @@ from datetime import date, datetime, timedelta
 
 from course.cards.style import SHEET
 from course.i18n import language, t
-from course.learning.review import Plan, calendar_words, day_words, ideas
-from course.learning.schedule import calendar
+from course.learning.review import Plan, calendar_words, day_words, things
+from course.learning.schedule import Due, calendar
 
 _WEEK = {"en": ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"), "zh": ("一", "二", "三", "四", "五", "六", "日")}
 
 
 def calendar_html(found: Plan, now: datetime, days: int = 14) -> str:
-    """Weeks as rows, Monday first; a cell holds the day of the month and how many ideas come back."""
-    counts = {day: len(due) for day, due in calendar(found.table, now, days).items()}
-    first, last = min(counts), max(counts)
+    """Weeks as rows, Monday first; a cell holds the day of the month and how many ideas and lost cases come back."""
+    due = calendar(found.table, now, days)
+    first, last = min(due), max(due)
     day = first - timedelta(days=first.weekday())
     rows = []
     while day <= last:
-        rows.append("".join(_cell(day + timedelta(days=number), counts, now.date()) for number in range(7)))
+        rows.append("".join(_cell(day + timedelta(days=number), due, now.date()) for number in range(7)))
         day += timedelta(days=7)
     heads = "".join(f'<th scope="col">{one}</th>' for one in _WEEK[language()])
     body = "".join(f"<tr>{row}</tr>" for row in rows)
@@ -32,11 +32,11 @@ def calendar_html(found: Plan, now: datetime, days: int = 14) -> str:
     )
 
 
-def _cell(day: date, counts: dict[date, int], today: date) -> str:
-    if day not in counts:
+def _cell(day: date, due: dict[date, list[Due]], today: date) -> str:
+    if day not in due:
         return '<td class="out"></td>'
-    count = counts[day]
-    names = [name for name, holds in (("due", count), ("today", day == today)) if holds]
+    back = due[day]
+    names = [name for name, holds in (("due", back), ("today", day == today)) if holds]
     title = html.escape(day_words(day, today), quote=True)
-    number = f"<b>{t(ideas(count), f'{count} 项')}</b>" if count else ""
+    number = f"<b>{t(things(back), f'{len(back)} 项')}</b>" if back else ""
     return f'<td class="{" ".join(names)}" title="{title}">{day.day}{number}</td>'

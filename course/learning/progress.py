@@ -5,14 +5,14 @@ checkpoint, and which false beliefs are held or overcome. Computed from the log 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from course.learning.beliefs import Belief, beliefs
 from course.learning.calibration import Bet, placed_bets, returning
 from course.learning.entry import Entry, now
-from course.learning.schedule import timetable
+from course.learning.schedule import Due, timetable
 from course.questions.bank import Bank
 
 READY = 0.8
@@ -22,8 +22,8 @@ READY = 0.8
 @dataclass(frozen=True)
 class LessonProgress:
     """The progress in one lesson. total: practice questions; answered, right: how many, by their latest answer; solved:
-    exercises passed; due: concepts and lost bets to review now; alive: beliefs still held; recorded: checkpoint questions answered
-    of checkpoint_total; started: whether the log has anything of it; done: whether the lesson was finished.
+    exercises passed; due: concepts, lost bets and lost cases to review now; alive: beliefs still held; recorded: checkpoint questions
+    answered of checkpoint_total; started: whether the log has anything of it; done: whether the lesson was finished.
     """
 
     lesson: str
@@ -46,15 +46,18 @@ class LessonProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress in all lessons. held: beliefs shown so far, those still held first. bets: (won, lost, not decided)."""
+    """The progress in all lessons. held: beliefs shown so far, those still held first. bets: (won, lost, not decided), those of
+    games among them. games: a sentence on the closed cases of each game.
+    """
 
     lessons: tuple[LessonProgress, ...]
     held: tuple[Belief, ...]
     bets: tuple[int, int, int]
+    games: tuple[str, ...] = ()
 
     @property
     def due(self) -> int:
-        """How many concepts and lost bets to review now, over all lessons."""
+        """How many concepts, lost bets and lost cases to review now, over all lessons."""
         return sum(one.due for one in self.lessons)
 
     @property
@@ -67,11 +70,21 @@ class Progress:
         return tuple(one for one in self.held if not one.alive)
 
 
-def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) -> Progress:
+@dataclass(frozen=True)
+class Games:
+    """What games add to the progress. bets: those of first attempts; back: lost cases with their date; told: as in Progress."""
+
+    bets: Sequence[Bet] = ()
+    back: Sequence[Due] = ()
+    told: Sequence[str] = ()
+
+
+def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None, games: Games = Games()) -> Progress:
     """The progress at a moment (default: now). Entries of questions the bank does not have are left out."""
     entries = list(entries)
     moment = at or now()
     answers = {entry.item: entry for entry in entries if entry.event == "answer"}
+    moved = {entry.lesson for entry in entries if entry.event == "move"}
     finished = {entry.item for entry in entries if entry.event == "finish"}
     touched = {entry.item[:2] for entry in entries}
     solved: dict[str, set[str]] = defaultdict(set)
@@ -80,7 +93,7 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) ->
             solved[entry.item[:2]].add(entry.item)
     practice, graded, bets = bank.items(), bank.items(checkpoint=True), placed_bets(entries, bank)
     lesson_of = {item.id: item.lesson for item in practice}
-    waiting = Counter(one.lesson for one in timetable(entries, bank) if one.due <= moment)
+    waiting = Counter(one.lesson for one in (*timetable(entries, bank), *games.back) if one.due <= moment)
     waiting += Counter(lesson_of[one] for one in returning(entries, bank, moment))
     held = beliefs(entries, bank, bets)
     lessons = []
@@ -100,10 +113,10 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None) ->
                 sum(item.id in answers for item in sheet),
                 len(sheet),
                 lesson[:2] in touched,
-                lesson in finished and bool(given or not own),
+                lesson in finished and bool(given or not own or lesson in moved),
             )
         )
-    return Progress(tuple(lessons), tuple(held), _counts(bets))
+    return Progress(tuple(lessons), tuple(held), _counts([*bets, *games.bets]), tuple(games.told))
 
 
 def _counts(bets: list[Bet]) -> tuple[int, int, int]:

@@ -4,7 +4,7 @@ counted, and cards that wait are never lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -24,7 +24,8 @@ _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 class Plan:
     """One review. items: ids of its questions, the lessons taking turns. lessons: how many lessons they are from.
 
-    due: how many concepts and lost bets are due in all. away_days: days since the last answer after a long break, else 0.
+    due: how many concepts and lost bets are due in all. away_days: days since the last answer or move in a game after a long
+    break, else 0.
     table: every concept answered so far, and every lost bet that will come back, with its date, soonest first.
     """
 
@@ -49,8 +50,8 @@ def plan(entries: Iterable[Entry], bank: Bank, now: datetime, at_most: int = SIT
     bets = [Due(one.item, one.item, one.lesson, one.due) for one in returns(entries, bank)]
     due, back = ([one for one in part if one.due <= now] for part in (concepts, bets))
     chosen = [one.item for one in (*back, *interleave(due))][:at_most]
-    answers = [entry.when for entry in entries if entry.event == "answer"]
-    away = now - max(answers) if answers else timedelta(0)
+    worked = [entry.when for entry in entries if entry.event in ("answer", "move")]
+    away = now - max(worked) if worked else timedelta(0)
     return Plan(
         tuple(chosen),
         len({bank[item].lesson for item in chosen}),
@@ -76,6 +77,14 @@ def day_words(day: date, today: date) -> str:
 def ideas(count: int) -> str:
     """A number of concepts in words."""
     return t(f"{count} idea" + ("s" if count != 1 else ""), f"{count} 个知识点")
+
+
+def things(due: Sequence[Due]) -> str:
+    """How many concepts, and how many lost cases, in words."""
+    cases = sum(one.case for one in due)
+    said = [ideas(len(due) - cases)] if cases < len(due) else []
+    said += [t(f"{cases} case" + ("s" if cases != 1 else ""), f"{cases} 道题")] if cases else []
+    return t(" and ", "和").join(said)
 
 
 def greeting(found: Plan, now: datetime) -> list[str]:
@@ -140,12 +149,13 @@ def closing(answered: int, right: int, found: Plan, now: datetime) -> str:
 
 def calendar_words(found: Plan, now: datetime, days: int = 14) -> str:
     """One sentence: how much comes back on which day."""
-    busy = [(day, len(due)) for day, due in calendar(found.table, now, days).items() if due]
+    busy = [(day, due) for day, due in calendar(found.table, now, days).items() if due]
     if not busy:
         return t(f"Nothing comes back in the next {days} days.", f"接下来 {days} 天没有要复习的。")
-    listed = t("; ", "；").join(f"{day_words(day, now.date())}{t(': ', '：')}{count}" for day, count in busy)
-    total = sum(count for _, count in busy)
+    listed = t("; ", "；").join(f"{day_words(day, now.date())}{t(': ', '：')}{len(due)}" for day, due in busy)
+    total = things([one for _, due in busy for one in due])
+    verb = "comes" if sum(len(due) for _, due in busy) == 1 else "come"
     return t(
-        f"In the next {days} days {ideas(total)} come back. {listed[0].upper()}{listed[1:]}.",
-        f"接下来 {days} 天有 {ideas(total)}回来。{listed}。",
+        f"In the next {days} days {total} {verb} back. {listed[0].upper()}{listed[1:]}.",
+        f"接下来 {days} 天有 {total}回来。{listed}。",
     )

@@ -7,7 +7,7 @@ import sys
 from datetime import datetime
 
 from course import catalog, i18n
-from course.game.board import Board, games
+from course.game.board import Board, games, played
 from course.game.closed_view import closed_lines
 from course.i18n import pick, t
 from course.suggest import did_you_mean
@@ -153,6 +153,8 @@ def _schedule() -> str:
     now = datetime.now().astimezone()
     found = plan(state.now.log.entries(), state.now.bank, now)
     if not found.table:
+        if played(state.now.log.entries()):
+            return ""
         return t(
             "Answer a few cards and they will come back for review when it helps most.",
             "答几张卡片，它们会在最合适的时候回来复习。",

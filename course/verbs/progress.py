@@ -16,8 +16,9 @@ def progress() -> None:
     """Show what is done and due in each lesson, for which checkpoint you are ready, and which false beliefs you still hold."""
     from course.cards.progress_view import progress_html, progress_text
     from course.learning.progress import summary
+    from course.verbs.reviewing import of_games
 
-    found = summary(state.now.log.entries(), state.now.bank)
+    found = summary(state.now.log.entries(), state.now.bank, games=of_games())
     put(progress_html(found, str(state.now.log.path)), progress_text(found))
     for notice in state.now.log.take_notices():
         say(notice)

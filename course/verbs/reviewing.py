@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from course.cards.cards import Card
 from course.cards.review_deck import ReviewDeck, last_answer
 from course.cards.review_view import calendar_html
 from course.cards.text import text_mode
-from course.game.board import played
-from course.game.returning import coming_back
+from course.game.board import Board, played
+from course.game.board_view import career_lines
+from course.game.returning import Return, coming_back
 from course.game.returning_page import ReturningCases
 from course.i18n import t
 from course.learning.calibration import returning
+from course.learning.progress import Games
 from course.learning.review import Plan, calendar_words, closing, greeting, plan
-from course.learning.schedule import due
+from course.learning.schedule import Due, due
 from course.verbs import state
 from course.verbs.say import put, say
 
@@ -26,13 +29,29 @@ def _now() -> datetime:
 
 
 def _plan() -> Plan:
-    return plan(state.now.log.entries(), state.now.bank, _now())
+    found = plan(state.now.log.entries(), state.now.bank, _now())
+    return replace(found, table=tuple(sorted([*found.table, *of_games().back], key=lambda one: (one.due, one.concept))))
+
+
+def _lost() -> list[Return]:
+    """The lost cases of games that are due."""
+    return [one for one in coming_back(played(state.now.log.entries())) if one.due <= _now()]
+
+
+def of_games() -> Games:
+    """What the learner's games add to progress and calendar."""
+    entries = state.now.log.entries()
+    found = played(entries)
+    back = [Due(one.asked.id, one.asked.id, one.asked.lesson, one.due, case=True) for one in coming_back(found)]
+    boards = [Board(lesson, entries, _now().date()) for lesson in dict.fromkeys(one.case.lesson for one in found)]
+    told = [f"🗂️ `{one.lesson}`{t(': ', '：')}{career_lines(one.career)[0]}" for one in boards if one.career.closed]
+    return Games([bet for one in found for bet in one.bets], back, told)
 
 
 def daily(make: Callable[[str], Card]) -> None:
     """The cards due today, whatever lesson is being read, the lost cases of games that are due, and when the others come back."""
     found = _plan()
-    lost = [one for one in coming_back(played(state.now.log.entries())) if one.due <= _now()]
+    lost = _lost()
     if found.due or not lost:
         say(*greeting(found, _now()))
     _show_in_turn(found.items, make)
@@ -45,8 +64,16 @@ def daily(make: Callable[[str], Card]) -> None:
 def warm(at_most: int, make: Callable[[str], Card]) -> None:
     """At most so many cards to start a lesson with: lost bets that have come back, then concepts that are due."""
     known = (state.now.log.entries(), state.now.bank, _now(), state.now.lesson)
-    items = list(dict.fromkeys([*returning(*known), *due(*known)]))[:at_most]
-    if not items:
+    items, lost = list(dict.fromkeys([*returning(*known), *due(*known)]))[:at_most], len(_lost())
+    if lost:
+        say(
+            t(
+                f"🔁 {lost} lost {'case has' if lost == 1 else 'cases have'} come back; `review()` opens "
+                f"{'it' if lost == 1 else 'them'}, when you have ten minutes.",
+                f"🔁 有 {lost} 道没做好的题回来了；有十分钟时，用 `review()` 打开。",
+            )
+        )
+    elif not items:
         say(
             t(
                 "Nothing from earlier lessons is due. Go on; the cards you answer will come back here.",
