@@ -208,6 +208,7 @@ class LetterBox:
         self.keep = button("tbg-send", keep, self.press, main=True)
         self.ticks = {name: w.Button(layout=w.Layout(width="auto", height="auto")) for name in CRITERIA}
         self.ticked: set[str] = set()
+        self._drawn: tuple[str, set[str]] | None = None
         for name, one in self.ticks.items():
             one.add_class("tbg-value")
             one.on_click(lambda _, name=name: self._tick(name))
@@ -223,9 +224,7 @@ class LetterBox:
         self.widget = w.VBox([self.head, self.replies, self.below])
         self.widget.add_class("tbg-panel")
         self._ask(f"<p><small>{letter_help()}</small></p>")
-        if (written := play.written()) is not None:
-            self.field.value, self.ticked = written.text, set(written.choice)
-            self._show()
+        self.show()
 
     def focus(self) -> None:
         """Send the keyboard here."""
@@ -235,7 +234,7 @@ class LetterBox:
         """Keep what is written."""
         if self._kept(self.ticked):
             self._say(t("✓ Kept. Compare, and tick what yours does.", "✓ 已保存。对照一下，勾出你做到的。"))
-            self._show()
+            self.show()
 
     def _tick(self, name: str) -> None:
         if self._kept(self.ticked ^ {name}):
@@ -256,8 +255,13 @@ class LetterBox:
     def _ask(self, help_html: str = "") -> None:
         self.head.value = in_language(f"<h4>{inline(letter_ask(self.play.case))}</h4>{help_html}")
 
-    def _show(self) -> None:
-        """The model beside the reply, and the criteria below."""
+    def show(self) -> None:
+        """Once a reply is in the log: the model beside it, and the criteria below."""
+        written = self.play.written()
+        if written is None or (written.text, set(written.choice)) == self._drawn:
+            return
+        self._drawn = written.text, set(written.choice)
+        self.field.value, self.ticked = written.text, set(written.choice)
         self._ask()
         asks = t("Tick what your reply does:", "你的回信做到了哪几条？")
         self.asks.value = in_language(f"<p><strong>{asks}</strong></p>")

@@ -269,6 +269,8 @@ class TypedDesk(Typed, DeskOnPage):
 
     def reply(self, text: str) -> None:
         self.makes("letter", lambda: self.call(f"letter({text!r}, tick='figure')"))
+        field = self.box.locator(".widget-textarea textarea")
+        comes_to(self.page, field.input_value, text)  # the page follows
 
 
 class TypedHunt(Typed, HuntOnPage):

@@ -20,7 +20,7 @@ WAYS = ("mouse", "keys", "typed")
 REPLAYED = 'import os\nos.environ["COURSE_REPLAY"] = "1"\n'
 REPLY = {"en": "Dear colleague, here is what I measured and why.", "zh": "你好，这是我测到的结果和原因，欢迎复测。"}
 TALLEST = 1200
-"""Pixels: a closed case with its reply, in a window 1,280 wide."""
+"""Pixels: a closed case, in a window 1,280 wide."""
 
 
 def in_notebooks() -> dict[tuple[str, str, bool], list[tuple[Case, str]]]:
@@ -67,22 +67,24 @@ def test_cases_are_played_to_the_end(page, lab, lesson, language, replayed):
             book.shot(f"{picture}-1-ticket", player.box)
         PLAYS[lesson](player, language, picture)
         player.closed()
+        if (high := player.box.bounding_box()["height"]) > TALLEST:
+            wrong.append(f"{case.id}: {high:.0f} px tall")
+        if case.letter:
+            player.reply(REPLY[language])
         wrong += [f"{case.id} ({way}): {fault}" for fault in faults(player, sure=replayed or case.evidence != "live")]
     for kind in ("error", "stderr"):
         shown = page.locator(f'.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.{kind}"]')
         wrong += [f"{kind}: {one}" for one in shown.all_inner_texts()]
     page.set_viewport_size({"width": 1280, "height": 2600})  # a whole case on one picture
-    for case, way in played:
+    for case, _ in played:
         box = page.locator(f".tbq-live-{case.id}").first
         book.shot(f"{case.id}-{language}-{'replayed' if replayed else 'live'}-closed", box)
-        if (high := box.bounding_box()["height"]) > TALLEST:
-            wrong.append(f"{case.id} ({way}): {high:.0f} px tall")
     book.shots_in_both_themes(f"{name}-closed", box)
     assert not wrong, "\n".join(wrong)
 
 
 def tune(desk: DeskOnPage, language: str, picture: str | None) -> None:
-    """Measure what was best elsewhere, or the strongest rival of today's; then a neighbour; hand in, name the cause, reply."""
+    """Measure what was best elsewhere, or the strongest rival of today's; then a neighbour; hand in, name the cause."""
     plan = desk.plan
     table: Mapping = tuning.ruled(plan) if plan.rules else measuring.recorded(desk.case).outcomes
     plan, today = tuning.as_played(plan, table), tuning.key(plan.today)
@@ -106,8 +108,6 @@ def tune(desk: DeskOnPage, language: str, picture: str | None) -> None:
     if picture:
         desk.book.shot(f"{picture}-3-verdict", desk.box)
     desk.cause(desk.case.cause.right.id)
-    desk.closed()
-    desk.reply(REPLY[language])
 
 
 def hunt(case: HuntOnPage, language: str, picture: str | None) -> None:

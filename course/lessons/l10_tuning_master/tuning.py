@@ -407,7 +407,7 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
     return score.Score(
         (
             score.Part(both("outcome", "结果"), reached, 5, _outcome_words(gain, one.hints)),
-            score.Part(both("evidence", "证据"), sum(shown.values()), 2, _evidence_words(plan, shown)),
+            score.Part(both("evidence", "证据"), sum(shown.values()), 2, _evidence_words(plan, one, shown)),
             score.Part(both("bets", "下注"), score.bet_points(counted_bets(plan, one)), 2),
             score.Part(both("cause", "原因"), score.tries_points(right), 1),
         )
@@ -500,21 +500,28 @@ def tells(plan: Plan, run: Bet) -> bool:
     return bool(decides(plan, run) or run.outcome["verdict"] != FEW and broken(plan, run.today, run.today))
 
 
-def _evidence_words(plan: Plan, found: Mapping[str, float]) -> Text:
+def _evidence_words(plan: Plan, one: Attempt, found: Mapping[str, float]) -> Text:
     """What earned the evidence, and what did not."""
     if not found:
         return both("counts with an outcome above 0", "结果大于 0 才计分")
-    said = [EVIDENCE_SAID[name, bool(found[name])] for name in ("measured", "shown")]
+    alone = key(one.handed.config) == key(plan.today)
+    said = [EVIDENCE_SAID["rival" if alone else "measured", bool(found["measured"])]]
+    said.append(EVIDENCE_SAID["shown", bool(found["shown"])])
     said += [EVIDENCE_SAID["waste", True]] if found["waste"] else []
-    return both("; ".join(one["en"] for one in said), "；".join(one["zh"] for one in said))
+    return both("; ".join(text["en"] for text in said), "；".join(text["zh"] for text in said))
 
 
 EVIDENCE_SAID = {
     ("measured", True): both("what you handed in was measured", "交的方案测过"),
-    ("measured", False): both("what you handed in was not measured", "交的方案没测过"),
+    ("measured", False): both("no run told about what you handed in", "交的方案没有测出结果"),
+    ("rival", True): both("the strongest rival of today's setting was measured", "现在设置的最强对手测过"),
+    ("rival", False): both(
+        "no run told about the strongest rival of today's setting", "现在设置的最强对手没有测出结果"
+    ),
     ("shown", True): both("and so was its neighbour, one control apart", "只差一个控件的对照也测过"),
     ("shown", False): both(
-        "no neighbour was measured that differs only in what the cause is about", "没测只差那个关键控件的对照"
+        "no run told about a neighbour that differs only in what the cause is about",
+        "只差那个关键控件的对照没有测出结果",
     ),
     ("waste", True): both("half off for each run of what was known", "重测已知的，每次扣半分"),
 }

@@ -220,6 +220,7 @@ class Desk(CaseDesk):
             return
         if len(self.after) == 1:
             self.after.append(LetterBox(self.play))
+        self.after[1].show()
         self._closed(attempt)
         self.below.children = (self.closing, self.last, self.after[1].widget, self.folds)
 
