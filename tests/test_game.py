@@ -250,7 +250,7 @@ def test_what_was_not_decided_waits_shows_nothing_and_may_be_handed_in_again(log
     played = Tuning(
         LIVE, log, lambda *asked: machines[-1](*asked), recorded=lambda case: measured(case, None, lambda words: None)
     )
-    with pytest.raises(play.MoveError, match="First hand in"):
+    with pytest.raises(play.MoveError, match="not busy"):
         played.hand_in({"dtype": "bf16"}, "faster", 3, recording=True)
     desk = Desk(played, text=False)
     desk.build()
@@ -275,6 +275,43 @@ def test_the_recording_decides_where_the_machine_was_too_busy(log):
     said = []
     Desk(played, text=True, write=said.append).hand_in(dtype="bf16", bet="faster", confidence="certain", recording=True)
     assert played.score().points == 7 and "another" in "\n".join(said) and played.attempt.handed
+
+
+@pytest.mark.parametrize("recording", [True, False])
+def test_a_busy_machine_asks_before_a_run_and_before_the_hand_in(log, recording):
+    tape = Measured(TABLE, "recording", both("another", "另一台"))
+    played = Tuning(LIVE, log, measured, recorded=lambda case: tape, busy=lambda case: True)
+    desk = Desk(played, text=False)
+    desk.build()
+    desk.go.click()
+    assert desk.asked.children == () and "runs today" in desk.say.value, "a slip is told first"
+    for press, kind in ((desk.go, "run"), (desk.hand, "hand-in")):
+        desk.controls["dtype"].choose("int8" if kind == "run" else "bf16")
+        desk.bet.choose("faster")
+        desk.confidence.choose("2")
+        before = len(log.entries())
+        press.click()
+        head, bar = desk.asked.children[0].children[0].children
+        assert "busy" in head.value and len(bar.children) == 2 and len(log.entries()) == before
+        bar.children[not recording].click()
+        assert desk.asked.children == ()
+        assert moves.of_kind(played.now, kind)[-1].evidence["evidence"] == ("recording" if recording else "live")
+        desk._done_at = float("-inf")
+    assert played.attempt.handed
+
+
+def test_what_is_typed_on_a_busy_machine_is_told_that_a_recording_can_answer(log):
+    load, said = [True], []
+    tape = Measured(TABLE, "recording", both("another", "另一台"))
+    played = Tuning(LIVE, log, measured, recorded=lambda case: tape, busy=lambda case: load[-1])
+    desk = Desk(played, text=True, write=said.append)
+    desk.run(dtype="int8", bet="faster", confidence="fairly")
+    assert "busy" in said[0] and "recording=True" in said[0] and played.attempt.runs[0].evidence["evidence"] == "live"
+    desk.run(dtype="bf16", bet="faster", confidence="fairly", recording=True)
+    assert played.attempt.runs[1].evidence["evidence"] == "recording"
+    load.append(False)
+    desk.run(dtype="autocast", bet="faster", confidence="fairly", recording=True)
+    assert "not busy" in said[-1] and len(played.attempt.runs) == 2
 
 
 def test_a_broken_requirement_is_nothing_at_once_on_a_busy_machine(log):

@@ -143,20 +143,31 @@ class DeskOnPage(CaseOnPage):
         self.choose(yours.nth(0), list(self.plan.bets()).index(bet))
         self.choose(yours.nth(1), sure - 1)
 
+    def measures(self, kind: str, name: str) -> None:
+        """Press a button that measures. Where a busy machine asks first, the mouse measures anyway, the keys take the recording."""
+
+        def go() -> None:
+            before, asked = len(self.made(kind)), self.box.locator(".tbq-ask button:visible")
+            self.press(self.button(name))
+            comes_to(self.page, lambda: asked.count() == 2 or len(self.made(kind)) > before, True, PATIENCE_S)
+            if asked.count() == 2:
+                self.book.rested()
+                self.press(asked.nth(0 if self.keys else 1))
+
+        self.makes(kind, go)
+        self.book.rested()
+
     def run(self, config: Mapping[str, str], bet: str, sure: int) -> None:
         self.set(config, bet, sure)
-        self.makes("run", lambda: self.press(self.button("tbg-run")))
-        self.book.rested()
+        self.measures("run", "tbg-run")
 
     def hand_in(self, config: Mapping[str, str], bet: str, sure: int) -> None:
         """Hand it in. Where this machine is too busy to tell, the hand-in waits, and the recording decides."""
         self.set(config, bet, sure)
-        self.makes("hand-in", lambda: self.press(self.button("tbg-hand")))
-        self.book.rested()
+        self.measures("hand-in", "tbg-hand")
         if self.attempt.waits:
             self.set(config, bet, sure)
-            self.makes("hand-in", lambda: self.press(self.button("tbg-tape")))
-            self.book.rested()
+            self.measures("hand-in", "tbg-tape")
         self.box.locator(".tbq-verdict").wait_for()
 
     def reply(self, text: str) -> None:

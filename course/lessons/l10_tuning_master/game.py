@@ -28,7 +28,7 @@ standing, faults = tuning.standing, tuning.faults
 
 def player(case: Case, log: AnswerLog) -> Desk:
     """What ``case("voice")`` gives."""
-    return Desk(Tuning(case, log, measure, plan_here(case), recorded))
+    return Desk(Tuning(case, log, measure, plan_here(case), recorded, busy))
 
 
 def shared(case: Case, entries: Sequence[Entry]) -> Shared | None:
@@ -78,18 +78,21 @@ def measure(case: Case, configs: Sequence[Config] | None, tell: Tell) -> Measure
     experiment = base.get(case.id)
     if not can(experiment.needs) or os.environ.get("COURSE_REPLAY") == "1":
         return recorded(case)
-    if load.busy():
-        tell(
-            t(
-                "this machine is busy with other programs: measured now, it may come out undecided",
-                "这台机器正忙着别的程序，现在测，可能分不出高下",
-            )
-        )
     seconds = plan_here(case).seconds[0 if configs is not None else 1]
     record = base.run_experiment(experiment, seconds, configs=configs, tell=tell)
     if record.interrupted or not record.rows:
         raise KeyboardInterrupt
     return _measured(record)
+
+
+def busy(case: Case) -> bool:
+    """Whether a measurement of this case would suffer from other programs now; COURSE_REPLAY, 0 or 1, says that none is to ask."""
+    from course.experiment import base
+    from course.machine import can
+
+    if case.evidence == "rule" or os.environ.get("COURSE_REPLAY") or not can(base.get(case.id).needs):
+        return False
+    return load.busy()
 
 
 def recorded(case: Case) -> Measured:

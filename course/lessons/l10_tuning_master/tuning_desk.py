@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
+from course.cards.choice import ChoiceBox, busy_question, busy_ways, busy_words
 from course.cards.render import in_language, say_html
-from course.cards.widgets import focus
+from course.cards.widgets import focus, second_click
 from course.game import view
 from course.game.desk import CaseDesk
 from course.i18n import pick, t
@@ -30,9 +30,12 @@ class Desk(CaseDesk):
 
     # --- typed ---
 
-    def run(self, bet: str = "", confidence: int | str = "", **config: str) -> None:
-        """Measure one configuration against today's. bet: faster, same, slower, breaks; confidence: guess, fairly, certain."""
-        if self._moved(lambda: self.play.run(config, bet, confidence, self._print)):
+    def run(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
+        """Measure one configuration against today's. bet: faster, same, slower, breaks; confidence: guess, fairly, certain.
+        recording: where the machine is busy, the recording of another one answers.
+        """
+        self._warn(recording)
+        if self._moved(lambda: self.play.run(config, bet, confidence, self._print, recording)):
             last = self.play.attempt.runs[-1]
             self._write(plain(told.run_sentences(self.play.plan, self.play.attempt)[-1]))
             self._write(
@@ -43,7 +46,8 @@ class Desk(CaseDesk):
             self._write(told.budget_words(self.play))
 
     def hand_in(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
-        """Hand in one configuration; then every combination is measured. recording: where that decided nothing, a recording does."""
+        """Hand in one configuration; then every combination is measured. recording: where the machine is too busy, a recording decides."""
+        self._warn(recording)
         if self._moved(lambda: self.play.hand_in(config, bet, confidence, self._print, recording)):
             self._after_hand_in()
 
@@ -85,6 +89,15 @@ class Desk(CaseDesk):
         """Open a new attempt: practice."""
         if self._moved(self.play.again):
             self._write(told.panel_text(self.play))
+
+    def _warn(self, recording: bool) -> None:
+        """Before a measurement that is typed: say what a busy machine means, and what answers in its place."""
+        if not recording and self.play.is_busy():
+            self._print(
+                busy_words()
+                + " "
+                + t("`recording=True` lets a recording answer.", "加 `recording=True`，就由录制回答。")
+            )
 
     def _print(self, words: str) -> None:
         self._write(f"  ... {plain(words)}")
@@ -129,13 +142,13 @@ class Desk(CaseDesk):
         self.confidence = Picker(t("How sure?", "多有把握？"), {str(k): v for k, v in CONFIDENCE.items()}, yours=True)
         nothing = t("🎲 Nothing to bet on: what this setting gives is known.", "🎲 不用押：这套设置的结果已经知道了。")
         self.no_bet, self.budget = w.HTML(in_language(f'<p class="tbg-left">{nothing}</p>')), w.HTML()
-        self.stakes = w.VBox([])
+        self.stakes, self.asked = w.VBox([]), w.VBox([])
         look = t("📖 Ask the rule book", "📖 翻规则书") if plan.rules else t("🔬 Measure it", "🔬 测一测")
         self.go = button("tbg-run", look, lambda: self._press(self.play.run), main=True)
         self.hand = button("tbg-hand", t("📦 Hand it in", "📦 就交它"), lambda: self._press(self.play.hand_in))
         self.ask = button("tbg-hint", t("💡 Hint, −½", "💡 提示，−½"), lambda: self._made(self.play.hint))
         replay = t("📼 Let the recording decide", "📼 让录制来判")
-        self.tape = button("tbg-tape", replay, lambda: self._press(partial(self.play.hand_in, recording=True)))
+        self.tape = button("tbg-tape", replay, lambda: self._measure(self.play.hand_in, recording=True))
         rows = (one.widget for one in self.controls.values())
         self.panel = w.VBox([*rows, self.stakes, row(self.go, self.hand, self.tape, self.ask), self.budget])
         self.panel.add_class("tbg-panel")
@@ -161,17 +174,38 @@ class Desk(CaseDesk):
         return {name: one.chosen for name, one in self.controls.items()}
 
     def _press(self, move: Callable[..., Any]) -> None:
-        """Measure or hand in what the panel shows."""
-        if self._ran(lambda: self._do(move)):
+        """Measure or hand in what the panel shows; on a busy machine the learner is asked first."""
+        if second_click(self._done_at) or not self._tried(lambda: self._ready(move), self._notice):
+            return
+        if not self.play.is_busy():
+            self._measure(move)
+            return
+
+        def chosen(recording: bool) -> None:
+            self._measure(move, recording)
+            if not self.play.attempt.handed:
+                focus(self.go)
+
+        ask = ChoiceBox([busy_question()], busy_ways(chosen)).build()
+        self.asked.children = (ask.widget,)
+        focus(ask.buttons[0])
+
+    def _ready(self, move: Callable[..., Any]) -> None:
+        """A slip is told before anything runs."""
+        self.play.ready(self._shown(), self.bet.chosen, self.confidence.chosen, move == self.play.hand_in)
+
+    def _measure(self, move: Callable[..., Any], recording: bool = False) -> None:
+        self.asked.children = ()
+        if self._ran(lambda: self._do(move, recording)):
             self.bet.choose("")
             self.confidence.choose("")
             self._go_on()
 
-    def _do(self, move: Callable[..., Any]) -> None:
+    def _do(self, move: Callable[..., Any], recording: bool) -> None:
+        self._ready(move)
         config, play = self._shown(), self.play
-        play.stake(play.config(config), self.bet.chosen, self.confidence.chosen)  # a slip is told before anything runs
         plan, handing = play.plan, move != play.run
-        if not plan.rules:
+        if not plan.rules and not recording:
             what = t("all combinations", "所有组合") if handing else tuning.in_words(plan, config)
             seconds = plan.seconds[handing]
             words = t(
@@ -180,7 +214,7 @@ class Desk(CaseDesk):
             )
             self._notice(words)
             self.steps.start(t(f"**{what}**: about {seconds:g} s", f"**{what}**：大约 {seconds:g} 秒"), seconds)
-        move(config, self.bet.chosen, self.confidence.chosen, self.steps.tell)
+        move(config, self.bet.chosen, self.confidence.chosen, self.steps.tell, recording)
 
     def _again(self) -> None:
         self.steps.clear()
@@ -241,7 +275,8 @@ class Desk(CaseDesk):
         self.say.value = say_html(live, self._quiet(live=not attempt.waits))
         small = self._small(attempt.runs[-1]) if attempt.runs else ""
         self.picture.value = in_language(told.runs_html(self.play, attempt) + small)
-        self.side.children, self.below.children = (self.panel, self.steps.widget, self.say), (self.picture,)
+        self.side.children = (self.panel, self.asked, self.steps.widget, self.say)
+        self.below.children = (self.picture,)
 
     def _quiet(self, live: bool = False) -> str:
         """What stands below the live region: hints, and what became of the runs. live: the last one stands in the live region."""

@@ -52,6 +52,8 @@ Measure = Callable[[Case, "Sequence[Config] | None", Tell], Measured]
 """Measures these configurations against today's (None: all of them), today's included, and says what it does meanwhile."""
 Recorded = Callable[[Case], Measured]
 """Gives the whole table of a case as another machine recorded it."""
+Busy = Callable[[Case], bool]
+"""Whether what this case measures would suffer now, because other programs are at work."""
 
 
 class Tuning(Play):
@@ -64,9 +66,11 @@ class Tuning(Play):
         measure: Measure | None = None,
         plan: Plan | None = None,
         recorded: Recorded | None = None,
+        busy: Busy = lambda case: False,
     ) -> None:
         super().__init__(case, log)
-        self.plan, self._measure, self._recorded = plan or plan_of(case), measure, recorded
+        self.plan, self._measure, self._recorded, self._busy = plan or plan_of(case), measure, recorded, busy
+        self._was_busy = False
 
     @property
     def attempt(self) -> Attempt:
@@ -89,29 +93,49 @@ class Tuning(Play):
         one = self.attempt
         return score_of(self.case, as_played(self.plan, one.table), one)
 
-    def run(self, config: Config, bet: str, confidence: int | str, tell: Tell = lambda words: None) -> Bet:
-        """Measure one configuration against today's (or ask the rules). The result is in the log before it is shown."""
+    def is_busy(self) -> bool:
+        """Whether the machine is too busy now, and a recording could answer in its place; it may, in the next move."""
+        self._was_busy = self._recorded is not None and self._busy(self.case)
+        return self._was_busy
+
+    def ready(
+        self, config: Config, bet: str, confidence: int | str, handing: bool
+    ) -> tuple[dict[str, str], str, int | None]:
+        """The configuration, the bet and how sure, checked for a hand-in or a run. Raises MoveError, before anything is measured."""
         if self.attempt.handed:
-            raise MoveError(
-                t(
-                    f"This case is handed in. `{self.case.call}.again()` opens a new try.",
-                    f"方案已经交了。`{self.case.call}.again()` 可以重新来一次。",
-                )
-            )
-        if not self.runs_left():
+            again = t(f"`{self.case.call}.again()` opens a new try.", f"`{self.case.call}.again()` 可以重新来一次。")
+            raise MoveError(t("This case is handed in. ", "方案已经交了。") + again)
+        if not handing and not self.runs_left():
             raise MoveError(
                 t("No runs are left: hand in what you think is best.", "次数用完了：交上你认为最好的方案吧。")
             )
         config = self.config(config)
-        if key(config) == key(self.plan.today):
+        if key(config) == key(self.plan.today) and not handing:
             raise MoveError(
                 t(
                     "That is what runs today: it runs along in every measurement. Set at least one control to something else.",
                     "这就是现在的设置，每次测量它都会跟着跑。至少先改一个控件。",
                 )
             )
-        bet, confidence = self.stake(config, bet, confidence)
-        found = self._outcomes([config], tell)
+        if key(config) == key(self.plan.today) and not self.attempt.runs:
+            raise MoveError(
+                t(
+                    "That is what runs today, and you have not looked at anything else yet. Leaving it alone may well be right: "
+                    "try one other setting first.",
+                    "这就是现在的设置，而你还没看过别的。也许真的不用动，不过先试一套别的再说。",
+                )
+            )
+        return (config, *self.stake(config, bet, confidence))
+
+    def run(
+        self, config: Config, bet: str, confidence: int | str, tell: Tell = lambda words: None, recording: bool = False
+    ) -> Bet:
+        """Measure one configuration against today's (or ask the rules). The result is in the log before it is shown.
+        recording: another machine's recording answers, where this one is busy.
+        """
+        config, bet, confidence = self.ready(config, bet, confidence, False)
+        found = self._of_recording(config) if recording else self._outcomes([config], tell)
+        self._was_busy = False
         evidence = {
             "outcome": dict(found.outcomes[key(config)]),
             "today": dict(found.outcomes[key(self.plan.today)]),
@@ -132,19 +156,9 @@ class Tuning(Play):
         """Hand in one configuration; then every combination is measured. Gives None where that decided nothing: the hand-in
         waits, nothing of it is kept or shown, and it may be made again. recording: another machine's recording decides.
         """
-        if self.attempt.handed:
-            raise MoveError(t("This case is handed in already.", "方案已经交过了。"))
-        config = self.config(config)
-        if key(config) == key(self.plan.today) and not self.attempt.runs:
-            raise MoveError(
-                t(
-                    "That is what runs today, and you have not looked at anything else yet. Leaving it alone may well be right: "
-                    "try one other setting first.",
-                    "这就是现在的设置，而你还没看过别的。也许真的不用动，不过先试一套别的再说。",
-                )
-            )
-        bet, confidence = self.stake(config, bet, confidence)
+        config, bet, confidence = self.ready(config, bet, confidence, True)
         found = self._of_recording(config) if recording else self._outcomes(None, tell)
+        self._was_busy = False
         evidence = {"evidence": found.evidence, "machine": found.machine}
         if decided(self.plan, found.outcomes, key(self.plan.today), key(config)):
             evidence["table"] = {name: dict(one) for name, one in found.outcomes.items()}
@@ -152,12 +166,12 @@ class Tuning(Play):
         return self.attempt.handed
 
     def _of_recording(self, config: Config) -> Measured:
-        """The recorded table. Raises MoveError where nothing waits for it, or it does not know the configuration."""
-        if self.attempt.waits is None or self._recorded is None:
+        """The recorded table. Raises MoveError where this machine can measure, or the recording does not know the configuration."""
+        if self._recorded is None or not (self.attempt.waits or self._was_busy or self.is_busy()):
             raise MoveError(
                 t(
-                    "First hand in as usual: the recording decides only where this machine was too busy to.",
-                    "先照常交：只有这台机器太忙、判不了时，才由录制来判。",
+                    "This machine is not busy: measure as usual. The recording answers only where it cannot tell.",
+                    "这台机器不忙，照常测就行。只有它测不出来时，才由录制回答。",
                 )
             )
         found = self._recorded(self.case)
