@@ -229,8 +229,9 @@ class HuntOnPage(CaseOnPage):
     def prove(self) -> None:
         """Prove that nothing is wrong; again where the machine was too busy for a proof."""
         for _ in range(6):
-            self.book.rested()
             self.press(self.button("tbh-prove"))
+            self.box.locator(".tbg-wait").wait_for(state="attached")
+            self.box.locator(".tbg-wait").wait_for(state="detached", timeout=1000 * PATIENCE_S)
             self.book.rested()
             if self.made("proof"):
                 return
@@ -251,6 +252,8 @@ class Typed(CaseOnPage):
         self.page.keyboard.press("Control+A")
         self.page.keyboard.insert_text(f"{self.case.call}.{move}")
         self.page.keyboard.press("Control+Enter")
+        prompt = self.cell.locator(".jp-InputPrompt")
+        comes_to(self.page, lambda: "*" in prompt.inner_text(), False, PATIENCE_S)
         self.book.rested()
 
     def cause(self, answer_id: str) -> None:
