@@ -199,11 +199,11 @@ class LetterBox:
         self.play = play
         self.head = w.HTML()
         self.field = w.Textarea(
+            description=t("Your reply", "你的回信"),
             placeholder=t("Dear colleague, ...", "你好，……"),
             layout=w.Layout(width="100%", height="auto"),
             continuous_update=False,
         )
-        name_of(self.field, t("Your reply", "你的回信"))
         keep = t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文")
         self.keep = button("tbg-send", keep, self.press, main=True)
         self.ticks = {name: w.Button(layout=w.Layout(width="auto", height="auto")) for name in CRITERIA}
