@@ -46,7 +46,7 @@ def test_the_list_holds_every_command_in_plain_words_of_both_languages(capsys, m
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_help_of_a_command_is_chinese_when_asked_for(name, capsys):
-    assert main([name, "--help"]) == 0
+    assert main([name, "--dir", "zh", "--help"]) == 0
     assert "options:" in capsys.readouterr().out
     assert main([name, "--help", "--language", "zh"]) == 0
     page = capsys.readouterr().out

@@ -87,6 +87,7 @@ def student(name, points, states, parts=None, answers=None, beliefs=None, histor
 AT = "2026-03-01T10:{:02}:00.000000Z".format
 CLASS = {
     "lesson": "90_fixture",
+    "top": sum(cell["top"] for cell in CELLS),
     "cells": CELLS,
     "beliefs": {"X": both("All is X.", "都是 X。"), "Y": both("All is Y.", "都是 Y。")},
     "students": [

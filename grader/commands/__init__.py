@@ -100,7 +100,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _of_help(words: list[str]) -> str:
     """The language of a help page: the one named after --language, else the one used last."""
-    return next((code for code in LANGUAGES if code in words), language())
+    named = [word for before, word in zip(words, words[1:], strict=False) if before == "--language"]
+    named += [word.removeprefix("--language=") for word in words if word.startswith("--language=")]
+    return next((code for code in named if code in LANGUAGES), language())
 
 
 def _in_course(chosen: argparse.Namespace) -> None:

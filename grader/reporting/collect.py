@@ -32,8 +32,8 @@ MOST = 2  # experiments and questions named for one belief
 
 
 def gather(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
-    """Read everything that ``grader.reporting.numbers.analyse`` needs: a dictionary with "lesson", "cells", "beliefs",
-    "remedies", "students" and "idle". Raises ProjectError.
+    """Read everything that ``grader.reporting.numbers.analyse`` needs: a dictionary with "lesson", "top" (the most points,
+    texts that a person marks included), "cells", "beliefs", "remedies", "students" and "idle". Raises ProjectError.
     """
     require(course, lesson)
     places, items = keyed_items(course.project, lesson), every_item(course.project, lesson)
@@ -46,6 +46,7 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
         idle = sorted({student.id for student in gradebook.students} - {*names})
     return {
         "lesson": lesson,
+        "top": sum(mark.top for mark in tops.values()),
         "cells": [
             _cell(subject, tops[place].top) | {"place": place, "varies": vary.get(place, False)}
             for place, subject in (*asked, *hidden.items())

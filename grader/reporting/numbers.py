@@ -23,7 +23,7 @@ def analyse(data: Mapping[str, Any]) -> Data:
     """All numbers of the report. Shares are 0..1, times are minutes, intervals are 95 %."""
     graded = [student for student in data["students"] if student["graded"]]
     counted = [student for student in graded if not _blank(student)]
-    top = sum({cell.get("place", cell["id"]): cell["top"] for cell in data["cells"]}.values())
+    top = data["top"]
     asked = {cell["id"]: [one for one in counted if cell["id"] in one["asked"]] for cell in data["cells"]}
     without = {cell["id"]: sum(cell["id"] in one["later"] for one in counted) for cell in data["cells"]}
     return {
