@@ -183,4 +183,6 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
     assert f"<code>{NAME}</code>" not in page, "the kernel that marks knows the questions of an own checkpoint"
     found = analyse(gather(course, NAME))
     assert found["manual_marks"] == 1 and found["unasked"] == []
-    assert found["top"] == 14 and found["totals"] == [round(11 / 14, 4), round(8 / 14, 4)], "the text counts on both sides"
+    assert found["top"] == 14 and found["totals"] == [round(11 / 14, 4), round(8 / 14, 4)], (
+        "the text counts on both sides"
+    )
