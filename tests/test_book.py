@@ -6,14 +6,18 @@ import html
 import importlib
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course.cards.offline import item_data, showable
 from course.game import cases
-from course.i18n import LANGUAGES
+from course.i18n import LANGUAGES, pick
 from course.lessons.l10_tuning_master import game, tuning
-from grader.book import api, check, clean, find, games, pages
+from course.lessons.l11_bug_hunt.bug import bug
+from course.questions.bank import load_bank
+from grader.book import api, cards, check, clean, find, games, hunting, pages
 from grader.project import Project, checkpoint_items
 
 pytest.importorskip("sphinx")
@@ -79,9 +83,9 @@ def test_cards_results_and_pictures_are_found(tmp_path):
 def test_the_index_holds_sections_without_code_of_the_page():
     page = (
         '<nav>menu</nav><article role="main"><section id="a"><h1>One<a>¶</a></h1><p>first</p><script>no()</script>'
-        '<section id="b"><h2>Two</h2><p>工作区 <b>bold</b></p></section></section></article>'
+        '<section id="b"><h2>Two</h2><p>工作区 <b>bold</b><i> </i><i>face</i></p></section></section></article>'
     )
-    assert find.sections(page) == [["a", "One", "first"], ["b", "Two", "工作区 bold"]]
+    assert find.sections(page) == [["a", "One", "first"], ["b", "Two", "工作区 bold face"]]
 
 
 def site_of(tmp_path, body):
@@ -122,7 +126,7 @@ def test_the_check_finds_a_question_of_a_checkpoint_and_a_page_without_twin(tmp_
 @pytest.mark.parametrize("identity", ["10-museum", "10-translator"])
 def test_every_hand_in_of_a_case_is_worked_out_by_the_game(identity, code):
     """Each setting once, with a sentence for each bet and confidence; the right ones are those that came out."""
-    case, page = cases.find(identity), games.case_html(identity, code)
+    case, page = cases.find(identity), games.case_html(identity, code, None)
     plan = tuning.plan_of(case)
     templates = re.findall(r"<template data-config='(.*?)'( data-today)?>(.*?)</template>", page, re.DOTALL)
     told = {tuning.key(json.loads(html.unescape(config))): (today, body) for config, today, body in templates}
@@ -135,8 +139,67 @@ def test_every_hand_in_of_a_case_is_worked_out_by_the_game(identity, code):
         assert hits == ([] if today or came is None else [came] * 3), name
 
 
-def test_a_case_that_asks_for_more_than_a_choice_is_left_to_the_notebook():
-    assert games.case_html("11-typo", "en") == ""
+class Shown:
+    """Stands in for what was seen of each script."""
+
+    def __init__(self, facts):
+        self.facts = lambda one: facts
+
+
+def steps_of(page):
+    """Of each step: (label, what comes of it, whether it leads on) of every choice."""
+    found = []
+    for part in page.split('<div class="book-step">')[1:]:
+        labels = re.findall(r'value="\d+"> (.*?)</label>', part, re.DOTALL)
+        ends = re.findall(r'<template data-choice="\d+"( data-right)?>(.*?)</template>', part, re.DOTALL)
+        found.append([(label, said, bool(right)) for label, (right, said) in zip(labels, ends, strict=True)])
+    return found
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_step_of_a_hunt_is_judged_by_the_game(code):
+    one = bug(cases.find("11-sizes"))
+    texts = [script for script, _ in hunting.scripts(one).values()]
+    facts = {name: {"error": {"kind": "late", "said": "", "line": None}} for name in hunting.scripts(one)}
+    right = f"repair-{texts.index(one.repair)}"
+    facts[right] = {"searches": 0, "steps": 200, "ms": 400.0, "left": {}}
+    lines, causes, repairs = steps_of(games.case_html(one.case.id, code, Shown(facts)))
+    assert [number for number, (_, _, hit) in enumerate(lines) if hit] == [
+        [line for line, text in one.numbered() if text.strip()].index(number) for number in one.lines
+    ]
+    assert [hit for _, _, hit in causes] == [answer.right for answer in one.case.cause.answers]
+    assert all(
+        pick(answer.why, code)[:9] in said for answer, (_, said, _) in zip(one.case.cause.answers, causes, strict=True)
+    )
+    assert [hit for _, _, hit in repairs] == [name == right for name in facts]
+    assert all("60" in said for _, said, hit in repairs if not hit), "each with its own outcome"
+
+
+def test_what_was_seen_of_a_script_is_kept_until_the_script_changes(tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setattr(hunting, "seen", lambda one, text, beside: ran.append(text) or {"n": len(ran)})
+    one = bug(cases.find("11-sizes"))
+    first = hunting.Witness(tmp_path, b"").facts(one)
+    assert hunting.Witness(tmp_path, b"").facts(one) == first and len(ran) == len(first) == 3
+    hunting.Witness(tmp_path, b"").facts(replace(one, offers=(one.offers[0], one.offers[1] + "\n")))
+    assert len(ran) == 4 and len(list(tmp_path.iterdir())) == 3
+
+
+def test_an_innocent_script_is_acquitted_by_two_runs():
+    facts = {name: {"trained": True, "left": {}} for name in ("as-is", "as-wished")}
+    page = games.case_html("11-no-grad", "en", Shown(facts))
+    lines, causes = steps_of(page)
+    assert [label for label, _, hit in lines if hit] == ["<code>0: nothing is wrong here</code>"]
+    assert page.index("As it is:") > page.index("book-after") and "inference_mode" in page
+
+
+def test_a_bet_on_a_scale_is_a_choice_among_its_marks():
+    item = load_bank()["05-bet-price"]
+    assert showable([item]) == [item]
+    data = item_data(item)
+    assert data["scale"] and [one["id"] for one in data["options"]] == ["1", "2", "3", "5", "10", "20", "50", "100"]
+    shown = [cards.after_bet(item, mark, "en") for mark in ("1", "100")]
+    assert "1 times" in shown[0] and "100 times" in shown[1] and shown[0] != shown[1]
 
 
 def test_colab_is_offered_only_where_the_repository_is_known():

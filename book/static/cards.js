@@ -44,17 +44,19 @@ function stand(root) {
 function unfold(live) {  // a result, once all bets on it are placed: with the bet in its picture
   const mine = live.item.kind === "predict" && live.done();
   if (!mine) return;
-  const ofItem = `template[data-item="${live.item.id}"]`;
-  const bet = document.querySelector(`${ofItem}[data-option="${mine.response.options[0]}"]`);
-  if (!bet) return;
-  const result = bet.closest("details"), drawn = bet.content.cloneNode(true);
+  const drawnFor = [...document.querySelectorAll(`template[data-item="${live.item.id}"]`)];
+  if (!drawnFor.length) return;
+  const result = drawnFor[0].closest("details");
+  result.open = true;
+  const bet = drawnFor.find((one) => one.dataset.option === mine.response.options[0]);
+  if (!bet) return;  // a number between the marks, from a notebook
+  const drawn = bet.content.cloneNode(true);
   const picture = drawn.querySelector(".tbr-pic"), before = result.querySelector(".tbr-pic");
   if (picture && before) before.replaceWith(picture);
   for (const old of result.querySelectorAll(`.tbr-bet[data-item="${live.item.id}"], .tbr-bet:not([data-item])`)) old.remove();
   for (const words of drawn.querySelectorAll(".tbr-bet")) words.dataset.item = live.item.id;
   const block = result.querySelector(".tbr");
   block.insertBefore(drawn, block.querySelector(".tbr-fold"));
-  result.open = true;
 }
 
 for (const root of document.querySelectorAll(".book-card")) if (byId.has(root.dataset.item)) stand(root);

@@ -16,7 +16,7 @@ from course.cards.widgets import focus, name_of
 from course.experiment.ending import ends_by
 from course.game.cases import Case
 from course.game.play import CRITERIA, MoveError, Play
-from course.game.view import cause_said, letter_ask, letter_help, model_html
+from course.game.view import cause_button, cause_said, letter_ask, letter_help, model_html
 from course.i18n import Text, pick, t
 from course.markup import inline, plain
 from course.questions.items import Item, Option
@@ -144,7 +144,7 @@ class CauseBox:
         )
         self.choices = Choices(item, lambda: None)
         self.say = w.HTML()
-        self.go = button("tbg-cause", t("💡 This is the cause", "💡 原因就是它"), self.press, main=True)
+        self.go = button("tbg-cause", cause_button(), self.press, main=True)
         head = w.HTML(
             in_language(
                 f"<h4>{t('💡 Why did it come out so?', '💡 为什么会这样？')}</h4><p>{inline(pick(question.stem))}</p>"

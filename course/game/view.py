@@ -179,6 +179,10 @@ def cause_said(found: bool) -> str:
     return t("🎯 Yes.", "🎯 对，就是它！") if found else t("🕳️ Not this one; have another go.", "🕳️ 不是这个，再想想。")
 
 
+def cause_button() -> str:
+    return t("💡 This is the cause", "💡 原因就是它")
+
+
 def cause_text(play: Play) -> str:
     """The question about the cause as text: what was tried explains itself; once it is found, every answer does."""
     tried, found, lines = play.causes(), play.cause_found(), [f"💡 {plain(pick(play.case.cause.stem))}"]

@@ -13,7 +13,9 @@ from grader.project import Project, checkpoint_items
 
 HEAVIEST = 1_000_000
 """Bytes of a page with its scripts, its style sheets and the pictures of one theme."""
-LOADED = re.compile(r"<(?:script|img|iframe|source|link)\b[^>]*?(?:src|href)=\"([^\"]+)\"[^>]*>")
+LOADED = re.compile(
+    r"<(?:script|img|iframe|source|link(?! rel=\"(?:next|prev)\"))\b[^>]*?(?:src|href)=\"([^\"]+)\"[^>]*>"
+)
 UNSEEN = re.compile(r'<template.*?</template>|<div class="tbr-slim".*?</div>|<img class="tbr?-dark"[^>]*>', re.DOTALL)
 """What a wide light page does not load: pictures of other bets, of narrow pages, of dark ones."""
 OUTSIDE = re.compile(r"url\(['\"]?(?:https?:)?//[^)]*\)|@import[^;]*")

@@ -9,6 +9,7 @@ import hashlib
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
@@ -26,13 +27,13 @@ READ = ("*.py", "*.yaml", "*.json", "*.css")
 
 def executed(project: Project, notebooks: Iterable[Path], folder: Path, workers: int = 2) -> dict[Path, Path]:
     """Execute the notebooks, several at a time; returns notebook -> its executed copy in ``folder``."""
-    state, known = _state(project), list(notebooks)
+    now, known = state(project), list(notebooks)
     folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(workers) as pool:
-        return dict(zip(known, pool.map(lambda path: _one(project, path, folder, state), known), strict=True))
+        return dict(zip(known, pool.map(lambda path: _one(project, path, folder, now), known), strict=True))
 
 
-def _state(project: Project) -> bytes:
+def state(project: Project) -> bytes:
     """Hash of what every notebook depends on: the course's files and the versions of torch and matplotlib."""
     found = hashlib.sha256()
     for path in sorted(path for pattern in READ for path in (project.root / "course").rglob(pattern)):
@@ -46,17 +47,19 @@ def _one(project: Project, path: Path, folder: Path, state: bytes) -> Path:
     kept = folder / f"{language}-{path.stem}-{key}.ipynb"
     if kept.exists():
         return kept
-    notebook = nbformat.read(path, 4)
+    notebook, began = nbformat.read(path, 4), time.monotonic()
     with tempfile.TemporaryDirectory() as home:
         client = NotebookClient(
-            notebook, timeout=LONGEST_CELL_S, allow_errors=True, resources={"metadata": {"path": home}}
-        )
+            notebook, timeout=LONGEST_CELL_S, allow_errors=True, resources={"metadata": {"path": home}},
+            extra_arguments=["--log-level=ERROR"],
+        )  # fmt: skip
         client.execute(env=_environment(project, home))
     if failed := [_failure(cell) for cell in notebook.cells if _failure(cell)]:
         raise ProjectError(f"{path}: {failed[0]}")
     for old in folder.glob(f"{language}-{path.stem}-*.ipynb"):
         old.unlink()
     replace_file(kept, nbformat.writes(notebook).encode())
+    print(f"{language}/{path.name}: {time.monotonic() - began:.0f} s", flush=True)
     return kept
 
 

@@ -49,7 +49,7 @@ class _Sections(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         entry = self._entry()
-        if entry and self._main and not self._unseen and data.strip():
+        if entry and self._main and not self._unseen:
             entry[1 if self._heading else 2] += data
 
 

@@ -11,17 +11,17 @@ from dataclasses import replace
 
 from course.cards.offline_words import words
 from course.game import cases, view
-from course.game.cases import Case
-from course.i18n import both, pick, speaking, t
+from course.i18n import both, pick, speaking
 from course.learning.log import answer_log
 from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master import game, tuning, tuning_view
 from course.lessons.l10_tuning_master.tuning import Attempt, Bet, Plan
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
 from course.markup import inline
+from grader.book import hunting, steps
 from grader.book.clean import STYLE
+from grader.book.hunting import Witness
 
-LESSON = "10_tuning_master"
 ASK = both("🎲 Your bet on this setting", "🎲 你押这套设置会怎样")
 SURE = both("How sure are you? Your choice hands the setting in.", "你有多大把握？点一个就交方案。")
 HERE = both(
@@ -36,22 +36,21 @@ FIRST = both(
 TODAY = both("today", "现在")
 
 
-def case_html(identity: str, code: str) -> str:
-    """A case to play in the page; empty where the game asks for more than a choice, or nothing is recorded."""
+def case_html(identity: str, code: str, witness: Witness) -> str:
+    """A case to play in the page. witness: of the scripts of a hunt."""
     case = cases.find(identity)
-    if case.lesson != LESSON:
-        return ""
+    if case.lesson == hunting.LESSON:
+        return hunting.case_html(case, code, witness)
     with speaking(code):
         whole = tuning.plan_of(case)
         found = Measured(tuning.ruled(whole), "rule") if whole.rules else game.recorded(case)
         plan = tuning.as_played(whole, found.outcomes)
         play = Tuning(case, answer_log(), plan=plan)
         ends = "".join(_hand_in(play, name, found) for name in found.outcomes)
-        ticket = view.head_html(case) + view.ticket_html(replace(case, evidence=found.evidence))
-        return (
-            f'<section class="tbq tbg book-case">{ticket}<p>{inline(pick(HERE))} <code>{case.call}</code></p>'
-            f'{_panel(plan, code)}<div role="status" class="book-end" tabindex="-1"></div>{ends}{_after(case)}</section>'
-        )
+        after = steps.cause(case, steps.why(case))
+        end = f'<div role="status" class="book-end" tabindex="-1"></div>{ends}<div class="book-after" hidden>{after}</div>'
+        ticket = view.ticket_html(replace(case, evidence=found.evidence))
+        return steps.section(case, ticket, HERE, f'<div class="book-panel">{_panel(plan, code)}{end}</div>')
 
 
 def _panel(plan: Plan, code: str) -> str:
@@ -105,23 +104,6 @@ def _bets(plan: Plan, handed: Bet, came: str | None) -> Iterator[str]:
         for level in CONFIDENCE:
             said = tuning_view.bet_words(plan, replace(handed, bet=bet, confidence=level), came)
             yield f'<p hidden data-bet="{bet} {level}">{inline(said)}</p>'
-
-
-def _after(case: Case) -> str:
-    """What is asked and told after the hand-in: the cause, each answer with its reason behind it, and why."""
-    answers = "".join(
-        _folded(f"{one.id}) {inline(pick(one.text))}", f"<p>{'✓' if one.right else '✗'} {inline(pick(one.why))}</p>")
-        for one in case.cause.answers
-    )
-    why = _folded(
-        t("Why, and when the advice holds", "为什么，以及建议何时成立"),
-        "".join(f"<p>{inline(line)}</p>" for line in view.debrief_lines(case)),
-    )
-    return f'<div class="book-after" hidden><h4>💡 {inline(pick(case.cause.stem))}</h4>{answers}{why}</div>'
-
-
-def _folded(head: str, body: str) -> str:
-    return f"<details><summary>{head}</summary>{body}</details>"
 
 
 def styles() -> str:

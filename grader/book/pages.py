@@ -35,10 +35,10 @@ WELCOME = both(
     "came out, find out **why**, and keep it on cards.\n\n"
     "Here you read, bet and answer in the browser; nothing is installed and nothing is sent anywhere. The numbers come "
     "from recordings and say on which machine they were taken. To measure on your own machine, to write code and to play the "
-    "games: {run}.",
+    "games for points: {run}.",
     "PyTorch 快慢背后的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后留在卡片上。\n\n"
     "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。数字来自录制，都注明是在哪台机器上测的。"
-    "想在自己的机器上测量、写代码、玩游戏：{run}。",
+    "想在自己的机器上测量、写代码、玩游戏拿分：{run}。",
 )
 ANSWERS = both(
     "🎴 **All cards**, with a plan of repetition, and your answers to save, load and take to the notebooks: {cards}.",
@@ -113,7 +113,7 @@ def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str
 
 def _index(code: str, lessons: list[str]) -> Iterator[str]:
     yield pick(WELCOME, code).format(run=to("run", pick(TITLES["run"], code))) + "\n"
-    yield from (f"- [`{one}`]({one}.md) {pick(BY_ID[one].question, code)}" for one in lessons)
+    yield from (f"- [{one[:2]} {pick(BY_ID[one].question, code)}]({one}.md)" for one in lessons)
     cards = to("cards", "cards" if code == "en" else "卡片")
     yield f"\n{pick(ANSWERS, code).format(cards=cards)}\n"
     yield toctree(pick(LESSON, code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons])

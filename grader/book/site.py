@@ -19,7 +19,8 @@ from course.questions import knowledge
 from course.questions.bank import load_bank
 from grader.book import cards, clean, find, games, pages
 from grader.book.check import faults
-from grader.book.execute import executed
+from grader.book.execute import executed, state
+from grader.book.hunting import Witness
 from grader.project import Project, ProjectError
 
 SPHINX_NAMES = {"en": "en", "zh": "zh_CN"}
@@ -77,6 +78,7 @@ class Book:
         self.project, self.folder, self.lessons, self.repository = project, folder, lessons, repository
         self.site, self.bank = folder / "site", load_bank()
         self.pictures = clean.Pictures(self.site / "pictures", "../pictures")
+        self.witness = Witness(folder / "hunts", state(project))
 
     def notebook(self, code: str, lesson: str) -> Path:
         return self.project.notebooks / code / "lessons" / f"{lesson}.ipynb"
@@ -99,8 +101,8 @@ class Book:
         return made.styles
 
     def game(self, code: str) -> Callable[[str], str]:
-        """id -> the case to play in the page; empty for a question, and for a case that the page cannot play."""
-        return lambda identity: "" if self.bank.get(identity) else games.case_html(identity, code)
+        """id -> the case to play in the page; empty for a question."""
+        return lambda identity: "" if self.bank.get(identity) else games.case_html(identity, code, self.witness)
 
     def result(self, code: str, below: list[str], experiment: str, shown: str, so_far: list[str]) -> str:
         """A result; folded, with a picture for each bet, where a bet on it stands above. below: the bets met so."""
@@ -109,10 +111,10 @@ class Book:
             return shown
         below += [one.id for one in bets]
         variants = "".join(
-            f'<template data-item="{item.id}" data-option="{option.id}">'
-            f"{self.pictures.out_of(cards.after_bet(item, option.id, code))}</template>"
+            f'<template data-item="{item.id}" data-option="{option}">'
+            f"{self.pictures.out_of(cards.after_bet(item, option, code))}</template>"
             for item in bets
-            for option in item.options
+            for option in offline.choices(item)
         )
         return f'<details class="book-result"><summary>{pages.OUTCOME[code]}</summary>{shown}{variants}</details>'
 
@@ -177,6 +179,7 @@ def _polish(folder: Path) -> None:
         text = text.replace('<aside class="toc-drawer"', '<aside class="toc-drawer" aria-label="On this page"')
         text = text.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
         text = text.replace('role="heading"', 'role="heading" aria-level="2"')
+        text = re.sub(r'(<link rel="search"[^>]*href=")search', r"\1find", text)
         if folder.name == "zh":
             text = re.sub(r'(?<=[>"])({})(?=[<"])'.format("|".join(FURO)), lambda found: FURO[found[1]], text)
         path.write_text(text, "utf-8")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 
+from course.game import cases
 from course.i18n import LANGUAGES, pick
+from course.learning.log import AnswerLog
+from course.learning.session import bet_of
+from course.lessons.l11_bug_hunt.bug import bug
 from course.markup import plain
 from course.questions.bank import load_bank
 from tests.browser.conftest import assert_open_to_all, shoot
@@ -14,31 +19,44 @@ from tests.conftest import ROOT
 
 pytest.importorskip("sphinx")
 pytestmark = pytest.mark.browser
-LESSON, GAME = "05_cudnn_benchmark", "10_tuning_master"
-BET, QUESTION = "05-bet-race", "05-false-how"
+LESSON, GAME, HUNT = "05_cudnn_benchmark", "10_tuning_master", "11_bug_hunt"
+BET, SCALE, QUESTION = "05-bet-race", "05-bet-price", "05-false-how"
 WORDS = {"en": ("workspace", "Search", "You bet", "中文"), "zh": ("工作区", "搜索", "你押的是", "English")}
+HEADINGS = """() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6,[role=heading]')].filter(one => one.checkVisibility())
+  .map(one => Number(one.ariaLevel ?? one.tagName[1]))"""
 IN_ROW = ".book-card[data-item='{}']"
+
+
+def built(folder, lessons):
+    """The site of these lessons; what was executed for it is kept between runs."""
+    from grader.book import site as book
+    from grader.project import Project
+
+    for name in ("executed", "hunts"):
+        kept = ROOT / "build" / "book" / name
+        kept.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(kept)
+    return book.build(Project(), folder, lessons or Project().lessons())
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Built once a worker; the executed notebooks are kept between runs."""
-    from grader.book import site as book
-    from grader.project import Project
+    return built(tmp_path_factory.mktemp("book"), [LESSON, GAME])
 
-    folder = tmp_path_factory.mktemp("book")
-    kept = ROOT / "build" / "book" / "executed"
-    kept.mkdir(parents=True, exist_ok=True)
-    (folder / "executed").symlink_to(kept)
-    return book.build(Project(), folder, [LESSON, GAME])
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return built(tmp_path_factory.mktemp("whole"), [])
 
 
 @pytest.fixture
-def open_page(chromium, site):
-    """Open a page without a network: ``open_page("zh", "find", dark=True, width=390)``; nothing may fail or be asked for."""
+def open_page(chromium, request):
+    """Open a page of ``site``, or of the book given, without a network: ``open_page("zh", "find", dark=True, width=390)``;
+    nothing may fail or be asked for.
+    """
     contexts, faults = [], []
 
-    def opened(code, name, dark=False, width=1280, script=True):
+    def opened(code, name, dark=False, width=1280, script=True, book="site"):
         context = chromium.new_context(
             viewport={"width": width, "height": 900},
             offline=True,
@@ -54,7 +72,7 @@ def open_page(chromium, site):
         )
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text))
-        page.goto((site / code / f"{name}.html").as_uri())
+        page.goto((request.getfixturevalue(book) / code / f"{name}.html").as_uri())
         return page
 
     yield opened
@@ -131,19 +149,79 @@ def test_a_bet_opens_the_result_with_the_bet_in_it(open_page, code):
 def test_a_case_is_handed_in_after_a_bet(open_page, code):
     page = open_page(code, GAME, width=1280 if code == "en" else 390)
     case = page.locator(".book-case").first
-    hand_in, end = case.locator("[data-level='2']"), case.locator(".book-end")
+    hand_in, end = case.locator("[data-level='2']"), case.locator(".book-end").first
     hand_in.click()
     refused = end.inner_text()
     case.locator("fieldset").first.locator("input").last.check()
     hand_in.click()
     assert refused and end.inner_text() not in ("", refused), "today's setting first, then no bet: two sentences"
-    assert not case.locator(".book-after").is_visible()
+    assert not case.locator(".book-after").first.is_visible()
     case.locator("[name=bet]").first.check()
     hand_in.click()
-    assert "📦" in end.inner_text() and end.locator(".tbg-bars li").count() == case.locator("template").count()
-    assert end.locator("[data-bet]:visible").count() == 1 and case.locator(".book-after").is_visible()
+    assert (
+        "📦" in end.inner_text()
+        and end.locator(".tbg-bars li").count() == case.locator("template[data-config]").count()
+    )
+    assert end.locator("[data-bet]:visible").count() == 1 and case.locator(".book-after").first.is_visible()
     assert_open_to_all(page, f"{GAME} {code}, handed in", ".book-case")
     shoot(case, f"book-case-{code}")
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_bet_on_a_scale_is_drawn_into_the_result_and_is_a_bet_of_the_notebooks(open_page, code, tmp_path):
+    item = load_bank()[SCALE]
+    page = open_page(code, LESSON, width=390 if code == "en" else 1280)
+    card, result = page.locator(IN_ROW.format(SCALE)), page.locator(f"details:has(template[data-item='{SCALE}'])")
+    filled = "[...document.querySelectorAll('.levels button')].map(one => getComputedStyle(one).backgroundColor)"
+    assert len(set(page.evaluate(filled))) == 1, "none of the three is suggested"
+    before = result.locator(".tbr-pic img").first.get_attribute("src")
+    card.locator("[value='20']").check()
+    shoot(card, f"book-scale-{code}")
+    card.locator(".levels button").first.click()
+    assert result.get_attribute("open") is not None
+    assert f"20 {pick(item.slider.unit, code)}" in result.locator(".tbr-bet").inner_text()
+    assert result.locator(".tbr-pic img").first.get_attribute("src") != before
+    shoot(result, f"book-scale-{code}-result")
+    log = tmp_path / "answers.jsonl"
+    log.write_text(page.evaluate("answers.text()"), "utf-8")
+    assert bet_of(item, AnswerLog(log).entries()).number == 20
+    reload(page)
+    assert result.get_attribute("open") is not None and card.locator("li.mine b").inner_text() == "20"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_hunt_is_played_by_keyboard_alone_from_the_line_to_the_debrief(open_page, code):
+    one = bug(cases.find("11-timer"))
+    page = open_page(code, HUNT, width=1280 if code == "en" else 390, book="whole")
+    case = page.locator(".book-case", has_text="11-timer").first
+    step, keys = case.locator(".book-step").first, page.keyboard
+    shoot(case, f"book-hunt-{code}")
+    while step.count():
+        choices, end = step.locator(":scope > form input"), step.locator(":scope > .book-end")
+        right = step.locator(":scope > template").evaluate_all("all => all.findIndex(one => 'right' in one.dataset)")
+        after = step.locator(":scope > .book-after")
+        choices.first.focus()
+        keys.press("Enter")
+        asked = end.inner_text()
+        keys.press("Space")
+        for _ in range((right + 1) % choices.count()):  # to the one after the right one
+            keys.press("ArrowDown")
+        keys.press("Enter")
+        assert end.inner_text() not in ("", asked) and not after.is_visible()
+        said = end.inner_text()
+        keys.press("Shift+Tab")
+        keys.press("Shift+Tab")
+        keys.press("ArrowUp")
+        assert choices.nth(right).is_checked()
+        keys.press("Enter")
+        assert end.inner_text() != said and after.is_visible()
+        assert end.evaluate("one => one === document.activeElement"), "what came out is read next"
+        step = after.locator(":scope > .book-step")
+    assert plain(pick(one.case.debrief.why, code)) in plain(case.inner_text())
+    assert_open_to_all(page, f"{HUNT} {code}, solved", ".book-case")
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    shoot(case, f"book-hunt-{code}-solved")
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
@@ -183,8 +261,15 @@ def test_a_term_is_told_on_hover_and_focus_and_escape_closes_it(open_page):
     assert page.locator(":target").is_visible()
 
 
+def assert_fits(page, width):
+    """No part of the page lies beside a window of that width."""
+    page.set_viewport_size({"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, page.url
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_every_page_is_open_to_all_in_both_themes_and_fits_a_phone(open_page, site, code):
+def test_a_lesson_is_open_to_all_before_and_after_an_answer_and_fits_a_phone(open_page, code):
     for dark in (False, True):
         page = open_page(code, LESSON, dark)
         assert_open_to_all(page, f"{LESSON} {code}")
@@ -192,14 +277,23 @@ def test_every_page_is_open_to_all_in_both_themes_and_fits_a_phone(open_page, si
         card.locator(".option").first.click()
         card.locator(".levels button").first.click()
         assert_open_to_all(page, f"{LESSON} {code}, answered")
-        for path in sorted((site / code).glob("*.html")):
-            page.goto(path.as_uri())
-            if path.stem != LESSON:
-                assert_open_to_all(page, f"{path.stem} {code}")
-            page.set_viewport_size({"width": 360, "height": 740})
-            assert page.evaluate("document.documentElement.scrollWidth") <= 360, path.name
-            shoot(page, f"book-{path.stem}-{code}-{'dark' if dark else 'light'}-360")
-            page.set_viewport_size({"width": 1280, "height": 900})
+        assert_fits(page, 360)
+        shoot(page, f"book-{LESSON}-{code}-{'dark' if dark else 'light'}")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("dark", [False, True])
+def test_every_page_of_the_whole_book_is_open_to_all_and_fits_a_phone(open_page, whole, code, dark):
+    page = open_page(code, "index", dark, book="whole")
+    for path in sorted((whole / code).glob("*.html")):
+        page.goto(path.as_uri())
+        assert_open_to_all(page, f"{path.stem} {code}")
+        assert_fits(page, 360)
+        assert_fits(page, 390)
+        levels = page.evaluate(HEADINGS)
+        assert levels[:1] == [1] and all(after <= before + 1 for before, after in pairwise(levels)), (path.stem, levels)
+        assert page.locator("img:not([alt]), img[alt='']").count() == 0, path.stem
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

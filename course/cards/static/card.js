@@ -25,7 +25,7 @@ function articleHtml(item, done, response, due) {  // due: the row of the timeta
 
 function askHtml(item, response) {
   const levels = [1, 2, 3].map((level) =>
-    `<button type="button" data-do="submit" data-level="${level}"${level === 2 ? ' class="go"' : ""}>${word(`confidence_${level}`)}</button>`);
+    `<button type="button" data-do="submit" data-level="${level}">${word(`confidence_${level}`)}</button>`);
   return `<form novalidate>${inputHtml(item, response)}<div role="group" aria-labelledby="${own(item, "sure")}">
     <p id="${own(item, "sure")}" class="sure">${word(item.kind === "predict" ? "sure_bet" : "sure")}</p><div class="bar levels">${levels.join("")}</div></div></form>`;
 }
@@ -42,7 +42,7 @@ function inputHtml(item, response) {
   const rows = item.options.map((one) => `<label class="option">
     <input type="${type}" name="choice" value="${one.id}"${response.options.includes(one.id) ? " checked" : ""}>
     <b>${one.id}</b><span>${pick(one.text)}</span></label>`);
-  return `<fieldset aria-labelledby="${own(item, "stem")}"><legend>${word("options")}</legend>${rows.join("")}</fieldset>`;
+  return `<fieldset aria-labelledby="${own(item, "stem")}"${item.scale ? ' class="scale"' : ""}><legend>${word("options")}</legend>${rows.join("")}</fieldset>`;
 }
 
 function orderHtml(item, response) {
@@ -79,9 +79,11 @@ function doneHtml(item, { response, entry, past }, due) {
 }
 
 function betHtml(item, response) {
-  const rows = item.options.map((one) => {
-    const mine = response.options.includes(one.id);
-    return lineHtml(mine ? "mine" : "", one.id, pick(one.text), mine ? word("mine_bet") : "", "");
+  const [chosen] = response.options;  // on a scale the notebook takes any number
+  const shown = item.scale ? [{ id: chosen, text: item.options[0].text }] : item.options;
+  const rows = shown.map((one) => {
+    const mine = one.id === chosen;
+    return lineHtml(mine ? "mine" : "", escaped(one.id), pick(one.text), mine ? word("mine_bet") : "", "");
   });
   return `<section class="result calm"><h3 id="${own(item, "result")}" tabindex="-1">${word("bet_locked")}</h3>
     <p>${word(item.below ? "settled_below" : "settle", { experiment: item.experiment })}</p></section><ul class="lines">${rows.join("")}</ul>`;

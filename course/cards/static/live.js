@@ -37,8 +37,8 @@ class Live {
 
   done() {  // {response, entry, past} of this sitting, or the bet that was placed once and for all
     if (this.item.kind !== "predict") return this.given;
-    const bet = answers.entries().find((one) => one.event === "bet" && one.item === this.item.id && one.options.length);
-    return bet && { response: { options: bet.options, number: null }, entry: bet };
+    const bet = answers.entries().find((one) => one.event === "bet" && one.item === this.item.id && (one.options.length || one.number > 0));
+    return bet && { response: { options: bet.options.length ? bet.options : [String(bet.number)], number: null }, entry: bet };
   }
 
   submit(confidence) {
@@ -49,7 +49,8 @@ class Live {
       if (response.number === null) return this.refuse("no_number", { typed: response.typed.trim() });
     } else if (!response.options.length) return this.refuse("choose_first");
     const fields = { confidence };
-    if (response.options.length) fields.options = response.options;
+    if (item.scale) fields.number = Number(response.options[0]);
+    else if (response.options.length) fields.options = response.options;
     if (response.number !== null) fields.number = response.number;
     if (item.kind === "predict") {
       answers.append("bet", item, fields);

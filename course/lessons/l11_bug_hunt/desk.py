@@ -67,7 +67,7 @@ class Desk(CaseDesk):
         """Where nothing is wrong: run the script as it is, and as the complaint wants it."""
         found: list[Proof] = []
         if self._moved(lambda: found.append(self.hunt.prove())):
-            self._write("\n".join(map(plain, told.proof_words(self.hunt, found[0]))))
+            self._write("\n".join(map(plain, told.proof_words(self.hunt.bug, found[0]))))
             self._after()
 
     def give_up(self) -> None:
@@ -167,7 +167,7 @@ class Desk(CaseDesk):
             t("💡 A hint (free, counted)", "💡 提示（不扣分，但会记数）"),
             t("🏳️ Show me, and close the case", "🏳️ 直接看答案，结案"),
         )
-        self.point = button("tbh-point", t("🎯 It is this line", "🎯 就是这一行"), self._point, main=True)
+        self.point = button("tbh-point", told.point_words(), self._point, main=True)
         self.look = button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure)
         self.ask = button("tbg-hint", hint, lambda: self._made(self.hunt.hint))
         self.stop = button("tbh-give-up", stop, self._give_up)
@@ -189,8 +189,7 @@ class Desk(CaseDesk):
         )
         self.field.add_class("tbh-script")
         name_of(self.field, t("The script, to be repaired here", "脚本，在这里改"))
-        again = t("🔬 Run it and measure again", "🔬 运行，再测一次")
-        self.run = button("tbh-repair", again, self._repair, main=True)
+        self.run = button("tbh-repair", told.run_words(), self._repair, main=True)
         both_ways = t("🔬 Prove it: run both", "🔬 证明一下：两种都跑")
         self.proof = button("tbh-prove", both_ways, self._prove, main=True)
         parts = [row(self.proof)] if one.innocent else [self.field, row(self.run)]
@@ -259,7 +258,7 @@ class Desk(CaseDesk):
         if not self._busy(lambda: found.append(self.hunt.prove())):
             return
         if found[0].objection:
-            self._notice(told.proof_words(self.hunt, found[0])[0])
+            self._notice(told.proof_words(self.hunt.bug, found[0])[0])
         else:
             self._shown()
 
@@ -328,7 +327,7 @@ class Desk(CaseDesk):
             else t("🔎 The script", "🔎 脚本")
         )
         if step == "line":
-            head = t("🔎 Which line makes the symptom?", "🔎 症状出在哪一行？")
+            head = told.line_ask()
         self.head.value = in_language(f"<h4>{head}</h4>")
         for number, text in self.hunt.bug.numbered():
             state = "on" if number == self.chosen else states.get(number, "")
@@ -338,9 +337,7 @@ class Desk(CaseDesk):
             for name in ("on", "hit", "miss"):
                 (made.add_class if state == name else made.remove_class)(f"tbh-{name}")
         state = "on" if self.chosen == NOTHING_WRONG else states.get(NOTHING_WRONG, "")
-        self.none.description = f"{told.MARKS[state] if state else '○'} " + t(
-            "0: nothing is wrong here", "0：这里没有毛病"
-        )
+        self.none.description = f"{told.MARKS[state] if state else '○'} {told.nothing_words()}"
         (self.none.add_class if state in ("on", "hit") else self.none.remove_class)("tbg-on")
         self.none.disabled = step != "line"
         self.none.layout.display = None if step == "line" or state else "none"

@@ -22,6 +22,22 @@ def ticket_more(one: Bug) -> str:
     return f"<p><strong>{head}</strong></p>{code_block(one.log, head)}"
 
 
+def line_ask() -> str:
+    return t("🔎 Which line makes the symptom?", "🔎 症状出在哪一行？")
+
+
+def point_words() -> str:
+    return t("🎯 It is this line", "🎯 就是这一行")
+
+
+def nothing_words() -> str:
+    return t("0: nothing is wrong here", "0：这里没有毛病")
+
+
+def run_words() -> str:
+    return t("🔬 Run it and measure again", "🔬 运行，再测一次")
+
+
 def line_words(number: int, text: str, state: str = "") -> str:
     """A line of the script with its number, and its state as a sign."""
     return f"{MARKS[state]} {number:>2}  {text}"
@@ -51,10 +67,15 @@ def line_said(hunt: Hunt) -> str:
     states = line_states(hunt)
     if not states:
         return ""
-    number, state = list(states.items())[-1]
-    if state == "hit" and number == NOTHING_WRONG:
+    return said_of_line(hunt.bug, list(states)[-1])
+
+
+def said_of_line(one: Bug, number: int) -> str:
+    """What to say about a line that was pointed at."""
+    hit = found(one, number)
+    if hit and number == NOTHING_WRONG:
         return t("🎯 Yes: nothing is wrong here. And why not?", "🎯 没错：这里没有毛病。那又为什么没有呢？")
-    if state == "hit":
+    if hit:
         return t(f"🎯 Line {number}: yes, here the symptom is made.", f"🎯 第 {number} 行：对，症状就出在这里。")
     if number == NOTHING_WRONG:
         return t(
@@ -93,16 +114,16 @@ def proof_lines(hunt: Hunt) -> list[str]:
     done = of_kind(hunt.now, "proof")
     if not done or not done[-1].evidence:
         return []
-    return proof_words(hunt, proof_of(hunt.bug, done[-1].evidence["as is"], done[-1].evidence["as wished"]))
+    return proof_words(hunt.bug, proof_of(hunt.bug, done[-1].evidence["as is"], done[-1].evidence["as wished"]))
 
 
-def proof_words(hunt: Hunt, proof: Proof) -> list[str]:
+def proof_words(one: Bug, proof: Proof) -> list[str]:
     """The two runs of a proof in sentences with marks; what they fail to prove comes first."""
     as_is, as_wished = proof.said
     return [
         *([f"🔬 {pick(proof.objection)}"] if proof.objection else []),
         t("**As it is:** ", "**照原样：**") + pick(as_is),
-        t(f"**As the complaint wants it** ({pick(hunt.bug.wish)}): ", f"**照抱怨的意思改**（{pick(hunt.bug.wish)}）：")
+        t(f"**As the complaint wants it** ({pick(one.wish)}): ", f"**照抱怨的意思改**（{pick(one.wish)}）：")
         + pick(as_wished),
     ]
 

@@ -29,6 +29,7 @@ def jobs() -> list[tuple[str, str, str]]:
     for name, one in BUGS.items():
         found += [(name, "as it came", one.script)]
         found += [(name, "as wished", one.accused)] if one.innocent else [(name, "repair", one.repair)]
+        found += [(name, f"offer {n}", text) for n, text in enumerate(one.offers)]
         found += [(name, f"right {n}", changed(one.script, how)) for n, how in enumerate(RIGHT.get(name, ()))]
         found += [(name, f"wrong {n}", changed(one.script, how)) for n, (how, _) in enumerate(WRONG.get(name, ()))]
     return found
@@ -108,8 +109,16 @@ def test_a_wrong_repair_is_refused_with_its_reason(facts, name, kind):
     assert found.said[0]["en"] and found.said[0]["zh"]
 
 
-def test_every_guilty_script_has_another_right_repair_and_wrong_ones():
-    assert set(RIGHT) == set(WRONG) == set(GUILTY)
+@pytest.mark.parametrize(("name", "kind"), params(of=GUILTY, kinds=["offer"]))
+def test_a_repair_that_is_offered_beside_the_right_one_is_refused_with_its_reason(facts, name, kind):
+    found = trial(facts, name, kind)
+    assert found.state in ("stays", "left", "failed"), ([one["en"] for one in found.said], found.facts)
+    assert found.said[0]["en"] and found.said[0]["zh"]
+
+
+def test_every_guilty_script_has_another_right_repair_and_two_wrong_ones_to_offer():
+    assert set(RIGHT) == set(GUILTY) >= set(WRONG)
+    assert all(len(BUGS[name].offers) == 2 for name in GUILTY)
 
 
 @pytest.mark.parametrize("name", INNOCENT)
