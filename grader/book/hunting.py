@@ -107,9 +107,10 @@ def _mending(one: Bug, shown: Bug, facts: Facts) -> str:
 
 
 def _changes(before: str, after: str) -> str:
-    """HTML of the lines that go and of those that come."""
-    lines = list(difflib.unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=0))[2:]
-    return f"<code>{html.escape(chr(10).join(line for line in lines if line[0] != '@'))}</code>"
+    """HTML of the lines that go and of those that come, each between its neighbours."""
+    lines = list(difflib.unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=1))[3:]
+    shown = "\n".join("⋯" if line[0] == "@" else line for line in lines)
+    return f"<code>{html.escape(shown)}</code>"
 
 
 def _proof(one: Bug, facts: Facts) -> str:
