@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import time
 import types
 
 import pytest
+from nbclient import NotebookClient
 
 import course
 from course import colab
@@ -16,8 +19,14 @@ from course.learning.harvesting import MIME
 from course.learning.log import AnswerLog, default_path
 from course.learning.marking import Response
 from course.learning.sheet import Sheet
+from course.i18n import pick
 from course.machine import next_step
 from course.verbs import state
+from grader.authoring.build import lesson_notebook
+from grader.bundling.build import wheel_of
+from grader.bundling.single import pack, single
+from grader.bundling.texts import INSTALLED
+from grader.project import Project
 from tests.conftest import ROOT, missing
 from tests.test_project import pyproject
 
@@ -206,3 +215,56 @@ def test_the_cards_work_with_the_widgets_that_colab_brings(tmp_path):
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 100 and "tabbable" not in done.stdout
+
+
+@pytest.fixture(scope="module")
+def everything_of_colab(tmp_path_factory):
+    """Python of an environment with all that Colab brings, torch too: gigabytes."""
+    folder = tmp_path_factory.mktemp("colab") / "env"
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    target = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
+    need(pip(target, "-r", str(ROOT / "constraints-colab.txt")))
+    return target
+
+
+def held(target: str) -> dict[str, str]:
+    """name -> version of everything that is installed."""
+    told = subprocess.run([target, "-m", "pip", "list", "--format", "json"], capture_output=True, text=True, check=True)
+    return {one["name"].lower().replace("_", "-"): one["version"] for one in json.loads(told.stdout)}
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("lesson, code", [("00_start", "en"), (LESSON, "zh")])
+def test_a_single_file_runs_from_its_first_cell_to_its_last_on_what_colab_brings(
+    everything_of_colab, tmp_path, monkeypatch, capsys, lesson, code
+):
+    """No pin moves, no cell fails that should not; the minutes, and what was installed, are printed."""
+    target = everything_of_colab
+    subprocess.run([target, "-m", "pip", "uninstall", "-q", "-y", "torch-backends-course"], check=True)
+    before = held(target)
+    project = Project()
+    name, wheel = wheel_of(project)
+    notebook = single(lesson_notebook(project, lesson, code), name, pack(wheel), code)
+    spec = tmp_path / "jupyter" / "kernels" / "colab"
+    spec.mkdir(parents=True)
+    command = [target, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (spec / "kernel.json").write_text(
+        json.dumps({"argv": command, "display_name": "Colab", "language": "python"}), "utf-8"
+    )
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    content = tmp_path / "content"
+    content.mkdir()
+    own = {key: value for key, value in os.environ.items() if not key.startswith(("COURSE_", "PYTHON"))}
+    resources = {"metadata": {"path": str(content)}}
+    client = NotebookClient(notebook, kernel_name="colab", timeout=1200, resources=resources)
+    began = time.monotonic()
+    client.execute(env={**own, "HOME": str(tmp_path)})  # raises where a cell fails
+    minutes, after = (time.monotonic() - began) / 60, held(target)
+    code_cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert pick(INSTALLED, code) in code_cells[0].outputs[0].text
+    assert all(cell.execution_count for cell in code_cells if cell.source.strip())
+    assert {one: after[one] for one in before} == before, "what Colab brings stays as it is"
+    new = sorted(f"{one} {after[one]}" for one in after.keys() - before.keys())
+    with capsys.disabled():
+        print(f"\n{lesson} {code}: {minutes:.1f} minutes; installed: {', '.join(new)}")
