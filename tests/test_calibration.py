@@ -233,8 +233,8 @@ def test_page_and_text_of_all_bets_say_the_same_in_both_languages(bank):
     entries = [bet(), came("a")]
     found, back = placed_bets(entries, bank), returns(entries, bank)
     for code, words in (
-        ("en", ("✗ lost", "certain", "mostly luck", f"from {local(START + timedelta(days=8))}")),
-        ("zh", ("✗ 没押中", "很确定", "主要看运气", f"{local(START + timedelta(days=8))} 起")),
+        ("en", ("◌ lost", "certain", "mostly luck", f"from {local(START + timedelta(days=8))}")),
+        ("zh", ("◌ 没押中", "很确定", "主要看运气", f"{local(START + timedelta(days=8))} 起")),
     ):
         set_language(code)
         text, page = bets_text(found, back), bets_html(found, back)
@@ -281,7 +281,7 @@ def test_bets_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatc
     course.observe("05-toy-race")
     course.bets()
     said_now = capsys.readouterr().out
-    assert "✗ lost  [05-bet-race]" in said_now and f"recorded {record.created[:10]} on Xeon" in said_now
+    assert "◌ lost  [05-bet-race]" in said_now and f"recorded {record.created[:10]} on Xeon" in said_now
     course.review()
     assert "05-bet-race" not in capsys.readouterr().out
     week_later = log_moved_back(kernel.log, 8)

@@ -11,14 +11,14 @@ from course.learning.marking import CONFIDENCE
 from course.markup import inline, plain
 from course.questions.wording import reason_alone
 
-TONES = {"won": "good", "lost": "bad", "inconclusive": "part", "open": "main", "late": ""}
+TONES = {"won": "main", "lost": "bet", "inconclusive": "part", "open": "", "late": ""}
 
 
 def state_words(state: str) -> str:
     """The state of a bet, with a sign that repeats it."""
     return {
-        "won": t("✓ won", "✓ 押中"),
-        "lost": t("✗ lost", "✗ 没押中"),
+        "won": t("● won", "● 押中"),
+        "lost": t("◌ lost", "◌ 没押中"),
         "inconclusive": t("? inconclusive", "? 无法判定"),
         "open": t("○ not measured yet", "○ 还没测"),
         "late": t("– placed after the result", "– 结果已知后才下注"),

@@ -106,8 +106,8 @@ class Choices:
             self._draw()
 
     def reveal(self, states: dict[str, tuple[bool, bool | None]], bet: bool) -> None:
-        """Mark every option in words and colour: id -> (chosen, right)."""
+        """Mark every option in words and colour: id -> (chosen, right). bet: what came out, and no right or wrong."""
         for option_id, (chosen, right) in states.items():
             look = {True: "right", False: "wrong" if chosen else "", None: "chosen" if chosen else ""}[right]
-            letter = {"right": "✓", "wrong": "✗"}.get(look, option_id)
+            letter = option_id if bet else {"right": "✓", "wrong": "✗"}.get(look, option_id)
             self.rows[option_id].set(state_words(chosen, right, bet), look, letter)

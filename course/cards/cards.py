@@ -101,6 +101,8 @@ class Card:
         )
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
+        if self.item.kind == "predict":
+            box.add_class("tbq-bet")
         self._pressed: int | None = None
         self.bar.open()
         if self.answered:
