@@ -11,8 +11,10 @@ import pytest
 from course.i18n import set_language
 from course.timing import clock_for, compare, preemption
 from course.timing.clock import MIN_BLOCK_S, SHORT_BLOCK_S
+from course.timing.effort import Effort, waits
 from course.timing.preemption import Watch, watch_for
 from course.timing.rounds import Plan, Run
+from tests.timing_clocks import Cost, NoisyClock, costing
 
 linux = pytest.mark.skipif(preemption.THREAD is None, reason="this system does not tell who lost the processor")
 
@@ -93,3 +95,27 @@ def test_both_sides_run_the_same_number_of_calls_unless_one_takes_far_longer():
     assert len(set(rounds(2).values())) == 1
     calls = rounds(20_000)
     assert calls["a"] > calls["b"] == 1
+
+
+def held(seed, seconds, share=0.4):
+    """A function whose blocks wait for a core: so many of them take up to some hundred times as long."""
+    noise = random.Random(seed)
+    return lambda: Cost(seconds * (noise.uniform(50, 500) if noise.random() < share else 1))
+
+
+@pytest.mark.parametrize(("busy", "told"), [(1.9, True), (1.0, False)])
+def test_threads_that_wait_for_a_core_decide_nothing_and_are_named(busy, told, monkeypatch):
+    """Several threads at work: undecided, an interval as wide as the rounds, a sentence. One thread: as it comes out."""
+    monkeypatch.setattr(Effort, "busy", lambda self: busy)
+    found = compare({"one": costing(2e-4), "many": held(3, 2e-4)}, max_time=30, seed=3, clock=NoisyClock(3))
+    pair = found.pairs["many"]
+    named = [note for note in found.notes if "many" in note and "core" in note]
+    assert (len(named) == 1) is told and "one" not in "".join(named).split("wait")[0]
+    if told:
+        assert pair.verdict == "undecided" and pair.low < 1.5 and pair.high > 50
+
+
+def test_only_blocks_far_slower_than_the_fastest_count_as_waiting():
+    assert not waits([1.0] * 11 + [9.9] * 5) and waits([1.0] * 11 + [11.0] * 5)
+    assert not waits([1.0] * 30 + [500.0])  # one hiccup is no waiting
+    assert not waits([1.0, 500.0])  # too few to tell

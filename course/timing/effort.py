@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 
 from course.i18n import t
+from course.timing import stats
 from course.timing.clock import Clock
 
 
@@ -33,6 +35,32 @@ def _nothing() -> None:
 
 PARALLEL = 1.3
 """More CPU threads at work than this, on average, and a function counts as one that uses several."""
+
+
+SEVERAL = 1.1
+"""Fewer CPU threads at work than this, on average, and one thread did it all."""
+UNEVEN = 10
+"""On a busy machine the slow tenth of a function in one thread took up to 5 times as long as its fastest block, that of one in
+several threads 40 to 1,400 times (load 15 on two cores).
+"""
+
+
+def waits(seconds: Sequence[float]) -> bool:
+    """Whether blocks of several threads say more about waiting for a core than about work: their slow tenth takes far longer than
+    the fastest of them.
+    """
+    return len(seconds) >= stats.FEWEST_ROUNDS and stats.quantile(seconds, 0.9) > UNEVEN * min(seconds)
+
+
+def waiting_note(names: Sequence[str]) -> str:
+    """The remark on functions whose threads wait for a core."""
+    said = ", ".join(names)
+    return t(
+        f"The threads of {said} wait for a core instead of computing: the slow calls take more than {UNEVEN} times as long as the "
+        "fastest. Other programs hold the cores: close them, or call torch.set_num_threads(1) first.",
+        f"{said} 的线程都在等核空出来，没在算：慢的调用比最快的一次慢 {UNEVEN} 倍以上。"
+        "核被其他程序占着：请关掉它们，或先调用 torch.set_num_threads(1)。",
+    )
 
 
 def crowded_note(busy: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from course.i18n import t
 from course.timing import captured, pairs, sameness, stats, validation
 from course.timing.clock import Clock, calls_for, end_progress, progress
-from course.timing.effort import PARALLEL, Effort, crowded_note, threads
+from course.timing.effort import PARALLEL, SEVERAL, Effort, crowded_note, threads, waiting_note, waits
 from course.timing.faults import fault_note, minor_faults
 from course.timing.preemption import Watch, watch_for
 from course.timing.results import Comparison, Paired
@@ -259,8 +259,11 @@ class Run:
     def _result(self) -> Comparison:
         cpu = self._by_cpu()
         busy = self.effort.busy() if self.effort and not self.remote and self.clock.device == "cpu" else 1.0
-        found = {name: self._paired(name, cpu) for name in self._candidates()}
-        if busy > PARALLEL and any(pair.verdict == "undecided" for pair in found.values()):
+        waiting = [name for name in self.functions if waits(self._times(name))] if busy > SEVERAL and not cpu else []
+        found = {name: self._paired(name, cpu, {name, self.baseline} & {*waiting}) for name in self._candidates()}
+        if waiting:
+            self.notes.append(waiting_note(waiting))
+        elif busy > PARALLEL and any(pair.verdict == "undecided" for pair in found.values()):
             self.notes.append(crowded_note(busy))
         usual_faults = {n: stats.median(v) if v else None for n, v in self.faults.items()}
         medians = {n: stats.median(self._times(n, cpu)) for n in self.functions}
@@ -289,12 +292,17 @@ class Run:
             notes=tuple(self.notes),
         )
 
-    def _paired(self, name: str, cpu: bool) -> Paired:
+    def _paired(self, name: str, cpu: bool, waiting: Collection[str]) -> Paired:
+        """The verdict on a candidate. waiting: the two functions' names, where their threads wait for a core: then nothing is decided,
+        and the interval holds what most rounds said.
+        """
         ratios = self._cpu_ratios(name) if cpu else self._pairs(name).ratios()
         # neighbours that heavy leave few pairs, unlike each other: in CPU time the last look is as strict as the ones before
         error = (LAST_ERROR if self.final and not cpu else stats.INTERIM_ERROR) / len(self._candidates())
         ratio, whole = self._estimate(name, error)
         interval = stats.shown(stats.widened(whole), len(ratios))
+        if waiting and interval:
+            interval = stats.spanning(interval, ratios)
         drift, (difference, not_compared) = self._drift(name, ratios, cpu), self._compared(name)
         verdict = stats.decide(interval, ratio, self.plan.ci, self.plan.gate, error, stats.PLACE)
         return Paired(
@@ -306,7 +314,7 @@ class Run:
             confidence=interval.confidence if interval else 0.0,
             ratios=tuple(ratios),
             gate=self.plan.gate,
-            verdict="undecided" if drift else verdict,
+            verdict="undecided" if drift or waiting else verdict,
             difference=difference,
             not_compared=not_compared,
             drift=drift,

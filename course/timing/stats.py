@@ -63,6 +63,12 @@ def quantile(values: Sequence[float], q: float) -> float:
     return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
+def spanning(interval: Interval, values: Sequence[float]) -> Interval:
+    """The interval, as wide as the middle 80 % of the values at least."""
+    low, high = quantile(values, 0.1), quantile(values, 0.9)
+    return Interval(min(interval.low, low), max(interval.high, high), interval.confidence)
+
+
 @lru_cache(maxsize=4096)
 def rank(count: int, error: float) -> tuple[int, float]:
     """Largest k with P(the median lies outside [x_k, x_(count+1-k)]) <= error, and that probability.

@@ -247,6 +247,11 @@ SIZES = {
 }
 
 
+def _waits(row: dict) -> bool:
+    """Whether a factor, or what is known of it, is too large to be work."""
+    return row["ratio"] > WAITING or bool(row["low"]) and row["high"] > WAITING * row["low"]
+
+
 def headline_threads(record: Record) -> Text:
     rows = {row["size"]: row for row in record.rows}
     if set(rows) != set(SIZES):
@@ -254,10 +259,10 @@ def headline_threads(record: Record) -> Text:
     if rows["small"]["threads"] < 2:
         return both("This process has one thread only: nothing to compare.", "这个进程只有一个线程，没有可比的。")
     small, large = (kind_of(rows[size]) for size in ("small", "large"))
+    if any(map(_waits, rows.values())):
+        return both("The threads wait for a core instead of computing.", "线程都在等核空出来，没在算。")
     if small == large == "undecided":
         return TOO_NOISY
-    if any(row["ratio"] > WAITING for row in rows.values()):
-        return both("The threads wait for a core instead of computing.", "线程都在等核空出来，没在算。")
     does = {"faster": "help", "slower": "slow down", "same": "do nothing for"}
     came = {"faster": "变快", "slower": "变慢", "same": "没变化", "undecided": "说不准"}
     if small == large:
@@ -281,7 +286,7 @@ def say_threads(record: Record) -> Text:
     en = "; ".join(f"{SIZES[row['size']]['en']} {interval(row)}" for row in rows)
     zh = "；".join(f"{SIZES[row['size']]['zh']}{interval(row)}" for row in rows)
     more = both("", "")
-    if any(row["ratio"] > WAITING for row in rows):
+    if any(map(_waits, rows)):
         more = both(
             " So large a factor is waiting, not work: most likely other programs hold a core that a thread needs.",
             "这么大的倍数是在等，不是在算：多半是别的程序占着线程要用的核。",

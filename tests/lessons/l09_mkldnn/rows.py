@@ -241,6 +241,7 @@ BRANCHES = {
         threads("faster", "faster"),
         threads("same", "same", count=1),
         threads("slower", "slower", times=40.0),
+        [{**row, "low": 0.6, "high": 190.0} for row in threads("slower", "faster")],
         few(threads("slower", "faster")),
     ],
     "09-cache": [
