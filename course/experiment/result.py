@@ -15,7 +15,7 @@ from course.experiment.base import Experiment
 from course.experiment.result_html import html_of
 from course.experiment.result_text import text_of
 from course.experiment.words import EMPTY, OPEN, TOO_FEW, TOO_NOISY
-from course.figures.picture import Drawing, both_themes
+from course.figures.picture import Drawing
 from course.figures.sheet import Sheet
 from course.i18n import Text, pick, t
 from course.records import Record
@@ -61,7 +61,7 @@ class Plot:
         self.drawing, self.alt = drawing, alt
 
     def html(self) -> str:
-        return both_themes(self.drawing.png, self.alt, 760)
+        return self.drawing.html(self.alt, 760)
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def small_line(record: Record) -> str:
         parts.append(
             t(
                 f"📼 Replay: recorded on {machine}, {when}, not on this machine",
-                f"📼 回放：{when} 在 {machine} 上录制，不是本机的结果",
+                f"📼 回放：{when}在 {machine} 上录制，不是本机的结果",
             )
         )
     if isinstance(about.get("threads"), int) and about.get("device") == "cpu":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from course.figures.picture import alone, both_themes
+from course.figures.picture import alone, both_themes, smallest
 from course.figures.style import palette, style
 from course.i18n import t
 
@@ -65,15 +65,18 @@ def _two_backgrounds() -> type:
             with repainted(self, self.night):
                 pictures[not self.night] = _png(self)
             width = round(104 * self.get_figwidth())
-            return alone(both_themes(pictures.__getitem__, alt, width))
+            return alone(both_themes(pictures.__getitem__, alt, width, lambda: smallest(self, DPI)))
 
     return TwoGrounds
+
+
+DPI = 130
 
 
 def _png(figure: Any) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(
-        buffer, format="png", dpi=130, bbox_inches="tight", pad_inches=0.12, facecolor=figure.get_facecolor()
+        buffer, format="png", dpi=DPI, bbox_inches="tight", pad_inches=0.12, facecolor=figure.get_facecolor()
     )
     return buffer.getvalue()
 

@@ -19,7 +19,7 @@ class Drawing:
 
     size: width and height in inches. tight: inches left around what is drawn; None keeps the size as it is. Where the
     axes go, and where the picture ends, is worked out for the theme asked for first and kept for the other: finding
-    that out takes longer than drawing.
+    that out takes longer than drawing. smallest: of the text drawn last, in pixels of the PNG.
     """
 
     def __init__(
@@ -31,6 +31,7 @@ class Drawing:
         tight: float | None = None,
     ) -> None:
         self.fill, self.size, self.layout, self.dpi, self.tight = fill, size, layout, dpi, tight
+        self.smallest = 0.0
         self._places: list[Any] | None = None
         self._edges: Any = None
 
@@ -47,7 +48,12 @@ class Drawing:
             self._lay_out(figure)
             buffer = io.BytesIO()
             figure.savefig(buffer, format="png", dpi=self.dpi, bbox_inches=self._edges)
+            self.smallest = smallest(figure, self.dpi)
         return buffer.getvalue()
+
+    def html(self, alt: str, width: int) -> str:
+        """The picture in both themes, as ``both_themes`` gives it."""
+        return both_themes(self.png, alt, width, lambda: self.smallest)
 
     def _lay_out(self, figure: Any) -> None:
         engine = figure.get_layout_engine()
@@ -62,18 +68,35 @@ class Drawing:
             self._edges = figure.get_tightbbox().padded(self.tight)
 
 
-def both_themes(png: Callable[[bool], bytes], alt: str, width: int | None = None) -> str:
+READABLE = 11
+"""Pixels of the smallest text on a page; a picture that would fall below it is scrolled instead."""
+
+
+def smallest(figure: Any, dpi: float) -> float:
+    """Pixels of the smallest text of a matplotlib figure that has been drawn."""
+    from matplotlib.text import Text as Words
+
+    texts = [
+        one for one in figure.findobj(Words) if one.get_visible() and len(one.get_text().strip()) > 1
+    ]  # one sign is a mark
+    return min((one.get_fontsize() * dpi / 72 for one in texts), default=0.0)
+
+
+def both_themes(png: Callable[[bool], bytes], alt: str, width: int, least: Callable[[], float]) -> str:
     """A picture as HTML, light and dark, one shown at a time by the theme; where styles are stripped, the light one.
 
-    png(dark): its bytes. alt: its words. width: in pixels, None as wide as the PNG is.
+    png(dark): its bytes. alt: its words. width: in pixels; narrower on a narrow page, as far as its text can be read. least(): pixels
+    of its smallest text, once ``png`` has drawn it.
     """
-    wide = "" if width is None else f";width:{width}px"
+    drawn = {dark: png(dark) for dark in (False, True)}
+    natural = int.from_bytes(drawn[False][16:20], "big")  # as the header of a PNG says
+    narrow = min(width, round(natural * READABLE / least())) if least() else 0
 
     def image(dark: bool) -> str:
-        data = base64.b64encode(png(dark)).decode()
+        data = base64.b64encode(drawn[dark]).decode()
         name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
         return (
-            f'<img class="{name}" style="display:{shown};max-width:100%{wide}" '
+            f'<img class="{name}" style="display:{shown};max-width:100%;min-width:{narrow}px;width:{width}px" '
             f'alt="{html.escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
         )
 
@@ -82,7 +105,7 @@ def both_themes(png: Callable[[bool], bytes], alt: str, width: int | None = None
 
 def alone(drawn: str) -> str:
     """What ``both_themes`` gives, for a page that has no style of ours: with the rules that choose one of the two."""
-    return f'<style>{css()}</style><div class="tb-shown">{drawn}</div>'
+    return f'<style>{css()}</style><div class="tb-shown" style="overflow-x:auto">{drawn}</div>'
 
 
 class Picture(ABC):
@@ -111,8 +134,7 @@ class Picture(ABC):
         return Drawing(lambda figure: self.paint(self.axes(figure)), self.size, self.layout, dpi or self.dpi)
 
     def _repr_html_(self) -> str:
-        drawn = both_themes(self._drawing().png, pick(self.alt), round(100 * self.size[0]))
-        return alone(drawn)
+        return alone(self._drawing().html(pick(self.alt), round(100 * self.size[0])))
 
     def __str__(self) -> str:
         return pick(self.alt)
