@@ -15,11 +15,11 @@ from nbclient import NotebookClient
 
 import course
 from course import colab
+from course.i18n import pick
 from course.learning.harvesting import MIME
 from course.learning.log import AnswerLog, default_path
 from course.learning.marking import Response
 from course.learning.sheet import Sheet
-from course.i18n import pick
 from course.machine import next_step
 from course.verbs import state
 from grader.authoring.build import lesson_notebook
