@@ -69,6 +69,10 @@ class Project:
         """The lessons that have a notebook source, in order."""
         return self._lessons_with("lesson.py")
 
+    def tools(self) -> list[str]:
+        """The notebooks on the tools, which belong to no lesson."""
+        return sorted(path.stem for path in (self.instructor_folder / "tools").glob("*.py"))
+
     def _lessons_with(self, name: str) -> list[str]:
         return sorted(path.parent.name.removeprefix("l") for path in self.instructor_folder.glob(f"l*/{name}"))
 
@@ -77,6 +81,9 @@ class Project:
 
     def lesson_source(self, lesson: str) -> Path:
         return self.instructor_folder / f"l{lesson}" / "lesson.py"
+
+    def tool_source(self, name: str) -> Path:
+        return self.instructor_folder / "tools" / f"{name}.py"
 
     def keys(self, lesson: str) -> Path:
         return self._folder_of(lesson, self.instructor_folder) / "keys.yaml"

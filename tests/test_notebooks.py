@@ -13,6 +13,7 @@ from nbclient import NotebookClient
 
 from course.catalog import LESSONS
 from course.i18n import LANGUAGES
+from grader.project import Project
 from tests import warm_kernel
 from tests.conftest import ROOT
 
@@ -23,7 +24,7 @@ NOTEBOOKS = [
     for number, lesson in enumerate(LESSONS)
     for language in LANGUAGES
     if kind == "lessons" or lesson.checkpoint
-]
+] + [f"{language}/tools/{name}" for language in LANGUAGES for name in Project().tools()]
 
 
 def outputs(notebook):

@@ -36,6 +36,12 @@ def lesson_notebook(project: Project, lesson: str, language: str) -> NotebookNod
     return _release(_notebook(project, cells, lesson, language, "lesson"), language, graded=False)
 
 
+def tool_notebook(project: Project, name: str, language: str) -> NotebookNode:
+    """A notebook on the tools, for the learner's own code. Raises ProjectError on a bad source."""
+    cells = read(project.tool_source(name))
+    return _release(_notebook(project, cells, name, language, "tool"), language, graded=False)
+
+
 def checkpoint_notebook(
     project: Project, lesson: str, language: str, other_points: Mapping[str, float] | None = None, salt: str = ""
 ) -> NotebookNode:
@@ -105,7 +111,8 @@ def _notebook(
     points: Mapping[str, float] | None = None,
     salt: str = "",
 ) -> NotebookNode:
-    name = (project.checkpoint_source if kind == "checkpoint" else project.lesson_source)(lesson).name
+    sources = {"checkpoint": project.checkpoint_source, "lesson": project.lesson_source, "tool": project.tool_source}
+    name = sources[kind](lesson).name
     notebook = new_notebook(
         metadata={
             "course": {"kind": kind, "language": language, "lesson": lesson},

@@ -7,10 +7,10 @@ from pathlib import Path
 import nbformat
 
 from course.questions.finding import Finding
-from grader.authoring.build import checkpoint_notebook, lesson_notebook
+from grader.authoring.build import checkpoint_notebook, lesson_notebook, tool_notebook
 from grader.project import LANGUAGES, Project, ProjectError
 
-BUILDERS = {"lessons": lesson_notebook, "checkpoints": checkpoint_notebook}
+BUILDERS = {"lessons": lesson_notebook, "checkpoints": checkpoint_notebook, "tools": tool_notebook}
 
 
 def text_of(notebook: nbformat.NotebookNode) -> str:
@@ -24,7 +24,8 @@ def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str
     ``only`` restricts to one lesson id.
     """
     made, problems = {}, []
-    for folder, lessons in (("lessons", project.lessons()), ("checkpoints", project.checkpoints())):
+    sources = {"lessons": project.lessons(), "checkpoints": project.checkpoints(), "tools": project.tools()}
+    for folder, lessons in sources.items():
         for lesson in lessons:
             if only not in (None, lesson):
                 continue

@@ -84,16 +84,15 @@ def to(name: str, words: str) -> str:
     return f'<a href="{name}.html">{words}</a>'
 
 
-def head(lesson: str, code: str, repository: str) -> str:
-    """The bar below a lesson's title. repository: owner/name on GitHub, empty for none."""
-    file = f"notebooks/{code}/lessons/{lesson}.ipynb"
+def head(file: str, code: str, repository: str) -> str:
+    """The bar below the title of a notebook. file: in the folder of the course. repository: owner/name on GitHub, empty for none."""
     colab = f"https://colab.research.google.com/github/{repository}/blob/main/{file}"
     links = [f'<a href="{colab}">{COLAB[code]}</a>'] if repository else []
     links += [f'<a href="../{file}" download>{DOWNLOAD[code]}</a>', to("run", HERE[code])]
     return f'<p class="book-bar">{" · ".join(links)}</p>'
 
 
-def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str]:
+def everything(project: Project, code: str, lessons: list[str], repository: str = "") -> dict[str, str]:
     """name -> Markdown of every page that is no lesson."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
         "index": lambda: _index(code, lessons),
@@ -102,7 +101,7 @@ def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str
         "glossary": lambda: _glossary(code, lessons),
         "switches": lambda: _switches(code, lessons),
         "claims": lambda: iter([claims.tables(project, code)]),
-        "tools": lambda: api.tools(project, code),
+        "tools": lambda: _tools(project, code, repository),
         "api": lambda: api.reference(code),
         "poster": lambda: _poster(code),
         "find": lambda: _find(code),
@@ -150,6 +149,12 @@ def _switches(code: str, lessons: list[str]) -> Iterator[str]:
     lesson = r'<a href="\.\./notebooks/\w+/lessons/(\w+)\.ipynb">.*?</a>'
     linked = re.sub(lesson, lambda found: to(found[1], found[1]) if found[1] in lessons else found[1], body[1])
     yield raw(f"{linked}</div>{body[2]}")
+
+
+def _tools(project: Project, code: str, repository: str) -> Iterator[str]:
+    for name in project.tools():
+        yield raw(head(f"notebooks/{code}/tools/{name}.ipynb", code, repository))
+    yield from api.tools(project, code)
 
 
 def _poster(code: str) -> Iterator[str]:

@@ -49,8 +49,10 @@ def build(project: Project, folder: Path, lessons: list[str], repository: str = 
         shutil.rmtree(folder / name, ignore_errors=True)
     styles: dict[str, None] = {}
     for code in LANGUAGES:
-        for name, text in pages.everything(project, code, lessons).items():
+        for name, text in pages.everything(project, code, lessons, repository).items():
             _write(folder / "source" / code / f"{name}.md", text)
+        for name in project.tools():
+            book.offer(project.notebooks / code / "tools" / f"{name}.ipynb")
         for lesson in lessons:
             styles |= dict.fromkeys(book.lesson(code, lesson, done[book.notebook(code, lesson)]))
     _static(project, folder / "static", styles)
@@ -87,7 +89,8 @@ class Book:
         """Write the page of a lesson, the data of its cards and its notebook; returns the CSS of its results."""
         below: list[str] = []
         result = functools.partial(self.result, code, below)
-        head = pages.head(lesson, code, self.repository)
+        source = self.notebook(code, lesson)
+        head = pages.head(str(source.relative_to(self.project.root)), code, self.repository)
         made = clean.page(nbformat.read(done, 4), head, self.lessons, self.pictures, result, self.game(code))
         names = [
             f"../decks/{code}-{lesson}.js",
@@ -96,9 +99,12 @@ class Book:
         scripts = clean.raw("".join(f'<script src="{one}"></script>' for one in names))
         _write(self.folder / "source" / code / f"{lesson}.md", f"{made.text}\n{scripts}")
         _write(self.site / "decks" / f"{code}-{lesson}.js", cards.script(self.bank, made.cards, below, code))
-        source = self.notebook(code, lesson)
-        _write(self.site / source.relative_to(self.project.root), source.read_text("utf-8"))
+        self.offer(source)
         return made.styles
+
+    def offer(self, notebook: Path) -> None:
+        """Put a notebook where the bar of its page finds it."""
+        _write(self.site / notebook.relative_to(self.project.root), notebook.read_text("utf-8"))
 
     def game(self, code: str) -> Callable[[str], str]:
         """id -> the case to play in the page; empty for a question."""

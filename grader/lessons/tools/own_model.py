@@ -1,0 +1,99 @@
+# %% [markdown] en
+# # Where does my own model's time go?
+#
+# ⏱️ 10 minutes. The tools of the course on a model of yours: how much work it is, where its time goes, which switch and which change help. Nothing of your model is changed.
+#
+# Put your model and one input into the second cell; until then it holds a small one of ours.
+# %% [markdown] zh
+# # 我自己的模型，时间花在哪里？
+#
+# ⏱️ 10 分钟。把课程的工具用在你的模型上：工作量有多大，时间花在哪里，哪个开关、哪种改法有用。你的模型不会被改动。
+#
+# 把模型和一份输入写进第二个单元格；在那之前，里面放的是我们的一个小模型。
+# %%
+import copy
+
+import torch
+from torch import nn
+
+from course.flops import count
+from course.onednn_log import log_of, on_off
+from course.roofline import place
+from course.timing import compare
+
+# %%
+# en: Yours here: any nn.Module, and one input as it is at work (batch included).
+# zh: 换成你的：任意 nn.Module，再加一份实际大小的输入（含 batch）。
+model = nn.Sequential(
+    nn.Conv2d(3, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(),
+    nn.Conv2d(32, 64, 3, stride=2, padding=1), nn.BatchNorm2d(64), nn.ReLU(),
+    nn.Conv2d(64, 64, 3, padding=1, groups=64), nn.Conv2d(64, 128, 1), nn.ReLU(),
+    nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10),
+).eval()  # fmt: skip
+x = torch.randn(8, 3, 64, 64)
+
+
+@torch.inference_mode()
+def run():
+    return model(x)
+
+
+# %% [markdown] en
+# ## How much work is it?
+#
+# Counted, not measured: the same number on every machine. What could not be counted is named.
+# %% [markdown] zh
+# ## 工作量有多大？
+#
+# 这是数出来的，不是测出来的：在哪台机器上都一样。数不了的会写明。
+# %%
+print(count(model, x))
+# en: A training step: forward and backward.
+# zh: 一步训练：前向加反向。
+count(model, x, training=True)
+# %% [markdown] en
+# ## Where does the time go?
+#
+# One row a layer. Look at the share of the time first, then at what limits the layer. The last sentence names the one thing to try first.
+# %% [markdown] zh
+# ## 时间花在哪里？
+#
+# 每层一行。先看它占多少时间，再看什么限制了它。最后一句话说，最先该试什么。
+# %%
+place(model, x)
+# %% [markdown] en
+# ## Who computed, and does oneDNN help?
+#
+# On a CPU: oneDNN's own report of one call, then the same call with `torch.backends.mkldnn.enabled` on and off. Below 1 it helps. An empty report: nothing of it ran in oneDNN.
+# %% [markdown] zh
+# ## 谁在算？oneDNN 有用吗？
+#
+# 在 CPU 上：先看 oneDNN 自己对一次调用的报告，再把 `torch.backends.mkldnn.enabled` 打开和关闭各跑一遍来比。小于 1 就是有用；报告是空的，就是没有一步由 oneDNN 来算。
+# %%
+print(log_of(run))
+on_off(run)
+# %% [markdown] en
+# ## Does my change help?
+#
+# Here the memory format; put your own change in its place. The verdict comes with its likely range, and “undecided” is an answer, too: then measure longer with `max_time=20`.
+# %% [markdown] zh
+# ## 我的改法有用吗？
+#
+# 这里改的是内存格式；换成你自己的改法就行。结论带着区间；“无法判定”也是一种答案，那就用 `max_time=20` 测久一点。
+# %%
+changed, y = copy.deepcopy(model), x
+if x.dim() == 4:  # images
+    changed, y = changed.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+
+
+@torch.inference_mode()
+def run_changed():
+    return changed(y)
+
+
+today = compare({"as it is": run, "changed": run_changed})
+today
+# %% [markdown] en
+# `today.save("today.json")` keeps it, and `against("today.json", new)` from `course.timing` sets a later result beside it. What each function takes and gives back: `help(compare)`.
+# %% [markdown] zh
+# `today.save("today.json")` 把结果存下来，以后用 `course.timing` 的 `against("today.json", 新结果)` 来对照。每个函数的用法：`help(compare)`。
