@@ -27,7 +27,7 @@ FAULTS = """smallest => {
       const size = parseFloat(getComputedStyle(holder).fontSize);
       if (size < smallest) fault('small text', holder, size, node.textContent.trim());
       if (!holder.closest('code')) continue;
-      for (const word of node.textContent.matchAll(/[\\w.]+/g)) {
+      for (const word of node.textContent.matchAll(/\\w+/g)) {
         range.setStart(node, word.index); range.setEnd(node, word.index + word[0].length);
         const lines = new Set([...range.getClientRects()].filter(one => one.width > 1).map(one => Math.round(one.top)));
         if (lines.size > 1) fault('code broken inside a word', holder, word[0]);

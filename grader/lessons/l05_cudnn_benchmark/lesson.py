@@ -263,7 +263,7 @@ check("05-break-even")
 from course.lessons.l05_cudnn_benchmark.experiments_toy import costs
 
 your_costs = costs(observe("05-toy-cost"))
-print(your_costs)
+print(", ".join(f"{name} {ms:.2f}" for name, ms in (your_costs or {}).items()))
 # en: when your function is ready: break_even_steps(**your_costs)
 # zh: 函数写好之后运行：break_even_steps(**your_costs)
 # %% [markdown] en

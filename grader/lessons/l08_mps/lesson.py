@@ -302,7 +302,7 @@ keep("mps.memory")
 #
 # | task | CUDA | MPS |
 # |---|---|---|
-# | wait | `torch.cuda.synchronize()` | `torch.mps.synchronize()` |
+# | wait | `cuda.synchronize()` | `mps.synchronize()` |
 # | memory now | `memory_allocated()` | `current_allocated_memory()` |
 # | memory limit | fraction 0 to 1 | fraction 0 to 2 |
 # | search of algorithms | `cudnn.benchmark` | none |
@@ -317,7 +317,7 @@ keep("mps.memory")
 #
 # | 要做的事 | CUDA | MPS |
 # |---|---|---|
-# | 等它算完 | `torch.cuda.synchronize()` | `torch.mps.synchronize()` |
+# | 等它算完 | `cuda.synchronize()` | `mps.synchronize()` |
 # | 已用内存 | `memory_allocated()` | `current_allocated_memory()` |
 # | 内存上限 | 比例 0 到 1 | 比例 0 到 2 |
 # | 搜索算法 | `cudnn.benchmark` | 没有 |
