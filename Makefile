@@ -41,7 +41,7 @@ notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, doc
 	@$(RUN) -m grader claims
 	@$(RUN) -m grader reference
 
-book:            ## the course as a web site in both languages, with book.zip (COURSE_REPOSITORY=owner/name: with “Open in Colab”)
+book:            ## the course as a web site in both languages, with book.zip
 	@$(ENV) ensure book
 	@$(RUN) -m grader notebooks
 	@$(RUN) -m grader book

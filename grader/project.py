@@ -5,6 +5,7 @@ Everything takes a ``Project``, so that the same code works on another checkout 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,14 @@ class Project:
     @property
     def notebooks(self) -> Path:
         return self.root / "notebooks"
+
+    @property
+    def repository(self) -> str:
+        """The address of the repository, from pyproject.toml; empty where none is given."""
+        path = self.root / "pyproject.toml"
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        found = re.search(r'^[Rr]epository = "([^"]+)"', text, re.MULTILINE)
+        return found[1] if found else ""
 
     @property
     def learner_folder(self) -> Path:

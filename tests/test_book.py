@@ -202,10 +202,12 @@ def test_a_bet_on_a_scale_is_a_choice_among_its_marks():
     assert "1 times" in shown[0] and "100 times" in shown[1] and shown[0] != shown[1]
 
 
-def test_colab_is_offered_only_where_the_repository_is_known():
+@pytest.mark.parametrize("repository", ["", "https://example.org/c.git"])
+def test_colab_is_offered_only_where_it_can_open_the_notebooks(repository):
     file = "notebooks/zh/tools/own_model.ipynb"
-    assert "colab" not in pages.head(file, "zh", "")
-    assert f"github/me/course/blob/main/{file}" in pages.head(file, "zh", "me/course")
+    assert "colab" not in pages.head(file, "zh", repository)
+    for address in ("https://github.com/me/course", "https://github.com/me/course.git"):
+        assert f"github/me/course/blob/main/{file}" in pages.head(file, "zh", address)
 
 
 @pytest.mark.long

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 from grader.project import Project
 
@@ -27,10 +26,8 @@ def how_to_install(project: Project, language: str) -> list[str]:
 
     Never by name alone: the course is on no package index, so a stranger could publish code there under its name.
     """
-    path = project.root / "pyproject.toml"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    repository = re.search(r'^[Rr]epository = "([^"]+)"', text, re.MULTILINE)
-    return [one.format(url=repository[1]) for one in FROM_REPOSITORY[language]] if repository else FROM_FOLDER[language]
+    url = project.repository
+    return [one.format(url=url) for one in FROM_REPOSITORY[language]] if url else FROM_FOLDER[language]
 
 
 def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str = "", student: str = "") -> str:

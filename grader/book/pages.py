@@ -85,9 +85,14 @@ def to(name: str, words: str) -> str:
 
 
 def head(file: str, code: str, repository: str) -> str:
-    """The bar below the title of a notebook. file: in the folder of the course. repository: owner/name on GitHub, empty for none."""
-    colab = f"https://colab.research.google.com/github/{repository}/blob/main/{file}"
-    links = [f'<a href="{colab}">{COLAB[code]}</a>'] if repository else []
+    """The bar below the title of a notebook. file: in the folder of the course. repository: its address; Colab opens notebooks
+    from GitHub alone.
+    """
+    name = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?", repository)
+    links = []
+    if name:
+        colab = f"https://colab.research.google.com/github/{name[1]}/blob/main/{file}"
+        links.append(f'<a href="{colab}">{COLAB[code]}</a>')
     links += [f'<a href="../{file}" download>{DOWNLOAD[code]}</a>', to("run", HERE[code])]
     return f'<p class="book-bar">{" · ".join(links)}</p>'
 

@@ -40,9 +40,9 @@ FURO = {
 SCRIPTS = (*offline.CARD_SCRIPTS, "theme.js")
 
 
-def build(project: Project, folder: Path, lessons: list[str], repository: str = "") -> Path:
+def build(project: Project, folder: Path, lessons: list[str]) -> Path:
     """Build the book of these lessons below ``folder``; returns the site. Raises ProjectError with every fault found."""
-    book = Book(project, folder, lessons, repository)
+    book = Book(project, folder, lessons)
     sources = [book.notebook(code, lesson) for code in LANGUAGES for lesson in lessons]
     done = executed(project, sources, folder / "executed")
     for name in ("site", "source", "static"):
@@ -76,8 +76,8 @@ def _write(path: Path, text: str) -> None:
 class Book:
     """What the pages of one build share."""
 
-    def __init__(self, project: Project, folder: Path, lessons: list[str], repository: str) -> None:
-        self.project, self.folder, self.lessons, self.repository = project, folder, lessons, repository
+    def __init__(self, project: Project, folder: Path, lessons: list[str]) -> None:
+        self.project, self.folder, self.lessons = project, folder, lessons
         self.site, self.bank = folder / "site", load_bank()
         self.pictures = clean.Pictures(self.site / "pictures", "../pictures")
         self.witness = Witness(folder / "hunts", state(project))
@@ -90,7 +90,7 @@ class Book:
         below: list[str] = []
         result = functools.partial(self.result, code, below)
         source = self.notebook(code, lesson)
-        head = pages.head(str(source.relative_to(self.project.root)), code, self.repository)
+        head = pages.head(str(source.relative_to(self.project.root)), code, self.project.repository)
         made = clean.page(nbformat.read(done, 4), head, self.lessons, self.pictures, result, self.game(code))
         names = [
             f"../decks/{code}-{lesson}.js",

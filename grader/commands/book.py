@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from grader.project import Project
@@ -14,12 +13,6 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("book")
     parser.add_argument("--to", type=Path, default=Path("build/book"), metavar="DIR", help="default build/book")
     parser.add_argument("--lesson", action="append", metavar="ID", help="only this lesson; may be given several times")
-    parser.add_argument(
-        "--repository",
-        default=os.environ.get("COURSE_REPOSITORY", ""),
-        metavar="OWNER/NAME",
-        help="the repository on GitHub, for “Open in Colab” (default: $COURSE_REPOSITORY)",
-    )
     parser.set_defaults(run=run)
 
 
@@ -28,6 +21,6 @@ def run(arguments: argparse.Namespace) -> int:
     from grader.book import site
 
     project = Project()
-    made = site.build(project, arguments.to.resolve(), arguments.lesson or project.lessons(), arguments.repository)
+    made = site.build(project, arguments.to.resolve(), arguments.lesson or project.lessons())
     print(f"{made / 'index.html'}  {site.sizes(made)}")
     return 0

@@ -18,9 +18,6 @@ CHINESE = {
     "one lesson, such as 05_cudnn_benchmark": "只做这一课，例如 05_cudnn_benchmark",
     "default build/book": "默认 build/book",
     "only this lesson; may be given several times": "只做这一课；可写多次",
-    "the repository on GitHub, for “Open in Colab” (default: $COURSE_REPOSITORY)": (
-        "GitHub 上的仓库，用于“在 Colab 打开”（默认：$COURSE_REPOSITORY）"
-    ),
     "default: the course's": "默认：课程的语言",
     # release, autograde, feedback
     'such as "2026-12-01 23:59 Europe/Berlin"; late.yaml has the rules': (
