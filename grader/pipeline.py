@@ -91,6 +91,8 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         top = gradebook.find_assignment(lesson).max_score
         entries = {entry["student"]: entry for entry in gradebook.submission_dicts(lesson)}
         known = {student.id for student in gradebook.students}
+    with closing(GradebookWriter(course, lesson)) as writer:
+        late = writer.penalties()
     scores = {student: entry["score"] for student, entry in entries.items()}
     marks = cell_marks(course, lesson)
     waiting = {
@@ -126,6 +128,8 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         elif by_hand.get(student):
             cells = ", ".join(by_hand[student])
             outcome.note("manual", f"marked by hand before, which counts: {cells}; look at it again in formgrader")
+        if outcome.points is not None and late.get(student):
+            outcome.problems.append(f"late: {format_points(late[student])} of these points are taken")
         outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
         with guarded(student, lambda _, why, outcome=outcome: outcome.problems.append(why)):
             outcome.problems += _problems(course, lesson, student, notebook)

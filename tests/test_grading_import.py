@@ -320,4 +320,9 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     assert (root / "earlier" / "fay@x.org" / LESSON / "1" / "L.ipynb").read_bytes() == own[
         "Fay Two_2_assignsubmission_file_/L.ipynb"
     ]
+    autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)
+    assert main(["give-back", LESSON, "--dir", str(root)]) == 0
+    assert "left out: fay@x.org; autograde and feedback come first" in capsys.readouterr().out
+    with zipfile.ZipFile(root / f"feedback-{LESSON}-moodle.zip") as archive:
+        assert len(archive.namelist()) == 5, "a page of before the last marking is not handed out"
     shutil.rmtree(root / "earlier")

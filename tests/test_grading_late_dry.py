@@ -15,6 +15,7 @@ from grader.importing.place import stamp
 from grader.importing.times import Times
 from grader.late_rules import Extension, Rules, Table
 from grader.marks import totals
+from grader.pipeline import outcomes
 from tests.graded_class import make_class
 from tests.grading_class import rows
 from tests.grading_fixtures import LESSON
@@ -81,6 +82,9 @@ def test_a_dry_run_says_what_the_real_one_takes_and_changes_nothing(tmp_path, ca
     assert rows(root) == before and "ada: 0 -> 1.3 points taken; late by 0 d 13 h 0 min" in said and "cyd" not in said
     assert main(["late", LESSON, "--dir", str(root)]) == 0
     assert "ada: 0 -> 1.3 points taken" in capsys.readouterr().out and rows(root) != before
+    assert {one.student: one.problems[:1] for one in outcomes(Course(root), LESSON)}["ada"] == [
+        "late: 1.3 of these points are taken"
+    ]
 
 
 @pytest.mark.slow

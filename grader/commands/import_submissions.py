@@ -96,5 +96,7 @@ def run_give_back(arguments: argparse.Namespace) -> int:
     if idle:
         print(f"handed in nothing: {', '.join(idle)}")
     if lacking:
-        print(f"no feedback yet for {', '.join(lacking)}; autograde and feedback come first")
+        print(
+            f"no feedback since the last marking, so left out: {', '.join(lacking)}; autograde and feedback come first"
+        )
     return 0

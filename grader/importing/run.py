@@ -209,8 +209,8 @@ def report(course: Course, imported: Imported, path: Path, lms: str) -> str:
 def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path, list[str], list[str]]:
     """Write the feedback of all imported submissions into one ZIP for their platform.
 
-    Returns (path, students without feedback so far, students who handed in nothing). Raises ProjectError where nothing was
-    imported.
+    Returns (path, students without feedback since they were last marked, students who handed in nothing). Raises
+    ProjectError where nothing was imported.
     """
     require(course, lesson)
     known = place.record(course.root, lesson)
@@ -221,8 +221,9 @@ def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, facts in sorted(known.items()):
             page = course.root / "feedback" / student / lesson / f"{lesson}.html"
-            if not page.exists():
-                lacking.append(student)
+            marked = course.autograded(student, lesson)
+            if not page.exists() or not marked.exists() or page.stat().st_mtime_ns < marked.stat().st_mtime_ns:
+                lacking.append(student)  # a page of before the last marking may say "held back", or show other marks
                 continue
             name = f"{facts['head']}{lesson}.html" if lms == "canvas" else f"{facts['head']}/{lesson}.html"
             archive.write(page, name)
