@@ -97,7 +97,7 @@ def head(file: str, code: str, repository: str) -> str:
     return f'<p class="book-bar">{" · ".join(links)}</p>'
 
 
-def everything(project: Project, code: str, lessons: list[str], repository: str = "") -> dict[str, str]:
+def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str]:
     """name -> Markdown of every page that is no lesson."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
         "index": lambda: _index(code, lessons),
@@ -106,7 +106,7 @@ def everything(project: Project, code: str, lessons: list[str], repository: str 
         "glossary": lambda: _glossary(code, lessons),
         "switches": lambda: _switches(code, lessons),
         "claims": lambda: iter([claims.tables(project, code)]),
-        "tools": lambda: _tools(project, code, repository),
+        "tools": lambda: _tools(project, code),
         "api": lambda: api.reference(code),
         "poster": lambda: _poster(code),
         "find": lambda: _find(code),
@@ -156,9 +156,9 @@ def _switches(code: str, lessons: list[str]) -> Iterator[str]:
     yield raw(f"{linked}</div>{body[2]}")
 
 
-def _tools(project: Project, code: str, repository: str) -> Iterator[str]:
+def _tools(project: Project, code: str) -> Iterator[str]:
     for name in project.tools():
-        yield raw(head(f"notebooks/{code}/tools/{name}.ipynb", code, repository))
+        yield raw(head(f"notebooks/{code}/tools/{name}.ipynb", code, project.repository))
     yield from api.tools(project, code)
 
 

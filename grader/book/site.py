@@ -49,7 +49,7 @@ def build(project: Project, folder: Path, lessons: list[str]) -> Path:
         shutil.rmtree(folder / name, ignore_errors=True)
     styles: dict[str, None] = {}
     for code in LANGUAGES:
-        for name, text in pages.everything(project, code, lessons, repository).items():
+        for name, text in pages.everything(project, code, lessons).items():
             _write(folder / "source" / code / f"{name}.md", text)
         for name in project.tools():
             book.offer(project.notebooks / code / "tools" / f"{name}.ipynb")
