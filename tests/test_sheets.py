@@ -150,3 +150,16 @@ def test_numbers_are_said_as_people_say_them():
         "2.3 s",
         "10 min",
     ]
+
+
+@pytest.mark.parametrize("bet", [Bet("x", rows=[0], span=(0, 3)), Bet("x", rows=[0])])
+def test_the_words_of_a_bet_do_not_run_into_the_next_name(bet):
+    """On a narrow page, where names stand above their rows."""
+    names = ["a name that is long enough to stand above", "the next one, as long as the first"]
+    for sheet in (
+        bars([Bar(name, 2, "2") for name in names], bet),
+        race([Lane(name, [1, 1], "2") for name in names], "ms", bet),
+    ):
+        texts = {one.text: float(one.get("y")) for one in ElementTree.fromstring(sheet.svg(SLIM)) if one.text}
+        (asked,) = [y for words, y in texts.items() if words == bet.full]
+        assert asked + 15 <= texts[names[1]], texts

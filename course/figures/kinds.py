@@ -139,6 +139,11 @@ class Rows:
             paper.text(self.x0 - 12, y + 10, remark, "soft", 12, "right")
 
 
+def _extra(bet: Bet | None) -> float:
+    """Room of a row whose name stands above it; the words of a bet stand below it, before the next name."""
+    return 36 if bet and bet.rows else 18
+
+
 def upright(paper: Paper, x: float, top: float, bottom: float, words: str, y: float) -> None:
     """A bet on one value: a dashed line, its words at the height ``y``, kept on the paper."""
     paper.line([x, x], [top, bottom], "bet", 1.8, "7 5")
@@ -346,7 +351,7 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> Sheet:
     held = [value for value in (*((bet.span or ()) if bet else ()), bet.at if bet else None) if value]
 
     def paint(w: float) -> Paper:
-        place = Rows(w, [(row.name, row.remark) for row in rows], 8, 52)
+        place = Rows(w, [(row.name, row.remark) for row in rows], 8, 52, extra=_extra(bet))
         most = max([row.value for row in rows] + held) or 1
         asked = bet.rows if bet and bet.span else ()
         room = max(
@@ -412,7 +417,7 @@ def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str 
     held = [value for value in (*((bet.span or ()) if bet else ()), bet.at if bet else None) if value]
 
     def paint(w: float) -> Paper:
-        place = Rows(w, [(lane.name, "") for lane in lanes], 8, 56)
+        place = Rows(w, [(lane.name, "") for lane in lanes], 8, 56, extra=_extra(bet))
         room = max((wide(lane.said, 14, True) for lane in lanes if sum(lane.steps) > 0.5 * longest), default=0)
         most = max([longest, *held])
         x = scale(0, most, place.x0, w - 30 - room, False)

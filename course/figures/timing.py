@@ -133,9 +133,9 @@ def _strip(ax: Any, row: Row, at: int) -> None:
         [at + shake.uniform(-0.12, 0.36) for _ in dots],
         linestyle="",
         marker="o",
-        markersize=3.2,
+        markersize=3.6,
         color=shade,
-        alpha=0.4,
+        alpha=0.6,
         markeredgewidth=0,
     )
     ax.plot([_low(row), _high(row)], [at - 0.25] * 2, color=shade, linewidth=3.5, solid_capstyle="butt")
