@@ -18,6 +18,13 @@ from tests.browser.desks import QUICK, DeskOnPage, HuntOnPage, TypedDesk, TypedH
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 WAYS = ("mouse", "keys", "typed")
 REPLAYED = 'import os\nos.environ["COURSE_REPLAY"] = "1"\n'
+BUSY = """
+import os
+from course import load
+os.environ.pop("COURSE_REPLAY")
+load.busy = lambda: True
+"""
+"""A busy machine asks before each run: the mouse measures anyway, the keys take the recording (see ``DeskOnPage.measures``)."""
 REPLY = {"en": "Dear colleague, here is what I measured and why.", "zh": "你好，这是我测到的结果和原因，欢迎复测。"}
 TALLEST = 1200
 """Pixels: a closed case, in a window 1,280 wide."""
@@ -54,6 +61,7 @@ def test_cases_are_played_to_the_end(page, lab, lesson, language, replayed):
     lab.forget()
     played = NOTEBOOKS[lesson, language, replayed]
     start = f"from course import *\nlanguage({language!r})\n" + (REPLAYED if replayed else QUICK)
+    start += BUSY if language == "zh" and not replayed else ""
     cells = [cell for case, _ in played for cell in (case.call, "")]
     name = f"{lesson}.{language}.{'replayed' if replayed else 'live'}"
     book = Notebook(page, lab, lab.write(f"{name}.ipynb", start, *cells)).open()
