@@ -268,7 +268,7 @@ class LetterBox:
         self.model.value = in_language(model_html(self.play.case))
         self.replies.children = (self.mine, self.model)
         self.replies.add_class("tbg-kept")
-        self.keep.description = t("✉️ Keep it as changed", "✉️ 保存改动")
+        self.keep.description = t("✉️ Keep changes", "✉️ 保存改动")
         self.below.layout.display = None
         self._draw()
 

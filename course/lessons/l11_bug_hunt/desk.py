@@ -307,7 +307,7 @@ class Desk(CaseDesk):
         if self.cause_box:
             self.cause_box.show()
         self.work.layout.display = None if step == "repair" else "none"
-        said = (self.steps.widget, self.say)
+        said = (self.say,) if step == "closed" else (self.steps.widget, self.say)
         self.side.children = self.script if step == "repair" else (*self.script, *said)
         if step == "closed":
             self.closing.value, self.folds.value = self._closing(), self._folds()
