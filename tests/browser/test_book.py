@@ -292,7 +292,10 @@ def test_every_page_of_the_whole_book_is_open_to_all_and_fits_a_phone(open_page,
         assert_fits(page, 360)
         assert_fits(page, 390)
         levels = page.evaluate(HEADINGS)
-        assert levels.count(1) == 1 and all(after <= before + 1 for before, after in pairwise(levels)), (path.stem, levels)
+        assert levels.count(1) == 1 and all(after <= before + 1 for before, after in pairwise(levels)), (
+            path.stem,
+            levels,
+        )
         assert page.locator("img:not([alt]), img[alt='']").count() == 0, path.stem
 
 
