@@ -207,11 +207,17 @@ def test_seed_mode_and_one_thread_do_not_reach_a_cpu_with_other_instructions():
     assert here[1] != other[1]
 
 
-def test_a_busy_machine_is_told_of_before_it_measures(monkeypatch):
-    case, said = cases.find("10-museum"), []
-    nothing = Record(case.id, 1, LESSON, {"device": "cpu"}, [])
+def test_a_busy_machine_asks_only_where_it_would_measure(monkeypatch):
     monkeypatch.setattr(game.load, "busy", lambda: True)
-    monkeypatch.setattr(base, "run_experiment", lambda *_, **__: said.append("measured") or nothing)
-    with pytest.raises(KeyboardInterrupt):  # nothing was measured
-        game.measure(case, [tuning.plan_of(case).advice], said.append)
-    assert "busy" in said[0] and said[1] == "measured"
+    monkeypatch.delenv("COURSE_REPLAY", raising=False)
+    assert game.busy(cases.find("10-museum")) and not game.busy(cases.find("10-gan"))  # a rule decides the second
+    monkeypatch.setenv("COURSE_REPLAY", "0")  # chosen already
+    assert not game.busy(cases.find("10-museum"))
+
+
+def test_a_run_that_ends_before_anything_is_measured_counts_as_stopped(monkeypatch):
+    case = cases.find("10-museum")
+    nothing = Record(case.id, 1, LESSON, {"device": "cpu"}, [])
+    monkeypatch.setattr(base, "run_experiment", lambda *_, **__: nothing)
+    with pytest.raises(KeyboardInterrupt):
+        game.measure(case, [tuning.plan_of(case).advice], print)
