@@ -510,6 +510,7 @@ def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> 
     from matplotlib.figure import Figure
 
     from course.experiment import base
+    from course.experiment.words import OPEN
     from course.figures import style
     from course.i18n import set_language
 
@@ -524,7 +525,7 @@ def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> 
         with style():
             if "ax" in takes:
                 exp.draw(record, Figure().add_subplot(), **({"bets": {}} if "bets" in takes else {}))
-            else:
+            elif exp.headline(record) not in OPEN:  # where nothing is claimed, a row that is drawn may be missing
                 exp.draw(record, {}).html()
     return {
         "rows": record.rows,

@@ -116,7 +116,7 @@ def test_the_orders_that_are_run_are_those_that_are_told():
 
 @pytest.mark.slow
 def test_a_cpu_notes_the_order_and_runs_flash():
-    record = measured("16-cpu-order", 2)
+    record = measured("16-cpu-order")
     check_shown(record)
     found = {row["setting"]: (row["kernel"], row["error"]) for row in record.rows}
     assert found == {
