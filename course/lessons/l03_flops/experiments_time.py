@@ -16,6 +16,7 @@ from torch import nn
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.plots import bet_box
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, doubtful, ratio_of, word
 from course.figures.curves import trend
 from course.figures.kinds import Bar, Bet, bars, fold, time_words
@@ -86,10 +87,7 @@ def _against_dense(channels: int, size: int, groups: tuple[int, ...], seconds: f
             "groups": int(name),
             "macs": made[name][1],
             "macs_ratio": made[name][1] / made["1"][1],
-            "ratio": pair.ratio,
-            "low": pair.low,
-            "high": pair.high,
-            "verdict": pair.verdict,
+            **race_row(pair),
             "page_faults": max(_faults(made["1"][0]), _faults(made[name][0])),
             "threads": 1,
         }
@@ -559,13 +557,5 @@ def roof(budget: Budget) -> Iterator[dict]:
         max_time=max(0.25 * budget.seconds, 0.2),
         clock=ThreadClock(),
     )
-    yield {
-        "part": "batch",
-        "work_ratio": BATCHES[1] / BATCHES[0],
-        "ratio": race.ratio,
-        "low": race.low,
-        "high": race.high,
-        "verdict": race.verdict,
-        "threads": 1,
-    }
+    yield {"part": "batch", "work_ratio": BATCHES[1] / BATCHES[0], **race_row(race), "threads": 1}
     yield from _placed(found, 0.4 * budget.seconds, budget)

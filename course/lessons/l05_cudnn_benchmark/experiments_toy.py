@@ -11,6 +11,7 @@ import torch
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
 from course.figures.kinds import Bar, Bet, Lane, Ratio, bars, race, ratio_rows, time_words
 from course.figures.sheet import Sheet
@@ -131,10 +132,7 @@ def toy_race(budget: Budget) -> Iterator[dict]:
             "schedule": schedule,
             "steps": len(sizes),
             "searches": len(set(sizes)),
-            "ratio": race.ratio,
-            "low": race.low,
-            "high": race.high,
-            "verdict": race.verdict,
+            **race_row(race),
             "off_ms": race.medians_ms["off"],
             "on_ms": race.medians_ms["on"],
             "rounds": race.rounds,

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
 from course.figures.kinds import Bet, Ratio, Share, ratio_rows, share_grid
 from course.figures.sheet import Sheet
@@ -346,10 +347,7 @@ def cost(budget: Budget) -> Iterator[dict]:
         )
         yield {
             "operation": name,
-            "ratio": race.ratio,
-            "low": race.low,
-            "high": race.high,
-            "verdict": race.verdict,
+            **race_row(race),
             "threads": torch.get_num_threads(),
             "rounds": race.rounds,
             **{f"{side}_ms": ms for side, ms in race.medians_ms.items()},

@@ -14,6 +14,7 @@ import torch
 
 from course.experiment.device import device, within
 from course.experiment.kernels import seen
+from course.experiment.rows import race_row
 from course.lessons.l07_precision.probes import B, clear, write
 from course.rounding import relative_error, round_bits
 
@@ -158,10 +159,7 @@ def speed(sizes: list[int], seconds: float) -> list[dict]:
                     {
                         "operation": name,
                         "size": size,
-                        "ratio": race.ratio,
-                        "low": race.low,
-                        "high": race.high,
-                        "verdict": race.verdict,
+                        **race_row(race),
                         "ieee_ms": race.medians_ms["ieee"],
                         "tf32_ms": race.medians_ms["tf32"],
                     }

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import torch
 
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, with_interval, word
 from course.figures.kinds import Bet, Ratio, ratio_rows
 from course.figures.sheet import Sheet
@@ -109,10 +110,7 @@ def fallback_price(budget: Budget) -> Iterator[dict]:
         yield {
             "op": name,
             "numbers": x.numel(),
-            "ratio": race.ratio,
-            "low": race.low,
-            "high": race.high,
-            "verdict": race.verdict,
+            **race_row(race),
             "alone_ms": race.medians_ms["alone"],
             "rounds": race.rounds,
         }

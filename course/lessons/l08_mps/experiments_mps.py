@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, middle, with_interval, word
 from course.figures.curves import trend
 from course.figures.kinds import Bar, Ratio, bars, ratio_rows, time_words
@@ -98,10 +99,7 @@ def speed_mps(budget: Budget, sizes: tuple[int, ...] = (64, 512, 2048)) -> list[
         yield {
             "op": op,
             "size": size,
-            "ratio": race.ratio,
-            "low": race.low,
-            "high": race.high,
-            "verdict": race.verdict,
+            **race_row(race),
             "rounds": race.rounds,
             "cpu_ms": race.medians_ms["cpu"],
             "mps_ms": race.medians_ms["mps"],

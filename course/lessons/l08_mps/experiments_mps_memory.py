@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import torch
 
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
 from course.figures.kinds import Bar, Ratio, bars, ratio_rows
 from course.figures.sheet import Sheet
@@ -183,10 +184,7 @@ def half_mps(budget: Budget, sizes: tuple[int, ...] = (512, 2048)) -> Iterator[d
         yield {
             "format": name,
             "size": size,
-            "ratio": race.ratio,
-            "low": race.low,
-            "high": race.high,
-            "verdict": race.verdict,
+            **race_row(race),
             "rounds": race.rounds,
             "relative": relative_error((half[0] @ half[1]).cpu(), exact),
         }

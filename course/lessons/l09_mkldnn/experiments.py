@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, joined, ratio_of
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words, time_words
 from course.figures.sheet import Sheet
@@ -61,15 +62,7 @@ def sides() -> tuple[str, str]:
 
 
 def _verdict_row(race: Any) -> dict[str, Any]:
-    return {
-        "ratio": race.ratio,
-        "low": race.low,
-        "high": race.high,
-        "verdict": race.verdict,
-        "on_ms": race.medians_ms["on"],
-        "off_ms": race.medians_ms["off"],
-        "rounds": race.rounds,
-    }
+    return {**race_row(race), "on_ms": race.medians_ms["on"], "off_ms": race.medians_ms["off"], "rounds": race.rounds}
 
 
 # --- 09-one-step --------------------------------------------------------------------------------------------

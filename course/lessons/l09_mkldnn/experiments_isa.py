@@ -9,6 +9,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, ratio_words
 from course.figures.sheet import Sheet
@@ -332,10 +333,7 @@ def threads(budget: Budget) -> Iterator[dict]:
         yield {
             "size": size,
             "threads": count,
-            "ratio": found.ratio,
-            "low": found.low,
-            "high": found.high,
-            "verdict": found.verdict,
+            **race_row(found),
             "one_ms": found.medians_ms["one"],
             "all_ms": found.medians_ms["all"],
         }

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course.experiment.rows import race_row
 from course.onednn_log import Log, log_of, time_in
 
 Call = Callable[[], Any]
@@ -129,14 +130,7 @@ def _race(baseline: Call, candidate: Call) -> dict[str, Any]:
     from course.timing import compare
 
     race = compare({"baseline": baseline, "candidate": candidate}, baseline="baseline", max_time=0.7)
-    return {
-        "ratio": race.ratio,
-        "low": race.low,
-        "high": race.high,
-        "verdict": race.verdict,
-        "median_ms": race.medians_ms["candidate"],
-        "baseline_ms": race.medians_ms["baseline"],
-    }
+    return {**race_row(race), "median_ms": race.medians_ms["candidate"], "baseline_ms": race.medians_ms["baseline"]}
 
 
 def _implementation(log: Log, *primitives: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from course.experiment.rows import race_row
 from course.i18n import pick, t
 
 Config = Mapping[str, str]
@@ -138,4 +139,4 @@ def _ratio(pair: Any) -> dict[str, Any]:
         return {"ratio": 1.0, "low": 1.0, "high": 1.0, "verdict": "same"}
     if pair.low is None or pair.confidence < ENOUGH:
         return {"ratio": pair.ratio, "low": pair.ratio, "high": pair.ratio, "verdict": FEW}
-    return {"ratio": pair.ratio, "low": pair.low, "high": pair.high, "verdict": pair.verdict}
+    return race_row(pair)

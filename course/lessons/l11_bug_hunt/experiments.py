@@ -10,6 +10,7 @@ import torch
 
 from course.checking import watched
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, middle, with_interval, word
 from course.figures.curves import trend
 from course.figures.kinds import Bet, Ratio, Share, ratio_rows, share_grid
@@ -140,14 +141,7 @@ def hidden(budget: Budget) -> list[dict]:
         same=False,
     )
     return [
-        {
-            "repaired": name,
-            "ratio": pair.ratio,
-            "low": pair.low,
-            "high": pair.high,
-            "verdict": pair.verdict,
-            "rounds": found.rounds,
-        }
+        {"repaired": name, **race_row(pair), "rounds": found.rounds}
         for name, pair in found.pairs.items()
         if math.isfinite(pair.ratio)
     ]

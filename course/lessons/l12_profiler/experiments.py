@@ -15,6 +15,7 @@ from torch import nn
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import race_row
 from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, joined, middle, ratio_of, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows
 from course.figures.sheet import Sheet
@@ -223,10 +224,7 @@ def repairs(budget: Budget) -> Iterator[dict]:
                 "named": case.planted in line["code"],
                 "overhead": found.overhead,
                 "reorder_share": time_in(log, "reorder") / (time_in(log) or 1.0),
-                "ratio": race.ratio,
-                "low": race.low,
-                "high": race.high,
-                "verdict": race.verdict,
+                **race_row(race),
             }
 
 

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from course.attention import flash_math, kernel_of, peak_mib, refusal
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, joined, ratio_of, word
 from course.figures.kinds import Bar, Bet, bars, fold
 from course.figures.sheet import Sheet
@@ -258,9 +259,6 @@ def two_kernels(budget: Budget) -> Iterator[dict]:
                 **{name: kernel_of(side) for name, side in sides.items()},
                 **{f"{name}_mib": peak_mib(side) for name, side in sides.items()},
                 **{f"{name}_ms": ms for name, ms in race.medians_ms.items()},
-                "ratio": race.ratio,
-                "low": race.low,
-                "high": race.high,
-                "verdict": race.verdict,
+                **race_row(race),
                 "difference": (sides["flash"]() - sides["math"]()).abs().max().item(),
             }

@@ -13,6 +13,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from course.experiment.rows import race_row
+
 Call = Callable[[], torch.Tensor]
 
 # --- einsum: the order of three operands or more --------------------------------------------------------------
@@ -52,10 +54,7 @@ def einsums(seconds: float) -> list[dict[str, Any]]:
             {
                 "case": case,
                 "equation": equation,
-                "ratio": race.ratio,
-                "low": race.low,
-                "high": race.high,
-                "verdict": race.verdict,
+                **race_row(race),
                 "off_ms": race.medians_ms["off"],
                 "on_ms": race.medians_ms["on"],
                 "rounds": race.rounds,

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from course.experiment.rows import race_row
+
 SHAPE = (128, 512, 512)  # rows, inputs, outputs
 
 
@@ -59,10 +61,7 @@ def engines(seconds: float) -> list[dict[str, Any]]:
     return [
         {
             "engine": name,
-            "ratio": race.pairs[name].ratio,
-            "low": race.pairs[name].low,
-            "high": race.pairs[name].high,
-            "verdict": race.pairs[name].verdict,
+            **race_row(race.pairs[name]),
             "ms": race.medians_ms[name],
             "float32_ms": race.medians_ms["float32"],
             "error": (sides[name]().dequantize() - exact).abs().mean().item(),
