@@ -140,35 +140,56 @@ def test_words_of_the_template_are_named_until_they_are_gone(course):
     assert left_over(course.project, NAME) == [] and left_over(course.project, "90_fixture") == []
 
 
+CODE, TEXT = "def total_of(values):\n    return sum(values)", "Because I measured it."
+
+
+def hand_in(course, student, cells, answered):
+    """Put a submission in place. cells: grade id -> what the student wrote there; answered: two questions, too."""
+    folder = course.root / "submitted" / student / NAME
+    folder.mkdir(parents=True)
+    notebook = nbformat.read(course.root / "release" / NAME / f"{NAME}.ipynb", as_version=4)
+    for cell in notebook.cells:
+        cell.source = cells.get(grade_id(cell), cell.source)
+    (folder / f"{NAME}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+    answer = {"options": ["a"], "number": None, "confidence": None, "time": "2026-01-01T10:00:00.000Z"}
+    answers = {f"50-c-{one}": answer for one in ("first", "second") if answered}
+    (folder / f"{NAME}.answers.json").write_text(json.dumps({"schema": 1, "checkpoint": NAME, "answers": answers}))
+
+
+def mark_text(course, student, points):
+    with course.gradebook as gradebook:
+        grade = gradebook.find_grade("50-e-why", NAME, NAME, student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        gradebook.db.commit()
+
+
+def test_who_answered_nothing_but_a_text_counts_in_the_report(course):
+    main(["new-checkpoint", NAME, "--dir", str(course.root)])
+    main(["release", NAME, "--dir", str(course.root)])
+    for student in ("ada", "bob"):
+        hand_in(course, student, {"50-e-why": TEXT}, answered=False)
+    hand_in(course, "cyd", {}, answered=False)
+    autograde(course, NAME, how=How(jobs=1), say=lambda line: None)
+    for student, points in (("ada", 3.0), ("bob", 0.0)):
+        mark_text(course, student, points)
+    found = analyse(gather(course, NAME))
+    assert found["blank"] == ["cyd"] and found["totals"] == [round(3 / 14, 4), 0.0]
+
+
 def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
     main(["new-checkpoint", NAME, "--dir", str(course.root), "--language", "both"])
     main(["release", NAME, "--dir", str(course.root)])
-    for student in ("ada", "bob"):
-        folder = course.root / "submitted" / student / NAME
-        folder.mkdir(parents=True)
-        shutil.copy(course.root / "release" / NAME / f"{NAME}.ipynb", folder)
-        notebook = nbformat.read(folder / f"{NAME}.ipynb", as_version=4)
-        cells = {grade_id(cell): cell for cell in notebook.cells}
-        cells["50-t-sum-answer"].source = "def total_of(values):\n    return sum(values)"
-        if student == "ada":
-            cells["50-e-why"].source = "Because I measured it."
-        time = "2026-01-01T10:00:00.000Z"
-        answers = {
-            f"50-c-{one}": {"options": ["a"], "number": None, "confidence": None, "time": time}
-            for one in ("first", "second")
-        }
-        (folder / f"{NAME}.answers.json").write_text(json.dumps({"schema": 1, "checkpoint": NAME, "answers": answers}))
-        (folder / f"{NAME}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+    hand_in(course, "ada", {"50-t-sum-answer": CODE, "50-e-why": TEXT}, answered=True)
+    hand_in(course, "bob", {"50-t-sum-answer": CODE}, answered=True)
     found = {one.student: one for one in autograde(course, NAME, how=How(jobs=1), say=lambda line: None)}
     assert found["ada"].reason == "by-hand" and "50-e-why" in found["ada"].problems[0]
     assert totals(course, NAME).points == {"ada": None, "bob": 8.0}, (
         "an untouched text is worth nothing, one nobody read has no grade"
     )
     with course.gradebook as gradebook:
-        grade = gradebook.find_grade("50-e-why", NAME, NAME, "ada")
-        assert grade.needs_manual_grade and not gradebook.find_grade("50-t-sum", NAME, NAME, "ada").needs_manual_grade
-        grade.manual_score, grade.needs_manual_grade = 3.0, False
-        gradebook.db.commit()
+        assert gradebook.find_grade("50-e-why", NAME, NAME, "ada").needs_manual_grade
+        assert not gradebook.find_grade("50-t-sum", NAME, NAME, "ada").needs_manual_grade
+    mark_text(course, "ada", 3.0)
     assert totals(course, NAME).points["ada"] == 11.0
     again = diff(course, NAME, How(jobs=1), lambda line: None)
     assert again.changes == [] and again.manual == [("ada", "50-e-why", 3.0)]

@@ -73,6 +73,7 @@ def student(name, points, states, parts=None, answers=None, beliefs=None, histor
         "graded": graded,
         "points": dict(zip("qnt", points, strict=False)) if graded else {},
         "manual": [],
+        "texts": [],
         "states": dict(zip("qnt", states, strict=False)),
         "parts": {"t": parts} if parts else {},
         "answers": answers or {},

@@ -53,9 +53,11 @@ def analyse(data: Mapping[str, Any]) -> Data:
 
 
 def _blank(student: Data) -> bool:
-    """Whether nothing was attempted: by the states stored while marking or, where an earlier version marked, because there is
-    no answer and no point.
+    """Whether nothing was attempted: no text for a person to mark, and nothing else by the states stored while marking or, where
+    an earlier version marked, because there is no answer and no point.
     """
+    if student["texts"]:
+        return False
     if student["states"]:
         return set(student["states"].values()) == {"not attempted"}
     return not student["answers"] and not any(student["points"].values())
