@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import nbformat
 import pytest
@@ -41,9 +40,12 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     assert main(words) == 0
     said = capsys.readouterr().out
     assert said.count("STILL THE TEMPLATE'S WORDS") == 3 and "nothing to mend" not in said
-    assert f"change these lines, then run `python -m grader new-checkpoint {NAME}" in said
-    place = course.root / "checkpoints" / f"l{NAME}"
-    assert main(["release", NAME, "--dir", str(course.root)]) == 0
+    assert f"change these lines before you release it, then run `python -m grader new-checkpoint {NAME}" in said
+    place, out = course.root / "checkpoints" / f"l{NAME}", course.root / "release" / NAME
+    assert main(["release", NAME, "--dir", str(course.root)]) == 1 and not out.exists()
+    said = capsys.readouterr().out
+    assert "keys.yaml, line 3, 4, 8, 9" in said and f"release {NAME} --unfinished" in said
+    assert main(["release", NAME, "--unfinished", "--dir", str(course.root)]) == 0
     assert "keys.yaml, line 3, 4, 8, 9" in capsys.readouterr().out
     notebook = nbformat.read(course.root / "release" / NAME / f"{NAME}.ipynb", as_version=4)
     text = "\n".join(cell.source for cell in notebook.cells)
@@ -138,6 +140,7 @@ def test_words_of_the_template_are_named_until_they_are_gone(course):
             text = text.replace(word, "Mine.")
         path.write_text(text, encoding="utf-8")
     assert left_over(course.project, NAME) == [] and left_over(course.project, "90_fixture") == []
+    assert main(["release", NAME, "--dir", str(course.root)]) == 0
 
 
 CODE, TEXT = "def total_of(values):\n    return sum(values)", "Because I measured it."
@@ -165,7 +168,7 @@ def mark_text(course, student, points):
 
 def test_who_answered_nothing_but_a_text_counts_in_the_report(course):
     main(["new-checkpoint", NAME, "--dir", str(course.root)])
-    main(["release", NAME, "--dir", str(course.root)])
+    main(["release", NAME, "--unfinished", "--dir", str(course.root)])
     for student in ("ada", "bob"):
         hand_in(course, student, {"50-e-why": TEXT}, answered=False)
     hand_in(course, "cyd", {}, answered=False)
@@ -178,7 +181,7 @@ def test_who_answered_nothing_but_a_text_counts_in_the_report(course):
 
 def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
     main(["new-checkpoint", NAME, "--dir", str(course.root), "--language", "both"])
-    main(["release", NAME, "--dir", str(course.root)])
+    main(["release", NAME, "--unfinished", "--dir", str(course.root)])
     hand_in(course, "ada", {"50-t-sum-answer": CODE, "50-e-why": TEXT}, answered=True)
     hand_in(course, "bob", {"50-t-sum-answer": CODE}, answered=True)
     found = {one.student: one for one in autograde(course, NAME, how=How(jobs=1), say=lambda line: None)}

@@ -53,6 +53,11 @@ def add(commands: argparse._SubParsersAction) -> None:
                 help="a notebook for each student of the gradebook, the id in it; implies --hold",
             )
             parser.add_argument(
+                "--unfinished",
+                action="store_true",
+                help="also a checkpoint of your own in which words of the template are left",
+            )
+            parser.add_argument(
                 "--back", action="store_true", help="hand out again what was out before the questions changed"
             )
         if name == "feedback":
@@ -143,7 +148,13 @@ def run_release(arguments: argparse.Namespace) -> int:
             print("\n".join(back(course, lesson)))
             continue
         said = release(
-            course, lesson, due, arguments.added, arguments.removed == "drop", arguments.hold or arguments.personal
+            course,
+            lesson,
+            due,
+            arguments.added,
+            arguments.removed == "drop",
+            arguments.hold or arguments.personal,
+            arguments.unfinished,
         )
         if arguments.personal:
             said += personal(course, lesson)

@@ -33,9 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     for sentence in (unchanged := left_over(course.project, arguments.name)):
         print(sentence)
     if not problems and unchanged:
-        print(
-            f"it works as it is; change these lines, then run {command(f'new-checkpoint {arguments.name}', course.root)}"
-        )
+        again = command(f"new-checkpoint {arguments.name}", course.root)
+        print(f"it can be marked as it is; change these lines before you release it, then run {again}")
     elif not problems:
         print(f"nothing to mend; hand it out with {command(f'release {arguments.name}', course.root)}")
     return int(bool(problems))

@@ -19,6 +19,7 @@ from nbformat import NotebookNode
 from grader.authoring.build import assignment_notebook
 from grader.authoring.lint import lint
 from grader.authoring.publish import text_of
+from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
 from grader.marking.execute import secret
 from grader.papers import has_papers, released_salt, salt
@@ -40,15 +41,20 @@ def release(
     added: str | None = None,
     removed: bool = False,
     held: bool = False,
+    unfinished: bool = False,
 ) -> list[str]:
     """Build the source assignment, make nbgrader's release version and hand it out through the exchange. Returns sentences about
     the effect on existing marks. Raises ProjectError before anything is written.
 
     due: the due date in UTC without a zone; None leaves the date in the gradebook. added: for whom new questions count, where
     there are submissions already (one of ``COUNTS``); removed: whether questions may be removed together with their marks.
-    held: only prepare the release; it is handed out when it is released without ``held``.
+    held: only prepare the release; it is handed out when it is released without ``held``. unfinished: also release an own
+    checkpoint in which words of the template are left.
     """
     _check_name(course, lesson)
+    if not unfinished and (left := left_over(course.project, lesson)):
+        again = command(f"release {lesson} --unfinished", course.root)
+        raise ProjectError("\n".join([*left, f"Nothing was written: change these lines, or hand it out with them by {again}"]))
     decided = decisions.read(course.root, lesson)
     if decided["held"] != held:
         decided["held"] = held
