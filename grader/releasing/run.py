@@ -54,7 +54,9 @@ def release(
     _check_name(course, lesson)
     if not unfinished and (left := left_over(course.project, lesson)):
         again = command(f"release {lesson} --unfinished", course.root)
-        raise ProjectError("\n".join([*left, f"Nothing was written: change these lines, or hand it out with them by {again}"]))
+        raise ProjectError(
+            "\n".join([*left, f"Nothing was written: change these lines, or hand it out with them by {again}"])
+        )
     decided = decisions.read(course.root, lesson)
     if decided["held"] != held:
         decided["held"] = held
