@@ -15,8 +15,9 @@ from statistics import mean
 from course.catalog import lesson_folder
 from course.game import cases, score
 from course.i18n import pick
-from course.lessons.l10_tuning_master import tuning
-from course.lessons.l10_tuning_master.tuning import Attempt, Bet, Config, Plan, Table
+from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan, tuning_score
+from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
+from course.lessons.l10_tuning_master.tuning_plan import Config, Plan, Table
 from course.records import load
 
 LESSON = "10_tuning_master"
@@ -35,12 +36,12 @@ class Night:
 
     @property
     def today(self) -> str:
-        return tuning.key(self.plan.today)
+        return tuning_plan.key(self.plan.today)
 
     def bet(self, config: Config, bet: str | None = None, confidence: int = 3) -> Bet:
         """A bet on a setting (None: the right one), with what came of it."""
-        outcome = self.table[tuning.key(config)]
-        right = tuning.came_out(self.plan, outcome, self.table[self.today])
+        outcome = self.table[tuning_plan.key(config)]
+        right = tuning_outcome.came_out(self.plan, outcome, self.table[self.today])
         return Bet(config, bet or right or "same", confidence, outcome, {"today": self.table[self.today]})
 
     def guess(self, config: Config) -> Bet:
@@ -52,17 +53,17 @@ class Night:
         causes = [one.id for one in self.case.cause.answers]
         self.lots.shuffle(causes)
         causes = [self.case.cause.right.id] if knows else causes
-        return tuning.score_of(self.case, self.plan, Attempt(runs, handed, self.table, tuple(causes), 0))
+        return tuning_score.score_of(self.case, self.plan, Attempt(runs, handed, self.table, tuple(causes), 0))
 
 
 def nights() -> list[Night]:
     """Every case but the tutorial, with its recorded or ruled table."""
     found = []
     for case in cases.cases(LESSON).values():
-        plan = tuning.plan_of(case)
+        plan = tuning_plan.plan_of(case)
         if not case.tutorial:
             found.append(
-                Night(case, plan, tuning.ruled(plan) if plan.rules else recorded(case), random.Random(case.id))
+                Night(case, plan, tuning_outcome.ruled(plan) if plan.rules else recorded(case), random.Random(case.id))
             )
     return found
 
@@ -70,7 +71,7 @@ def nights() -> list[Night]:
 def recorded(case: cases.Case) -> Table:
     """The newest recorded table of a live case."""
     newest = max((lesson_folder(LESSON) / "recordings").glob(f"{case.id}--*.json"))
-    return {row["config"]: tuning.outcome_of(row) for row in load(newest).rows}
+    return {row["config"]: tuning_outcome.outcome_of(row) for row in load(newest).rows}
 
 
 # --- ways to play ---------------------------------------------------------------------------------------------------
@@ -112,9 +113,9 @@ def three_runs(night: Night) -> score.Score:
 
 def best_of(night: Night, runs: tuple[Bet, ...]) -> Bet:
     """What somebody hands in who believes these runs: the best of them that breaks nothing, or today's."""
-    seen = {tuning.key(one.config): one for one in runs} | {night.today: night.bet(night.plan.today)}
+    seen = {tuning_plan.key(one.config): one for one in runs} | {night.today: night.bet(night.plan.today)}
     table = {name: night.table[name] for name in seen}
-    best = tuning.best_set(night.plan, table, night.today) or max(
+    best = tuning_outcome.best_set(night.plan, table, night.today) or max(
         ([name] for name in seen), key=lambda names: table[names[0]].get("share", 0)
     )
     return night.bet(seen[best[0]].config)
@@ -136,8 +137,8 @@ def expert(night: Night) -> score.Score:
 
 def best(night: Night) -> Config:
     """One of the best set: what runs today, where it is among it."""
-    names = tuning.best_set(night.plan, night.table, night.today)
-    return tuning.config_in(night.today if night.today in names else names[0])
+    names = tuning_outcome.best_set(night.plan, night.table, night.today)
+    return tuning_plan.config_in(night.today if night.today in names else names[0])
 
 
 PLAYERS: dict[str, tuple[Callable[[Night], score.Score], int]] = {

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from course.cards.offline import item_data, showable
 from course.game import cases
 from course.i18n import LANGUAGES, pick
-from course.lessons.l10_tuning_master import game, tuning
+from course.lessons.l10_tuning_master import game, tuning_outcome, tuning_plan
 from course.lessons.l11_bug_hunt.bug import bug
 from course.questions.bank import load_bank
 from grader.book import api, cards, check, clean, find, games, hunting, pages
@@ -127,15 +127,15 @@ def test_the_check_finds_a_question_of_a_checkpoint_and_a_page_without_twin(tmp_
 def test_every_hand_in_of_a_case_is_worked_out_by_the_game(identity, code):
     """Each setting once, with a sentence for each bet and confidence; the right ones are those that came out."""
     case, page = cases.find(identity), games.case_html(identity, code, None)
-    plan = tuning.plan_of(case)
+    plan = tuning_plan.plan_of(case)
     templates = re.findall(r"<template data-config='(.*?)'( data-today)?>(.*?)</template>", page, re.DOTALL)
-    told = {tuning.key(json.loads(html.unescape(config))): (today, body) for config, today, body in templates}
-    table = tuning.ruled(plan) if plan.rules else game.recorded(case).outcomes
-    assert told.keys() == table.keys() == {tuning.key(one) for one in plan.configs()}
+    told = {tuning_plan.key(json.loads(html.unescape(config))): (today, body) for config, today, body in templates}
+    table = tuning_outcome.ruled(plan) if plan.rules else game.recorded(case).outcomes
+    assert told.keys() == table.keys() == {tuning_plan.key(one) for one in plan.configs()}
     for name, (today, body) in told.items():
         hits = re.findall(r'data-bet="(\w+) \d">🎯', body)
-        came = tuning.came_out(plan, table[name], table[tuning.key(plan.today)])
-        assert bool(today) == (name == tuning.key(plan.today))
+        came = tuning_outcome.came_out(plan, table[name], table[tuning_plan.key(plan.today)])
+        assert bool(today) == (name == tuning_plan.key(plan.today))
         assert hits == ([] if today or came is None else [came] * 3), name
 
 

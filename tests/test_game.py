@@ -24,7 +24,7 @@ from course.learning.calibration import bet_levels
 from course.learning.entry import stamp, to_line
 from course.learning.log import AnswerLog
 from course.learning.progress import summary
-from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan, tuning_score
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
@@ -35,8 +35,8 @@ from course.verbs.bets import every_bet
 from tests.conftest import ROOT
 
 RULED, LIVE = cases.find("gan"), cases.find("bank")
-PLAN = tuning.plan_of(LIVE)
-TODAY = tuning.key(PLAN.today)
+PLAN = tuning_plan.plan_of(LIVE)
+TODAY = tuning_plan.key(PLAN.today)
 
 
 def outcome(ratio: float, half: float = 0.02, error: float = 0.0, verdict: str = "") -> dict:
@@ -49,7 +49,7 @@ def table(**ratios: tuple) -> dict:
     found = {}
     for config in PLAN.configs():
         ratio, error = ratios.get(config["dtype"], (1.0, 0.0))
-        found[tuning.key(config)] = outcome(ratio * (2 if config["threads"] == "1" else 1), 0.02, error)
+        found[tuning_plan.key(config)] = outcome(ratio * (2 if config["threads"] == "1" else 1), 0.02, error)
     return found | {TODAY: outcome(1.0, 0.0)}
 
 
@@ -58,7 +58,7 @@ TABLE = table(fp32=(1.0, 0.0), autocast=(1.4, 0.004), bf16=(0.4, 0.004), int8=(0
 
 def measured(case, configs, tell):
     tell("measuring")
-    names = [tuning.key(one) for one in configs] if configs is not None else list(TABLE)
+    names = [tuning_plan.key(one) for one in configs] if configs is not None else list(TABLE)
     return Measured({name: TABLE[name] for name in {*names, TODAY}}, "live", both("a made-up machine", "虚构的机器"))
 
 
@@ -76,50 +76,52 @@ def bank(log):
 
 
 def hand(dtype: str, threads: str = "all") -> str:
-    return tuning.key({"dtype": dtype, "threads": threads})
+    return tuning_plan.key({"dtype": dtype, "threads": threads})
 
 
 def test_first_the_limit_then_the_speed():
-    assert tuning.best_set(PLAN, TABLE, TODAY) == [hand("bf16")]
-    assert tuning.outcome_points(PLAN, TABLE, TODAY, hand("int8")) == 0, "the fastest breaks the limit"
-    assert tuning.outcome_points(PLAN, TABLE, TODAY, hand("bf16")) == 5
-    assert tuning.outcome_points(PLAN, TABLE, TODAY, TODAY) == 0
-    assert 0 < tuning.outcome_points(PLAN, TABLE, TODAY, hand("bf16", "1")) < 4
+    assert tuning_outcome.best_set(PLAN, TABLE, TODAY) == [hand("bf16")]
+    assert tuning_outcome.outcome_points(PLAN, TABLE, TODAY, hand("int8")) == 0, "the fastest breaks the limit"
+    assert tuning_outcome.outcome_points(PLAN, TABLE, TODAY, hand("bf16")) == 5
+    assert tuning_outcome.outcome_points(PLAN, TABLE, TODAY, TODAY) == 0
+    assert 0 < tuning_outcome.outcome_points(PLAN, TABLE, TODAY, hand("bf16", "1")) < 4
 
 
 def test_what_overlaps_with_the_best_is_the_best_and_today_may_be_among_it():
     near = TABLE | {hand("autocast"): outcome(0.43, 0.04)}
-    assert set(tuning.best_set(PLAN, near, TODAY)) == {hand("bf16"), hand("autocast")}
+    assert set(tuning_outcome.best_set(PLAN, near, TODAY)) == {hand("bf16"), hand("autocast")}
     flat = {name: outcome(1.0, 0.02) for name in TABLE} | {TODAY: outcome(1.0, 0.0)}
-    assert TODAY in tuning.best_set(PLAN, flat, TODAY)
-    assert tuning.outcome_points(PLAN, flat, TODAY, TODAY) == 5
+    assert TODAY in tuning_outcome.best_set(PLAN, flat, TODAY)
+    assert tuning_outcome.outcome_points(PLAN, flat, TODAY, TODAY) == 5
 
 
 def test_where_today_breaks_the_limit_the_gain_counts_from_the_slowest_that_is_permitted():
     ill = TABLE | {TODAY: {**outcome(1.0, 0.0), "facts": {"error": 0.5}}}
-    assert tuning.outcome_points(PLAN, ill, TODAY, TODAY) == 0
-    assert tuning.outcome_points(PLAN, ill, TODAY, hand("autocast")) > 0
+    assert tuning_outcome.outcome_points(PLAN, ill, TODAY, TODAY) == 0
+    assert tuning_outcome.outcome_points(PLAN, ill, TODAY, hand("autocast")) > 0
 
 
 def test_a_wide_or_a_short_measurement_gives_no_points():
-    assert tuning.decided(PLAN, TABLE, TODAY, hand("bf16"))
-    assert not tuning.decided(PLAN, TABLE | {hand("bf16"): outcome(0.4, 0.15)}, TODAY, hand("bf16"))
-    few = TABLE | {hand("bf16"): outcome(0.4, 0.0, verdict=tuning.FEW)}
-    assert not tuning.decided(PLAN, few, TODAY, hand("bf16"))
-    assert tuning.came_out(PLAN, few[hand("bf16")], few[TODAY]) is None
+    assert tuning_outcome.decided(PLAN, TABLE, TODAY, hand("bf16"))
+    assert not tuning_outcome.decided(PLAN, TABLE | {hand("bf16"): outcome(0.4, 0.15)}, TODAY, hand("bf16"))
+    few = TABLE | {hand("bf16"): outcome(0.4, 0.0, verdict=tuning_outcome.FEW)}
+    assert not tuning_outcome.decided(PLAN, few, TODAY, hand("bf16"))
+    assert tuning_outcome.came_out(PLAN, few[hand("bf16")], few[TODAY]) is None
 
 
 def test_todays_setting_is_decided_only_where_what_could_beat_it_is():
     wide = {name: outcome(1.0, 0.4) for name in TABLE} | {TODAY: outcome(1.0, 0.0)}
-    assert not tuning.decided(PLAN, wide, TODAY, TODAY), "its own row is always 1"
+    assert not tuning_outcome.decided(PLAN, wide, TODAY, TODAY), "its own row is always 1"
     slow = {name: outcome(4.0, 1.0) for name in TABLE} | {TODAY: outcome(1.0, 0.0)}
-    assert tuning.decided(PLAN, slow, TODAY, TODAY), "all others are slower, however wide"
+    assert tuning_outcome.decided(PLAN, slow, TODAY, TODAY), "all others are slower, however wide"
 
 
 def test_a_broken_requirement_needs_no_clock():
-    busy = {name: {**one, "verdict": tuning.FEW} for name, one in TABLE.items()}
-    assert tuning.decided(PLAN, busy, TODAY, hand("int8")) and not tuning.decided(PLAN, busy, TODAY, hand("bf16"))
-    assert tuning.outcome_points(PLAN, busy, TODAY, hand("int8")) == 0 and not tuning.best_told(PLAN, busy, TODAY)
+    busy = {name: {**one, "verdict": tuning_outcome.FEW} for name, one in TABLE.items()}
+    assert tuning_outcome.decided(PLAN, busy, TODAY, hand("int8"))
+    assert not tuning_outcome.decided(PLAN, busy, TODAY, hand("bf16"))
+    assert tuning_outcome.outcome_points(PLAN, busy, TODAY, hand("int8")) == 0
+    assert not tuning_outcome.best_told(PLAN, busy, TODAY)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +171,7 @@ def test_a_case_from_the_first_run_to_the_letter(bank, log):
     )
     assert not bank.cause("a") and bank.cause("c") and bank.cause_found()
     bank.letter("Dear colleague, here is what I measured.", ["cause", "need"])
-    found = tuning.standing(LIVE, log.entries())
+    found = tuning_score.standing(LIVE, log.entries())
     assert found.first.points == pytest.approx(5.5) and bank.written().choice == ("cause", "need")
 
 
@@ -223,7 +225,7 @@ def test_an_interrupted_run_is_not_counted(log):
 def busy(case, configs, tell):
     """A measurement on a machine that is too busy for an interval."""
     found = measured(case, configs, tell)
-    return Measured({name: {**one, "verdict": tuning.FEW} for name, one in found.outcomes.items()}, "live")
+    return Measured({name: {**one, "verdict": tuning_outcome.FEW} for name, one in found.outcomes.items()}, "live")
 
 
 def test_a_run_with_too_few_rounds_shows_no_ratio_and_is_given_back_once(log):
@@ -259,7 +261,7 @@ def test_what_was_not_decided_waits_shows_nothing_and_may_be_handed_in_again(log
     shown = desk.say.value + str(desk) + log.path.read_text("utf-8")
     assert "waits" in desk.say.value and '"table"' not in shown and view.plain(LIVE.cause.stem["en"]) not in shown
     assert desk.tape.layout.display is None and played.score() is None and played.runs_left() == 3
-    assert "waits" in tuning.standing(LIVE, log.entries()).words["en"]
+    assert "waits" in tuning_score.standing(LIVE, log.entries()).words["en"]
     with pytest.raises(play.MoveError):
         played.cause("c")
     machines.append(measured)
@@ -360,13 +362,13 @@ def test_the_budget_ends_hints_cost_and_another_try_is_practice(bank, log):
     with pytest.raises(play.MoveError, match="too late for a hint"):
         bank.hint()
     bank.cause("c")
-    first = tuning.standing(LIVE, log.entries()).first.points
+    first = tuning_score.standing(LIVE, log.entries()).first.points
     assert first == 3.5 + 2 + 0.5 + 1
     bank.again()
     assert bank.runs_left() == 3 and bank.attempt.handed is None
     bank.hand_in({"dtype": "bf16"}, "faster", 3)
     bank.cause("c")
-    found = tuning.standing(LIVE, log.entries())
+    found = tuning_score.standing(LIVE, log.entries())
     assert found.first.points == first and len(found.scores) == 2 and found.scores[1].points == 8
 
 
@@ -382,7 +384,7 @@ def test_giving_up_before_the_case_is_closed_erases_nothing(bank, log):
     bank.cause("a")
     moves.write(log, LIVE, moves.AGAIN)
     bank.cause("c")
-    assert [part.points for part in tuning.standing(LIVE, log.entries()).first.parts] == [4.5, 0, 0, 0.5]
+    assert [part.points for part in tuning_score.standing(LIVE, log.entries()).first.parts] == [4.5, 0, 0, 0.5]
 
 
 # --- evidence -------------------------------------------------------------------------------------------------------
@@ -450,21 +452,21 @@ def test_a_machine_that_lacks_a_control_has_a_smaller_panel_and_its_table_is_rea
     assert [one.id for one in small.controls] == ["dtype"] and len(small.configs()) == 3
 
     def here(case, configs, tell):
-        return Measured({tuning.key(one): outcome(1.0, 0.01) for one in small.configs()}, "live")
+        return Measured({tuning_plan.key(one): outcome(1.0, 0.01) for one in small.configs()}, "live")
 
     played = Tuning(LIVE, log, here, small)
     played.run({"dtype": "bf16"}, "same", 2)
     played.hand_in({})
     assert played.score().points == 5 + 2 + 1.5
-    assert tuning.standing(LIVE, log.entries()).words["en"].startswith("handed in")
+    assert tuning_score.standing(LIVE, log.entries()).words["en"].startswith("handed in")
     played.cause("c")
-    assert tuning.standing(LIVE, log.entries()).first.points == 9.5
+    assert tuning_score.standing(LIVE, log.entries()).first.points == 9.5
 
 
 def test_a_ruled_case_measures_nothing(log):
     played = Tuning(RULED, log)
     found = played.run({"enabled": "off"}, "works", 2)
-    assert tuning.came_out(played.plan, found.outcome, found.today) == "works"
+    assert tuning_outcome.came_out(played.plan, found.outcome, found.today) == "works"
     assert found.evidence["evidence"] == "rule"
     played.hand_in({"enabled": "off", "sdp": "off"}, "fits", 3)
     assert played.score().points == pytest.approx(5 + 1.75)
@@ -474,7 +476,7 @@ def test_moves_survive_rubbish_in_the_log(log):
     log.append("move", LIVE.id, options=("run", TODAY, "faster"), record="{not json")
     log.append("move", LIVE.id, options=("hand-in", "no such", "faster"), record='{"table": {}}')
     log.append("move", LIVE.id)
-    assert tuning.standing(LIVE, log.entries()).scores == ()
+    assert tuning_score.standing(LIVE, log.entries()).scores == ()
     assert Tuning(LIVE, log, measured).attempt.handed is None
 
 
@@ -779,7 +781,7 @@ def test_what_is_shared_names_no_setting_and_no_cause(language, bank, log, monke
 
 def test_the_frame_loads_no_torch_no_widgets_and_no_matplotlib():
     code = (
-        "import sys\nfrom course.game import board, cases, view\nfrom course.lessons.l10_tuning_master import tuning\n"
+        "import sys\nfrom course.game import board, cases, view\nfrom course.lessons.l10_tuning_master import tuning_score\n"
         "from course.lessons.l10_tuning_master.tuning_desk import Desk\n"
         "board.standings('10_tuning_master', [])\nprint([m for m in ('torch', 'ipywidgets', 'matplotlib') if m in sys.modules])"
     )

@@ -14,8 +14,9 @@ from course.game import cases, view
 from course.i18n import both, pick, speaking
 from course.learning.log import answer_log
 from course.learning.marking import CONFIDENCE
-from course.lessons.l10_tuning_master import game, tuning, tuning_view
-from course.lessons.l10_tuning_master.tuning import Attempt, Bet, Plan
+from course.lessons.l10_tuning_master import game, tuning_outcome, tuning_plan, tuning_view
+from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
+from course.lessons.l10_tuning_master.tuning_plan import Plan
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
 from course.markup import inline
 from grader.book import hunting, steps
@@ -42,9 +43,9 @@ def case_html(identity: str, code: str, witness: Witness) -> str:
     if case.lesson == hunting.LESSON:
         return hunting.case_html(case, code, witness)
     with speaking(code):
-        whole = tuning.plan_of(case)
-        found = Measured(tuning.ruled(whole), "rule") if whole.rules else game.recorded(case)
-        plan = tuning.as_played(whole, found.outcomes)
+        whole = tuning_plan.plan_of(case)
+        found = Measured(tuning_outcome.ruled(whole), "rule") if whole.rules else game.recorded(case)
+        plan = tuning_plan.as_played(whole, found.outcomes)
         play = Tuning(case, answer_log(), plan=plan)
         ends = "".join(_hand_in(play, name, found) for name in found.outcomes)
         after = steps.cause(case, steps.why(case))
@@ -87,12 +88,14 @@ def _choice(name: str, head: str, values: dict[str, str], today: str = "", says:
 def _hand_in(play: Tuning, name: str, found: Measured) -> str:
     """What is seen after this setting was handed in; of its sentences about bets, the page shows one."""
     plan, evidence = play.plan, {"evidence": found.evidence, "machine": found.machine}
-    config, today = tuning.config_in(name), tuning.key(plan.today)
+    config, today = tuning_plan.config_in(name), tuning_plan.key(plan.today)
     handed = Bet(config, "", 1, found.outcomes[name], evidence)
     attempt = Attempt((), handed, found.outcomes, (), 0)
     lines = [f"<p>{inline(line)}</p>" for line in tuning_view.result_lines(play, attempt)]
     lines[1:1] = (
-        _bets(plan, handed, tuning.came_out(plan, handed.outcome, found.outcomes[today])) if name != today else []
+        _bets(plan, handed, tuning_outcome.came_out(plan, handed.outcome, found.outcomes[today]))
+        if name != today
+        else []
     )
     picture = tuning_view.table_html(play, attempt)[1] + f"<p><small>{tuning_view.origin_words(evidence)}</small></p>"
     mark = " data-today" if name == today else ""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from course.game import cases, moves
 from course.game.cases import Case
 from course.learning.log import AnswerLog
-from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master import tuning_attempt, tuning_plan
 from course.lessons.l11_bug_hunt.bug import Bug, bug
 from tests.browser.conftest import Notebook, comes_to
 
@@ -115,11 +115,11 @@ class DeskOnPage(CaseOnPage):
 
     def __init__(self, book: Notebook, case_id: str, keys: bool = False) -> None:
         super().__init__(book, case_id, keys)
-        self.plan = tuning.plan_of(self.case)
+        self.plan = tuning_plan.plan_of(self.case)
 
     @property
-    def attempt(self) -> tuning.Attempt:
-        return tuning.attempts_of(self.case, self.plan, answer_log(self.book).entries())[-1]
+    def attempt(self) -> tuning_attempt.Attempt:
+        return tuning_attempt.attempts_of(self.case, self.plan, answer_log(self.book).entries())[-1]
 
     def choose(self, row, value: int) -> None:
         """Press a value of a row of choices, and wait for its full dot."""
@@ -136,7 +136,7 @@ class DeskOnPage(CaseOnPage):
             if one.id in config:
                 self.choose(rows.nth(row), list(one.values).index(config[one.id]))
         yours, attempt = self.box.locator(".tbg-panel .tbg-yours"), self.attempt
-        if attempt.runs and tuning.known(self.plan, attempt.runs, {**self.plan.today, **config}):
+        if attempt.runs and tuning_attempt.known(self.plan, attempt.runs, {**self.plan.today, **config}):
             comes_to(self.page, yours.count, 0)
             return
         comes_to(self.page, yours.count, 2)
@@ -265,7 +265,7 @@ class TypedDesk(Typed, DeskOnPage):
 
     def __init__(self, book: Notebook, case_id: str) -> None:
         Typed.__init__(self, book, case_id)
-        self.plan = tuning.plan_of(self.case)
+        self.plan = tuning_plan.plan_of(self.case)
 
     def _asked(self, config: Mapping[str, str], bet: str, sure: int) -> str:
         return ", ".join(

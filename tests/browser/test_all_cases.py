@@ -10,7 +10,7 @@ from course.game.board import game, games
 from course.game.cases import Case, cases, is_recorded
 from course.i18n import LANGUAGES, pick
 from course.lessons.l10_tuning_master import game as measuring
-from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
 from course.units import format_points
 from tests.browser.conftest import Notebook
 from tests.browser.desks import QUICK, DeskOnPage, HuntOnPage, TypedDesk, TypedHunt, answer_log
@@ -94,25 +94,25 @@ def test_cases_are_played_to_the_end(page, lab, lesson, language, replayed):
 def tune(desk: DeskOnPage, language: str, picture: str | None) -> None:
     """Measure what was best elsewhere, or the strongest rival of today's; then a neighbour; hand in, name the cause."""
     plan = desk.plan
-    table: Mapping = tuning.ruled(plan) if plan.rules else measuring.recorded(desk.case).outcomes
-    plan, today = tuning.as_played(plan, table), tuning.key(plan.today)
-    best = tuning.best_set(plan, table, today)
-    others = [one for one in tuning.permitted(plan, table, today) if one != today]
-    looked = (tuning.best_of(plan, table, others) if today in best else best)[0]
+    table: Mapping = tuning_outcome.ruled(plan) if plan.rules else measuring.recorded(desk.case).outcomes
+    plan, today = tuning_plan.as_played(plan, table), tuning_plan.key(plan.today)
+    best = tuning_outcome.best_set(plan, table, today)
+    others = [one for one in tuning_outcome.permitted(plan, table, today) if one != today]
+    looked = (tuning_outcome.best_of(plan, table, others) if today in best else best)[0]
     handed = today if today in best else looked
-    bets = {name: tuning.came_out(plan, one, table[today]) or "same" for name, one in table.items()}
+    bets = {name: tuning_outcome.came_out(plan, one, table[today]) or "same" for name, one in table.items()}
 
     def differs(name: str) -> set[str]:
-        return {one for one, _ in tuning.config_in(name).items() ^ tuning.config_in(handed).items()}
+        return {one for one, _ in tuning_plan.config_in(name).items() ^ tuning_plan.config_in(handed).items()}
 
     runs = [looked]
     if not any(len(differs(name)) == 1 and differs(name) <= set(plan.about) for name in (looked, today)):
         runs.append(next(name for name in table if len(differs(name)) == 1 and differs(name) <= set(plan.about)))
     for name in runs:
-        desk.run(tuning.config_in(name), bets[name], 3)
+        desk.run(tuning_plan.config_in(name), bets[name], 3)
     if picture:
         desk.book.shot(f"{picture}-2-run", desk.box)
-    desk.hand_in(tuning.config_in(handed), bets[handed], 3)
+    desk.hand_in(tuning_plan.config_in(handed), bets[handed], 3)
     if picture:
         desk.book.shot(f"{picture}-3-verdict", desk.box)
     desk.cause(desk.case.cause.right.id)

@@ -16,7 +16,7 @@ from course.figures.kinds import Ratio, fold, ratio_rows
 from course.figures.sheet import Sheet
 from course.game import cases
 from course.i18n import LANGUAGES, Text, both, pick, speaking, t
-from course.lessons.l10_tuning_master import bench, game, tuning
+from course.lessons.l10_tuning_master import bench, game, tuning_outcome, tuning_plan
 from course.lessons.l10_tuning_master.workloads import WORKLOADS
 from course.markup import plain
 from course.records import Record
@@ -37,18 +37,18 @@ def headline_case(name: str) -> Callable[[Record], Text]:
 
     def headline(record: Record) -> Text:
         table = table_of(record)
-        plan = tuning.as_played(tuning.plan_of(cases.find(name)), table)
-        today = tuning.key(plan.today)
+        plan = tuning_plan.as_played(tuning_plan.plan_of(cases.find(name)), table)
+        today = tuning_plan.key(plan.today)
         if today not in table:
             return TOO_NOISY
-        best = tuning.best_set(plan, table, today)
+        best = tuning_outcome.best_set(plan, table, today)
         if not best:
             return both("No combination keeps every requirement.", "没有一种组合能守住所有要求。")
         first = min(best, key=lambda name: table[name]["ratio"])
-        if not tuning.decided(plan, table, today, first):
+        if not tuning_outcome.decided(plan, table, today, first):
             return TOO_NOISY
         faster = [one for one in table.values() if one["verdict"] == "faster"]
-        if today in best and faster and all(tuning.broken(plan, one, table[today]) for one in faster):
+        if today in best and faster and all(tuning_outcome.broken(plan, one, table[today]) for one in faster):
             return both("Whatever is clearly faster breaks a requirement.", "明显更快的设置，全都违反要求。")
         if today in best:
             return both("Nothing to gain: today's settings are among the best.", "没什么可赚的：现在的设置已经够好。")
@@ -59,7 +59,7 @@ def headline_case(name: str) -> Callable[[Record], Text]:
         )
         for code in LANGUAGES:
             with speaking(code):
-                named = t("{0}: {1}.", "{0}：{1}。").format(_changes(plan, tuning.config_in(first)), amount[code])
+                named = t("{0}: {1}.", "{0}：{1}。").format(_changes(plan, tuning_plan.config_in(first)), amount[code])
             if _is_short(named, code):
                 said[code] = named
         return said
@@ -67,7 +67,7 @@ def headline_case(name: str) -> Callable[[Record], Text]:
     return headline
 
 
-def _changes(plan: tuning.Plan, config: dict[str, str]) -> str:
+def _changes(plan: tuning_plan.Plan, config: dict[str, str]) -> str:
     """What differs from today: each control with its value, or the value alone where it says enough."""
     told = []
     for control in plan.controls:
@@ -111,11 +111,11 @@ def say_case(name: str) -> Callable[[Record], Text]:
 
     def say(record: Record) -> Text:
         table = table_of(record)
-        plan = tuning.as_played(tuning.plan_of(cases.find(name)), table)
-        today = tuning.key(plan.today)
+        plan = tuning_plan.as_played(tuning_plan.plan_of(cases.find(name)), table)
+        today = tuning_plan.key(plan.today)
         if today not in table:
             return NOTHING
-        best = tuning.best_set(plan, table, today)
+        best = tuning_outcome.best_set(plan, table, today)
         said = {}
         for code in LANGUAGES:
             with speaking(code):
@@ -125,18 +125,18 @@ def say_case(name: str) -> Callable[[Record], Text]:
     return say
 
 
-def _said(plan: tuning.Plan, table: dict, today: str, best: list[str]) -> str:
+def _said(plan: tuning_plan.Plan, table: dict, today: str, best: list[str]) -> str:
     from course.lessons.l10_tuning_master.tuning_view import interval
 
     if not best:
         return t("No combination keeps every requirement.", "没有一种组合能守住所有要求。")
     first = min(best, key=lambda name: table[name]["ratio"])
-    if not tuning.decided(plan, table, today, first):
+    if not tuning_outcome.decided(plan, table, today, first):
         return t(
             "Inconclusive: the intervals are too wide. Run it again on a quiet machine.",
             "无法判定：区间太宽。请在安静的机器上再跑一次。",
         )
-    name, count = plain(tuning.in_words(plan, tuning.config_in(first))), len(table)
+    name, count = plain(tuning_plan.in_words(plan, tuning_plan.config_in(first))), len(table)
     if today in best:
         return t(
             f"Nothing to gain: of {count} combinations none that keeps everything is clearly faster than today's.",
@@ -154,14 +154,14 @@ def draw_case(name: str) -> Callable[[Record, dict], Sheet]:
 
     def draw(record: Record, bets: dict) -> Sheet:
         table = table_of(record)
-        plan = tuning.as_played(tuning.plan_of(cases.find(name)), table)
-        today, rows = tuning.key(plan.today), []
+        plan = tuning_plan.as_played(tuning_plan.plan_of(cases.find(name)), table)
+        today, rows = tuning_plan.key(plan.today), []
         for line, one in sorted(table.items(), key=lambda pair: pair[1]["ratio"]):
-            few = one["verdict"] == tuning.FEW
+            few = one["verdict"] == tuning_outcome.FEW
             remark = t("today", "现在") if line == today else ""
-            if today in table and tuning.broken(plan, one, table[today]):
+            if today in table and tuning_outcome.broken(plan, one, table[today]):
                 remark = t("breaks a requirement", "违反要求") + (t(", today", "，现在") if line == today else "")
-            words = plain(tuning.in_words(plan, tuning.config_in(line)))
+            words = plain(tuning_plan.in_words(plan, tuning_plan.config_in(line)))
             rows.append(Ratio(words, one["ratio"], None if few else one["low"], None if few else one["high"], remark))
         return ratio_rows(rows, (t("faster than today", "比现在快"), t("slower", "更慢")))
 

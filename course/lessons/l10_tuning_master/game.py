@@ -14,16 +14,17 @@ from course.i18n import pick, t
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 from course.learning.marking import CONFIDENCE
-from course.lessons.l10_tuning_master import tuning
-from course.lessons.l10_tuning_master.tuning import Config, Plan
+from course.lessons.l10_tuning_master import tuning_attempt, tuning_outcome, tuning_plan
 from course.lessons.l10_tuning_master.tuning_desk import Desk
+from course.lessons.l10_tuning_master.tuning_faults import faults as faults
+from course.lessons.l10_tuning_master.tuning_plan import Config, Plan
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tell, Tuning
+from course.lessons.l10_tuning_master.tuning_score import score_of
+from course.lessons.l10_tuning_master.tuning_score import standing as standing
 from course.lessons.l10_tuning_master.tuning_view import origin_words
 
 if TYPE_CHECKING:
     from course.records import Record
-
-standing, faults = tuning.standing, tuning.faults
 
 
 def player(case: Case, log: AnswerLog) -> Desk:
@@ -36,21 +37,21 @@ def shared(case: Case, entries: Sequence[Entry]) -> Shared | None:
 
     None before the case is closed.
     """
-    whole = tuning.plan_of(case)
-    attempt = tuning.attempts_of(case, whole, entries)[0]
-    if not tuning.over(case, attempt):
+    whole = tuning_plan.plan_of(case)
+    attempt = tuning_attempt.attempts_of(case, whole, entries)[0]
+    if not tuning_attempt.over(case, attempt):
         return None
-    plan = tuning.as_played(whole, attempt.table)
+    plan = tuning_plan.as_played(whole, attempt.table)
     bars = [
         shared_bar(plan, bet, t(f"run {number}", f"第 {number} 次")) for number, bet in enumerate(attempt.runs, 1)
     ] + [shared_bar(plan, attempt.handed, t("handed in", "交的方案"))]
     middle = "" if plan.rules else t("today", "现在")
-    return Shared(case, tuning.score_of(case, plan, attempt), bars, middle, origin_words(attempt.handed.evidence))
+    return Shared(case, score_of(case, plan, attempt), bars, middle, origin_words(attempt.handed.evidence))
 
 
-def shared_bar(plan: Plan, bet: tuning.Bet, name: str) -> Bar:
+def shared_bar(plan: Plan, bet: tuning_attempt.Bet, name: str) -> Bar:
     """A run without its setting."""
-    bets, came = plan.bets(), tuning.came_out(plan, bet.outcome, bet.today)
+    bets, came = plan.bets(), tuning_outcome.came_out(plan, bet.outcome, bet.today)
     said = pick(bets[came]) if came and (plan.rules or came == "breaks") else ratio_words(bet.outcome["ratio"])
     if came is None:
         said = t("too noisy to tell", "太吵，看不出")
@@ -60,7 +61,7 @@ def shared_bar(plan: Plan, bet: tuning.Bet, name: str) -> Bar:
 
 def plan_here(case: Case) -> Plan:
     """The panel as this machine can offer it: no threads on a single core, no int8 without an engine for it."""
-    plan = tuning.plan_of(case)
+    plan = tuning_plan.plan_of(case)
     if case.evidence == "rule":
         return plan
     from course.lessons.l10_tuning_master import bench, workloads
@@ -112,5 +113,5 @@ def recorded(case: Case) -> Measured:
 
 def _measured(record: Record) -> Measured:
     """The outcomes of a record."""
-    outcomes = {row["config"]: tuning.outcome_of(row) for row in record.rows}
+    outcomes = {row["config"]: tuning_outcome.outcome_of(row) for row in record.rows}
     return Measured(outcomes, "live" if record.live else "recording", record.label())

@@ -13,7 +13,7 @@ from course.game import view
 from course.game.desk import CaseDesk
 from course.i18n import pick, t
 from course.learning.marking import CONFIDENCE
-from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master import tuning_attempt, tuning_plan
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.markup import inline, plain
@@ -162,7 +162,7 @@ class Desk(CaseDesk):
     def _stakes(self) -> None:
         """Ask for a bet on what the panel shows, or say in a line that a run left nothing to bet on."""
         runs, config = self.play.attempt.runs, self._shown()
-        if runs and tuning.known(self.play.plan, runs, config):
+        if runs and tuning_attempt.known(self.play.plan, runs, config):
             self.bet.choose("")
             self.confidence.choose("")
             self.stakes.children = (self.no_bet,)
@@ -206,7 +206,7 @@ class Desk(CaseDesk):
         config, play = self._shown(), self.play
         plan, handing = play.plan, move != play.run
         if not plan.rules and not recording:
-            what = t("all combinations", "所有组合") if handing else tuning.in_words(plan, config)
+            what = t("all combinations", "所有组合") if handing else tuning_plan.in_words(plan, config)
             seconds = plan.seconds[handing]
             words = t(
                 "Measuring; the other buttons wait until it is done. ■ stops it, and then it is not counted.",
@@ -258,7 +258,7 @@ class Desk(CaseDesk):
         self._closed(attempt)
         self.below.children = (self.closing, self.last, self.after[1].widget, self.folds)
 
-    def _open(self, attempt: tuning.Attempt) -> None:
+    def _open(self, attempt: tuning_attempt.Attempt) -> None:
         self.budget.value = in_language(told.budget_html(self.play))
         self._stakes()
         self.tape.layout.display = None if attempt.waits else "none"
@@ -284,11 +284,11 @@ class Desk(CaseDesk):
         hints = "".join(f"<p>💡 {inline(pick(text))}</p>" for text in self.play.opened_hints())
         return hints + "".join(f"<p><small>{inline(words)}</small></p>" for words in said)
 
-    def _small(self, one: tuning.Bet) -> str:
+    def _small(self, one: tuning_attempt.Bet) -> str:
         """Where a result comes from."""
         return f'<p class="tbq-note">{told.origin_words(one.evidence)}</p>'
 
-    def _closed(self, attempt: tuning.Attempt) -> None:
+    def _closed(self, attempt: tuning_attempt.Attempt) -> None:
         """What came out, the points, the picture, the cause; then what can be looked up."""
         play = self.play
         self.closing.value = in_language(

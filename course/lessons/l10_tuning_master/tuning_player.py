@@ -14,24 +14,19 @@ from course.game.play import MoveError, Play
 from course.i18n import Text, t
 from course.learning.log import AnswerLog
 from course.learning.marking import confidence_of
-from course.lessons.l10_tuning_master.tuning import (
-    Attempt,
-    Bet,
+from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet, attempt_of, is_closed, known
+from course.lessons.l10_tuning_master.tuning_outcome import decided, ruled
+from course.lessons.l10_tuning_master.tuning_plan import (
     Config,
     Plan,
     Table,
     as_played,
-    attempt_of,
     bet_note,
     config_of,
-    decided,
-    is_closed,
     key,
-    known,
     plan_of,
-    ruled,
-    score_of,
 )
+from course.lessons.l10_tuning_master.tuning_score import score_of
 from course.suggest import did_you_mean
 from course.tables import clip
 

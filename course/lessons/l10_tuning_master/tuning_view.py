@@ -15,8 +15,9 @@ from course.game.cases import EVIDENCE
 from course.game.view import aside, colon, source_words
 from course.i18n import pick, t
 from course.learning.marking import CONFIDENCE
-from course.lessons.l10_tuning_master import tuning
-from course.lessons.l10_tuning_master.tuning import Attempt, Bet, Outcome, Plan, Rule
+from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
+from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
+from course.lessons.l10_tuning_master.tuning_plan import Outcome, Plan, Rule
 from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.markup import inline, plain
 from course.timing.render import bracketed
@@ -43,7 +44,7 @@ def interval(outcome: Outcome) -> str:
 
 def untold(outcome: Outcome) -> bool:
     """Whether the rounds were too few for a ratio."""
-    return outcome.get("verdict") == tuning.FEW
+    return outcome.get("verdict") == tuning_outcome.FEW
 
 
 def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
@@ -61,8 +62,8 @@ def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
 
 def sentence(plan: Plan, bet: Bet, today: Outcome, given_back: bool = False) -> str:
     """What became of one configuration, and of the bet on it, with marks. given_back: the run is not used up."""
-    came = tuning.came_out(plan, bet.outcome, today)
-    name, bets = tuning.in_words(plan, bet.config), plan.bets()
+    came = tuning_outcome.came_out(plan, bet.outcome, today)
+    name, bets = tuning_plan.in_words(plan, bet.config), plan.bets()
     if plan.rules:
         rule = plan.rules[bet.outcome["rule"]]
         source = aside(t("rule: ", "规则：") + source_words(rule.source))
@@ -130,33 +131,33 @@ def waits_words(play: Tuning) -> str:
 
 def run_rows(plan: Plan, attempt: Attempt) -> list[Row]:
     """What was measured in this attempt, today first."""
-    rows = [Row(tuning.in_words(plan, plan.today), {"ratio": 1.0, "low": 1.0, "high": 1.0}, t("today", "现在"))]
+    rows = [Row(tuning_plan.in_words(plan, plan.today), {"ratio": 1.0, "low": 1.0, "high": 1.0}, t("today", "现在"))]
     for one in attempt.runs:
-        look = "broken" if tuning.broken(plan, one.outcome, one.today) else ""
-        rows.append(Row(tuning.in_words(plan, one.config), one.outcome, LOOKS[look](), look, True))
+        look = "broken" if tuning_outcome.broken(plan, one.outcome, one.today) else ""
+        rows.append(Row(tuning_plan.in_words(plan, one.config), one.outcome, LOOKS[look](), look, True))
     return rows
 
 
 def landmarks(plan: Plan, attempt: Attempt) -> dict[str, set[str]]:
     """Words -> keys of the configurations that a player finds again."""
     return {
-        t("handed in", "你交的"): {tuning.key(attempt.handed.config)},
-        t("your run", "你测过"): {tuning.key(one.config) for one in attempt.runs},
-        t("today", "现在"): {tuning.key(plan.today)},
+        t("handed in", "你交的"): {tuning_plan.key(attempt.handed.config)},
+        t("your run", "你测过"): {tuning_plan.key(one.config) for one in attempt.runs},
+        t("today", "现在"): {tuning_plan.key(plan.today)},
     }
 
 
 def table_rows(plan: Plan, attempt: Attempt) -> list[Row]:
     """All combinations, best first; today's, the runs and the hand-in are named."""
-    table, today, known = attempt.table, tuning.key(plan.today), landmarks(plan, attempt)
-    allowed = tuning.permitted(plan, table, today)
-    best = tuning.best_told(plan, table, today)
+    table, today, known = attempt.table, tuning_plan.key(plan.today), landmarks(plan, attempt)
+    allowed = tuning_outcome.permitted(plan, table, today)
+    best = tuning_outcome.best_told(plan, table, today)
     rows = []
     for name in sorted(table, key=lambda name: table[name]["ratio"]):
         marks = [words for words, names in known.items() if name in names]
         look = "broken" if name not in allowed else "best" if name in best else ""
         state = t(", ", "，").join(filter(None, [*marks, LOOKS[look]()]))
-        rows.append(Row(tuning.in_words(plan, tuning.config_in(name)), table[name], state, look, bool(marks)))
+        rows.append(Row(tuning_plan.in_words(plan, tuning_plan.config_in(name)), table[name], state, look, bool(marks)))
     return rows
 
 
@@ -195,7 +196,7 @@ def bars_html(rows: Sequence[Row]) -> str:
 
 @dataclass(frozen=True)
 class Ruling:
-    """One rule as it decided. bet: what comes out; parts: the settings, told in few parts (see ``tuning.blocks``); marks: which of
+    """One rule as it decided. bet: what comes out; parts: the settings, told in few parts (see ``tuning_plan.blocks``); marks: which of
     the player's are among them; points: what the outcome is worth, with its arithmetic.
     """
 
@@ -207,7 +208,7 @@ class Ruling:
 
     def settings(self, plan: Plan) -> str:
         """The settings in the words of the panel, with marks."""
-        words = t("; or ", "；或者 ").join(tuning.in_words(plan, part) for part in self.parts)
+        words = t("; or ", "；或者 ").join(tuning_plan.in_words(plan, part) for part in self.parts)
         return f"**{words}**{aside(self.marks) if self.marks else ''}{aside(self.points)}"
 
 
@@ -217,9 +218,9 @@ def rulings(plan: Plan, attempt: Attempt) -> list[Ruling]:
     for place, rule in sorted(enumerate(plan.rules), key=lambda one: -one[1].share):
         names = {name for name, one in attempt.table.items() if one["rule"] == place}
         marks = t(", ", "，").join(words for words, mine in landmarks(plan, attempt).items() if names & mine)
-        if parts := tuning.blocks(plan, names):
+        if parts := tuning_plan.blocks(plan, names):
             came, points = (
-                tuning.came_out(plan, {"share": rule.share}, {}),
+                tuning_outcome.came_out(plan, {"share": rule.share}, {}),
                 ruled_points(plan, attempt.table, min(names)),
             )
             found.append(Ruling(rule, came, parts, marks, points))
@@ -228,8 +229,12 @@ def rulings(plan: Plan, attempt: Attempt) -> list[Ruling]:
 
 def ruled_points(plan: Plan, table: Mapping[str, Outcome], name: str) -> str:
     """The points of a setting by rule with their arithmetic: the share of the wish it meets, beside today's."""
-    today = tuning.key(plan.today)
-    points, share, start = tuning.outcome_points(plan, table, today, name), table[name]["share"], table[today]["share"]
+    today = tuning_plan.key(plan.today)
+    points, share, start = (
+        tuning_outcome.outcome_points(plan, table, today, name),
+        table[name]["share"],
+        table[today]["share"],
+    )
     figures = f"{format_points(points)} / 5"
     if share in (0, 1):
         return figures
@@ -259,7 +264,7 @@ def ruled_heads(found: Sequence[Ruling]) -> list[tuple[str, list[Ruling]]]:
     """What can come out, in words, with the rulings that say so."""
     marks = {"fits": "✓", "works": "◐", "breaks": "✗"}
     grouped = [(bet, [one for one in found if one.bet == bet]) for bet in marks]
-    return [(f"{marks[bet]} {pick(tuning.RULED_BETS[bet])}", group) for bet, group in grouped if group]
+    return [(f"{marks[bet]} {pick(tuning_plan.RULED_BETS[bet])}", group) for bet, group in grouped if group]
 
 
 def ruled_html(plan: Plan, attempt: Attempt) -> str:
@@ -311,7 +316,7 @@ def panel_text(play: Tuning) -> str:
         )
         lines.append(f"  {one.id} = {values}    {colon(plain(pick(one.name)), plain(pick(one.says)))}")
     lines += ["  " + colon(t("must not break", "不能破"), plain(pick(one.name))) for one in plan.limits]
-    lines += [budget_words(play), f"🎲 {tuning.bet_note()}"]
+    lines += [budget_words(play), f"🎲 {tuning_plan.bet_note()}"]
     first = plan.controls[0]
     value = next(name for name in first.values if name != plan.today[first.id])
     shown = f'{first.id}="{value}"'
@@ -344,8 +349,8 @@ def budget_html(play: Tuning) -> str:
 
 def set_words(plan: Plan, names: Sequence[str]) -> str:
     """A set of configurations in few parts, with marks: what a part leaves out makes no difference."""
-    parts = tuning.blocks(plan, names)
-    return t("; or ", "；或者 ").join(f"**{tuning.in_words(plan, one)}**" for one in parts)
+    parts = tuning_plan.blocks(plan, names)
+    return t("; or ", "；或者 ").join(f"**{tuning_plan.in_words(plan, one)}**" for one in parts)
 
 
 def spread(outcomes: Sequence[Outcome]) -> str:
@@ -358,14 +363,14 @@ def spread(outcomes: Sequence[Outcome]) -> str:
 
 def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
     """The hand-in in sentences, with marks."""
-    plan = tuning.as_played(play.plan, attempt.table)
-    today, hand, table = tuning.key(plan.today), attempt.handed, attempt.table
+    plan = tuning_plan.as_played(play.plan, attempt.table)
+    today, hand, table = tuning_plan.key(plan.today), attempt.handed, attempt.table
     lines = [t("📦 Handed in: ", "📦 你交的方案：") + sentence(plan, hand, table[today])]
-    best = tuning.best_told(plan, table, today)
-    if tuning.key(hand.config) in best:
+    best = tuning_outcome.best_told(plan, table, today)
+    if tuning_plan.key(hand.config) in best:
         same = (
             t(" Leaving it alone was the art here.", "这里的本事就是不去动它。")
-            if tuning.key(hand.config) == today
+            if tuning_plan.key(hand.config) == today
             else ""
         )
         lines.append(t("🎯 That is among the best on this panel.", "🎯 这是面板上最好的一档！") + same)
@@ -375,19 +380,19 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
         lines.append(
             t(f"The best that keep everything: {words}{figures}.", f"守住一切要求的最好一档：{words}{figures}。")
         )
-    if tuning.broken(plan, hand.outcome, table[today]) or plan.rules and hand.outcome["share"] == 0:
+    if tuning_outcome.broken(plan, hand.outcome, table[today]) or plan.rules and hand.outcome["share"] == 0:
         lines.append(
             t(
                 "The client thanks you for the honest figures: now everybody knows what must not be touched.",
                 "客户谢谢你给出了实打实的数字：现在大家都知道什么不能碰了。",
             )
         )
-    advice = tuning.key(plan.advice) if plan.advice else ""
+    advice = tuning_plan.key(plan.advice) if plan.advice else ""
     if advice in table and not plan.rules:
         lines.append(
             t(
-                f"The usual advice ({tuning.in_words(plan, plan.advice)}): {interval(table[advice])}.",
-                f"常见的建议（{tuning.in_words(plan, plan.advice)}）：{interval(table[advice])}。",
+                f"The usual advice ({tuning_plan.in_words(plan, plan.advice)}): {interval(table[advice])}.",
+                f"常见的建议（{tuning_plan.in_words(plan, plan.advice)}）：{interval(table[advice])}。",
             )
         )
     return lines
@@ -416,7 +421,7 @@ def marks_of(plan: Plan, tried: Sequence[tuple[str, Bet | None, Mapping[str, str
     rows, sides, staked = [], {}, ""
     for number, (name, bet, config, outcome, today) in enumerate(tried):
         remark = setting(plan, config)
-        if tuning.broken(plan, outcome, today):
+        if tuning_outcome.broken(plan, outcome, today):
             remark += t(": breaks a requirement", "：违反要求")
         few = untold(outcome)
         rows.append(
@@ -442,11 +447,13 @@ def runs_html(play: Tuning, attempt: Attempt) -> str:
 
 def closed_html(play: Tuning, attempt: Attempt) -> str:
     """After the hand-in: the best, what was handed in, the runs and the usual advice; nothing where rules decide."""
-    plan = tuning.as_played(play.plan, attempt.table)
+    plan = tuning_plan.as_played(play.plan, attempt.table)
     if plan.rules:
         return ""
-    table, today = attempt.table, tuning.key(plan.today)
-    names: dict[str, list[str]] = {one: [t("the best", "最好的")] for one in tuning.best_told(plan, table, today)[:1]}
+    table, today = attempt.table, tuning_plan.key(plan.today)
+    names: dict[str, list[str]] = {
+        one: [t("the best", "最好的")] for one in tuning_outcome.best_told(plan, table, today)[:1]
+    }
     bets: dict[str, Bet] = {}
     told = [
         (t("handed in", "你交的"), attempt.handed.config, attempt.handed),
@@ -454,11 +461,11 @@ def closed_html(play: Tuning, attempt: Attempt) -> str:
         *([(t("usual advice", "常见建议"), plan.advice, None)] if plan.advice else []),
     ]
     for name, config, bet in told:
-        names.setdefault(tuning.key(config), []).append(name)
+        names.setdefault(tuning_plan.key(config), []).append(name)
         if bet and bet.bet:
-            bets.setdefault(tuning.key(config), bet)
+            bets.setdefault(tuning_plan.key(config), bet)
     tried = [
-        (t(", ", "、").join(names[one]), bets.get(one), tuning.config_in(one), table[one], table[today])
+        (t(", ", "、").join(names[one]), bets.get(one), tuning_plan.config_in(one), table[one], table[today])
         for one in sorted(names, key=lambda one: table[one]["ratio"])
         if one in table
     ]
@@ -471,9 +478,9 @@ def _framed(sheet: Sheet) -> str:
 
 def headline(play: Tuning, attempt: Attempt) -> str:
     """What came out of the whole case, in a sentence with marks."""
-    plan = tuning.as_played(play.plan, attempt.table)
-    best = tuning.best_told(plan, attempt.table, tuning.key(plan.today))
-    if tuning.key(plan.today) in best:
+    plan = tuning_plan.as_played(play.plan, attempt.table)
+    best = tuning_outcome.best_told(plan, attempt.table, tuning_plan.key(plan.today))
+    if tuning_plan.key(plan.today) in best:
         return t("The best here is to leave it as it is.", "这里最好的办法：别动它。")
     if not best:
         return t("Too close to call: no setting stands out here.", "难分高下：这里没有哪一套明显更好。")
@@ -489,14 +496,14 @@ def headline(play: Tuning, attempt: Attempt) -> str:
 
 def table_html(play: Tuning, attempt: Attempt) -> tuple[str, str]:
     """All combinations, to be folded: (title, HTML)."""
-    plan = tuning.as_played(play.plan, attempt.table)
+    plan = tuning_plan.as_played(play.plan, attempt.table)
     title = t(f"All {len(attempt.table)} settings", f"全部 {len(attempt.table)} 套设置")
     return title, ruled_html(plan, attempt) if plan.rules else bars_html(table_rows(plan, attempt))
 
 
 def picture_text(play: Tuning, attempt: Attempt) -> str:
     """The runs so far, or after the hand-in all combinations, as text."""
-    plan = tuning.as_played(play.plan, attempt.table)
+    plan = tuning_plan.as_played(play.plan, attempt.table)
     if attempt.handed:
         return ruled_text(plan, attempt) if plan.rules else bars_text(table_rows(plan, attempt))
     return "" if plan.rules or not attempt.runs else bars_text(run_rows(plan, attempt))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course.game.cases import cases
-from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
 
 GOOD = {"statistics": True, "error": 1e-7, "peak": 10.0, "bits": True}
 BAD = {"statistics": False, "error": 0.5, "peak": 40.0, "bits": False}
@@ -11,12 +11,12 @@ BAD = {"statistics": False, "error": 0.5, "peak": 40.0, "bits": False}
 
 def table(case_id: str, best: float = 0.5, broken: bool = False) -> list[dict]:
     """Rows of every combination: today at 1, the last one at ``best``, the rest above 1; ``broken``: the last breaks its limits."""
-    plan = tuning.plan_of(cases()[case_id])
-    today, configs = tuning.key(plan.today), plan.configs()
-    fast = tuning.key(next(one for one in reversed(configs) if tuning.key(one) != today))
+    plan = tuning_plan.plan_of(cases()[case_id])
+    today, configs = tuning_plan.key(plan.today), plan.configs()
+    fast = tuning_plan.key(next(one for one in reversed(configs) if tuning_plan.key(one) != today))
     rows = []
     for place, config in enumerate(configs):
-        name = tuning.key(config)
+        name = tuning_plan.key(config)
         ratio = 1.0 if name == today else best if name == fast else 1.2 + place / 10
         half = 0.0 if name == today else 0.02 * ratio
         verdict = "same" if name == today else "faster" if ratio < 1 else "slower"
@@ -56,7 +56,7 @@ def few(rows: list[dict]) -> list[dict]:
     """The same table, its best one measured in too few rounds."""
     best = min(rows, key=lambda row: row["ratio"])
     return [
-        {**row, "verdict": tuning.FEW, "low": row["ratio"], "high": row["ratio"]} if row is best else row
+        {**row, "verdict": tuning_outcome.FEW, "low": row["ratio"], "high": row["ratio"]} if row is best else row
         for row in rows
     ]
 

@@ -11,7 +11,7 @@ from course.experiment import base
 from course.game import board, cases
 from course.i18n import LANGUAGES, pick, set_language
 from course.learning.log import AnswerLog
-from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
 from course.markup import plain
@@ -20,7 +20,7 @@ from tests.lessons.l10_tuning_master.rows import table
 
 LESSON = "10_tuning_master"
 CASES = cases.cases(LESSON)
-PLANS = {name: tuning.plan_of(case) for name, case in CASES.items()}
+PLANS = {name: tuning_plan.plan_of(case) for name, case in CASES.items()}
 RULED = [name for name, case in CASES.items() if case.evidence == "rule"]
 LIVE = [name for name, case in CASES.items() if case.evidence == "live"]
 
@@ -61,22 +61,22 @@ def test_a_live_case_has_an_experiment_and_a_workload_for_each_setting(name):
 
 @pytest.mark.parametrize("name", RULED)
 def test_a_ruled_case_has_one_best_share_and_today_is_not_it(name):
-    table, today = tuning.ruled(PLANS[name]), tuning.key(PLANS[name].today)
-    best = tuning.best_set(PLANS[name], table, today)
+    table, today = tuning_outcome.ruled(PLANS[name]), tuning_plan.key(PLANS[name].today)
+    best = tuning_outcome.best_set(PLANS[name], table, today)
     assert best and today not in best
     if advice := PLANS[name].advice:
-        assert tuning.key(advice) not in best, "the usual advice leaves something out"
+        assert tuning_plan.key(advice) not in best, "the usual advice leaves something out"
     for code in LANGUAGES:
         assert all(len(pick(rule.says, code)) > 8 for rule in PLANS[name].rules)
 
 
 @pytest.mark.parametrize("name", RULED)
 def test_settings_that_a_rule_decides_are_told_in_few_parts_that_hold_them_all_and_no_other(name):
-    plan, table = PLANS[name], tuning.ruled(PLANS[name])
+    plan, table = PLANS[name], tuning_outcome.ruled(PLANS[name])
     for place in range(len(plan.rules)):
         names = {key for key, one in table.items() if one["rule"] == place}
-        parts = tuning.blocks(plan, names)
-        held = [tuning.key(one) for one in plan.configs() if any(part.items() <= one.items() for part in parts)]
+        parts = tuning_plan.blocks(plan, names)
+        held = [tuning_plan.key(one) for one in plan.configs() if any(part.items() <= one.items() for part in parts)]
         assert set(held) == names and len(parts) <= 2
 
 
@@ -125,7 +125,7 @@ def test_with_enabled_off_the_third_seed_and_its_neighbour_are_the_same_run():
 
 
 def test_no_cudnn_switch_changes_anything_for_the_transformer():
-    plan, table = PLANS["10-translator"], tuning.ruled(PLANS["10-translator"])
+    plan, table = PLANS["10-translator"], tuning_outcome.ruled(PLANS["10-translator"])
     for seed in ("none", "set"):
         for algorithms in ("off", "on"):
             shares = {
@@ -147,15 +147,19 @@ def test_every_case_can_be_played_to_its_end(name, language, tmp_path):
     def measured(case, configs, tell):
         return Measured({row["config"]: row | {"facts": facts_of(row)} for row in table(name)}, "live")
 
-    made = tuning.ruled(plan) if plan.rules else measured(case, None, print).outcomes
-    best = tuning.config_in(tuning.best_set(plan, made, tuning.key(plan.today))[0])
+    made = tuning_outcome.ruled(plan) if plan.rules else measured(case, None, print).outcomes
+    best = tuning_plan.config_in(tuning_outcome.best_set(plan, made, tuning_plan.key(plan.today))[0])
     said = []
     desk = Desk(Tuning(case, AnswerLog(tmp_path / "answers.jsonl"), measured), text=True, write=said.append)
-    bet = "fits" if plan.rules else tuning.came_out(plan, made[tuning.key(best)], made[tuning.key(plan.today)])
+    bet = (
+        "fits"
+        if plan.rules
+        else tuning_outcome.came_out(plan, made[tuning_plan.key(best)], made[tuning_plan.key(plan.today)])
+    )
     desk.run(bet=bet, confidence="certain", **best)
     near = beside(plan, best)
     if near != plan.today:
-        came = tuning.came_out(plan, made[tuning.key(near)], made[tuning.key(plan.today)])
+        came = tuning_outcome.came_out(plan, made[tuning_plan.key(near)], made[tuning_plan.key(plan.today)])
         desk.run(bet=came, confidence="certain", **near)
     desk.hand_in(**best)
     desk.cause(case.cause.right.id)

@@ -14,7 +14,7 @@ from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.game import cases
 from course.learning.log import AnswerLog
-from course.lessons.l10_tuning_master import bench, experiments, game, tuning, workloads
+from course.lessons.l10_tuning_master import bench, experiments, game, tuning_plan, workloads
 from course.machine import can
 from course.records import Record, save
 from course.timing import compare
@@ -34,7 +34,7 @@ def one_thread():
 
 
 def facts(case_id: str, **config: str) -> dict:
-    plan = tuning.plan_of(cases.find(case_id))
+    plan = tuning_plan.plan_of(cases.find(case_id))
     with base.restored():
         return workloads.WORKLOADS[case_id].facts({**plan.today, **config})
 
@@ -50,11 +50,11 @@ def one_run(name: str) -> dict[str, dict]:
     assert flags.read() == before and torch.get_num_threads() == threads
     assert torch.equal(torch.random.get_rng_state(), random)
     found = {row["config"]: row for row in record.rows}
-    assert set(found) == {tuning.key(plan.today), tuning.key(plan.advice)} and record.live
+    assert set(found) == {tuning_plan.key(plan.today), tuning_plan.key(plan.advice)} and record.live
     for row in found.values():
         assert row["low"] <= row["ratio"] <= row["high"] and row["median_ms"] > 0
         assert all(f"fact_{limit.id}" in row for limit in plan.limits)
-    assert len(said) >= 3 and (len(found) == 1 or found[tuning.key(plan.today)]["ratio"] == 1.0)
+    assert len(said) >= 3 and (len(found) == 1 or found[tuning_plan.key(plan.today)]["ratio"] == 1.0)
     return found
 
 
@@ -102,7 +102,7 @@ def test_no_grad_does_not_stop_batchnorm_and_eval_does():
 
 def test_the_errors_of_number_types_stand_in_order_and_bfloat16_keeps_the_limit():
     errors = {kind: facts("10-bank", dtype=kind)["error"] for kind in ("fp32", "autocast", "bf16")}
-    limit = tuning.plan_of(cases.find("bank")).limits[0].most
+    limit = tuning_plan.plan_of(cases.find("bank")).limits[0].most
     assert errors["fp32"] < 1e-5 < errors["bf16"] < limit
     assert errors["autocast"] == pytest.approx(errors["bf16"], rel=0.5), "autocast computes in bfloat16 too"
     if workloads.int8_works():
@@ -121,7 +121,7 @@ def test_only_a_seed_and_pinned_threads_give_the_same_bits():
 
 def test_the_encoders_fast_path_is_taken_only_where_no_gradient_is_recorded():
     def fused(**config: str) -> int:
-        plan = tuning.plan_of(cases.find("search"))
+        plan = tuning_plan.plan_of(cases.find("search"))
         whole = {**plan.today, **config}
         with base.restored():
             call = bench.under(whole, workloads.WORKLOADS["10-search"].build(whole))
@@ -155,7 +155,7 @@ def test_the_finding_follows_the_table(name):
         exp = base.get(name)
         return exp.finding(Record(name, exp.version, LESSON, {"device": "cpu"}, table(name, best, broken)))["en"]
 
-    limits = tuning.plan_of(cases.find(name)).limits
+    limits = tuning_plan.plan_of(cases.find(name)).limits
     assert "0.500" in told(0.5)
     assert ("0.500" in told(0.5, broken=True)) == (not limits), "what breaks a limit is not the best, however fast"
     if name != "10-laptop":  # there today's breaks the limit
@@ -180,7 +180,7 @@ def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(mon
         Record("10-photo", exp.version, LESSON, {"device": "cpu", "torch": "9.9"}, rows),
         tmp_path / "l10_x" / "recordings",
     )
-    fast = tuning.config_in(next(row["config"] for row in rows if row["ratio"] == 0.5))
+    fast = tuning_plan.config_in(next(row["config"] for row in rows if row["ratio"] == 0.5))
     desk.run(bet="faster", confidence="guess", **fast)
     assert desk.play.attempt.runs[0].evidence["evidence"] == "recording"
     assert "replay" in capsys.readouterr().out
@@ -220,4 +220,4 @@ def test_a_run_that_ends_before_anything_is_measured_counts_as_stopped(monkeypat
     nothing = Record(case.id, 1, LESSON, {"device": "cpu"}, [])
     monkeypatch.setattr(base, "run_experiment", lambda *_, **__: nothing)
     with pytest.raises(KeyboardInterrupt):
-        game.measure(case, [tuning.plan_of(case).advice], print)
+        game.measure(case, [tuning_plan.plan_of(case).advice], print)

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.players import PLAYERS, earned, nights, recorded
 from course.game import cases
-from course.lessons.l10_tuning_master import tuning
+from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
 
 NIGHTS = nights()
 POINTS = {name: mean(sum(earned(name, night)) for night in NIGHTS) for name in PLAYERS}
@@ -33,6 +33,6 @@ def test_no_case_gives_everything_to_those_who_have_not_looked():
 
 @pytest.mark.parametrize("name", [night.case.id for night in NIGHTS if not night.plan.rules])
 def test_a_recording_decides_whatever_is_handed_in(name):
-    plan, table = tuning.plan_of(cases.find(name)), recorded(cases.find(name))
-    today = tuning.key(plan.today)
-    assert all(tuning.decided(plan, table, today, hand) for hand in table)
+    plan, table = tuning_plan.plan_of(cases.find(name)), recorded(cases.find(name))
+    today = tuning_plan.key(plan.today)
+    assert all(tuning_outcome.decided(plan, table, today, hand) for hand in table)

@@ -1,0 +1,213 @@
+"""The panel of a case of the tuning game: its controls, requirements and rules, and how one configuration is written and said."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from course.game.cases import Case
+from course.i18n import Text, both, pick, t
+
+Config = Mapping[str, str]
+"""control -> value, in the order of the panel."""
+Outcome = Mapping[str, Any]
+"""What became of a configuration. Measured: ratio, low, high (time over today's), verdict (of
+``course.timing.compare``, within 3 % is the same; or FEW), facts {limit: value}. By rule: share, rule."""
+Table = Mapping[str, Outcome]
+"""Key of a configuration -> its outcome, today's included."""
+MEASURED_BETS = {
+    "faster": both("faster than today", "比现在快"),
+    "same": both("the same, within 3 %", "差不多（3% 以内）"),
+    "slower": both("slower than today", "比现在慢"),
+    "breaks": both("breaks a requirement", "违反要求"),
+}
+RULED_BETS = {
+    "fits": both("fits: nothing better on this panel", "合适：面板上没有更好的"),
+    "works": both("works, but there is better", "能用，但有更好的"),
+    "breaks": both("breaks a requirement", "违反要求"),
+}
+
+
+@dataclass(frozen=True)
+class Control:
+    """One row of the panel. values: id -> words."""
+
+    id: str
+    name: Text
+    says: Text
+    values: Mapping[str, Text]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Something that must not break. most: the largest value; share: the largest, as a share of today's; neither: it must be true.
+
+    unit: "%", "MiB" or "".
+    """
+
+    id: str
+    name: Text
+    most: float | None = None
+    share: float | None = None
+    unit: str = ""
+
+    def bound(self, today: Outcome) -> float | None:
+        """The largest value that is kept; None where a truth is asked for."""
+        if self.share is not None:
+            value = today.get("facts", {}).get(self.id)
+            return None if value is None else self.share * value
+        return self.most
+
+    def kept(self, outcome: Outcome, today: Outcome) -> bool | None:
+        """Whether the outcome keeps it; None where it was not measured."""
+        value, bound = outcome.get("facts", {}).get(self.id), self.bound(today)
+        if value is None or (bound is None and self.share is not None):
+            return None
+        return bool(value) if bound is None else value <= bound
+
+    def words(self, value: Any) -> str:
+        """A value of it, as it is written."""
+        if value is None:
+            return t("not measured here", "这里没有测")
+        if isinstance(value, bool):
+            return t("yes", "是") if value else t("no", "否")
+        return f"{100 * value:.2g}{t(' %', '%')}" if self.unit == "%" else f"{value:.3g} {self.unit}".strip()
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a source says of some configurations. share: 1 fits, 0 breaks, between: works. The first rule that fits counts."""
+
+    when: Config
+    share: float
+    says: Text
+    source: Text
+
+    def fits(self, config: Config) -> bool:
+        return all(config.get(name) == value for name, value in self.when.items())
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The panel and the rules of one case. runs: the budget. seconds: of one run, and of the whole table. slack: how far from the
+    best still counts as best. advice: the configuration that the usual advice means. about: the controls that the cause is about;
+    two settings that differ in one of them alone show what it does.
+    """
+
+    controls: tuple[Control, ...]
+    today: Config
+    limits: tuple[Limit, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    runs: int = 3
+    seconds: tuple[float, float] = (1.5, 6.0)
+    slack: float = 1.05
+    advice: Config | None = None
+    about: tuple[str, ...] = ()
+
+    def configs(self) -> list[dict[str, str]]:
+        """Every combination of the panel."""
+        names = [one.id for one in self.controls]
+        return [
+            dict(zip(names, values, strict=True)) for values in itertools.product(*(c.values for c in self.controls))
+        ]
+
+    def bets(self) -> dict[str, Text]:
+        """What can be bet on a configuration."""
+        if self.rules:
+            return dict(RULED_BETS)
+        return {name: text for name, text in MEASURED_BETS.items() if name != "breaks" or self.limits}
+
+    def without(self, controls: Collection[str] = (), values: Collection[tuple[str, str]] = ()) -> Plan:
+        """The plan on a machine that lacks some controls, or some values of them."""
+        left = []
+        for one in self.controls:
+            kept = {name: text for name, text in one.values.items() if (one.id, name) not in values}
+            if one.id not in controls and len(kept) > 1:
+                left.append(Control(one.id, one.name, one.says, kept))
+        names = {one.id for one in left}
+
+        def only(config: Config) -> dict[str, str]:
+            return {name: value for name, value in config.items() if name in names}
+
+        advice, about = only(self.advice) if self.advice else None, tuple(one for one in self.about if one in names)
+        return replace(self, controls=tuple(left), today=only(self.today), advice=advice, about=about)
+
+
+def plan_of(case: Case) -> Plan:
+    """The plan in ``case.play``. Raises KeyError, TypeError or ValueError where it does not fit (``faults`` says it in words)."""
+    play = dict(case.play)
+    controls = tuple(
+        Control(raw["id"], raw["name"], raw["says"], {word(k): v for k, v in raw["values"].items()})
+        for raw in play.pop("controls")
+    )
+    rules = tuple(
+        Rule(config_of(raw["when"]), float(raw["share"]), raw["says"], raw["source"]) for raw in play.pop("rules", ())
+    )
+    limits = tuple(Limit(**raw) for raw in play.pop("limits", ()))
+    today, advice = config_of(play.pop("today")), play.pop("advice", None)
+    play |= {name: tuple(play[name]) for name in ("seconds", "about") if name in play}
+    return Plan(controls, today, limits, rules, advice=config_of(advice) if advice else None, **play)
+
+
+def word(value: Any) -> str:
+    """A value as the panel names it: YAML reads `on` as True and `1` as a number."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+
+def config_of(raw: Mapping[str, Any]) -> dict[str, str]:
+    return {name: word(value) for name, value in raw.items()}
+
+
+def key(config: Config) -> str:
+    """A configuration as one line of the log: `onednn=off threads=1`."""
+    return " ".join(f"{name}={value}" for name, value in config.items())
+
+
+def config_in(line: str) -> dict[str, str]:
+    """The configuration that ``key`` wrote."""
+    return dict(part.split("=", 1) for part in line.split() if "=" in part)
+
+
+def bet_note() -> str:
+    """On what a bet is asked."""
+    return t(
+        "A bet on every setting you have not seen yet, in a run as in the hand-in. What runs today is known, so it takes none.",
+        "没见过的设置都要先下注，测量和交方案都一样。现在的设置大家都知道，不用押。",
+    )
+
+
+def in_words(plan: Plan, config: Config) -> str:
+    """A configuration in the words of the panel: each control with its value."""
+    found = [
+        f"{pick(one.name)} {pick(one.values[config[one.id]])}"
+        for one in plan.controls
+        if config.get(one.id) in one.values
+    ]
+    return " · ".join(found)
+
+
+def blocks(plan: Plan, names: Collection[str]) -> list[dict[str, str]]:
+    """The configurations with these keys, told in few parts: what a part does not name may stand as it likes."""
+    picked = itertools.product(*((None, *one.values) for one in plan.controls))
+    parts = [{one.id: value for one, value in zip(plan.controls, values, strict=True) if value} for values in picked]
+    holds = [(part, {key(one) for one in plan.configs() if part.items() <= one.items()}) for part in parts]
+    left, found = {key(one) for one in plan.configs()} & set(names), []
+    inside = [one for one in holds if one[1] <= left]
+    while left:
+        part, held = max(inside, key=lambda one: (len(one[1] & left), -len(one[0])))
+        found.append(part)
+        left -= held
+    return found
+
+
+def as_played(plan: Plan, table: Table) -> Plan:
+    """The plan with only the controls and values that a table knows: what the machine that measured it had."""
+    if not table:
+        return plan
+    seen = [config_in(line) for line in table]
+    names = set(seen[0])
+    values = {(name, value) for config in seen for name, value in config.items()}
+    lacking = {(one.id, value) for one in plan.controls for value in one.values if (one.id, value) not in values}
+    return plan.without({one.id for one in plan.controls} - names, lacking)

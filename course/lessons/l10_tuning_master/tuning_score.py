@@ -1,0 +1,140 @@
+"""The points of an attempt at a case of the tuning game, and where a learner stands with the case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from course.game import moves, score
+from course.game.board import OPEN, Standing
+from course.game.cases import Case
+from course.i18n import Text, both
+from course.learning.entry import Entry
+from course.lessons.l10_tuning_master.tuning_attempt import (
+    Attempt,
+    Bet,
+    attempt_of,
+    counted_bets,
+    decides,
+    is_closed,
+    over,
+    settled_bets,
+)
+from course.lessons.l10_tuning_master.tuning_outcome import FEW, best_of, broken, gained, outcome_points, permitted
+from course.lessons.l10_tuning_master.tuning_plan import Plan, as_played, config_in, key, plan_of
+from course.units import format_points
+
+
+def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
+    """The score of an attempt; None before the hand-in is decided."""
+    if one.handed is None:
+        return None
+    today, hand = key(plan.today), key(one.handed.config)
+    gain = gained(plan, one.table, today, hand)
+    reached = max(0.0, outcome_points(plan, one.table, today, hand) - 0.5 * one.hints)
+    right = [answer == case.cause.right.id for answer in one.causes]
+    shown = evidence(plan, one)
+    return score.Score(
+        (
+            score.Part(both("outcome", "结果"), reached, 5, _outcome_words(gain, one.hints)),
+            score.Part(both("evidence", "证据"), sum(shown.values()), 2, _evidence_words(plan, one, shown)),
+            score.Part(both("bets", "下注"), score.bet_points(counted_bets(plan, one)), 2),
+            score.Part(both("cause", "原因"), score.tries_points(right), 1),
+        )
+    )
+
+
+def _outcome_words(gain: float | None, hints: int) -> Text:
+    """The arithmetic of the outcome."""
+    hinted = both(f"; less {0.5 * hints:g} for hints", f"；提示扣 {0.5 * hints:g}") if hints else both("", "")
+    if gain is None:
+        return both(f"a requirement is broken{hinted['en']}", f"违反了要求{hinted['zh']}")
+    if gain == 1:
+        return both(f"among the best: 5{hinted['en']}", f"最好的一档：5{hinted['zh']}")
+    share = f"{100 * gain:.0f}"
+    return both(
+        f"4 × {share} % of the gain there was over today, down to the half{hinted['en']}",
+        f"相对现在最多能赚到的，你拿到 {share}%：4 × {share}%，舍到半分{hinted['zh']}",
+    )
+
+
+def evidence(plan: Plan, one: Attempt) -> dict[str, float]:
+    """What was known before the hand-in, in points; empty where the hand-in brings nothing.
+
+    measured: a run of the setting handed in, or, where all is left as it is, of its strongest rival. shown: a run beside it that
+    differs only in a control that the cause is about; today's setting runs along each time. waste: runs of what was decided already.
+    """
+    today, hand = key(plan.today), key(one.handed.config)
+    if not outcome_points(plan, one.table, today, hand):
+        return {}
+    told = {key(run.config) for run in one.runs if tells(plan, run)}
+    others = [name for name in permitted(plan, one.table, today) if name != today]
+    wanted = {hand} if hand != today else set(best_of(plan, one.table, others))
+    measured = bool(told & wanted)
+    pairs = [config_in(name).items() ^ one.handed.config.items() for name in {*told, today}]
+    differ = [{name for name, _ in pair} for pair in pairs]
+    shown = measured and (not plan.about or any(len(names) == 1 and names <= set(plan.about) for names in differ))
+    again = sum(
+        any(run.config == earlier.config and decides(plan, earlier) for earlier in one.runs[:place])
+        for place, run in enumerate(one.runs)
+    )
+    return {"measured": float(measured), "shown": float(shown), "waste": -min(0.5 * again, float(measured + shown))}
+
+
+def tells(plan: Plan, run: Bet) -> bool:
+    """Whether a run is evidence: it decided, or it kept what today breaks, however wide its interval."""
+    return bool(decides(plan, run) or run.outcome["verdict"] != FEW and broken(plan, run.today, run.today))
+
+
+def _evidence_words(plan: Plan, one: Attempt, found: Mapping[str, float]) -> Text:
+    """What earned the evidence, and what did not."""
+    if not found:
+        return both("counts with an outcome above 0", "结果大于 0 才计分")
+    alone = key(one.handed.config) == key(plan.today)
+    said = [EVIDENCE_SAID["rival" if alone else "measured", bool(found["measured"])]]
+    said.append(EVIDENCE_SAID["shown", bool(found["shown"])])
+    said += [EVIDENCE_SAID["waste", True]] if found["waste"] else []
+    return both("; ".join(text["en"] for text in said), "；".join(text["zh"] for text in said))
+
+
+EVIDENCE_SAID = {
+    ("measured", True): both("what you handed in was measured", "交的方案测过"),
+    ("measured", False): both("no run told about what you handed in", "交的方案没有测出结果"),
+    ("rival", True): both("the strongest rival of today's setting was measured", "现在设置的最强对手测过"),
+    ("rival", False): both(
+        "no run told about the strongest rival of today's setting", "现在设置的最强对手没有测出结果"
+    ),
+    ("shown", True): both("and so was its neighbour, one control apart", "只差一个控件的对照也测过"),
+    ("shown", False): both(
+        "no run told about a neighbour that differs only in what the cause is about",
+        "只差那个关键控件的对照没有测出结果",
+    ),
+    ("waste", True): both("half off for each run of what was known", "重测已知的，每次扣半分"),
+}
+
+
+def standing(case: Case, entries: Sequence[Entry]) -> Standing:
+    """Where a learner stands with a case: in words, the scores of the attempts that are closed, the bets of the first."""
+    plan = plan_of(case)
+    tries = moves.attempts(case.id, entries, lambda done: is_closed(case, plan, done))
+    found = [attempt_of(plan, one) for one in tries]
+    scores = tuple(score_of(case, as_played(plan, one.table), one) for one in found if over(case, one))
+    ends = (moves.closed_at(one, lambda done: is_closed(case, plan, done)) for one in tries)
+    bets = settled_bets(case, plan, found[0])
+    return Standing(
+        case, _state_words(case, plan, found[-1], scores), scores, closed=tuple(filter(None, ends)), bets=bets
+    )
+
+
+def _state_words(case: Case, plan: Plan, last: Attempt, scores: Sequence[score.Score]) -> Text:
+    """How a case stands: what waits in the last attempt, else the points of the first."""
+    if last.handed and not over(case, last):
+        return both("handed in; the cause is open", "方案已交，原因待答")
+    if last.waits:
+        return both("handed in; waits for a measurement that decides", "方案已交，等一次分得出高下的测量")
+    if scores:
+        points = format_points(scores[0].points)
+        apart = both(" (a warm-up, not counted)", "（热身，不计入总分）") if case.tutorial else both("", "")
+        return both(f"closed: {points} of 10{apart['en']}", f"已完成：{points} / 10{apart['zh']}")
+    if last.runs:
+        return both(f"{last.spent} of {plan.runs} runs used", f"已用 {last.spent}/{plan.runs} 次测量")
+    return OPEN
