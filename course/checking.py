@@ -147,26 +147,24 @@ def too_few_rounds(raced: Comparison) -> Verdict | None:
     )
 
 
-def not_lost(raced: Comparison, who: str, hint: Text) -> Verdict | None:
-    """What is said while a comparison does not show that its usual winner ``who`` loses; None where its interval is above 1.
+def not_lost(raced: Comparison, won: Text, line: float = 1) -> Verdict | None:
+    """Checks that a comparison shows a loss: its whole interval lies above ``line``.
 
-    hint: what to think about, said where ``who`` won.
+    Returns None for a loss; else `incorrect` where the interval lies below (``won`` then says who won and what to think
+    about), `inconclusive` where it holds the line or comes from too few rounds.
     """
     if few := too_few_rounds(raced):
         return few
-    low, high = raced.low, raced.high
-    if high < 1:
-        said = both(
-            f"{who} won: [{low:.2f}, {high:.2f}] lies below 1. ",
-            f"{who} 赢了：[{low:.2f}, {high:.2f}] 在 1 之下。想一想，",
-        )
-        return incorrect({code: said[code] + hint[code] for code in said}, reason="won")
-    if low > 1:
+    if raced.low > line:
         return None
+    interval = f"[{raced.low:.2f}, {raced.high:.2f}]"
+    if raced.high < line:
+        said = both(f"{interval} lies below {line:g}. ", f"{interval} 在 {line:g} 之下。")
+        return incorrect({code: said[code] + won[code] for code in said}, reason="won")
     return inconclusive(
         both(
-            f"[{low:.2f}, {high:.2f}] from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
-            f"{raced.rounds} 轮测得 [{low:.2f}, {high:.2f}]，还不足为凭。换个更极端的例子，或多给些时间。",
+            f"{interval} from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
+            f"{raced.rounds} 轮测得 {interval}，还不足为凭。换个更极端的例子，或多给些时间。",
         ),
         reason="undecided",
     )

@@ -19,11 +19,11 @@ from course.checking import (
     data,
     form_is_fine,
     form_of_report,
+    not_lost,
     switched,
-    too_few_rounds,
 )
 from course.i18n import both
-from course.verdict import Verdict, correct, inconclusive, incorrect, partly
+from course.verdict import Verdict, correct, incorrect, partly
 
 # --- count_searches ---------------------------------------------------------------------------------------
 
@@ -280,33 +280,20 @@ def check_make_it_lose(race: Any) -> Verdict:
             ),
             reason="schedule",
         )
-    if few := too_few_rounds(raced):
-        return few
+    won = both(
+        "Here the search won. Give it less to gain: fewer steps, or more new sizes.",
+        "这次搜索赢了。让它少赚一点：减少步数，或增加新尺寸。",
+    )
+    if verdict := not_lost(raced, won):
+        return verdict
     low, high = raced.low, raced.high
-    if low > 1:
-        return correct(
-            both(
-                f"Accepted: the interval [{low:.2f}, {high:.2f}] lies above 1. The search lost, on evidence.",
-                f"通过：区间 [{low:.2f}, {high:.2f}] 整个在 1 之上。搜索确实输了，有据可查。",
-            ),
-            low=low,
-            high=high,
-        )
-    if high < 1:
-        return incorrect(
-            both(
-                f"Here the search won: [{low:.2f}, {high:.2f}] lies below 1. "
-                "Give it less to gain: fewer steps, or more new sizes.",
-                f"这次搜索赢了：[{low:.2f}, {high:.2f}] 在 1 之下。让它少赚一点：减少步数，或增加新尺寸。",
-            ),
-            reason="faster",
-        )
-    return inconclusive(
+    return correct(
         both(
-            f"[{low:.2f}, {high:.2f}] contains 1: undecided. A clearer schedule, or more time, settles it.",
-            f"[{low:.2f}, {high:.2f}] 包含 1：无法判定。换一个更极端的安排，或多给些时间。",
+            f"Accepted: the interval [{low:.2f}, {high:.2f}] lies above 1. The search lost, on evidence.",
+            f"通过：区间 [{low:.2f}, {high:.2f}] 整个在 1 之上。搜索确实输了，有据可查。",
         ),
-        reason="undecided",
+        low=low,
+        high=high,
     )
 
 

@@ -291,10 +291,11 @@ def check_losing(losing: Any) -> Verdict:
             ),
             reason="baseline",
         )
-    hint = both(
-        "What does it do at each call, however little there is to compute?", "无论计算多少，它每次调用都要做什么？"
+    won = both(
+        "oneDNN won. What does it do at each call, however little there is to compute?",
+        "oneDNN 赢了。想一想，无论计算多少，它每次调用都要做什么？",
     )
-    if verdict := not_lost(raced, "oneDNN", hint):
+    if verdict := not_lost(raced, won):
         return verdict
     low, high = raced.low, raced.high
     if not _used(raced.functions["on"]):

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, too_few_rounds
+from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, not_lost
 from course.i18n import both
-from course.verdict import Verdict, correct, inconclusive, incorrect, partly
+from course.verdict import Verdict, correct, incorrect, partly
 
 ENOUGH = 1.5
 
@@ -281,33 +281,20 @@ def check_make_it_lose(race: Any) -> Verdict:
             ),
             reason="sides",
         )
-    if few := too_few_rounds(raced):
-        return few
+    won = both(
+        "This work hardly notices the profiler. What does it pay for, the time or the number of operations?",
+        "这份活几乎感觉不到 profiler。它是按时间收费，还是按操作的个数？",
+    )
+    if verdict := not_lost(raced, won, line=ENOUGH):
+        return verdict
     low, high = raced.low, raced.high
-    if low > ENOUGH:
-        return correct(
-            both(
-                f"Accepted: [{low:.2f}, {high:.2f}] lies above {ENOUGH}. What the profiler says of this work is mostly about itself.",
-                f"通过：[{low:.2f}, {high:.2f}] 整个在 {ENOUGH} 之上。对这份活，profiler 说的大半是它自己。",
-            ),
-            low=low,
-            high=high,
-        )
-    if high < ENOUGH:
-        return incorrect(
-            both(
-                f"[{low:.2f}, {high:.2f}]: this work hardly notices the profiler. "
-                "What does it pay for, the time or the number of operations?",
-                f"[{low:.2f}, {high:.2f}]：这份活几乎感觉不到 profiler。它是按时间收费，还是按操作的个数？",
-            ),
-            reason="too-large",
-        )
-    return inconclusive(
+    return correct(
         both(
-            f"[{low:.2f}, {high:.2f}] holds {ENOUGH}: undecided. Smaller operations, or more time, settle it.",
-            f"[{low:.2f}, {high:.2f}] 包含 {ENOUGH}：无法判定。把操作再变小些，或多给些时间。",
+            f"Accepted: [{low:.2f}, {high:.2f}] lies above {ENOUGH}. What the profiler says of this work is mostly about itself.",
+            f"通过：[{low:.2f}, {high:.2f}] 整个在 {ENOUGH} 之上。对这份活，profiler 说的大半是它自己。",
         ),
-        reason="undecided",
+        low=low,
+        high=high,
     )
 
 

@@ -342,8 +342,11 @@ def check_losing(losing: Any) -> Verdict:
             ),
             reason="kernels",
         )
-    hint = both("What does it save, and when is there little to save?", "它省的是什么？什么时候没什么可省？")
-    if verdict := not_lost(raced, "flash", hint):
+    won = both(
+        "flash won. What does it save, and when is there little to save?",
+        "flash 赢了。想一想，它省的是什么？什么时候没什么可省？",
+    )
+    if verdict := not_lost(raced, won):
         return verdict
     low, high = raced.low, raced.high
     return correct(
