@@ -5,6 +5,7 @@ last digit.
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -159,6 +160,18 @@ def test_a_tool_is_cut_off_in_another_thread_too() -> None:
     worker.start()
     worker.join(60)
     assert "thop was cut off after 1 s" in str(found[0]) and found[0]["torch"].macs == 9
+
+
+class Fatal(nn.Linear):
+    def forward(self, x: Tensor) -> Tensor:
+        if x.device.type == "cpu":
+            os._exit(3)
+        return super().forward(x)
+
+
+def test_a_model_that_ends_the_program_gets_a_sentence() -> None:
+    with pytest.raises(CountError, match="ChildDied"):
+        cross_check(Fatal(3, 3), torch.zeros(1, 3))
 
 
 def test_a_tool_that_ends_the_program_is_named() -> None:

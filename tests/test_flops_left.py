@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -19,6 +21,7 @@ from benchmarks import zoo, zoo_parts, zoo_steps
 from benchmarks.zoo_parts import Entry
 from course.crosscheck import cross_check
 from course.flops import CountError, count
+from course.isolation.child import ChildDied, in_child
 from tests import flops_odd as odd
 from tests.photograph import differences, of_process, photograph
 
@@ -223,6 +226,28 @@ def test_what_lasts_is_left_as_it_was(name: str) -> None:
 def test_a_forward_that_ends_the_process_ends_the_child() -> None:
     with pytest.raises(CountError, match="ChildDied"):
         count(lambda x: os._exit(0), torch.zeros(2))
+
+
+def test_a_child_that_dies_inside_fork_is_forked_again() -> None:
+    """Beside other threads a child may crash before its first instruction; what kills it every time is still said."""
+    deadly = multiprocessing.Value("i", 0)
+
+    def die() -> None:
+        if deadly.value:
+            deadly.value -= 1
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    os.register_at_fork(after_in_child=die)
+    deadly.value = 2
+    assert in_child(lambda: 7) == 7 and deadly.value == 0
+    deadly.value = 3
+    with pytest.raises(ChildDied, match="signal 9"):
+        in_child(lambda: 7)
+    assert deadly.value == 0
+    runs = multiprocessing.Value("i", 0)
+    with pytest.raises(ChildDied, match="signal 9"):  # the task itself dies: it is not called a second time
+        in_child(lambda: (setattr(runs, "value", runs.value + 1), os.kill(os.getpid(), signal.SIGKILL)))
+    assert runs.value == 1
 
 
 class Leaving(nn.Linear):

@@ -13,8 +13,9 @@ from course.crosscheck.peers import PeerCount, ask_all, isolated
 from course.crosscheck.reasons import Reason, explain
 from course.flops.counter import count, count_run
 from course.flops.result import FlopCount
-from course.flops.validation import CountError, ask_model, describe, plain
+from course.flops.validation import CountError, ask_model, describe, plain, stopped
 from course.i18n import Text, t
+from course.isolation.child import ChildDied
 from course.isolation.copies import Copier, Uncopyable
 
 
@@ -115,7 +116,10 @@ def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossC
     else:
         with torch.no_grad():
             ours = count(model, *arguments)
-    seen = isolated(lambda model, inputs: count_run(model, *inputs), model, arguments)
+    try:
+        seen = isolated(lambda model, inputs: count_run(model, *inputs), model, arguments)
+    except ChildDied as why:
+        raise stopped(why, {}, arguments, False, False) from why
     peers = ask_all(model, arguments, max_time)
     return CrossCheck(ours, tuple(_row(ours, seen, peer) for peer in peers))
 

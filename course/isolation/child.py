@@ -38,7 +38,24 @@ def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
     """Call `task()` in a forked child on one thread; returns its result or raises its exception (both must pickle).
 
     max_time: seconds after which the child is ended. Raises ChildDied if there is no result.
+
+    A child is forked again, at most twice, where it died inside `os.fork()`, before its first instruction: beside other
+    threads Python and libraries may crash there, while they clear what those threads held.
     """
+    for _ in range(2):
+        try:
+            return _once(task, max_time)
+        except _DiedInFork:
+            continue
+    return _once(task, max_time)
+
+
+class _DiedInFork(ChildDied):
+    """The child ended before it could start its task."""
+
+
+def _once(task: Callable[[], Any], max_time: float | None) -> Any:
+    """One child: it says that it has started, then sends its answer."""
     reading, writing = Pipe(duplex=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns where other threads run
@@ -46,9 +63,11 @@ def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
     if not pid:
         _answer(task, writing)
     writing.close()
-    answer, why = None, "time is over"
+    started, answer, why = False, None, "time is over"
     try:
         if reading.poll(max_time):
+            started = reading.recv_bytes() == _STARTED
+        if started and reading.poll(max_time):
             answer = reading.recv_bytes()
     except (EOFError, OSError):
         why = "no answer"
@@ -58,6 +77,8 @@ def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
         status = os.waitpid(pid, 0)[1]
     if answer is None:
         killed = why == "no answer" and os.WIFSIGNALED(status)
+        if killed and not started:
+            raise _DiedInFork(f"signal {os.WTERMSIG(status)}")
         raise ChildDied(f"signal {os.WTERMSIG(status)}" if killed else why)
     good, value, cause = pickle.loads(answer)
     if good:
@@ -65,9 +86,13 @@ def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
     raise value from cause
 
 
+_STARTED = b"started"
+
+
 def _answer(task: Callable[[], Any], writing: Any) -> None:
-    """Runs in the child: call the task and write its result or exception to the pipe."""
+    """Runs in the child: say that it has started, call the task, write its result or exception to the pipe."""
     try:
+        writing.send_bytes(_STARTED)
         gc.disable()  # a collection would touch, and so copy, all memory shared with the parent
         torch.set_num_threads(1)  # OpenMP's own threads are not there after a fork
         try:
