@@ -50,18 +50,21 @@ def check_picture(record: Record, bets: dict[str, str | float] | None = None) ->
     """What the experiment draws of the record: a Sheet, a Table, or matplotlib axes that name what they show."""
     from matplotlib.figure import Figure
 
+    from course.figures.style import style
+
     draw = base.get(record.experiment).draw
     takes = inspect.signature(draw).parameters
     if "ax" not in takes:
         picture = draw(record, bets or {})
         assert picture.alt and "nan" not in picture.alt and picture.html()
         return picture
-    axes = Figure().add_subplot()
-    draw(record, axes, **({"bets": bets or {}} if "bets" in takes else {}))
-    named = len(axes.texts) >= len(axes.patches) > 0  # a word on each bar
-    assert axes.get_xlabel() or named, "name what the axis shows"
-    assert axes.has_data()
-    axes.figure.canvas.draw()
+    with style():
+        axes = Figure().add_subplot()
+        draw(record, axes, **({"bets": bets or {}} if "bets" in takes else {}))
+        named = len(axes.texts) >= len(axes.patches) > 0  # a word on each bar
+        assert axes.get_xlabel() or named, "name what the axis shows"
+        assert axes.has_data()
+        axes.figure.canvas.draw()
     return axes
 
 
