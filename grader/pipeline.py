@@ -34,7 +34,11 @@ if TYPE_CHECKING:
 
 Say = Callable[[str], None]
 BY_HAND = "to be marked by hand"
-HELD = {"damaged": "the file arrived damaged", "other-paper": "answered on the paper of another id"}
+HELD = {
+    "damaged": "the file arrived damaged",
+    "other-paper": "answered on the paper of another id",
+    "other-notebook": "the notebook made for another id, with no question answered",
+}
 COLUMNS = (
     "assignment",
     "duedate",

@@ -13,6 +13,7 @@ import pytest
 from course.learning.marking import mark
 from grader.answers import keyed_items
 from grader.authoring.build import answer_id
+from grader.authoring.bootstrap import bootstrap, made_for
 from grader.autograding import How, autograde
 from grader.commands import main
 from grader.course import Course, init
@@ -172,6 +173,30 @@ def test_a_copy_that_differs_only_in_the_id_is_held_back_with_the_original(cours
     assert found["fay"].points is None and found["ada"].points is None
     assert "the same as the submission of ada" in " ".join(found["fay"].problems)
     assert totals(other, LESSON).points["fay"] is None
+
+
+def test_a_notebook_made_for_another_student_is_held_back_also_with_nothing_answered(course, tmp_path):
+    other = Course(copy_of(course.root, tmp_path / "personal"))
+    released = (other.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")
+    salt = released_salt(json.loads(released))
+    for student, whose in (("gus", "ada"), ("hal", "HAL"), ("ian", "ada"), ("joe", 'jo "x" 乔')):
+        notebook = nbformat.reads(released, as_version=4)
+        first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")
+        first.source = bootstrap(PROJECT, "checkpoint", LESSON, "en", salt, whose)
+        assert made_for(notebook.cells) == whose
+        place = other.root / "submitted" / student / LESSON / f"{LESSON}.ipynb"
+        place.parent.mkdir(parents=True)
+        nbformat.write(notebook, place)
+    assert made_for(nbformat.reads(released, as_version=4).cells) == ""
+    (other.root / "papers.yaml").write_text(f"{LESSON}: {{ian: ada}}\n", encoding="utf-8")
+    found = {one.student: one for one in autograde(other, LESSON, how=QUIET, say=lambda line: None)}
+    assert {name: found[name].points for name in ("gus", "hal", "ian", "joe")} == {
+        "gus": None,
+        "hal": 0.0,
+        "ian": 0.0,
+        "joe": None,
+    }
+    assert found["gus"].verdict == "look" and "made for “ada”" in " ".join(found["gus"].problems)
 
 
 def test_a_copied_paper_shows_to_the_instructor(course):

@@ -1,7 +1,8 @@
 """Holding back the marks of a submission until the instructor has looked at it.
 
-That happens when its file arrived damaged, when it was answered on another student's paper, or when it is a copy of another submission
-with the id replaced. The student gets no zero and sees no right answer; every export leaves the cell empty.
+That happens when its file arrived damaged, when it was answered on another student's paper or, with no question
+answered, is the notebook made for another student, or when it is a copy of another submission with the id replaced. The student
+gets no zero and sees no right answer; every export leaves the cell empty.
 
 ``autograde L --accept STUDENT`` says that the instructor has looked: this submission is then marked as it is. A new one is
 checked again.
@@ -19,6 +20,8 @@ from nbformat import NotebookNode
 
 from course.i18n import Text, both, pick
 from course.learning.sheet import MIME
+from course.questions.variants import Paper, same_student
+from grader.authoring.bootstrap import made_for
 from grader.files import replace
 from grader.marking.step import CourseStep, note, state
 
@@ -33,6 +36,12 @@ OTHER_PAPER = both(
     "instructor; if it is not your work, hand in your own.",
     "还没有评分：作答用的是“{other}”的试卷，提交者却是“{student}”。如果是学号填错了，请告诉老师；如果交错了文件，请交自己的那一份。",
 )
+OTHER_NOTEBOOK = both(
+    "Not marked yet: it is the notebook made for “{other}”, with no question answered, and was handed in as “{student}”. Please hand in "
+    "your own; if you did work in this one, tell your instructor.",
+    "还没有评分：这是发给“{other}”的 notebook，题目一道也没有答，提交者却是“{student}”。请交你自己的那一份；"
+    "如果确实是在这一份里做的，请告诉老师。",
+)
 COPY = both(
     "Not marked yet: your instructor has to look at this submission first. There is nothing you need to do unless you are asked.",
     "还没有评分：老师要先看一看这份提交。除非老师找你，否则不用做什么。",
@@ -40,18 +49,26 @@ COPY = both(
 WAITS = both("Held back: not marked yet, and no zero.", "暂缓评分：还没有分数，也不是零分。")
 
 
-def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: str) -> tuple[str, Text] | None:
+def why_held(
+    nb: NotebookNode, others: dict[str, str], questions: int, paper: Paper | None, student: str
+) -> tuple[str, Text] | None:
     """Why the marks are held back: (code, sentence for the student); None where they count.
 
     others: the answers given on another paper (``papers.on_other_papers``). questions: how many of ``papers.papers_answered``
-    there are.
+    there are. paper: the student's, None where all have the same.
     """
     if _lost(nb):
         return "damaged", ARRIVED_DAMAGED
     if others and len(others) == questions:
-        other = "”, “".join(sorted({*others.values()} - {""})) or "?"
-        return "other-paper", both(*(OTHER_PAPER[code].format(other=other, student=student) for code in ("en", "zh")))
+        return _on_another("other-paper", OTHER_PAPER, "”, “".join(sorted({*others.values()} - {""})) or "?", student)
+    owner = "" if questions or paper is None else made_for(nb.cells)
+    if owner and same_student(owner) != same_student(paper.student):
+        return _on_another("other-notebook", OTHER_NOTEBOOK, owner, student)
     return None
+
+
+def _on_another(code: str, sentence: Text, other: str, student: str) -> tuple[str, Text]:
+    return code, both(*(sentence[language].format(other=other, student=student) for language in ("en", "zh")))
 
 
 def _lost(nb: NotebookNode) -> bool:

@@ -70,7 +70,7 @@ def mark_cells(
     if paper is not None and (others := on_other_papers(answered, paper)):
         state(nb)["others"] = others
         happened.add("look")
-    why = None if looked else why_held(nb, others, len(answered), student)
+    why = None if looked else why_held(nb, others, len(answered), paper, student)
     if why is None:
         _note_answers(nb, items, happened, others, paper)
     for cell in nb.cells:
