@@ -1,4 +1,4 @@
-"""Parse dates as instructors write them, always with a time zone: ``2026-12-01 23:59 Europe/Berlin``."""
+"""Read and show dates as instructors write them, always with a time zone: ``2026-12-01 23:59 Europe/Berlin``."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ def utc(said: object, zone: str | None = None) -> datetime:
         what = f"the time zone {named or zone!r} is not known" if named or zone else "it names no time zone"
         raise ProjectError(f"{said!r}: {what}; {FORM}")
     return datetime.combine(day, clock, place).astimezone(timezone.utc).replace(tzinfo=None)
+
+
+def shown(moment: datetime, zone: str | None) -> str:
+    """A moment (UTC, without a zone) in the time zone ``zone``, which is named; None for the zone of this machine, named by its
+    distance from UTC.
+    """
+    local = moment.replace(tzinfo=timezone.utc).astimezone(tz.gettz(zone) if zone else tz.tzlocal())
+    away = local.isoformat()[-6:]
+    return f"{local:%Y-%m-%d %H:%M} {zone or ('UTC' if away == '+00:00' else f'UTC{away}')}"
 
 
 def _parts(said: object) -> tuple[date, time, str | None]:

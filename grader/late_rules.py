@@ -111,6 +111,16 @@ def read_rules(root: Path, checkpoints: Collection[str] | None = None) -> Rules:
     return Rules(usual, tables, tuple(extensions), zone)
 
 
+def course_zone(root: Path, config: Any) -> str | None:
+    """The time zone of the course: ``timezone`` in ``late.yaml``, else ``c.Exchange.timezone`` in nbgrader's settings; None where
+    neither names one. Raises ProjectError.
+    """
+    zone = read_rules(root).timezone or (str(config.Exchange.timezone) if "timezone" in config.Exchange else None)
+    if zone is not None and dates.tz.gettz(zone) is None:
+        raise ProjectError(f"the time zone {zone!r} is not known; write a name such as Europe/Berlin")
+    return zone
+
+
 def _faults(data: Any) -> Iterator[str]:
     if not isinstance(data, dict):
         yield "expected a table of rules, such as `per_day_percent: 10`"

@@ -90,6 +90,8 @@ def configure(
     c.Autograde.pre_convert_hook = before_autograde(project_root)
     c.AssignLatePenalties.plugin_class = "grader.late_plugin.LateRules"
     c.LateRules.course_root = str(root)
+    c.ExportApp.plugin_class = "grader.export_plugin.CourseExport"
+    c.CourseExport.course_root = str(root)
     c.GenerateFeedback.exporter_class = "grader.reporting.feedback.FeedbackPage"
     c.GenerateFeedback.preprocessors = FEEDBACK
     c.FeedbackPage.template_name = "course_feedback"

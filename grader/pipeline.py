@@ -279,19 +279,26 @@ def _uninterrupted(result: dict) -> dict:
     return result
 
 
-def export(course: Course, path: Path, table: Path | None = None, lessons: Iterable[str] | None = None) -> None:
-    """Write the marks of all assignments, or of ``lessons``, in the columns of nbgrader's CSV.
+def export(
+    course: Course,
+    path: Path,
+    table: Path | None = None,
+    lessons: Iterable[str] | None = None,
+    students: Iterable[str] | None = None,
+) -> None:
+    """Write the marks of all assignments and students, or of ``lessons`` and ``students``, in the columns of nbgrader's CSV.
 
-    Without a grade, or without a submission, the cells are empty, not 0. table: where to write ``details``, too.
+    Points for lateness are computed again first. Without a grade, or without a submission, the cells are empty, not 0. table: where
+    to write ``details``, too.
     """
-    chosen = set(lessons or ())
-    for lesson in lessons or released(course):
+    chosen, of_whom = set(lessons or ()), set(students or ())
+    for lesson in (one for one in released(course) if not chosen or one in chosen):
         with closing(GradebookWriter(course, lesson)) as writer:
             writer.late_again()
     with path.open("w", newline="", encoding="utf-8") as file, course.gradebook as gradebook:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        people = gradebook.students
+        people = [one for one in gradebook.students if not of_whom or one.id in of_whom]
         for assignment in gradebook.assignments:
             if not chosen or assignment.name in chosen:
                 handed_in = {one.student.id: one for one in gradebook.assignment_submissions(assignment.name)}

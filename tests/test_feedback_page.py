@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from datetime import datetime
 
 import nbformat
 import pytest
@@ -33,7 +34,9 @@ def pages(tmp_path_factory):
     notebook.metadata.course.language = "zh"
     path.chmod(0o644)
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
+    (course.root / "late.yaml").write_text("timezone: Europe/Berlin\n", encoding="utf-8")
     with course.gradebook as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate=datetime(2030, 12, 1, 22, 59))
         gradebook.find_grade("90-c-number", LESSON, LESSON, "bob").manual_score = 0.5
         gradebook.find_comment("90-t-contrast-answer", LESSON, LESSON, "bob").manual_comment = "Well <b>done</b>"
         gradebook.find_submission(LESSON, "ada").notebooks[0].late_submission_penalty = 1.0
@@ -75,6 +78,7 @@ def test_marks_are_seen_at_a_glance_with_names_and_points(pages):
 def test_it_names_the_student_and_says_how_to_ask_for_a_second_look(pages):
     ada, bob, dee = (pages[0][one] for one in ("ada", "bob", "dee"))
     assert '<p class="soft">ada' in ada and '<p class="soft">bob' in bob
+    assert "due 2030-12-01 23:59 Europe/Berlin" in ada and "截止 2030-12-01 23:59 Europe/Berlin" in bob
     assert (
         "Does a mark look wrong?" in dee and "your instructor" in dee and f"checkpoint: {LESSON}\nstudent: dee" in dee
     )

@@ -12,8 +12,8 @@ import pytest
 
 from course.learning.marking import mark
 from grader.answers import keyed_items
-from grader.authoring.build import answer_id
 from grader.authoring.bootstrap import bootstrap, made_for
+from grader.authoring.build import answer_id
 from grader.autograding import How, autograde
 from grader.commands import main
 from grader.course import Course, init

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import time
 from datetime import datetime
 
 import nbformat
 import pytest
 import yaml
+from nbgrader.apps import ExportApp
+from traitlets.config import Config
 
 from course.units import format_points
 from grader import dates
 from grader.autograding import How, autograde
 from grader.commands import main
+from grader.course import Course
 from grader.late_plugin import LateRules
-from grader.late_rules import Rules, Table, penalty, read_rules
+from grader.late_rules import Rules, Table, course_zone, penalty, read_rules
 from grader.marking import fingerprints
 from grader.marking.step import STATE
 from grader.marks import CellMark, cell_marks
@@ -90,6 +95,7 @@ def test_the_fingerprint_of_a_task_follows_its_helpers_and_nothing_else(tmp_path
 
 def test_a_moment_needs_a_zone_and_becomes_utc():
     assert dates.utc("2026-12-01 23:59 Europe/Berlin") == datetime(2026, 12, 1, 22, 59)
+    assert dates.shown(datetime(2026, 12, 1, 22, 59), "Europe/Berlin") == "2026-12-01 23:59 Europe/Berlin"
     assert dates.utc("2026-07-01", "Europe/Berlin") == datetime(2026, 7, 1, 21, 59, 59)
     for said, words in (
         ("2026-12-01 23:59", "no time zone"),
@@ -100,6 +106,24 @@ def test_a_moment_needs_a_zone_and_becomes_utc():
     ):
         with pytest.raises(ProjectError, match=words):
             dates.utc(said)
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of the process cannot be changed here")
+@pytest.mark.parametrize(
+    "zone,said", [("Asia/Shanghai", "2026-12-02 06:59 UTC+08:00"), ("UTC", "2026-12-01 22:59 UTC")]
+)
+def test_where_no_zone_is_configured_a_date_is_shown_in_that_of_the_machine(tmp_path, monkeypatch, zone, said):
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert dates.shown(datetime(2026, 12, 1, 22, 59), course_zone(tmp_path, Config())) == said
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    config = Config({"Exchange": {"timezone": "Asia/Tokyo"}})
+    assert course_zone(tmp_path, config) == "Asia/Tokyo"
+    (tmp_path / "late.yaml").write_text("timezone: Europe/Berlin\n", encoding="utf-8")
+    assert course_zone(tmp_path, config) == "Europe/Berlin"
 
 
 @pytest.mark.parametrize(
@@ -245,6 +269,14 @@ def test_late_rules_through_ours_and_through_stock_nbgrader(marked, capsys):
     assert f"bob: 0 -> {format_points(before / 2)} points taken" in said and "1 change, 1 lose points" in said
     autograde(course, LESSON, ["bob"], How(again=True), say=lambda line: None)
     assert "0 change, 1 lose" in late()
+    rules.write_text("per_day_percent: 20\nextensions: [{student: cyd, days: 2}]\n")
+    exporter = ExportApp(config=Course(course.root).config)
+    exporter.init_plugin()  # what `nbgrader export` calls
+    exporter.plugin_inst.to, exporter.plugin_inst.student = str(course.root / "stock.csv"), ["bob"]
+    with course.gradebook as gradebook:
+        exporter.plugin_inst.export(gradebook)
+    (row,) = csv.DictReader((course.root / "stock.csv").open(encoding="utf-8"))
+    assert row["student_id"] == "bob" and float(row["late_submission_penalty"]) == pytest.approx(before * 0.2)
     rules.write_text("per_day_percent: 10\ngrace_minutes: 0\nextensions: []\n")
     stock(course, LESSON, "bob")
     assert "cyd: 0 -> " in (said := late()) and "bob" not in said

@@ -20,6 +20,8 @@ from grader.bundling.scan import scan
 from grader.bundling.single import pack, record_my_gpu, single
 from grader.bundling.texts import EXCHANGE, HAND_IN, LAB_BAT, LAB_SH, README
 from grader.course import Course
+from grader.dates import shown
+from grader.late_rules import course_zone
 from grader.papers import released_salt
 from grader.project import HERE, Project, ProjectError
 from grader.releasing import decisions
@@ -131,8 +133,9 @@ def handing_in(course: Course) -> list[Text]:
     """What a class is told about handing in: what is out, until when, and which id to type."""
     with course.gradebook as gradebook:
         due = {one.name: one.duedate for one in gradebook.assignments}
+    zone = course_zone(course.root, course.config)
     out = sorted(path.stem for path in (course.root / "release").glob("*/*.ipynb"))
-    rows = [(lesson, f"{due[lesson]:%Y-%m-%d %H:%M} UTC" if due.get(lesson) else "") for lesson in out]
+    rows = [(lesson, shown(due[lesson], zone) if due.get(lesson) else "") for lesson in out]
     listed = [
         both(
             f"- {lesson}: {f'due {when}' if when else 'no due date'}",

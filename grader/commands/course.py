@@ -229,7 +229,9 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 
 def _too_early(course: Course, lesson: str) -> bool:
     """Whether somebody may still hand in, whom the right answers would help; says so, and asks where there is somebody to ask."""
+    from grader.dates import shown
     from grader.late_recompute import open_until
+    from grader.late_rules import course_zone
 
     last = open_until(course, lesson)
     if last is None:
@@ -237,7 +239,7 @@ def _too_early(course: Course, lesson: str) -> bool:
     when = (
         "and no due date is set, so nobody knows whether all have handed in"
         if last == datetime.max
-        else f"and there is time to hand in until {last:%Y-%m-%d %H:%M} UTC (due date and extensions)"
+        else f"and there is time to hand in until {shown(last, course_zone(course.root, course.config))} (due date and extensions)"
     )
     print(f"{lesson}: feedback shows the right answers, {when}.")
     if (

@@ -19,16 +19,19 @@ def add(commands: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from grader.dates import shown
     from grader.late_recompute import foreseen, recompute
+    from grader.late_rules import course_zone
 
     course = Course(arguments.dir)
+    zone = course_zone(course.root, course.config)
     for lesson in arguments.lesson:
         if arguments.dry_run:
             found = foreseen(course, lesson)
             for one in found:
                 print(
                     f"{one.student}: {format_points(one.old)} -> {format_points(one.new)} points taken; {one.late}, "
-                    f"due {one.due:%Y-%m-%d %H:%M} UTC"
+                    f"due {shown(one.due, zone)}"
                 )
             losing = sum(bool(one.new) for one in found)
             print(f"{lesson}: {len(found)} late, {losing} would lose points; nothing was changed")

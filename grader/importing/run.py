@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grader.choosing import is_copy
 from grader.course import Course, command
+from grader.dates import shown
 from grader.guard import guarded
 from grader.importing import place, who
 from grader.importing.archive import Entry, opened
@@ -159,7 +160,7 @@ def _take(
     elif stamp and when.is_late(student, stamp):
         imported.late[student] = UNKNOWN if one.late and not row.get(MODIFIED) else stamp
     elif one.late and (until := when.extension(student)):
-        imported.late[student] = f"has time until {until:%Y-%m-%d %H:%M} UTC"
+        imported.late[student] = f"has time until {shown(until, when.zone)}"
     elif one.late:
         imported.late[student] = UNKNOWN
     facts = {"lms": lms, "name": one.name, "number": one.number, "head": one.head, "digest": now}

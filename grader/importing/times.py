@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
 from dateutil import parser, tz
 
 from grader.course import Course
-from grader.late_rules import Rules, read_rules
-from grader.project import ProjectError
+from grader.late_rules import Rules, course_zone, read_rules
 
 MODIFIED = "Last modified (submission)"  # column of Moodle's grading worksheet
 NOT_YET = ("", "-")
@@ -80,15 +78,7 @@ def times(course: Course, lesson: str) -> Times:
     with course.gradebook as gradebook:
         due = gradebook.find_assignment(lesson).duedate
     rules = read_rules(course.root)
-    zone = rules.timezone or _exchange_zone(course.config)
-    if zone is not None and tz.gettz(zone) is None:
-        raise ProjectError(f"the time zone {zone!r} is not known; write a name such as Europe/Berlin")
-    return Times(lesson, due, rules, zone)
-
-
-def _exchange_zone(config: Any) -> str | None:
-    """The time zone in nbgrader's settings (``c.Exchange.timezone``), or None."""
-    return str(config.Exchange.timezone) if "timezone" in config.Exchange else None
+    return Times(lesson, due, rules, course_zone(course.root, course.config))
 
 
 def _moment(said: str, zone: str) -> datetime | None:

@@ -18,7 +18,8 @@ from course.questions.items import Item
 from course.units import format_points
 from grader.answers import keyed_items, stored
 from grader.beliefs import known_beliefs
-from grader.late_rules import read_rules
+from grader.dates import shown
+from grader.late_rules import course_zone, read_rules
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
 from grader.papers import paper_in
@@ -39,7 +40,7 @@ SAY = {
     ),
     "held": both("Not marked yet", "还没有评分"),
     "pending": both("Pending: a text waits to be marked", "待定：文字题还没有批改"),
-    "again by": both("Send it again by {when} UTC.", "请在 {when}（UTC）之前重新提交。"),
+    "again by": both("Send it again by {when}.", "请在 {when} 之前重新提交。"),
     "again soon": both(
         "Send it again as soon as you can, and ask your instructor until when it counts.",
         "请尽快重新提交，并问老师最晚什么时候还算数。",
@@ -70,7 +71,7 @@ SAY = {
     "text": both("written answer", "文字作答"),
     "not asked": both("came after you handed in: full points", "交卷后才加的题：记满分"),
     "whose": both("{student}", "{student}"),
-    "due": both("due {when} UTC", "截止 {when}（UTC）"),
+    "due": both("due {when}", "截止 {when}"),
     "look head": both("Does a mark look wrong?", "觉得哪题判得不对？"),
     "look": both(
         "Copy these lines into a text file, write behind a question why it should be looked at again, delete the other questions, "
@@ -163,7 +164,7 @@ class Overview(CourseStep):
         until = self._due(said)
         if until is None or until < datetime.now(timezone.utc).replace(tzinfo=None):
             return sentence + (" " if language == "en" else "") + _say("again soon", language)
-        return sentence + (" " if language == "en" else "") + _say("again by", language, when=f"{until:%Y-%m-%d %H:%M}")
+        return sentence + (" " if language == "en" else "") + _say("again by", language, when=self._shown(until))
 
     def _second_look(self, said: dict, grades: dict[str, Data], language: str) -> Data:
         """The student's name, the due date, and how to ask for a second look."""
@@ -174,7 +175,7 @@ class Overview(CourseStep):
         lost = [name for name, grade in grades.items() if not grade["waits"] and grade["points"] < grade["top"]]
         return {
             "whose": _say("whose", language, student=said["student"]),
-            "due": _say("due", language, when=f"{due:%Y-%m-%d %H:%M}") if due else "",
+            "due": _say("due", language, when=self._shown(due)) if due else "",
             "look_head": _say("look head", language),
             "look": _say("look", language, whom=whom),
             "form": form(said["assignment"], said["student"], lost, language) if lost else "",
@@ -187,6 +188,9 @@ class Overview(CourseStep):
         with Gradebook(said["db_url"]) as gradebook:
             due = gradebook.find_assignment(said["assignment"]).duedate
         return due and read_rules(Path(self.course_root)).due(said["assignment"], said["student"], due)
+
+    def _shown(self, due: datetime) -> str:
+        return shown(due, course_zone(Path(self.course_root), self.config))
 
     def _items(self, resources: dict) -> dict[str, Item]:
         try:
