@@ -19,7 +19,7 @@ from grader.authoring.publish import text_of
 from grader.course import Course, done, init
 from grader.demo.handin import work
 from grader.demo.students import Student, answers
-from grader.marking.execute import draw, secret
+from grader.marking.hidden_inputs import draw, secret
 from grader.marking.running import own_cells, probes
 from grader.marking.step import grade_id
 from grader.pipeline import release

@@ -79,8 +79,7 @@ def autograde(
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
     with alone(course), _gradebook(course, lesson) as gradebook, workers(how) as run:
-        released = course.root / "release" / lesson / f"{lesson}.ipynb"
-        exam = whole.exam(course.root, course.project, lesson, course.language, released, limits(course), how.sandbox)
+        exam = whole.exam(course.root, course.project, lesson, course.language, limits(course), how.sandbox)
         whens: dict[str, str] = {}
 
         def lose(student: str, problem: str) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 from grader.project import HERE
 
 SANITIZE = [
-    "grader.marking.harvest.Harvest",  # reads the answers before ClearOutput takes them away
-    "grader.marking.repair.Repair",
+    "grader.marking.execute.Sanitize",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.DeduplicateIds",
     "nbgrader.preprocessors.OverwriteKernelspec",
@@ -23,7 +22,6 @@ AUTOGRADE = [
     "grader.marking.execute.CourseExecute",
     "nbgrader.preprocessors.IgnorePattern",
     "nbgrader.preprocessors.LimitOutput",
-    "grader.marking.mark.Mark",  # the last to write outputs before the grades are saved
     "nbgrader.preprocessors.SaveAutoGrades",
     "grader.marking.held.HoldBack",
     "grader.late_step.LatePoints",

@@ -19,7 +19,7 @@ from grader.authoring.build import assignment_notebook, checkpoint_notebook
 from grader.course import Course, init
 from grader.marking import probe as probes
 from grader.marking import render
-from grader.marking.execute import content, draw
+from grader.marking.hidden_inputs import content, draw
 from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError
 from grader.task import Case, Part, Task, same, tasks

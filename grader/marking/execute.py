@@ -1,33 +1,42 @@
-"""Replaces nbgrader's Execute: the submission runs in a fork of the warm process, in the sandbox."""
+"""The steps with which stock nbgrader marks a checkpoint as ``python -m grader autograde`` does: both call ``whole.mark``."""
 
 from __future__ import annotations
 
-import hashlib
+import dataclasses
 from pathlib import Path
 
+import nbformat
 from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Integer
 
-from grader.ingest import beside
-from grader.marking.probe import seed
-from grader.marking.running import Drawn, Run
+from grader.ingest import reason_of
+from grader.marking import whole
+from grader.marking.held import accepted
 from grader.marking.step import CourseStep
 from grader.project import Infrastructure
 from grader.sandbox.launch import out_of_sight
 from grader.sandbox.limits import Limits
-from grader.sandbox.shared import shared
-from grader.task import Task
 
 DISTURBED = (
     "this machine was too busy with other work to run it, so it would have lost points it does not deserve to lose; "
     "mark it again when the machine is quiet"
 )
-PROBES = "course_probes"  # key in the resources: task id -> (cases, results)
+
+
+class Sanitize(CourseStep):
+    """Replaces a submitted checkpoint with the released notebook: nbgrader's own steps for cleaning up, which come next, fail on
+    some submissions. ``CourseExecute`` marks the submitted files themselves.
+    """
+
+    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
+        if self.ours(resources):
+            nb = nbformat.reads(whole.released(Path(self.course_root), self.lesson(resources)), as_version=4)
+        return nb, resources
 
 
 class CourseExecute(CourseStep, Execute):
-    """Runs a submission under stock nbgrader commands and formgrader's button as ``python -m grader autograde`` does."""
+    """Marks a submission with ``whole.mark``, and gives nbgrader the graded notebook. Runs other notebooks as nbgrader does."""
 
     sandbox = Bool(True, help="False runs student code with your own rights").tag(config=True)
     timeout = Integer(
@@ -38,25 +47,19 @@ class CourseExecute(CourseStep, Execute):
     memory_mb = Integer(Limits.memory_mb, help="memory of one submission").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict, km: None = None) -> tuple[NotebookNode, dict]:
-        """Run every cell of the student, then every probe. The results go to ``resources["course_probes"]``.
-
-        Raises Infrastructure if no kernel starts.
-        """
+        """Mark the files in submitted/. Raises Infrastructure for a failure that is not the student's."""
         if not self.ours(resources):
             return super().preprocess(nb, resources, km)
+        root, lesson, student = Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"]
         if self.sandbox:
-            out_of_sight(Path(self.course_root))
-        folder, data, tasks = Path(resources["metadata"]["path"]), resources["nbgrader"], self.tasks(resources)
-        stamp = folder / "timestamp.txt"
-        when = stamp.read_text(encoding="utf-8", errors="replace") if stamp.exists() else ""
-        files, key = beside(folder), secret(Path(self.course_root))
-        drawn = draw(tasks, key, data["assignment"], data["student"], when, content(nb, files, data["assignment"]))
-        run = Run(nb, tasks, drawn, self.language(nb), self.limits)
-        run.go(shared(self.sandbox), files)
-        if run.disturbed:  # stock nbgrader cannot mark this submission again at the end, as autograde does
+            out_of_sight(root)
+        handed_in = whole.read(root / "submitted" / student / lesson, lesson, student, reason_of(root, student, lesson))
+        looked = accepted(root, lesson).get(student) == handed_in.digest
+        exam = whole.exam(root, self.project, lesson, self.course_language, self.limits, self.sandbox)
+        marked = whole.mark(dataclasses.replace(handed_in, looked=looked), exam)
+        if marked.disturbed:  # stock nbgrader cannot mark this submission again at the end, as autograde does
             raise Infrastructure(DISTURBED)
-        resources[PROBES] = run.found()
-        return nb, resources
+        return nbformat.reads(marked.notebook, as_version=4), resources
 
     @property
     def limits(self) -> Limits:
@@ -67,34 +70,3 @@ class CourseExecute(CourseStep, Execute):
             output_chars=self.max_output,
             memory_mb=self.memory_mb,
         )
-
-
-def secret(course: Path) -> bytes:
-    """The secret of a course, with which hidden inputs and papers are drawn. Raises Infrastructure if the file is missing."""
-    path = course / "marking_secret"
-    if not path.exists():
-        raise Infrastructure(f"{path} is missing; run `python -m grader init {course}` again")
-    return path.read_bytes()
-
-
-def content(nb: NotebookNode, files: dict[str, bytes], lesson: str) -> str:
-    """A hash of all inputs of a run: the cells, and the files beside the notebook.
-
-    The hidden inputs are drawn from it, so a changed submission gets other hidden inputs, even if the student keeps the time
-    stamp: what one submission finds out about its inputs does not help the next.
-    """
-    whole = hashlib.sha256("\0".join(cell.source for cell in nb.cells).encode("utf-8", "replace"))
-    for name in sorted({*files} - {f"{lesson}.ipynb", "timestamp.txt"}):
-        whole.update(f"\0{name}\0".encode("utf-8", "surrogateescape") + hashlib.sha256(files[name]).digest())
-    return whole.hexdigest()
-
-
-def draw(tasks: dict[str, Task], key: bytes, lesson: str, student: str, when: str, content: str) -> Drawn:
-    """Draw the hidden inputs: task id -> the calls of its function, None for a task on a value.
-
-    The same submission gets the same inputs whenever it is marked.
-    """
-    return {
-        name: None if task.judge is not None else task.draw(seed(key, lesson, student, when, content, name))
-        for name, task in tasks.items()
-    }

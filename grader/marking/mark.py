@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
@@ -14,12 +13,11 @@ from course.learning.sheet import MIME
 from course.questions.items import Item
 from course.questions.variants import Paper
 from course.verdict import Verdict
-from grader.answers import keyed_items, stored
+from grader.answers import stored
 from grader.marking import fingerprints, render
-from grader.marking.execute import PROBES
-from grader.marking.held import accepted, hold, print_of, why_held
+from grader.marking.held import hold, print_of, why_held
 from grader.marking.running import Found
-from grader.marking.step import STATE, CourseStep, grade_id, note, notes, reasons, state
+from grader.marking.step import STATE, grade_id, note, notes, reasons, state
 from grader.marking.tasks import judge_task
 from grader.marking.verdicts import gravest
 from grader.papers import on_other_papers, papers_answered, sentences_on_other_papers
@@ -28,23 +26,6 @@ from grader.task import Task
 
 METADATA = ("nbgrader", "tags")  # of a cell that stay; the rest tells pages and front ends how to show it
 BLOCKS = {"number": render.number_blocks, "order": render.order_blocks}
-
-
-class Mark(CourseStep):
-    """Writes one execute_result with a number into each graded cell, and removes all its other outputs.
-
-    Raises Infrastructure where a key or a reference is missing or broken.
-    """
-
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Mark the cells. Runs after all other steps that write outputs, just before nbgrader saves the grades."""
-        if self.ours(resources):
-            paper = self.paper(resources)
-            items = keyed_items(self.project, self.lesson(resources), paper)
-            student, root = resources["nbgrader"]["student"], Path(self.course_root)
-            looked = student in accepted(root, self.lesson(resources))
-            mark_cells(nb, items, self.tasks(resources), resources[PROBES], self.language(nb), paper, looked, student)
-        return nb, resources
 
 
 def mark_cells(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import copy
-from pathlib import Path
 
-import nbformat
 from nbformat import NotebookNode
 
 from course.i18n import both
-from grader.authoring.build import answer_id, checkpoint_notebook
-from grader.marking.step import CourseStep, grade_id, note, state
+from grader.authoring.build import answer_id
+from grader.marking.step import grade_id, note, state
 
 FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")
 DELETED = both(
@@ -36,24 +34,6 @@ SENTENCES = {
     ),
     "locked": both("The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"),
 }
-
-
-class Repair(CourseStep):
-    """Matches graded cells with the released ones by cell id, grade id or locked source, and restores them."""
-
-    def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        """Repair the notebook, before outputs are cleared. The student's own cells stay as they are."""
-        if self.ours(resources):
-            repair(nb, self.released(resources), self.language(nb))
-        return nb, resources
-
-    def released(self, resources: dict) -> NotebookNode:
-        """The released notebook: the file in release/, or one built from the source where that file is missing."""
-        lesson = self.lesson(resources)
-        path = Path(self.course_root) / "release" / resources["nbgrader"]["assignment"] / f"{lesson}.ipynb"
-        if path.exists():
-            return nbformat.read(path, as_version=4)
-        return checkpoint_notebook(self.project, lesson, self.course_language)
 
 
 def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> None:

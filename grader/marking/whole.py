@@ -25,8 +25,8 @@ from grader.answers import keyed_items
 from grader.authoring.publish import text_of
 from grader.course import command
 from grader.ingest import MISSING, REPLACED, beside, examine, joined
-from grader.marking.execute import content, draw, secret
 from grader.marking.harvest import take_answers
+from grader.marking.hidden_inputs import content, draw, secret
 from grader.marking.mark import mark_cells
 from grader.marking.outputs import sayable
 from grader.marking.repair import repair
@@ -108,24 +108,28 @@ class Marked:
     disturbed: bool = False
 
 
-def exam(
-    course_root: Path, project: Project, lesson: str, language: str, released: Path, limits: Limits, sandbox: bool
-) -> Exam:
+def exam(course_root: Path, project: Project, lesson: str, language: str, limits: Limits, sandbox: bool) -> Exam:
     """Read what all submissions have in common. Raises Infrastructure where the checkpoint was not released."""
-    if not released.exists():
-        raise Infrastructure(f"{released} is missing; run {command('release ' + lesson, course_root)} first")
     elsewhere = "" if project.root.resolve() == HERE else str(project.root)
     return Exam(
         lesson,
         language,
         elsewhere,
-        released.read_text(encoding="utf-8"),
+        released(course_root, lesson),
         secret(course_root),
         limits,
         sandbox,
         str(project.own) if project.own_folder(lesson) else "",
         answered_papers(course_root, lesson),
     )
+
+
+def released(course_root: Path, lesson: str) -> str:
+    """The text of the released checkpoint. Raises Infrastructure where it was not released."""
+    path = course_root / "release" / lesson / f"{lesson}.ipynb"
+    if not path.exists():
+        raise Infrastructure(f"{path} is missing; run {command('release ' + lesson, course_root)} first")
+    return path.read_text(encoding="utf-8")
 
 
 def read(folder: Path, lesson: str, student: str, reason: Text | None = None) -> Submission:

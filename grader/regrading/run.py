@@ -168,8 +168,7 @@ def report(found: Found) -> str:
 
 def _exam(course: Course, lesson: str, how: How) -> whole.Exam:
     """The ``Exam`` as for autograding, but with the present points of the course."""
-    released = course.root / "release" / lesson / f"{lesson}.ipynb"
-    exam = whole.exam(course.root, course.project, lesson, course.language, released, limits(course), how.sandbox)
+    exam = whole.exam(course.root, course.project, lesson, course.language, limits(course), how.sandbox)
     return dataclasses.replace(exam, released=points.patched(exam.released, points.wanted(course, lesson)))
 
 

@@ -21,7 +21,7 @@ from grader.authoring.lint import lint
 from grader.authoring.publish import text_of
 from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
-from grader.marking.execute import secret
+from grader.marking.hidden_inputs import secret
 from grader.papers import has_papers, released_salt, salt
 from grader.project import ProjectError
 from grader.releasing import decisions
