@@ -10,43 +10,32 @@ from typing import Any
 
 from course.version import __version__ as __version__
 
-VERBS = (
-    "answer",
-    "bets",
-    "board",
-    "case",
-    "cheat_sheet",
-    "check",
-    "checkpoint",
-    "explain",
-    "export_progress",
-    "finish",
-    "hint",
-    "i_am",
-    "import_progress",
-    "interview",
-    "keep",
-    "language",
-    "lesson",
-    "observe",
-    "passport",
-    "poster",
-    "predict",
-    "progress",
-    "question",
-    "review",
-    "share",
-    "solution",
-    "take_home",
-    "what",
-)
-__all__ = list(VERBS)
+VERBS = {
+    verb: f"course.verbs.{module}"
+    for module, verbs in {
+        "bets": "bets",
+        "experiments": "observe",
+        "games": "board case share",
+        "interviewing": "interview",
+        "keeping": "keep what",
+        "lessons": "finish language lesson",
+        "passport": "passport",
+        "practice": "check hint solution",
+        "progress": "export_progress import_progress progress",
+        "questions": "answer checkpoint explain predict question review",
+        "student_id": "i_am",
+        "taking": "cheat_sheet poster take_home",
+    }.items()
+    for verb in verbs.split()
+}
+"""verb -> the module it is in"""
+__all__ = sorted(VERBS)
 
 
 def __getattr__(name: str) -> Any:
     if name in VERBS:
-        return getattr(importlib.import_module("course.verbs"), name)
-    raise AttributeError(f"module 'course' has no attribute {name!r}; the verbs are {', '.join(VERBS)}")
+        return getattr(importlib.import_module(VERBS[name]), name)
+    raise AttributeError(f"module 'course' has no attribute {name!r}; the verbs are {', '.join(__all__)}")
 
 
 def __dir__() -> list[str]:

@@ -450,8 +450,8 @@ def test_explain_and_review_show_the_same_card_with_the_answer_given_before(caps
 
 def test_the_confidence_is_drawn_from_ten_settled_bets_on(monkeypatch):
     from course.learning.calibration import ENOUGH, Level
+    from course.verbs import bets
 
-    bets = sys.modules["course.verbs.bets"]
     settled = lambda total: [Level(2, 0.7, total, total)]  # noqa: E731
     for total in (ENOUGH - 1, ENOUGH):
         monkeypatch.setattr(bets, "bet_levels", lambda found, total=total: settled(total))

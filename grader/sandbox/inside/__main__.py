@@ -43,7 +43,6 @@ PRELOAD = (
     "course.questions.bank",
     "course.learning.sheet",
     "course.cards.cards",
-    "course.verbs",
     "course.timing",
     "course.flops",
     "course.crosscheck",
@@ -59,8 +58,10 @@ def preload() -> list[str]:
     """Import the modules that checkpoints use; returns the names of those that are missing."""
     import importlib
 
+    from course import VERBS
+
     missing = []
-    for name in PRELOAD:
+    for name in (*PRELOAD, *VERBS.values()):
         try:
             importlib.import_module(name)
         except ImportError:
