@@ -193,8 +193,9 @@ def test_records_without_rows_or_with_too_few_still_speak():
     broken = block(record(live=True), experiment(headline=fails, finding=fails, draw=lambda rec, ax: fails(rec)))
     assert broken.headline == TOO_NOISY["en"] and "quiet" in broken.step
     assert broken.picture.drawing.png()[:4] == b"\x89PNG"
-    drawn = experiment(draw=lambda rec, bets: fails(rec))
-    assert block(record(), drawn).picture is None and HEADLINE["en"] in block(record(), drawn)._repr_html_()
+    undrawn = block(record(), experiment(draw=lambda rec, bets: fails(rec)))
+    for shown in (undrawn._repr_html_(), str(undrawn)):
+        assert HEADLINE["en"] in shown and "No picture from these rows (KeyError)." in shown
 
 
 def test_too_few_rounds_are_said_in_words_with_the_next_step():

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -64,6 +65,17 @@ class Plot:
         return self.drawing.html(self.alt, 760)
 
 
+class NoPicture:
+    """Stands where the picture would be, and says that these rows cannot be drawn: those of a run cut short may be too few."""
+
+    def __init__(self, error: Exception) -> None:
+        kind = type(error).__name__
+        self.alt = t(f"No picture from these rows ({kind}).", f"这些数据画不出图（{kind}）。")
+
+    def html(self) -> str:
+        return f"<p>{html.escape(self.alt)}</p>"
+
+
 @dataclass(frozen=True)
 class Block:
     """One block, in the language in which it was made. A notebook shows it as HTML, anything else as text.
@@ -73,7 +85,7 @@ class Block:
 
     headline: str
     step: str
-    picture: Sheet | Table | Plot | None
+    picture: Sheet | Table | Plot | NoPicture | None
     small: str
     bets: tuple[Betted, ...] = ()
     folds: tuple[Fold, ...] = ()
@@ -214,7 +226,7 @@ def _when(created: str, minute: bool) -> str:
     return day + t(f", {at:%H:%M}", f" {at:%H:%M}") if minute else day
 
 
-def _picture(record: Record, experiment: Experiment, bets: Bets, alt: str) -> Sheet | Table | Plot | None:
+def _picture(record: Record, experiment: Experiment, bets: Bets, alt: str) -> Sheet | Table | Plot | NoPicture | None:
     """What the experiment draws. One with a parameter ``ax`` paints a matplotlib Axes, any other gives a Sheet or Table."""
     if (draw := experiment.draw) is None:
         return None
@@ -223,9 +235,9 @@ def _picture(record: Record, experiment: Experiment, bets: Bets, alt: str) -> Sh
         try:
             picture = draw(record, bets)
             picture.html()  # a Sheet is painted only here
-            return picture
-        except Exception:  # noqa: BLE001  (a cut-short record may lack what is drawn; its sentence must still be seen)
-            return None
+        except Exception as error:  # noqa: BLE001  (its sentence must still be seen)
+            return NoPicture(error)
+        return picture
 
     def fill(figure: Any) -> None:
         ax = figure.add_subplot()
@@ -234,8 +246,6 @@ def _picture(record: Record, experiment: Experiment, bets: Bets, alt: str) -> Sh
         except Exception as error:  # noqa: BLE001  (as above)
             ax.clear()
             ax.set_axis_off()
-            kind = type(error).__name__
-            sentence = t(f"No picture from these rows ({kind}).", f"这些数据画不出图（{kind}）。")
-            ax.text(0.5, 0.5, sentence, ha="center", transform=ax.transAxes)
+            ax.text(0.5, 0.5, NoPicture(error).alt, ha="center", transform=ax.transAxes)
 
     return Plot(Drawing(fill, (7.0, 3.8), tight=0.12), alt)
