@@ -331,7 +331,9 @@ def test_a_broken_requirement_is_nothing_at_once_on_a_busy_machine(log):
         (lambda one: one.run({"dtype": "bf61"}, "faster", 1), '"bf16"?'),
         (lambda one: one.run({"dtype": "bf16"}, "", 1), "First your bet"),
         (lambda one: one.run({"dtype": "bf16"}, "fastr", 1), 'Did you mean "faster"?'),
-        (lambda one: one.run({"dtype": "bf16"}, {"dtype": "bf16"}, 1), "is no bet"),
+        (lambda one: one.run({}, {"dtype": "bf16"}, ""), r'run\(dtype="bf16", bet='),
+        (lambda one: one.hand_in({}, {"dtype": "bf16"}), r'hand_in\(dtype="bf16", bet='),
+        (lambda one: one.run({}, "bf16", ""), "is no bet"),
         (lambda one: one.hand_in({"dtype": "bf16"}, "", 1), "as in the hand-in"),
         (lambda one: one.hand_in({}), "one other setting first"),
         (lambda one: one.run({}, "same", 3), "runs along"),
@@ -714,6 +716,7 @@ def test_review_finish_and_take_home_know_the_cases(language, log, monkeypatch, 
     closed("school", {"benchmark": "on"})
     calendar = said(course.review)
     assert detector not in calendar, "a week has not passed"
+    assert pick(both("The next case comes back on", "下一道题")) in calendar
     assert pick(both("1 case comes back", "1 道题回来")) in calendar
     assert pick(both("answer a few cards", "答几张卡片")) not in (calendar + said(course.finish)).lower()
     (placed,) = every_bet(log.entries())
@@ -736,6 +739,24 @@ def test_review_finish_and_take_home_know_the_cases(language, log, monkeypatch, 
     assert all(pick(cases.find("detector").debrief.trap, code) not in page for code in LANGUAGES), "not closed yet"
     closed("detector", {"benchmark": "on"})
     assert 'case("detector")' not in said(course.review)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_review_after_cases_that_were_won_asks_for_no_card_first(language, log, monkeypatch, capsys):
+    monkeypatch.setattr(state, "now", state.State(lesson="10_tuning_master"))
+    monkeypatch.setattr(type(state.now), "log", log)
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    set_language(language)
+    played = Tuning(cases.find("gan"), log)
+    played.run({"enabled": "off", "sdp": "off"}, "fits", 3)
+    course.review()
+    assert pick(both("Nothing to review yet", "还没有可复习的")) in capsys.readouterr().out, "not closed yet"
+    played.hand_in({"enabled": "off", "sdp": "off"})
+    played.cause(played.case.cause.right.id)
+    course.review()
+    said = capsys.readouterr().out
+    assert pick(both("none of your closed cases", "没有需要再来一遍的")) in said
+    assert pick(both("Nothing to review yet", "还没有可复习的")) not in said
 
 
 def test_a_rank_that_wants_more_cases_says_how_many():

@@ -52,7 +52,14 @@ def daily(make: Callable[[str], Card]) -> None:
     """The cards due today, whatever lesson is being read, the lost cases of games that are due, and when the others come back."""
     found = _plan()
     lost = _lost()
-    if found.due or not lost:
+    if not found.table and any(one.closed for one in played(state.now.log.entries())):
+        say(
+            t(
+                "Nothing to review: none of your closed cases has to come back. Cards you answer do, when it helps most.",
+                "没有要复习的：你结案的题里，没有需要再来一遍的。答过的卡片会在最合适的时候回来。",
+            )
+        )
+    elif found.due or not lost:
         say(*greeting(found, _now()))
     _show_in_turn(found.items, make)
     if lost:

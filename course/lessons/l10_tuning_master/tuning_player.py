@@ -5,7 +5,7 @@ What measures is handed in by the lesson; nothing here imports torch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from course.game import moves, score
@@ -104,6 +104,10 @@ class Tuning(Play):
             raise MoveError(
                 t("No runs are left: hand in what you think is best.", "次数用完了：交上你认为最好的方案吧。")
             )
+        if isinstance(bet, Mapping):
+            raise MoveError(self._how_passed(bet, handing))
+        if bet:
+            self.bet(bet)  # before what is said of the settings: "off" alone was meant for one of them
         config = self.config(config)
         if key(config) == key(self.plan.today) and not handing:
             raise MoveError(
@@ -121,6 +125,15 @@ class Tuning(Play):
                 )
             )
         return (config, *self.stake(config, bet, confidence))
+
+    def _how_passed(self, given: Config, handing: bool) -> str:
+        """A sentence for settings that were passed as a dictionary, where the bet is expected."""
+        settings = clip(", ".join(f'{name}="{value}"' for name, value in config_of(given).items()))
+        call = f"{self.case.call}.{'hand_in' if handing else 'run'}({settings}, bet=..., confidence=...)"
+        return t(
+            f"Settings are passed by their names, not as a dictionary: `{call}`.",
+            f"设置要按名字传，不要放进字典：`{call}`。",
+        )
 
     def run(
         self, config: Config, bet: str, confidence: int | str, tell: Tell = lambda words: None, recording: bool = False
