@@ -19,7 +19,7 @@ from course.cards.widgets import view_of
 from course.game import board, board_view, cases, moves, play, score, sharing, view
 from course.game.board_page import BoardPage
 from course.game.returning import coming_back
-from course.i18n import LANGUAGES, both, pick, set_language, speaking
+from course.i18n import LANGUAGES, both, pick, set_language, speaking, t
 from course.learning.calibration import bet_levels
 from course.learning.entry import stamp, to_line
 from course.learning.log import AnswerLog
@@ -798,6 +798,17 @@ def test_what_is_shared_names_no_setting_and_no_cause(language, bank, log, monke
         assert case.call in capsys.readouterr().out
         width, height = struct.unpack(">II", (tmp_path / f"torch-backends-{case.id[3:]}.png").read_bytes()[16:24])
         assert (width, height) == (sharing.WIDTH, sharing.HEIGHT)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_words_of_a_rule_are_no_smaller_than_others_on_the_picture_that_is_shared(language):
+    set_language(language)
+    names = [pick(words) for words in tuning_plan.plan_of(RULED).bets().values()]
+    bars = [sharing.Bar(t("run", "第 1 次"), 1, name, name, t("fairly sure", "比较有把握")) for name in names]
+    card = sharing.ShareCard(sharing.Shared(RULED, score.Score((score.Part("x", 9, 10),)), bars, "", "x"))
+    drawing = card._drawing()
+    drawing.png()
+    assert drawing.smallest >= 17
 
 
 def test_the_frame_loads_no_torch_no_widgets_and_no_matplotlib():

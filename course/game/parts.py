@@ -216,6 +216,7 @@ class LetterBox:
         listed.add_class("tbg-ticks")
         self.model, self.say, self.asks = w.HTML(), w.HTML(), w.HTML()
         self.below = w.VBox([self.asks, listed], layout=w.Layout(display="none"))
+        self.below.add_class("tbg-asks")
         keeping = row(self.keep)
         keeping.children += (self.say,)
         self.mine = w.VBox([self.field, keeping])

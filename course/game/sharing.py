@@ -108,7 +108,7 @@ class ShareCard(Diagram):
 
     def _bars(self, ax: Any) -> None:
         """A row for each try: what it was called, how long, what came out; at the right the bet."""
-        one, x0, x1 = self.shared, 232, 560
+        one, x0, x1 = self.shared, 232, 490
         high = min(64, 252 / len(one.bars))
         longest = max([1.0, *(bar.length for bar in one.bars)])
         if one.middle:
@@ -120,17 +120,27 @@ class ShareCard(Diagram):
             end = x0 + (x1 - x0) * bar.length / longest
             _text(ax, 212, y, bar.name, "fg", 22, ha="right")
             _box(ax, x0, y - 0.34 * high, max(end - x0, 3), 0.68 * high, "" if bar.broken else "out", "out")
-            _text(ax, max(end, at if one.middle else 0) + 14, y, bar.said, "fg", _fitting(bar.said, 22, 250), bold=True)
+            said = _folded(bar.said, 22, 270)
+            _text(ax, max(end, at if one.middle else 0) + 14, y, said, "fg", _fitting(said, 22, 270), bold=True)
             if bar.bet:
-                _box(ax, 826, y - 0.42 * high, 310, 0.84 * high, "betwash", "bet", dash=True)
+                _box(ax, 786, y - 0.43 * high, 350, 0.86 * high, "betwash", "bet", dash=True)
                 bet = t(f"bet: {bar.bet}", f"押：{bar.bet}")
-                size = _fitting(max(bet, bar.sure, key=wide), 17, 294)
-                _text(ax, 981, y, f"{bet}\n{bar.sure}", "bet", size, ha="center")
+                whole = f"{bet}\n{bar.sure}" if wide(bet, 20) <= 334 else _folded(f"{bet} · {bar.sure}", 20, 334)
+                _text(ax, 961, y, whole, "bet", _fitting(whole, 20, 334), ha="center")
+
+
+def _folded(words: str, size: float, room: float) -> str:
+    """The words; in two lines of about the same length where one is too long for the room."""
+    places = [place for place, sign in enumerate(words, 1) if sign in " ，：、"]
+    if wide(words, size) <= room or not places:
+        return words
+    lines = ((words[:place].strip(), words[place:].strip()) for place in places)
+    return "\n".join(min(lines, key=lambda two: max(map(wide, two))))
 
 
 def _fitting(words: str, size: float, room: float) -> float:
-    """The size in pixels at which the words fit into the room."""
-    return min(size, size * room / wide(words, size))
+    """The size in pixels at which the longest line fits into the room."""
+    return min(size, size * room / max(wide(line, size) for line in words.split("\n")))
 
 
 def _text(ax: Any, x: float, y: float, words: str, ink: str, size: float, ha: str = "left", bold: bool = False) -> None:
