@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from course.learning.marking import Response
-from course.questions.items import BankError, Item, every, parse_item, redrawn, with_key
+from course.questions.items import BankError, Item, every, parse_item, with_key
 from course.questions.variants import Paper, alternatives, is_template
 from grader import project as files
 from grader.project import Infrastructure, Project
@@ -44,11 +44,6 @@ def every_item(project: Project, lesson: str) -> dict[str, Item]:
     """All questions that a paper of this checkpoint may contain: id of the key -> standard variant. Raises Infrastructure."""
     items, keys = _read(project, lesson, *_as_of(project, lesson))
     return {one.key: _keyed(one, keys) for item in items.values() for one in (every(item) if item.varies else [item])}
-
-
-def other_variant(project: Project, lesson: str, item: Item, seed: str) -> Item:
-    """The variant of a question drawn with ``seed``, with its key. Raises BankError."""
-    return _keyed(redrawn(item, seed), _read(project, lesson, *_as_of(project, lesson))[1])
 
 
 def _as_of(project: Project, lesson: str) -> tuple[int, ...]:

@@ -91,7 +91,6 @@ def configure(
     c.ExportApp.plugin_class = "grader.export_plugin.CourseExport"
     c.CourseExport.course_root = str(root)
     c.GenerateFeedback.exporter_class = "grader.reporting.feedback.FeedbackPage"
-    c.GenerateFeedback.preprocessors = FEEDBACK
     c.FeedbackPage.template_name = "course_feedback"
     c.FeedbackPage.extra_template_basedirs = [str(HERE / "grader" / "reporting" / "templates")]
     c.HTMLExporter.sanitize_html = True  # feedback and formgrader show what students wrote

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import socket
+import subprocess
 import sys
 import tempfile
 from contextlib import suppress
@@ -41,6 +42,36 @@ def own_home(tmp_path, monkeypatch):
     set_language("en")
     yield tmp_path / "home"
     set_language("en")
+
+
+@pytest.fixture
+def log(tmp_path):
+    """An empty answer log."""
+    from course.learning.log import AnswerLog
+
+    return AnswerLog(tmp_path / "home" / "answers.jsonl")
+
+
+@pytest.fixture
+def bank(tmp_path):
+    """The bank of questions of ``quiz_items``."""
+    from course.questions.bank import Bank
+    from tests.quiz_items import write_bank
+
+    return Bank(write_bank(tmp_path / "bank"))
+
+
+@pytest.fixture
+def quick_hands(monkeypatch):
+    """Two presses at once count as two."""
+    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
+
+
+def loaded_by(code: str) -> set[str]:
+    """The packages that a new process has loaded after this code."""
+    code += "\nimport sys\nprint(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
 
 
 def free_port() -> int:

@@ -13,7 +13,6 @@ from course.cards.review_deck import ReviewDeck
 from course.cards.text import answer, card_text
 from course.i18n import LANGUAGES, pick, speaking
 from course.learning.interviewing import following
-from course.learning.log import AnswerLog
 from course.learning.marking import Response, mark
 from course.learning.reporting import rated
 from course.learning.review import plan
@@ -27,11 +26,6 @@ from course.verbs import state
 BANK = Bank()
 QUESTIONS = BANK.interview()
 START = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
-
-
-@pytest.fixture
-def log(tmp_path):
-    return AnswerLog(tmp_path / "answers.jsonl")
 
 
 def rate(log, item, met, at, confidence=2):

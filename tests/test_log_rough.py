@@ -32,11 +32,6 @@ for n in range(int(sys.argv[2])):
 """
 
 
-@pytest.fixture
-def log(tmp_path):
-    return AnswerLog(tmp_path / "home" / "answers.jsonl")
-
-
 def python(code, *arguments, **options):
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],

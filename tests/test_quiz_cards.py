@@ -22,23 +22,11 @@ from tests import quiz_items as q
 
 
 @pytest.fixture
-def bank(tmp_path):
-    return Bank(q.write_bank(tmp_path / "bank"))
-
-
-@pytest.fixture
-def log(tmp_path):
-    return AnswerLog(tmp_path / "answers.jsonl")
-
-
-@pytest.fixture
 def sheet(bank, tmp_path):
     return open_sheet("05_x", [item.id for item in bank.items("05_x", checkpoint=True)], tmp_path)
 
 
-@pytest.fixture(autouse=True)
-def quick_hands(monkeypatch):
-    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
+pytestmark = pytest.mark.usefixtures("quick_hands")
 
 
 def build(kind, item_id, bank, log, **more):

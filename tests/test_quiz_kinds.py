@@ -31,14 +31,7 @@ def bank(tmp_path):
     return Bank(q.write_bank(tmp_path / "bank", [q.SCALE, q.PICTURES, q.SINGLE, q.ORDER, q.NUMBER, wrong_way]))
 
 
-@pytest.fixture
-def log(tmp_path):
-    return AnswerLog(tmp_path / "answers.jsonl")
-
-
-@pytest.fixture(autouse=True)
-def quick_hands(monkeypatch):
-    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
+pytestmark = pytest.mark.usefixtures("quick_hands")
 
 
 def build(kind, item_id, bank, log, **more):

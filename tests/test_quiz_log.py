@@ -25,21 +25,9 @@ from course.learning.progress import summary
 from course.learning.schedule import due
 from course.learning.session import AnswerError, earlier, settle, submit
 from course.learning.transfer import Merged, import_from
-from course.questions.bank import Bank
-from tests import quiz_items as q
 from tests.conftest import ROOT
 
 START = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
-
-
-@pytest.fixture
-def bank(tmp_path):
-    return Bank(q.write_bank(tmp_path / "bank"))
-
-
-@pytest.fixture
-def log(tmp_path):
-    return AnswerLog(tmp_path / "home" / "answers.jsonl")
 
 
 def test_an_entry_comes_back_as_it_was_written(log):

@@ -26,16 +26,6 @@ from tests import quiz_items as q
 NOW = datetime(2026, 3, 18, 12, tzinfo=timezone.utc)  # a Wednesday
 
 
-@pytest.fixture
-def bank(tmp_path):
-    return Bank(q.write_bank(tmp_path / "bank"))
-
-
-@pytest.fixture
-def log(tmp_path):
-    return AnswerLog(tmp_path / "home" / "answers.jsonl")
-
-
 def big_bank(folder, lessons=5, each=40):
     """A bank of lessons x each questions, every one a concept of its own."""
     import yaml

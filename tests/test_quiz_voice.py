@@ -20,20 +20,7 @@ from course.questions.bank import Bank
 from course.questions.item_lint import language_faults
 from tests import quiz_items as q
 
-
-@pytest.fixture
-def bank(tmp_path):
-    return Bank(q.write_bank(tmp_path / "bank"))
-
-
-@pytest.fixture
-def log(tmp_path):
-    return AnswerLog(tmp_path / "answers.jsonl")
-
-
-@pytest.fixture(autouse=True)
-def quick_hands(monkeypatch):
-    monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
+pytestmark = pytest.mark.usefixtures("quick_hands")
 
 
 def told(bank, log, item_id, *options, **more):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
 
 import pytest
 
 from course.i18n import set_language
 from course.timing import Comparison, compare, format_ms, interrupts_propagate, measure, stats
+from tests.conftest import loaded_by
 from tests.timing_clocks import Cost, NoisyClock, costing
 
 # ---- whole runs on pretended clocks -----------------------------------------------------------------------
@@ -284,8 +283,7 @@ def test_measure_names_a_late_warm_up():
 
 
 def test_statistics_and_import_need_no_torch():
-    code = "import sys, course.timing; assert not {'torch', 'numpy', 'matplotlib', 'tqdm'} & set(sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert loaded_by("import course.timing").isdisjoint({"torch", "numpy", "matplotlib", "tqdm"})
 
 
 @pytest.mark.parametrize("calibrate", [costing(1e-4), None])

@@ -27,12 +27,12 @@ from course.questions.variant_lint import SEEDS, lint_variants
 from course.questions.variants import Paper, drawn
 from course.questions.verify import run_verify
 from course.verbs import state
-from grader.answers import every_item, keyed_items, other_variant
+from grader.answers import every_item, keyed_items
 from grader.authoring.build import assignment_notebook
 from grader.authoring.leaks import leaks
 from grader.authoring.question_check import checkpoint_findings
 from grader.papers import on_other_papers, papers_answered
-from grader.project import Project
+from grader.project import Project, keys
 from grader.releasing.varied import told_of, varied
 from grader.reporting.collect import _as_standard
 from tests.grading_fixtures import make_project
@@ -177,6 +177,12 @@ def test_two_students_have_other_papers_and_a_copied_one_earns_little():
 # --- every variant ---
 
 
+def other_variant(lesson, item, seed):
+    """The variant of a question drawn with ``seed``, with its key."""
+    variant = redrawn(item, seed)
+    return with_key(variant, keys(PROJECT, lesson)[variant.key])
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_variant_of_a_checkpoint_is_sound(lesson):
     """200 seeds: one right answer, traps apart from it and from each other, both languages, a sensible tolerance."""
@@ -191,7 +197,7 @@ def test_every_variant_of_a_practice_question_is_sound(item):
 @pytest.mark.parametrize(("lesson", "item"), GRADED, ids=lambda one: getattr(one, "key", ""))
 def test_a_run_says_the_same_as_the_formula(lesson, item):
     for seed in ("one", "two"):
-        outcome = run_verify(other_variant(PROJECT, lesson, item, seed)) if item.verify else None
+        outcome = run_verify(other_variant(lesson, item, seed)) if item.verify else None
         assert outcome is None or outcome.ok, outcome
 
 
@@ -349,14 +355,14 @@ def test_an_answer_to_a_variant_is_counted_as_one_to_the_standard_variant():
     standard = every_item(PROJECT, "10_tuning_master")
     seen = set()
     for number in range(40):
-        item = other_variant(PROJECT, "10_tuning_master", standard["10-c-limit"], str(number))
+        item = other_variant("10_tuning_master", standard["10-c-limit"], str(number))
         wrong = next(one.id for one in item.options if not one.correct)
         assert _as_standard(item, standard, {"options": list(item.correct)})["options"] == ["b"]
         told = _as_standard(item, standard, {"options": [wrong]})["options"]
         assert told == ([wrong] if item.correct == ("b",) else [])
         seen.add(item.correct)
     assert len(seen) == 4
-    shown = other_variant(PROJECT, "05_cudnn_benchmark", every_item(PROJECT, "05_cudnn_benchmark")["05-c-new-key"], "x")
+    shown = other_variant("05_cudnn_benchmark", every_item(PROJECT, "05_cudnn_benchmark")["05-c-new-key"], "x")
     answer = {"options": [shown.options[-1].id]}
     assert _as_standard(shown, {}, answer) == answer, "an option keeps its letter"
 

@@ -33,6 +33,19 @@ def file(tmp_path_factory):
     return folder / "mine.html"
 
 
+@pytest.fixture
+def page(chromium, file):
+    """The file as it is printed, on a page of the size of paper, offline."""
+    context = chromium.new_context(
+        viewport={"width": 718, "height": SIDE}, offline=True, reduced_motion="no-preference"
+    )
+    page = context.new_page()
+    page.goto(file.as_uri())
+    page.emulate_media(media="print")
+    yield page
+    context.close()
+
+
 def test_it_speaks_both_languages_follows_both_themes_and_opens_for_the_printer(chromium, file):
     context = chromium.new_context(viewport={"width": 1100, "height": 900}, offline=True, color_scheme="dark")
     page, asked, faults = context.new_page(), [], []
@@ -65,11 +78,7 @@ def test_it_speaks_both_languages_follows_both_themes_and_opens_for_the_printer(
     assert faults == [] and all(url.startswith(("file:", "data:")) for url in asked)
 
 
-def test_a_cheat_sheet_fits_the_two_sides_of_one_sheet_of_paper(chromium, file):
-    context = chromium.new_context(viewport={"width": 718, "height": SIDE}, offline=True)
-    page = context.new_page()
-    page.goto(file.as_uri())
-    page.emulate_media(media="print")
+def test_a_cheat_sheet_fits_the_two_sides_of_one_sheet_of_paper(page):
     for language in LANGUAGES:
         page.evaluate(f"language('{language}')")
         heights = page.evaluate(
@@ -78,19 +87,14 @@ def test_a_cheat_sheet_fits_the_two_sides_of_one_sheet_of_paper(chromium, file):
         )
         assert len(heights) == len(GROUPS)
         assert {name for name, height in heights.items() if not 0 < height <= 2 * SIDE} == set()
-    context.close()
 
 
-def test_printed_it_has_no_empty_page_and_two_a_lesson_at_most(chromium, file, tmp_path):
-    context = chromium.new_context(offline=True)
-    page = context.new_page()
-    page.goto(file.as_uri())
+def test_printed_it_has_no_empty_page_and_two_a_lesson_at_most(page):
     for language in LANGUAGES:
         page.evaluate(f"language('{language}'), dispatchEvent(new Event('beforeprint'))")
         drawn = page_contents(page.pdf(prefer_css_page_size=True))
         assert 10 < len(drawn) <= 2 * len(LESSONS), language
         assert min(map(len, drawn)) > 2000, "a page with hardly a word on it"
-    context.close()
 
 
 def page_contents(pdf: bytes) -> list[bytes]:
@@ -102,11 +106,7 @@ def page_contents(pdf: bytes) -> list[bytes]:
     return found
 
 
-def test_the_map_is_one_page_in_type_that_can_be_read(chromium, file):
-    context = chromium.new_context(viewport={"width": 718, "height": SIDE}, offline=True)
-    page = context.new_page()
-    page.goto(file.as_uri())
-    page.emulate_media(media="print")
+def test_the_map_is_one_page_in_type_that_can_be_read(page):
     for language in LANGUAGES:
         page.evaluate(f"language('{language}')")
         section = page.locator(f"#{language}-map")
@@ -118,18 +118,12 @@ def test_the_map_is_one_page_in_type_that_can_be_read(chromium, file):
             "all => Math.min(...all.map(one => parseFloat(getComputedStyle(one).fontSize))) * 72 / 96"
         )
         assert points >= 7
-    context.close()
 
 
-def test_on_paper_the_backs_of_the_cards_are_there_at_once(chromium, file):
+def test_on_paper_the_backs_of_the_cards_are_there_at_once(page):
     """A card opened for the printer does not turn first: paper shows the first moment of an animation, and there it is blank."""
-    context = chromium.new_context(offline=True, reduced_motion="no-preference")
-    page = context.new_page()
-    page.goto(file.as_uri())
-    page.emulate_media(media="print")
     seen = page.evaluate(
         "dispatchEvent(new Event('beforeprint')), "
         "[...document.querySelectorAll('main:not([hidden]) .tbk details > div')].map(one => getComputedStyle(one).opacity)"
     )
-    context.close()
     assert len(seen) > 40 and set(seen) == {"1"}

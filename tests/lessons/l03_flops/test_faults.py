@@ -8,7 +8,7 @@ import pytest
 
 from course.experiment.base import load_all, run
 from course.records import Record
-from tests.lessons.l03_flops.rows import memories
+from tests.lessons.l03_flops.rows import memories, shares
 
 pytestmark = pytest.mark.slow
 
@@ -44,26 +44,10 @@ def test_depthwise_is_measured_without_page_faults():
     assert "No page faults are in these times" in load_all()["03-depthwise"].finding(found)["en"]
 
 
-def shares(low: float, high: float, faults: int | None) -> list[dict]:
-    return [
-        {
-            "channels": 128,
-            "size": 28,
-            "groups": 128,
-            "macs": 10,
-            "macs_ratio": 1 / 128,
-            "low": low,
-            "ratio": low,
-            "high": high,
-            "verdict": "faster",
-            "page_faults": faults,
-            "threads": 1,
-        }
-    ]
-
-
 def test_page_faults_that_remain_are_said():
-    sentence = load_all()["03-depthwise"].finding(record("03-depthwise", shares(0.05, 0.06, 1144)))
+    sentence = load_all()["03-depthwise"].finding(
+        record("03-depthwise", [{**shares(0.05, 0.06)[0], "page_faults": 1144}])
+    )
     assert "1,144" in sentence["en"] and "1,144" in sentence["zh"]
 
 

@@ -21,11 +21,6 @@ RIGHT_LINE, RIGHT_CAUSE = TYPO.lines[0], TYPO.case.cause.right.id
 
 
 @pytest.fixture
-def log(tmp_path):
-    return AnswerLog(tmp_path / "answers.jsonl")
-
-
-@pytest.fixture
 def hunt(log):
     return Hunt(TYPO.case, log)
 
@@ -168,9 +163,9 @@ def test_what_the_trap_measures_leaves_no_thread_count_to_the_one_who_repairs():
         assert flags.snapshot()["torch.num_threads"] == 2
 
 
-def test_a_hunt_goes_on_after_a_restart_and_the_board_counts_the_first_attempt(log, tmp_path):
+def test_a_hunt_goes_on_after_a_restart_and_the_board_counts_the_first_attempt(log):
     done(log, ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE))
-    again = AnswerLog(tmp_path / "answers.jsonl")
+    again = AnswerLog(log.path)
     assert Hunt(TYPO.case, again).step == "repair"
     assert game.standing(TYPO.case, again.entries()).scores == ()
     done(again, ("give-up",), ("again",), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
