@@ -1,4 +1,5 @@
-"""What a forward asks of its tensors: where they lie, what their memory holds. A function mode answers or notes it."""
+"""Watch what a forward asks its tensors: on which device they are, what is in their memory. A function mode answers
+it or notes it."""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ class AskingMode(TorchFunctionMode):
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """In the block everything is seen; storages handed out meanwhile are plain ones again afterwards."""
+        """Watch every call inside this block. Storages that were handed out in it are plain ones again afterwards."""
         try:
             with self:
                 yield

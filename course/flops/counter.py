@@ -38,9 +38,9 @@ def count(
     not matter unless its control flow looks at them. allow_real: whether the forward may run on its data where
     shapes do not suffice (default True); False for a model whose forward is too expensive.
 
-    Nothing that is alive is changed: the forward runs on copies made for the count (tensors have shapes, small
+    Nothing of the caller's is changed: the forward runs on copies made for the count (tensors have shapes, small
     integer ones values), and code that reaches further than its own objects, or needs data, runs in a forked
-    child. What no process can take back is not protected: files written, messages sent, memory shared between
+    child. Effects outside the process are not protected: files written, messages sent, memory shared between
     processes, work on a GPU; a forward may run twice. Nor is an attribute that a forward sets on a class it got as
     an argument or keeps in an object. Where the system cannot fork, code that reaches further is refused.
 
@@ -80,7 +80,9 @@ def _count(model: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], training
 
 
 def count_run(model: Any, *inputs: Any) -> FlopCount:
-    """The same, from one real run whatever shapes would give: the operators are those of this machine's kernels."""
+    """Count the same from one real run, also where shapes would do: the operators are those of this machine's
+    kernels.
+    """
     return _for_real(Call(model, inputs, {}, False))[0]
 
 
@@ -95,7 +97,7 @@ def _parameters(model: Any) -> Any:
 
 @dataclass
 class Call:
-    """What is counted."""
+    """A call to be counted: the model with its arguments. training: its forward and backward."""
 
     model: Any
     inputs: tuple[Any, ...]

@@ -29,7 +29,7 @@ def positions(shape: Any) -> int:
 
 
 def inner(at: int) -> Formula:
-    """Every output element sums over the last dimension of the operand at that place (one may be added first)."""
+    """Returns the formula of a product in which each output element sums over the last dimension of argument ``at``."""
     return lambda out, *args, **_: out.numel() * args[at].shape[-1]
 
 
@@ -44,7 +44,9 @@ def convolution(out: Any, x: Any, w: Any, *rest: Any, **__: Any) -> int:
 
 
 def by_positions(at: int) -> Formula:
-    """A convolution that uses its weights once a position of the output (0), or, transposed, of the input (1)."""
+    """Returns the formula of a convolution, which uses its weights once for each position: of its output (``at`` 0)
+    or, transposed, of its input (1).
+    """
     return lambda *given, **_: positions(given[at].shape) * given[2].numel()
 
 

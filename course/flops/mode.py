@@ -1,4 +1,4 @@
-"""What sees a forward: a dispatch mode counts every operator. (Questions about devices and data: course.flops.asking.)
+"""Count every operator of a forward with a dispatch mode. (For questions about devices and data: course.flops.asking.)
 
 `Shapes` runs operators on stand-ins without memory (the meta device); small integer and bool tensors keep their
 values, so lengths, masks and token ids may steer the control flow. `Real` runs everything as it is.
@@ -136,7 +136,7 @@ class Real:
         self.hooked = 0  # hooks on gradients of tensors that were replaced: stand-ins do not run them
 
     def refuse(self, why: str) -> NotHere:
-        """The exception to raise; it is kept."""
+        """Returns the exception to raise, and remembers it."""
         self.broken = self.broken or NotHere(why)
         return NotHere(why)
 
@@ -253,7 +253,7 @@ class Shapes(Real):
 
 
 def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
-    """The arguments of an operator with every tensor changed."""
+    """Returns the arguments of an operator with `change` applied to every tensor."""
     if isinstance(value, torch.Tensor):
         return change(value)
     if type(value) in (list, tuple):

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def parts(count: FlopCount, top: int = 20) -> list[ModuleCount]:
-    """The modules that do all the work between them, in the model's order, at most `top` if that is possible.
+    """Returns modules that together do all the work, in the model's order, at most `top` if that is possible.
 
-    The one with the most work is replaced by the modules inside it, and all its likes with it, again and again,
-    while there is room. A module that works in its own forward as well stays whole.
+    It starts with the whole model. While there is room, the module with the most work, and all modules like it, are
+    replaced by the modules inside them. A module that works in its own forward as well stays whole.
     """
     shown = [count.by_module]
     while True:

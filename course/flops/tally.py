@@ -82,7 +82,7 @@ class Tally:
                 self._plant(below, child)
 
     def tree(self) -> ModuleCount:
-        """All modules with their work; a function around a single one is taken for that one."""
+        """Returns all modules with their work. A function that only wraps one module counts as that module."""
         if self._found != 1:
             return self.root
         (only,), start = self.root.children, len(self.root.children[0].name)
@@ -108,7 +108,7 @@ class Tally:
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        """In the block every forward of a module in this thread is seen."""
+        """Notice every forward of a module that this thread runs in this block."""
         pre = register_module_forward_pre_hook(self._enter)
         with pre, register_module_forward_hook(self._leave, always_call=True):
             yield

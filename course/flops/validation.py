@@ -1,4 +1,5 @@
-"""Odd things handed to `count`, and forwards that stop: each answered with a sentence and the next step."""
+"""Check the arguments of `count`, and explain a forward that fails: a CountError says what is wrong and what to do
+next."""
 
 from __future__ import annotations
 
@@ -108,7 +109,9 @@ _SENTENCES = {
 
 
 class NotHere(Exception):
-    """Shapes alone do not do: the forward asks for values, or shows what no stand-in can pass for. Says what it was."""
+    """Shapes are not enough: the forward asks for values, or uses an object that a stand-in cannot replace. Its text
+    says which.
+    """
 
 
 class CountError(ValueError):
@@ -131,7 +134,7 @@ def describe(value: Any) -> str:
 
 
 def callable_of(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """The model to run, after the questions a beginner's mistake would raise."""
+    """Returns the model to run. Raises CountError, with what to do, for the usual mistakes in model and inputs."""
     ask_model(model)
     if isinstance(model, nn.Module) and not inputs and not kwargs:
         raise error("no inputs", name=type(model).__name__)
@@ -178,7 +181,7 @@ def ask_model(model: Any) -> None:
 
 
 def ran(output: Any) -> Any:
-    """The output of a forward that has really run; a generator or a coroutine has not."""
+    """Returns the output of a forward. Raises CountError for a generator or coroutine: it has not run yet."""
     if inspect.isgenerator(output) or inspect.iscoroutine(output) or inspect.isasyncgen(output):
         getattr(output, "close", bool)()  # an asynchronous generator has none
         raise error("not run", kind=type(output).__name__)

@@ -1,4 +1,4 @@
-"""Where a model stands under its machine's roof: measured peaks, and every layer placed against them.
+"""The roofline of a model: `peaks` measures what this machine can do at most, `place` compares each layer with that.
 
 >>> from course.roofline import peaks, place
 >>> place(model, x)                  # doctest: +SKIP

@@ -174,7 +174,7 @@ class Alike:
 
     @cached_property
     def rounds_ms(self) -> tuple[float, ...]:
-        """That of each round."""
+        """The time of all of them in each round, in ms."""
         return tuple(sum(times) for times in zip(*(layer.samples_ms for layer in self.layers), strict=False))
 
     @property
@@ -183,7 +183,9 @@ class Alike:
         return ends(self.rounds_ms, self.time_ms)
 
     def over(self, other: Alike) -> tuple[float, float]:
-        """95 % interval of its time / the other's, round by round: what slows a whole round down is not in it."""
+        """95 % interval of its time / the other's, computed round by round: what slows down a whole round cancels
+        out.
+        """
         ratios = [one / max(two, TINY) for one, two in zip(self.rounds_ms, other.rounds_ms, strict=False)]
         return ends(ratios, stats.median(ratios) if ratios else self.time_ms / max(other.time_ms, TINY))
 

@@ -1,4 +1,4 @@
-"""`peaks`: the fastest arithmetic and the fastest memory traffic this machine shows when asked.
+"""`peaks`: the fastest arithmetic and the fastest memory traffic that this machine reaches in a measurement.
 
 Measured, never looked up. Both are the best of many probes (course.roofline.probes), each tried again and again
 over the budget, so that a neighbour who is busy for a moment does not lower them.

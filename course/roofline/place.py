@@ -35,7 +35,7 @@ LOOK = 24
 NARROW = 0.05, 0.01
 """A range is narrow within +/- this part of the layer's time, or +/- this part of the time of all layers."""
 WHOLE_EVERY = 3
-"""The model in one piece is timed in the first of so many rounds."""
+"""The model in one piece is timed once in so many rounds, in the first of them."""
 CACHES = ("cold", "hot")
 
 _peaks_now = peaks  # `place` has a parameter of that name
@@ -308,7 +308,9 @@ class _Run:
 
 
 def narrow(calls: Sequence[Call]) -> bool:
-    """Whether more rounds would tell little: the range of every layer's part of the time (alone: time) is narrow."""
+    """Whether more rounds would add little: the range of every layer's part of the time (of a single layer: its time)
+    is narrow.
+    """
     groups: dict[str, list[Call]] = {}
     for call in calls:
         groups.setdefault(call.unit.name, []).append(call)

@@ -1,4 +1,4 @@
-"""What is tried to find the peaks: products, batched products and convolutions; streams through memory.
+"""The probes that find the peaks: products, batched products and convolutions; streams through memory.
 
 Which routine of the libraries is the fastest differs from machine to machine (a convolution may reach twice the
 rate of a square matrix product, or less), so the best of many is the roof.
@@ -43,7 +43,8 @@ class Probe(NamedTuple):
 
 
 def work(clock: Clock, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
-    """Everything this device does with `dtype`; what would take over `longest_s` seconds a call is left out.
+    """Returns the probes of arithmetic that this device can run with `dtype`, without those of over `longest_s`
+    seconds a call.
 
     Raises RooflineError where not even the smallest matrix product runs.
     """

@@ -39,7 +39,7 @@ class Unit:
     calls: int = 0
 
     def see(self, inputs: list[torch.Tensor], output: Any, written: bool) -> None:
-        """One call."""
+        """Note one call: its shapes and the bytes it moved."""
         if not self.calls:
             self.shape, self.weights = shape(inputs, tensors(output)), weights(self.module, inputs)
         forward = moved(self.module, inputs, output, written)
@@ -75,7 +75,7 @@ class Call:
             self.now = copied(self.arguments)
 
     def forget(self) -> None:
-        """Let go of the arguments."""
+        """Free the arguments."""
         self.now = self.arguments = ((), {})
 
     def run(self) -> None:
@@ -95,7 +95,7 @@ class Call:
             torch.autograd.grad(outputs, wanted, [torch.ones_like(x) for x in outputs], allow_unused=True)
 
     def time(self, clock: Clock) -> None:
-        """One sample."""
+        """Run it once and store the seconds."""
         before = minor_faults()
         seconds = clock.block(self.run, 1)
         after = minor_faults()
@@ -198,7 +198,7 @@ def sweep(device: str) -> Callable[[], Any]:
 
 
 def timed_round(calls: Sequence[Call], clock: Clock, empty: Callable[[], Any], order: random.Random) -> None:
-    """One sample of every call, in random order, the cache emptied before."""
+    """Empty the cache, then take one sample of every call, in random order."""
     for call in calls:
         call.renew()
     empty()

@@ -83,7 +83,7 @@ class Roofline:
 
     @cached_property
     def groups(self) -> list[Alike]:
-        """The layers, those alike together, the longest first."""
+        """The layers in groups of equal ones (`Alike`); those that take longest come first."""
         return alike(self.points)
 
     @property

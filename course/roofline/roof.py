@@ -42,7 +42,7 @@ class Peaks:
         return max(flops / self.flops_per_s, moved / self.bytes_per_s)
 
     def raised(self, *, flops_per_s: float = 0.0, bytes_per_s: float = 0.0, by: str) -> Peaks:
-        """The same with one peak lifted to a rate that `by` was seen to reach; itself where it is high enough."""
+        """Returns these peaks with one raised to the rate that `by` reached; unchanged where the peak is not lower."""
         if flops_per_s > self.flops_per_s:
             return replace(self, flops_per_s=flops_per_s, ridge=flops_per_s / self.bytes_per_s, work_by=by)
         if bytes_per_s > self.bytes_per_s:

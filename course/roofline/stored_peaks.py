@@ -17,9 +17,9 @@ from course.i18n import t
 from course.roofline.roof import Peaks
 
 SCHEMA = 2
-"""1 knew square matrix products alone; such files are measured afresh."""
+"""Version of the file. Version 1 had square matrix products alone, so its peaks are measured again."""
 MACHINE = ("device_name", "capability", "cpu", "cpu_capability", "cores", "torch", "cuda", "os")
-"""What of the passport a peak depends on."""
+"""Fields of the machine's passport that a peak depends on."""
 ASKED = ("device", "dtype", "threads", "precision")
 NUMBERS = ("flops_per_s", "bytes_per_s", "ridge")
 FIELDS = (*NUMBERS, *ASKED, "created", "work_by", "traffic_by")
@@ -31,7 +31,9 @@ def path() -> Path:
 
 
 def find(asked: dict[str, Any], machine: dict[str, Any]) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The entry kept for this (the fields of Peaks, without machine), or None; and sentences to tell."""
+    """Returns the stored entry for `asked` (the fields of Peaks, without machine) or None, and sentences for the
+    learner.
+    """
     entries, notes = _read()
     wanted = _key(asked, machine)
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Odd things handed to `place`, each answered with a sentence that says what to do next."""
+"""Check the arguments of `place`; a RooflineError says in a sentence what is wrong and what to do next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from course.roofline.words import RooflineError, describe, enough_memory, is_out
 
 @contextmanager
 def in_words(device: str) -> Iterator[None]:
-    """What stops a forward in the middle comes out as RooflineError."""
+    """Turn an exception that stops a forward in this block into RooflineError."""
     try:
         with enough_memory(device):
             yield
@@ -39,7 +39,7 @@ def in_words(device: str) -> Iterator[None]:
 
 
 def checked(model: Any, inputs: tuple[Any, ...]) -> nn.Module:
-    """The model itself, after the questions a beginner's mistake would raise."""
+    """Returns the model to place. Raises RooflineError, with what to do, for the usual mistakes in model and inputs."""
     if isinstance(model, type) and issubclass(model, nn.Module):
         raise RooflineError(
             t(

@@ -75,7 +75,7 @@ def enough_memory(device: str) -> Iterator[None]:
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    """Whether this error, or one it came from, is about memory that could not be had."""
+    """Whether this error, or one that caused it, says that memory ran out."""
     while error is not None:
         text = str(error).lower()
         if isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text:

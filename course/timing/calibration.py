@@ -34,9 +34,9 @@ def reference_op(
 
     calls: product of two 16 x 16 float32 matrices, so little work that one thread does it. compute: 192 x
     192, on all threads torch may use. memory: copy of 1 Mi float32 (4 MiB), on all threads too. python:
-    calls, look-ups and small objects. auto: `compute` where the measured function is `parallel` or runs on
-    an accelerator, else `calls`: an op on more threads than the function meets hold-ups that the function
-    does not.
+    calls, look-ups and small objects. auto: `compute` where the measured function uses several threads (`parallel`) or
+    an accelerator, else `calls`: an op with more threads than the function would wait for cores that the function
+    does not need.
     """
     if choice is None:
         return None

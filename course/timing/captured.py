@@ -28,7 +28,8 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None))
 def changes(f: Callable[..., Any], found: list[str], again: bool = False) -> Iterator[None]:
     """Add to `found` the names of the inputs of `f` that the calls inside the block change.
 
-    again: `f` was called before, so an array that changes now is not just an output that the first call fills.
+    again: `f` was called before. An array that changes now is then reported, too: it is no output that the first call
+    fills.
     """
     inputs = _inputs(f)
     before = {name: _values(value) for name, value in inputs.items()}

@@ -1,10 +1,10 @@
 """Clocks: how long a block of calls takes on a CPU or an accelerator.
 
-Two kinds. `wall`: perf_counter_ns around the block, with every device involved waited for before and after.
-`events`: start and end marks in the device's own queue (resolution about 0.5 us), one device only.
+Two kinds. `wall` reads perf_counter_ns before and after the block, each time when all devices have finished.
+`events` puts a start and an end mark into the queue of one device (resolution about 0.5 us).
 Waiting is `torch.cuda.synchronize`, `torch.xpu.synchronize` or `torch.mps.synchronize`, each device by name;
 `torch.accelerator.synchronize` knows one device only and raises on a build without any, so it is not used.
-A build without the device never raises on import: every branch asks first.
+Importing this file never fails: each branch asks first whether this build of torch has the device.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ KINDS = ("cpu", "cuda", "mps", "xpu")
 MIN_BLOCK_S = 0.0003
 """Shortest block that is timed as one sample, in seconds."""
 SHORT_BLOCK_S = 25e-6
-"""The same on the CPU alone: the shorter a block, the rarer the machine changes its speed within a pair of them."""
+"""The same for a CPU: the shorter the blocks, the less often the machine changes its speed between the two of a
+pair."""
 HICCUP_S = 0.01
-"""A block this long, in seconds, is taken as it is: hardly ever is it a short one that was held up."""
+"""A block of so many seconds is timed once, not three times: it is hardly ever a short block that other programs
+delayed."""
 
 
 class Clock(Protocol):
@@ -245,7 +247,9 @@ def clock_for(device: Any = None, kind: str = "auto", cache: str = "hot") -> Clo
 
 
 def given_clock(device: Any, clock: str | Clock, cache: str) -> Clock:
-    """`clock` itself when it is one, else the one `clock_for` makes. Raises TimingError for anything else."""
+    """Returns `clock` if it is a Clock, or the clock that `clock_for` makes of its name. Raises TimingError for
+    anything else.
+    """
     return clock_for(device, clock, cache) if isinstance(clock, str) or not hasattr(clock, "block") else clock
 
 
@@ -322,10 +326,10 @@ def calls_for(clock: Clock, f: Callable[[], Any], target_s: float | None = None)
 
 
 class PerCall:
-    """`clock` with a `setup` that runs before every call, outside the time.
+    """A clock that runs `setup` before every call and does not time it.
 
-    What setup returns, unless None, is handed to the function as its one argument. Every call is timed alone and the
-    seconds of a block are their sum: the two readings of the clock (about 0.1 us) are in each call.
+    The function gets what setup returns as its argument, unless that is None. Every call is timed alone. The seconds of
+    a block are their sum, which includes about 0.1 us a call for reading the clock twice.
     """
 
     alone = True

@@ -57,7 +57,8 @@ def compare(
     of a pair stay on one processor, drawn anew for each pair (Linux). Candidates and setup are
     "module:function" strings or functions of a file that can be imported (no lambda, nothing defined in a notebook:
     write it to a file with %%writefile).
-    An interrupt returns what was measured so far (none: Interrupted). Raises TimingError, in words, for odd input.
+    After an interrupt, returns what was measured so far (raises Interrupted if that is nothing). Raises TimingError,
+    with a sentence, for arguments that cannot be compared.
     """
     base = validation.require_candidates(candidates, baseline)
     max_time = (PROCESSES_S if fresh_process else HERE_S) if max_time is None else max_time

@@ -34,11 +34,11 @@ def _nothing() -> None:
 
 
 PARALLEL = 1.3
-"""More CPU threads at work than this, on average, and a function counts as one that uses several."""
+"""A function counts as one that uses several threads if more CPU threads than this work on average."""
 
 
 SEVERAL = 1.1
-"""Fewer CPU threads at work than this, on average, and one thread did it all."""
+"""If fewer CPU threads than this work on average, one thread did everything."""
 UNEVEN = 10
 """On a busy machine the slow tenth of a function in one thread took up to 5 times as long as its fastest block, that of one in
 several threads 40 to 1,400 times (load 15 on two cores).
@@ -46,8 +46,8 @@ several threads 40 to 1,400 times (load 15 on two cores).
 
 
 def waits(seconds: Sequence[float]) -> bool:
-    """Whether blocks of several threads say more about waiting for a core than about work: their slow tenth takes far longer than
-    the fastest of them.
+    """Whether the threads of these blocks mostly waited for a core: the slowest tenth of the blocks took far longer
+    than the fastest block.
     """
     return len(seconds) >= stats.FEWEST_ROUNDS and stats.quantile(seconds, 0.9) > UNEVEN * min(seconds)
 
@@ -84,11 +84,13 @@ class Effort:
         self._all, self._own = time.process_time(), time.thread_time()
 
     def busy(self) -> float:
-        """Threads at work since; 1.0 where too little time passed on the CPU to tell (under 1 ms)."""
+        """How many threads worked since this object was made; 1.0 after less than 1 ms of CPU time, too little to
+        tell.
+        """
         own = time.thread_time() - self._own
         return max(1.0, (time.process_time() - self._all) / own) if own >= 1e-3 else 1.0
 
     def alone(self) -> bool:
-        """Whether the calling thread did nearly all the work since, however little."""
+        """Whether the calling thread did nearly all the work since this object was made, even if that was little."""
         all_, own = time.process_time() - self._all, time.thread_time() - self._own
         return all_ - own < (PARALLEL - 1) * own + 1e-4

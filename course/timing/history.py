@@ -19,9 +19,9 @@ from course.timing.validation import TimingError, require_name
 Result = Measurement | Comparison
 KINDS: Mapping[str, Any] = {"Measurement": Measurement, "Comparison": Comparison}
 MACHINE = ("device", "device_name", "capability", "cpu", "cores", "arch")
-"""Where the passports differ in one of these, the machine is another one: no verdict."""
+"""Fields of the passport that identify a machine. Where one differs, there are two machines and no verdict."""
 INSTALLED = ("torch", "cuda", "hip", "cudnn", "onednn", "mkl", "driver", "cpu_capability", "threads", "os", "python")
-"""Where they differ in one of these, that is what may have changed the time: it is said."""
+"""Fields for what is installed. A difference may be what changed the time, so a note names it."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Change:
         return t(f"Against {self.created}: {', '.join(found)}.", f"与 {self.created} 相比：{'，'.join(found)}。")
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
-        """Each value of today over the mean of then, with intervals; see `course.figures.paired_plot`."""
+        """Plot each new value divided by the mean of the old ones, with intervals; see `course.figures.paired_plot`."""
         from course.figures.timing import paired_plot
 
         return paired_plot(self.rows(), self.sentence, ax, dark)

@@ -22,9 +22,10 @@ PATIENCE = 10
 TINY = 0.2
 """A larger part of the median than this in the timer's own overhead gets a remark."""
 EFFORT_S = 0.06
-"""Seconds over which that is watched: an operating system books the time of other threads every few ms only."""
+"""Seconds for which the number of working threads is watched: a system updates the time of other threads every few ms
+only."""
 MAX_SAMPLES = 10_000
-"""Samples that fit into the budget at most: blocks are as long as that takes, or longer."""
+"""Most samples of one measurement: blocks are made so long that no more fit into the budget."""
 SHORTEST_S = 0.2
 """Least time for the measuring in one of several processes, in seconds."""
 
@@ -46,18 +47,18 @@ def measure(
 
     Warms up until two successive block medians agree within 2 % (at most 30 % of the budget). Blocks (on a CPU of at
     least 25 us, elsewhere of 0.3 ms; or a ten-thousandth of the budget) of `f` and of a calibration op alternate at random;
-    `relative` is the ratio of the two, which repeats where the absolute time does not, as long as both lean on the same part of the
-    machine. calibrate: `auto` (by the number of threads `f` uses: `calls` for one, `compute` for more and
-    for accelerators), `calls` (a small operator), `compute` (a matrix product on all threads), `memory` (a
+    `relative` is the ratio of the two. It repeats where the absolute time does not, as long as both depend on the
+    same part of the machine. calibrate: `auto` (by the number of threads `f` uses: `calls` for one, `compute` for
+    more and for accelerators), `calls` (a small operator), `compute` (a matrix product on all threads), `memory` (a
     large copy), `python` (a bare loop), a function of your own, or None. setup: runs before every call, outside the
     time; what it returns (unless None) is handed to `f`. device, clock, cache: see `clock_for`.
 
     The interval is that of the median within this run. processes=5 measures in five new processes one after another
-    (max_time seconds in all, at least 0.2 each, default 2; starting them comes on top), and the interval is the one
-    in which a repetition lands in 95 of 100 cases, as long as the machine's moods differ from run to run no more than
-    processes do. `f` and setup are then
-    "module:function" strings or importable functions, calibrate a word or None.
-    An interrupt returns what was measured so far (none: Interrupted). Raises TimingError, in words, for odd input.
+    (max_time seconds in all, at least 0.2 each, default 2; starting them comes on top), and the interval tells
+    where a repetition lands in 95 of 100 cases, if the speed of the machine differs from run to run no more than from
+    process to process. `f` and setup are then "module:function" strings or importable functions, calibrate a word or
+    None. After an interrupt, returns what was measured so far (raises Interrupted if that is nothing). Raises
+    TimingError, with a sentence, for arguments that cannot be measured.
     """
     validation.require_processes(processes)
     label = name or _name_of(f)

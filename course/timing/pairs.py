@@ -1,8 +1,9 @@
 """The ratio of two functions timed side by side: its centre and its interval, from blocks in random order.
 
 Pure functions on plain numbers; numpy is loaded at the first call. In each pair one block of either function ran, in an
-order drawn by a fair coin. Under a trial ratio, divided out of the candidate's times, every coin is as likely as its
-opposite, whatever the times are: an interval is the set of all trial ratios under which the coins do not look loaded.
+order drawn by a fair coin. Suppose that a trial ratio is the true one, and divide the candidate's times by it: then
+both sides of each coin are equally likely, whatever the times are. The interval holds all trial ratios with which the
+coins look fair.
 """
 
 from __future__ import annotations

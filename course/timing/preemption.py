@@ -24,7 +24,7 @@ LONG_S = 0.0004
 MOST = 0.5
 """From a larger share of preempted rounds on, CPU time is what can be compared."""
 ALLOWED = 0.02
-"""Largest share of rounds with waiting, and of CPU time in other threads, that is still none."""
+"""Up to this share, rounds with waiting and CPU time in other threads count as none."""
 
 
 class Watch:
@@ -39,7 +39,7 @@ class Watch:
         self._switches = _switches()
 
     def block(self, run: Callable[[], Any]) -> tuple[Any, float]:
-        """What `run()` returns, and the CPU time of this thread it took, in seconds."""
+        """Call `run()`; returns its result and the CPU time of this thread that it took, in seconds."""
         before = time.thread_time()
         found = run()
         return found, time.thread_time() - before

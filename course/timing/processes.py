@@ -1,4 +1,4 @@
-"""Compare or measure in several new processes; the interval is one over processes.
+"""Compare or measure in several new processes; the interval is computed from one value of each process.
 
 Equal code differs from process to process (hash seed, where code and memory lie: T. Mytkowicz et al., "Producing wrong
 data without doing anything obviously wrong!", ASPLOS 2009) by more than the interval within one pair of processes.
@@ -22,7 +22,7 @@ from course.timing.rounds import Plan, Run
 from course.timing.workers import Setting, Worker, Workers, source_of
 
 SLICE_S = 0.2
-"""Time for the rounds of one set of processes, in seconds: processes differ by more than longer slices would tell."""
+"""Seconds for the rounds of one set of processes: more rounds would not help, because processes differ by more."""
 
 Open = Callable[[Sequence[str]], AbstractContextManager[Any]]
 
@@ -40,7 +40,9 @@ def compare_in_processes(
 
 
 class Replicates:
-    """One comparison over processes. open_workers: starts one process each for the names given; now: seconds."""
+    """One comparison with one value of each process. open_workers: starts a process for each of the names given; now:
+    a clock in seconds.
+    """
 
     def __init__(self, plan: Plan, names: Sequence[str], open_workers: Open, now: Callable[[], float]) -> None:
         self.plan, self.names, self.open_workers, self.now = plan, list(names), open_workers, now
@@ -49,7 +51,7 @@ class Replicates:
         self.complete, self.final = True, True
 
     def go(self) -> Comparison:
-        """Sets of processes until the interval is narrow enough or the next one would exceed the budget."""
+        """Start sets of processes until the interval is narrow enough or the next set would exceed the budget."""
         began = self.now()
         bar = progress(self.plan.max_time, t("comparing in new processes", "正在新进程中比较"))
         try:
@@ -174,7 +176,7 @@ def measure_in_processes(
 
 
 def repeated(one: Callable[[], Measurement], processes: int) -> Measurement:
-    """`one`, which measures in a new process, `processes` times, as one Measurement."""
+    """Call `one`, which measures in a new process, `processes` times; returns all of it as one Measurement."""
     found: list[Measurement] = []
     complete = True
     bar = progress(3.0 * processes, t("measuring in new processes", "正在新进程中测量"))

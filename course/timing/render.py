@@ -32,12 +32,12 @@ def quality_word(quality: str) -> str:
 
 
 def drifting() -> str:
-    """The word for what does not stay where it was."""
+    """The word for times that climb or fall while they are measured."""
     return t("drifting", "一路漂移")
 
 
 def too_few(rounds: int) -> Text:
-    """That so many rounds (or samples) carry no interval, in both languages: the words of every reader."""
+    """The words for so few rounds (or samples) that there is no interval, in both languages."""
     return both(
         f"too few rounds to tell ({rounds} of at least {FEWEST_ROUNDS})",
         f"轮数太少，无法判断（{rounds} 轮，至少要 {FEWEST_ROUNDS} 轮）",

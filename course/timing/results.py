@@ -32,7 +32,7 @@ class Measurement:
 
     processes = 1: the interval is that of the median within this run; a later run may differ by far more.
     processes > 1: figures are medians over the processes, process_medians_ms and process_relatives hold one value each,
-    and the intervals are those in which one more process lands.
+    and the intervals tell where the value of one more process lands.
     """
 
     name: str
@@ -67,7 +67,9 @@ class Measurement:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Measurement:
-        """The measurement that `dataclasses.asdict`, perhaps by way of JSON, made `plain`."""
+        """Make a measurement of `plain`, which `dataclasses.asdict` made of one (also after writing and reading it as
+        JSON).
+        """
         return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in plain.items()})
 
     def rows(self) -> list[dict[str, Any]]:
@@ -202,7 +204,9 @@ class Comparison:
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> Comparison:
-        """The comparison that `dataclasses.asdict`, perhaps by way of JSON, made `plain`."""
+        """Make a comparison of `plain`, which `dataclasses.asdict` made of one (also after writing and reading it as
+        JSON).
+        """
         pairs = {name: Paired(**{**pair, "ratios": tuple(pair["ratios"])}) for name, pair in plain["pairs"].items()}
         return cls(**{**plain, "pairs": pairs, "notes": tuple(plain["notes"])})
 

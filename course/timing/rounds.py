@@ -1,4 +1,5 @@
-"""Rounds of a comparison: one block of every function in random order, again and again, until that says enough."""
+"""Rounds of a comparison: one block of every function in random order, until the result is clear or the budget is
+used up."""
 
 from __future__ import annotations
 
@@ -24,17 +25,19 @@ DROPPED = 3
 DROPPED_SHARE = 0.1
 """Largest part of the budget that goes into them."""
 ALIKE = 4
-"""Functions whose blocks want numbers of calls that differ by no more than this factor get the same number."""
+"""If the numbers of calls that the functions need for a block differ by no more than this factor, all get the same
+number."""
 SETTLED_CALLS, SETTLED_SHARE = 64, 0.2
 """No conclusion before so many calls of each function, or so much of the budget: a function may warm up late."""
 MOST_ROUNDS = 20_000
 LAST_ERROR = 0.01
-"""Chance that the interval of the last look misses the truth: less than the 5 % promised, for a verdict hangs on it."""
+"""Chance that the interval of the last look misses the truth: less than the 5 % promised, because the verdict depends
+on it."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked of a comparison, as the arguments of `compare`.
+    """The arguments of `compare` that a comparison needs while it is measured.
 
     patience_s: first calls that take longer, all together, are not repeated. order: draws the random order.
     """

@@ -36,9 +36,10 @@ UNREAD = ("other", "left out")
 
 
 def digest(result: Any) -> dict[str, Any]:
-    """What is kept of a result: tensors, arrays, numbers, text, and lists, tuples, dicts and dataclasses of them.
+    """Returns the digest of a result: of tensors, arrays, numbers, text, and of lists, tuples, dicts and dataclasses
+    of them.
 
-    Anything else is kept by the name of its type alone: see `unread`. The result is not changed.
+    Of anything else the digest has only the name of its type: see `unread`. The result is not changed.
     """
     return _digest(result, [MOST_PARTS])
 

@@ -24,7 +24,9 @@ class Statement:
 
 
 def functions(statements: Mapping[str, Statement]) -> dict[str, Callable[[], Any]]:
-    """A function for each statement; those with the same setup share one run of it, and so what it made."""
+    """Returns a function for each statement. Statements with the same setup share one run of it and the objects it
+    made.
+    """
     spaces: dict[str, dict[str, Any]] = {}
     made = {}
     for name, statement in statements.items():

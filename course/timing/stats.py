@@ -64,7 +64,7 @@ def quantile(values: Sequence[float], q: float) -> float:
 
 
 def spanning(interval: Interval, values: Sequence[float]) -> Interval:
-    """The interval, as wide as the middle 80 % of the values at least."""
+    """The interval, widened where needed to cover the middle 80 % of the values."""
     low, high = quantile(values, 0.1), quantile(values, 0.9)
     return Interval(min(interval.low, low), max(interval.high, high), interval.confidence)
 
@@ -122,13 +122,13 @@ def interval_or_none(values: Sequence[float], error: float = TOTAL_ERROR) -> Int
 
 
 def shown(interval: Interval, rounds: int) -> Interval | None:
-    """`interval`, which came of so many rounds, or None where it is none: too few rounds, no width, no end."""
+    """Returns `interval`; None where it may not be shown: it has too few rounds, no width or an infinite end."""
     bounded = math.isfinite(interval.low) and math.isfinite(interval.high)
     return interval if enough(rounds) and bounded and interval.low < interval.high else None
 
 
 def widened(interval: Interval) -> Interval:
-    """An interval from one process with what equal code differs by: see PLACE."""
+    """Returns an interval from one process, widened by the difference that equal code shows: see PLACE."""
     return Interval(interval.low * (1 - PLACE), interval.high * (1 + PLACE), interval.confidence)
 
 
@@ -187,8 +187,9 @@ def repetition_interval(medians: Sequence[float]) -> Interval | None:
     """Interval in which a repetition lands in 95 of 100 cases: the median of one more process, or of a whole run.
 
     medians: one a process. The prediction interval of Student's t on logarithms, at REPETITION_ERROR: the processes of
-    one run share the machine's mood, which is another one in the next run. At this error 95 % are kept where moods
-    differ as much as processes do. None for fewer than FEWEST_PROCESSES.
+    one run share the state of the machine (speed, other programs), and the next run finds another one. With this error
+    95 of 100 repetitions lie inside where such states differ as much as processes do. None for fewer than
+    FEWEST_PROCESSES.
     """
     if len(medians) < FEWEST_PROCESSES:
         return None

@@ -1,4 +1,5 @@
-"""Odd things handed to the timer, each answered with a sentence that says what to do next."""
+"""Check the arguments of `measure` and `compare`; a TimingError says in a sentence what is wrong and what to do
+next."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ def swallow_interrupt(measured: bool) -> bool:
 
 @contextlib.contextmanager
 def interrupts_in_words() -> Iterator[None]:
-    """An interrupt that leaves the block comes out as Interrupted, unless it is meant for a larger block."""
+    """Turn an interrupt in this block into Interrupted, except inside `interrupts_propagate`, which passes it on."""
     try:
         yield
     except KeyboardInterrupt:
@@ -279,7 +280,7 @@ def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> 
 def named_errors(name: str | Callable[[], str], call: int) -> Iterator[None]:
     """Turn an exception of the learner's function into a TimingError that names it; `call` counts from 1.
 
-    name: may be a function that tells it, asked when something was raised.
+    name: the name, or a function that returns it and is called after an exception only.
     """
     try:
         yield

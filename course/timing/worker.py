@@ -1,7 +1,7 @@
-"""The other end of `course.timing.workers`: times one function, block after block, as it is told.
+"""The process that `course.timing.workers` starts: it times one function, a block for each request.
 
-Reads the number of calls from standard input, one a line; answers JSON lines. Ends with its input. With `measure` in
-the spec it measures the function by itself and answers once, with the whole Measurement.
+Reads the number of calls of a block from standard input, one a line; answers with a line of JSON. Ends when its input
+ends. With `measure` in the spec it measures the function by itself and answers once, with the whole Measurement.
 """
 
 from __future__ import annotations

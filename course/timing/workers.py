@@ -1,4 +1,4 @@
-"""Functions in Python processes of their own: started, asked for one block after another, ended.
+"""Run functions in Python processes of their own: start them, ask them for one block after another, end them.
 
 The other end is `course.timing.worker`. One process a candidate, alive together and taking turns, block by block.
 """
@@ -104,7 +104,8 @@ def _resolve(module: str, path: str) -> Any:
 class Worker:
     """Stands for a function in another process; a `WorkerClock` knows how to run it.
 
-    spec: plain data for the other end. first: what the first block told beside its time ({} before).
+    spec: plain data for the other end. first: what the process reported with its first block, apart from the time ({}
+    before).
     """
 
     runs_elsewhere = True
