@@ -19,7 +19,7 @@ from course.i18n import pick
 from course.learning.harvesting import MIME
 from course.learning.log import AnswerLog, default_path
 from course.learning.marking import Response
-from course.learning.sheet import Sheet
+from course.learning.sheet import AnswerSheet
 from course.machine import next_step
 from course.verbs import state
 from grader.authoring.build import lesson_notebook
@@ -136,13 +136,13 @@ def test_without_drive_the_answers_come_back_from_the_notebook_that_colab_holds(
     said = capsys.readouterr().out
     assert said.index("When this Colab runtime ends") < said.index("Answer sheet")
     assert f'files.download("{tmp_path}/content/{LESSON}.answers.json")' in said
-    sheet = Sheet(LESSON, ["05-c-new-key"])
+    sheet = AnswerSheet(LESSON, ["05-c-new-key"])
     sheet.record("05-c-new-key", Response(("e",)))
     runtime["cells"] = [{"cell_type": "code", "outputs": [{"data": {MIME: [json.dumps(sheet.payload())]}}]}]
     sheet.path.unlink()
-    assert Sheet(LESSON, ["05-c-new-key"]).response("05-c-new-key").options == ("e",)
+    assert AnswerSheet(LESSON, ["05-c-new-key"]).response("05-c-new-key").options == ("e",)
     sys.modules["google.colab"]._message.blocking_request = None  # Colab may change it: then the files count
-    assert Sheet(LESSON, ["05-c-new-key"]).response("05-c-new-key") is None
+    assert AnswerSheet(LESSON, ["05-c-new-key"]).response("05-c-new-key") is None
 
 
 def test_exported_progress_says_how_to_leave_the_runtime(runtime, tmp_path, capsys):

@@ -13,7 +13,7 @@ from nbformat.v4 import new_output
 
 from course.learning.harvesting import MIME, harvest
 from course.learning.marking import Response
-from course.learning.sheet import Sheet
+from course.learning.sheet import AnswerSheet
 from grader.autograding import How, autograde
 from grader.choosing import choose
 from grader.commands import main
@@ -153,7 +153,7 @@ def test_of_two_notebooks_the_assignment_is_taken_by_what_it_says_then_by_its_ce
 
 
 def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path):
-    made = Sheet(LESSON, ["90-c-single", "90-c-order", "90-c-number"], tmp_path)
+    made = AnswerSheet(LESSON, ["90-c-single", "90-c-order", "90-c-number"], tmp_path)
     made.record("90-c-single", Response(("b",)))
     made.record("90-c-order", Response(("c", "b", "a")))
     made.record("90-c-number", Response(number=3.5))
@@ -234,7 +234,7 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
 
     def listed(cell):
         if cell.get("id") == "bootstrap":
-            made = Sheet(LESSON, ["90-c-single"], tmp_path)
+            made = AnswerSheet(LESSON, ["90-c-single"], tmp_path)
             made.record("90-c-single", Response(("b",)))
             cell.outputs = [new_output("display_data", data={k: v for k, v in made.bundle().items() if k != MIME})]
 

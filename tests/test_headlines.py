@@ -12,7 +12,7 @@ import pytest
 
 from course.experiment.result import NoPicture, block, headline_of
 from course.experiment.words import OPEN
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import LANGUAGES, set_language, speaking
 from course.records import LESSONS, load
 from course.tables import Table
@@ -88,7 +88,7 @@ def test_the_picture_shows_every_bet_there_can_be(bet):
         plain = check_picture(record)
         for option in every:
             picture = check_picture(record, {bet: option})
-            if isinstance(picture, Sheet):
+            if isinstance(picture, SvgPicture):
                 assert picture.svg() != plain.svg() and 'stroke-dasharray="7 5"' in picture.svg()
             elif isinstance(picture, Table):
                 assert picture.bets and picture.html() != plain.html()

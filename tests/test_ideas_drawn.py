@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from course.figures.sheet import BROAD, SLIM, wide
+from course.figures.svg import BROAD, SLIM, wide
 from course.i18n import LANGUAGES, speaking
 from course.lessons.l01_map.who import who_does_what
 from course.lessons.l11_bug_hunt.three_steps import three_steps

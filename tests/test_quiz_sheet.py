@@ -10,7 +10,7 @@ import pytest
 
 from course.learning.harvesting import MIME, harvest
 from course.learning.marking import Response
-from course.learning.sheet import Sheet
+from course.learning.sheet import AnswerSheet
 from course.learning.sheet_view import sheet_html, sheet_text
 
 START = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
@@ -19,7 +19,7 @@ ITEMS = ["05-c-one", "05-c-count"]
 
 @pytest.fixture
 def sheet(tmp_path):
-    return Sheet("05_x", ITEMS, tmp_path)
+    return AnswerSheet("05_x", ITEMS, tmp_path)
 
 
 def notebook(*payloads):
@@ -72,7 +72,7 @@ def test_a_clock_set_back_leaves_the_last_answer_the_last(sheet, tmp_path, monke
     sheet.record("05-c-one", Response(("a",)), START)
     monkeypatch.setattr("course.learning.sheet.now", lambda: START - timedelta(minutes=10))
     sheet.record("05-c-one", Response(("b",)))
-    assert Sheet("05_x", ITEMS, tmp_path).response("05-c-one").options == ("b",)
+    assert AnswerSheet("05_x", ITEMS, tmp_path).response("05-c-one").options == ("b",)
     old = notebook({"answers": {"05-c-one": {"options": ["a"], "time": "2026-03-01T09:00:00Z"}}})
     assert answers(harvest(old, sheet.path.read_text("utf-8"))) == {"05-c-one": ["b"]}
 
@@ -87,15 +87,15 @@ def test_copies_that_disagree_without_a_reason_are_reported(sheet):
 
 def test_running_the_first_cell_again_restores_from_the_file_or_the_notebook(sheet, tmp_path):
     sheet.record("05-c-one", Response(("b",), None, 3), START)
-    again = Sheet("05_x", ITEMS, tmp_path)
+    again = AnswerSheet("05_x", ITEMS, tmp_path)
     assert again.response("05-c-one") == Response(("b",), None, 3) and again.history == sheet.history
     (tmp_path / "05_x.ipynb").write_text(json.dumps(notebook(sheet.payload())), "utf-8")
     sheet.path.unlink()
-    assert Sheet("05_x", ITEMS, tmp_path).response("05-c-one").options == ("b",)
+    assert AnswerSheet("05_x", ITEMS, tmp_path).response("05-c-one").options == ("b",)
 
 
 def test_two_kernels_do_not_overwrite_each_other(sheet, tmp_path):
-    other = Sheet("05_x", ITEMS, tmp_path)
+    other = AnswerSheet("05_x", ITEMS, tmp_path)
     sheet.record("05-c-one", Response(("b",)), START)
     other.record("05-c-count", Response((), 3.0), START)
     assert answers(harvest({}, sheet.path.read_text("utf-8"))) == {"05-c-one": ["b"], "05-c-count": 3.0}
@@ -105,14 +105,14 @@ def test_two_kernels_do_not_overwrite_each_other(sheet, tmp_path):
 def test_a_damaged_file_is_set_aside_and_the_work_goes_on(tmp_path):
     path = tmp_path / "05_x.answers.json"
     path.write_bytes(b'{"schema": 1, "answers": {"05-c-\xff')
-    sheet = Sheet("05_x", ITEMS, tmp_path)
+    sheet = AnswerSheet("05_x", ITEMS, tmp_path)
     assert "damaged" in sheet.take_notices()[0] and list(tmp_path.glob("*.damaged-*"))
     sheet.record("05-c-one", Response(("b",)), START)
     assert answers(harvest({}, path.read_text("utf-8"))) == {"05-c-one": ["b"]}
 
 
 def test_a_file_that_cannot_be_written_is_said_and_the_notebook_keeps_the_answer(tmp_path):
-    sheet = Sheet("05_x", ITEMS, tmp_path / "nowhere")
+    sheet = AnswerSheet("05_x", ITEMS, tmp_path / "nowhere")
     sheet.record("05-c-one", Response(("b",)), START)
     assert "could not be written" in sheet.take_notices()[0]
     assert answers(harvest(notebook(sheet.bundle()[MIME]))) == {"05-c-one": ["b"]}

@@ -24,7 +24,7 @@ from course.figures.kinds import (
     time_words,
 )
 from course.figures.reported import Told, reported
-from course.figures.sheet import BROAD, SLIM
+from course.figures.svg import BROAD, SLIM
 from course.i18n import LANGUAGES, set_language
 from course.look import COLOURS
 from course.timing.stats import FEWEST_ROUNDS

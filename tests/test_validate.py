@@ -8,7 +8,7 @@ import sys
 import nbformat
 import pytest
 
-from course.learning.sheet import Sheet
+from course.learning.sheet import AnswerSheet
 from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.demo.students import right
@@ -33,7 +33,7 @@ def test_an_untouched_checkpoint_does_not_validate_and_a_finished_one_does(tmp_p
             if grade_id(cell) == answer_id(identity):
                 cell.source = task.solution
     nbformat.write(notebook, finished)
-    sheet = Sheet(LESSON, items, finished.parent)
+    sheet = AnswerSheet(LESSON, items, finished.parent)
     for identity, item in items.items():
         sheet.record(identity, right(item))
 

@@ -34,7 +34,7 @@ from course.learning.session import (
     submit,
     validate,
 )
-from course.learning.sheet import Sheet, current_sheet
+from course.learning.sheet import AnswerSheet, current_sheet
 from course.learning.voice import past_of
 from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
@@ -54,7 +54,7 @@ class Card:
         item: Item,
         log: AnswerLog | None = None,
         bank: Bank | None = None,
-        sheet: Sheet | None = None,
+        sheet: AnswerSheet | None = None,
         text: bool | None = None,
         run: Callable[[str], object] | None = None,
     ) -> None:
@@ -318,7 +318,7 @@ def card(
     *,
     log: AnswerLog | None = None,
     bank: Bank | None = None,
-    sheet: Sheet | None = None,
+    sheet: AnswerSheet | None = None,
     text: bool | None = None,
     run: Callable[[str], object] | None = None,
 ) -> Card:
@@ -345,7 +345,7 @@ def bet(item: Item | str, **options: Any) -> Card:
     return card(item, **options)
 
 
-def checkpoint(item: Item | str, sheet: Sheet | None = None, **options: Any) -> Card:
+def checkpoint(item: Item | str, sheet: AnswerSheet | None = None, **options: Any) -> Card:
     """A checkpoint card: records on the sheet (default: the current one), never says right or wrong."""
     bank = options.get("bank") or default_bank()
     item = bank[item] if isinstance(item, str) else item

@@ -27,7 +27,7 @@ from course.learning.session import (
     record,
     submit,
 )
-from course.learning.sheet import Sheet, current_sheet
+from course.learning.sheet import AnswerSheet, current_sheet
 from course.learning.voice import past_of
 from course.markup import plain
 from course.questions.bank import Bank, default_bank
@@ -157,7 +157,7 @@ def answer(
     reason: str | None = None,
     log: AnswerLog | None = None,
     bank: Bank | None = None,
-    sheet: Sheet | None = None,
+    sheet: AnswerSheet | None = None,
     write: Callable[[str], None] = print,
 ) -> None:
     """Answer a question in text: ``answer("05-revisit", "b")``, ``answer("03-vgg", 15.5e9)``.

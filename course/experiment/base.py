@@ -95,7 +95,7 @@ class Experiment:
     names those that have to come from elsewhere. needs: one of NEEDS. seconds: the usual budget.
 
     headline(record) -> the one sentence that came out. finding(record) -> the same with all its numbers. Both in
-    both languages. draw(record, bets) -> a Sheet or a Table, draw(record, ax) or draw(record, ax, bets) paints one
+    both languages. draw(record, bets) -> an SvgPicture or a Table, draw(record, ax) or draw(record, ax, bets) paints one
     matplotlib Axes; bets: id of a predict item -> option id or number. settles(record) -> {predict item id: option
     id, or the number of a bet on a scale, or None when inconclusive}. headline and draw are None where there is none.
     """

@@ -17,7 +17,7 @@ from course.experiment.result_html import html_of
 from course.experiment.result_text import text_of
 from course.experiment.words import EMPTY, OPEN, TOO_FEW, TOO_NOISY
 from course.figures.picture import Drawing
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, pick, t
 from course.records import Record
 from course.tables import Table
@@ -56,7 +56,7 @@ class Fold:
 
 
 class Plot:
-    """A picture by matplotlib, as PNG for both themes, like a Sheet: ``alt`` and ``html()``."""
+    """A picture by matplotlib, as PNG for both themes, like an SvgPicture: ``alt`` and ``html()``."""
 
     def __init__(self, drawing: Drawing, alt: str) -> None:
         self.drawing, self.alt = drawing, alt
@@ -85,7 +85,7 @@ class Block:
 
     headline: str
     step: str
-    picture: Sheet | Table | Plot | NoPicture | None
+    picture: SvgPicture | Table | Plot | NoPicture | None
     small: str
     bets: tuple[Betted, ...] = ()
     folds: tuple[Fold, ...] = ()
@@ -226,15 +226,17 @@ def _when(created: str, minute: bool) -> str:
     return day + t(f", {at:%H:%M}", f" {at:%H:%M}") if minute else day
 
 
-def _picture(record: Record, experiment: Experiment, bets: Bets, alt: str) -> Sheet | Table | Plot | NoPicture | None:
-    """What the experiment draws. One with a parameter ``ax`` paints a matplotlib Axes, any other gives a Sheet or Table."""
+def _picture(
+    record: Record, experiment: Experiment, bets: Bets, alt: str
+) -> SvgPicture | Table | Plot | NoPicture | None:
+    """What the experiment draws. One with a parameter ``ax`` paints a matplotlib Axes, any other gives an SvgPicture or Table."""
     if (draw := experiment.draw) is None:
         return None
     takes = inspect.signature(draw).parameters
     if "ax" not in takes:
         try:
             picture = draw(record, bets)
-            picture.html()  # a Sheet is painted only here
+            picture.html()  # an SvgPicture is painted only here
         except Exception as error:  # noqa: BLE001  (its sentence must still be seen)
             return NoPicture(error)
         return picture

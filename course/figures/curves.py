@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from course.figures.kinds import Bet, checked, ticks_to, upright
-from course.figures.sheet import Paper, Sheet, scale, wide
+from course.figures.svg import Canvas, SvgPicture, scale, wide
 from course.i18n import t
 
 # --- paid back? two running totals and where they cross ------------------------------------------------------
@@ -14,7 +14,7 @@ from course.i18n import t
 
 def cost_curve(
     price: float, slow: float, fast: float, names: tuple[str, str], words: tuple[str, str, str], bet: Bet | None = None
-) -> Sheet:
+) -> SvgPicture:
     """A price paid at the start, then ``fast`` a step, against ``slow`` a step without it. names: without, with.
 
     words: not yet paid back, paid back, and when. bet: at, a number of steps.
@@ -23,9 +23,9 @@ def cost_curve(
     cross = price / (slow - fast) if slow > fast else math.inf
     last = max(2.4 * cross if cross < 1e6 else 40, 1.2 * bet.at if bet else 0, 5)
 
-    def paint(w: float) -> Paper:
+    def paint(w: float) -> Canvas:
         x0, x1, y0, y1 = 24, w - 24 - max(wide(name, 14, True) for name in names), 34, 232
-        paper = Paper(w, 270 if not bet else 290)
+        paper = Canvas(w, 270 if not bet else 290)
         top = max(slow * last, price + fast * last)
         x, y = scale(0, last, x0, x1, False), scale(0, top, y1, y0, False)
         if cross < last:
@@ -51,7 +51,7 @@ def cost_curve(
             upright(paper, x(bet.at), y0 - 2, y1, bet.full, y1 + 36)
         return paper
 
-    return Sheet(paint, words[2] + t(".", "。") + (t(" ", "") + bet.full + t(".", "。") if bet else ""))
+    return SvgPicture(paint, words[2] + t(".", "。") + (t(" ", "") + bet.full + t(".", "。") if bet else ""))
 
 
 # --- a trend: at most three lines, named at their ends -------------------------------------------------------
@@ -68,7 +68,7 @@ def trend(
     y_words: Callable[[float], str] = "{:g}".format,
     log_x: bool = False,
     log_y: bool = False,
-) -> Sheet:
+) -> SvgPicture:
     """Lines over a size: the last of ``series`` is what it is about, the others stand back. None leaves a gap.
 
     across: what x is. alt: the picture in words. bet: at, a value of x. Raises ValueError for more than three lines.
@@ -81,14 +81,14 @@ def trend(
     values = [value for line in series.values() for value in line if value is not None]
     inks = (("edge", 2.0), ("soft", 2.2), ("out", 3.0))[-len(series) :]
 
-    def paint(w: float) -> Paper:
+    def paint(w: float) -> Canvas:
         y0, y1 = 16, 226
         ends = {name: next(value for value in reversed(line) if value is not None) for name, line in series.items()}
         x1 = w - 22 - max(wide(name, 13.5, True) for name in series)
         low = min(values) if log_y else min(0, *values)
         ticks = _log_ticks(low, max(values)) if log_y else ticks_to(max(values), 4)
         x0 = 20 + max(wide(y_words(value), 12) for value in ticks)
-        paper = Paper(w, 268 if not bet else 288)
+        paper = Canvas(w, 268 if not bet else 288)
         place = scale(
             min([*x, *([bet.at] if bet else [])]), max([*x, *([bet.at] if bet else [])]), x0 + 10, x1 - 8, log_x
         )
@@ -113,7 +113,7 @@ def trend(
             upright(paper, place(bet.at), y0, y1, bet.full, y1 + 52)
         return paper
 
-    return Sheet(paint, alt + (t(" ", "") + bet.full + t(".", "。") if bet else ""))
+    return SvgPicture(paint, alt + (t(" ", "") + bet.full + t(".", "。") if bet else ""))
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

@@ -1,6 +1,6 @@
 """The kinds of pictures of a result: one idea each, as high as its rows, the bet drawn in, names where things are.
 
-A row is a small tuple of its own; ``bet`` is a `Bet` or None. Every kind gives back a `Sheet`.
+A row is a small tuple of its own; ``bet`` is a `Bet` or None. Every kind gives back a `SvgPicture`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from course.figures.sheet import BROAD, Paper, Sheet, scale, wide
+from course.figures.svg import BROAD, Canvas, SvgPicture, scale, wide
 from course.i18n import Text, both, t
 
 LEAST_ROUNDS = 12
@@ -127,7 +127,7 @@ class Rows:
         lower = (self.tall + 18) / 2 if self.above else self.tall / 2
         return self.top + self.tall * row + lower
 
-    def name(self, paper: Paper, row: int, bold: bool = False) -> None:
+    def name(self, paper: Canvas, row: int, bold: bool = False) -> None:
         name, remark = self.names[row]
         if self.above:
             both = name + (f"  ·  {remark}" if remark else "")
@@ -144,7 +144,7 @@ def _extra(bet: Bet | None) -> float:
     return 36 if bet and bet.rows else 18
 
 
-def upright(paper: Paper, x: float, top: float, bottom: float, words: str, y: float) -> None:
+def upright(paper: Canvas, x: float, top: float, bottom: float, words: str, y: float) -> None:
     """A bet on one value: a dashed line, its words at the height ``y``, kept on the paper."""
     paper.line([x, x], [top, bottom], "bet", 1.8, "7 5")
     half = wide(words, 13, True) / 2
@@ -172,7 +172,7 @@ def ratio_rows(
     *,
     middle: str = "",
     said: Callable[[float], str] = ratio_words,
-) -> Sheet:
+) -> SvgPicture:
     """With over without, in a few cases. sides: the names of left (less than 1, the better) and right.
 
     bet: rows (row -> side), above, or at (a ratio). middle: the word at 1, else "same time". said: a ratio in words.
@@ -182,10 +182,10 @@ def ratio_rows(
     values = {row: _either(row, said) for row in told}
     few = t("too few rounds to tell", "轮数太少，说不准")
 
-    def paint(w: float) -> Paper:
+    def paint(w: float) -> Canvas:
         place = Rows(w, [(row.name, row.remark) for row in rows], 40 if told else 8, 48, w < BROAD, 14)
         x0, x1, below = place.x0, w - 14, 20 if bet and bet.at else 0
-        paper = Paper(w, place.bottom + (28 + below if told else 4))
+        paper = Canvas(w, place.bottom + (28 + below if told else 4))
         x = _ratio_scale(told, values, x0, x1, bet)
         one = x(1)
         if told:
@@ -226,7 +226,7 @@ def ratio_rows(
             upright(paper, x(bet.at), place.top - 6, place.bottom, bet.full, place.bottom + 32)
         return paper
 
-    return Sheet(paint, alt_of([(row.name, values.get(row, few)) for row in rows], bet))
+    return SvgPicture(paint, alt_of([(row.name, values.get(row, few)) for row in rows], bet))
 
 
 def _either(row: Ratio, said: Callable[[float], str]) -> str:
@@ -256,7 +256,7 @@ def _ratio_scale(
 
 
 def _sides(
-    paper: Paper, place: Rows, x: Callable[[float], float], x1: float, sides: tuple[str, str], middle: str
+    paper: Canvas, place: Rows, x: Callable[[float], float], x1: float, sides: tuple[str, str], middle: str
 ) -> None:
     """The washed better side, the middle line, the names of both sides, the ticks in words."""
     x0, one, y1 = place.x0, x(1), place.bottom
@@ -296,7 +296,7 @@ def _sides(
 
 
 def _side_bet(
-    paper: Paper,
+    paper: Canvas,
     edges: tuple[float, float, float],
     y: float,
     first: bool,
@@ -324,7 +324,7 @@ def _side_bet(
     paper.ask(left + 10 if side == "left" else right - 10, y, words, side)
 
 
-def _boxes(paper: Paper, x: float, y: float, rounds: int, words: str) -> None:
+def _boxes(paper: Canvas, x: float, y: float, rounds: int, words: str) -> None:
     """Rounds taken, of those it takes."""
     paper.box(x - 4, y - 9, 14 * LEAST_ROUNDS + 16 + wide(words, 14, True), 18, "paper")
     for number in range(LEAST_ROUNDS):
@@ -345,12 +345,12 @@ class Bar(NamedTuple):
     remark: str = ""
 
 
-def bars(rows: Sequence[Bar], bet: Bet | None = None) -> Sheet:
+def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
     """A few amounts from zero, such as before and after. bet: rows, with or without a span, or at."""
     checked(bet, "rows", "span", "at")
     held = [value for value in (*((bet.span or ()) if bet else ()), bet.at if bet else None) if value]
 
-    def paint(w: float) -> Paper:
+    def paint(w: float) -> Canvas:
         place = Rows(w, [(row.name, row.remark) for row in rows], 8, 52, extra=_extra(bet))
         most = max([row.value for row in rows] + held) or 1
         asked = bet.rows if bet and bet.span else ()
@@ -358,7 +358,7 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> Sheet:
             [wide(row.said, 15, True) for at, row in enumerate(rows) if row.value > 0.5 * most or at in asked] or [0]
         )
         x = scale(0, most, place.x0, w - 30 - room, False)
-        paper = Paper(w, place.bottom + (20 if bet else 4))
+        paper = Canvas(w, place.bottom + (20 if bet else 4))
         paper.line([place.x0] * 2, [place.top + 4, place.bottom - 4], "fg", 1.5)
         for number, row in enumerate(rows):
             y = place.y(number)
@@ -378,11 +378,11 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> Sheet:
             upright(paper, x(bet.at), place.top, place.bottom, bet.full, place.bottom + 10)
         return paper
 
-    return Sheet(paint, alt_of([(row.name, row.said) for row in rows], bet))
+    return SvgPicture(paint, alt_of([(row.name, row.said) for row in rows], bet))
 
 
 def _row_bet(
-    paper: Paper, place: Rows, bet: Bet, tall: float, left: float | None = None, right: float | None = None
+    paper: Canvas, place: Rows, bet: Bet, tall: float, left: float | None = None, right: float | None = None
 ) -> None:
     """An outline around the rows that a bet speaks of, its words under the last of them, at the right."""
     x0, x1 = (place.x0 - 6 if left is None else left), (paper.w - 8 if right is None else right)
@@ -410,19 +410,19 @@ class Lane(NamedTuple):
     said: str
 
 
-def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str = "") -> Sheet:
+def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str = "") -> SvgPicture:
     """Runs as lanes, a block a step; note: written in a first step that is long. bet: rows, with or without span, or at."""
     checked(bet, "rows", "span", "at")
     longest, best = max(sum(lane.steps) for lane in lanes), min(sum(lane.steps) for lane in lanes)
     held = [value for value in (*((bet.span or ()) if bet else ()), bet.at if bet else None) if value]
 
-    def paint(w: float) -> Paper:
+    def paint(w: float) -> Canvas:
         place = Rows(w, [(lane.name, "") for lane in lanes], 8, 56, extra=_extra(bet))
         room = max((wide(lane.said, 14, True) for lane in lanes if sum(lane.steps) > 0.5 * longest), default=0)
         most = max([longest, *held])
         x = scale(0, most, place.x0, w - 30 - room, False)
         below = 16 if bet and bet.rows else 0  # the words of a bet stand under its lane
-        paper = Paper(w, place.bottom + below + (44 if bet and bet.at else 26))
+        paper = Canvas(w, place.bottom + below + (44 if bet and bet.at else 26))
         for number, lane in enumerate(lanes):
             y, done, won = place.y(number), 0.0, sum(lane.steps) == best
             place.name(paper, number, won)
@@ -451,10 +451,10 @@ def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str 
         _time_axis(paper, x, longest, place.bottom + below + 4, unit)
         return paper
 
-    return Sheet(paint, alt_of([(lane.name, lane.said) for lane in lanes], bet))
+    return SvgPicture(paint, alt_of([(lane.name, lane.said) for lane in lanes], bet))
 
 
-def _time_axis(paper: Paper, x: Callable[[float], float], most: float, y: float, unit: str) -> None:
+def _time_axis(paper: Canvas, x: Callable[[float], float], most: float, y: float, unit: str) -> None:
     paper.line([x(0), x(most)], [y, y], "line")
     for value in ticks_to(most):
         paper.text(x(value), y + 12, f"{value:g} {unit}" if value else "0", "soft", 12, "center")
@@ -472,16 +472,16 @@ class Share(NamedTuple):
     said: str
 
 
-def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> Sheet:
+def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
     """Same or different: counts, sorted, not the order of the runs. bet: rows, or above."""
     checked(bet, "rows", "above")
     runs = max(row.runs for row in rows)
 
-    def paint(w: float) -> Paper:
+    def paint(w: float) -> Canvas:
         place = Rows(w, [(row.name, "") for row in rows], 8, 46, w < BROAD)
         said = 0 if place.above else max(wide(row.said, 14, True) for row in rows) + 26
         step = min(26, (w - place.x0 - 20 - said) / runs)
-        paper = Paper(w, place.bottom + (18 if bet else 4))
+        paper = Canvas(w, place.bottom + (18 if bet else 4))
         for number, row in enumerate(rows):
             y, x0 = place.y(number), place.x0
             place.name(paper, number)
@@ -514,4 +514,4 @@ def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> Sheet:
             paper.ask(w - 20, y + 11, bet.full, "right")
         return paper
 
-    return Sheet(paint, alt_of([(row.name, row.said) for row in rows], bet))
+    return SvgPicture(paint, alt_of([(row.name, row.said) for row in rows], bet))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from course.figures.sheet import Paper, Sheet, wide
+from course.figures.svg import Canvas, SvgPicture, wide
 
 EDGE, TITLE, LINE, FOOT = 14, 40, 25, 34
 """Pixels: around the words of a panel, of its title, of one line, of its foot."""
@@ -30,18 +30,18 @@ class Panel(NamedTuple):
         return 2 * EDGE + max(sizes + [wide(line.lstrip("+-"), bold=True) + DOT * _marked(line) for line in self.lines])
 
 
-def panels(found: Sequence[Panel], alt: str, joints: Sequence[str] = ()) -> Sheet:
+def panels(found: Sequence[Panel], alt: str, joints: Sequence[str] = ()) -> SvgPicture:
     """The panels in their order. alt: the picture in words. joints: the words at the arrows between them; () draws no arrows."""
     gaps = [max(34.0, wide(words, 12) + 18) for words in joints] or [12.0] * (len(found) - 1)
     tall = (
         max(len(panel.lines) for panel in found) * LINE + TITLE + (FOOT if any(panel.foot for panel in found) else 10)
     )
 
-    def paint(w: float) -> Paper:
+    def paint(w: float) -> Canvas:
         spare = w - 8 - sum(panel.need for panel in found) - sum(gaps)
         if spare < 0:
             return _stacked(found, joints, w)
-        paper, x = Paper(w, tall + 8), 4.0
+        paper, x = Canvas(w, tall + 8), 4.0
         for number, panel in enumerate(found):
             width = panel.need + spare / len(found)
             _panel(paper, panel, x, 4, width, tall)
@@ -56,13 +56,13 @@ def panels(found: Sequence[Panel], alt: str, joints: Sequence[str] = ()) -> Shee
             x += gaps[number] if number < len(gaps) else 0
         return paper
 
-    return Sheet(paint, alt)
+    return SvgPicture(paint, alt)
 
 
-def _stacked(found: Sequence[Panel], joints: Sequence[str], w: float) -> Paper:
+def _stacked(found: Sequence[Panel], joints: Sequence[str], w: float) -> Canvas:
     heights = [len(panel.lines) * LINE + TITLE + (FOOT if panel.foot else 10) for panel in found]
     gap = 34 if joints else 10
-    paper, y = Paper(w, sum(heights) + gap * (len(found) - 1) + 8), 4.0
+    paper, y = Canvas(w, sum(heights) + gap * (len(found) - 1) + 8), 4.0
     for number, (panel, height) in enumerate(zip(found, heights, strict=True)):
         _panel(paper, panel, 4, y, w - 8, height)
         y += height
@@ -74,7 +74,7 @@ def _stacked(found: Sequence[Panel], joints: Sequence[str], w: float) -> Paper:
     return paper
 
 
-def _panel(paper: Paper, panel: Panel, x: float, y: float, w: float, h: float) -> None:
+def _panel(paper: Canvas, panel: Panel, x: float, y: float, w: float, h: float) -> None:
     paper.box(x, y, w, h, "", "edge", 10)
     paper.text(x + EDGE, y + 22, panel.title, size=14, bold=True)
     for number, line in enumerate(panel.lines):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from course.figures.kinds import Rows, alt_of, time_words
-from course.figures.sheet import Paper, Sheet, scale, wide
+from course.figures.svg import Canvas, SvgPicture, scale, wide
 from course.i18n import Text, pick, t
 from course.tables import clip
 
@@ -37,7 +37,7 @@ class Told(NamedTuple):
 
 def reported(
     rows: Sequence[Told], mark: str, groups: Sequence[str] = (), *, said: Callable[[float], str] = time_words
-) -> Sheet:
+) -> SvgPicture:
     """Numbers of others: never filled, never in the colour of what was measured. mark: the words of the corner.
 
     groups: the names written over the columns, where the points of every row fall into two. said: a value in words.
@@ -45,9 +45,9 @@ def reported(
     values = [value for row in rows for _, value in row.points]
     log = min(values) > 0 and max(values) > 12 * min(values)
 
-    def paint(w: float) -> Paper:
+    def paint(w: float) -> Canvas:
         place = Rows(w, [(row.who, row.remark) for row in rows], 72 if groups else 44, 52, extra=16)
-        paper = Paper(w, place.bottom + 16)
+        paper = Canvas(w, place.bottom + 16)
         low, high = (min(values) / 2.2, max(values) * 2.2) if log else (0, max(values) * 1.1)
         room = max(wide(said(value), 12) for value in values)
         x = scale(low, high, place.x0 + 10, w - 24 - room, log)
@@ -82,10 +82,10 @@ def reported(
         names = dict.fromkeys(name for name, _ in row.points)
         values_said = ((f"{name} " if groups else "") + _range(_of(row, name), said) for name in names)
         told.append((row.who + t(", ", "，") + row.remark, t(", ", "，").join(values_said)))
-    return Sheet(paint, alt_of(told, None, mark + t(": ", "：")))
+    return SvgPicture(paint, alt_of(told, None, mark + t(": ", "：")))
 
 
-def _mark(paper: Paper, x: float, y: float, group: str, groups: Sequence[str]) -> None:
+def _mark(paper: Canvas, x: float, y: float, group: str, groups: Sequence[str]) -> None:
     """An open diamond; for the second group an open circle."""
     if group in groups[1:]:
         paper.dot(x, y, 5.5, "paper", "soft")
@@ -115,7 +115,7 @@ def _range(values: Sequence[float], said: Callable[[float], str]) -> str:
     return low if low == high else f"{low} – {high}"
 
 
-def picture(found: Sequence[Any], groups: Sequence[Text] = ()) -> Sheet | None:
+def picture(found: Sequence[Any], groups: Sequence[Text] = ()) -> SvgPicture | None:
     """The figures of these reports (`course.experiment.reports.Report`), the strongest first, as one picture.
 
     groups: where figures name one of two columns, those with the same name are a row. Else the first report with two

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course.figures.picture import Diagram
-from course.figures.sheet import wide
+from course.figures.svg import wide
 from course.game.cases import Case
 from course.game.score import Score
 from course.i18n import pick, t

@@ -11,7 +11,7 @@ from course.i18n import t
 from course.learning.entry import LONGEST_REASON, Entry
 from course.learning.log import AnswerLog
 from course.learning.marking import Response, mark, mark_bet
-from course.learning.sheet import Sheet
+from course.learning.sheet import AnswerSheet
 from course.questions.items import Item, redrawn
 from course.tables import clip
 from course.verdict import Verdict
@@ -134,7 +134,7 @@ def _write(log: AnswerLog, event: str, item: Item, response: Response, **more: A
     )
 
 
-def record(item: Item, response: Response, sheet: Sheet | None, log: AnswerLog) -> str:
+def record(item: Item, response: Response, sheet: AnswerSheet | None, log: AnswerLog) -> str:
     """Write a checkpoint answer to the answer sheet and to the log; returns the sentence to show. Raises AnswerError."""
     if sheet is None or sheet.checkpoint != item.lesson:
         raise AnswerError(

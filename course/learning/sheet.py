@@ -24,10 +24,10 @@ from course.questions.items import Item
 from course.questions.variants import Paper, same_student
 from course.version import __version__
 
-__all__ = ["MIME", "Sheet", "current_sheet", "harvest", "open_sheet"]
+__all__ = ["MIME", "AnswerSheet", "current_sheet", "harvest", "open_sheet"]
 
 
-class Sheet:
+class AnswerSheet:
     """The answers of one checkpoint, in memory, in the notebook's output and in
     ``<checkpoint>.answers.json``.
 
@@ -140,7 +140,7 @@ class Sheet:
         self.renew()
         return moment.astimezone()
 
-    def take_in(self, other: Sheet) -> None:
+    def take_in(self, other: AnswerSheet) -> None:
         """Add the answers of another sheet of this checkpoint; of two answers to a question the later one counts."""
         self.history += [one for one in other.history if one not in self.history]
         merged = latest([*self.answers.items(), *other.answers.items()])
@@ -222,15 +222,15 @@ def saved_notebooks(checkpoint: str, folder: Path | str = ".") -> Iterator[Any]:
     yield colab.notebook()
 
 
-_open: dict[str, Sheet] = {}
+_open: dict[str, AnswerSheet] = {}
 
 
-def open_sheet(checkpoint: str, items: Iterable[str], folder: Path | str = ".") -> Sheet:
+def open_sheet(checkpoint: str, items: Iterable[str], folder: Path | str = ".") -> AnswerSheet:
     """Open the sheet of a checkpoint with its earlier answers and make it the current one."""
     _open.clear()
-    return _open.setdefault(checkpoint, Sheet(checkpoint, items, folder))
+    return _open.setdefault(checkpoint, AnswerSheet(checkpoint, items, folder))
 
 
-def current_sheet() -> Sheet | None:
+def current_sheet() -> AnswerSheet | None:
     """The sheet opened last in this kernel, or None."""
     return next(iter(_open.values()), None)

@@ -48,7 +48,7 @@ def wrapped(text: str, size: float, width: float) -> list[str]:
 
 
 @dataclass
-class Sheet:
+class Marks:
     """Marks of the drawing, top to bottom. y: where the next one begins."""
 
     y: float = 0.0
@@ -113,7 +113,7 @@ class Entry:
     def height(self) -> float:
         return 19 + 15 * len(self.lines()) + 7
 
-    def draw(self, sheet: Sheet, x: float, y: float) -> None:
+    def draw(self, sheet: Marks, x: float, y: float) -> None:
         changeable = self.switch.changeable
         if self.blank:
             sheet.box(x + 14, y + 2, 190, 16, "blank", 4)
@@ -139,7 +139,7 @@ class Card:
     def height(self) -> float:
         return 34 + 16 * len(self.about()) + 6 + sum(entry.height for entry in self.entries) + 4
 
-    def draw(self, sheet: Sheet, x: float, y: float) -> None:
+    def draw(self, sheet: Marks, x: float, y: float) -> None:
         place = GROUPS[self.group].place
         sheet.box(x, y, COLUMN, self.height, f"card e-{place}")
         sheet.box(x, y, 6, self.height, place, 3)
@@ -172,7 +172,7 @@ def columns(found: Sequence[Card]) -> list[list[Card]]:
 
 def poster(way: Sequence[Stop] = (), blank: bool = False) -> str:
     """The poster as one SVG element, in the language in use. way: the lessons to draw at its foot. blank: names and defaults left out."""
-    sheet = Sheet()
+    sheet = Marks()
     _head(sheet, blank)
     _path_of_a_call(sheet)
     _cards(sheet, blank)
@@ -200,7 +200,7 @@ def described(blank: bool = False) -> str:
     return said + t(" The names are left out, to be filled in.", "名字留空，等你来填。") if blank else said
 
 
-def _head(sheet: Sheet, blank: bool) -> None:
+def _head(sheet: Marks, blank: bool) -> None:
     sheet.text(MARGIN, 62, "torch.backends", 40, "m b")
     sheet.text(WIDTH - MARGIN, 46, t("the whole map", "全图"), 22, "b", "end")
     legend = t("orange: default of a switch · ? a query · ⚒ a tool", "橙色：开关的默认值 · ? 查询 · ⚒ 工具")
@@ -210,7 +210,7 @@ def _head(sheet: Sheet, blank: bool) -> None:
     sheet.y = 96
 
 
-def _path_of_a_call(sheet: Sheet) -> None:
+def _path_of_a_call(sheet: Marks) -> None:
     """Four steps from a line of code to a kernel: where the switches are asked."""
     steps = (
         ("y = conv(x)", t("your line", "你的一行代码")),
@@ -230,7 +230,7 @@ def _path_of_a_call(sheet: Sheet) -> None:
     sheet.y += 62 + 24
 
 
-def _cards(sheet: Sheet, blank: bool) -> None:
+def _cards(sheet: Marks, blank: bool) -> None:
     bottoms = []
     for number, column in enumerate(columns(cards(blank))):
         x, y = MARGIN + number * (COLUMN + GAP), sheet.y
@@ -251,7 +251,7 @@ def node_name(node: precision.Node) -> str:
     return precision.NAMES.get(node, f"{library}.{operator}.fp32_precision")
 
 
-def _tree(sheet: Sheet, blank: bool) -> None:
+def _tree(sheet: Marks, blank: bool) -> None:
     """The precision tree: a leaf that says "none" asks its branch, the branch asks the root."""
     head = t(
         "Who decides how exactly float32 is computed: “none” asks the box on its left",
@@ -281,7 +281,7 @@ def _tree(sheet: Sheet, blank: bool) -> None:
     sheet.y = top + len(leaves) * row + 26
 
 
-def _way(sheet: Sheet, way: Sequence[Stop]) -> None:
+def _way(sheet: Marks, way: Sequence[Stop]) -> None:
     """The lessons as a path, two rows of stops."""
     if not way:
         sheet.y += MARGIN - 12

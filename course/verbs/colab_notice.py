@@ -10,7 +10,7 @@ from pathlib import Path
 from course import colab
 from course.i18n import t
 from course.learning.log import home_path
-from course.learning.sheet import Sheet, open_sheet
+from course.learning.sheet import AnswerSheet, open_sheet
 from course.learning.transfer import TransferError, import_from
 from course.verbs import state
 
@@ -57,7 +57,7 @@ def _taken_along() -> list[str]:
     ]
 
 
-def open_answers(lesson: str, items: Sequence[str]) -> Sheet:
+def open_answers(lesson: str, items: Sequence[str]) -> AnswerSheet:
     """Open the answer sheet of a checkpoint: beside the notebook, on Colab on Drive, because there the notebook is no file."""
     drive = state.now.log.path.parent
     if not (colab.here() and outlives_runtime(drive)):
@@ -65,11 +65,11 @@ def open_answers(lesson: str, items: Sequence[str]) -> Sheet:
     with contextlib.suppress(OSError):  # said with the first answer
         drive.mkdir(parents=True, exist_ok=True)
     sheet = open_sheet(lesson, items, drive)
-    sheet.take_in(Sheet(lesson, items))  # from before Drive was mounted
+    sheet.take_in(AnswerSheet(lesson, items))  # from before Drive was mounted
     return sheet
 
 
-def to_hand_in(sheet: Sheet) -> list[str]:
+def to_hand_in(sheet: AnswerSheet) -> list[str]:
     """A sentence on how to hand in from Colab; nothing elsewhere."""
     if not colab.here():
         return []

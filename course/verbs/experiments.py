@@ -10,7 +10,7 @@ from course.cards.cards import Card, card
 from course.experiment import base, reports
 from course.experiment.result import Block, block
 from course.i18n import pick, t
-from course.learning.sheet import Sheet
+from course.learning.sheet import AnswerSheet
 from course.machine import can, next_step
 from course.questions.items import Item
 from course.records import Record, save_own
@@ -114,7 +114,7 @@ def open_bets(names: Sequence[str]) -> list[Item]:
     ]
 
 
-def new_card(item: Item, sheet: Sheet | None = None) -> Card:
+def new_card(item: Item, sheet: AnswerSheet | None = None) -> Card:
     """The card of an item, kept in the state of the kernel, so that an experiment can settle the bet on it."""
     make = SpokenCard if item.kind == "spoken" else card
     state.now.cards[item.id] = make(item, log=state.now.log, bank=state.now.bank, sheet=sheet, run=run_here)

@@ -10,7 +10,7 @@ from course.i18n import t
 from course.learning.calibration import asked_again
 from course.learning.embedded_questions import embedded_questions
 from course.learning.entry import now
-from course.learning.sheet import Sheet, saved_notebooks
+from course.learning.sheet import AnswerSheet, saved_notebooks
 from course.questions.items import Item
 from course.verbs import colab_notice, reviewing, state, student_id
 from course.verbs.experiments import new_card
@@ -32,7 +32,7 @@ def _item(item_id: str, kind: str | None = None) -> Item | None:
     return item
 
 
-def _show(item: Item, sheet: Sheet | None = None) -> None:
+def _show(item: Item, sheet: AnswerSheet | None = None) -> None:
     """Display the card."""
     new_card(item, sheet).show()
 

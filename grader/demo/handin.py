@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
 from course.i18n import set_language
-from course.learning.sheet import Sheet
+from course.learning.sheet import AnswerSheet
 from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.authoring.publish import text_of
@@ -66,7 +66,7 @@ def _give_answers(
     items = keyed_items(project, lesson, paper)
     given = answers(student, items)
     set_language(language)
-    sheet = Sheet(lesson, items, folder)
+    sheet = AnswerSheet(lesson, items, folder)
     if paper is not None:
         sheet.salt, sheet.student = paper.salt, paper.student
     for identity, response in given.items():

@@ -47,7 +47,7 @@ def check_shown(record: Record) -> str:
 
 
 def check_picture(record: Record, bets: dict[str, str | float] | None = None) -> Any:
-    """What the experiment draws of the record: a Sheet, a Table, or matplotlib axes that name what they show."""
+    """What the experiment draws of the record: an SvgPicture, a Table, or matplotlib axes that name what they show."""
     from matplotlib.figure import Figure
 
     from course.figures.style import style

@@ -7,7 +7,7 @@ import torch
 from course.experiment.base import Budget, experiment
 from course.experiment.words import EMPTY
 from course.figures.kinds import Bar, Bet, bars
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.records import Record
 
@@ -48,7 +48,7 @@ def say_same_numbers(record: Record) -> Text:
     )
 
 
-def draw_same_numbers(record: Record, bets: dict) -> Sheet:
+def draw_same_numbers(record: Record, bets: dict) -> SvgPicture:
     names = {
         "float32": "float32",
         "whole numbers": t("whole numbers, float32", "整数值，float32"),

@@ -15,7 +15,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import EMPTY, TOO_NOISY, ratio_of
 from course.figures.kinds import Bet, Ratio, fold, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.records import Record
 from course.tables import Table
@@ -97,7 +97,7 @@ def say_polite_request(record: Record) -> Text:
     )
 
 
-def draw_polite_request(record: Record, bets: dict) -> Sheet:
+def draw_polite_request(record: Record, bets: dict) -> SvgPicture:
     names = {"deterministic": "deterministic=True", "both named": t("enabled=True as well", "再写上 enabled=True")}
     asked = [row for row in record.rows if row["request"] in names]
     rows = [

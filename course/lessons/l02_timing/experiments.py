@@ -16,7 +16,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.plots import BLUE, ORANGE
 from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle, word
 from course.figures.kinds import Bar, Bet, bars, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.machine import can
@@ -114,7 +114,7 @@ def say_where_you_wait(record: Record) -> Text:
     )
 
 
-def draw_where_you_wait(record: Record, bets: dict) -> Sheet:
+def draw_where_you_wait(record: Record, bets: dict) -> SvgPicture:
     """How much of the waiting happens in the call; the bet is a part of it on the CPU."""
     places = [place for place in PLACES if _shares(record, place)]
     rows = []
@@ -404,7 +404,7 @@ def say_five_stopwatches(record: Record) -> Text:
     )
 
 
-def draw_five_stopwatches(record: Record, bets: dict) -> Sheet:
+def draw_five_stopwatches(record: Record, bets: dict) -> SvgPicture:
     """What each stopwatch read; quiet: not the truth. The bet is what one fence after the launch reads."""
     rows = []
     for row in record.rows:

@@ -11,7 +11,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
 from course.figures.kinds import Bar, Ratio, bars, ratio_rows, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.experiments import LESSON, _listed, _summary, clock_ms, word_of
 from course.records import Record
@@ -60,7 +60,7 @@ def say_stopwatches_cuda(record: Record) -> Text:
     )
 
 
-def draw_stopwatches_cuda(record: Record, bets: dict) -> Sheet:
+def draw_stopwatches_cuda(record: Record, bets: dict) -> SvgPicture:
     """Each stopwatch over the events, which the GPU itself writes down."""
     rows = [
         Ratio(word_of(name), ratio, low, high, t(f"matrices of {size}", f"{size} 阶矩阵"))
@@ -178,7 +178,7 @@ def say_first_call_cuda(record: Record) -> Text:
     )
 
 
-def draw_first_call_cuda(record: Record, bets: dict) -> Sheet:
+def draw_first_call_cuda(record: Record, bets: dict) -> SvgPicture:
     """The first call of each step, the middle of the processes; its later calls stand in words."""
     rows = []
     for step, first in _firsts(record).items():

@@ -17,7 +17,7 @@ import torch
 from course.experiment.base import Budget, experiment
 from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle, spread
 from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, times
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.experiments import LESSON, clock_ms
 from course.records import Record
@@ -106,7 +106,7 @@ def say_first_call(record: Record) -> Text:
     )
 
 
-def draw_first_call(record: Record, bets: dict) -> Sheet:
+def draw_first_call(record: Record, bets: dict) -> SvgPicture:
     """The first calls over the median of the later ones, the middle of all shapes; the bet is how long the first one is."""
     shapes = [[row["call_ms"] for row in rows] for rows in groups(record.rows, "shape").values() if len(rows) >= 6]
     later = [statistics.median(calls[3:]) for calls in shapes]
@@ -222,7 +222,7 @@ def say_interruptions(record: Record) -> Text:
     )
 
 
-def draw_interruptions(record: Record, bets: dict) -> Sheet:
+def draw_interruptions(record: Record, bets: dict) -> SvgPicture:
     """By how much the pauses move each summary."""
     rows = []
     for name, (chinese, summary) in SUMMARIES.items():
@@ -300,7 +300,7 @@ def say_same_code_twice(record: Record) -> Text:
     )
 
 
-def draw_same_code_twice(record: Record, bets: dict) -> Sheet:
+def draw_same_code_twice(record: Record, bets: dict) -> SvgPicture:
     """How often each method named a winner between twins; the bet is a count of the means."""
     trials, rows = len({row["trial"] for row in record.rows}), []
     for method, chinese in METHODS.items():
@@ -398,7 +398,7 @@ def say_planted_difference(record: Record) -> Text:
     )
 
 
-def draw_planted_difference(record: Record, bets: dict) -> Sheet:
+def draw_planted_difference(record: Record, bets: dict) -> SvgPicture:
     """How often each method came near to the truth."""
     trials, rows = len({row["trial"] for row in record.rows}), []
     for method, chinese in METHODS.items():
@@ -457,7 +457,7 @@ def say_timer_threads(record: Record) -> Text:
     )
 
 
-def draw_timer_threads(record: Record, bets: dict) -> Sheet:
+def draw_timer_threads(record: Record, bets: dict) -> SvgPicture:
     """Timer's reading over that with all threads; the bet is a side of the row."""
     ratios = [row["ratio"] for row in record.rows]
     span = median_interval(ratios)

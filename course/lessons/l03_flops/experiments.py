@@ -14,7 +14,7 @@ from course.crosscheck import cross_check
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY
 from course.figures.kinds import Bar, Bet, bars, fold, times
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.flags import using
 from course.flops import count
 from course.i18n import Text, both, t
@@ -74,7 +74,7 @@ def say_vgg16_counters(record: Record) -> Text:
     )
 
 
-def draw_vgg16_counters(record: Record, bets: dict) -> Sheet:
+def draw_vgg16_counters(record: Record, bets: dict) -> SvgPicture:
     """What each tool prints, quiet where it prints MACs; the bet is how far the largest number lies above the smallest."""
     tools = [row for row in _tools(record) if row["reported"]]
     giga = [row["reported"] / 1e9 for row in tools]
@@ -188,7 +188,7 @@ def say_lstm_zero(record: Record) -> Text:
     )
 
 
-def draw_lstm_zero(record: Record, bets: dict) -> Sheet:
+def draw_lstm_zero(record: Record, bets: dict) -> SvgPicture:
     """What the counter sees of each layer, the switch on and off; the bet is an outline around rows of the LSTM."""
 
     def said(row: dict) -> str:
@@ -294,7 +294,7 @@ def say_length(record: Record) -> Text:
     )
 
 
-def draw_length(record: Record, bets: dict) -> Sheet:
+def draw_length(record: Record, bets: dict) -> SvgPicture:
     """The work of the two lengths of the bet, over that of the shorter one, and the part of the attention in it."""
     found, rows = _by_tokens(record), []
     for tokens in (256, 1024):

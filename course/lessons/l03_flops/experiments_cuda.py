@@ -10,7 +10,7 @@ from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.figures.kinds import Bar, bars, fold
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l03_flops.experiments import LESSON
 from course.records import Record
@@ -57,7 +57,7 @@ def say_peaks_cuda(record: Record) -> Text:
     )
 
 
-def draw_peaks_cuda(record: Record, bets: dict) -> Sheet:
+def draw_peaks_cuda(record: Record, bets: dict) -> SvgPicture:
     """The roof of each format, and at how many FLOPs a byte it bends."""
     return bars(
         [

@@ -20,7 +20,7 @@ from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, doubtful, ratio_of, word
 from course.figures.curves import trend
 from course.figures.kinds import Bar, Bet, bars, fold, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.flops import count
 from course.i18n import Text, both, t
 from course.lessons.l03_flops.experiments import LESSON
@@ -123,7 +123,7 @@ def headline_depthwise(record: Record) -> Text:
     )
 
 
-def draw_depthwise(record: Record, bets: dict) -> Sheet:
+def draw_depthwise(record: Record, bets: dict) -> SvgPicture:
     """Work and time of each depthwise layer as a part of the dense one's; the bet is a part of one layer's time."""
     rows, asked = [], None
     for row in record.rows:
@@ -255,7 +255,7 @@ def say_page_faults(record: Record) -> Text:
     )
 
 
-def draw_page_faults(record: Record, bets: dict) -> Sheet:
+def draw_page_faults(record: Record, bets: dict) -> SvgPicture:
     """Each layer with its memory kept, and with fresh memory in every call."""
     names = {"fresh": both("fresh memory", "新内存"), "kept": both("memory kept", "内存留着")}
     rows = []
@@ -308,7 +308,7 @@ def headline_group_sweep(record: Record) -> Text:
     return both("Groups save time, but less of it than of the work.", "分组能省时间，但没有活儿省得多。")
 
 
-def draw_group_sweep(record: Record, bets: dict) -> Sheet:
+def draw_group_sweep(record: Record, bets: dict) -> SvgPicture:
     """Work and time by the number of groups, as a part of those of the dense convolution."""
     rows = sorted(record.rows, key=lambda row: row["groups"])
     told = t("; ", "；").join(

@@ -12,7 +12,7 @@ import torch
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, joined, with_interval, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l04_cudnn_enabled import probes
 from course.records import Record
@@ -77,7 +77,7 @@ def race_groups(record: Record, code: str) -> str:
     return ("; " if code == "en" else "；").join(parts)
 
 
-def race_rows(rows: Sequence[dict], bet: Bet | None = None) -> Sheet:
+def race_rows(rows: Sequence[dict], bet: Bet | None = None) -> SvgPicture:
     """Time switched off over time switched on, a row an operation; with cuDNN's TF32 it says so."""
     shown = []
     for row in rows:
@@ -154,7 +154,7 @@ def headline_cpu_enabled(record: Record) -> Text:
     return TOO_NOISY
 
 
-def draw_cpu_enabled(record: Record, bets: dict) -> Sheet | Table:
+def draw_cpu_enabled(record: Record, bets: dict) -> SvgPicture | Table:
     """The times; where no row has a likely range, the bits, which need no clock, and what was bet below them."""
     said = {
         "a": ("right", t("slower", "变慢")),
@@ -248,7 +248,7 @@ def headline_onednn_ops(record: Record) -> Text:
     return said.get(settle_onednn_ops(record)["04-bet-onednn"], TOO_NOISY)
 
 
-def draw_onednn_ops(record: Record, bets: dict) -> Sheet:
+def draw_onednn_ops(record: Record, bets: dict) -> SvgPicture:
     said = {
         "a": ("right", t("all slower", "全变慢")),
         "b": ("right", t("some of these", "其中几个")),
@@ -338,7 +338,7 @@ def say_bits(record: Record) -> Text:
     )
 
 
-def draw_bits(record: Record, bets: dict) -> Sheet:
+def draw_bits(record: Record, bets: dict) -> SvgPicture:
     """Of all values: how many are nearer to float64 on one side, on the other, or have equal bits."""
     sums = _sums(record)
     counts = {

@@ -12,7 +12,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts
 from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.figures.kinds import Bar, Bet, bars, fold
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l04_cudnn_enabled import probes
 from course.lessons.l04_cudnn_enabled.experiments import (
@@ -93,7 +93,7 @@ def say_ops_cuda(record: Record) -> Text:
     )
 
 
-def draw_ops_cuda(record: Record, bets: dict) -> Sheet:
+def draw_ops_cuda(record: Record, bets: dict) -> SvgPicture:
     """The bet speaks of two rows, both in float32."""
     slower = {"a": (1, 1), "b": (0, 1), "c": (1, 0), "d": (0, 0)}.get(bets.get("04-bet-gpu", ""))
     bet = None
@@ -339,7 +339,7 @@ def say_memory_cuda(record: Record) -> Text:
     return both(f"Peak of one forward pass above what was in use: {en}.", f"一次前向计算在已占用之上的显存峰值：{zh}。")
 
 
-def draw_memory_cuda(record: Record, bets: dict) -> Sheet:
+def draw_memory_cuda(record: Record, bets: dict) -> SvgPicture:
     rows = []
     for size, (on, off) in _peaks(record).items():
         rows.append(Bar(f"{size}×{size}", on, t(f"{on:.0f} MiB with cuDNN", f"有 cuDNN：{on:.0f} MiB"), quiet=True))

@@ -16,7 +16,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.words import NOTHING, TOO_NOISY, middle, word
 from course.figures.kinds import Bar, Ratio, bars, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created
 from course.records import Record
@@ -73,7 +73,7 @@ def say_first_call(record: Record) -> Text:
     )
 
 
-def draw_first_call(record: Record, bets: dict) -> Sheet:
+def draw_first_call(record: Record, bets: dict) -> SvgPicture:
     groups = _by_visit(record)
     names = {
         (1, 1): t("new: first call", "新形状：第 1 次"),
@@ -315,7 +315,7 @@ def say_model_keys(record: Record) -> Text:
     return both(f"In one forward pass at 224×224: {en}.", f"一次 224×224 的前向计算里：{zh}。")
 
 
-def draw_model_keys(record: Record, bets: dict) -> Sheet:
+def draw_model_keys(record: Record, bets: dict) -> SvgPicture:
     rows = []
     for row in record.rows:
         calls, keys = row["calls"], row["keys"]

@@ -11,7 +11,7 @@ from course.experiment.new_process import call_in_new_process
 from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
 from course.figures.curves import cost_curve
 from course.figures.kinds import Bar, Bet, bars, fold, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
 from course.records import Record
@@ -122,7 +122,7 @@ def say_first_call_cuda(record: Record) -> Text:
     )
 
 
-def draw_first_call_cuda(record: Record, bets: dict) -> Sheet:
+def draw_first_call_cuda(record: Record, bets: dict) -> SvgPicture:
     stories = _by_story(record)
     first = {name: median(_by_process(stories[name], 1, 1)) for name in ("off", "on")}
     later = {name: median(_by_process(stories[name], 3)) for name in ("off", "on")}
@@ -193,7 +193,7 @@ def say_sizes_cuda(record: Record) -> Text:
     return both(f"With the search on, {'; '.join(parts['en'])}.", f"开搜索时，{'；'.join(parts['zh'])}。")
 
 
-def draw_sizes_cuda(record: Record, bets: dict) -> Sheet:
+def draw_sizes_cuda(record: Record, bets: dict) -> SvgPicture:
     rows = []
     for size, (first, again) in _sizes(record).items():
         rows.append(_bar(t(f"size {size}", f"尺寸 {size}"), t("first time", "第一次"), median(first), False))
@@ -272,7 +272,7 @@ def say_flip_cuda(record: Record) -> Text:
     )
 
 
-def draw_flip_cuda(record: Record, bets: dict) -> Sheet:
+def draw_flip_cuda(record: Record, bets: dict) -> SvgPicture:
     """What three first calls cost beyond a later one; the bet is on the one after the flip."""
     numbers = _flip_numbers(record)
     search, flip, new = (median(numbers[key]) for key in ("search", "flip", "new"))
@@ -360,7 +360,7 @@ def say_memory_cuda(record: Record) -> Text:
     )
 
 
-def draw_memory_cuda(record: Record, bets: dict) -> Sheet:
+def draw_memory_cuda(record: Record, bets: dict) -> SvgPicture:
     rows = []
     for name in ("off", "on"):
         for remark, calls in ((t("first call", "第一次调用"), (1, 1)), (t("later", "之后"), (3,))):
@@ -433,7 +433,7 @@ def say_limit_cuda(record: Record) -> Text:
     )
 
 
-def draw_limit_cuda(record: Record, bets: dict) -> Sheet:
+def draw_limit_cuda(record: Record, bets: dict) -> SvgPicture:
     found = {limit: median([row["first_ms"] for row in rows]) for limit, rows in groups(record.rows, "limit").items()}
     names = {
         limit: t("every plan", "试全部") if limit == 0 else t(f"{limit} plans", f"试 {limit} 个") for limit in found
@@ -529,7 +529,7 @@ def say_pays_cuda(record: Record) -> Text:
     )
 
 
-def draw_pays_cuda(record: Record, bets: dict) -> Sheet:
+def draw_pays_cuda(record: Record, bets: dict) -> SvgPicture:
     n = _pay_numbers(record)
     steps = _paid_after(n)
     when = (

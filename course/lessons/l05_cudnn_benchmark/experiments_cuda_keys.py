@@ -9,7 +9,7 @@ from course.experiment.kernels import differing_parts
 from course.experiment.new_process import call_in_new_process
 from course.experiment.words import NOTHING, TOO_NOISY, groups, middle, word
 from course.figures.kinds import Bar, bars, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
 from course.lessons.l05_cudnn_benchmark.probes import CHANGES_CUDA
@@ -73,7 +73,7 @@ def say_new_keys_cuda(record: Record) -> Text:
     )
 
 
-def draw_new_keys_cuda(record: Record, bets: dict) -> Sheet:
+def draw_new_keys_cuda(record: Record, bets: dict) -> SvgPicture:
     rows = []
     for change, found in _ran(record).items():
         first = median([row["first_ms"] for row in found])

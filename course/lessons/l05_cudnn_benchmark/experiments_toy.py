@@ -14,7 +14,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
 from course.figures.kinds import Bar, Bet, Lane, Ratio, bars, race, ratio_rows, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l05_cudnn_benchmark.experiments import LESSON
 from course.records import Record
@@ -71,7 +71,7 @@ def say_toy_race(record: Record) -> Text:
     )
 
 
-def draw_toy_race(record: Record, bets: dict) -> Sheet:
+def draw_toy_race(record: Record, bets: dict) -> SvgPicture:
     """The bet names the two schedules it asks about: on the left where the search was to make them shorter."""
     rows = [
         Ratio(
@@ -198,7 +198,7 @@ def say_toy_cost(record: Record) -> Text:
     return both(lines["en"] + f" That is paid back after {steps} steps.", lines["zh"] + f"{steps} 步之后回本。")
 
 
-def draw_toy_cost(record: Record, bets: dict) -> Sheet:
+def draw_toy_cost(record: Record, bets: dict) -> SvgPicture:
     """Both runs step by step; the bet says how long the first step of the search is, in later steps."""
     found = costs(record)
     first = found["search_ms"] + found["fast_ms"]
@@ -280,7 +280,7 @@ def say_winners(record: Record) -> Text:
     )
 
 
-def draw_winners(record: Record, bets: dict) -> Sheet:
+def draw_winners(record: Record, bets: dict) -> SvgPicture:
     """Every candidate, the one that won most at the top; the bet is an outline around so many of them."""
     counts = Counter({name: 0 for name in toy_search.CANDIDATES})
     counts.update(row["winner"] for row in record.rows)

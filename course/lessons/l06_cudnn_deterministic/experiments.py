@@ -14,7 +14,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
 from course.figures.kinds import Bet, Ratio, Share, ratio_rows, share_grid
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
@@ -98,7 +98,7 @@ def say_two_lines(record: Record) -> Text:
     )
 
 
-def draw_two_lines(record: Record, bets: dict) -> Sheet:
+def draw_two_lines(record: Record, bets: dict) -> SvgPicture:
     """A square a training, the same number for the same bits."""
     different = len({row["bits"] for row in record.rows})
     return share_grid([Share(t("trainings", "训练"), len(record.rows), different, _results(different))])
@@ -187,7 +187,7 @@ def _equal(row: dict) -> Text:
     return both(f"{row['different']} different of {row['runs']}", f"{row['runs']} 次里有 {row['different']} 种")
 
 
-def draw_cures(record: Record, bets: dict) -> Sheet:
+def draw_cures(record: Record, bets: dict) -> SvgPicture:
     rows = [
         Share(word(CURES_DRAWN[row["cure"]]), row["runs"], row["different"], _results(row["different"]))
         for row in record.rows
@@ -278,7 +278,7 @@ def say_cost(record: Record) -> Text:
     )
 
 
-def draw_cost(record: Record, bets: dict) -> Sheet:
+def draw_cost(record: Record, bets: dict) -> SvgPicture:
     said = {
         "a": ("right", t("in all", "处处")),
         "b": ("right", t("in 1 or 2", "一两处")),
@@ -288,7 +288,7 @@ def draw_cost(record: Record, bets: dict) -> Sheet:
     return cost_rows(record.rows, Bet(mine[1], rows=dict.fromkeys(range(len(record.rows)), mine[0])) if mine else None)
 
 
-def cost_rows(rows: list[dict], bet: Bet | None = None) -> Sheet:
+def cost_rows(rows: list[dict], bet: Bet | None = None) -> SvgPicture:
     """Time with the mode on over time with it off, a row an operation."""
     shown = [
         Ratio(word(_places(row["operation"])), row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))

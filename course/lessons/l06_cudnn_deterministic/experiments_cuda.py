@@ -10,7 +10,7 @@ from course.experiment.kernels import SIGN, differing_parts
 from course.experiment.new_process import call_in_new_process
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, middle, with_interval, word
 from course.figures.kinds import time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic.experiments import (
@@ -290,7 +290,7 @@ def say_cost_cuda(record: Record) -> Text:
     )
 
 
-def draw_cost_cuda(record: Record, bets: dict) -> Sheet | Table:
+def draw_cost_cuda(record: Record, bets: dict) -> SvgPicture | Table:
     raced = [row for row in record.rows if "ratio" in row]
     if not raced:
         return Table([["", ""], *([row["operation"], t("refused", "被拒绝")] for row in record.rows)])

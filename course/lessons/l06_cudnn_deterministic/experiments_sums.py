@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY
 from course.figures.kinds import Bar, Bet, bars
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.flags import using
 from course.i18n import Text, both, t
 from course.lessons.l06_cudnn_deterministic.experiments import LESSON
@@ -60,7 +60,7 @@ def say_threads_sum(record: Record) -> Text:
     )
 
 
-def draw_threads_sum(record: Record, bets: dict) -> Sheet:
+def draw_threads_sum(record: Record, bets: dict) -> SvgPicture:
     rows = []
     for row in record.rows:
         count, lists = row["lists_changed_by_threads"], row["lists"]
@@ -155,7 +155,7 @@ def say_company(record: Record) -> Text:
     )
 
 
-def draw_company(record: Record, bets: dict) -> Sheet:
+def draw_company(record: Record, bets: dict) -> SvgPicture:
     """How many outputs of the row have other bits than in the batch of 64, which is left out; how far, is in the words."""
     rows, near = [row for row in record.rows if row["batch"] != ROWS], t("a rounding apart", "只差舍入")
     shown = []
@@ -250,7 +250,7 @@ def say_pieces(record: Record) -> Text:
     )
 
 
-def draw_pieces(record: Record, bets: dict) -> Sheet:
+def draw_pieces(record: Record, bets: dict) -> SvgPicture:
     rows = []
     for row in record.rows:
         count, off = row["pieces"], row["largest_error"] * 1e6

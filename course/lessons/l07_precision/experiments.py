@@ -16,7 +16,7 @@ from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, sci, spread
 from course.figures.kinds import Bar, Bet, bars, fold, times
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.records import Record
 from course.rounding import cut_bits, product, relative_error, round_bits, rounded
@@ -82,7 +82,7 @@ def say_error_vs_k(record: Record) -> Text:
     )
 
 
-def draw_error_vs_k(record: Record, bets: dict) -> Sheet:
+def draw_error_vs_k(record: Record, bets: dict) -> SvgPicture:
     """How many times larger error, result and their quotient are in the longest sums than in the shortest."""
     relative, typical = _growth(record, "relative", "tf32"), _growth(record, "typical", "tf32")
     grown = {
@@ -169,7 +169,7 @@ def say_counter(record: Record) -> Text:
     )
 
 
-def draw_counter(record: Record, bets: dict) -> Sheet:
+def draw_counter(record: Record, bets: dict) -> SvgPicture:
     """Where the counter of each format ends; the bet says how far that of bfloat16 gets."""
     last = _last(record)
     names = {"tf32": t("10-bit mantissa (TF32's)", "10 位尾数（同 TF32）")}
@@ -261,7 +261,7 @@ def say_onednn(record: Record) -> Text:
     )
 
 
-def draw_onednn(record: Record, bets: dict) -> Sheet:
+def draw_onednn(record: Record, bets: dict) -> SvgPicture:
     """The error of a matrix product; the bet says which of the outer rows the middle one is like."""
     matmul, model = _errors(record, "matmul"), _errors(record, "simulated")
     rows = [
@@ -400,7 +400,7 @@ def say_documented(record: Record) -> Text:
     )
 
 
-def draw_documented(record: Record, bets: dict) -> Sheet:
+def draw_documented(record: Record, bets: dict) -> SvgPicture:
     """The error that the documentation prints, and the two that are foretold; the bet names those that fit."""
     rows = [Bar(t("measured on an A100", "A100 上测得"), LARGEST, f"{LARGEST:.2f}", quiet=True)]
     rows += [

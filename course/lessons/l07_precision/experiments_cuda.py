@@ -7,7 +7,7 @@ from course.experiment.kernels import differing_parts
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, sci, with_interval, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON, one_in, pick_rows
 from course.records import Record
@@ -143,7 +143,7 @@ def say_depth_cuda(record: Record) -> Text:
     )
 
 
-def draw_depth_cuda(record: Record, bets: dict) -> Sheet:
+def draw_depth_cuda(record: Record, bets: dict) -> SvgPicture:
     """The relative error in the longest sums; no bet is made on it."""
     last = max(row["k"] for row in record.rows)
     errors = {name: median(pick_rows(record, "relative", k=last, setting=name)) for name in DEPTH}
@@ -198,7 +198,7 @@ def say_speed_cuda(record: Record) -> Text:
     )
 
 
-def draw_speed_cuda(record: Record, bets: dict) -> Sheet:
+def draw_speed_cuda(record: Record, bets: dict) -> SvgPicture:
     """A bet on "some" is drawn as the largest size on the left and the smallest in the middle."""
     rows = [
         Ratio(f"{row['operation']} {row['size']}", row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))

@@ -12,7 +12,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, sci, spread, word
 from course.figures.curves import trend
 from course.figures.kinds import Bar, Bet, bars
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON, NAMES, one_in, pick_rows
 from course.records import Record
@@ -58,7 +58,7 @@ def say_neighbours(record: Record) -> Text:
     )
 
 
-def draw_neighbours(record: Record, bets: dict) -> Sheet:
+def draw_neighbours(record: Record, bets: dict) -> SvgPicture:
     """No bet is made on it."""
     offsets = sorted({row["offset"] for row in record.rows})
     stories = {
@@ -169,7 +169,7 @@ def say_solve(record: Record) -> Text:
     return both(f"Relative error of the solution after the last turn: {en}.", f"最后一轮之后，解的相对误差：{zh}。")
 
 
-def draw_solve(record: Record, bets: dict) -> Sheet:
+def draw_solve(record: Record, bets: dict) -> SvgPicture:
     """The error after the last turn; the bet says how far the lowest bar reaches."""
     final = {story: median(values) for story, values in _final(record).items() if values}
     rows = [
@@ -264,7 +264,7 @@ def say_noise(record: Record) -> Text:
     )
 
 
-def draw_noise(record: Record, bets: dict) -> Sheet:
+def draw_noise(record: Record, bets: dict) -> SvgPicture:
     """By how much of its length the gradient moved; the bet outlines what moves it more."""
     moved = {name: median([row[name] for row in record.rows]) for name in SOURCES}
     rows = [

@@ -10,7 +10,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, with_interval, word
 from course.figures.kinds import Bet, Ratio, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l08_mps.experiments import LESSON
 from course.records import Record
@@ -54,7 +54,7 @@ def say_fallback_price(record: Record) -> Text:
     )
 
 
-def draw_fallback_price(record: Record, bets: dict) -> Sheet:
+def draw_fallback_price(record: Record, bets: dict) -> SvgPicture:
     """Time between two copies over time alone; the bet marks what is slowed more, or both as not slowed."""
     rows = [
         Ratio(word(OPS[row["op"]]), row["ratio"], row["low"], row["high"], rounds=row.get("rounds", 0))

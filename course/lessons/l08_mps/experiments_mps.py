@@ -14,7 +14,7 @@ from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, middle, with_interval, word
 from course.figures.curves import trend
 from course.figures.kinds import Bar, Ratio, bars, ratio_rows, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, pick, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
@@ -61,7 +61,7 @@ def say_speed_mps(record: Record) -> Text:
     )
 
 
-def draw_speed_mps(record: Record, bets: dict) -> Sheet:
+def draw_speed_mps(record: Record, bets: dict) -> SvgPicture:
     """No bet is made on it."""
     return ratio_rows(
         [
@@ -134,7 +134,7 @@ def say_transfer_mps(record: Record) -> Text:
     return both(f"Time of one copy, fenced: {en}.", f"一次拷贝的耗时（等它做完）：{zh}。")
 
 
-def draw_transfer_mps(record: Record, bets: dict) -> Sheet:
+def draw_transfer_mps(record: Record, bets: dict) -> SvgPicture:
     """No bet is made on it."""
     sizes = sorted({row["kib"] for row in record.rows})
     found = {(row["way"], row["kib"]): median(row["samples_ms"]) for row in record.rows}
@@ -216,7 +216,7 @@ def say_fence_mps(record: Record) -> Text:
     )
 
 
-def draw_fence_mps(record: Record, bets: dict) -> Sheet:
+def draw_fence_mps(record: Record, bets: dict) -> SvgPicture:
     """No bet is made on it."""
     names = {"at once": t("read at once", "立刻读表"), "after synchronize": t("after synchronize()", "等完再读")}
     times = {row["read"]: median(row["samples_ms"]) for row in record.rows}

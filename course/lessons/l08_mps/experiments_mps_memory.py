@@ -10,7 +10,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
 from course.figures.kinds import Bar, Ratio, bars, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
@@ -61,7 +61,7 @@ def say_memory_mps(record: Record) -> Text:
     )
 
 
-def draw_memory_mps(record: Record, bets: dict) -> Sheet:
+def draw_memory_mps(record: Record, bets: dict) -> SvgPicture:
     """What the driver holds at each moment, and how much of it tensors hold; no bet is made on it."""
     return bars(
         [
@@ -145,7 +145,7 @@ def say_half_mps(record: Record) -> Text:
     )
 
 
-def draw_half_mps(record: Record, bets: dict) -> Sheet:
+def draw_half_mps(record: Record, bets: dict) -> SvgPicture:
     """No bet is made on it."""
     return ratio_rows(
         [

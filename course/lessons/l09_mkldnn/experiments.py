@@ -17,7 +17,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, joined, ratio_of
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.probes import layers, logged, typical_log
 from course.onednn_log import log_of, on_off, parse, time_in
@@ -120,7 +120,7 @@ def say_one_step(record: Record) -> Text:
     )
 
 
-def draw_one_step(record: Record, bets: dict) -> Sheet:
+def draw_one_step(record: Record, bets: dict) -> SvgPicture:
     rows = [
         Ratio(
             t(f"{row['steps']} step{'s' * (row['steps'] > 1)}", f"{row['steps']} 步"),
@@ -216,7 +216,7 @@ def say_race(record: Record) -> Text:
     )
 
 
-def draw_race(record: Record, bets: dict) -> Sheet:
+def draw_race(record: Record, bets: dict) -> SvgPicture:
     """The bet names who becomes slower without oneDNN: those rows on the left, the others of the four in the middle."""
     rows = [Ratio(row["layer"], row["ratio"], row["low"], row["high"], "", row["rounds"]) for row in record.rows]
     bet, mine = None, GAINS.get(bets.get("09-bet-who", ""))
@@ -322,7 +322,7 @@ def say_where_time(record: Record) -> Text:
     )
 
 
-def draw_where_time(record: Record, bets: dict) -> Sheet:
+def draw_where_time(record: Record, bets: dict) -> SvgPicture:
     """Of each layer: which part of the logged time goes into copying."""
     rows = []
     for name, one in _by_layer(record).items():
@@ -451,7 +451,7 @@ def say_layouts(record: Record) -> Text:
     )
 
 
-def draw_layouts(record: Record, bets: dict) -> Sheet:
+def draw_layouts(record: Record, bets: dict) -> SvgPicture:
     """Reorders counted; the bet is about the one convolution at the top."""
     one = record.rows[0]["reorders_of_one_conv"]
     rows = [Bar(t("one convolution", "一个卷积"), one, _copies(one))]

@@ -12,7 +12,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY
 from course.figures.kinds import Bar, bars, fold, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.experiments import LESSON
 from course.onednn_log import log_of
@@ -106,7 +106,7 @@ def say_cache(record: Record) -> Text:
     )
 
 
-def draw_cache(record: Record, bets: dict) -> Sheet:
+def draw_cache(record: Record, bets: dict) -> SvgPicture:
     """Each call: how long making took, and whether the log says that it was made or found."""
     rows = []
     for row in _calls(record):

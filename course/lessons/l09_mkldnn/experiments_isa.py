@@ -12,7 +12,7 @@ from course.experiment.new_process import rows_of
 from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, ratio_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.experiments import LESSON, PROCESSES, interval, kind_of
 from course.records import Record
@@ -116,7 +116,7 @@ def say_isa_ladder(record: Record) -> Text:
     )
 
 
-def draw_isa_ladder(record: Record, bets: dict) -> Sheet:
+def draw_isa_ladder(record: Record, bets: dict) -> SvgPicture:
     """The middle process of each rung, in units of a matrix product that is not oneDNN's."""
     rungs = _rungs(record)
     top, rows = rungs.get("DEFAULT", []), []
@@ -191,7 +191,7 @@ def say_bf16(record: Record) -> Text:
     )
 
 
-def draw_bf16(record: Record, bets: dict) -> Sheet | Table:
+def draw_bf16(record: Record, bets: dict) -> SvgPicture | Table:
     """The bet is about the row without bfloat16 instructions; a CPU that is not x86 has none to hide."""
     mine = bets.get("09-bet-bf16")
     hidden = next((at for at, row in enumerate(record.rows) if row["rung"] == "AVX512_CORE"), None)
@@ -300,7 +300,7 @@ def say_threads(record: Record) -> Text:
     )
 
 
-def draw_threads(record: Record, bets: dict) -> Sheet:
+def draw_threads(record: Record, bets: dict) -> SvgPicture:
     rows = [
         Ratio(word(SIZES[row["size"]]), row["ratio"], row["low"], row["high"], "", row.get("rounds", 0))
         for row in record.rows

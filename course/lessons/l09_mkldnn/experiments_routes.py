@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.figures.kinds import Bar, Bet, bars
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l09_mkldnn.experiments import LESSON
 from course.lessons.l09_mkldnn.probes import ROUTES, routes_of
@@ -271,7 +271,7 @@ def say_bits(record: Record) -> Text:
     )
 
 
-def draw_bits(record: Record, bets: dict) -> Sheet:
+def draw_bits(record: Record, bets: dict) -> SvgPicture:
     """Share of results that differ between on and off; the bet is about the convolution of whole numbers."""
     order = list(dict.fromkeys(row["operation"] for row in record.rows))
     found = sorted(record.rows, key=lambda row: order.index(row["operation"]))

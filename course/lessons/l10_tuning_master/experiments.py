@@ -13,7 +13,7 @@ from typing import Any
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY
 from course.figures.kinds import Ratio, fold, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.game import cases
 from course.i18n import LANGUAGES, Text, both, pick, speaking, t
 from course.lessons.l10_tuning_master import bench, game, tuning_outcome, tuning_plan
@@ -149,10 +149,10 @@ def _said(plan: tuning_plan.Plan, table: dict, today: str, best: list[str]) -> s
     )
 
 
-def draw_case(name: str) -> Callable[[Record, dict], Sheet]:
+def draw_case(name: str) -> Callable[[Record, dict], SvgPicture]:
     """Every combination with its likely range, the fastest at the top; what breaks a requirement says so."""
 
-    def draw(record: Record, bets: dict) -> Sheet:
+    def draw(record: Record, bets: dict) -> SvgPicture:
         table = table_of(record)
         plan = tuning_plan.as_played(tuning_plan.plan_of(cases.find(name)), table)
         today, rows = tuning_plan.key(plan.today), []

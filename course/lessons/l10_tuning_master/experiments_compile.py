@@ -11,7 +11,7 @@ from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, sci
 from course.figures.curves import cost_curve
 from course.figures.kinds import time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, pick, t
 from course.lessons.l10_tuning_master.experiments import LESSON
 from course.records import Record
@@ -94,7 +94,7 @@ def say_compile_price(record: Record) -> Text:
     return both(*(price[code] + gain[code] for code in ("en", "zh")))
 
 
-def draw_compile_price(record: Record, bets: dict) -> Sheet | Table:
+def draw_compile_price(record: Record, bets: dict) -> SvgPicture | Table:
     """Time of one process over its calls, compiled and not; where nothing is paid back for sure, the times as a table."""
     rows = _rows(record)
     paid = _paid_back(rows) if "plain" in rows else {}

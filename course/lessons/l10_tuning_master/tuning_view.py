@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from course.figures.kinds import Bet as Marked
 from course.figures.kinds import Ratio, ratio_rows, ratio_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.game import view
 from course.game.cases import EVIDENCE
 from course.game.view import aside, colon, source_words
@@ -414,7 +414,7 @@ def setting(plan: Plan, config: Mapping[str, str]) -> str:
 SIDES = {"faster": "left", "same": "middle", "slower": "right"}
 
 
-def marks_of(plan: Plan, tried: Sequence[tuple[str, Bet | None, Mapping[str, str], Outcome, Outcome]]) -> Sheet:
+def marks_of(plan: Plan, tried: Sequence[tuple[str, Bet | None, Mapping[str, str], Outcome, Outcome]]) -> SvgPicture:
     """Settings on one axis around today, a row each, with the bets on them. tried: (name, the bet if any, configuration, its
     outcome, today's).
     """
@@ -472,7 +472,7 @@ def closed_html(play: Tuning, attempt: Attempt) -> str:
     return _framed(marks_of(plan, tried))
 
 
-def _framed(sheet: Sheet) -> str:
+def _framed(sheet: SvgPicture) -> str:
     return f'<figure class="tbg-pic">{sheet.html(saved=False)}</figure>'
 
 

@@ -14,7 +14,7 @@ from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, middle, with_interval, word
 from course.figures.curves import trend
 from course.figures.kinds import Bet, Ratio, Share, ratio_rows, share_grid
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.records import Record
 from course.timing import compare
@@ -78,7 +78,7 @@ def say_hidden(record: Record) -> Text:
     )
 
 
-def draw_hidden(record: Record, bets: dict) -> Sheet:
+def draw_hidden(record: Record, bets: dict) -> SvgPicture:
     """The bet is about the switch repaired alone."""
     found = [row for row in record.rows if row["repaired"] in REPAIRS]
     rows = [
@@ -180,7 +180,7 @@ def say_witness(record: Record) -> Text:
     )
 
 
-def draw_witness(record: Record, bets: dict) -> Sheet:
+def draw_witness(record: Record, bets: dict) -> SvgPicture:
     """How often each witness said something else; a ratio does so from 10 % off the middle one on."""
     rows, ratios = record.rows, [row["ratio"] for row in record.rows]
     answers = len({(row["on"], row["off"]) for row in rows})
@@ -283,7 +283,7 @@ def say_bisect(record: Record) -> Text:
     )
 
 
-def draw_bisect(record: Record, bets: dict) -> Sheet:
+def draw_bisect(record: Record, bets: dict) -> SvgPicture:
     series = {
         t("line by line", "逐行试"): [row["line_by_line"] for row in record.rows],
         t("halving", "对半分"): [row["halving"] for row in record.rows],

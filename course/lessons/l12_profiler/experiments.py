@@ -18,7 +18,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.rows import race_row
 from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, joined, middle, ratio_of, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l12_profiler.cases import SlowPhotos, cases, epoch
 from course.onednn_log import log_of, time_in
@@ -62,7 +62,7 @@ def say_two_columns(record: Record) -> Text:
     )
 
 
-def draw_two_columns(record: Record, bets: dict) -> Sheet:
+def draw_two_columns(record: Record, bets: dict) -> SvgPicture:
     own, total = (median([row[key] for row in record.rows]) for key in ("self", "total"))
     spans = {
         "a": (t("clearly less", "明显更少"), (0.0, 0.8)),
@@ -178,7 +178,7 @@ def say_repairs(record: Record) -> Text:
     )
 
 
-def draw_repairs(record: Record, bets: dict) -> Sheet:
+def draw_repairs(record: Record, bets: dict) -> SvgPicture:
     bet = bets.get("12-bet-repair")
     mine = next((number for number, row in enumerate(record.rows) if REPAIRS[row["case"]] == bet), None)
     return ratio_rows(
@@ -271,7 +271,7 @@ def say_wait_for_data(record: Record) -> Text:
     )
 
 
-def draw_wait_for_data(record: Record, bets: dict) -> Sheet:
+def draw_wait_for_data(record: Record, bets: dict) -> SvgPicture:
     share = {key: 100 * median([row[key] for row in record.rows]) for key in WHERE}
     most = max(share, key=share.__getitem__)
     mine = [number for number, key in enumerate(WHERE) if PLACES[key] == bets.get("12-bet-wait")]
@@ -396,7 +396,7 @@ def say_cost(record: Record) -> Text:
     )
 
 
-def draw_cost(record: Record, bets: dict) -> Sheet:
+def draw_cost(record: Record, bets: dict) -> SvgPicture:
     """Both works while the profiler runs; then the small ones with more written down."""
     found, rows = _spread(record.rows), []
     for work, setting in (

@@ -8,7 +8,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY
 from course.figures.kinds import Bar, bars
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l12_profiler.experiments import LESSON
 from course.records import Record
@@ -60,7 +60,7 @@ def say_gpu_trace(record: Record) -> Text:
     )
 
 
-def draw_gpu_trace(record: Record, bets: dict) -> Sheet:
+def draw_gpu_trace(record: Record, bets: dict) -> SvgPicture:
     names = {"search off": t("search off", "关搜索"), "search on": t("search on", "开搜索")}
     calls = (t("first call", "第 1 次"), t("second call", "第 2 次"))
     return bars(

@@ -13,7 +13,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, joined, ratio_of, word
 from course.figures.kinds import Bar, Bet, bars, fold
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.records import Record
 from course.tables import Table
@@ -206,7 +206,7 @@ def say_two_kernels(record: Record) -> Text:
     )
 
 
-def draw_two_kernels(record: Record, bets: dict) -> Sheet:
+def draw_two_kernels(record: Record, bets: dict) -> SvgPicture:
     """Memory with the longest sequence; a bet outlines the share of math's memory that flash would hold."""
     row = _longest(record) or record.rows[-1]
     math, flash = row["math_mib"], row["flash_mib"]

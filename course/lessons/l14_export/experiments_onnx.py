@@ -18,7 +18,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.plots import bet_box
 from course.experiment.words import NOTHING, TOO_NOISY, sci, word
 from course.figures.kinds import Bar, Bet, bars
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l14_export import ways_out
 from course.lessons.l14_export.experiments import EXPORTING, LESSON
@@ -80,7 +80,7 @@ def say_same_bits(record: Record) -> Text:
     )
 
 
-def draw_same_bits(record: Record, bets: dict) -> Sheet:
+def draw_same_bits(record: Record, bets: dict) -> SvgPicture:
     def said(share: float) -> str:
         if not share:
             return t("same bits", "逐位一致")

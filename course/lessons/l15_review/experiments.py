@@ -15,7 +15,7 @@ from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.words import EMPTY, NOTHING, TOO_NOISY, doubtful, joined, with_interval, word
 from course.figures.kinds import Bet, Ratio, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.flags import GROUPS, SWITCHES, FlagError, Switch
 from course.i18n import Text, both, t
 from course.records import Record
@@ -319,7 +319,7 @@ def say_three_lines(record: Record) -> Text:
     )
 
 
-def draw_three_lines(record: Record, bets: dict) -> Sheet:
+def draw_three_lines(record: Record, bets: dict) -> SvgPicture:
     rows = [as_ratio(row, word(line_words(row["line"]))) for row in record.rows]
     mine = {letter: moved for moved, letter in PATTERNS.items()}.get(bets.get("15-bet-lines", ""))
     bet = None
@@ -454,7 +454,7 @@ def say_what_moves(record: Record) -> Text:
     )
 
 
-def draw_what_moves(record: Record, bets: dict) -> Sheet:
+def draw_what_moves(record: Record, bets: dict) -> SvgPicture:
     rows = [as_ratio(row, word(CHANGES[row["change"]])) for row in record.rows]
     mine = {letter: name for name, letter in LETTERS.items()}.get(bets.get("15-bet-moves", ""))
     place = next((number for number, row in enumerate(record.rows) if row["change"] == mine), None)

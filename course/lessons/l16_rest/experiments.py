@@ -8,7 +8,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, time_words
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.records import Record
 from course.tables import Table
@@ -113,7 +113,7 @@ def say_einsum(record: Record) -> Text:
     )
 
 
-def draw_einsum(record: Record, bets: dict) -> Sheet:
+def draw_einsum(record: Record, bets: dict) -> SvgPicture:
     cases = [row["case"] for row in record.rows]
     said = {
         "a": ("left", t("faster", "更快")),
@@ -188,7 +188,7 @@ def say_search_price(record: Record) -> Text:
     )
 
 
-def draw_search_price(record: Record, bets: dict) -> Sheet:
+def draw_search_price(record: Record, bets: dict) -> SvgPicture:
     return bars(
         [
             Bar(

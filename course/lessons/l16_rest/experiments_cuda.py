@@ -8,7 +8,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.figures.kinds import ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l16_rest.experiments import LESSON, MEASURING, as_ratio, interval, kind_of
 from course.records import Record
@@ -60,7 +60,7 @@ def say_drawer_cuda(record: Record) -> Text:
     )
 
 
-def draw_drawer_cuda(record: Record, bets: dict) -> Sheet | Table:
+def draw_drawer_cuda(record: Record, bets: dict) -> SvgPicture | Table:
     raced = _raced(record)
     if not raced:
         refused = t("refused", "不接受")

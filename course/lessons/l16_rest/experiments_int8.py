@@ -8,7 +8,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.figures.kinds import fold, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l16_rest.experiments import LESSON, MEASURING, as_ratio, interval, kind_of
 from course.records import Record
@@ -52,7 +52,7 @@ def say_engines(record: Record) -> Text:
     )
 
 
-def draw_engines(record: Record, bets: dict) -> Sheet:
+def draw_engines(record: Record, bets: dict) -> SvgPicture:
     sides = (t("int8 is faster", "int8 更快"), t("int8 is slower", "int8 更慢"))
     return ratio_rows([as_ratio(row, row["engine"]) for row in record.rows], sides)
 

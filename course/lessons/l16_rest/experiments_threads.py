@@ -10,7 +10,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.figures.kinds import Bet, ratio_rows
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l16_rest.experiments import LESSON, MEASURING, PROBES, as_ratio, interval, kind_of
 from course.records import Record
@@ -188,7 +188,7 @@ def say_two_threads(record: Record) -> Text:
     )
 
 
-def draw_two_threads(record: Record, bets: dict) -> Sheet:
+def draw_two_threads(record: Record, bets: dict) -> SvgPicture:
     rows, busy = [], {}
     kinds = (("median_ms", t("typical call", "平常的一次")), ("p99_ms", t("slowest of 100", "100 次里最慢的")))
     for neighbours, name in ((0, t("alone", "没有邻居")), (1, t("busy neighbour", "邻居在忙"))):

@@ -8,7 +8,7 @@ import pytest
 
 import course
 from course.experiment import base
-from course.figures.sheet import Sheet
+from course.figures.svg import SvgPicture
 from course.i18n import pick
 from course.lessons.l10_tuning_master.compiling import job
 from course.lessons.l10_tuning_master.experiments_compile import STATES, say_compile_price
@@ -39,7 +39,7 @@ def test_each_outcome_has_its_sentence_and_its_picture(rows, shown):
     said = say_compile_price(record)
     assert all(any(word in said[code] for code in ("en", "zh")) for word in shown), said
     picture = check_picture(record)
-    assert isinstance(picture, Sheet) == ("no number" not in said["en"] and rows is not REFUSED)
+    assert isinstance(picture, SvgPicture) == ("no number" not in said["en"] and rows is not REFUSED)
 
 
 def test_a_run_cut_short_claims_nothing():

@@ -34,7 +34,7 @@ def scale(low: float, high: float, left: float, right: float, log: bool = True) 
     return lambda value: left + (of(value) - of(low)) / ((of(high) - of(low)) or 1) * (right - left)
 
 
-class Paper:
+class Canvas:
     """Marks on ``w`` × ``h`` pixels, the origin at the upper left. An ink is a name of ``COLOURS``."""
 
     def __init__(self, w: float, h: float) -> None:
@@ -115,13 +115,13 @@ class Paper:
         self.box(x, y, w, h, "", "bet", 8, 1.8, "7 5")
 
 
-class Sheet:
-    """A picture that ``paint(width)`` draws on a Paper. alt: what it shows, in a sentence, in the language in use.
+class SvgPicture:
+    """A picture that ``paint(width)`` draws on a Canvas. alt: what it shows, in a sentence, in the language in use.
 
     It holds no id, no style sheet and no clip path, so that two of them on a page cannot disturb each other.
     """
 
-    def __init__(self, paint: Callable[[float], Paper], alt: str) -> None:
+    def __init__(self, paint: Callable[[float], Canvas], alt: str) -> None:
         self.paint, self.alt = paint, alt
 
     def svg(self, width: float = BROAD, dark: bool | None = None) -> str:
