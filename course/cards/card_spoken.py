@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from course.cards.cards import Card
-from course.cards.render import in_language, notice_html, question_html, report_html, say_html
-from course.cards.saved import hide_saved_copy, static_html
+from course.cards.render import in_language, notice_html, report_html, say_html
+from course.cards.saved import static_html
 from course.cards.text import card_text, report_text
 from course.i18n import t
 from course.learning.interviewing import model_html, model_text, said_head
@@ -25,8 +25,8 @@ class SpokenCard(Card):
         from course.cards.card_choice import Choices
         from course.cards.card_confidence import SureBar
         from course.cards.card_next import NextExperiment
-        from course.cards.style import SHEET
 
+        self.question = self._head()
         self.input = Choices(self.item, self._changed)
         self.say = w.HTML(say_html())
         self.bar = SureBar(self.item, self._press)
@@ -40,15 +40,7 @@ class SpokenCard(Card):
         row = w.Box([self.because.field])
         row.add_class("tbq-lines-row")
         self.behind = w.VBox([self.model, self.input.widget, self.input.letters.field, self.bar.widget])
-        box = w.VBox(
-            [
-                w.HTML(SHEET + hide_saved_copy(self.item) + question_html(self.item)),
-                row,
-                self.show_button,
-                self.behind,
-                self.say,
-            ]
-        )
+        box = w.VBox([self.question, row, self.show_button, self.behind, self.say])
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         self._pressed: int | None = None

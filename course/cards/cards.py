@@ -11,7 +11,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from course.cards.render import lines_html, not_attempted_html, notice_html, question_html, report_html, say_html
+from course.cards.deck import InDeck, deck_of_cell
+from course.cards.render import (
+    done_words,
+    lines_html,
+    not_attempted_html,
+    notice_html,
+    question_html,
+    report_html,
+    say_html,
+)
 from course.cards.saved import hide_saved_copy, static_html
 from course.cards.text import card_text, report_text, text_mode
 from course.cards.widgets import focus, view_of
@@ -42,7 +51,7 @@ from course.questions.wording import recorded_words, unrecorded_words
 from course.verdict import Verdict
 
 
-class Card:
+class Card(InDeck):
     """One question card. Show it with ``show()``, or leave it as the last expression of a cell.
 
     widget: the ipywidgets box, None in text mode. ``submit_as(confidence)`` is called by the three buttons. run: function that
@@ -91,7 +100,7 @@ class Card:
         self.buttons = self.bar.buttons
         self.following = NextExperiment(self.run)
         self.because = Because(self.item, self._mark_reason)
-        self.question = w.HTML(self._question())
+        self.question = self._head()
         self.row = row = w.Box([*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
         row.add_class("tbq-lines-row")
         # what is exchanged for another variant stands in a box of its own: all that follows it is drawn anew, focus and all
@@ -110,10 +119,28 @@ class Card:
             self._show_answer(self.answered.confidence or 2)
         return box
 
+    def _head(self) -> Any:
+        """The question as a widget; what else stands on the card is hidden while this is folded."""
+        import ipywidgets as w
+
+        question = w.HTML(self._question())
+        question.add_class("tbq-q")
+        return question
+
     def _question(self) -> str:
         from course.cards.style import SHEET
 
-        return SHEET + hide_saved_copy(self.item) + question_html(self.item)
+        return SHEET + hide_saved_copy(self.item) + question_html(self.item, self.folded, self._done_words())
+
+    def _done_words(self) -> str:
+        """What the folded card says of the answer given; empty without one."""
+        if not self.answered:
+            return ""
+        return done_words(self.item, "" if self.item.checkpoint else self.report().tone)
+
+    def draw_head(self) -> None:
+        """Show the question anew."""
+        self.question.value = self._question()
 
     def _letters(self) -> list[Any]:
         """The field for letters, where it does not stand inside the answering part."""
@@ -150,7 +177,7 @@ class Card:
                 said = record(self.item, response, self.sheet, self.log)
                 self.answered = response
                 self._say(notice_html(f"✓ {said}", *self.log.take_notices()))
-                self._renew()
+                self._go_on()
                 return
             verdict = submit(self.item, response, self.log)
         except NotAttempted as nothing:
@@ -161,10 +188,18 @@ class Card:
             return
         self.answered, self._made = response, None
         self._show_answer(confidence, verdict)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """After an answer: the saved copy has it, and the next card of the deck opens."""
         self._renew()
+        self.open_in_deck()
+        if self.deck:
+            self.deck.follow(self)
 
     def retry(self) -> None:
         """Open a practice card again, a question with variants with other numbers; the answer given stays in the log."""
+        self.open_in_deck()
         if self.item.varies:
             self._turn()
         self._pressed = None
@@ -186,7 +221,7 @@ class Card:
         """Put the next variant of the question on the card; the buttons stay, so the focus is not lost."""
         letters = self._letters()
         self.item, self.answered = another(self.item, self.log), None
-        self.question.value = self._question()
+        self.draw_head()
         self.input = _input(self.item, self._changed)
         self.place.children = [self.input.widget]
         self.row.children = [*self._letters(), *self.row.children[len(letters) :]]
@@ -208,7 +243,9 @@ class Card:
         self._pressed = pressed
         found = self.report(verdict)
         notices = notice_html(*self.log.take_notices())
-        self._say(report_html(found) + notices, lines_html(found))  # first what the learner waits for
+        self._say(
+            report_html(found) + notices, lines_html(found, self.item.kind == "predict")
+        )  # first what the learner waits for
         self.bar.done(pressed)
         self.input.lock(True)
         shown = {one.option: (one.chosen, one.right) for one in found.feedback if self.item.option(one.option)}
@@ -265,6 +302,7 @@ class Card:
         from IPython.display import display
 
         name = t(f"[{self.item.id}] card; its text follows", f"[{self.item.id}] 卡片；文字版在下面")
+        deck_of_cell().add(self)
         display(view_of(self.widget, name), raw=True)
         self.show_copy()
         return self
@@ -277,6 +315,7 @@ class Card:
 
     def to_here(self) -> None:
         """Bring the page to this card: the keyboard focus goes to the first thing that takes an answer."""
+        self.open_in_deck()
         focus(self.input.field if self.item.numeric else next(iter(self.input.rows.values())).button)
 
     def reopen(self) -> None:

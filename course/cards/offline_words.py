@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from course.cards.render import task_words
+from course.cards.render import MARKS, bet_words, task_words, tone_words
 from course.i18n import LANGUAGES, both, pick, speaking
 from course.learning.marking import CONFIDENCE
 from course.learning.reporting import state_words
@@ -188,6 +188,9 @@ def _shared() -> dict[str, Callable[[], str]]:
     made["bet_locked"] = lambda: say("bet_locked", "")
     for name, chosen, right in (("mine_right", True, True), ("mine_wrong", True, False), ("right", False, True)):
         made[name] = lambda chosen=chosen, right=right: state_words(chosen, right)
+    made["done_bet"] = bet_words
+    for tone in MARKS:
+        made[f"done_{tone}"] = lambda tone=tone: tone_words(tone)
     made["mine_bet"] = lambda: state_words(True, None, bet=True)
     return made
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from course.cards.drawing import ruler_html
 from course.i18n import language, pick, t
 from course.learning.reporting import Line, Report, not_yet
@@ -18,19 +20,50 @@ def in_language(html: str, classes: str = "", more: str = "") -> str:
     return f'<div lang="{code}" class="{classes}"{more}>{html}</div>'
 
 
-def question_html(item: Item) -> str:
-    """Head, stem and code of a card, and a sentence that shows once its kernel is gone."""
-    head = (
-        f'<div class="tbq-head"><h3>{title_words(item)}</h3><span>{task_words(item)}</span><code>{item.id}</code></div>'
-    )
+def foldable_head(head: str, gist: str = "", folded: bool | None = None, done: str = "") -> str:
+    """The head of a card. In a deck it is the line that opens and folds the card: folded, it tells the gist and what is done.
+
+    head, gist: HTML. folded: None outside of a deck.
+    """
+    if folded is None:
+        return f'<div class="tbq-head">{head}</div>'
+    said = f'<em class="tbq-done">{done}</em>' if done else ""
+    line = f'<summary class="tbq-head">{head}<b class="tbq-gist">{gist}</b>{said}</summary>'
+    return f'<details class="tbq-fold"{"" if folded else " open"}>{line}</details>'
+
+
+def question_html(item: Item, folded: bool | None = None, done: str = "") -> str:
+    """Head, stem and code of a card, and a sentence that shows once its kernel is gone. folded, done: see ``foldable_head``."""
+    head = f"<h3>{title_words(item)}</h3><span>{task_words(item)}</span><code>{item.id}</code>"
+    stem = pick(item.stem).strip()
     code = code_block(pick(item.code), t("Code of the question", "题目代码")) if item.code else ""
     dead = t(
         "The kernel was restarted, so this card takes no answers. Run the notebook's first code cell, then this one; "
         "what you answered is kept.",
         "内核重启过，这张卡片已不能作答。请先运行 notebook 的第一个代码单元格，再运行这一格；之前的作答都在。",
     )
-    head += f'<p class="tbq-dead">{dead}</p>'
-    return in_language(f'{head}<div class="tbq-stem">{paragraphs(pick(item.stem))}</div>{code}')
+    return in_language(
+        f'{foldable_head(head, inline(stem.splitlines()[0]), folded, done)}<p class="tbq-dead">{dead}</p>'
+        f'<div class="tbq-stem">{paragraphs(stem)}</div>{code}'
+    )
+
+
+def done_words(item: Item, tone: str) -> str:
+    """What a folded card says of its answer. tone: of its report."""
+    if item.checkpoint:
+        return t("✓ recorded", "✓ 已记录")
+    return bet_words() if item.kind == "predict" else tone_words(tone)
+
+
+def bet_words() -> str:
+    """A placed bet, on a folded card."""
+    return t("🎲 bet placed", "🎲 已下注")
+
+
+def tone_words(tone: str) -> str:
+    """The verdict on an answer, on a folded card."""
+    words = {"good": t("right", "正确"), "part": t("partly right", "部分正确"), "bad": t("not right", "不对")}
+    return f"{MARKS[tone]} {words.get(tone, t('answered', '已作答'))}"
 
 
 def face_html(
@@ -83,11 +116,19 @@ def report_html(report: Report) -> str:
     return verdict_html(report.tone, report.headline, *report.messages, below=below)
 
 
-def lines_html(report: Report) -> str:
-    """Every option explained, and the next experiment; below the verdict."""
-    listed = f'<ul class="tbq-lines">{"".join(map(_line_html, report.lines))}</ul>' if report.lines else ""
+def lines_html(report: Report, bet: bool = False) -> str:
+    """Every option explained, and the next experiment; below the verdict. Of a bet, what was bet and what came out; the rest folded."""
+    told = [line for line in report.lines if line.chosen or line.right or not bet]
+    rest = [line for line in report.lines if line not in told]
+    listed = _lines_html(told)
+    if rest:
+        listed += f"<details><summary>{t('The other answers', '其他选项')}</summary>{_lines_html(rest)}</details>"
     following = f'<p class="tbq-next">{inline(report.next_step)}</p>' if report.next_step else ""
     return listed + following
+
+
+def _lines_html(lines: Sequence[Line]) -> str:
+    return f'<ul class="tbq-lines">{"".join(map(_line_html, lines))}</ul>' if lines else ""
 
 
 def _line_html(line: Line) -> str:

@@ -80,7 +80,7 @@ class NoPicture:
 class Block:
     """One block, in the language in which it was made. A notebook shows it as HTML, anything else as text.
 
-    experiment: the name of what it is about, for whoever reads the HTML.
+    experiment: the name of what it is about, for whoever reads the HTML. folded: whether a notebook shows the headline alone, to unfold.
     """
 
     headline: str
@@ -90,6 +90,7 @@ class Block:
     bets: tuple[Betted, ...] = ()
     folds: tuple[Fold, ...] = ()
     experiment: str = ""
+    folded: bool = False
 
     def _repr_html_(self) -> str:
         return html_of(self)

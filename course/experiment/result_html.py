@@ -34,7 +34,11 @@ def body(block: Block) -> str:
     small = f'<p class="tbr-small">{inline(block.small)}</p>' if block.small else ""
     folds = "".join(map(_fold, block.folds))
     folded = f'<div class="tbr-fold">{folds}</div>' if folds else ""
-    return head + step + picture(block) + small + bets(block) + folded
+    rest = step + picture(block) + small + bets(block) + folded
+    if not block.folded:
+        return head + rest
+    mine = f"<em>{t('🎲 your bet', '🎲 你押过')}</em>" if any(bet.mine for bet in block.bets) else ""
+    return f'<details class="tbr-more"><summary>{head}{mine}</summary>{rest}</details>'
 
 
 def picture(block: Block) -> str:

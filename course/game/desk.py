@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from course.cards.deck import InDeck, deck_of_cell
 from course.cards.render import say_html
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
@@ -21,7 +22,7 @@ from course.markup import inline, plain
 _open: dict[str, weakref.WeakSet[CaseDesk]] = {}
 
 
-class CaseDesk:
+class CaseDesk(InDeck):
     """What ``case("voice")`` gives: a page in a notebook, text elsewhere; and the same moves by typing.
 
     A game adds its moves as methods, ``__str__`` (all there is to say now), ``_saved`` (the same as HTML), ``_more`` and ``_facts``
@@ -35,6 +36,17 @@ class CaseDesk:
         self.widget: Any = None
         self._copy: Any = None
         self._done_at = float("-inf")
+        self._ended = False
+
+    @property
+    def answered(self) -> bool:
+        """Whether the case was played to its end once."""
+        return any(map(self.play.is_closed, self.play.attempts))
+
+    def draw_head(self) -> None:
+        """Show the title anew."""
+        head = view.head_html(self.case, self.folded, self.answered)
+        self.title.value = view.STYLE + hide_saved_copy(self.case) + head
 
     def stopped(self) -> str:
         """What an interrupt gets."""
@@ -92,6 +104,7 @@ class CaseDesk:
         from course.game.parts import ticket_of
 
         self.build()
+        deck_of_cell().add(self)
         display(view_of(self.widget, ticket_of(self.case)), raw=True)
         self._copy = display(self.saved_copy(), raw=True, display_id=True)
         return self
@@ -108,7 +121,9 @@ class CaseDesk:
 
         from course.game.parts import Steps
 
-        self.title = w.HTML(view.STYLE + hide_saved_copy(self.case) + view.head_html(self.case))
+        self.title = w.HTML()
+        self.title.add_class("tbq-q")
+        self.draw_head()
         self.ticket = w.HTML(view.ticket_html(self.case, self._more(), self._facts()))
         self.steps, self.say = Steps(), w.HTML(say_html())
         self.side, self.below, self.follow = w.VBox([]), w.VBox([]), w.VBox([])
@@ -124,8 +139,12 @@ class CaseDesk:
         return self.widget
 
     def refresh(self) -> None:
-        """Draw the state of the case, read from the log; in the saved copy too."""
+        """Draw the state of the case, read from the log; in the saved copy too. In a deck a case that ends opens the next."""
         self._draw()
+        self.open_in_deck()
+        if self.deck and self.answered and not self._ended:
+            self.deck.follow(self)
+        self._ended = self.answered
         if self._copy is not None:
             self._copy.update(self.saved_copy(), raw=True)
 

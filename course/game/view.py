@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from course.cards.render import in_language
+from course.cards.render import foldable_head, in_language
 from course.cards.style import SHEET
 from course.game import score
 from course.game.cases import Case, origin_said
@@ -39,16 +39,16 @@ def source_words(source: Text) -> str:
 # --- ticket -------------------------------------------------------------------------------------------------
 
 
-def head_html(case: Case) -> str:
-    """Title and id, and a sentence that shows once the kernel is gone."""
+def head_html(case: Case, folded: bool | None = None, closed: bool = False) -> str:
+    """Title and id, and a sentence that shows once the kernel is gone. folded: see ``render.foldable_head``."""
     dead = t(
         "The kernel was restarted. Run the notebook's first code cell, then this one: the case is as you left it.",
         "内核重启过。请先运行 notebook 的第一个代码单元格，再运行这一格，一切还是你离开时的样子。",
     )
-    return in_language(
-        f'<div class="tbq-head"><h3>{case.icon} {html.escape(plain(pick(case.title)))}</h3><code>{case.id}</code></div>'
-        f'<p class="tbq-dead">{dead}</p>'
-    )
+    head = f"<h3>{case.icon} {html.escape(plain(pick(case.title)))}</h3><code>{case.id}</code>"
+    done = t("✓ closed", "✓ 已做完") if closed else ""
+    line = foldable_head(head, inline(pick(case.client)), folded, done)
+    return in_language(f'{line}<p class="tbq-dead">{dead}</p>')
 
 
 def ticket_html(case: Case, more: str = "", facts: Sequence[str] = ()) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from course.cards.cards import Card
+from course.cards.deck import Deck
 from course.cards.render import notice_html, say_html
 from course.cards.style import SHEET
 from course.cards.text import text_mode
@@ -144,8 +145,10 @@ class AskBox:
             )
         self.head.value = SHEET + say_html(notice_html(*words))
         self.look.description = t("🔬 Measure now", "🔬 开始测量")
-        cards = [self.make(item).widget for item in self.items if item.id not in above]
-        self.widget.children = (self.frame, *cards, self.look, self.output)
+        cards, deck = [self.make(item) for item in self.items if item.id not in above], Deck()
+        for card in cards:
+            deck.add(card)
+        self.widget.children = (self.frame, *(card.widget for card in cards), self.look, self.output)
         if above:
             state.now.cards[above[0]].to_here()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from course.experiment import base, reports
 from course.experiment.reports import Answer, Report
@@ -28,14 +29,15 @@ NEEDS = {
 
 
 def tell(experiments: Sequence[base.Experiment]) -> None:
-    """Show the reports on each experiment, and at the end once what a recording would need.
+    """Show the reports on each experiment, those after the first folded, and at the end once what a recording would need.
 
     A bet is settled only where a report decides it. Otherwise the option that the report suggests is named, and the bet stays
     open.
     """
-    for place, one in enumerate(experiments, 1):
+    for one in experiments:
         state.now.write("observe", one.name)
-        present(reported(one, missing(experiments) if place == len(experiments) else ()))
+        last, first = one is experiments[-1], one is experiments[0]
+        present(replace(reported(one, missing(experiments) if last else ()), folded=not first))
 
 
 def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:

@@ -131,7 +131,7 @@ def _calls(source: str) -> set[str]:
 
 
 def _code(cell: NotebookNode, made: Page, pictures: Pictures, result: Callable, game: Callable) -> Iterator[str]:
-    calls = _calls(cell.source)
+    calls, deck = _calls(cell.source), len(made.cards)
     if not calls <= HIDDEN | {"finish"}:
         yield f"{FENCE}ipython3\n{cell.source}\n{FENCE}\n"
     for output in [] if calls <= PERSONAL else cell.outputs:
@@ -144,7 +144,8 @@ def _code(cell: NotebookNode, made: Page, pictures: Pictures, result: Callable, 
             shown = case
         elif card:
             made.cards.append(card[1])
-            shown = f'<div class="quiz book-card" data-item="{card[1]}">{CALL_OF_CARD.sub("</div>", shown)}</div>'
+            held = CALL_OF_CARD.sub("</div>", shown)
+            shown = f'<div class="quiz book-card" data-deck="{deck}" data-item="{card[1]}">{held}</div>'
         elif block := RESULT.search(shown):
             made.experiments.append(block[2])
             shown = result(block[2], shown.replace(' role="status"', "", 1), made.cards)
