@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from course.i18n import Text, both
-from course.verdict import Verdict, inconclusive, incorrect, not_attempted, not_marked
+from course.verdict import Verdict, inconclusive, incorrect, not_attempted, not_marked, partly
 
 if TYPE_CHECKING:
     from course.timing import Comparison
@@ -23,16 +23,21 @@ PLACEHOLDER = not_attempted(
 )
 
 
-SWALLOWED = both(
+_SWALLOWED = both(
     "An exception in `run()` never came out: whoever calls takes it for a success. "
     "`finally` lets it through, `except` holds it.",
     "`run()` 里的异常没有传出来，调用的人会以为成功了。`finally` 会放它过去，`except` 会把它拦下。",
 )
 
 
-def ran_often(times: int) -> Text:
-    """What to say where the learner's wrapper calls what it wraps never or again."""
-    return both(f"`run` was called {times} times: once is asked for.", f"`run` 被调用了 {times} 次：只要一次。")
+def not_run_once(swallowed: bool, times: int) -> Verdict | None:
+    """What is said where the learner's wrapper swallowed an exception, or called what it wraps never or again; else None."""
+    if swallowed:
+        return partly(0.5, 1.0, _SWALLOWED, reason="swallowed")
+    if times == 1:
+        return None
+    often = both(f"`run` was called {times} times: once is asked for.", f"`run` 被调用了 {times} 次：只要一次。")
+    return partly(0.5, 1.0, often, reason="runs")
 
 
 class Planned(Exception):
@@ -109,6 +114,19 @@ def comparison(found: Any) -> Comparison | None:
 
     good = isinstance(found, Comparison) and len(found.pairs) == 1 and len(found.functions) == 2
     return found if good else None
+
+
+def race_in(losing: Any, maker: str, baseline: str, other: str) -> Comparison | Verdict:
+    """The comparison of these two sides in ``losing["race"]``, made by ``maker`` of the notebook; `incorrect` for anything else."""
+    try:
+        raced = comparison(losing["race"])
+    except (KeyError, TypeError, ValueError):  # a comparison asked for a name it lacks is a ValueError
+        wanted = f'`{{"race": {maker}}}`'
+        return incorrect(both(f"`losing` should be {wanted}.", f"`losing` 应是 {wanted}。"), reason="no-dictionary")
+    if raced is not None and raced.baseline == baseline and list(raced.pairs) == [other]:
+        return raced
+    said = both(f"`race` should be what `{maker}` gave back.", f"`race` 应是 `{maker}` 的返回值。")
+    return incorrect(said, reason="no-race")
 
 
 @contextlib.contextmanager

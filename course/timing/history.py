@@ -68,21 +68,8 @@ class Change:
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row each."""
-        return [
-            {
-                "candidate": p.name,
-                "baseline": p.baseline,
-                "ratio": p.ratio,
-                "low": p.low,
-                "high": p.high,
-                "confidence": p.confidence,
-                "verdict": p.verdict,
-                "gate": p.gate,
-                "processes": p.processes,
-                "ratios": list(p.ratios),
-            }
-            for p in self.pairs.values()
-        ]
+        pairs = self.pairs.values()
+        return [{**p.row(), "processes": p.processes, "ratios": list(p.ratios)} for p in pairs]
 
     def sentence(self) -> str:
         """The change in one line."""

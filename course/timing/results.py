@@ -166,6 +166,11 @@ class Paired:
         """The result in one sentence."""
         return sentences.of_pair(self)
 
+    def row(self) -> dict[str, Any]:
+        """The pair as the beginning of a row: names, ratio, interval, verdict."""
+        names = ("baseline", "ratio", "low", "high", "confidence", "verdict", "gate")
+        return {"candidate": self.name, **{name: getattr(self, name) for name in names}}
+
     def shown_above(self, bar: float) -> bool:
         """Whether there is evidence that the ratio is above `bar`: enough data, and the whole interval lies there."""
         return self.low is not None and self.confidence >= ENOUGH and self.low > bar
@@ -254,14 +259,7 @@ class Comparison:
         """One tidy row per candidate, the raw ratios under `ratios`."""
         return [
             {
-                "candidate": p.name,
-                "baseline": p.baseline,
-                "ratio": p.ratio,
-                "low": p.low,
-                "high": p.high,
-                "confidence": p.confidence,
-                "verdict": p.verdict,
-                "gate": p.gate,
+                **p.row(),
                 "rounds": self.rounds,
                 "candidate_median_ms": self.medians_ms[p.name],
                 "baseline_median_ms": self.medians_ms[p.baseline],

@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from course.checking import (
-    SWALLOWED,
     Planned,
     comparison,
     crash,
     cudnn_state,
     data,
     form_is_fine,
-    ran_often,
+    not_run_once,
     switched,
     too_few_rounds,
     watched,
@@ -161,11 +160,7 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
             ),
             reason="forced-on",
         )
-    if swallowed:
-        return partly(0.5, 1.0, SWALLOWED, reason="swallowed")
-    if len(runs) != 1:
-        return partly(0.5, 1.0, ran_often(len(runs)), reason="runs")
-    return correct(
+    return not_run_once(swallowed, len(runs)) or correct(
         both(
             "Off inside, nothing else moved, everything back in each case.",
             "在里面关掉，别的没动，无论如何都恢复原样。",

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import torch
 
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import kind_of, race_row
 from course.experiment.words import NOTHING, TOO_NOISY, joined, with_interval, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
 from course.figures.svg import SvgPicture
@@ -42,15 +43,6 @@ def called(name: str) -> Text:
 def listed(names: Sequence[str], code: str) -> str:
     """Operations in words."""
     return joined([called(name)[code] for name in names], code)
-
-
-def verdict(low: float | None, high: float | None) -> str:
-    """slower or faster beyond 5 %, same within 5 %, else undecided, for an interval of a ratio (None: there is none)."""
-    if low is None or high is None:
-        return "undecided"
-    if low > 1 + SLIGHT or high < 1 - SLIGHT:
-        return "slower" if low > 1 else "faster"
-    return "same" if 1 - SLIGHT <= low and high <= 1 + SLIGHT else "undecided"
 
 
 def named(record: Record, *verdicts: str) -> list[str]:
@@ -100,10 +92,8 @@ def _races(budget: Budget, names: tuple[str, ...], switch: str, device: str = "c
         race = probes.switch_race(call, switch, max_time=max(0.2, budget.share(len(names) - place)), device=device)
         yield {
             "operation": name,
-            "ratio": race.ratio,
-            "low": race.low,
-            "high": race.high,
-            "verdict": verdict(race.low, race.high),
+            **race_row(race),
+            "verdict": kind_of(race_row(race), SLIGHT),
             "on_ms": race.medians_ms["on"],
             "off_ms": race.medians_ms["off"],
             "rounds": race.rounds,

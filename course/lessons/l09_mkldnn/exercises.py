@@ -10,17 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from course.checking import (
-    SWALLOWED,
-    Planned,
-    comparison,
-    crash,
-    data,
-    form_is_fine,
-    form_of_report,
-    not_lost,
-    ran_often,
-)
+from course.checking import Planned, comparison, crash, data, form_is_fine, form_of_report, not_lost, not_run_once
 from course.i18n import Text, both
 from course.lessons.l09_mkldnn.exercises_log import report_line
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
@@ -230,11 +220,7 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
             ),
             reason="moved",
         )
-    if swallowed:
-        return partly(0.5, 1.0, SWALLOWED, reason="swallowed")
-    if len(runs) != 1:
-        return partly(0.5, 1.0, ran_often(len(runs)), reason="runs")
-    return correct(
+    return not_run_once(swallowed, len(runs)) or correct(
         both(
             "One switch, one block, and everything back, whatever happens.",
             "只动一个开关、一个代码块，无论发生什么都恢复原样。",

@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from course.experiment.base import Budget, experiment
-from course.experiment.rows import race_row
+from course.experiment.rows import SAME, kind_of, race_row
 from course.experiment.words import NOTHING, TOO_NOISY, joined, ratio_of
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words, time_words
 from course.figures.svg import SvgPicture
@@ -25,7 +25,6 @@ from course.records import Record
 from course.tables import Table
 
 LESSON = "09_mkldnn"
-SAME = 0.02  # within 2 % of the time counts as the same
 STEPS = (1, 2, 4, 16, 64)
 LOGGED_CALLS, PROCESSES = 9, 2
 
@@ -35,25 +34,9 @@ def often(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def interval(row: dict) -> str:
-    """0.61 [0.58, 0.64] of a row with ratio, low, high; where too few rounds carry no interval, the ratio alone."""
-    return ratio_of(row)
-
-
 def listed(names: Sequence[str], code: str) -> str:
     """The names in a row, with the comma of the language."""
     return joined(names, code) or ("none" if code == "en" else "无")
-
-
-def kind_of(row: dict) -> str:
-    """faster | slower | same | undecided: where the interval of a ratio lies, 2 % to either side being the same."""
-    if row["low"] is None:
-        return "undecided"
-    if row["high"] < 1 - SAME:
-        return "faster"
-    if row["low"] > 1 + SAME:
-        return "slower"
-    return "same" if 1 - SAME <= row["low"] and row["high"] <= 1 + SAME else "undecided"
 
 
 def sides() -> tuple[str, str]:
@@ -113,10 +96,10 @@ def say_one_step(record: Record) -> Text:
         en = f" From {turn['steps']} steps on, of those tried, oneDNN wins."
         zh = f"在试过的步数里，从 {turn['steps']} 步起 oneDNN 胜出。"
     return both(
-        f"One LSTM call, time with oneDNN over time without: {interval(first)} for {first['steps']} step, "
-        f"{interval(last)} for {last['steps']} steps.{en}",
-        f"调用一次 LSTM，开 oneDNN 与不开的耗时之比：{first['steps']} 步时 {interval(first)}，"
-        f"{last['steps']} 步时 {interval(last)}。{zh}",
+        f"One LSTM call, time with oneDNN over time without: {ratio_of(first)} for {first['steps']} step, "
+        f"{ratio_of(last)} for {last['steps']} steps.{en}",
+        f"调用一次 LSTM，开 oneDNN 与不开的耗时之比：{first['steps']} 步时 {ratio_of(first)}，"
+        f"{last['steps']} 步时 {ratio_of(last)}。{zh}",
     )
 
 
@@ -211,8 +194,8 @@ def say_race(record: Record) -> Text:
         en = en + f"; undecided (run again): {told('undecided', 'en')}"
         zh = zh + f"；无法判定（请重跑）：{told('undecided', 'zh')}"
     return both(
-        f"{en}. Smallest time on / off: {fastest['layer']}, {interval(fastest)}.",
-        f"{zh}。开 / 关 的耗时比最小的是 {fastest['layer']}：{interval(fastest)}。",
+        f"{en}. Smallest time on / off: {fastest['layer']}, {ratio_of(fastest)}.",
+        f"{zh}。开 / 关 的耗时比最小的是 {fastest['layer']}：{ratio_of(fastest)}。",
     )
 
 
@@ -442,7 +425,7 @@ def say_layouts(record: Record) -> Text:
         if row["layout"] == "NCHW":
             return f"NCHW {count}"
         comma = ", " if code == "en" else "，"
-        times = f"{interval(row)} times the time of NCHW" if code == "en" else f"耗时是 NCHW 的 {interval(row)} 倍"
+        times = f"{ratio_of(row)} times the time of NCHW" if code == "en" else f"耗时是 NCHW 的 {ratio_of(row)} 倍"
         return f"{row['layout']} {count}{comma}{times}"
 
     return both(

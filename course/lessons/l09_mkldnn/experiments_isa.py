@@ -9,12 +9,12 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
-from course.experiment.rows import race_row
-from course.experiment.words import NOTHING, TOO_NOISY, word
+from course.experiment.rows import kind_of, race_row
+from course.experiment.words import NOTHING, TOO_NOISY, ratio_of, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, ratio_words
 from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
-from course.lessons.l09_mkldnn.experiments import LESSON, PROCESSES, interval, kind_of
+from course.lessons.l09_mkldnn.experiments import LESSON, PROCESSES
 from course.records import Record
 from course.tables import Table
 from course.timing.stats import median
@@ -184,8 +184,8 @@ def headline_bf16(record: Record) -> Text:
 def say_bf16(record: Record) -> Text:
     if not record.rows:
         return NOTHING
-    en = "; ".join(f"{HIDDEN[row['rung']]['en']} {interval(row)}" for row in record.rows)
-    zh = "；".join(f"{HIDDEN[row['rung']]['zh']} {interval(row)}" for row in record.rows)
+    en = "; ".join(f"{HIDDEN[row['rung']]['en']} {ratio_of(row)}" for row in record.rows)
+    zh = "；".join(f"{HIDDEN[row['rung']]['zh']} {ratio_of(row)}" for row in record.rows)
     return both(
         f"Linear, time in bfloat16 over time in float32: {en}.", f"Linear，bfloat16 与 float32 的耗时比：{zh}。"
     )
@@ -284,8 +284,8 @@ def say_threads(record: Record) -> Text:
         return both(
             "This process has one thread only, so there is nothing to compare.", "这个进程只有一个线程，没有可比的。"
         )
-    en = "; ".join(f"{SIZES[row['size']]['en']} {interval(row)}" for row in rows)
-    zh = "；".join(f"{SIZES[row['size']]['zh']}{interval(row)}" for row in rows)
+    en = "; ".join(f"{SIZES[row['size']]['en']} {ratio_of(row)}" for row in rows)
+    zh = "；".join(f"{SIZES[row['size']]['zh']}{ratio_of(row)}" for row in rows)
     more = both("", "")
     if any(map(_waits, rows)):
         more = both(

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course import flags
-from course.checking import comparison, data, form_is_fine, form_of_report, not_lost
+from course.checking import data, form_is_fine, form_of_report, not_lost, race_in
 from course.i18n import Text, both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
@@ -317,19 +317,9 @@ def check_losing(losing: Any) -> Verdict:
     """Accept on evidence: time(flash) / time(math) wholly above 1, enough rounds, and each side ran its kernel."""
     from course.attention import kernel_of
 
-    try:
-        race = losing["race"]
-    except (KeyError, TypeError, ValueError):  # a comparison asked for a name it lacks is a ValueError
-        return incorrect(
-            both('`losing` should be `{"race": flash_math(call)}`.', '`losing` 应是 `{"race": flash_math(call)}`。'),
-            reason="no-dictionary",
-        )
-    raced = comparison(race)
-    if raced is None or raced.baseline != "math" or list(raced.pairs) != ["flash"]:
-        return incorrect(
-            both("`race` should be what `flash_math(call)` gave back.", "`race` 应是 `flash_math(call)` 的返回值。"),
-            reason="no-race",
-        )
+    raced = race_in(losing, "flash_math(call)", "math", "flash")
+    if isinstance(raced, Verdict):
+        return raced
     with flags.preserved():
         ran = {name: kernel_of(raced.functions[name]) for name in ("flash", "math")}
     if ran != {"flash": "flash", "math": "math"}:

@@ -13,6 +13,7 @@ from torch import nn
 
 from course import flags
 from course.experiment.base import Budget, experiment
+from course.experiment.rows import kind_of
 from course.experiment.words import EMPTY, NOTHING, TOO_NOISY, doubtful, joined, with_interval, word
 from course.figures.kinds import Bet, Ratio, ratio_rows
 from course.figures.svg import SvgPicture
@@ -238,7 +239,6 @@ LINES = {
     "conv_search": ("cudnn.benchmark", True, "conv"),
 }
 """name -> (switch, value, part of the job): the line is timed against the same part with the default."""
-GATE = 0.02
 COMMA = {"en": ", ", "zh": "，"}
 
 
@@ -248,20 +248,6 @@ def line_words(name: str) -> Text:
     return both(f"{switch} = {value} ({NAMES[part]['en']})", f"{switch} = {value}（{NAMES[part]['zh']}）")
 
 
-def kind_of(row: dict) -> str:
-    """faster | slower | same | unclear: where the interval lies, with 2 % to either side of 1 being the same.
-
-    unclear too where too few rounds were measured for an interval.
-    """
-    if row["low"] is None:
-        return "unclear"
-    if row["high"] < 1 - GATE:
-        return "faster"
-    if row["low"] > 1 + GATE:
-        return "slower"
-    return "same" if 1 - GATE <= row["low"] and row["high"] <= 1 + GATE else "unclear"
-
-
 def as_ratio(row: dict, name: str) -> Ratio:
     """A row of the picture from a row with ratio, low, high, rounds."""
     return Ratio(name, row["ratio"], row["low"], row["high"], rounds=row["rounds"])
@@ -269,7 +255,7 @@ def as_ratio(row: dict, name: str) -> Ratio:
 
 def headline_three_lines(record: Record) -> Text:
     kinds = {row["line"]: kind_of(row) for row in record.rows}
-    if set(kinds) != set(LINES) or "unclear" in kinds.values():
+    if set(kinds) != set(LINES) or "undecided" in kinds.values():
         return TOO_NOISY
     moved = [name for name in LINES if kinds[name] != "same"]
     if moved == ["conv_off"]:
@@ -303,7 +289,7 @@ def say_three_lines(record: Record) -> Text:
         "faster": both("faster", "更快"),
         "slower": both("slower", "更慢"),
         "same": both("the same", "一样"),
-        "unclear": both("unclear", "说不准"),
+        "undecided": both("unclear", "说不准"),
     }
     said = {
         code: [
@@ -343,7 +329,7 @@ PATTERNS = {
 def settle_three_lines(record: Record) -> dict[str, str | None]:
     kinds = {row["line"]: kind_of(row) for row in record.rows}
     moved = tuple(name for name in LINES if kinds.get(name) in ("faster", "slower"))
-    decided = set(kinds) == set(LINES) and "unclear" not in kinds.values()
+    decided = set(kinds) == set(LINES) and "undecided" not in kinds.values()
     return {"15-bet-lines": PATTERNS.get(moved) if decided else None}
 
 
@@ -430,7 +416,7 @@ def headline_what_moves(record: Record) -> Text:
         return both(
             "Several changes save time here; the best two are too close.", "好几种改动都省时间，前两名难分高下。"
         )
-    if not {"faster", "unclear"} & set(kinds):
+    if not {"faster", "undecided"} & set(kinds):
         return both("Not one of the five changes saved time here.", "五种改动，在这里都没省下时间。")
     return TOO_NOISY
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, not_lost
+from course.checking import PLACEHOLDER, data, form_is_fine, form_of_report, not_lost, race_in
 from course.i18n import Text, both
 from course.lessons.l16_rest.int8_race import int8_layers
 from course.verdict import Verdict, correct, incorrect
@@ -199,19 +199,9 @@ def check_share_kept(share_kept: Callable[[list[str], int], float]) -> Verdict:
 
 def check_losing(losing: Any) -> Verdict:
     """Accept on evidence: time(int8) / time(float32) wholly above 1, enough rounds, and one layer on both sides."""
-    try:
-        race = losing["race"]
-    except (KeyError, TypeError, ValueError):  # a comparison asked for a name it lacks is a ValueError
-        return incorrect(
-            both('`losing` should be `{"race": int8_race(...)}`.', '`losing` 应是 `{"race": int8_race(...)}`。'),
-            reason="no-dictionary",
-        )
-    raced = comparison(race)
-    if raced is None or raced.baseline != "float32" or list(raced.pairs) != ["int8"]:
-        return incorrect(
-            both("`race` should be what `int8_race(...)` gave back.", "`race` 应是 `int8_race(...)` 的返回值。"),
-            reason="no-race",
-        )
+    raced = race_in(losing, "int8_race(...)", "float32", "int8")
+    if isinstance(raced, Verdict):
+        return raced
     engine = int8_layers(raced)
     if engine is None:
         return incorrect(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
+from course.experiment.rows import kind_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, time_words
 from course.figures.svg import SvgPicture
@@ -17,7 +18,6 @@ from course.timing.stats import FEWEST_ROUNDS, enough
 
 LESSON = "16_rest"
 PROBES = "course.lessons.l16_rest.probes"
-SAME = 0.02  # within 2 % of the time counts as the same
 MEASURING = both("measuring in a new process", "在新进程里测量")
 
 
@@ -27,20 +27,6 @@ def interval(row: dict) -> str:
         return f"{row['ratio']:.2g}"
     ratio, low, high = (f"{float(f'{row[key]:.3g}'):,g}" for key in ("ratio", "low", "high"))
     return bracketed(ratio, low, high)
-
-
-def kind_of(row: dict) -> str:
-    """faster | slower | same | undecided: where the interval of a ratio lies, 2 % to either side being the same.
-
-    undecided too where so few rounds were measured that there is no interval.
-    """
-    if row["low"] is None:
-        return "undecided"
-    if row["high"] < 1 - SAME:
-        return "faster"
-    if row["low"] > 1 + SAME:
-        return "slower"
-    return "same" if 1 - SAME <= row["low"] and row["high"] <= 1 + SAME else "undecided"
 
 
 def as_ratio(row: dict, name: str) -> Ratio:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
+from course.experiment.rows import kind_of
 from course.experiment.words import NOTHING, TOO_NOISY, joined, word
 from course.figures.kinds import fold, ratio_rows
 from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
-from course.lessons.l16_rest.experiments import LESSON, MEASURING, as_ratio, interval, kind_of
+from course.lessons.l16_rest.experiments import LESSON, MEASURING, as_ratio, interval
 from course.records import Record
 from course.tables import Table
 

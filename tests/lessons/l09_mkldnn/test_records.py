@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from course.experiment.rows import kind_of
 from course.lessons.l09_mkldnn import experiments, experiments_isa
 from tests.lessons.l09_mkldnn.rows import SPAN, ratio, rungs, steps
 from tests.lessons.live import check_shown, record_of
@@ -11,7 +12,7 @@ from tests.lessons.live import check_shown, record_of
 
 @pytest.mark.parametrize("kind", SPAN)
 def test_two_percent_to_either_side_is_the_same(kind):
-    assert experiments.kind_of(ratio(kind)) == kind
+    assert kind_of(ratio(kind)) == kind
 
 
 def test_the_ladder_claims_a_factor_only_when_the_processes_agree():
