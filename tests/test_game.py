@@ -605,6 +605,22 @@ def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that
     assert {one.comm._reply_subshell_for({}, "another thread") for one in every(page.widget)} == {None}
 
 
+def test_a_reply_of_before_is_folded_and_one_just_kept_is_not(log):
+    desk = Desk(Tuning(LIVE, log, measured), text=False)
+    desk.build()
+    desk.play.hand_in({"dtype": "bf16"}, "faster", 1), desk.play.cause("c"), desk.refresh()
+    writing = desk.after[1]
+    writing.field.value = "Dear colleague, here is what I measured."
+    writing.keep.click()
+    assert desk.play.written() and writing.below in writing.widget.children and writing.below.layout.display is None
+    later = Desk(Tuning(LIVE, log, measured), text=False)
+    later.build()
+    found = later.after[1]
+    assert found.below not in found.widget.children and found.field.value == writing.field.value
+    found.fold.children[0].click()
+    assert found.below in found.widget.children and found.fold not in found.widget.children
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_board_knows_state_rank_and_the_score_before(language, monkeypatch, capsys, log):
     monkeypatch.setenv("COURSE_TEXT", "1")

@@ -193,7 +193,7 @@ class CauseBox:
 
 
 class LetterBox:
-    """The reply to a sceptical colleague: a field, then a model to compare with and criteria to tick."""
+    """The reply to a sceptical colleague: a field, then a model to compare with and criteria to tick. A reply of before is folded."""
 
     def __init__(self, play: Play) -> None:
         self.play = play
@@ -222,14 +222,20 @@ class LetterBox:
         self.mine = w.VBox([self.field, keeping])
         self.replies = w.Box([self.mine])
         self.replies.add_class("tbg-replies")
-        self.widget = w.VBox([self.head, self.replies, self.below])
+        self.fold = row(button("tbg-reply", t("✉️ Your reply and a model", "✉️ 你的回信和范文"), self._unfold))
+        self.parts = (self.head, self.replies, self.below)
+        self.widget = w.VBox([self.head, self.fold] if play.written() else self.parts)
         self.widget.add_class("tbg-panel")
         self._ask(f"<p><small>{letter_help()}</small></p>")
         self.show()
 
     def focus(self) -> None:
         """Send the keyboard here."""
-        focus(self.field)
+        focus(self.fold.children[0] if self.fold in self.widget.children else self.field)
+
+    def _unfold(self) -> None:
+        self.widget.children = self.parts
+        self.focus()
 
     def press(self) -> None:
         """Keep what is written."""

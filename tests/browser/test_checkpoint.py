@@ -29,9 +29,9 @@ def kernel_process(book) -> psutil.Process:
     raise AssertionError("the kernel has no process")
 
 
-def saved_answers(book) -> dict:
+def saved_answers(book, lesson: str = LESSON) -> dict:
     notebook = json.loads((book.lab.work / book.name).read_text("utf-8"))
-    answers, problems = harvest(notebook, None, LESSON)
+    answers, problems = harvest(notebook, None, lesson)
     assert problems == []
     return {item: tuple(answer.get("options", ())) for item, answer in answers.items()}
 

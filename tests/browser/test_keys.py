@@ -1,0 +1,139 @@
+"""A lesson and its checkpoint in a real JupyterLab by keys alone: cells are run, bets placed, cards answered, an answer handed in.
+
+Nothing is clicked and no focus is set: the keyboard goes from cell to card and back as a person takes it there.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from course.i18n import LANGUAGES
+from course.learning.log import AnswerLog
+from course.questions.bank import Bank
+from tests.browser.card_notebook import CardOnPage
+from tests.browser.conftest import comes_to
+from tests.browser.test_checkpoint import saved_answers
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
+LESSON = "03_flops"
+REPLAY = "import os; os.environ['COURSE_REPLAY'] = '1'"
+BANK = Bank()
+MOST_TABS = 120
+SEEN = """() => {
+  const one = document.activeElement, box = one.getBoundingClientRect(), style = getComputedStyle(one);
+  const frame = one.closest('.jp-WindowedPanel-outer').getBoundingClientRect(), high = Math.min(box.height, 20);
+  const shown = box.top + high <= frame.bottom && box.bottom - high >= frame.top;
+  return !shown ? 'out of sight' : style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2 ? '' : 'without a ring'
+}"""
+CELL = """() => { const {content} = window.jupyterapp.shell.currentWidget;
+  return [content.activeCellIndex, content.widgets.length, content.mode] }"""
+MET = """place => [...document.querySelectorAll('.jp-Notebook .jp-Cell')[place].querySelectorAll('.jp-OutputArea .tbq-head code')]
+  .filter(one => one.checkVisibility()).map(one => one.innerText)"""
+
+
+class Walk:
+    """An open notebook that is gone through by keys. faults: where the focus was lost, hidden or without a ring."""
+
+    def __init__(self, book) -> None:
+        self.book, self.page, self.keys, self.faults = book, book.page, book.page.keyboard, []
+        self.log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
+
+    def run(self) -> int:
+        """Run the cell with the keyboard in it; gives its place. The next one has the keyboard then."""
+        place, count, mode = self.page.evaluate(CELL)
+        assert mode == "command", place
+        self.keys.press("Shift+Enter")
+        self.page.wait_for_timeout(300)
+        self.page.wait_for_function(
+            """() => ![...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].some(p => p.textContent.includes('*'))""",
+            timeout=240_000,
+        )
+        self.book.started()
+        self.page.wait_for_timeout(300)
+        assert self.page.evaluate(CELL)[0] == min(place + 1, count - 1)
+        return place
+
+    def met(self, place: int) -> list[str]:
+        """The questions whose card a cell shows."""
+        return self.page.evaluate(MET, place)
+
+    def back_to(self, card: CardOnPage) -> None:
+        """From the cell below back to the first control of a card."""
+        first = card.first_control().element_handle()
+        for _ in range(MOST_TABS):
+            if self.page.evaluate("one => document.activeElement === one", first):
+                return
+            self.keys.press("Shift+Tab")
+            self.look(card.item.id)
+        raise AssertionError(f"Shift+Tab never reaches {card.item.id}")
+
+    def look(self, where: str) -> None:
+        """Note it where what has the keyboard is a part of the course and cannot be seen."""
+        if self.page.evaluate("document.activeElement.closest('.tbq') !== null") and (
+            fault := self.page.evaluate(SEEN)
+        ):
+            what = self.page.evaluate("document.activeElement.className + ' ' + document.activeElement.innerText")
+            self.faults.append(f"{where}: {fault}: {what}")
+
+    def answer(self, card: CardOnPage) -> None:
+        """Answer a card; the keyboard is in it before and after."""
+        before = len(self.log.entries())
+        self.back_to(card)
+        card.choose_by_keys()
+        card.to(".tbq-go")
+        self.keys.press("Tab")
+        self.look(card.item.id)
+        self.keys.press("Enter")
+        if not card.item.checkpoint:
+            comes_to(self.page, lambda: len(self.log.entries()) > before, True)
+        self.page.wait_for_timeout(600)
+        if not self.page.evaluate("document.activeElement.closest('.tbq') !== null"):
+            self.faults.append(f"{card.item.id}: the focus is lost after the answer")
+        self.look(card.item.id)
+
+    def on(self, place: int) -> None:
+        """From a card on to the cell below the one that shows it."""
+        self.keys.press("ArrowDown")
+        assert self.page.evaluate(CELL)[0] == place + 1, self.page.evaluate(
+            "document.activeElement.outerHTML.slice(0, 200)"
+        )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_lesson_is_gone_through_by_keys_alone(notebook, language):
+    book = notebook(language, "lessons", LESSON)
+    book.started()
+    book.tell_kernel(REPLAY)
+    walk, kinds = Walk(book), set()
+    count = walk.page.evaluate(CELL)[1]
+    for _ in range(count - 1):
+        place = walk.run()
+        for name in walk.met(place):
+            item = BANK[name]
+            kind = "scale" if item.slider else item.kind
+            if kind == "predict" or kind not in kinds:
+                kinds.add(kind)
+                walk.answer(CardOnPage(book, item))
+                walk.on(place)
+    errors = walk.page.locator('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]')
+    assert errors.count() == 0, errors.first.inner_text()
+    assert kinds >= {"predict", "single", "multiple", "number"}, kinds
+    assert not walk.faults, "\n".join(walk.faults)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_checkpoint_is_answered_and_saved_by_keys_alone(notebook, language):
+    book = notebook(language, "checkpoints", LESSON)
+    book.started()
+    walk, answered = Walk(book), []
+    while len(answered) < 2:
+        place = walk.run()
+        for name in walk.met(place):
+            walk.answer(card := CardOnPage(book, BANK[name]))
+            card.wait_told({"en": "Recorded at", "zh": "已记录"}[language])
+            answered.append(name)
+            walk.on(place)
+    walk.keys.press("Control+S")
+    walk.page.wait_for_function("!window.jupyterapp.shell.currentWidget.context.model.dirty")
+    assert set(saved_answers(book, LESSON)) == set(answered)
+    assert not walk.faults, "\n".join(walk.faults)
