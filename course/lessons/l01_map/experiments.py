@@ -75,7 +75,7 @@ def headline_polite_request(record: Record) -> Text:
         if ratio >= 1.95:
             en, zh = fold(ratio, "{} as long", "耗时变成{}").values()
         else:
-            en, zh = f"{(ratio - 1) * 100:.0f} % slower", f"多花 {(ratio - 1) * 100:.0f}% 的时间"
+            en, zh = f"{(ratio - 1) * 100:.0f} % more time", f"多花 {(ratio - 1) * 100:.0f}% 的时间"
     return both(f"One flag asked for, another switched off: {en}.", f"只要了一个选项，另一个却被关掉：{zh}。")
 
 
@@ -386,13 +386,13 @@ def headline_flags_trap(record: Record) -> Text:
     others = len(_unnamed_changes(record))
     back = all(row["after"] == row["before"] for row in record.rows)
     if others == 0:
-        en, zh = "no other changes", "其他都没动"
+        en, zh = "no other one changes", "其他都没动"
     else:
         en = "another one changes too" if others == 1 else f"{EN[others]} others change too"
         zh = f"另外{ZH[others]}个也跟着变" if others > 1 else "另有一个也跟着变"
     if not back:
         en, zh = f"{en}, and not all come back", f"{zh}，还没全变回来"
-    return both(f"You name one switch; {en}.", f"只点名一个开关，{zh}。")
+    return both(f"A `flags` block names one switch; {en}.", f"`flags` 只点名一个开关，{zh}。")
 
 
 def say_flags_trap(record: Record) -> Text:
@@ -460,8 +460,8 @@ def headline_frozen(record: Record) -> Text:
         return both("Frozen is frozen: every way to move a switch was refused.", "冻结就是冻结：什么改法都被拒绝。")
     if found == "b":
         return both("After freezing, only a with block still moves a switch.", "冻结之后，只有 with 块还能拨动开关。")
-    work = "way to move a switch still works" if len(opened) == 1 else "ways to move a switch still work"
-    return both(f"Frozen, yet {EN[len(opened)]} {work}.", f"都冻结了，还有{ZH[len(opened)]}种办法能拨动开关。")
+    work = "way to change a switch still works" if len(opened) == 1 else "ways to change a switch still work"
+    return both(f"After freezing, {EN[len(opened)]} {work}.", f"冻结之后，还有{ZH[len(opened)]}种办法能拨动开关。")
 
 
 def say_frozen(record: Record) -> Text:

@@ -85,11 +85,12 @@ def headline_first_call(record: Record) -> Text:
         return TOO_NOISY
     if option == "a":
         return both(
-            "Here the first call of a new shape takes hardly longer.", "在这里，新形状的第一次调用几乎不多花时间。"
+            "Here the first call of a new shape takes hardly longer than later ones.",
+            "在这里，新形状的第一次调用几乎不多花时间。",
         )
     return fold(
         statistics.median(_first_over_later(record)),
-        "The first call of a new shape takes about {} as long.",
+        "A new shape's first call takes about {} as long as later ones.",
         "新形状的第一次调用，耗时约为之后的{}。",
         whole=True,
     )
@@ -274,12 +275,12 @@ def headline_same_code_twice(record: Record) -> Text:
     if means:
         return both(
             f"Same code against itself: comparing means announced {means} winner{'s' * (means > 1)}.",
-            f"同一段代码和自己比，比平均值比出 {means} 个“赢家”。",
+            f"同一段代码和自己比，平均值也比出 {means} 个“赢家”。",
         )
     if best:
         return both(
             f"Same code against itself: comparing the fastest runs announced {best} winner{'s' * (best > 1)}.",
-            f"同一段代码和自己比，比最小值比出 {best} 个“赢家”。",
+            f"同一段代码和自己比，最小值也比出 {best} 个“赢家”。",
         )
     return both(
         "Same code against itself: here no method announced a winner.", "同一段代码和自己比，谁也没报出“赢家”。"
@@ -355,20 +356,22 @@ def headline_planted_difference(record: Record) -> Text:
     if not (means or best or paired):
         return both("Here no method came close to the true difference.", "这次哪种方法都没接近真实的差异。")
     if paired == means == trials:
-        return both("Here pairing and means both found the true difference.", "这次配对和比平均值都找准了真实差异。")
+        return both(
+            "Here pairing and means both found the true difference.", "这次用配对、用平均值，都找准了真实差异。"
+        )
     if paired == trials:
         return both(
             "Pairing found the true difference every time; comparing means did not.",
-            "配对次次找准真实差异，比平均值做不到。",
+            "配对次次找准真实差异，只看平均值就做不到。",
         )
     if paired > means:
         return both(
             "Pairing found the true difference more often than comparing means.",
-            "配对找准真实差异的次数，比“只比平均值”多。",
+            "配对找准真实差异的次数，多于只看平均值。",
         )
     return both(
         "Here pairing found the true difference no more often than comparing means.",
-        "这次配对找准的次数，不比“只比平均值”多。",
+        "这次配对找准的次数，不多于只看平均值。",
     )
 
 
@@ -431,7 +434,7 @@ def headline_timer_threads(record: Record) -> Text:
     if option == "a":
         return fold(
             statistics.median(ratios),
-            "Timer times one thread by default: here that takes {} as long.",
+            "Timer uses one thread by default: {} as long as with all threads.",
             "Timer 默认单线程，这里的读数是全部线程的{}。",
         )
     if option == "c":

@@ -39,12 +39,13 @@ def headline_vgg16_counters(record: Record) -> Text:
         return both("Only one counter gave a number here.", "这次只有一个工具给出了数字。")
     if option == "a":
         return both(
-            "One network: here all counters print nearly the same number.", "同一个网络，这次各工具打印的数几乎一样。"
+            "Several counters, one network: here they print nearly the same number.",
+            "同一个网络，这次各工具打印的数几乎一样。",
         )
     return fold(
         max(numbers) / min(numbers),
-        "One network: the largest count is {} the smallest.",
-        "同一个网络，统计出的最大值是最小值的{}。",
+        "Several counters, one network: the largest number is {} the smallest.",
+        "同一个网络，各工具给出的最大值是最小值的{}。",
     )
 
 

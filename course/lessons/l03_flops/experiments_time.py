@@ -110,16 +110,22 @@ def headline_depthwise(record: Record) -> Text:
     percent = round(100 * row["ratio"])
     if option == "a":
         return both(
-            "Less than a hundredth of the work, and about as little time.", "工作量不到百分之一，耗时也少得差不多。"
+            "Depthwise convolution: under a hundredth of the work, and about as little time.",
+            "逐通道卷积：工作量不到百分之一，耗时也少得差不多。",
         )
     if row["low"] > 1:
-        return both("Less than a hundredth of the work, and still more time.", "工作量不到百分之一，耗时反而更久。")
+        return both(
+            "Depthwise convolution: under a hundredth of the work, and still more time.",
+            "逐通道卷积：工作量不到百分之一，耗时反而更久。",
+        )
     if option == "c":
         return both(
-            "Less than a hundredth of the work, yet over half the time.", "工作量不到百分之一，耗时却超过一半。"
+            "Depthwise convolution: under a hundredth of the work, yet over half the time.",
+            "逐通道卷积：工作量不到百分之一，耗时却超过一半。",
         )
     return both(
-        f"Less than a hundredth of the work, yet {percent} % of the time.", f"工作量不到百分之一，耗时却有 {percent}%。"
+        f"Depthwise convolution: under a hundredth of the work, yet {percent} % of the time.",
+        f"逐通道卷积：工作量不到百分之一，耗时却有 {percent}%。",
     )
 
 

@@ -386,7 +386,7 @@ def headline_attention_cuda(record: Record) -> Text:
         )
     return both(
         "Attention does not ask `cudnn.enabled`: switched off, it still runs.",
-        "注意力不问 `cudnn.enabled`，关了照样跑。",
+        "注意力不看 `cudnn.enabled`，关了照样跑。",
     )
 
 

@@ -136,8 +136,8 @@ def headline_pretend_gpu(record: Record) -> Text:
     if all(row["on"] == row["off"] for row in record.rows):
         return both("With cuDNN off, PyTorch chooses the same as before.", "关掉 cuDNN，PyTorch 选的还是原来那些。")
     return both(
-        "With cuDNN off, PyTorch's own kernels compute the convolutions.",
-        "关掉 cuDNN，卷积就由 PyTorch 自己的 kernel 接手。",
+        "With cuDNN off, PyTorch chooses its own kernels for the convolutions.",
+        "关掉 cuDNN，PyTorch 就选自己的 kernel 来算卷积。",
     )
 
 
@@ -214,15 +214,17 @@ def headline_census(record: Record) -> Text:
     many = len(_movers(record, False))
     kinds = "one kind of `flags` still changes" if many == 1 else f"{many} kinds of `flags` still change"
     said = {
-        "a": both("Told to change nothing, `flags` changes nothing.", "叫它什么都别动，`flags` 就真的没动。"),
+        "a": both("Asked for what is already set, `flags` changes nothing.", "要求本来就成立，`flags` 就什么都没动。"),
         "b": both(
-            "Told to change nothing, only `cudnn.flags` still changes something.",
-            "叫它什么都别动，只有 `cudnn.flags` 还是动了。",
+            "Asked for what is already set, only `cudnn.flags` still changes something.",
+            "要求本来就成立，只有 `cudnn.flags` 还是动了。",
         ),
-        "c": both(f"Told to change nothing, {kinds} something.", f"叫它什么都别动，还是有 {many} 种 `flags` 动了。"),
+        "c": both(
+            f"Asked for what is already set, {kinds} something.", f"要求本来就成立，还是有 {many} 种 `flags` 动了。"
+        ),
         "d": both(
-            "Told to change nothing, every kind of `flags` changes something.",
-            "叫它什么都别动，每种 `flags` 都还是动了。",
+            "Asked for what is already set, every kind of `flags` changes something.",
+            "要求本来就成立，每种 `flags` 都还是动了。",
         ),
     }
     return said.get(settle_census(record)["04-bet-census"], TOO_NOISY)

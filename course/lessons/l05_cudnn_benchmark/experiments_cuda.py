@@ -93,7 +93,11 @@ def headline_first_call_cuda(record: Record) -> Text:
     off, on = (median(_by_process(stories[name], 1, 1)) for name in ("off", "on"))
     if on < 1.2 * off:
         return both("The first call shows no search here.", "在这里，第一次调用看不出搜索的开销。")
-    return fold(on / off, "With the search on, the first call takes {} as long.", "开了搜索，第一次调用要{}的时间。")
+    return fold(
+        on / off,
+        "With the search, the first call takes {} as long as without.",
+        "开了搜索，第一次调用的耗时是不开时的{}。",
+    )
 
 
 def say_first_call_cuda(record: Record) -> Text:
@@ -244,7 +248,9 @@ def _flip_numbers(record: Record) -> dict[str, list[float]] | None:
 def headline_flip_cuda(record: Record) -> Text:
     said = {
         "a": both("Turned on late, the search still runs at once.", "后来才打开，搜索还是立刻就跑。"),
-        "b": both("A shape seen before the flip keeps its old plan.", "打开之前见过的形状，一直沿用旧计划。"),
+        "b": both(
+            "A shape seen before the search is turned on keeps its old plan.", "打开之前见过的形状，一直沿用旧计划。"
+        ),
         "c": both("Turned on late, it is faster at once, without a search.", "后来才打开，不用搜索就立刻变快。"),
         None: TOO_NOISY,
     }

@@ -206,18 +206,22 @@ def headline_one_ulp(record: Record) -> Text:
         return TOO_NOISY
     if any(row["difference"] for row in control):
         return both(
-            "Here the GAN does not even repeat itself without a nudge.", "在这里，什么都不动，GAN 也重复不出来。"
+            "Here the GAN does not repeat itself even from the same start.", "在这里，起点完全一样，GAN 也重复不出来。"
         )
     said = {
-        "a": both("The smallest nudge changes only the last digits of the losses.", "只改一丁点，损失只变了末几位。"),
+        "a": both(
+            "Two weights moved by one ulp: only the losses' last digits change.",
+            "两个权重只挪一个 ulp，损失只变了末几位。",
+        ),
         "b": both(
-            "The smallest nudge: the GAN's losses drift visibly, but not far.",
-            "只改一丁点，GAN 的损失偏得看得见，但不远。",
+            "Two weights moved by one ulp: the GAN's losses drift visibly, but not far.",
+            "两个权重只挪一个 ulp，GAN 的损失偏了一些，但不远。",
         ),
         "c": both(
-            "The smallest nudge there is, and the GAN's losses drift far apart.", "只改一丁点，GAN 的损失就差了很远。"
+            "Two weights moved by one ulp: the GAN's losses drift far apart.",
+            "两个权重只挪一个 ulp，GAN 的损失就差了很远。",
         ),
-        None: both("The smallest nudge changed no loss at all.", "只改一丁点，损失一点没变。"),
+        None: both("Two weights moved by one ulp: no loss changed at all.", "两个权重只挪一个 ulp，损失一点没变。"),
     }
     return said[settle_one_ulp(record)["06-bet-ulp"]]
 

@@ -389,10 +389,16 @@ def headline_repeat_mps(record: Record) -> Text:
     if not set(PAIRS) <= set(found):
         return TOO_NOISY
     if not all(found[pair] == "yes" for pair in ("product", "index_add", "dropout")):
-        return both("The same call on the Apple GPU gave other bits.", "同样的调用，苹果 GPU 两次结果不一样。")
+        return both(
+            "On the Apple GPU, the same call gave other bits the second time.", "同样的调用，苹果 GPU 两次结果不一样。"
+        )
     if all(found[pair] == "yes" for pair in ("randn", "devices")):
-        return both("The Apple GPU repeated its bits, and the CPU's too.", "苹果 GPU 两次逐位相同，和 CPU 也相同。")
-    return both("The Apple GPU repeated its bits, but not the CPU's.", "苹果 GPU 两次逐位相同，和 CPU 却不同。")
+        return both(
+            "The Apple GPU repeated its bits, and they equal the CPU's.", "苹果 GPU 两次逐位相同，和 CPU 也相同。"
+        )
+    return both(
+        "The Apple GPU repeated its bits, but they are not the CPU's.", "苹果 GPU 两次逐位相同，和 CPU 却不同。"
+    )
 
 
 def say_repeat_mps(record: Record) -> Text:

@@ -165,7 +165,7 @@ def headline_race(record: Record) -> Text:
     others = joined(rest, "zh")
     if not gain:
         return both(
-            f"In float32, not one gains from oneDNN: {listed_and(rest)}.", f"用 float32，{others} 都没因 oneDNN 变快。"
+            f"In float32, oneDNN speeds up none of {listed_and(rest)}.", f"用 float32，{others} 都没因 oneDNN 变快。"
         )
     en, zh = f"In float32, oneDNN speeds up {listed_and(gain)}", f"用 float32，oneDNN 让 {joined(gain, 'zh')} 变快"
     if not rest:
@@ -276,13 +276,10 @@ def headline_where_time(record: Record) -> Text:
     if not silent:
         return both("Every one of these layers leaves lines in oneDNN's log.", "这些层在 oneDNN 的日志里都有记录。")
     if len(silent) <= 3 and set(silent) <= set(ONCE):
-        names = both(f"In float32, {listed_and(silent)}", f"float32 的 {joined(silent, 'zh')} ")
+        names = both(f"{listed_and(silent)} in float32", f"float32 的 {joined(silent, 'zh')} ")
     else:
         names = both(f"{len(silent)} of these {len(found)} layers", f"这 {len(found)} 个层里，有 {len(silent)} 个")
-    return both(
-        f"{names['en']} leave{'s' * (len(silent) == 1)} no line: oneDNN never sees {'it' if len(silent) == 1 else 'them'}.",
-        f"{names['zh']}没有日志：oneDNN 没经手。",
-    )
+    return both(f"oneDNN never sees {names['en']}: no line in its log.", f"{names['zh']}没经过 oneDNN：日志里没有。")
 
 
 def say_where_time(record: Record) -> Text:

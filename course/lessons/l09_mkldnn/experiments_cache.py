@@ -81,7 +81,7 @@ def headline_cache(record: Record) -> Text:
     if max(hit) < min(missed):
         return fold(
             statistics.median(missed) / statistics.median(hit),
-            "Preparing a new size takes {} as long as one seen before.",
+            "Preparing a new size takes {} as long as for one seen before.",
             "准备一个新尺寸，耗时是见过的尺寸的{}。",
         )
     return both(

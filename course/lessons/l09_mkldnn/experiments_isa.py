@@ -170,13 +170,16 @@ def headline_bf16(record: Record) -> Text:
         return both("bfloat16 is fast only where the CPU has instructions for it.", "CPU 有专门的指令，bfloat16 才快。")
     return {
         "faster": both(
-            "Even without its instructions, bfloat16 beats float32.", "没有专门的指令，bfloat16 也比 float32 快。"
+            "Even without CPU instructions for it, bfloat16 is faster than float32.",
+            "没有专门的指令，bfloat16 也比 float32 快。",
         ),
         "same": both(
-            "Without its instructions, bfloat16 is as fast as float32.", "没有专门的指令，bfloat16 和 float32 一样快。"
+            "Without CPU instructions for it, bfloat16 is as fast as float32.",
+            "没有专门的指令，bfloat16 和 float32 一样快。",
         ),
         "slower": both(
-            "Without its instructions, bfloat16 is slower than float32.", "没有专门的指令，bfloat16 比 float32 还慢。"
+            "Without CPU instructions for it, bfloat16 is slower than float32.",
+            "没有专门的指令，bfloat16 比 float32 还慢。",
         ),
     }.get(hidden, TOO_NOISY)
 

@@ -134,12 +134,12 @@ def headline_deterministic(record: Record) -> Text:
         )
     if same:
         return both(
-            "Setting mkldnn.deterministic changes nothing in the log; asking with mkldnn.flags turns oneDNN off.",
-            "设 mkldnn.deterministic，日志没变；用 flags，oneDNN 关了。",
+            "Asking `mkldnn.flags` for determinism turns oneDNN off; setting the attribute changes nothing in the log.",
+            "用 `flags` 要确定性，oneDNN 就关了；直接赋值，日志不变。",
         )
     return both(
-        "Setting mkldnn.deterministic changes the log; asking with mkldnn.flags turns oneDNN off.",
-        "设 mkldnn.deterministic，日志变了；用 flags，oneDNN 关了。",
+        "Asking `mkldnn.flags` for determinism turns oneDNN off; setting the attribute changes the log.",
+        "用 `flags` 要确定性，oneDNN 就关了；直接赋值，日志会变。",
     )
 
 

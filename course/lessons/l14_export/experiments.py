@@ -60,18 +60,18 @@ def headline_what_it_keeps(record: Record) -> Text:
     if not kept and by_trace:
         return both(
             "torch.export keeps not one setting around the model; the old trace keeps some.",
-            "模型周围的设置，torch.export 一个不记，旧 trace 会记几个。",
+            "模型之外的设置，torch.export 一个不记，旧 trace 会记几个。",
         )
     if not kept:
-        return both("Not one setting around the model gets into the file.", "模型周围的设置，一个也没写进文件。")
+        return both("Not one setting around the model gets into the file.", "模型之外的设置，一个也没写进文件。")
     if kept == ["autocast"]:
         return both(
             "Of the settings around the model, only autocast gets into the file.",
-            "模型周围的设置，只有 autocast 写进了文件。",
+            "模型之外的设置，只有 autocast 写进了文件。",
         )
     if len(kept) == len(AROUND):
-        return both("Every setting around the model gets into the file.", "模型周围的设置，全都写进了文件。")
-    return both("Some settings around the model get into the file.", "模型周围的设置，有的写进了文件。")
+        return both("Every setting around the model gets into the file.", "模型之外的设置，全都写进了文件。")
+    return both("Some settings around the model get into the file.", "模型之外的设置，有的写进了文件。")
 
 
 def say_what_it_keeps(record: Record) -> Text:

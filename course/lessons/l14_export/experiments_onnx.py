@@ -53,10 +53,10 @@ def headline_same_bits(record: Record) -> Text:
         ),
         (True, False): both(
             "One layer, two libraries: other bits, except with whole numbers.",
-            "同一层换个库，结果逐位不同；换成整数就一致。",
+            "同一层换个库，结果不再逐位一致，换成整数才一致。",
         ),
         (True, True): both(
-            "One layer, two libraries: other bits, even with whole numbers.", "同一层换个库，连整数的结果都逐位不同。"
+            "One layer, two libraries: other bits, even with whole numbers.", "同一层换个库，连整数的结果都不逐位一致。"
         ),
         (False, True): both(
             "Only the whole numbers gave other bits: look for a fault.", "只有整数的结果不一致：多半有错。"

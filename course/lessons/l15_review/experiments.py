@@ -89,11 +89,11 @@ def headline_flip_all(record: Record) -> Text:
         return both("On this CPU most switches changed at least one bit.", "在这台 CPU 上，多数开关都会改变结果。")
     if count == 1:
         return both(
-            "Of all switches tried, only one changed a bit on this CPU.",
+            "Of all switches tried, only one changed a result on this CPU.",
             "试过的开关里，只有一个改变了这台 CPU 的结果。",
         )
     return both(
-        f"Of all switches tried, only {count} changed a bit on this CPU.",
+        f"Of all switches tried, only {count} changed a result on this CPU.",
         f"试过的开关里，只有 {count} 个改变了这台 CPU 的结果。",
     )
 

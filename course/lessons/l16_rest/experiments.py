@@ -217,12 +217,13 @@ def headline_flags_trap(record: Record) -> Text:
     if len(record.rows) < len(STEPS):
         return TOO_NOISY
     if not wrong:
-        return both("Every step was obeyed, the block as well.", "每一步都照办了，with 块也一样。")
+        return both("Every step was obeyed, the with block as well.", "每一步都照办了，with 块也一样。")
     if wrong == ["block on"]:
         return both(
-            "After one plain assignment, the block switches nothing any more.", "直接赋值过一次，with 块就不管用了。"
+            "After one plain assignment, the with block switches nothing any more.",
+            "直接赋值过一次，with 块就不管用了。",
         )
-    return both("More than the block was ignored here.", "在这里，不听话的不只是 with 块。")
+    return both("More than the with block was ignored here.", "在这里，不听话的不只是 with 块。")
 
 
 def say_flags_trap(record: Record) -> Text:
