@@ -117,6 +117,11 @@ def test_stock_nbgrader_gives_the_same_marks_and_our_own_faults_give_none(graded
     before = pipeline.cell_points(course, LESSON)
     stock(course, LESSON, "partly")
     assert pipeline.cell_points(course, LESSON) == before
+    marked = course.autograded("partly", LESSON).stat().st_mtime_ns
+    autograde(course, LESSON, ["partly"], say=lambda line: None)
+    assert course.autograded("partly", LESSON).stat().st_mtime_ns == marked, (
+        "what stock nbgrader marked is not marked again"
+    )
     assert before["partly"]["90-t-contrast"] == (3.0, 3.0)
     key = project.keys(LESSON)
     text = key.read_text()
