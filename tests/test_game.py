@@ -593,6 +593,7 @@ def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that
         "ipykernel chooses the thread that answers a widget in another way: follow it in course/cards/widgets.py, in_order"
     )
     monkeypatch.setattr("comm.create_comm", kernel.BaseComm)
+    monkeypatch.setattr("course.cards.widgets._shared", {})  # those of other tests have no such channel
     page = Desk(Tuning(LIVE, log, measured), text=False)
     view_of(page.build(), "a case")
     page.play.hand_in({"dtype": "bf16"}, "faster", 1), page.play.cause("c"), page.refresh()

@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from course.cards.cards import bet, checkpoint, practice
+from course.cards.deck import Deck
 from course.cards.text import answer, card_text, text_mode
 from course.i18n import set_language
 from course.learning.log import AnswerLog
@@ -430,3 +431,31 @@ def test_one_click_marks_once_and_hands_the_verdict_on(bank, log):
         sys.setprofile(None)
     assert calls == {"mark": 1, "feedback": 1, "report": 1}
     assert log.entries()[-1].verdict == "incorrect" and card.report().headline in str(card)
+
+
+def test_what_looks_alike_is_one_object_and_cannot_change(bank, log):
+    first, second = (build(practice, one, bank, log) for one in ("05-one", "05-many"))
+    assert first.widget.children[-1] is second.widget.children[-1], "one style sheet"
+    rows = [*first.input.rows.values(), *second.input.rows.values()]
+    assert len({id(row.button.layout) for row in rows}) == 1 and len({id(row.face.style) for row in rows}) == 1
+    with pytest.raises(TypeError, match="display='none'"):
+        rows[0].button.layout.display = "none"
+    assert first.buttons[1].layout is not first.buttons[2].layout, "what is hidden at times has a layout of its own"
+
+
+def test_of_a_deck_one_card_is_open_and_the_next_opens_once_it_is_answered(bank, log):
+    cards, deck = [build(practice, one, bank, log) for one in ("05-one", "05-many", "05-one")], Deck()
+    deck.add(cards[0])
+    assert cards[0].folded is None and "<details" not in cards[0].question.value, "a card alone has nothing to fold"
+    deck.add(cards[1])
+    deck.add(cards[2])
+    assert [card.folded for card in cards] == [False, True, True]
+    assert '<details class="tbq-fold" open>' in cards[0].question.value
+    press(cards[0], "b")
+    cards[0].buttons[2].click()
+    assert [card.folded for card in cards] == [False, False, True]
+    assert "✓ right" in cards[0].question.value and "✓ right" not in cards[1].question.value
+    again, deck = [build(practice, one, bank, log) for one in ("05-one", "05-many")], Deck()
+    for card in again:
+        deck.add(card)
+    assert [card.folded for card in again] == [True, False], "the first that waits for an answer"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import ipywidgets as w
 
 from course.cards.render import in_language, reason_html
-from course.cards.widgets import name_of
+from course.cards.widgets import light, name_of
 from course.i18n import t
 from course.learning.reporting import Report, reason_words
 from course.questions.items import Item
@@ -27,7 +27,8 @@ class Because:
             name, hint = t("✍️ Key words", "✍️ 关键词"), t("if you like, before you look", "可不填；先写，再看答案")
         if not self.always:
             hint = t("worth a line when you are certain", "很确定的时候，值得写一句")
-        self.field = w.Text(
+        self.field = light(
+            w.Text,
             description=name,
             placeholder=hint,
             style={"description_width": "initial"},
@@ -36,10 +37,10 @@ class Because:
         )
         name_of(self.field, hint)
         self.field.add_class("tbq-because")
-        self.words = w.HTML()
-        self.buttons = w.Box([])
+        self.words = light(w.HTML)
+        self.buttons = light(w.Box, [], layout=w.Layout())
         self.buttons.add_class("tbq-marks")
-        self.below = w.VBox([self.words, self.buttons], layout=w.Layout(display="none"))
+        self.below = light(w.VBox, [self.words, self.buttons], layout=w.Layout(display="none"))
         self.below.add_class("tbq-reason")
         self.offer(False)
 
@@ -67,7 +68,7 @@ class Because:
         self.buttons.layout.display = None if found.choices else "none"
 
     def _button(self, mark: str, words: str) -> w.Button:
-        button = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
+        button = light(w.Button, description=words, layout={"width": "auto", "height": "auto"})
         button.add_class("tbq-sub")
         button.on_click(lambda _: self.on_mark(mark))
         return button

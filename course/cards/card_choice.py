@@ -9,6 +9,7 @@ import ipywidgets as w
 from course.cards.card_letters import LetterField
 from course.cards.drawing import highest, plot_svg
 from course.cards.render import face_html
+from course.cards.widgets import light
 from course.i18n import t
 from course.learning.marking import Response
 from course.learning.reporting import state_words, widest_state
@@ -25,11 +26,11 @@ class OptionRow:
         self.option, self.square, self.widest = item.option(option_id), square, widest
         plot = self.option.plot
         self.picture = plot_svg(plot, item.axes, highest(item)) if plot else ""
-        self.button = w.Button(layout=w.Layout(width="100%", height="auto"))
+        self.button = light(w.Button, layout={"width": "100%", "height": "auto"})
         self.button.add_class("tbq-opt")
         self.button.on_click(lambda _: on_click(option_id))
-        self.face = w.HTML()
-        self.box = w.Box([self.button, self.face])
+        self.face = light(w.HTML)
+        self.box = light(w.Box, [self.button, self.face])
         self.box.add_class("tbq-row")
         self._look = ""
         self.set("", "")
@@ -59,7 +60,7 @@ class Choices:
         self.many, widest = item.kind in ("multiple", "spoken"), widest_state(item.kind == "predict")
         self.rows = {one.id: OptionRow(item, one.id, self.toggle, self.many, widest) for one in item.options}
         self.letters = LetterField(item, self.choose)
-        shown = w.VBox([row.box for row in self.rows.values()])
+        shown = light(w.VBox, [row.box for row in self.rows.values()])
         if item.axes:
             shown.add_class("tbq-pictures")
         self.widget = shown

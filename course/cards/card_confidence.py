@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.widgets import second_click
+from course.cards.widgets import light, second_click
 from course.i18n import pick, t
 from course.learning.marking import CONFIDENCE
 from course.questions.interview import FLUENCY
@@ -24,16 +24,16 @@ class SureBar:
         self.item, self.on_press = item, on_press
         self.levels = FLUENCY if item.kind == "spoken" else CONFIDENCE
         self._done_at = float("-inf")
-        self.ask = w.HTML()
+        self.ask = light(w.HTML)
         self.buttons = {level: self._button(level) for level in CONFIDENCE}
         self._ready = False
-        row = w.Box(list(self.buttons.values()))
+        row = light(w.Box, list(self.buttons.values()))
         row.add_class("tbq-sure")
-        self.widget = w.VBox([self.ask, row])
+        self.widget = light(w.VBox, [self.ask, row])
         self.widget.add_class("tbq-bar")
 
     def _button(self, level: int) -> w.Button:
-        button = w.Button(layout=w.Layout(width="auto", height="auto"))
+        button = light(w.Button, layout=w.Layout(width="auto", height="auto"))
         button.add_class("tbq-go")
         button.on_click(lambda _: self._press(level))
         return button

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.widgets import name_of
+from course.cards.widgets import light, name_of
 from course.i18n import t
 from course.questions.items import Item
 
@@ -34,7 +34,8 @@ class LetterField:
         )
         words = t(f"Or type {letters}", f"也可以输入{letters}")
         LetterField.told_on = LetterField.told_on or item.id
-        self.field = w.Text(
+        self.field = light(
+            w.Text,
             description=words + t(":", "：") if LetterField.told_on == item.id else f"⌨ {first}–{last}",
             style={"description_width": "initial"},
             layout=w.Layout(width="auto"),

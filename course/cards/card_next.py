@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.widgets import focus
+from course.cards.widgets import focus, light
 from course.i18n import t
 
 
@@ -18,11 +18,11 @@ class NextExperiment:
 
     def __init__(self, run: Callable[[str], object] | None) -> None:
         self.run, self.name = run, ""
-        self.button = w.Button(layout=w.Layout(width="auto", height="auto"))
+        self.button = light(w.Button, layout={"width": "auto", "height": "auto"})
         self.button.add_class("tbq-go")
         self.button.add_class("tbq-sub")
         self.button.on_click(lambda _: self.press())
-        self.widget = w.VBox([self.button], layout=w.Layout(display="none"))
+        self.widget = light(w.VBox, [self.button], layout=w.Layout(display="none"))
         self.widget.add_class("tbq-try")
 
     def offer(self, experiment: str) -> None:

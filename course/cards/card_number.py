@@ -7,7 +7,7 @@ from collections.abc import Callable
 import ipywidgets as w
 
 from course.cards.drawing import place_on, short
-from course.cards.widgets import by_mouse_only
+from course.cards.widgets import by_mouse_only, light
 from course.i18n import language, pick, t
 from course.learning.marking import Response
 from course.learning.numbers import parse_number
@@ -26,16 +26,17 @@ class NumberField:
 
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
         unit = plain(pick((item.number or item.slider).unit))
-        self.field = w.Text(
+        self.field = light(
+            w.Text,
             description=t(f"Your number ({unit}):", f"你的数字（{unit}）："),
             placeholder=t("for example 3 or 2.5e6", "例如 3 或 2.5e6"),
             style={"description_width": "initial"},
-            layout=w.Layout(width="auto"),
+            layout={"width": "auto"},
             continuous_update=False,
         )
         self.field.add_class("tbq-number")
         self.field.observe(lambda _: on_change(), "value")
-        self.widget = w.VBox([self.field])
+        self.widget = light(w.VBox, [self.field])
 
     def response(self) -> Response:
         """The number typed; an empty field is an empty response. Raises AnswerError for anything else."""
@@ -66,27 +67,27 @@ class Scale(NumberField):
         self.stops = item.slider.stops
         self.field.placeholder = " "  # an empty one is never "shown", and a field without would look filled
         self.marks = [self._mark(stop) for stop in self.stops]
-        self.track = w.Box(self.marks)
+        self.track = light(w.Box, self.marks)
         self.track.add_class("tbq-track")
-        self.knob = w.HTML()
-        frame = w.Box([self.knob, self.track])
+        self.knob = light(w.HTML)
+        frame = light(w.Box, [self.knob, self.track])
         frame.add_class("tbq-scale")
         self.steps = [self._step("−", t("less", "小一点"), -1), self._step("+", t("more", "大一点"), +1)]
-        line = w.Box([self.field, *self.steps])
+        line = light(w.Box, [self.field, *self.steps])
         line.add_class("tbq-typed")
-        self.widget = w.VBox([frame, line])
+        self.widget = light(w.VBox, [frame, line])
         self.field.observe(lambda _: self._draw(), "value")
         self._draw()
 
     def _mark(self, stop: float) -> w.Button:
-        mark = by_mouse_only(w.Button(description=short(stop), layout=w.Layout(width="auto", height="auto")))
+        mark = by_mouse_only(light(w.Button, description=short(stop), layout={"width": "auto", "height": "auto"}))
         mark.add_class("tbq-mark")
         mark.on_click(lambda _: self.choose(stop))
         return mark
 
     def _step(self, sign: str, words: str, way: int) -> w.Button:
-        button = w.Button(
-            description=sign + NO_BREAK + words, tooltip=words, layout=w.Layout(width="auto", height="auto")
+        button = light(
+            w.Button, description=sign + NO_BREAK + words, tooltip=words, layout={"width": "auto", "height": "auto"}
         )
         button.add_class("tbq-move")
         button.on_click(lambda _: self.step(way))

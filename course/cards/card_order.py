@@ -11,7 +11,7 @@ import ipywidgets as w
 
 from course.cards.card_choice import OptionRow
 from course.cards.card_letters import LetterField
-from course.cards.widgets import focus
+from course.cards.widgets import focus, light
 from course.i18n import pick, t
 from course.learning.marking import Response
 from course.markup import NO_BREAK, inline
@@ -24,14 +24,14 @@ class Place:
 
     def __init__(self, order: OrderList, number: int) -> None:
         self.number = number
-        self.text = w.HTML()
+        self.text = light(w.HTML)
         self.buttons = []
         for step in (-1, +1, 0):
-            button = w.Button(layout=w.Layout(width="auto", height="auto"))
+            button = light(w.Button, layout={"width": "auto", "height": "auto"})
             button.add_class("tbq-move")
             button.on_click(lambda _, step=step: order.move(number, step))
             self.buttons.append(button)
-        self.box = w.Box([self.text, *self.buttons])
+        self.box = light(w.Box, [self.text, *self.buttons])
         self.box.add_class("tbq-line")
         self._full: bool | None = None
 
@@ -67,17 +67,17 @@ class OrderList:
         self.places = [Place(self, number) for number in range(len(item.options))]
         note = t("Your order (press a line to add it):", "你的顺序（点一行就添加）：")
         self.letters = LetterField(item, self.choose)
-        lines = w.VBox([*map(self._group, pairs(item)), self.letters.field])
-        order = w.VBox([w.HTML(f'<p class="tbq-note">{note}</p>'), *(one.box for one in self.places)])
-        self.widget = w.Box([lines, order])
+        lines = light(w.VBox, [*map(self._group, pairs(item)), self.letters.field])
+        order = light(w.VBox, [light(w.HTML, f'<p class="tbq-note">{note}</p>'), *(one.box for one in self.places)])
+        self.widget = light(w.Box, [lines, order])
         self.widget.add_class("tbq-order")
         self._draw()
 
     def _group(self, ids: tuple[str, ...]) -> w.Box:
         if len(ids) == 1:
             return self.rows[ids[0]].box
-        note = w.HTML(f'<p class="tbq-note">{pick(PAIR)}</p>')
-        box = w.VBox([note, *(self.rows[one].box for one in ids)])
+        note = light(w.HTML, f'<p class="tbq-note">{pick(PAIR)}</p>')
+        box = light(w.VBox, [note, *(self.rows[one].box for one in ids)])
         box.add_class("tbq-pair")
         return box
 

@@ -7,7 +7,9 @@ from typing import Any
 from course.cards.cards import Card
 from course.cards.render import in_language, notice_html, report_html, say_html
 from course.cards.saved import static_html
+from course.cards.style import SHEET
 from course.cards.text import card_text, report_text
+from course.cards.widgets import light, sheet
 from course.i18n import t
 from course.learning.interviewing import model_html, model_text, said_head
 from course.verdict import Verdict
@@ -28,19 +30,21 @@ class SpokenCard(Card):
 
         self.question = self._head()
         self.input = Choices(self.item, self._changed)
-        self.say = w.HTML(say_html())
+        self.say = light(w.HTML, say_html())
         self.bar = SureBar(self.item, self._press)
         self.buttons = self.bar.buttons
         self.because = Because(self.item, lambda _: None)
         self.following = NextExperiment(None)
-        self.model = w.HTML()
-        self.show_button = w.Button(layout=w.Layout(width="auto", height="auto", margin="8px 0 0"))
+        self.model = light(w.HTML)
+        self.show_button = light(w.Button, layout={"width": "auto", "height": "auto", "margin": "8px 0 0"})
         self.show_button.add_class("tbq-go")
         self.show_button.on_click(lambda _: self.uncover(not self.model.value))
-        row = w.Box([self.because.field])
+        row = light(w.Box, [self.because.field])
         row.add_class("tbq-lines-row")
-        self.behind = w.VBox([self.model, self.input.widget, self.input.letters.field, self.bar.widget])
-        box = w.VBox([self.question, row, self.show_button, self.behind, self.say])
+        parts = [self.model, self.input.widget, self.input.letters.field, self.bar.widget]
+        self.behind = light(w.VBox, parts, layout=w.Layout())
+        parts = [self.question, row, self.show_button, self.behind, self.say, sheet(SHEET)]
+        box = light(w.VBox, parts, layout=w.Layout())
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         self._pressed: int | None = None

@@ -22,8 +22,9 @@ from course.cards.render import (
     say_html,
 )
 from course.cards.saved import hide_saved_copy, static_html
+from course.cards.style import SHEET
 from course.cards.text import card_text, report_text, text_mode
-from course.cards.widgets import focus, view_of
+from course.cards.widgets import focus, light, sheet, view_of
 from course.i18n import language, t
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, mark, mark_bet
@@ -95,19 +96,18 @@ class Card(InDeck):
         from course.cards.card_next import NextExperiment
 
         self.input = _input(self.item, self._changed)
-        self.say = w.HTML(say_html())
+        self.say = light(w.HTML, say_html())
         self.bar = SureBar(self.item, self._press)
         self.buttons = self.bar.buttons
         self.following = NextExperiment(self.run)
         self.because = Because(self.item, self._mark_reason)
         self.question = self._head()
-        self.row = row = w.Box([*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
+        self.row = row = light(w.Box, [*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
         row.add_class("tbq-lines-row")
         # what is exchanged for another variant stands in a box of its own: all that follows it is drawn anew, focus and all
-        self.place = w.VBox([self.input.widget]) if self.item.varies else self.input.widget
-        box = w.VBox(
-            [self.question, self.place, row, self.bar.widget, self.say, self.because.below, self.following.widget]
-        )
+        self.place = light(w.VBox, [self.input.widget]) if self.item.varies else self.input.widget
+        parts = [self.question, self.place, row, self.bar.widget, self.say, self.because.below, self.following.widget]
+        box = light(w.VBox, [*parts, sheet(SHEET)], layout=w.Layout())
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         if self.item.kind == "predict":
@@ -123,14 +123,12 @@ class Card(InDeck):
         """The question as a widget; what else stands on the card is hidden while this is folded."""
         import ipywidgets as w
 
-        question = w.HTML(self._question())
+        question = light(w.HTML, self._question())
         question.add_class("tbq-q")
         return question
 
     def _question(self) -> str:
-        from course.cards.style import SHEET
-
-        return SHEET + hide_saved_copy(self.item) + question_html(self.item, self.folded, self._done_words())
+        return hide_saved_copy(self.item) + question_html(self.item, self.folded, self._done_words())
 
     def _done_words(self) -> str:
         """What the folded card says of the answer given; empty without one."""

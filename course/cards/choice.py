@@ -7,6 +7,7 @@ from typing import Any
 
 from course.cards.render import notice_html, say_html
 from course.cards.style import SHEET
+from course.cards.widgets import light
 from course.i18n import t
 
 Ways = Sequence[tuple[str, Callable[[], object]]]
@@ -45,19 +46,19 @@ class ChoiceBox:
         """Make the widgets."""
         import ipywidgets as w
 
-        self.head = w.HTML(SHEET + (say_html(notice_html(*self.words)) if self.words else ""))
+        self.head = light(w.HTML, SHEET + (say_html(notice_html(*self.words)) if self.words else ""))
         self.buttons = [self._button(w, *way, main=not place) for place, way in enumerate(self.ways)]
-        self.bar = w.Box(self.buttons)
+        self.bar = light(w.Box, self.buttons)
         for name in ("tbq-sure", "tbq-ready"):
             self.bar.add_class(name)
-        frame, self.output = w.VBox([self.head, self.bar]), w.Output()
+        frame, self.output = light(w.VBox, [self.head, self.bar]), w.Output()
         for name in ("tbq", "tbq-ask"):
             frame.add_class(name)
-        self.widget = w.VBox([frame, self.output])
+        self.widget = light(w.VBox, [frame, self.output])
         return self
 
     def _button(self, w: Any, words: str, way: Callable[[], object], main: bool) -> Any:
-        button = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
+        button = light(w.Button, description=words, layout={"width": "auto", "height": "auto"})
         for name in ("tbq-go", *([] if main else ["tbq-sub"])):
             button.add_class(name)
         button.on_click(lambda _: self._take(way))

@@ -8,7 +8,7 @@ from typing import Any
 from course.cards.cards import Card
 from course.cards.render import notice_html, say_html
 from course.cards.style import SHEET
-from course.cards.widgets import view_of
+from course.cards.widgets import light, sheet, view_of
 from course.i18n import t
 from course.learning.entry import Entry, now, stamp
 from course.learning.log import AnswerLog
@@ -38,24 +38,24 @@ class ReviewDeck:
     def _build(self) -> Any:
         import ipywidgets as w
 
-        self.say = w.HTML()
+        self.say = light(w.HTML)
         moves = (
             (t("← Back", "← 上一张"), self.back),
             (t("Next →", "下一张 →"), self.next),
             (t("↶ Undo the last answer", "↶ 撤销上次作答"), self.undo),
         )
         self.buttons = [self._button(w, words, action) for words, action in moves]
-        bar = w.Box(self.buttons)
+        bar = light(w.Box, self.buttons)
         bar.add_class("tbq-bar")
-        foot = w.VBox([bar, self.say])
+        foot = light(w.VBox, [bar, self.say])
         foot.add_class("tbq")
         foot.add_class("tbq-deck")
-        box = w.VBox([w.HTML(SHEET), *(card.widget for card in self.cards), foot])
+        box = light(w.VBox, [sheet(SHEET), *(card.widget for card in self.cards), foot])
         self._draw()
         return box
 
     def _button(self, w: Any, words: str, action: Callable[[], None]) -> Any:
-        button = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
+        button = light(w.Button, description=words, layout={"width": "auto", "height": "auto"})
         button.add_class("tbq-sub")
         button.on_click(lambda _: action())
         return button

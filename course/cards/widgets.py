@@ -9,8 +9,45 @@ from __future__ import annotations
 import time
 from typing import Any
 
+_shared: dict[tuple[Any, ...], Any] = {}
 VIEW = "application/vnd.jupyter.widget-view+json"
 DOUBLE_CLICK_S = 0.6
+
+
+def light(kind: type, *args: Any, **traits: Any) -> Any:
+    """A widget that shares its layout and its style with all others that look alike, so that a saved notebook holds them once.
+
+    layout, style: traits as a dict. What is shared can never change: a widget whose layout will change gets a Layout of its own.
+    """
+    for name in {"layout", "style"} & kind.class_traits().keys():
+        look = traits.get(name, {})
+        if isinstance(look, dict):
+            traits[name] = _one_for_all(kind.class_traits()[name].klass, look)
+    return kind(*args, **traits)
+
+
+def _one_for_all(kind: type, look: dict[str, Any]) -> Any:
+    """The one widget of this kind and look; made anew after it was closed."""
+    key = (kind, *sorted(look.items()))
+    if key not in _shared or _shared[key].comm is None:
+        _shared[key] = kind(**look)
+        _shared[key].observe(_refuse)
+    return _shared[key]
+
+
+def _refuse(change: Any) -> None:
+    if change["name"] in change["owner"].keys:
+        raise TypeError(f"a layout or style that many widgets share cannot change: {change['name']}={change['new']!r}")
+
+
+def sheet(style: str) -> Any:
+    """A style sheet as a widget: it stands on every card, and a saved notebook holds it once."""
+    from ipywidgets import HTML
+
+    key = (HTML, style)
+    if key not in _shared or _shared[key].comm is None:
+        _shared[key] = light(HTML, style)
+    return _shared[key]
 
 
 def second_click(done_at: float) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
-from course.cards.widgets import focus, view_of
+from course.cards.widgets import focus, light, view_of
 from course.game import board_view as told
 from course.game.board import Board, Standing, game
 from course.game.cases import Case
@@ -49,11 +49,11 @@ class BoardPage:
 
         from course.game.parts import button
 
-        self.head, self.place = w.HTML(), w.VBox([])
+        self.head, self.place = light(w.HTML), light(w.VBox, [])
         back = button("tbb-back", t("← Back to the board", "← 回到清单"), self.back)
-        self.back_row = w.Box([back])
+        self.back_row = light(w.Box, [back])
         self.back_row.add_class("tbg-go")
-        self.widget = w.VBox([self.head, self.place])
+        self.widget = light(w.VBox, [self.head, self.place])
         for name in ("tbq", "tbg", "tbb", f"tbq-live-{self.id}"):
             self.widget.add_class(name)
         self.draw()
@@ -70,19 +70,19 @@ class BoardPage:
         self.place.remove_class("tbb-case")
         chosen = now.of_the_day
         self.tiles: dict[str, Any] = {}
-        grid = w.Box([self._group(group) for group in now.groups])
+        grid = light(w.Box, [self._group(group) for group in now.groups])
         grid.add_class("tbb-grid")
         words = t("Play it", "来一题") if chosen.first is None else t("Play it again", "再来一次")
         self.day = button("tbb-play", words, lambda: self.open(chosen.case), main=True)
-        day = w.Box([w.HTML(told.day_html(now)), self.day])
+        day = light(w.Box, [light(w.HTML, told.day_html(now)), self.day])
         for name in ("tbb-day", "tbq-ready"):
             day.add_class(name)
-        self.place.children = (day, w.HTML(told.twins_html(now)), grid, w.HTML(told.key_html(now)))
+        self.place.children = (day, light(w.HTML, told.twins_html(now)), grid, light(w.HTML, told.key_html(now)))
 
     def _group(self, group: tuple[Standing, ...]) -> Any:
         import ipywidgets as w
 
-        made = w.Box([self._tile(one) for one in group])
+        made = light(w.Box, [self._tile(one) for one in group])
         made.add_class("tbb-pair" if len(group) > 1 else "tbb-alone")
         return made
 
@@ -90,10 +90,10 @@ class BoardPage:
         """One case: a button with its words, and the face over it."""
         import ipywidgets as w
 
-        press = w.Button(description=told.tile_words(one), layout=w.Layout(width="auto", height="auto"))
+        press = light(w.Button, description=told.tile_words(one), layout={"width": "auto", "height": "auto"})
         press.on_click(lambda _: self.open(one.case))
         self.tiles[one.case.id] = press
-        made = w.Box([press, w.HTML(told.face_html(one))])
+        made = light(w.Box, [press, light(w.HTML, told.face_html(one))])
         for name in filter(None, ("tbb-tile", told.tile_look(one))):
             made.add_class(name)
         return made

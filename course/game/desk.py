@@ -11,7 +11,7 @@ from course.cards.deck import InDeck, deck_of_cell
 from course.cards.render import say_html
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
-from course.cards.widgets import focus, second_click, view_of
+from course.cards.widgets import focus, light, second_click, sheet, view_of
 from course.experiment.ending import ending
 from course.game import cases, view
 from course.game.board import game
@@ -46,7 +46,7 @@ class CaseDesk(InDeck):
     def draw_head(self) -> None:
         """Show the title anew."""
         head = view.head_html(self.case, self.folded, self.answered)
-        self.title.value = view.STYLE + hide_saved_copy(self.case) + head
+        self.title.value = hide_saved_copy(self.case) + head
 
     def stopped(self) -> str:
         """What an interrupt gets."""
@@ -121,17 +121,17 @@ class CaseDesk(InDeck):
 
         from course.game.parts import Steps
 
-        self.title = w.HTML()
+        self.title = light(w.HTML)
         self.title.add_class("tbq-q")
         self.draw_head()
-        self.ticket = w.HTML(view.ticket_html(self.case, self._more(), self._facts()))
-        self.steps, self.say = Steps(), w.HTML(say_html())
-        self.side, self.below, self.follow = w.VBox([]), w.VBox([]), w.VBox([])
-        self.two = w.Box([self.ticket, self.side])
+        self.ticket = light(w.HTML, view.ticket_html(self.case, self._more(), self._facts()))
+        self.steps, self.say = Steps(), light(w.HTML, say_html())
+        self.side, self.below, self.follow = light(w.VBox, []), light(w.VBox, []), light(w.VBox, [])
+        self.two = light(w.Box, [self.ticket, self.side])
         self.two.add_class("tbg-two")
         self.below.add_class("tbg-below")
         self._parts()
-        self.widget = w.VBox([self.title, self.two, self.below, self.follow])
+        self.widget = light(w.VBox, [self.title, self.two, self.below, self.follow, sheet(view.STYLE)])
         for name in ("tbq", "tbg", f"tbq-live-{self.case.id}"):
             self.widget.add_class(name)
         _open.setdefault(self.case.id, weakref.WeakSet()).add(self)

@@ -12,7 +12,7 @@ import ipywidgets as w
 
 from course.cards.card_choice import Choices
 from course.cards.render import in_language
-from course.cards.widgets import focus, name_of
+from course.cards.widgets import focus, light, name_of
 from course.experiment.ending import ends_by
 from course.game.cases import Case
 from course.game.play import CRITERIA, MoveError, Play
@@ -22,9 +22,10 @@ from course.markup import inline, plain
 from course.questions.items import Item, Option
 
 
-def button(name: str, words: str, press: Callable[[], None], main: bool = False) -> w.Button:
-    """An ordinary button. name: its class on the page. main: the one that goes on."""
-    made = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
+def button(name: str, words: str, press: Callable[[], None], main: bool = False, hides: bool = False) -> w.Button:
+    """An ordinary button. name: its class on the page. main: the one that goes on. hides: whether it is hidden at times."""
+    look = {"width": "auto", "height": "auto"}
+    made = light(w.Button, description=words, layout=w.Layout(**look) if hides else look)
     for one in ("tbq-go", name, *([] if main else ["tbq-sub"])):
         made.add_class(one)
     made.on_click(lambda _: press())
@@ -33,7 +34,7 @@ def button(name: str, words: str, press: Callable[[], None], main: bool = False)
 
 def row(*buttons: w.Button) -> w.Box:
     """Buttons side by side; the one that goes on stands out."""
-    made = w.Box(list(buttons))
+    made = light(w.Box, list(buttons))
     for name in ("tbg-go", "tbq-ready"):
         made.add_class(name)
     return made
@@ -58,14 +59,14 @@ class Picker:
         self.pressed = pressed
         says = inline(says).replace("torch.backends.", "torch.backends.<wbr>")
         small = f"<small>{says}</small>" if says else ""
-        self.head = w.HTML(in_language(f"<p><strong>{inline(name)}</strong>{small}</p>"))
-        self.buttons = {value: w.Button(layout=w.Layout(width="auto", height="auto")) for value in values}
+        self.head = light(w.HTML, in_language(f"<p><strong>{inline(name)}</strong>{small}</p>"))
+        self.buttons = {value: light(w.Button, layout={"width": "auto", "height": "auto"}) for value in values}
         for value, one in self.buttons.items():
             one.add_class("tbg-value")
             one.on_click(lambda _, value=value: self._press(value))
-        values = w.Box(list(self.buttons.values()))
+        values = light(w.Box, list(self.buttons.values()))
         values.add_class("tbg-values")
-        self.widget = w.Box([self.head, values])
+        self.widget = light(w.Box, [self.head, values])
         for name in ("tbg-row", *(["tbg-yours"] if yours else [])):
             self.widget.add_class(name)
         self.choose(chosen)
@@ -92,10 +93,10 @@ class Steps:
     """
 
     def __init__(self) -> None:
-        self.told, self._lines = w.HTML(), []
-        self.stop = button("tbg-stop", t("■ Stop", "■ 停止"), lambda: None)
+        self.told, self._lines = light(w.HTML), []
+        self.stop = button("tbg-stop", t("■ Stop", "■ 停止"), lambda: None, hides=True)
         self.stop.layout.display = "none"
-        self.widget = w.VBox([self.told, self.stop])
+        self.widget = light(w.VBox, [self.told, self.stop])
 
     def start(self, words: str, seconds: float) -> None:
         self._began, self._seconds, self._lines = time.monotonic(), seconds, []
@@ -143,14 +144,15 @@ class CauseBox:
             tuple(Option(one.id, one.text, one.right, one.why) for one in question.answers),
         )
         self.choices = Choices(item, lambda: None)
-        self.say = w.HTML()
-        self.go = button("tbg-cause", cause_button(), self.press, main=True)
-        head = w.HTML(
+        self.say = light(w.HTML)
+        self.go = button("tbg-cause", cause_button(), self.press, main=True, hides=True)
+        head = light(
+            w.HTML,
             in_language(
                 f"<h4>{t('💡 Why did it come out so?', '💡 为什么会这样？')}</h4><p>{inline(pick(question.stem))}</p>"
-            )
+            ),
         )
-        self.widget = w.VBox([head, self.choices.widget, self.choices.letters.field, row(self.go), self.say])
+        self.widget = light(w.VBox, [head, self.choices.widget, self.choices.letters.field, row(self.go), self.say])
         self.widget.add_class("tbg-panel")
         self.show()
 
@@ -197,34 +199,35 @@ class LetterBox:
 
     def __init__(self, play: Play) -> None:
         self.play = play
-        self.head = w.HTML()
-        self.field = w.Textarea(
+        self.head = light(w.HTML)
+        self.field = light(
+            w.Textarea,
             description=t("Your reply", "你的回信"),
             placeholder=t("Dear colleague, ...", "你好，……"),
-            layout=w.Layout(width="100%", height="auto"),
+            layout={"width": "100%", "height": "auto"},
             continuous_update=False,
         )
         keep = t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文")
         self.keep = button("tbg-send", keep, self.press, main=True)
-        self.ticks = {name: w.Button(layout=w.Layout(width="auto", height="auto")) for name in CRITERIA}
+        self.ticks = {name: light(w.Button, layout={"width": "auto", "height": "auto"}) for name in CRITERIA}
         self.ticked: set[str] = set()
         self._drawn: tuple[str, set[str]] | None = None
         for name, one in self.ticks.items():
             one.add_class("tbg-value")
             one.on_click(lambda _, name=name: self._tick(name))
-        listed = w.Box(list(self.ticks.values()))
+        listed = light(w.Box, list(self.ticks.values()))
         listed.add_class("tbg-ticks")
-        self.model, self.say, self.asks = w.HTML(), w.HTML(), w.HTML()
-        self.below = w.VBox([self.asks, listed], layout=w.Layout(display="none"))
+        self.model, self.say, self.asks = light(w.HTML), light(w.HTML), light(w.HTML)
+        self.below = light(w.VBox, [self.asks, listed], layout=w.Layout(display="none"))
         self.below.add_class("tbg-asks")
         keeping = row(self.keep)
         keeping.children += (self.say,)
-        self.mine = w.VBox([self.field, keeping])
-        self.replies = w.Box([self.mine])
+        self.mine = light(w.VBox, [self.field, keeping])
+        self.replies = light(w.Box, [self.mine])
         self.replies.add_class("tbg-replies")
         self.fold = row(button("tbg-reply", t("✉️ Your reply and a model", "✉️ 你的回信和范文"), self._unfold))
         self.parts = (self.head, self.replies, self.below)
-        self.widget = w.VBox([self.head, self.fold] if play.written() else self.parts)
+        self.widget = light(w.VBox, [self.head, self.fold] if play.written() else self.parts)
         self.widget.add_class("tbg-panel")
         self._ask(f"<p><small>{letter_help()}</small></p>")
         self.show()

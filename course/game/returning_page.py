@@ -8,7 +8,7 @@ from typing import Any
 from course.cards.render import in_language
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
-from course.cards.widgets import view_of
+from course.cards.widgets import light, view_of
 from course.game.board import game
 from course.game.board_view import STYLE
 from course.game.cases import Case
@@ -47,8 +47,10 @@ class ReturningCases:
         """The widget: the rows, and below them the case that was opened."""
         import ipywidgets as w
 
-        self.place = w.VBox([])
-        self.widget = w.VBox([w.HTML(STYLE + hide_saved_copy(self)), *map(self._row, self.due), self.place])
+        self.place = light(w.VBox, [])
+        self.widget = light(
+            w.VBox, [light(w.HTML, STYLE + hide_saved_copy(self)), *map(self._row, self.due), self.place]
+        )
         for name in ("tbq", "tbg", "tbb", f"tbq-live-{self.id}"):
             self.widget.add_class(name)
         return self.widget
@@ -59,7 +61,7 @@ class ReturningCases:
         from course.game.parts import button
 
         play = button("tbb-play", t("Play it", "来一题"), lambda: self.open(one.asked), main=True)
-        row = w.Box([w.HTML(in_language(f"<p>{inline(return_words(one))}</p>")), play])
+        row = light(w.Box, [light(w.HTML, in_language(f"<p>{inline(return_words(one))}</p>")), play])
         for name in ("tbb-day", "tbq-ready"):
             row.add_class(name)
         return row

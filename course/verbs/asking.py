@@ -16,7 +16,7 @@ from course.cards.deck import Deck
 from course.cards.render import notice_html, say_html
 from course.cards.style import SHEET
 from course.cards.text import text_mode
-from course.cards.widgets import view_of
+from course.cards.widgets import light, view_of
 from course.i18n import t
 from course.learning.log import AnswerLog
 from course.learning.session import bet_of
@@ -110,19 +110,19 @@ class AskBox:
         import ipywidgets as w
 
         self.items, self.make, self.again, self.words = list(items), make, again, words
-        self.head = w.HTML(SHEET + say_html(notice_html(*words)))
+        self.head = light(w.HTML, SHEET + say_html(notice_html(*words)))
         self.bet = self._button(w, t("🎲 Bet first", "🎲 先下注"), self.bet_first)
         self.look = self._button(w, t("🔬 Look without betting", "🔬 直接看结果"), self.run)
-        self.bar = w.Box([self.bet, self.look])
+        self.bar = light(w.Box, [self.bet, self.look])
         self.bar.add_class("tbq-sure")
-        self.frame = w.VBox([self.head, self.bar])
+        self.frame = light(w.VBox, [self.head, self.bar])
         self.frame.add_class("tbq")
         self.frame.add_class("tbq-ask")
         self.output = w.Output()
-        self.widget = w.VBox([self.frame, self.output])
+        self.widget = light(w.VBox, [self.frame, self.output])
 
     def _button(self, w: Any, words: str, action: Callable[[], None]) -> Any:
-        button = w.Button(description=words, layout=w.Layout(width="auto", height="auto"))
+        button = light(w.Button, description=words, layout={"width": "auto", "height": "auto"})
         button.add_class("tbq-go")
         button.add_class("tbq-sub")
         button.on_click(lambda _: action())

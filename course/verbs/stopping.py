@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from course.cards.style import SHEET
 from course.cards.text import text_mode
-from course.cards.widgets import view_of
+from course.cards.widgets import light, sheet, view_of
 from course.experiment import ending
 from course.i18n import t
 from course.verbs import asking
@@ -28,13 +28,13 @@ def stop_button(seconds: float) -> Iterator[None]:
     import ipywidgets as w
     from IPython.display import display, update_display
 
-    button = w.Button(description=t("■ Stop", "■ 停止"), layout=w.Layout(width="auto", height="auto"))
+    button = light(w.Button, description=t("■ Stop", "■ 停止"), layout={"width": "auto", "height": "auto"})
     if not ending.ends_by(button):
         yield
         return
     for name in ("tbq-go", "tbq-sub"):
         button.add_class(name)
-    frame = w.VBox([w.HTML(SHEET), button])
+    frame = light(w.VBox, [sheet(SHEET), button])
     for name in ("tbq", "tbq-ask"):
         frame.add_class(name)
     shown = display(view_of(frame, ""), raw=True, display_id=True)

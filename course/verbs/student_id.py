@@ -7,7 +7,7 @@ from typing import Any
 from course.cards.render import notice_html, say_html
 from course.cards.style import SHEET
 from course.cards.text import text_mode
-from course.cards.widgets import view_of
+from course.cards.widgets import light, view_of
 from course.i18n import t
 from course.learning.harvesting import clean_student
 from course.questions.items import redrawn
@@ -85,20 +85,21 @@ class WhoBox:
     def __init__(self) -> None:
         import ipywidgets as w
 
-        self.say: Any = w.HTML(SHEET + say_html(notice_html(question())))
-        self.field = w.Text(
+        self.say: Any = light(w.HTML, SHEET + say_html(notice_html(question())))
+        self.field = light(
+            w.Text,
             description=t("Your id:", "你的学号："),
             continuous_update=False,
             style={"description_width": "initial"},
-            layout=w.Layout(width="auto"),
+            layout={"width": "auto"},
         )
-        self.button = w.Button(
-            description=t("This is my paper", "这是我的试卷"), layout=w.Layout(width="auto", height="auto")
+        self.button = light(
+            w.Button, description=t("This is my paper", "这是我的试卷"), layout={"width": "auto", "height": "auto"}
         )
         self.button.add_class("tbq-go")
         self.button.on_click(lambda _: self.take())
         self.field.observe(lambda _: self.take(), "value")
-        self.widget = w.VBox([self.say, self.field, self.button])
+        self.widget = light(w.VBox, [self.say, self.field, self.button])
         self.widget.add_class("tbq")
         self.widget.add_class("tbq-whose")
 

@@ -21,6 +21,7 @@ pytest.importorskip("sphinx")
 pytestmark = pytest.mark.browser
 LESSON, GAME, HUNT = "05_cudnn_benchmark", "10_tuning_master", "11_bug_hunt"
 BET, SCALE, QUESTION = "05-bet-race", "05-bet-price", "05-false-how"
+DECK = ("05-analogy", "05-sizes-loop", "05-order-hit")  # shown by one cell
 WORDS = {"en": ("workspace", "Search", "You bet", "中文"), "zh": ("工作区", "搜索", "你押的是", "English")}
 HEADINGS = """() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6,[role=heading]')].filter(one => one.checkVisibility())
   .map(one => Number(one.ariaLevel ?? one.tagName[1]))"""
@@ -119,6 +120,32 @@ def test_a_card_is_answered_in_the_page_and_found_again(open_page, code):
     page.goto(page.url.replace(LESSON, "cards"))
     assert stored(page)[-1]["verdict"] == "correct", "the page of all cards has it too"
     shoot(page, f"book-cards-{code}")
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_cards_of_one_cell_are_a_deck(open_page, code):
+    page = open_page(code, LESSON, dark=code == "zh", width=1280 if code == "en" else 390)
+    folds = [page.locator(f"{IN_ROW.format(one)} > .book-fold") for one in DECK]
+
+    def opened():
+        return [fold.get_attribute("open") is not None for fold in folds]
+
+    assert opened() == [True, False, False]
+    assert plain(pick(load_bank()[DECK[1]].stem, code))[:12] in folds[1].locator("summary").inner_text()
+    folds[0].locator("[name=choice]").first.check()
+    folds[0].locator(".levels button").nth(1).click()
+    assert opened() == [True, True, False], "the next opens, and the explanation stays"
+    folds[2].locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert opened() == [True, True, True]
+    for place in (1, 2):
+        folds[place].locator("summary").click()
+    assert_open_to_all(page, f"{LESSON} {code}, folded", ".book-card")
+    shoot(page, f"book-deck-{code}")
+    reload(page)
+    assert opened() == [False, True, False], "the first that waits"
+    mark = folds[0].locator("summary em").inner_text()
+    assert mark[0] in "✓✗◐" and folds[1].locator("summary em").count() == 0
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -8,7 +8,7 @@ from typing import Any
 
 from course.cards.choice import ChoiceBox, busy_question, busy_ways, busy_words
 from course.cards.render import in_language, say_html
-from course.cards.widgets import focus, second_click
+from course.cards.widgets import focus, light, second_click
 from course.game import view
 from course.game.desk import CaseDesk
 from course.i18n import pick, t
@@ -141,18 +141,18 @@ class Desk(CaseDesk):
         self.bet = Picker(t("Your bet", "你押"), plan.bets(), says=against, yours=True)
         self.confidence = Picker(t("How sure?", "多有把握？"), {str(k): v for k, v in CONFIDENCE.items()}, yours=True)
         nothing = t("🎲 Nothing to bet on: what this setting gives is known.", "🎲 不用押：这套设置的结果已经知道了。")
-        self.no_bet, self.budget = w.HTML(in_language(f'<p class="tbg-left">{nothing}</p>')), w.HTML()
-        self.stakes, self.asked = w.VBox([]), w.VBox([])
+        self.no_bet, self.budget = light(w.HTML, in_language(f'<p class="tbg-left">{nothing}</p>')), light(w.HTML)
+        self.stakes, self.asked = light(w.VBox, []), light(w.VBox, [])
         look = t("📖 Ask the rule book", "📖 翻规则书") if plan.rules else t("🔬 Measure it", "🔬 测一测")
         self.go = button("tbg-run", look, lambda: self._press(self.play.run), main=True)
         self.hand = button("tbg-hand", t("📦 Hand it in", "📦 就交它"), lambda: self._press(self.play.hand_in))
         self.ask = button("tbg-hint", t("💡 Hint, −½", "💡 提示，−½"), lambda: self._made(self.play.hint))
         replay = t("📼 Let the recording decide", "📼 让录制来判")
-        self.tape = button("tbg-tape", replay, lambda: self._measure(self.play.hand_in, recording=True))
+        self.tape = button("tbg-tape", replay, lambda: self._measure(self.play.hand_in, recording=True), hides=True)
         rows = (one.widget for one in self.controls.values())
-        self.panel = w.VBox([*rows, self.stakes, row(self.go, self.hand, self.tape, self.ask), self.budget])
+        self.panel = light(w.VBox, [*rows, self.stakes, row(self.go, self.hand, self.tape, self.ask), self.budget])
         self.panel.add_class("tbg-panel")
-        self.picture, self.closing, self.folds = w.HTML(), w.HTML(), w.HTML()
+        self.picture, self.closing, self.folds = light(w.HTML), light(w.HTML), light(w.HTML)
         self.after: list[Any] = []
         again = button("tbg-again", t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
         self.last = row(*self._twin_button(), again)

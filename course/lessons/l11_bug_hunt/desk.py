@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from course.cards.render import in_language, say_html
-from course.cards.widgets import focus, name_of
+from course.cards.widgets import focus, light, name_of
 from course.game import view
 from course.game.desk import CaseDesk
 from course.game.play import MoveError
@@ -105,7 +105,7 @@ class Desk(CaseDesk):
         return told.whole_text(self.hunt)
 
     def _saved(self) -> str:
-        return view.STYLE + code_block(str(self))
+        return code_block(str(self))
 
     def _more(self) -> str:
         return told.ticket_more(self.hunt.bug)
@@ -124,7 +124,7 @@ class Desk(CaseDesk):
         self.chosen: int | None = None
         self.cause_box: Any = None
         self.two.add_class("tbg-script")
-        self.closing, self.folds = w.HTML(), w.HTML()
+        self.closing, self.folds = light(w.HTML), light(w.HTML)
         self.script = (*self._build_script(), self._build_buttons())
         self._build_work()
         again = t("↺ Another try (practice)", "↺ 再来一次（练习）")
@@ -135,22 +135,29 @@ class Desk(CaseDesk):
         """The lines to click, "nothing is wrong", and the field in which a number is typed."""
         import ipywidgets as w
 
-        self.head = w.HTML()
+        self.head = light(w.HTML)
         self.lines = {
-            number: w.Button(layout=w.Layout(width="auto", height="auto")) for number, _ in self.hunt.bug.numbered()
+            number: light(w.Button, layout={"width": "auto", "height": "auto"})
+            for number, _ in self.hunt.bug.numbered()
         }
         for number, made in self.lines.items():
             made.add_class("tbh-line")
             made.on_click(lambda _, number=number: self._choose(number))
-        listed = w.Box(list(self.lines.values()))
+        listed = light(w.Box, list(self.lines.values()))
         listed.add_class("tbh-lines")
-        self.none = w.Button(layout=w.Layout(width="auto", height="auto"))
+        self.none = light(w.Button, layout=w.Layout(width="auto", height="auto"))
         for name in ("tbg-value", "tbh-none"):
             self.none.add_class(name)
         self.none.on_click(lambda _: self._choose(NOTHING_WRONG))
         last = len(self.lines)
         shown = f"⌨ 1–{last}" + t(", 0: nothing", "，0：没有毛病")
-        self.typed = w.Text(description=shown, style={"description_width": "initial"}, continuous_update=False)
+        self.typed = light(
+            w.Text,
+            description=shown,
+            style={"description_width": "initial"},
+            layout=w.Layout(),
+            continuous_update=False,
+        )
         spoken = t(
             f"Type the number of a line, 1 to {last}, or 0 for nothing is wrong", f"输入行号 1–{last}，0 表示没有毛病"
         )
@@ -167,8 +174,8 @@ class Desk(CaseDesk):
             t("💡 A hint (free, counted)", "💡 提示（不扣分，但会记数）"),
             t("🏳️ Show me, and close the case", "🏳️ 直接看答案，结案"),
         )
-        self.point = button("tbh-point", told.point_words(), self._point, main=True)
-        self.look = button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure)
+        self.point = button("tbh-point", told.point_words(), self._point, main=True, hides=True)
+        self.look = button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure, hides=True)
         self.ask = button("tbg-hint", hint, lambda: self._made(self.hunt.hint))
         self.stop = button("tbh-give-up", stop, self._give_up)
         self.buttons = row(self.point, self.look, self.ask, self.stop)
@@ -181,10 +188,11 @@ class Desk(CaseDesk):
         from course.game.parts import button, row
 
         one, before = self.hunt.bug, self.hunt.last_repair()
-        self.field = w.Textarea(
+        self.field = light(
+            w.Textarea,
             value=before.text if before else one.script,
             rows=len(self.lines) + 1,
-            layout=w.Layout(width="100%", height="auto"),
+            layout={"width": "100%", "height": "auto"},
             continuous_update=False,
         )
         self.field.add_class("tbh-script")
@@ -193,7 +201,7 @@ class Desk(CaseDesk):
         both_ways = t("🔬 Prove it: run both", "🔬 证明一下：两种都跑")
         self.proof = button("tbh-prove", both_ways, self._prove, main=True)
         parts = [row(self.proof)] if one.innocent else [self.field, row(self.run)]
-        self.work = w.VBox([w.HTML(self._work_head()), *parts])
+        self.work = light(w.VBox, [light(w.HTML, self._work_head()), *parts], layout=w.Layout())
         self.work.add_class("tbg-panel")
         return self.work
 
