@@ -25,11 +25,23 @@ from course.isolation.child import ChildDied, can_fork, in_child, watch_threads
 from course.isolation.copies import Uncopyable, copied
 from course.isolation.preserved import process_preserved
 
-_UNSAID: Any = object()
+
+class _Unsaid:
+    """Stands for a keyword that was not given; `help` shows its value."""
+
+    def __init__(self, value: bool) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+_TRAINING: Any = _Unsaid(False)
+_ALLOW_REAL: Any = _Unsaid(True)
 
 
 def count(
-    model: Any = None, /, *inputs: Any, training: bool = _UNSAID, allow_real: bool = _UNSAID, **kwargs: Any
+    model: Any = None, /, *inputs: Any, training: bool = _TRAINING, allow_real: bool = _ALLOW_REAL, **kwargs: Any
 ) -> FlopCount:
     """Count the work of `model(*inputs, **kwargs)`, or with `training=True` of its forward and backward.
 
@@ -64,15 +76,16 @@ def count(
 def _count(model: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], training: Any, allow_real: Any) -> FlopCount:
     model = callable_of(model, inputs, kwargs)
     for name, value in {"training": training, "allow_real": allow_real}.items():
-        if value is not _UNSAID and name in _parameters(model):
+        if not isinstance(value, _Unsaid) and name in _parameters(model):
             raise error("clash", name=name)
-    call = Call(model, inputs, kwargs, training is not _UNSAID and bool(training))
+    training, allow_real = (one.value if isinstance(one, _Unsaid) else one for one in (training, allow_real))
+    call = Call(model, inputs, kwargs, bool(training))
     try:
         found, said = _from_shapes(call)
     except (CountError, ChildDied, NotHere, Uncopyable) as why:
         if "meta" in call.devices():
             raise why if isinstance(why, CountError) else error("no child", why=why) from why
-        if allow_real is not _UNSAID and not allow_real:
+        if not allow_real:
             raise error("not from shapes", why=str(why).rstrip(".。")) from why
         found, said = _for_real(call)
     print(said, end="")

@@ -23,7 +23,7 @@ NAMES = {
     "course.flops": ("count", "FlopCount", "ModuleCount"),
     "course.crosscheck": ("cross_check", "CrossCheck"),
     "course.roofline": ("place", "peaks", "Roofline", "Layer", "Peaks"),
-    "course.onednn_log": ("log_of",),
+    "course.onednn_log": ("log_of", "on_off"),
     "course.flags": ("using", "snapshot", "changes", "describe"),
 }
 """Module -> what it offers to other programs, most used first."""

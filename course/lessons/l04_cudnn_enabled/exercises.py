@@ -250,11 +250,12 @@ def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
             ),
             reason="sides-equal",
         )
+    wanted_text, shown = ("({:.4g}, {:.4g})".format(*two) for two in (expected, pair))
     return incorrect(
         both(
-            f"For a small example it should be {expected}, and was {pair}. "
+            f"For a small example it should be {wanted_text}, and was {shown}. "
             "Largest distance to `exact` over the largest absolute value of `exact`.",
-            f"一个小例子应得 {expected}，得到的是 {pair}。与 `exact` 的最大距离，除以 `exact` 的最大绝对值。",
+            f"一个小例子应得 {wanted_text}，得到的是 {shown}。与 `exact` 的最大距离，除以 `exact` 的最大绝对值。",
         ),
         reason="example",
     )

@@ -135,7 +135,7 @@ def _wrong_bill(bill: tuple[float, float, float], got: Any, expected: int) -> Ve
         f"search {search_ms:g} ms, {slow_ms:g} → {fast_ms:g} ms a step",
         f"搜索 {search_ms:g} ms，每步 {slow_ms:g} → {fast_ms:g} ms",
     )
-    gain = slow_ms - fast_ms
+    gain, shown = slow_ms - fast_ms, f"{got:g}" if isinstance(got, float) else repr(got)
     if isinstance(got, (int, float)) and not isinstance(got, bool):
         if got == expected - 1 and search_ms / gain % 1:
             return incorrect(
@@ -157,8 +157,8 @@ def _wrong_bill(bill: tuple[float, float, float], got: Any, expected: int) -> Ve
             )
     return incorrect(
         both(
-            f"{case['en']}: expected {expected}, and it was {got!r}. Each step gains {gain:g} ms.",
-            f"{case['zh']}：应为 {expected}，得到 {got!r}。每步省下 {gain:g} ms。",
+            f"{case['en']}: expected {expected}, and it was {shown}. Each step gains {gain:g} ms.",
+            f"{case['zh']}：应为 {expected}，得到 {shown}。每步省下 {gain:g} ms。",
         ),
         reason="wrong-steps",
     )

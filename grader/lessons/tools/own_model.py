@@ -3,13 +3,13 @@
 #
 # ⏱️ 10 minutes. The tools of the course on a model of yours: how much work it is, where its time goes, which switch and which change help. Nothing of your model is changed.
 #
-# Put your model and one input into the second cell; until then it holds a small one of ours.
+# Put your model and one input into the second cell of code; until then it holds a small model of ours.
 # %% [markdown] zh
 # # 我自己的模型，时间花在哪里？
 #
 # ⏱️ 10 分钟。把课程的工具用在你的模型上：工作量有多大，时间花在哪里，哪个开关、哪种改法有用。你的模型不会被改动。
 #
-# 把模型和一份输入写进第二个单元格；在那之前，里面放的是我们的一个小模型。
+# 把模型和一份输入写进第二个代码单元格；在那之前，里面放的是我们的一个小模型。
 # %%
 import copy
 
@@ -54,32 +54,32 @@ count(model, x, training=True)
 # %% [markdown] en
 # ## Where does the time go?
 #
-# One row a layer. Look at the share of the time first, then at what limits the layer. The last sentence names the one thing to try first.
+# “Try first” above the table names the layer to begin with and what may help it. Below, one row a layer: its share of the time is in the column “of the time”, what limits it under “limited by”. “Compute” is the arithmetic, “memory” moving the data, “overhead” calling the layer at all.
 # %% [markdown] zh
 # ## 时间花在哪里？
 #
-# 每层一行。先看它占多少时间，再看什么限制了它。最后一句话说，最先该试什么。
+# 表格上方的“先试这个”写着从哪一层下手、什么可能有用。表里每层一行：“占耗时”是它占的时间，“受限于”是瓶颈：计算、访存（搬数据），还是调用开销。
 # %%
 place(model, x)
 # %% [markdown] en
 # ## Who computed, and does oneDNN help?
 #
-# On a CPU: oneDNN's own report of one call, then the same call with `torch.backends.mkldnn.enabled` on and off. Below 1 it helps. An empty report: nothing of it ran in oneDNN.
+# On a CPU: oneDNN's own report of one call, then the same call with `torch.backends.mkldnn.enabled` on and off. A ratio below 1: oneDNN helps. “No line”: oneDNN ran nothing of this call.
 # %% [markdown] zh
 # ## 谁在算？oneDNN 有用吗？
 #
-# 在 CPU 上：先看 oneDNN 自己对一次调用的报告，再把 `torch.backends.mkldnn.enabled` 打开和关闭各跑一遍来比。小于 1 就是有用；报告是空的，就是没有一步由 oneDNN 来算。
+# 在 CPU 上：先看 oneDNN 自己对一次调用的报告，再把 `torch.backends.mkldnn.enabled` 打开和关闭各跑一遍来比。比值小于 1，就是有用；报告说“一行也没有”，就是没有一步由 oneDNN 来算。
 # %%
 print(log_of(run))
 on_off(run)
 # %% [markdown] en
 # ## Does my change help?
 #
-# Here the memory format; put your own change in its place. The verdict comes with its likely range, and “undecided” is an answer, too: then measure longer with `max_time=20`.
+# Here the memory format; put your own change in its place. The verdict comes with its interval, the range in which the true ratio likely lies. “Undecided” is an answer, too: then measure longer with `max_time=20`.
 # %% [markdown] zh
 # ## 我的改法有用吗？
 #
-# 这里改的是内存格式；换成你自己的改法就行。结论带着区间；“无法判定”也是一种答案，那就用 `max_time=20` 测久一点。
+# 这里改的是内存格式；换成你自己的改法就行。结论带着区间；“无法判定”也是一种答案，这时可以用 `max_time=20` 测久一点。
 # %%
 changed, y = copy.deepcopy(model), x
 if x.dim() == 4:  # images
@@ -91,7 +91,7 @@ def run_changed():
     return changed(y)
 
 
-today = compare({"as it is": run, "changed": run_changed})
+today = compare({"before": run, "after": run_changed})
 today
 # %% [markdown] en
 # `today.save("today.json")` keeps it, and `against("today.json", new)` from `course.timing` sets a later result beside it. What each function takes and gives back: `help(compare)`.
