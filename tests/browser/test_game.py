@@ -10,6 +10,7 @@ from course.lessons.l10_tuning_master import tuning_attempt
 from course.markup import plain
 from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, languages
 from tests.browser.desks import QUICK, DeskOnPage, answer_log, has_the_keyboard
+from tests.browser.test_all_cases import TALLEST
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 REPLY = {"en": "Dear colleague, here is what I measured and why.", "zh": "你好，这是我测到的结果和原因，欢迎复测。"}
@@ -79,8 +80,13 @@ def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
     told = {case_id: DeskOnPage(book, case_id).box.inner_text() for case_id in BETTER}
     book.restart_and_run_all()  # a dead kernel loses nothing
     for case_id in BETTER:
-        box = DeskOnPage(book, case_id).box
+        desk = DeskOnPage(book, case_id)
+        box = desk.box
+        box.locator(".tbg-top").wait_for()
+        assert box.bounding_box()["height"] <= TALLEST, "what one comes back to is short: the reply is folded"
+        desk.press(desk.button("tbg-reply"))
         box.locator("textarea").wait_for()
+        has_the_keyboard(book, "widget-textarea")
         assert box.locator("textarea").input_value() == REPLY[language]
         assert box.locator(".tbg-top").inner_text() in told[case_id]
     from_the_board(book, language)
