@@ -163,3 +163,10 @@ def test_the_words_of_a_bet_do_not_run_into_the_next_name(bet):
         texts = {one.text: float(one.get("y")) for one in ElementTree.fromstring(sheet.svg(SLIM)) if one.text}
         (asked,) = [y for words, y in texts.items() if words == bet.full]
         assert asked + 15 <= texts[names[1]], texts
+
+
+def test_the_words_of_a_picture_tell_rows_of_one_name_apart():
+    set_language("en")
+    twice = bars([Bar("64", 9, "9 ms", remark="first time"), Bar("64", 1, "1 ms", remark="again"), Bar("", 2, "2 ms")])
+    assert twice.alt == "64 (first time): 9 ms; 64 (again): 1 ms; 2 ms."
+    assert ratio_words(1 / 100) == "1/100 of it"

@@ -49,7 +49,8 @@ def ratio_words(ratio: float) -> str:
     if abs(ratio - 1) <= 0.02:
         return t("the same", "一样")
     if ratio < 0.1:
-        return t(f"1/{1 / ratio:.2g} of it", f"{1 / ratio:.2g} 分之一")
+        part = f"{float(f'{1 / ratio:.2g}'):,.0f}"
+        return t(f"1/{part} of it", f"{part} 分之一")
     if ratio < 1:
         return t(f"{(1 - ratio) * 100:.0f} % less", f"省 {(1 - ratio) * 100:.0f}%")
     if ratio < 1.95:
@@ -94,8 +95,13 @@ def _two(value: float) -> str:
 
 def alt_of(rows: Sequence[tuple[str, str]], bet: Bet | None, lead: str = "") -> str:
     """The words of a picture: each row and its value, then the bet."""
-    said = t("; ", "；").join(name + t(": ", "：") + value for name, value in rows) + t(".", "。")
+    said = t("; ", "；").join((name + t(": ", "：") if name else "") + value for name, value in rows) + t(".", "。")
     return lead + said + (t(" ", "") + bet.full + t(".", "。") if bet else "")
+
+
+def _with_remark(row: Bar | Ratio) -> str:
+    """The name in words; rows of one name differ by their remark alone."""
+    return row.name + (t(f" ({row.remark})", f"（{row.remark}）") if row.remark else "")
 
 
 def ticks_to(most: float, count: int = 6) -> list[float]:
@@ -226,7 +232,7 @@ def ratio_rows(
             upright(paper, x(bet.at), place.top - 6, place.bottom, bet.full, place.bottom + 32)
         return paper
 
-    return SvgPicture(paint, alt_of([(row.name, values.get(row, few)) for row in rows], bet))
+    return SvgPicture(paint, alt_of([(_with_remark(row), values.get(row, few)) for row in rows], bet))
 
 
 def _either(row: Ratio, said: Callable[[float], str]) -> str:
@@ -378,7 +384,7 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
             upright(paper, x(bet.at), place.top, place.bottom, bet.full, place.bottom + 10)
         return paper
 
-    return SvgPicture(paint, alt_of([(row.name, row.said) for row in rows], bet))
+    return SvgPicture(paint, alt_of([(_with_remark(row), row.said) for row in rows], bet))
 
 
 def _row_bet(

@@ -413,7 +413,14 @@ def draw_five_stopwatches(record: Record, bets: dict) -> SvgPicture:
             t("right", "对") if abs(off) <= TRUE else t("too much", "偏多") if off > 0 else t("too little", "偏少")
         )
         said = time_words(row["median_ms"] / 1e3)
-        rows.append(Bar(word_of(row["stopwatch"]), row["median_ms"], f"{said}, {verdict}", abs(off) > TRUE))
+        rows.append(
+            Bar(
+                word_of(row["stopwatch"]),
+                row["median_ms"],
+                t(f"{said}, {verdict}", f"{said}，{verdict}"),
+                abs(off) > TRUE,
+            )
+        )
     mine, at = bets.get("02-bet-one-fence"), [row["stopwatch"] for row in record.rows].index("fence after only")
     bet = None
     if mine:

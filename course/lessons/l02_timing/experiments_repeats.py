@@ -470,7 +470,7 @@ def draw_timer_threads(record: Record, bets: dict) -> SvgPicture:
         statistics.median(ratios),
         span.low,
         span.high,
-        t(f"against all {count} threads", f"对比全部 {count} 个线程"),
+        t(f"against all {count} threads" if count > 1 else "against the only thread", f"对比全部 {count} 个线程"),
     )
     said = {
         "a": (t("longer", "更长"), "right"),

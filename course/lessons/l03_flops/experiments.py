@@ -200,7 +200,7 @@ def draw_lstm_zero(record: Record, bets: dict) -> SvgPicture:
 
     rows = [
         Bar(
-            f"{row['layer']}, oneDNN " + (t("on", "开") if row["mkldnn"] else t("off", "关")),
+            row["layer"] + (t(", oneDNN on", "，oneDNN 开") if row["mkldnn"] else t(", oneDNN off", "，oneDNN 关")),
             row["torch_flops"],
             said(row),
             row["layer"] != "LSTM",

@@ -269,8 +269,8 @@ def say_flip_cuda(record: Record) -> Text:
         doubt = both("Inconclusive, run it again on a quiet machine. ", "无法判定，请在机器空闲时再运行。")
     return both(
         f"{doubt['en']}A search from the start cost {search} ms more than a later call. "
-        f"The first call after the flip cost {at_flip} ms more, "
-        f"and the calls after it took {ratio} times as long as before (what the same calls do without a flip, "
+        f"The first call after the search was turned on cost {at_flip} ms more, "
+        f"and the calls after it took {ratio} times as long as before (what the same calls do with the search left off, "
         f"{control}, is taken out). "
         f"A shape never seen cost {new} ms more.",
         f"{doubt['zh']}一开始就搜索，首次比之后多花 {search} ms。打开开关后的第一次调用多花 {at_flip} ms，"
@@ -285,8 +285,8 @@ def draw_flip_cuda(record: Record, bets: dict) -> SvgPicture:
     extra = t("beyond a later call", "比之后的调用多出")
     rows = [
         _bar(t("on from the start", "一开始就打开"), extra, search, True),
-        _bar(t("after the flip, same shape", "打开后，同一形状"), extra, flip, False),
-        _bar(t("after the flip, new shape", "打开后，新形状"), extra, new, True),
+        _bar(t("turned on late, same shape", "打开后，同一形状"), extra, flip, False),
+        _bar(t("turned on late, new shape", "打开后，新形状"), extra, new, True),
     ]
     said = {"a": t("a search", "一次搜索"), "b": t("nothing", "什么都不变"), "c": t("faster at once", "立刻变快")}
     mine = bets.get("05-bet-flip")
@@ -442,7 +442,8 @@ def say_limit_cuda(record: Record) -> Text:
 def draw_limit_cuda(record: Record, bets: dict) -> SvgPicture:
     found = {limit: median([row["first_ms"] for row in rows]) for limit, rows in groups(record.rows, "limit").items()}
     names = {
-        limit: t("every plan", "试全部") if limit == 0 else t(f"{limit} plans", f"试 {limit} 个") for limit in found
+        limit: t("every plan", "试全部") if limit == 0 else t(f"{limit} plan{'s' * (limit > 1)}", f"试 {limit} 个")
+        for limit in found
     }
     return bars([_bar(names[limit], t("first call", "第一次调用"), ms, False) for limit, ms in found.items()])
 

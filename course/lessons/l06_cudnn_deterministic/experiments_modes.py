@@ -148,7 +148,7 @@ def draw_who_seeds(record: Record, bets: dict) -> Table:
     seen = {(row["setting"], row["source"]): row for row in record.rows}
     names = {"here": t("main process", "主进程"), "workers": "worker"}
     columns = [(place, source) for place in names for source in ("random", "numpy", "torch")]
-    lines, marks = [["", *(f"{source}, {names[place]}" for place, source in columns)]], {}
+    lines, marks = [["", *(source + t(", ", "，") + names[place] for place, source in columns)]], {}
     for y, setting in enumerate(SEED_SETTINGS):
         equal = [seen[setting, source][place] for place, source in columns]
         marks |= {(y, x): "told" for x, one in enumerate(equal, 1) if one}

@@ -71,7 +71,13 @@ def draw_neighbours(record: Record, bets: dict) -> SvgPicture:
         for story, name in stories.items()
     }
     series = {name: [100 * median(one) if one else None for one in line] for name, line in shares.items()}
-    last = t(", ", "，").join(f"{name} {line[-1]:.0f} %" for name, line in series.items() if line[-1] is not None)
+
+    def percent(share: float) -> str:
+        return t(f"{share:g} %", f"{share:g}%")
+
+    last = t("; ", "；").join(
+        f"{name} {percent(round(line[-1]))}" for name, line in series.items() if line[-1] is not None
+    )
     return trend(
         range(len(offsets)),
         {name: line for name, line in series.items() if line[-1] is not None},
@@ -81,7 +87,7 @@ def draw_neighbours(record: Record, bets: dict) -> SvgPicture:
         ),
         across=t("how far the points were moved from zero", "所有点离原点移了多远"),
         x_words=lambda place: f"{offsets[round(place)]:g}",
-        y_words=lambda share: f"{share:g} %",
+        y_words=percent,
     )
 
 
