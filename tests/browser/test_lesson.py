@@ -59,7 +59,7 @@ def shown_items(kind: str) -> list:
 
 def card(page, item):
     """The widget card of an item on the page."""
-    return page.locator(".tbq", has=page.locator(".tbq-head code", has_text=item.id)).first
+    return page.locator(".tbq", has=page.locator(".tbq-head>code", has_text=item.id)).first
 
 
 def option(page, item, option_id):
