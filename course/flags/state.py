@@ -22,7 +22,7 @@ def read() -> dict[str, Any]:
 
 
 def snapshot() -> dict[str, Any]:
-    """The same for what can be changed alone: switches and setters."""
+    """The present value of everything that can be changed, by name; queries are left out. Else as `read`."""
     return {name: switch.read() for name, switch in SWITCHES.items() if switch.changeable}
 
 

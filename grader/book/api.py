@@ -28,8 +28,8 @@ NAMES = {
 }
 """Module -> what it offers to other programs, most used first."""
 HEAD = both(
-    "What each function takes and gives back, from the docstrings of the installed version. Every result prints as a sentence.",
-    "每个函数接收什么、返回什么，取自所装版本的文档字符串（英文）。每个结果打印出来都是一句话。",
+    "What each function takes and gives back, from the docstrings of the installed version. Printed, most results begin with one sentence.",
+    "每个函数接收什么、返回什么，取自所装版本的文档字符串（英文）。大多数结果打印出来，第一句就是结论。",
 )
 ENDING = {"en": "", "zh": ".zh-CN"}
 

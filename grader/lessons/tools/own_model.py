@@ -94,6 +94,6 @@ def run_changed():
 today = compare({"before": run, "after": run_changed})
 today
 # %% [markdown] en
-# `today.save("today.json")` keeps it, and `against("today.json", new)` from `course.timing` sets a later result beside it. What each function takes and gives back: `help(compare)`.
+# `today.save("today.json")` keeps it; later `against("today.json", new)` from `course.timing` compares a new result with it. One process says nothing about the next, so a verdict over days needs `compare(..., fresh_process=True)` both times, with functions that stand in a file. What each function takes and gives back: `help(compare)`.
 # %% [markdown] zh
-# `today.save("today.json")` 把结果存下来，以后用 `course.timing` 的 `against("today.json", 新结果)` 来对照。每个函数的用法：`help(compare)`。
+# `today.save("today.json")` 把结果存下来，以后用 `course.timing` 的 `against("today.json", 新结果)` 来对照。一个进程测的，说明不了下一个进程：要隔天比出结论，两次都得用 `compare(..., fresh_process=True)`，函数要写在文件里。每个函数的用法：`help(compare)`。
