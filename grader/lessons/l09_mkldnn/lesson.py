@@ -52,7 +52,7 @@ on = conv(image)
 print("on: ", who_computes(conv, image))
 mkldnn.enabled = False
 difference = (conv(image) - on).abs().max().item()
-print("off:", who_computes(conv, image), "| largest difference:", difference)
+print("off:", who_computes(conv, image), "| largest difference:", f"{difference:.1e}")
 mkldnn.enabled = True
 print("on: ", who_computes(conv, image))
 # %% [markdown] en
