@@ -14,6 +14,7 @@ import course
 from course import i18n
 from course.exercise import all_exercises
 from course.experiment import base, reports, words
+from course.experiment.result import headline_of
 from course.i18n import pick
 from course.learning.session import bet_of
 from course.markup import plain
@@ -229,6 +230,16 @@ def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, 
     assert course.observe(["05-toy-cost", "05-primitive-cache"]).experiment == "05-primitive-cache"
     said = capsys.readouterr().out
     assert "It stopped." in said and "A finding." in said
+
+
+def test_a_run_cut_short_is_not_called_noisy():
+    experiment = dataclasses.replace(base.get("08-env-when"), parts={"headline": lambda record: words.TOO_NOISY})
+
+    def headline(**more):
+        return headline_of(Record("08-env-when", 1, "08_mps", {}, [{"x": 1}], live=True, **more), experiment)
+
+    assert headline(complete=False) == words.CUT_SHORT
+    assert headline() == words.TOO_NOISY
 
 
 def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):

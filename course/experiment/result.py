@@ -15,7 +15,7 @@ from typing import Any
 from course.experiment.base import Experiment
 from course.experiment.result_html import html_of
 from course.experiment.result_text import text_of
-from course.experiment.words import EMPTY, OPEN, TOO_FEW, TOO_NOISY
+from course.experiment.words import CUT_SHORT, EMPTY, OPEN, TOO_FEW, TOO_NOISY
 from course.figures.picture import Drawing
 from course.figures.svg import SvgPicture
 from course.i18n import Text, pick, t
@@ -137,7 +137,9 @@ def headline_of(record: Record, experiment: Experiment) -> Text:
         found = experiment.headline(record)
     except Exception:  # noqa: BLE001  (a cut-short record may lack the rows a sentence needs)
         found = TOO_NOISY
-    return TOO_FEW if found == TOO_NOISY and _few(record) else found
+    if found != TOO_NOISY:
+        return found
+    return TOO_FEW if _few(record) else found if record.complete else CUT_SHORT
 
 
 def claim(record: Record, experiment: Experiment) -> str:

@@ -14,8 +14,9 @@ NOTHING = both("Inconclusive: too few rows came back. Run it again.", "无法判
 TOO_NOISY = both("Too noisy here to tell.", "这里噪声太大，说不准。")
 """The headline where nothing can be told; the block adds why, and the next step."""
 TOO_FEW = both("Too few rounds to tell.", "轮数太少，说不准。")
+CUT_SHORT = both("The run ended too early to tell.", "运行结束得太早，还说不准。")
 EMPTY = both("Nothing was measured before the run ended.", "运行结束前什么都没测到。")
-OPEN = (TOO_NOISY, TOO_FEW, EMPTY)
+OPEN = (TOO_NOISY, TOO_FEW, CUT_SHORT, EMPTY)
 """The headlines that claim nothing."""
 VERDICTS = {
     "faster": both("faster", "更快"),

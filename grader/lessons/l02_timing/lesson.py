@@ -315,7 +315,7 @@ from statistics import median
 
 baseline_ms = [1.00, 1.02, 1.60, 2.00, 2.10, 1.05, 1.00]
 candidate_ms = [0.90, 0.918, 1.44, 1.80, 1.89, 1.90, 0.90]
-print("medians say", median(candidate_ms) / median(baseline_ms))
+print(f"medians say {median(candidate_ms) / median(baseline_ms):.3f}")
 
 def paired_ratio(baseline_ms, candidate_ms):
     ratios = [... for b, c in zip(baseline_ms, candidate_ms)]
