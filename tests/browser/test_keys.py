@@ -28,8 +28,9 @@ SEEN = """() => {
 }"""
 CELL = """() => { const {content} = window.jupyterapp.shell.currentWidget;
   return [content.activeCellIndex, content.widgets.length, content.mode] }"""
-MET = """place => [...document.querySelectorAll('.jp-Notebook .jp-Cell')[place].querySelectorAll('.jp-OutputArea .tbq-head>code')]
-  .filter(one => one.closest('.jp-OutputArea-child').checkVisibility()).map(one => one.textContent)"""
+MET = """place => [...document.querySelectorAll('.jp-Notebook .jp-Cell')[place].querySelectorAll('[class*=tbq-live-]')]
+  .filter(one => [...one.querySelectorAll('button.tbq-go')].some(go => go.checkVisibility()))
+  .map(one => [...one.classList].find(name => name.startsWith('tbq-live-')).slice('tbq-live-'.length))"""
 
 
 class Walk:
@@ -55,7 +56,7 @@ class Walk:
         return place
 
     def met(self, place: int) -> list[str]:
-        """The questions whose card a cell shows."""
+        """The questions whose card a cell shows, open."""
         return self.page.evaluate(MET, place)
 
     def back_to(self, card: CardOnPage) -> None:
