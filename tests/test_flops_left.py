@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ from benchmarks import zoo, zoo_parts, zoo_steps
 from benchmarks.zoo_parts import Entry
 from course.crosscheck import cross_check
 from course.flops import CountError, count
+from course.isolation import child
 from course.isolation.child import ChildDied, in_child
 from tests import flops_odd as odd
 from tests.photograph import differences, of_process, photograph
@@ -228,9 +230,11 @@ def test_a_forward_that_ends_the_process_ends_the_child() -> None:
         count(lambda x: os._exit(0), torch.zeros(2))
 
 
-def test_a_child_that_dies_inside_fork_is_forked_again() -> None:
-    """Beside other threads a child may crash before its first instruction; what kills it every time is still said."""
-    deadly = multiprocessing.Value("i", 0)
+def test_a_child_that_dies_inside_fork_is_forked_again_and_one_that_hangs_there_is_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Beside other threads a child may crash or hang before its first instruction; what kills it every time is still said."""
+    deadly, slow = multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
 
     def die() -> None:
         if deadly.value:
@@ -240,6 +244,12 @@ def test_a_child_that_dies_inside_fork_is_forked_again() -> None:
     os.register_at_fork(after_in_child=die)
     deadly.value = 2
     assert in_child(lambda: 7) == 7 and deadly.value == 0
+    monkeypatch.setattr(child, "START", 0.5)
+    os.register_at_fork(after_in_child=lambda: time.sleep(60 * slow.value))
+    slow.value = 1
+    with pytest.raises(ChildDied, match="time is over"):
+        in_child(lambda: 7)
+    slow.value = 0
     deadly.value = 3
     with pytest.raises(ChildDied, match="signal 9"):
         in_child(lambda: 7)

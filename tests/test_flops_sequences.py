@@ -37,6 +37,8 @@ def mesh() -> Iterator[DeviceMesh]:
     torch.compile(nn.Linear(4, 4), backend="eager")(torch.zeros(1, 4))
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     yield init_device_mesh("cpu", (1,))
+    clear = getattr(torch._C, "_clear_DTensor_sharding_propagator_cache", lambda: None)  # older ones have none
+    clear()  # it holds the group, which a child forked in a thread would end, and hang
     dist.destroy_process_group()
 
 

@@ -16,6 +16,9 @@ from typing import Any
 
 import torch
 
+START = 30.0
+"""Seconds within which a child must start."""
+
 
 class ChildDied(RuntimeError):
     """The child ended without a result: it was killed, ran out of memory, or took too long."""
@@ -39,8 +42,9 @@ def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
 
     max_time: seconds after which the child is ended. Raises ChildDied if there is no result.
 
-    A child is forked again, at most twice, where it died inside `os.fork()`, before its first instruction: beside other
-    threads Python and libraries may crash there, while they clear what those threads held.
+    A child may crash or hang inside `os.fork()`, before its first instruction: in a thread, Python there frees what the other
+    threads held, such as torch's caches with process groups in them. One that crashed there is forked again, at most twice;
+    one that has not started after START seconds is ended.
     """
     for _ in range(2):
         try:
@@ -51,7 +55,7 @@ def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
 
 
 class _DiedInFork(ChildDied):
-    """The child ended before it could start its task."""
+    """The child was killed before it could start its task."""
 
 
 def _once(task: Callable[[], Any], max_time: float | None) -> Any:
@@ -65,7 +69,7 @@ def _once(task: Callable[[], Any], max_time: float | None) -> Any:
     writing.close()
     started, answer, why = False, None, "time is over"
     try:
-        if reading.poll(max_time):
+        if reading.poll(max_time or START):
             started = reading.recv_bytes() == _STARTED
         if started and reading.poll(max_time):
             answer = reading.recv_bytes()

@@ -211,7 +211,7 @@ HEADLINES = {
     "16-flags-trap": [
         (steps(), "switches nothing any more"),
         (steps(ignored=()), "Every step was obeyed"),
-        (steps(ignored=("block on", "assigned on")), "More than the block"),
+        (steps(ignored=("block on", "assigned on")), "More than the with block"),
         ([], "Too noisy"),
     ],
     "16-engines": [
