@@ -142,9 +142,10 @@ class CaseDesk(InDeck):
         """Draw the state of the case, read from the log; in the saved copy too. In a deck a case that ends opens the next."""
         self._draw()
         self.open_in_deck()
-        if self.deck and self.answered and not self._ended:
+        ended = self.answered
+        if self.deck and ended and not self._ended:
             self.deck.follow(self)
-        self._ended = self.answered
+        self._ended = ended
         if self._copy is not None:
             self._copy.update(self.saved_copy(), raw=True)
 
