@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from course.catalog import LESSONS
-from course.learning.log import AnswerLog
 from tests.browser.conftest import SHOTS
-from tests.browser.test_widths import bet_on_everything
+from tests.browser.test_widths import with_every_bet
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 WIDTH, WISHED, TALLEST = 1100, 1400, 1800
@@ -21,10 +20,8 @@ HEIGHTS = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].m
     ("lesson", "language"), [(one.id, ("zh", "en")[number % 2]) for number, one in enumerate(LESSONS)]
 )
 def test_no_output_is_taller_than_two_screens(notebook, lesson, language):
-    book = notebook(language, "lessons", lesson)
+    book = with_every_bet(notebook, language, lesson)
     page = book.page
-    bet_on_everything(lesson, AnswerLog(book.lab.folder / "home" / "answers.jsonl"))
-    book.tell_kernel("import os; os.environ['COURSE_REPLAY'] = '1'")
     page.set_viewport_size({"width": WIDTH, "height": 1000})
     page.evaluate("window.jupyterapp.shell.collapseLeft()")
     book.run_all(600)

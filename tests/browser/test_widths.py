@@ -53,22 +53,24 @@ FAULTS = """smallest => {
 """A picture as PNG says by its min-width how narrow it may become; the digits in the squares of a grid repeat words beside them."""
 
 
-def bet_on_everything(lesson: str, log: AnswerLog) -> None:
-    """No cell waits for a bet then."""
+def with_every_bet(notebook, language: str, lesson: str):
+    """The lesson, opened, with every bet placed, so that no cell waits for one, and with recordings in place of runs."""
+    book = notebook(language, "lessons", lesson)
+    log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
     for item in Bank().items(lesson):
         if item.kind == "predict":
             number = item.slider and item.slider.stops[2]
             place_bet(item, Response(number=number) if item.slider else Response((item.options[1].id,)), log)
+    book.tell_kernel("import os; os.environ['COURSE_REPLAY'] = '1'")
+    return book
 
 
 @pytest.mark.parametrize(
     ("lesson", "language"), [(one.id, ("en", "zh")[number % 2]) for number, one in enumerate(LESSONS)]
 )
 def test_a_lesson_can_be_read_on_a_narrow_page(notebook, lesson, language):
-    book = notebook(language, "lessons", lesson)
+    book = with_every_bet(notebook, language, lesson)
     page = book.page
-    bet_on_everything(lesson, AnswerLog(book.lab.folder / "home" / "answers.jsonl"))
-    book.tell_kernel("import os; os.environ['COURSE_REPLAY'] = '1'")
     book.run_all(600)
     page.evaluate("window.jupyterapp.shell.collapseLeft()")
     for dark in (False, True):
