@@ -90,7 +90,7 @@ def test_the_block_reads_from_the_headline_down(code):
     ]
     assert [html.index(part) for part in parts] == sorted(html.index(part) for part in parts)
     assert re.findall(r'<img [^>]*alt="([^"]*)"', html) == [pick(SENTENCE).replace('"', "&quot;")] * 2
-    assert html.count("data:image/png;base64,") == 2 and "Linear <b>" not in html and "0.62" in html
+    assert html.count("data:image/webp;base64,") == 2 and "Linear <b>" not in html and "0.62" in html
     assert unescape(re.sub(r"<img [^>]*>", "", html)).count(pick(SENTENCE)) == 1
 
 
@@ -326,7 +326,7 @@ def test_a_figure_of_its_own_shows_itself_on_both_grounds_and_stays_as_it_was(ni
         assert not {mpl.colors.to_hex(c) for c in (dark if night else light)} & set(lines)
     assert colours() == before
     html = ax.figure._repr_html_()
-    assert html.count("data:image/png;base64,") == 2 and 'alt="b takes' in html
+    assert html.count("data:image/webp;base64,") == 2 and 'alt="b takes' in html
     pictures = re.findall(r'class="tb-(light|dark)".*?base64,([^"]+)"', html)
     assert [name for name, _ in pictures] == ["light", "dark"] and pictures[0][1] != pictures[1][1]
     plt.close(ax.figure)

@@ -93,14 +93,23 @@ def both_themes(png: Callable[[bool], bytes], alt: str, width: int, least: Calla
     narrow = min(width, round(natural * READABLE / least())) if least() else 0
 
     def image(dark: bool) -> str:
-        data = base64.b64encode(drawn[dark]).decode()
+        data = base64.b64encode(_webp(drawn[dark])).decode()
         name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
         return (
             f'<img class="{name}" style="display:{shown};max-width:100%;min-width:{narrow}px;width:{width}px" '
-            f'alt="{html.escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
+            f'alt="{html.escape(alt, quote=True)}" src="data:image/webp;base64,{data}">'
         )
 
     return image(False) + image(True)
+
+
+def _webp(png: bytes) -> bytes:
+    """The same pixels as lossless WebP, in about a quarter of the bytes."""
+    from PIL import Image
+
+    made = io.BytesIO()
+    Image.open(io.BytesIO(png)).save(made, "webp", lossless=True)
+    return made.getvalue()
 
 
 def alone(drawn: str) -> str:

@@ -9,7 +9,6 @@ import ast
 import base64
 import hashlib
 import html
-import io
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -26,6 +25,8 @@ CARD = re.compile(r'class="tbq-static tbq-static-([\w.-]+)"')
 RESULT = re.compile(r'<section class="tbr"([^>]*) data-experiment="([^"]+)"')
 CALL_OF_CARD = re.compile(r"<p>[^<]*<code>[^<]*</code></p></div>$")
 IMAGE = re.compile(r"<img ([^>]*?)src=\"data:image/([a-z+]+);base64,([^\"]+)\"")
+ENDINGS = {"webp": ".webp", "svg+xml": ".svg"}
+"""Kind of a picture in a page -> ending of its file."""
 TERM = re.compile(r'<abbr title="(.*?)  → what\(&quot;([^&]+)&quot;\)">(.*?)</abbr>', re.DOTALL)
 FENCE = "`" * 8
 
@@ -41,7 +42,7 @@ class Page:
 
 
 class Pictures:
-    """Pictures as files in one folder, named by their content; PNG as lossless WebP."""
+    """Pictures as files in one folder, named by their content."""
 
     def __init__(self, folder: Path, address: str) -> None:
         self.folder, self.address = folder, address
@@ -52,20 +53,12 @@ class Pictures:
 
     def kept(self, kind: str, data: str) -> str:
         """Write a picture; returns its address."""
-        name = hashlib.sha256(data.encode()).hexdigest()[:20] + {"png": ".webp", "svg+xml": ".svg"}[kind]
-        path, content = self.folder / name, base64.b64decode(data)
+        name = hashlib.sha256(data.encode()).hexdigest()[:20] + ENDINGS[kind]
+        path = self.folder / name
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(_webp(content) if kind == "png" else content)
+            path.write_bytes(base64.b64decode(data))
         return f"{self.address}/{name}"
-
-
-def _webp(png: bytes) -> bytes:
-    from PIL import Image
-
-    made = io.BytesIO()
-    Image.open(io.BytesIO(png)).save(made, "webp", lossless=True)
-    return made.getvalue()
 
 
 def raw(body: str) -> str:
