@@ -98,6 +98,14 @@ def _torchinfo(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
     return int(summary(model, input_data=list(inputs), verbose=0).total_mult_adds), False
 
 
+def _deepspeed(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
+    """DeepSpeed's profiler needs no GPU. It is no part of our environment: pip install --no-build-isolation deepspeed."""
+    from deepspeed.profiling.flops_profiler import get_model_profile
+
+    _, macs, _ = get_model_profile(model, args=list(inputs), print_profile=False, as_string=False, warm_up=0)
+    return int(macs), False
+
+
 def _counter_mode(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
     from torch.utils.flop_counter import FlopCounterMode
 
@@ -137,6 +145,7 @@ TOOLS: dict[str, Tool] = {
     "fvcore": _fvcore,
     "calflops": _calflops(False),
     "torchinfo": _torchinfo,
+    "DeepSpeed": _deepspeed,
     "FlopCounterMode": _counter_mode,
     "FlopCounterMode meta": _on_meta(_counter_mode),
 }
@@ -146,5 +155,5 @@ STEPS: dict[str, Tool] = {
     "FlopCounterMode": _counter_mode_step,
     "FlopCounterMode meta": _on_meta(_counter_mode_step),
 }
-PACKAGES = ("thop", "ptflops", "fvcore", "calflops", "torchinfo", "transformers")
+PACKAGES = ("thop", "ptflops", "fvcore", "calflops", "torchinfo", "deepspeed", "transformers")
 """Whose versions belong to the tables."""

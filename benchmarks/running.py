@@ -10,18 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from course import machine
+from course.load import BUSY, others
 
-BUSY = 0.5
-"""A load of more than this for each core at the start is remarked: figures will not hold."""
 PATIENCE = 20
 """Wall seconds allowed for each second of CPU time, before a process that only waits is ended too."""
 
 
 def busy_words() -> str:
-    """That this machine is busy, and how; empty where it is not, or does not tell its load."""
-    load, cores = load_now(), machine.passport()["cores"] or 1
-    return f"this machine is busy (load {load:.0f}): figures will not hold" if load > BUSY * cores else ""
+    """That other programs keep this machine busy; empty where they do not. Watched for a second: the load of the last minute
+    would hold the benchmark that has just ended.
+    """
+    share = others(1.0)
+    said = f"this machine is busy (other programs take {share:.0%} of it, load {load_now():.0f}): figures will not hold"
+    return said if share >= BUSY else ""
 
 
 def load_now() -> float:
