@@ -61,5 +61,9 @@ def test_a_class_is_told_by_the_step(tmp_path, monkeypatch):
     course = grading_course.ours(tmp_path / "class", 6, 0.0)  # more than there are kinds of students
     text = "\n".join(grading_class.large_class(course, 1))
     assert "6 submissions in" in text and "0 without a grade" in text
-    assert [line.split("|")[1].strip() for line in text.splitlines() if line.startswith(("| 2", "| 4", "| 6"))] == ["2", "4", "6"]
+    assert [line.split("|")[1].strip() for line in text.splitlines() if line.startswith(("| 2", "| 4", "| 6"))] == [
+        "2",
+        "4",
+        "6",
+    ]
     shutil.rmtree(course.root)

@@ -113,7 +113,9 @@ def test_a_busy_machine_is_told_at_the_start(monkeypatch):
     monkeypatch.setattr(running, "others", lambda _: 0.9)
     said = "this machine is busy (other programs take 90% of it, load 21): figures will not hold"
     assert running.busy_words() == said
-    monkeypatch.setattr(running, "others", lambda _: 0.1)  # the load of the last minute may be that of the last benchmark
+    monkeypatch.setattr(
+        running, "others", lambda _: 0.1
+    )  # the load of the last minute may be that of the last benchmark
     assert running.busy_words() == ""
 
 
