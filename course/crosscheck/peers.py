@@ -23,7 +23,7 @@ from torch import nn
 from torch.utils._pytree import tree_map
 
 from course.i18n import Text, both
-from course.isolation.child import ChildDied, can_fork, in_child
+from course.isolation.child import ChildDied, can_compute_in_child, in_child
 from course.isolation.preserved import process_preserved
 
 
@@ -84,7 +84,7 @@ def isolated(
     inputs: tuple[Any, ...],
     max_time: float | None = None,
 ) -> Any:
-    """`task(model, inputs)` in evaluation mode, in a forked child; where there is none, or for a model on a GPU,
+    """`task(model, inputs)` in evaluation mode, in a forked child; where none can compute, or for a model on a GPU,
     on a copy and without a limit of time."""
 
     def run(model: nn.Module, inputs: tuple[Any, ...]) -> Any:
@@ -92,7 +92,7 @@ def isolated(
             return task(model.eval(), inputs)
 
     elsewhere = {str(p.device) for p in model.parameters()} - {"cpu", "meta"}
-    if can_fork() and not elsewhere:
+    if can_compute_in_child() and not elsewhere:
         return in_child(lambda: run(model, inputs), max_time)
     with process_preserved(min(elsewhere, default="cpu")):
         return run(

@@ -21,7 +21,7 @@ from course.flops.mode import CountingMode, Real, Shapes
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
 from course.flops.validation import CountError, NotHere, ask_parameters, callable_of, error, ran, stopped
-from course.isolation.child import ChildDied, can_fork, in_child, watch_threads
+from course.isolation.child import ChildDied, can_compute_in_child, can_fork, in_child, watch_threads
 from course.isolation.copies import Uncopyable, copied
 from course.isolation.preserved import process_preserved
 
@@ -54,7 +54,7 @@ def count(
     integer ones values), and code that reaches further than its own objects, or needs data, runs in a forked
     child. Effects outside the process are not protected: files written, messages sent, memory shared between
     processes, work on a GPU; a forward may run twice. Nor is an attribute that a forward sets on a class it got as
-    an argument or keeps in an object. Where the system cannot fork, code that reaches further is refused.
+    an argument or keeps in an object. Where no forked child can compute (Windows; macOS, with data), such code is refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms,
     activations, pooling, bias, softmax count 0; padding taps counted; transposed convolution by input
@@ -153,9 +153,9 @@ def _imported() -> None:
 
 
 def _for_real(call: Call) -> tuple[FlopCount, str]:
-    """With values: in a child, or on copies where the system has none or the data lie on a GPU."""
+    """With values: in a child, or on copies where none can compute or the data lie on a GPU."""
     elsewhere = call.devices() - {"cpu"}
-    if can_fork() and not elsewhere:
+    if can_compute_in_child() and not elsewhere:
         try:
             return in_child(lambda: attempt(call, Real(), call))
         except ChildDied as why:

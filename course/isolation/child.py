@@ -7,6 +7,7 @@ import gc
 import os
 import pickle
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable
@@ -35,6 +36,11 @@ def words_of(error: BaseException | None) -> str:
 def can_fork() -> bool:
     """Whether this system can fork."""
     return hasattr(os, "fork")
+
+
+def can_compute_in_child() -> bool:
+    """Whether a forked child can multiply matrices. On macOS it crashes: Apple's BLAS keeps threads, which a fork does not copy."""
+    return can_fork() and sys.platform != "darwin"
 
 
 def in_child(task: Callable[[], Any], max_time: float | None = None) -> Any:
