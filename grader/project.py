@@ -46,6 +46,11 @@ class Project:
         found = re.search(r'^[Rr]epository = "([^"]+)"', text, re.MULTILINE)
         return found[1] if found else ""
 
+    def colab(self, file: str) -> str:
+        """The address at which Colab opens a notebook of the repository; empty where that is not on GitHub. file: its path there."""
+        name = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?", self.repository)
+        return f"https://colab.research.google.com/github/{name[1]}/blob/main/{file}" if name else ""
+
     @property
     def learner_folder(self) -> Path:
         """The folder with what learners get of each lesson, and with the claims and misconceptions of all lessons."""

@@ -207,11 +207,13 @@ def test_a_bet_on_a_scale_is_a_choice_among_its_marks():
 
 
 @pytest.mark.parametrize("repository", ["", "https://example.org/c.git"])
-def test_colab_is_offered_only_where_it_can_open_the_notebooks(repository):
-    file = "notebooks/zh/tools/own_model.ipynb"
-    assert "colab" not in pages.head(file, "zh", repository)
+def test_colab_is_offered_only_where_it_can_open_the_notebooks(repository, tmp_path):
+    file, project, pyproject = "notebooks/zh/tools/own_model.ipynb", Project(tmp_path), tmp_path / "pyproject.toml"
+    pyproject.write_text(f'repository = "{repository}"\n', "utf-8")
+    assert "colab" not in pages.head(file, "zh", project)
     for address in ("https://github.com/me/course", "https://github.com/me/course.git"):
-        assert f"github/me/course/blob/main/{file}" in pages.head(file, "zh", address)
+        pyproject.write_text(f'repository = "{address}"\n', "utf-8")
+        assert f"github/me/course/blob/main/{file}" in pages.head(file, "zh", project)
 
 
 @pytest.mark.long

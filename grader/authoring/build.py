@@ -23,6 +23,10 @@ from grader.task import tasks
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}
 STUB = {"en": "# YOUR CODE HERE\nraise NotImplementedError", "zh": "# 在这里写你的代码\nraise NotImplementedError"}
+COLAB = {"en": "Open in Colab", "zh": "在 Colab 打开"}
+PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
+BADGE = "badge"
+"""The id of the cell below the title that opens the notebook in Colab."""
 
 
 def answer_id(task_id: str) -> str:
@@ -127,8 +131,16 @@ def _notebook(
         if cell.language in (None, language):
             stable = (english or cell.body) if cell.language else cell.body
             notebook.cells += _built(project, cell, lesson, language, kind, stable, name, points or {}, salt)
+    if kind != "checkpoint" and (badge := badge_of(project, f"notebooks/{language}/{kind}s/{lesson}.ipynb", language)):
+        notebook.cells.insert(1, new_markdown_cell(badge, id=BADGE))
     _unique_ids(notebook)
     return notebook
+
+
+def badge_of(project: Project, file: str, language: str) -> str:
+    """Markdown that opens a notebook in Colab; empty where Colab cannot."""
+    address = project.colab(file)
+    return f"[![{COLAB[language]}]({PICTURE})]({address})" if address else ""
 
 
 def _built(

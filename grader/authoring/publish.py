@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 
 from course.questions.finding import Finding
-from grader.authoring.build import checkpoint_notebook, lesson_notebook, tool_notebook
+from grader.authoring.build import PICTURE, badge_of, checkpoint_notebook, lesson_notebook, tool_notebook
 from grader.project import LANGUAGES, Project, ProjectError
 
 BUILDERS = {"lessons": lesson_notebook, "checkpoints": checkpoint_notebook, "tools": tool_notebook}
@@ -37,6 +37,20 @@ def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str
                     problems.append(Finding("not-built", f"{folder}/{lesson}: {error}"))
                     break
     return made, problems
+
+
+def readmes(project: Project) -> dict[Path, str]:
+    """The README in both languages, with Colab's badge of the first lesson in a line of its own below the title, or without."""
+    made = {}
+    for name, language in (("README.md", "en"), ("README.zh-CN.md", "zh")):
+        if not (path := project.root / name).exists():
+            continue
+        title, rest = path.read_text(encoding="utf-8").split("\n\n", 1)
+        if PICTURE in rest.split("\n\n", 1)[0]:
+            rest = rest.split("\n\n", 1)[1]
+        badge = badge_of(project, f"notebooks/{language}/lessons/{project.lessons()[0]}.ipynb", language)
+        made[path] = "\n\n".join(filter(None, [title, badge, rest]))
+    return made
 
 
 def write(made: dict[Path, str]) -> list[Path]:

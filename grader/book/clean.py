@@ -16,6 +16,8 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from grader.authoring.build import BADGE
+
 HIDDEN = {"explain", "predict", "observe", "keep", "review", "poster", "cheat_sheet"}
 """A cell that calls only these shows what they show, and not the call."""
 PERSONAL = {"lesson", "finish", "progress", "bets", "board", "take_home", "export_progress", "import_progress"}
@@ -82,6 +84,8 @@ def page(
     made = Page()
     parts: list[str] = []
     for cell in notebook.cells:
+        if cell.id == BADGE:  # the head has it
+            continue
         if cell.cell_type == "markdown":
             parts.append(prose(cell.source, lessons))
             if len(parts) == 1:

@@ -14,6 +14,7 @@ from course.markup import inline, link
 from course.portfolio.poster import Stop, poster
 from course.questions import glossary, knowledge
 from grader.authoring import claims, reference
+from grader.authoring.build import COLAB
 from grader.book import api
 from grader.book.clean import raw
 from grader.project import Project
@@ -64,11 +65,7 @@ SEARCH = both("Words to look for", "要找的词")
 FOUND = both("{count} places", "找到 {count} 处")
 MANY = both("{count} places; the first {shown}", "找到 {count} 处，显示前 {shown} 处")
 LESSON, REFERENCE = both("Lessons", "课程"), both("To look things up", "查阅")
-COLAB, DOWNLOAD, HERE = (
-    both("Open in Colab", "在 Colab 打开"),
-    both("Download this notebook", "下载这一课的 notebook"),
-    both("Run it here", "在本机运行"),
-)
+DOWNLOAD, HERE = (both("Download this notebook", "下载这一课的 notebook"), both("Run it here", "在本机运行"))
 OUTCOME, BOOK = both("What came out", "结果"), both("The book", "课程首页")
 NAMES = {"en": "English", "zh": "中文"}
 FORMER, EXAMPLE = both("also: ", "也叫："), both("For example: ", "例如：")
@@ -84,15 +81,10 @@ def to(name: str, words: str) -> str:
     return f'<a href="{name}.html">{words}</a>'
 
 
-def head(file: str, code: str, repository: str) -> str:
-    """The bar below the title of a notebook. file: in the folder of the course. repository: its address; Colab opens notebooks
-    from GitHub alone.
-    """
-    name = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?", repository)
-    links = []
-    if name:
-        colab = f"https://colab.research.google.com/github/{name[1]}/blob/main/{file}"
-        links.append(f'<a href="{colab}">{COLAB[code]}</a>')
+def head(file: str, code: str, project: Project) -> str:
+    """The bar below the title of a notebook. file: in the folder of the course."""
+    colab = project.colab(file)
+    links = [f'<a href="{colab}">{COLAB[code]}</a>'] if colab else []
     links += [f'<a href="../{file}" download>{DOWNLOAD[code]}</a>', to("run", HERE[code])]
     return f'<p class="book-bar">{" · ".join(links)}</p>'
 
@@ -158,7 +150,7 @@ def _switches(code: str, lessons: list[str]) -> Iterator[str]:
 
 def _tools(project: Project, code: str) -> Iterator[str]:
     for name in project.tools():
-        yield raw(head(f"notebooks/{code}/tools/{name}.ipynb", code, project.repository))
+        yield raw(head(f"notebooks/{code}/tools/{name}.ipynb", code, project))
     yield from api.tools(project, code)
 
 

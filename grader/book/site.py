@@ -92,7 +92,7 @@ class Book:
         below: list[str] = []
         result = functools.partial(self.result, code, below)
         source = self.notebook(code, lesson)
-        head = pages.head(str(source.relative_to(self.project.root)), code, self.project.repository)
+        head = pages.head(source.relative_to(self.project.root).as_posix(), code, self.project)
         made = clean.page(nbformat.read(done, 4), head, self.lessons, self.pictures, result, self.game(code))
         names = [
             f"../decks/{code}-{lesson}.js",
@@ -170,7 +170,7 @@ def _sphinx(project: Project, folder: Path, site: Path) -> None:
             "-d",
             doctrees,
         ]
-        started.append(subprocess.Popen([*command, *settings, source, out], stderr=subprocess.PIPE, text=True))
+        started.append(subprocess.Popen([*command, *settings, source, out], stderr=subprocess.PIPE, encoding="utf-8"))
     said = [one.communicate()[1] for one in started]
     if any(one.returncode for one in started):
         raise ProjectError("\n".join(said))

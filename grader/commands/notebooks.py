@@ -6,7 +6,7 @@ import argparse
 
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint
-from grader.authoring.publish import build_all, leftovers, out_of_step, write
+from grader.authoring.publish import build_all, leftovers, out_of_step, readmes, write
 from grader.project import Project
 
 
@@ -24,6 +24,9 @@ def run(arguments: argparse.Namespace) -> int:
     made, problems = build_all(project, arguments.only)
     problems += [one for one in lint(project, arguments.only) if one.text not in "\n".join(problems)]
     problems += leaks(project, made)
+    count = len(made)
+    if arguments.only is None:
+        made |= readmes(project)
     if arguments.check:
         problems += out_of_step(project, made, arguments.only)
     else:
@@ -35,5 +38,5 @@ def run(arguments: argparse.Namespace) -> int:
                 print(f"removed {path.relative_to(project.root)}: it has no source any more")
     for sentence in problems:
         print(sentence)
-    print(f"{len(made)} notebooks built, {len(problems)} problems")
+    print(f"{count} notebooks built, {len(problems)} problems")
     return 1 if problems else 0
