@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from pathlib import Path
+
+WAITS_S = (0.01, 0.05, 0.2, 0.5)
+"""On Windows a file that something else reads cannot be replaced; a virus scanner or a cloud folder is done after a moment."""
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -19,7 +23,17 @@ def replace_file(path: Path, content: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o644)
-        os.replace(name, path)
+        _put(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _put(name: str, path: Path) -> None:
+    """`os.replace`, tried again while the file at `path` is held by somebody else."""
+    for wait in WAITS_S:
+        try:
+            return os.replace(name, path)
+        except PermissionError:
+            time.sleep(wait)
+    os.replace(name, path)

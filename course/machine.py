@@ -190,11 +190,16 @@ def _driver() -> str | None:
             return found.group(1)
     except OSError:
         pass
+    return next(iter(_said_by("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader").split()), None)
+
+
+def _said_by(*command: str) -> str:
+    """What a program of the system printed."""
     import subprocess
 
-    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-    lines = subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout.split()
-    return lines[0] if lines else None
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", errors="replace", timeout=5, check=True
+    ).stdout
 
 
 def _mps_name() -> str:
@@ -215,14 +220,7 @@ def _cores() -> int:
 def _cpu_name() -> str | None:
     system = platform.system()
     if system == "Darwin":
-        import subprocess
-
-        return (
-            subprocess.run(
-                ["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True, timeout=5, check=True
-            ).stdout.strip()
-            or None
-        )
+        return _said_by("sysctl", "-n", "machdep.cpu.brand_string").strip() or None
     if system == "Windows":
         return platform.processor() or None
     with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:

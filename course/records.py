@@ -6,7 +6,6 @@ import json
 import math
 import os
 import re
-import tempfile
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from course import home
+from course.files import replace_file
 from course.i18n import Text, both, t
 
 SCHEMA = 1
@@ -198,14 +198,7 @@ def save(record: Record, folder: str | os.PathLike[str]) -> Path:
     directory = Path(folder)
     directory.mkdir(parents=True, exist_ok=True)
     target = directory / record.file_name()
-    handle, name = tempfile.mkstemp(dir=directory, prefix=".record-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(record.to_json())
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    replace_file(target, record.to_json().encode())
     return target
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import locale
 import os
 from contextlib import suppress
 from pathlib import Path
 
 from course import home
 from course.files import replace_file
+
+SAYS_SO = ("LC_ALL", "LC_MESSAGES", "LANG")
+"""Environment variables with the language of the system; Windows has none."""
 
 
 def _file() -> Path:
@@ -16,7 +20,8 @@ def _file() -> Path:
 
 def wishes() -> list[str]:
     """Language codes in order of preference, such as ["zh", "en"]; some may be no language of the course."""
-    system = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    system = next(filter(None, map(os.environ.get, SAYS_SO)), "") or locale.setlocale(locale.LC_CTYPE)
+    system = system.replace("Chinese", "zh")  # as Windows has it: Chinese (Simplified)_China.936
     return [os.environ.get("COURSE_LANGUAGE", ""), _chosen_last(), system[:2].lower()]
 
 

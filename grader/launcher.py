@@ -39,8 +39,8 @@ def install() -> Path | None:
             f'exec {shlex.quote(sys.executable)} -m grader "$@"\n'
         )
     try:
-        if not target.exists() or target.read_text(encoding="utf-8") != text:
-            target.write_text(text, encoding="utf-8")
+        if not target.exists() or target.read_bytes() != text.encode():
+            target.write_bytes(text.encode())
             target.chmod(target.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     except OSError:
         return None

@@ -10,6 +10,7 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 import course
+from course import usual_language
 from course.usual_language import remember
 from tests.conftest import ROOT
 
@@ -38,6 +39,17 @@ def test_a_new_process_speaks_the_language_chosen_last(chosen, asked, system, la
     env = kept | {"COURSE_LANGUAGE": asked, "LANG": system, "PYTHONUTF8": "1"}
     done = subprocess.run([sys.executable, "-c", START], cwd=ROOT, env=env, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == language
+
+
+@pytest.mark.parametrize(
+    ("setting", "language"),
+    [("Chinese (Simplified)_China.936", "zh"), ("English_United States.1252", "en"), ("UTF-8", "en"), ("C", "en")],
+)
+def test_where_no_variable_names_it_the_language_is_that_of_windows(setting, language, monkeypatch):
+    for name in (*usual_language.SAYS_SO, "COURSE_LANGUAGE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(usual_language.locale, "setlocale", lambda category: setting)
+    assert next((one for one in usual_language.wishes() if one in course.i18n.LANGUAGES), "en") == language
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, monkeypatch):

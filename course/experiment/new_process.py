@@ -30,6 +30,7 @@ def answer_of(
     """
     prelude = (
         "import json, sys\narguments = json.loads(sys.argv[1])\n"
+        "for stream in (sys.stdout, sys.stderr): stream.reconfigure(encoding='utf-8')\n"
         f"def answer(value): print('\\n' + {MARK!r} + json.dumps(value), flush=True)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))}
@@ -39,7 +40,7 @@ def answer_of(
     try:
         done = subprocess.run(
             [sys.executable, "-c", prelude + code, json.dumps(arguments)],
-            env=environment, capture_output=True, text=True, errors="replace", check=False,
+            env=environment, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False,
             timeout=min(timeout_s, time_left() + 1),  # where an interrupt does not wake it
         )  # fmt: skip
     except subprocess.TimeoutExpired as late:

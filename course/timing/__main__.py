@@ -172,4 +172,5 @@ def _too_slow(result: Measurement | Comparison, change: Change | None, above: fl
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="replace")  # a pipe or an old terminal may lack a sign
     sys.exit(main())

@@ -300,7 +300,7 @@ def cpu_cache_bytes() -> int:
 
     sizes = [0]
     for path in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
-        text = path.read_text().strip()
+        text = path.read_text("ascii").strip()
         if text[:-1].isdigit():
             sizes.append(int(text[:-1]) * {"K": 1 << 10, "M": 1 << 20}.get(text[-1], 1))
     return max(sizes)

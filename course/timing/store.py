@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from course.files import replace_file
 from course.i18n import t
 from course.machine import passport
 from course.timing.validation import TimingError
@@ -30,10 +31,8 @@ def write(path: str | os.PathLike[str], kind: str, result: Mapping[str, Any]) ->
         "result": result,
     }
     target = _file(path)
-    part = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        part.write_text(json.dumps(content, ensure_ascii=False, default=str) + "\n", encoding="utf-8")
-        part.replace(target)
+        replace_file(target, json.dumps(content, ensure_ascii=False, default=str).encode() + b"\n")
     except OSError as error:
         raise TimingError(
             t(

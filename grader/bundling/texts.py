@@ -75,7 +75,7 @@ WHEEL = """
 wheel = pathlib.Path(tempfile.mkdtemp()) / "{name}"
 wheel.write_bytes(lzma.decompress(base64.b64decode(WHEEL)))
 pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", f"{{wheel}}[course]"]
-done = subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+done = subprocess.run(pip, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace")
 print(done.stdout[-2000:], "{failed}" if done.returncode else "{ready}", sep="")'''
 DOWNLOAD = """#@title {title} {{ display-mode: "form" }}
 import sys

@@ -38,14 +38,14 @@ class Group:
     def add(self, pid: int) -> None:
         """Put a process into the group; the processes it starts later belong to it too. Raises OSError."""
         for folder in self.folders:
-            (folder / "cgroup.procs").write_text(str(pid))
+            (folder / "cgroup.procs").write_text(str(pid), "ascii")
 
     def out_of_memory(self) -> bool:
         """Whether the system ended a process of the group because the group had used up its memory."""
         for folder in self.folders:
             for name in ("memory.events", "memory.oom_control"):
                 if (folder / name).exists():
-                    counts = dict(line.split()[:2] for line in (folder / name).read_text().splitlines())
+                    counts = dict(line.split()[:2] for line in (folder / name).read_text("ascii").splitlines())
                     return int(counts.get("oom_kill", 0)) > 0
         return False
 
@@ -152,7 +152,7 @@ def _made(wanted: list[tuple[Path, dict[str, str], tuple[str, ...]]]) -> Group |
             group.folders.append(folder)
             for name, value in settings.items():
                 if name in needed or (folder / name).exists():
-                    (folder / name).write_text(value)
+                    (folder / name).write_text(value, "ascii")
         return group
     except OSError:
         group.remove()

@@ -85,7 +85,7 @@ def obstacle() -> str | None:
     if (place := visible(HERE)) is not None:
         return SEEN.format(place=place, folder=HERE)
     trial = TRY.format(limits=Limits().plain())
-    tried = subprocess.run([*_bubblewrap(), "-c", trial], capture_output=True, text=True, timeout=60)
+    tried = subprocess.run([*_bubblewrap(), "-c", trial], capture_output=True, encoding="utf-8", timeout=60)
     if tried.returncode == 0:
         return None
     said = (tried.stderr.strip().splitlines() or ["no reason was given"])[-1]

@@ -88,7 +88,7 @@ def launched(mode: str) -> list[dict[str, Any]]:
         script.write_text(WORKER, encoding="utf-8")
         done = subprocess.run(
             [sys.executable, "-m", "torch.backends.xeon.run_cpu", *options, str(script)],
-            capture_output=True, text=True, errors="replace", timeout=100, cwd=folder, check=False,
+            capture_output=True, text=True, encoding="utf-8", errors="replace", timeout=100, cwd=folder, check=False,
         )  # fmt: skip
     ran = re.findall(r"^ran (\S+)$", done.stdout, re.MULTILINE)
     return [
