@@ -63,10 +63,10 @@ for module in ONLY_HERE:
 _import = builtins.__import__
 
 
-def import_as_on_windows(name, *more):
+def import_as_on_windows(name, *more, **named):
     if name in ABSENT and asked_by_the_course():
         raise ModuleNotFoundError(f"Windows has no module {name}", name=name)
-    return _import(name, *more)
+    return _import(name, *more, **named)
 
 
 builtins.__import__ = import_as_on_windows
