@@ -24,9 +24,9 @@ PLACEHOLDER = not_attempted(
 
 
 _SWALLOWED = both(
-    "An exception in `run()` never came out: whoever calls takes it for a success. "
-    "`finally` lets it through, `except` holds it.",
-    "`run()` 里的异常没有传出来，调用的人会以为成功了。`finally` 会放它过去，`except` 会把它拦下。",
+    "An exception in `run()` did not reach the caller: to the caller it looks like a success. "
+    "`finally` lets it pass; an `except` without `raise` swallows it.",
+    "`run()` 里的异常没有传出来，调用的人会以为成功了。`finally` 会放它过去；不写 `raise` 的 `except` 会把它吞掉。",
 )
 
 
@@ -200,7 +200,7 @@ def data(value: Any) -> Any:
 def form_is_fine(said: Text) -> Verdict:
     """What the visible check of a checkpoint says at best: it sees a form or an example, the marks come from other inputs."""
     return not_marked(
-        said, both("Whether it is right is found out when the checkpoint is marked.", "答得对不对，要等评分时才知道。")
+        said, both("Whether it is right is decided when the checkpoint is marked.", "答得对不对，要等评分时才知道。")
     )
 
 

@@ -317,7 +317,7 @@ def test_a_damaged_file_is_set_aside_and_said_so(content, own_home, monkeypatch)
     own_home.mkdir()
     (own_home / "peaks.json").write_text(content, encoding="latin-1")
     found = peaks("cpu")
-    assert len(found.notes) == 1 and "set aside in peaks.json.damaged" in str(found)
+    assert len(found.notes) == 1 and "is now called peaks.json.damaged" in str(found)
     assert (own_home / "peaks.json.damaged").read_text(encoding="latin-1") == content
     assert peaks("cpu").notes == ()
 

@@ -126,7 +126,7 @@ def test_another_machine_gives_no_verdict_and_another_torch_is_said(tmp_path, mo
 
 def test_results_that_do_not_match_get_a_sentence(tmp_path):
     path = measured(1.0).save(tmp_path / "then.json")
-    with pytest.raises(TimingError, match="cannot be set against"):
+    with pytest.raises(TimingError, match="cannot be compared with"):
         against(path, over_processes(1.0, 1))
     with pytest.raises(TimingError, match="no name in common"):
         against(path, measured(1.0, name="g"))

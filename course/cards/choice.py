@@ -21,8 +21,8 @@ def busy_words() -> str:
 def busy_question() -> str:
     """The question, with marks."""
     return f"🔬 **{busy_words()}**" + t(
-        " Measure anyway, or see the recording? What is measured now may come out wide, or too noisy to tell.",
-        "现在测，结果可能很宽，甚至说不准。照样测，还是看录制？",
+        " Measure anyway, or see the recording? A result measured now may have a wide interval, or be too noisy to tell.",
+        "现在测，区间可能很宽，甚至说不准。照样测，还是看录制？",
     )
 
 

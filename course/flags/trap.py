@@ -39,13 +39,13 @@ class FlagsCall:
         if blocked:
             name, (en, zh) = blocked["name"], (pick(blocked["now"].why, code) for code in ("en", "zh"))
             return both(
-                f"As things stand `{self.call}` would raise, for it reads {name}: {en}.",
-                f"就目前的状态，`{self.call}` 会抛出异常，因为它要读取 {name}：{zh}。",
+                f"With the switches as they are now, `{self.call}` would raise an exception, because it reads {name}: {en}.",
+                f"以开关现在的状态，`{self.call}` 会抛出异常，因为它要读取 {name}：{zh}。",
             )
         if not self.surprises:
             return both(
-                f"`{self.call}` changes nothing that it does not name, as things stand now.",
-                f"就目前的状态，`{self.call}` 不会改动没写出来的开关。",
+                f"With the switches as they are now, `{self.call}` changes only what it names.",
+                f"以开关现在的状态，`{self.call}` 不会改动没写出来的开关。",
             )
         listed = ", ".join(f"{row['name']} {row['now']!r} → {row['inside']!r}" for row in self.surprises)
         return both(

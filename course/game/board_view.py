@@ -154,7 +154,7 @@ def twins_html(board: Board) -> str:
     if all(len(group) == 1 for group in board.groups):
         return ""
     words = t(
-        "**⇄ Twins:** the same code in another regime. What helps one may hurt the other.",
+        "**⇄ Twins:** the same code in another situation. What helps one may hurt the other.",
         "**⇄ 双胞胎：**同样的代码，换一种场合。帮了这个，可能害了那个。",
     )
     return in_language(f'<p class="tbb-small">{inline(words)}</p>')

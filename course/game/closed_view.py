@@ -50,7 +50,7 @@ def _of_game(board: Board, now: datetime) -> str:
     done, title = _closed(board), plain(pick(board.title))
     if not done:
         return page(title, f"<p>{inline(closed_lines(board, now)[0])}</p>")
-    heads = [t("Case", "题目"), t("First try", "首次得分"), t("The trap", "坑"), t("Where it is otherwise", "换个场合")]
+    heads = [t("Case", "题目"), t("First try", "首次得分"), t("The trap", "坑"), t("In another situation", "换个场合")]
     rows = (
         (
             f"{one.case.icon} {html.escape(plain(pick(one.case.title)))}<small>{one.closed[0].astimezone():%Y-%m-%d}</small>",

@@ -51,6 +51,6 @@ def return_words(one: Return) -> str:
         return said + t(" Do you see it now? This time is practice.", "现在看得出来了吗？这次算练习。")
     twin = f"{one.asked.icon} **{plain(pick(one.asked.title))}**"
     return said + t(
-        f" Now its twin, the same code in another regime: {twin}.",
+        f" Now its twin, the same code in another situation: {twin}.",
         f"现在换它的双胞胎，同样的代码，另一种场合：{twin}。",
     )

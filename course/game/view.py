@@ -118,7 +118,11 @@ def debrief_html(play: Play) -> str:
     told, right = case.debrief, case.cause.right
     how = t(f"found at try {len(tries)}", f"第 {len(tries)} 次答对") if play.cause_found() else ""
     small = f" <small>{how}</small>" if how else ""
-    holds = t("Where the advice does hold", "这条建议什么时候是对的") if case.quote else t("And otherwise", "换个场合")
+    holds = (
+        t("Where the advice does hold", "这条建议什么时候是对的")
+        if case.quote
+        else t("In another situation", "换个场合")
+    )
     return (
         f'<div class="tbg-half"><div><h4>{inline(pick(case.cause.stem))}</h4>'
         f"<p>✓ {inline(pick(right.text))}{small}</p><p>💡 {inline(pick(told.why))}</p></div>"
@@ -161,7 +165,7 @@ def debrief_lines(case: Case) -> list[str]:
         (
             t("Where the advice does hold: ", "这条建议什么时候是对的：")
             if case.quote
-            else t("And otherwise: ", "换个场合：")
+            else t("In another situation: ", "换个场合：")
         )
         + pick(told.holds),
     ]
@@ -170,7 +174,7 @@ def debrief_lines(case: Case) -> list[str]:
     if told.experiment:
         lines.append(t("🔬 See the cause yourself: ", "🔬 亲眼看原因：") + f'`observe("{told.experiment}")`')
     if case.twin:
-        lines.append(t("👯 The twin, another regime: ", "👯 它的双胞胎，换一种场合：") + f'`case("{case.twin}")`')
+        lines.append(t("👯 The twin, another situation: ", "👯 它的双胞胎，换一种场合：") + f'`case("{case.twin}")`')
     return [*lines, t("Sources: ", "出处：") + t("; ", "；").join(map(source_words, case.sources))]
 
 
@@ -204,7 +208,8 @@ def letter_ask(case: Case) -> str:
 
 def letter_help() -> str:
     return t(
-        "Two or three sentences of your own, with the “Why” above; then a model to compare with. Nobody else marks it.",
+        "Answer in two or three sentences of your own, with the help of the “Why” above. Then compare with a model reply. "
+        "Nobody marks it but you.",
         "参考上面的“为什么”，用自己的话回两三句，再和范文对照。除了你，没有人打分。",
     )
 

@@ -55,7 +55,7 @@ def add(peaks: Peaks) -> tuple[str, ...]:
     except OSError as error:
         return (
             t(
-                f"The peaks could not be kept in {path().name} ({error.strerror}); next time they are measured again.",
+                f"The peaks could not be saved in {path().name} ({error.strerror}); next time they will be measured again.",
                 f"峰值没能存进 {path().name}（{error.strerror}）；下次会重新测量。",
             ),
         )
@@ -88,9 +88,9 @@ def _read() -> tuple[list[dict[str, Any]], tuple[str, ...]]:
             pass
         return [], (
             t(
-                f"The kept peaks in {path().name} were damaged and set aside in {aside.name}; "
-                "they are measured afresh, nothing else to do.",
-                f"{path().name} 里保存的峰值已损坏，已另存为 {aside.name}；峰值会重新测量，无需处理。",
+                f"The peaks saved in {path().name} are damaged; the file is now called {aside.name}. "
+                "They are measured again, and you need not do anything.",
+                f"{path().name} 里保存的峰值已损坏，文件已改名为 {aside.name}；峰值会重新测量，无需处理。",
             ),
         )
 

@@ -58,7 +58,7 @@ def waiting_note(names: Sequence[str]) -> str:
     return t(
         f"The threads of {said} wait for a core instead of computing: the slow calls take more than {UNEVEN} times as long as the "
         "fastest. Other programs hold the cores: close them, or call torch.set_num_threads(1) first.",
-        f"{said} 的线程都在等核空出来，没在算：慢的调用比最快的一次慢 {UNEVEN} 倍以上。"
+        f"{said} 的线程都在等核空出来，没在算：慢的调用，耗时超过最快一次的 {UNEVEN} 倍。"
         "核被其他程序占着：请关掉它们，或先调用 torch.set_num_threads(1)。",
     )
 

@@ -76,7 +76,7 @@ class Change:
         if len(self.pairs) == 1:
             return next(iter(self.pairs.values())).sentence()
         found = [f"{p.name} {short_verdict(p)}" for p in self.pairs.values()]
-        return t(f"Against {self.created}: {', '.join(found)}.", f"与 {self.created} 相比：{'，'.join(found)}。")
+        return t(f"Compared with {self.created}: {', '.join(found)}.", f"与 {self.created} 相比：{'，'.join(found)}。")
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """Plot each new value divided by the mean of the old ones, with intervals; see `course.figures.paired_plot`."""
@@ -119,7 +119,7 @@ def against(
         kinds = type(old.result).__name__, type(new.result).__name__
         raise TimingError(
             t(
-                f"A {kinds[0]} cannot be set against a {kinds[1]}: measure the same way again.",
+                f"A {kinds[0]} cannot be compared with a {kinds[1]}: measure the same way again.",
                 f"{kinds[0]} 和 {kinds[1]} 无法对比：请用同样的方式再测一次。",
             )
         )

@@ -157,8 +157,8 @@ def measure_in_processes(
     if callable(each["calibrate"]):
         raise validation.TimingError(
             t(
-                "With processes > 1 calibrate must be a word or None: a function cannot go along.",
-                "processes 大于 1 时，calibrate 只能是一个词或 None：函数带不过去。",
+                "With processes > 1 calibrate must be a word or None: a function cannot be sent to the new processes.",
+                "processes 大于 1 时，calibrate 只能是一个词或 None：函数没法传给新进程。",
             )
         )
     spec = {**source_of(name, f), **Setting(device, clock, cache, setup).as_plain(), "measure": dict(each)}

@@ -95,7 +95,7 @@ def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
     )
     kinds = dict.fromkeys(one.needs for one in experiments)
     lines = [
-        t(f"This takes {needs}, which this machine has not.", f"这个实验需要{needs}，这台机器上没有。"),
+        t(f"This takes {needs}, which this machine does not have.", f"这个实验需要{needs}，这台机器上没有。"),
         *([amd] if on_rocm() else []),
         *dict.fromkeys(step for step in steps if step),
         *(

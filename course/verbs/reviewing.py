@@ -55,8 +55,8 @@ def daily(make: Callable[[str], Card]) -> None:
     if not found.table and any(one.closed for one in played(state.now.log.entries())):
         say(
             t(
-                "Nothing to review: none of your closed cases has to come back. Cards you answer do, when it helps most.",
-                "没有要复习的：你结案的题里，没有需要再来一遍的。答过的卡片会在最合适的时候回来。",
+                "Nothing to review: none of your closed cases has to come back. Cards that you answer come back when it helps most.",
+                "没有要复习的：你做完的题里，没有需要再来一遍的。答过的卡片会在最合适的时候回来。",
             )
         )
     elif found.due or not lost:

@@ -69,9 +69,7 @@ def take_home(path: str | Path = FILE) -> None:
 
 def anywhere() -> str:
     """What to do with a file that a browser opens."""
-    return t(
-        "Open it in any browser; it asks no other place for anything.", "用浏览器打开就行，不会向别处请求任何东西。"
-    )
+    return t("Open it in any browser; it loads nothing from the network.", "用浏览器打开就行，不用联网。")
 
 
 def _way() -> list:
@@ -107,7 +105,7 @@ def _parts() -> Iterator[Part]:
     yield Part("sheets", t("📄 Cheat sheets", "📄 速查表"), sheets_html(sheet_of(group) for group in GROUPS))
     yield Part("interview", t("🎤 Interview", "🎤 面试题"), _interview())
     yield Part("cards", t("🎴 Knowledge cards", "🎴 知识卡"), cards_html(knowledge.read()[0].values()))
-    yield Part("cases", t("🗂️ Cases", "🗂️ 小游戏"), _cases(), flows=True)
+    yield Part("cases", t("🗂️ Cases", "🗂️ 游戏题"), _cases(), flows=True)
     yield Part("bets", t("🎲 Bets", "🎲 赌注"), bets_words()[0], flows=True)
     yield Part("passport", t("🛂 Passport", "🛂 护照"), passport_words()[0], flows=True)
 

@@ -28,7 +28,8 @@ NAMES = {
 }
 """Module -> what it offers to other programs, most used first."""
 HEAD = both(
-    "What each function takes and gives back, from the docstrings of the installed version. Printed, most results begin with one sentence.",
+    "What each function takes and returns, from the docstrings of the installed version. "
+    "Most results, when printed, begin with one sentence that says what came out.",
     "每个函数接收什么、返回什么，取自所装版本的文档字符串（英文）。大多数结果打印出来，第一句就是结论。",
 )
 ENDING = {"en": "", "zh": ".zh-CN"}

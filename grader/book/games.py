@@ -26,7 +26,7 @@ from grader.book.hunting import Witness
 ASK = both("🎲 Your bet on this setting", "🎲 你押这套设置会怎样")
 SURE = both("How sure are you? Your choice hands the setting in.", "你有多大把握？点一个就交方案。")
 HERE = both(
-    "📼 In this page you hand in at once, and a recording or the rules decide; nothing is counted. "
+    "📼 On this page you hand in at once, and a recording or the rules decide; nothing is counted. "
     "In the notebook you measure first, on your own machine, and it counts:",
     "📼 在网页上直接交方案，由录制或规则来判，不计分。在 notebook 里先在自己的机器上测量，而且计分：",
 )

@@ -25,7 +25,7 @@ from grader.book.steps import Choice
 
 __all__ = ["LESSON", "Witness", "case_html"]
 HERE = both(
-    "📼 In this page you choose among repairs; each was run when the book was built, and nothing is counted. In the notebook you write "
+    "📼 On this page you choose among repairs; each was run when the book was built, and nothing is counted. In the notebook you write "
     "your own, it runs on your machine, and it counts:",
     "📼 在网页上从几种修法里选一种，每一种都在生成本书时真正跑过；不计分。在 notebook 里自己写，在自己的机器上跑，而且计分：",
 )

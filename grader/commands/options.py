@@ -62,7 +62,7 @@ CHINESE = {
         "名单认不出的作业是谁的；可写多次"
     ),
     "as for import": "和 import 一样",
-    "feedback also while somebody may still hand in": "还有人可以交的时候也发评语",
+    "feedback also while somebody may still hand in": "还有人可以交的时候也发反馈",
     "default: feedback-LESSON-PLATFORM.zip in the course directory": "默认：课程文件夹里的 feedback-课-平台.zip",
     # export, late, regrade
     "default: grades.csv in the course directory, grades-FORMAT.csv for Canvas and Moodle": (

@@ -17,14 +17,14 @@ COMMANDS: dict[str, tuple[str, Text]] = {
         WEEKLY,
         both(
             "a platform's ZIP in, marks and feedback out: import, autograde, feedback, export, give-back",
-            "一步到位：读入平台的 ZIP，批改，写评语，导出成绩（import、autograde、feedback、export、give-back）",
+            "一步到位：读入平台的 ZIP，批改，写反馈，导出成绩（import、autograde、feedback、export、give-back）",
         ),
     ),
     "collect": (WEEKLY, both("bring in what came through the exchange", "收取通过 exchange 交来的作业")),
     "import": (WEEKLY, both("bring in what Moodle, Canvas or a folder holds", "读入 Moodle、Canvas 或文件夹里的作业")),
     "autograde": (WEEKLY, both("mark every submission", "批改所有作业")),
-    "feedback": (WEEKLY, both("make and hand out the feedback pages", "生成并发放评语")),
-    "give-back": (WEEKLY, both("one ZIP of the feedback pages, for the platform", "把评语打包成 ZIP，供平台上传")),
+    "feedback": (WEEKLY, both("make and hand out the feedback pages", "生成并发放反馈页面")),
+    "give-back": (WEEKLY, both("one ZIP of the feedback pages, for the platform", "把反馈页面打包成 ZIP，供平台上传")),
     "second-look": (WEEKLY, both("who asks for a second look, and why", "谁申请复核，理由是什么")),
     "export": (
         WEEKLY,
@@ -55,9 +55,9 @@ COMMANDS: dict[str, tuple[str, Text]] = {
     ),
     "new-checkpoint": (
         ONCE,
-        both("a checkpoint of your own; run again, it checks it", "自己出的测验；再运行一次就检查"),
+        both("a checkpoint of your own; run again, it checks it", "自己出的测验；再运行一次就是检查"),
     ),
-    "demo": (ONCE, both("watch a made-up class being graded", "看一个虚构的班级如何批改")),
+    "demo": (ONCE, both("watch a made-up class being graded", "看评分程序怎样批改一个虚构的班级")),
     "items": (
         AUTHORS,
         both("all questions on a page; with --check, what to mend", "全部题目一览；加 --check 则列出要改之处"),
@@ -76,7 +76,7 @@ HEAD = both(
     "{program} 命令 ……   （某个命令的用法：{program} 命令 --help）",
 )
 FOLDER = both(
-    "--dir names the course folder; without it, the one you stand in is meant, else the one used last.",
+    "--dir names the course folder; without it, the current folder if that is a course folder, else the one used last.",
     "--dir 指定课程文件夹；不写就用当前文件夹，当前不是课程文件夹时用上次那个。",
 )
 

@@ -24,12 +24,12 @@ SENTENCES = {
         "Missing from the notebook, and put back as released: {}.", "notebook 里缺少，已按发布时的样子补回：{}。"
     ),
     "later": both(
-        "This copy is of an earlier release, which did not have {} yet: put in here for marking, and nobody's mistake.",
+        "This copy comes from an earlier release, which did not have {} yet. It was added here for marking; nobody made a mistake.",
         "这份 notebook 来自较早发布的版本，那时还没有 {}：评分时补了进来，不是谁的错。",
     ),
     "metadata": both("The grading data had been changed and was restored: {}.", "评分信息被改动过，已恢复：{}。"),
     "points": both(
-        "Worth another number of points in this copy than in the release, and the release's count: {}.",
+        "The points in this copy differ from the release; those of the release count: {}.",
         "这份 notebook 里写的分值与发布的不同，以发布的为准：{}。",
     ),
     "locked": both("The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"),

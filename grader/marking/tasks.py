@@ -66,8 +66,8 @@ def _judged(task: Task, result: dict[str, Any], top: float) -> Verdict:
     except Exception as error:
         return incorrect(
             both(
-                f"`{task.name}` has a form that could not be read; ask for a look by hand.",
-                f"`{task.name}` 的格式无法读取；请要求人工查看。",
+                f"`{task.name}` has a form that could not be read; ask your instructor to look at it.",
+                f"`{task.name}` 的格式无法读取；请老师人工查看。",
             ),
             max_points=top,
             by_hand=f"the judge of {task.id} stopped: {type(error).__name__}: {error}",

@@ -44,11 +44,11 @@ STUDENT = (
 IDEAS = 6  # no more fit into an hour
 SAY = {
     "title": both("The class so far", "全班目前的情况"),
-    "ideas": both("Ideas to take up", "值得在课上讲的想法"),
+    "ideas": both("Ideas to discuss", "值得在课上讲的想法"),
     "idea": both("belief", "误解"),
     "who": both("students who showed it, of those who answered", "表现出的学生 / 作答学生"),
     "where": both("seen in", "出现在"),
-    "meet": both("what meets it", "怎么应对"),
+    "meet": both("how to answer it", "怎么应对"),
     "none": both(
         "No false belief shows in the answers of more than one student.", "没有哪个误解出现在不止一名学生的答案里。"
     ),

@@ -54,8 +54,8 @@ SAY = {
     "state": both("how it went", "结果"),
     "ideas": both("Ideas to look at again", "值得再想一想的地方"),
     "ideas note": both(
-        "What your answers suggest, and what measures it. You can run these in any lesson.",
-        "这是你的答案所暗示的想法，以及能检验它的实验；在任何一课里都可以运行。",
+        "Ideas that your answers suggest, each with an experiment that tests it. You can run the experiments in any lesson.",
+        "从你的答案看，你可能有下面这些想法；每条都配了能检验它的实验，在任何一课里都可以运行。",
     ),
     "measure": both("Measure it: {}.", "动手测一测：{}。"),
     "practise": both("Practise: {}.", "练一练：{}。"),
@@ -74,8 +74,8 @@ SAY = {
     "due": both("due {when}", "截止 {when}"),
     "look head": both("Does a mark look wrong?", "觉得哪题判得不对？"),
     "look": both(
-        "Copy these lines into a text file, write behind a question why it should be looked at again, delete the other questions, "
-        "and send the file to {whom}. A second look may find more points or fewer.",
+        "Copy these lines into a text file. After the question that should be looked at again, write your reason; delete the other "
+        "questions, and send the file to {whom}. A second look may find more points or fewer.",
         "把下面几行复制到一个文本文件里，在题号后面写上理由，删掉其余的题，然后把文件发给{whom}。复核之后，分数可能升，也可能降。",
     ),
     "instructor": both("your instructor", "任课老师"),

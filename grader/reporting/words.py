@@ -17,11 +17,11 @@ DISCRIMINATION = {
     "constant": both("everyone got the same here", "所有人得分相同"),
     "unclear": both("cannot be told from chance", "与偶然无法区分"),
     "backwards": both(
-        "BACKWARDS: who does well elsewhere does worse here; check the key and the wording",
+        "BACKWARDS: students who do well elsewhere do worse here; check the key and the wording",
         "反向：其他题做得好的人这里反而差；请检查答案和题面",
     ),
     "weak": both("goes with the rest, weakly", "与其余部分有弱关联"),
-    "strong": both("separates well: who knows the rest knows this", "区分度好：其余部分掌握的人这里也掌握"),
+    "strong": both("separates well: students who know the rest know this", "区分度好：其余部分掌握的人这里也掌握"),
 }
 CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把握"), 3: both("certain", "很确定")}
 
@@ -64,7 +64,7 @@ def _hardest(found: Data) -> Advice:
         return Advice(
             "nothing-hard",
             both(
-                f"No question or task calls for another lesson: the lowest, `{worst['id']}`, still got {share} of its points.",
+                f"No question or task needs to be taught again: the lowest, `{worst['id']}`, still got {share} of its points.",
                 f"没有哪道题需要重讲：得分率最低的 `{worst['id']}` 也有 {share}。",
             ),
             worst["id"],
@@ -155,7 +155,7 @@ def _else(found: Data) -> Advice:
             return Advice(
                 "backwards",
                 both(
-                    f"Before that, look at the key and the wording of `{cell['id']}`: who does well elsewhere does worse there.",
+                    f"Before that, look at the key and the wording of `{cell['id']}`: students who do well elsewhere do worse there.",
                     f"在此之前，请检查 `{cell['id']}` 的答案和题面：其他题做得好的人在这里反而差。",
                 ),
                 cell["id"],

@@ -254,8 +254,8 @@ def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
     return incorrect(
         both(
             f"For a small example it should be {wanted_text}, and was {shown}. "
-            "Largest distance to `exact` over the largest absolute value of `exact`.",
-            f"一个小例子应得 {wanted_text}，得到的是 {shown}。与 `exact` 的最大距离，除以 `exact` 的最大绝对值。",
+            "Divide the largest distance to `exact` by the largest absolute value of `exact`.",
+            f"一个小例子应得 {wanted_text}，得到的是 {shown}。算法：与 `exact` 的最大差值，除以 `exact` 的最大绝对值。",
         ),
         reason="example",
     )

@@ -49,8 +49,8 @@ def say_fallback_price(record: Record) -> Text:
     en = "; ".join(f"{OPS[r['op']]['en']}: {with_interval(r, 'en')}" for r in record.rows)
     zh = "；".join(f"{OPS[r['op']]['zh']}：{with_interval(r, 'zh')}" for r in record.rows)
     return both(
-        f"Simulated on one CPU thread: time between two copies over time alone. {en}.{doubt['en']}",
-        f"在单个 CPU 线程上模拟：夹在两次拷贝之间的耗时 ÷ 单独的耗时。{zh}。{doubt['zh']}",
+        f"Simulated on one CPU thread: the time with the two copies, divided by the time without. {en}.{doubt['en']}",
+        f"在单个 CPU 线程上模拟：带上两次拷贝的耗时 ÷ 不带拷贝的耗时。{zh}。{doubt['zh']}",
     )
 
 

@@ -173,8 +173,9 @@ def config_in(line: str) -> dict[str, str]:
 def bet_note() -> str:
     """On what a bet is asked."""
     return t(
-        "A bet on every setting you have not seen yet, in a run as in the hand-in. What runs today is known, so it takes none.",
-        "没见过的设置都要先下注，测量和交方案都一样。现在的设置大家都知道，不用押。",
+        "Bet on every setting whose result you have not seen yet, before a run and before you hand in. "
+        "Today's setting is known and takes no bet.",
+        "还没见过结果的设置都要先下注，测量和交方案都一样。现在的设置结果已知，不用押。",
     )
 
 

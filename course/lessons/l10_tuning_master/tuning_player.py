@@ -112,8 +112,8 @@ class Tuning(Play):
         if key(config) == key(self.plan.today) and not handing:
             raise MoveError(
                 t(
-                    "That is what runs today: it runs along in every measurement. Set at least one control to something else.",
-                    "这就是现在的设置，每次测量它都会跟着跑。至少先改一个控件。",
+                    "That is today's setting: every run measures it as well. Set at least one control to something else.",
+                    "这就是现在的设置，每次测量都会把它一起测。至少先改一个控件。",
                 )
             )
         if key(config) == key(self.plan.today) and not self.attempt.runs:
@@ -178,7 +178,7 @@ class Tuning(Play):
         if self._recorded is None or not (self.attempt.waits or self._was_busy or self.is_busy()):
             raise MoveError(
                 t(
-                    "This machine is not busy: measure as usual. The recording answers only where it cannot tell.",
+                    "This machine is not busy: measure as usual. The recording answers only when this machine cannot tell.",
                     "这台机器不忙，照常测就行。只有它测不出来时，才由录制回答。",
                 )
             )
@@ -186,8 +186,8 @@ class Tuning(Play):
         if key(config) not in found.outcomes:
             raise MoveError(
                 t(
-                    "The recorded machine has other controls than yours: close other programs, and hand in again.",
-                    "录制那台机器的控件和你的不一样：关掉别的程序，再交一次吧。",
+                    "The recorded machine has other controls than yours, so it cannot decide here. Close other programs and hand in again.",
+                    "录制那台机器的控件和你的不一样，没法由它来判。关掉别的程序，再交一次吧。",
                 )
             )
         return found

@@ -52,8 +52,8 @@ def _outcome_words(gain: float | None, hints: int) -> Text:
         return both(f"among the best: 5{hinted['en']}", f"最好的一档：5{hinted['zh']}")
     share = f"{100 * gain:.0f}"
     return both(
-        f"4 × {share} % of the gain there was over today, down to the half{hinted['en']}",
-        f"相对现在最多能赚到的，你拿到 {share}%：4 × {share}%，舍到半分{hinted['zh']}",
+        f"4 × {share} % of the possible gain over today's setting, rounded down to half a point{hinted['en']}",
+        f"和现在相比最多能省的，你省到了 {share}%：4 × {share}%，向下取到半分{hinted['zh']}",
     )
 
 
@@ -88,7 +88,7 @@ def tells(plan: Plan, run: Bet) -> bool:
 def _evidence_words(plan: Plan, one: Attempt, found: Mapping[str, float]) -> Text:
     """What earned the evidence, and what did not."""
     if not found:
-        return both("counts with an outcome above 0", "结果大于 0 才计分")
+        return both("counts only if the outcome is above 0", "结果大于 0 才计分")
     alone = key(one.handed.config) == key(plan.today)
     said = [EVIDENCE_SAID["rival" if alone else "measured", bool(found["measured"])]]
     said.append(EVIDENCE_SAID["shown", bool(found["shown"])])
@@ -98,17 +98,20 @@ def _evidence_words(plan: Plan, one: Attempt, found: Mapping[str, float]) -> Tex
 
 EVIDENCE_SAID = {
     ("measured", True): both("what you handed in was measured", "交的方案测过"),
-    ("measured", False): both("no run told about what you handed in", "交的方案没有测出结果"),
-    ("rival", True): both("the strongest rival of today's setting was measured", "现在设置的最强对手测过"),
+    ("measured", False): both("no run gave a clear result for what you handed in", "交的方案没有测出明确结果"),
+    ("rival", True): both("the strongest rival of today's setting was measured", "现在这套设置的最强对手测过"),
     ("rival", False): both(
-        "no run told about the strongest rival of today's setting", "现在设置的最强对手没有测出结果"
+        "no run gave a clear result for the strongest rival of today's setting",
+        "现在这套设置的最强对手没有测出明确结果",
     ),
-    ("shown", True): both("and so was its neighbour, one control apart", "只差一个控件的对照也测过"),
+    ("shown", True): both("a neighbour that differs in one control was measured, too", "只差一个控件的对照也测过"),
     ("shown", False): both(
-        "no run told about a neighbour that differs only in what the cause is about",
-        "只差那个关键控件的对照没有测出结果",
+        "no run gave a clear result for a neighbour that differs only in the control that the cause is about",
+        "只差那个关键控件的对照没有测出明确结果",
     ),
-    ("waste", True): both("half off for each run of what was known", "重测已知的，每次扣半分"),
+    ("waste", True): both(
+        "half a point off for each run of a setting whose result was already known", "重测结果已知的设置，每次扣半分"
+    ),
 }
 
 

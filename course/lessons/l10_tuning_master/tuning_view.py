@@ -228,7 +228,7 @@ def rulings(plan: Plan, attempt: Attempt) -> list[Ruling]:
 
 
 def ruled_points(plan: Plan, table: Mapping[str, Outcome], name: str) -> str:
-    """The points of a setting by rule with their arithmetic: the share of the wish it meets, beside today's."""
+    """The points of a setting by rule with their arithmetic: the share of the goal it reaches, beside today's."""
     today = tuning_plan.key(plan.today)
     points, share, start = (
         tuning_outcome.outcome_points(plan, table, today, name),
@@ -240,12 +240,12 @@ def ruled_points(plan: Plan, table: Mapping[str, Outcome], name: str) -> str:
         return figures
     if share <= start:
         return figures + t(
-            f"; meets {share:g} of the wish, today {start:g}", f"；满足心愿的 {share:g}，现在是 {start:g}"
+            f"; reaches {share:g} of the goal, today {start:g}", f"；达到目标的 {share:g}，现在是 {start:g}"
         )
     sum_of = f"4 × ({share:g} − {start:g}) ÷ (1 − {start:g})" if start else f"4 × {share:g}"
     return figures + t(
-        f"; meets {share:g} of the wish, today {start:g}: {sum_of}, down to the half",
-        f"；满足心愿的 {share:g}，现在是 {start:g}：{sum_of}，舍到半分",
+        f"; reaches {share:g} of the goal, today {start:g}: {sum_of}, rounded down to half a point",
+        f"；达到目标的 {share:g}，现在是 {start:g}：{sum_of}，向下取到半分",
     )
 
 
@@ -257,7 +257,7 @@ def ruled_note(plan: Plan, found: Sequence[Ruling]) -> str:
         "Each line names the settings that matter; the others make no difference.",
         "每行只写起作用的设置；没写出来的，怎么设都一样。",
     )
-    return note + (t(f" No part in it at all: {idle}.", f"从头到尾不起作用的：{idle}。") if idle else "")
+    return note + (t(f" These make no difference at all: {idle}.", f"从头到尾不起作用的：{idle}。") if idle else "")
 
 
 def ruled_heads(found: Sequence[Ruling]) -> list[tuple[str, list[Ruling]]]:
@@ -369,7 +369,7 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
     best = tuning_outcome.best_told(plan, table, today)
     if tuning_plan.key(hand.config) in best:
         same = (
-            t(" Leaving it alone was the art here.", "这里的本事就是不去动它。")
+            t(" The art here was to leave it alone.", "这里的本事就是不去动它。")
             if tuning_plan.key(hand.config) == today
             else ""
         )
@@ -378,7 +378,7 @@ def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
         words, ratios = set_words(plan, best), [table[name] for name in best]
         figures = "" if plan.rules else t(f", {spread(ratios)} of today's time", f"，耗时是现在的 {spread(ratios)} 倍")
         lines.append(
-            t(f"The best that keep everything: {words}{figures}.", f"守住一切要求的最好一档：{words}{figures}。")
+            t(f"The best that keep every requirement: {words}{figures}.", f"守住一切要求的最好一档：{words}{figures}。")
         )
     if tuning_outcome.broken(plan, hand.outcome, table[today]) or plan.rules and hand.outcome["share"] == 0:
         lines.append(

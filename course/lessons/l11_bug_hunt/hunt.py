@@ -113,7 +113,7 @@ def judge(one: Bug, text: str, facts: Mapping[str, Any]) -> Trial:
             "left",
             (
                 both(
-                    f"The symptom is gone, but `{name}` is now {after} and was {before}: whoever comes next inherits it.",
+                    f"The symptom is gone, but `{name}` is now {after} and was {before}: the code that runs next will use this value.",
                     f"症状没了，可 `{name}` 现在是 {after}，原来是 {before}：后面的代码会接着用这个值。",
                 ),
                 told,

@@ -76,7 +76,7 @@ def said_of_line(one: Bug, number: int) -> str:
     if hit and number == NOTHING_WRONG:
         return t("🎯 Yes: nothing is wrong here. And why not?", "🎯 没错：这里没有毛病。那又为什么没有呢？")
     if hit:
-        return t(f"🎯 Line {number}: yes, here the symptom is made.", f"🎯 第 {number} 行：对，症状就出在这里。")
+        return t(f"🎯 Line {number}: yes, this line makes the symptom.", f"🎯 第 {number} 行：对，症状就出在这里。")
     if number == NOTHING_WRONG:
         return t(
             "🕳️ Something is wrong: measure the symptom, and you see it here, too.",

@@ -66,7 +66,7 @@ def timer_told(facts: Facts) -> Text:
     if facts.get("ratio"):
         ratio, low, high = facts["ratio"]
         more = both(
-            f" Run in turn: with the wait it takes {ratio:.2f} [{low:.2f}, {high:.2f}] of the time without.",
+            f" Both run in turn: with the wait it takes {ratio:.2f} [{low:.2f}, {high:.2f}] of the time without.",
             f"两种轮流跑：加上等待，耗时是不等的 {ratio:.2f} 倍 [{low:.2f}, {high:.2f}]。",
         )
     return both(
@@ -81,9 +81,9 @@ def timer_innocence(as_is: Facts, as_wished: Facts) -> Text | None:
         return both("Not everything is on the CPU.", "不是所有张量都在 CPU 上。")
     if not as_is.get("ratio") or as_is["ratio"][2] > ROOM:
         return both(
-            f"Two times prove nothing: the interval must lie below {ROOM:g}, and it does not. "
+            f"Two single times prove nothing: the whole interval must lie below {ROOM:g}, and it does not. "
             "The machine may be busy: close other programs, and run both once more.",
-            f"两个时间证明不了什么：整个区间要在 {ROOM:g} 以下才算，现在不是。机器可能正忙：关掉别的程序，两种再跑一遍。",
+            f"单凭两个时间证明不了什么：整个区间要在 {ROOM:g} 以下才算，现在不是。机器可能正忙：关掉别的程序，两种再跑一遍。",
         )
     return None
 
@@ -117,7 +117,7 @@ def benchmark_innocence(as_is: Facts, as_wished: Facts) -> Text | None:
     """The switch has no reader here: the same operators, the same bits."""
     if "bits" in as_wished and all(as_is[name] == as_wished[name] for name in ("operators", "bits")):
         return None
-    return both("The two runs do not show the same.", "两次运行的结果不一样。")
+    return both("The two runs do not give the same results.", "两次运行的结果不一样。")
 
 
 # --- no-grad ------------------------------------------------------------------------------------------------------

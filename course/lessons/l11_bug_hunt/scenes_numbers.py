@@ -146,7 +146,7 @@ def empty_objection(facts: Facts) -> Text | None:
     if facts["careful"] == ["1.0"] * 4:
         return None
     return both(
-        "In the deterministic mode it is still not 1.0: the fault is there, in this mode it can be seen.",
+        "In the deterministic mode it is still not 1.0: the fault is still there, and this mode makes it visible.",
         "确定性模式下还不是 1.0：毛病还在，只是这个模式能让你看见它。",
     )
 
@@ -207,11 +207,13 @@ def leak_objection(facts: Facts) -> Text | None:
         return both("After a bad photo the switch is still off.", "坏照片之后，开关还是关着的。")
     if not facts["raised"]:
         return both(
-            "The error no longer comes out of `check`: whoever calls takes the photo for a good one.",
+            "The error no longer comes out of `check`: its caller now takes the photo for a good one.",
             "错误不再从 `check` 抛出来：调用的人会以为照片没问题。",
         )
     if facts["during"] != [False]:
-        return both("The check no longer runs without oneDNN.", "检查时已经不是“不用 oneDNN”了。")
+        return both(
+            "The check now runs with oneDNN; it should run without.", "检查时又用上了 oneDNN，而检查本来不该用它。"
+        )
     return None
 
 

@@ -132,7 +132,7 @@ def query_scene(stage: Stage) -> Facts:
 
 def query_told(facts: Facts) -> Text:
     return both(
-        f"A wish for the CPU gives {facts['cpu']}, no wish gives {facts['any']}; "
+        f"Asked for the CPU, it gives {facts['cpu']}; asked for nothing, {facts['any']}; "
         f"`is_available` is {'untouched' if facts['same'] else 'another object than before'}.",
         f"指定 CPU 得到 {facts['cpu']}，不指定得到 {facts['any']}；"
         f"`is_available` {'没有被动过' if facts['same'] else '已经换成了别的东西'}。",
@@ -150,8 +150,8 @@ def query_objection(facts: Facts) -> Text | None:
         return both('`pick("cpu")` should give the CPU.', '`pick("cpu")` 应该给出 CPU。')
     if facts["any"] != facts["best"]:
         return both(
-            f"Without a wish the best device of this machine is {facts['best']}, and it gives {facts['any']}.",
-            f"不指定时，这台机器最好的设备是 {facts['best']}，却给了 {facts['any']}。",
+            f"Asked for nothing, it should give the best device of this machine, {facts['best']}; it gives {facts['any']}.",
+            f"不指定时，应给出这台机器最好的设备 {facts['best']}，却给了 {facts['any']}。",
         )
     return None
 

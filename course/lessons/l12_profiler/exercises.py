@@ -282,8 +282,8 @@ def check_make_it_lose(race: Any) -> Verdict:
             reason="sides",
         )
     won = both(
-        "This work hardly notices the profiler. What does it pay for, the time or the number of operations?",
-        "这份活几乎感觉不到 profiler。它是按时间收费，还是按操作的个数？",
+        "This work hardly notices the profiler. Does the profiler charge for the time, or for the number of operations?",
+        "这份活几乎感觉不到 profiler。profiler 是按时间收费，还是按操作的个数收费？",
     )
     if verdict := not_lost(raced, won, line=ENOUGH):
         return verdict
