@@ -92,12 +92,12 @@ case("museum")
 # 📌 **So far.**
 # 1. A trade-off: more of one thing costs another.
 # 2. First say what must not break, then look for speed.
-# 3. Runs saved are worth points, and so is a bet that came out.
+# 3. What you measured before you hand in is worth points, and so is a bet that came out.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 取舍：这边多一点，那边就少一点。
 # 2. 先说什么不能坏，再去找快的。
-# 3. 省下的测量算分，押中的赌注也算分。
+# 3. 交方案之前测到的算分，押中的赌注也算分。
 # %% [markdown] en
 # ## 💡 How to read the figure
 #

@@ -127,7 +127,7 @@ explain("11-acquit")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. Take an exact witness where there is one, and a time only with many calls.
-# 2. A rule belongs to its regime: the fence to GPUs, the search to cuDNN.
+# 2. A rule holds only where it belongs: the fence on a GPU, the search with cuDNN.
 # 3. To show that a script is innocent, run it both ways: nothing changes.
 # %% [markdown] zh
 # 📌 **小结。**
