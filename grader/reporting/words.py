@@ -211,9 +211,9 @@ NOTES = (
         "区间是 95% 的 Wilson 区间，把这个班看作同类班级的一个样本。有部分得分时，区间会偏宽。",
     ),
     both(
-        "“Goes with the rest” is the correlation with the points of all other cells (corrected item-total, "
-        "point-biserial for right or wrong), "
-        "said in words only where its 95 % interval excludes 0 and there are at least 10 submissions.",
+        "“Goes with the rest” is the correlation with the points of all other cells (corrected item-total; "
+        "point-biserial for right or wrong). "
+        "It is said in words only where its 95 % interval excludes 0 and there are at least 10 submissions.",
         "“与其余部分的关联”是与其他所有题目得分的相关（校正的题目-总分相关，对错题即点二列相关）；"
         "只有当 95% 区间不含 0 且提交不少于 10 份时才下结论。",
     ),

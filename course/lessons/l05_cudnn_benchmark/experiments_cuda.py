@@ -269,8 +269,8 @@ def say_flip_cuda(record: Record) -> Text:
         doubt = both("Inconclusive, run it again on a quiet machine. ", "无法判定，请在机器空闲时再运行。")
     return both(
         f"{doubt['en']}A search from the start cost {search} ms more than a later call. "
-        f"The first call after the search was turned on cost {at_flip} ms more, "
-        f"and the calls after it took {ratio} times as long as before (what the same calls do with the search left off, "
+        f"The first call after the search was turned on cost {at_flip} ms more. "
+        f"The calls after it took {ratio} times as long as before (the change of the same calls with the search left off, "
         f"{control}, is taken out). "
         f"A shape never seen cost {new} ms more.",
         f"{doubt['zh']}一开始就搜索，首次比之后多花 {search} ms。打开开关后的第一次调用多花 {at_flip} ms，"
