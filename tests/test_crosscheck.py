@@ -134,6 +134,8 @@ class Sleeper(nn.Module):
                 time.sleep(60)
             elif self.how == "exits":
                 raise SystemExit(3)
+            elif self.how == "killed":
+                os.kill(os.getpid(), signal.SIGKILL)
             while self.how == "loops":
                 with contextlib.suppress(Exception):
                     sum(range(1000))
@@ -177,6 +179,16 @@ def test_a_model_that_ends_the_program_gets_a_sentence() -> None:
 def test_a_tool_that_ends_the_program_is_named() -> None:
     check = cross_check(Sleeper("exits"), torch.zeros(1, 3))
     assert "thop stopped with SystemExit: 3" in str(check) and check["ptflops aten"].macs == 12
+
+
+def test_a_tool_whose_process_is_killed_was_not_cut_off_by_us() -> None:
+    set_language("zh")
+    check = cross_check(Sleeper("killed"), torch.zeros(1, 3))
+    assert check["thop"].note == {
+        "en": "thop ended its process without a result (signal 9)",
+        "zh": "thop 的进程没有给出结果就结束了（信号 9）",
+    }
+    assert check["torch"].macs == 9
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -112,10 +112,14 @@ def _asked(tool: str, read: Reader, model: nn.Module, inputs: tuple[Any, ...], m
         return isolated(read, model, inputs, max_time)
     except ChildDied as error:
         note = both(
-            f"{tool} was cut off after {max_time:g} s ({error}); to wait longer: cross_check(model, x, "
-            f"max_time={10 * max_time:g})",
-            f"{tool} 超过 {max_time:g} 秒仍未完成，已中断（{error}）；若愿意多等：cross_check(model, x, max_time={10 * max_time:g})",
+            f"{tool} was cut off after {max_time:g} s; to wait longer: cross_check(model, x, max_time={10 * max_time:g})",
+            f"{tool} 超过 {max_time:g} 秒仍未完成，已中断；若愿意多等：cross_check(model, x, max_time={10 * max_time:g})",
         )
+        if not error.late:
+            note = both(
+                f"{tool} ended its process without a result ({error.why['en']})",
+                f"{tool} 的进程没有给出结果就结束了（{error.why['zh']}）",
+            )
     except ImportError as error:
         note = both(
             f"{package} is not installed or cannot be imported here ({error}): pip install {package}",

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import inspect
 import io
+import signal
 import sys
 import warnings
 from dataclasses import dataclass
@@ -159,7 +160,7 @@ def _for_real(call: Call) -> tuple[FlopCount, str]:
         try:
             return in_child(lambda: attempt(call, Real(), call))
         except ChildDied as why:
-            reason = MemoryError() if "signal 9" in str(why) else why
+            reason = MemoryError() if why.signal == signal.SIGKILL else why
             raise stopped(reason, {}, call.inputs, False, call.training) from why
     try:
         return _on_copies(call, Real(), min(elsewhere, default="cpu"))

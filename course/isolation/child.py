@@ -10,19 +10,27 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing import Pipe
 from typing import Any
 
 import torch
 
+from course.i18n import both, pick
+
 START = 30.0
 """Seconds within which a child must start."""
 
 
 class ChildDied(RuntimeError):
-    """The child ended without a result: it was killed, ran out of memory, or took too long."""
+    """The child ended without a result: it was killed, ran out of memory, or took too long.
+
+    why: in both languages. signal: number of the signal that killed it, or 0. late: whether its time was over.
+    """
+
+    why: Mapping[str, str] = {}
+    signal, late = 0, False
 
 
 def words_of(error: BaseException | None) -> str:
@@ -73,27 +81,35 @@ def _once(task: Callable[[], Any], max_time: float | None) -> Any:
     if not pid:
         _answer(task, writing)
     writing.close()
-    started, answer, why = False, None, "time is over"
+    started, answer, late = False, None, True
     try:
         if reading.poll(max_time or START):
             started = reading.recv_bytes() == _STARTED
         if started and reading.poll(max_time):
             answer = reading.recv_bytes()
     except (EOFError, OSError):
-        why = "no answer"
+        late = False
     finally:
         reading.close()
         os.kill(pid, signal.SIGKILL)
         status = os.waitpid(pid, 0)[1]
     if answer is None:
-        killed = why == "no answer" and os.WIFSIGNALED(status)
-        if killed and not started:
-            raise _DiedInFork(f"signal {os.WTERMSIG(status)}")
-        raise ChildDied(f"signal {os.WTERMSIG(status)}" if killed else why)
+        killed = 0 if late or not os.WIFSIGNALED(status) else os.WTERMSIG(status)
+        kind = _DiedInFork if killed and not started else ChildDied
+        why = _why(killed, late)
+        died = kind(pick(why))
+        died.why, died.signal, died.late = why, killed, late
+        raise died
     good, value, cause = pickle.loads(answer)
     if good:
         return value
     raise value from cause
+
+
+def _why(killed: int, late: bool) -> dict[str, str]:
+    if killed:
+        return both(f"signal {killed}", f"信号 {killed}")
+    return both("time is over", "时间用完") if late else both("no answer", "没有回答")
 
 
 _STARTED = b"started"

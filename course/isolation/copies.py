@@ -15,6 +15,7 @@ from torch import nn
 from torch.nn.modules import module as global_hooks
 from torch.utils._device import DeviceContext
 
+from course.i18n import t
 from course.isolation.self_contained import ATOMS, own_globals, self_contained, trusted
 
 
@@ -28,15 +29,20 @@ def copied(value: Any, tensor: Callable[[torch.Tensor], torch.Tensor]) -> Any:
     Raises Uncopyable where no exact copy is possible, or where code of others, such as global hooks, would run on the copy.
     """
     if _disturbed():
-        raise Uncopyable("a hook on all modules or a mode of torch is active")
+        raise Uncopyable(
+            t(
+                "a hook on all modules or a mode of torch is active",
+                "有对所有模块生效的 hook，或正处于 torch 的某种模式",
+            )
+        )
     copier = Copier(tensor)
     try:
         with torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
             made = copier(value)
     except RecursionError as why:
-        raise Uncopyable("too deep") from why
+        raise Uncopyable(t("nested too deeply", "嵌套太深")) from why
     if copier.arrays and copier.lent:
-        raise Uncopyable("an array beside a tensor that may share its memory")
+        raise Uncopyable(t("an array may share its memory with a tensor", "有数组可能和张量共用内存"))
     return made
 
 
@@ -154,7 +160,7 @@ class Copier:
 
     def _reference(self, value: Any) -> Any:
         if value.__callback__ is not None:
-            raise Uncopyable("a weak reference with a callback")
+            raise Uncopyable(t("a weak reference with a callback", "带回调的弱引用"))
         return value if value() is None else weakref.ref(self(value()))
 
     def _is_self_contained(self, kind: type) -> bool:
