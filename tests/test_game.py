@@ -279,7 +279,7 @@ def test_a_busy_machine_asks_before_a_run_and_before_the_hand_in(log, recording)
     desk = Desk(played, text=False)
     desk.build()
     desk.go.click()
-    assert desk.asked.children == () and "runs today" in desk.say.value, "a slip is told first"
+    assert desk.asked.children == () and "every run measures it" in desk.say.value, "a slip is told first"
     for press, kind in ((desk.go, "run"), (desk.hand, "hand-in")):
         desk.controls["dtype"].choose("int8" if kind == "run" else "bf16")
         desk.bet.choose("faster")
@@ -327,9 +327,9 @@ def test_a_broken_requirement_is_nothing_at_once_on_a_busy_machine(log):
         (lambda one: one.run({}, {"dtype": "bf16"}, ""), r'run\(dtype="bf16", bet='),
         (lambda one: one.hand_in({}, {"dtype": "bf16"}), r'hand_in\(dtype="bf16", bet='),
         (lambda one: one.run({}, "bf16", ""), "is no bet"),
-        (lambda one: one.hand_in({"dtype": "bf16"}, "", 1), "as in the hand-in"),
+        (lambda one: one.hand_in({"dtype": "bf16"}, "", 1), "before you hand in"),
         (lambda one: one.hand_in({}), "one other setting first"),
-        (lambda one: one.run({}, "same", 3), "runs along"),
+        (lambda one: one.run({}, "same", 3), "every run measures it"),
         (lambda one: one.run({"dtype": "bf16"}, "faster", ""), "How sure"),
         (lambda one: one.cause("a"), "after you have handed in"),
         (lambda one: one.letter("no"), "a sentence or two"),
@@ -531,7 +531,7 @@ def test_a_page_follows_what_is_typed_and_shows_the_state_it_was_left_in(log):
     assert "0.400" in page.say.value and 'aria-live="polite"' in page.say.value
     assert LIVE.hints[0]["en"][:20] in page.say.value
     page.go.click()
-    assert "runs along" in page.say.value and page.play.runs_left() == 2
+    assert "every run measures it" in page.say.value and page.play.runs_left() == 2
     page.controls["dtype"].choose("autocast")
     page.hand.click()
     assert "First your bet" in page.say.value and page.play.attempt.handed is None

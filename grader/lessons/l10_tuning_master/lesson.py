@@ -107,8 +107,8 @@ case("museum")
 # Green is **the best set**: the fastest that keeps everything, and all whose bars overlap with it. A measurement cannot
 # tell these apart, so the game does not either.
 #
-# Ten points: outcome 5, evidence 2, bets 2, cause 1. **Evidence**: you measured what you hand in, and a neighbour that
-# differs only in what the cause is about (today's counts). Your first try counts, with all it used.
+# Ten points: outcome 5, evidence 2, bets 2, cause 1. **Evidence** is a run of what you hand in, and a run of a neighbour
+# that differs only in the control behind the cause (today's setting may be it). Only your first try counts, with all it used.
 # %% [markdown] zh
 # ## 💡 这张图怎么看
 #

@@ -157,7 +157,7 @@ explain("11-steps")
 # %% [markdown] zh
 # ## 🛠️ 把嫌疑对半分（6 分钟）
 #
-# 脚本里有 `lines` 行设置。`symptom(k)` 只带前 k 行跑一次，告诉你症状有没有出现。返回加到第几行症状才第一次出现。每跑一次要好几分钟，所以少问：64 行，最多问八次。（这叫[[bisection]]。）
+# 脚本里有 `lines` 行设置。`symptom(k)` 只带前 k 行跑一次，告诉你症状有没有出现。返回症状第一次出现时，已经加到了第几行。每跑一次要好几分钟，所以少问：64 行，最多问八次。（这叫[[bisection]]。）
 # %%
 def first_bad(lines: int, symptom) -> int:
     raise NotImplementedError
