@@ -326,7 +326,7 @@ def test_a_home_that_cannot_be_written_costs_only_the_keeping(tmp_path, monkeypa
     monkeypatch.setattr(peaks_module, "_measured", measured())
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("COURSE_HOME", str(tmp_path / "file"))
-    assert "could not be kept" in str(peaks("cpu"))
+    assert "could not be saved" in str(peaks("cpu"))
 
 
 def test_what_is_kept_belongs_to_machine_type_threads_and_precision():
