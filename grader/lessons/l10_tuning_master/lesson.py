@@ -104,17 +104,17 @@ case("museum")
 # Each line is one setting. The dot is its time divided by today's, the bar its [[interval]]: where the truth lies, as far as
 # these rounds can tell. Left of the dashed line is faster. A hollow dot broke a requirement: it is out, however far left.
 #
-# Green is **the best set**: the fastest that keeps everything, and all whose bars overlap with it. A measurement cannot
-# tell these apart, so the game does not either.
+# Green is **the best set**: the fastest that keeps everything, and all whose bars overlap with it. No measurement can
+# tell these apart.
 #
-# Ten points: outcome 5, evidence 2, bets 2, cause 1. **Evidence** is a run of what you hand in, and a run of a neighbour
-# that differs only in the control behind the cause (today's setting may be it). Only your first try counts, with all it used.
+# Ten points: outcome 5, evidence 2, bets 2, cause 1. **Evidence**: a run of what you hand in, and of a neighbour that
+# differs only in the control behind the cause (today's may be it). Only your first try counts, with all it used.
 # %% [markdown] zh
 # ## 💡 这张图怎么看
 #
 # 每一行是一套设置。圆点是耗时与现在之比，横条是[[interval|区间]]：凭这几轮测量，真值大概落在这一段里。虚线左边更快。空心圆点表示违反了要求：再靠左也出局。
 #
-# 绿色的是**最好的一档**：守住所有要求里最快的那个，以及横条和它重叠的。测量分不出它们的高下，游戏也就不分。
+# 绿色的是**最好的一档**：守住所有要求里最快的那个，以及横条和它重叠的。测量分不出它们的高下。
 #
 # 每个病例满分 10 分：结果 5，证据 2，下注 2，原因 1。**证据**看的是交方案之前你知道多少：你交的那套测过，得一分；还测过一个只差关键控件的对照，再得一分（现在的设置每次都跟着跑，也可以当对照）。计分的是第一次，用掉的都算在内；之后再来都是练习。
 # %%
