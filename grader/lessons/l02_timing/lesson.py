@@ -72,12 +72,12 @@ for wait in (False, True):
 # 📌 **So far.**
 # 1. A stopwatch is three lines, and one reading says little.
 # 2. On a device with a queue, the same lines read almost nothing, and later too much.
-# 3. Who reads the result has to wait for it. Why, comes now.
+# 3. To read the result, you have to wait for it. The reason comes next.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 秒表就三行，只读一次说明不了什么。
 # 2. 设备有队列时，同样三行几乎读不到时间，后面又读得太多。
-# 3. 谁要用结果，谁就得等。为什么？接着看。
+# 3. 要读结果，就得等它算完。为什么？接着看。
 # %% [markdown] en
 # ## 💡 The call only hands the work over; a fence waits for it
 #

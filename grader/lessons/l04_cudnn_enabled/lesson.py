@@ -92,7 +92,7 @@ explain("04-cpu-why")
 # We can ask for the choice without computing anything.
 #
 # Names you will meet: `Mkldnn` is [[onednn]], the library of the CPU. `NnpackSpatial` is [[nnpack]]. `Slow2d` is PyTorch's own way,
-# the **plain path** (it is called slow; whether it is, one measures). `unnamed`: a choice without a Python name. And the kinds of convolution:
+# the **plain path** (it is called slow; measure whether it is). `unnamed`: a choice without a Python name. And the kinds of convolution:
 # [[depthwise]] has one filter a channel, dilated a filter with gaps, transposed makes images larger.
 # %% [markdown] zh
 # ## 💡 由谁来算？PyTorch 顺着名单问
@@ -146,7 +146,7 @@ explain("04-who-reads")
 # 📌 **So far.** The switch only forbids; then the next one in line computes.
 #
 # 1. `enabled` is a permission, read in each call; it matters for tensors on a GPU alone.
-# 2. Who is not allowed or not able is passed over, and the next one computes; nothing moves to the CPU.
+# 2. A library that is not allowed or not able is passed over, and the next one computes; nothing moves to the CPU.
 # 3. Attention has its own switch; products of matrices and pooling have none.
 # %% [markdown] zh
 # 📌 **小结。** 开关只管禁止；不让谁算，就由下一位来算。

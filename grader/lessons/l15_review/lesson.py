@@ -26,7 +26,7 @@
 # %% [markdown] zh
 # ## 🎯 复习是为了什么？
 #
-# 开关见了不少。明天不带笔记本，你还讲得清哪几个？从头再读一遍，感觉不错，用处不大。**使劲回想**才管用：哪儿有洞一下就露馅了，自己从脑子里掏出来的东西也记得更久。这叫[[retrieval|提取练习]]。
+# 开关见了不少。明天不看 notebook，你还讲得清哪几个？从头再读一遍，感觉不错，用处不大。**使劲回想**才管用：哪儿有洞一下就露馅了，自己从脑子里掏出来的东西也记得更久。这叫[[retrieval|提取练习]]。
 #
 # 所以这一课都按这个顺序来：先试，再看。错了正好，错在哪儿，接下来半小时就补哪儿！
 # %%
@@ -170,7 +170,7 @@ review("15-number-mine")
 bets()
 keep("claim.honest")
 # %% [markdown] en
-# ☕ Half-way, and a good place for a break. After it: the cards of all lessons, mixed. Whoever has no card due today goes straight on at [[#🎤 The interview: say it, then look]].
+# ☕ Half-way, and a good place for a break. After it: the cards of all lessons, mixed. If no card is due today, go straight on at [[#🎤 The interview: say it, then look]].
 #
 # ## 🎴 Cards of all lessons, mixed
 #

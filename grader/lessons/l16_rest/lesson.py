@@ -172,7 +172,7 @@ check("16-sixteen-bits")
 # %% [markdown] en
 # 📌 **So far.** int8 is not always faster.
 #
-# 1. The engine is read while packing. Who packed a weight computes with it.
+# 1. The engine is read while packing. The engine that packed a weight computes with it.
 # 2. int8 can be slower than float32: look at the engine, then measure.
 # 3. On older instructions sums of full 8-bit inputs saturate in silence. 7 bits (`reduce_range=True`) cure it.
 # %% [markdown] zh
