@@ -8,10 +8,13 @@ import socket
 import subprocess
 import sys
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from tests.conftest import ROOT, loaded_by
 
@@ -56,6 +59,26 @@ def test_every_requirement_is_pinned_by_constraints():
     asked |= {name_of(r) for extra in project["optional-dependencies"].values() for r in extra}
     assert asked - {"torch-backends-course"} <= pinned
     assert "torch==2.13.0" in lines
+
+
+def test_no_pinned_version_needs_a_later_release_of_a_python_it_is_pinned_for():
+    """Debian 12 has Python 3.11.2: where a pinned version asks for 3.11.5, nothing can be installed there."""
+    looked = 0
+    for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines():
+        if not line or line.startswith("#"):
+            continue
+        pinned = Requirement(line)
+        try:
+            about = metadata.metadata(pinned.name)
+        except metadata.PackageNotFoundError:
+            continue
+        if pinned.specifier.contains(about["Version"], prereleases=True):
+            looked += 1
+            for first in ("3.11.0", "3.12.0", "3.13.0"):
+                wanted = {"python_version": first.removesuffix(".0"), "python_full_version": first}
+                if pinned.marker is None or pinned.marker.evaluate(wanted):
+                    assert first in SpecifierSet(about["Requires-Python"] or ""), f"{line}: {about['Requires-Python']}"
+    assert looked > 100
 
 
 def built_wheel(folder):
