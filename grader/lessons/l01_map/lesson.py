@@ -279,7 +279,8 @@ finally:
 print("after: ", cudnn.deterministic)
 # en: and what the short flags() call would do, read from its signature, not run:
 # zh: 再看看 flags() 的短写法会做什么（只读签名，不执行）：
-flags.explain_flags_call("cudnn", deterministic=True)
+display(flags.explain_flags_call("cudnn", deterministic=True))
+keep("map.flags")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. `flags(...)` also sets what you did not name: leave out `enabled`, and the library is off.
@@ -290,8 +291,6 @@ flags.explain_flags_call("cudnn", deterministic=True)
 # 1. `flags(...)` 连没点名的也设：漏写 `enabled`，库就被关掉了。
 # 2. 用过新接口之后，它甚至会直接报错。
 # 3. 记住、设置、在 `finally` 里放回：只动点了名的那一个。
-# %%
-keep("map.flags")
 # %% [markdown] en
 # ## 🎲 Myth: “MPS has an on/off switch”, “deterministic sets the seed”
 #
@@ -400,6 +399,7 @@ check("01-only")
 # `torch.backends.disable_global_flags()` 会拒绝直接赋值。它是为 PyTorch 自己的测试准备的，而且**没有公开的解冻办法**；所以我们冻结一个单独的进程，再试十种改开关的办法。
 # %%
 predict("01-bet-frozen")
+# %%
 observe("01-frozen")
 # %% [markdown] en
 # ## Exit check: five cards

@@ -131,6 +131,9 @@ keep("timing.fence")
 predict("02-bet-one-fence")
 # %%
 observe("02-five-stopwatches")
+# %%
+# en: Drawn along the time: one fence, then two.
+# zh: 沿着时间画出来：先是一道栅栏，再是两道。
 observe("02-queue-busy")
 explain("02-two-fences")
 # %% [markdown] en
@@ -187,7 +190,7 @@ review("02-hidden-syncs")
 # %%
 predict("02-bet-first-call")
 # %%
-observe(["02-first-call", "02-first-call-cuda"])
+observe("02-first-call")
 explain("02-why-first")
 # %% [markdown] en
 # ## 💡 Five steps make a measurement fair
@@ -214,6 +217,9 @@ explain("02-why-first")
 #
 # 以后凡是要测量的课，都会用到这五个词。
 # %%
+# en: What the first call costs on a GPU. Then put the five steps in order.
+# zh: 先看 GPU 上第一次调用要花多少，再给五个步骤排顺序。
+observe("02-first-call-cuda")
 explain("02-order")
 keep("timing.protocol")
 # %% [markdown] en

@@ -109,26 +109,26 @@ from course.figures import differences
 vgg_record = observe("03-vgg16-counters")
 display(differences(vgg_record))
 print(f"your speed: {2 * 15.47 / min(times_ms) * 1e3:,.0f} GFLOP/s")
+# %%
 review("03-letters", "03-vgg-gflops", "03-why-differ")
+keep("flops.units")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. MACs and FLOPs are amounts, FLOP/s is a speed; FLOPs = 2 x MACs.
 # 2. A variable called `flops` may hold MACs: look for the unit.
 # 3. Tools differ in what they count, not only in the unit.
-# %% [markdown] zh
-# 📌 **小结。**
-# 1. MACs、FLOPs 是总量，FLOP/s 是速度；FLOPs = 2 x MACs。
-# 2. 变量名叫 `flops`，装的可能是 MACs：要看单位。
-# 3. 各工具不只单位不同，算进去的东西也不同。
-# %%
-keep("flops.units")
-# %% [markdown] en
+#
 # ## 💡 One sentence counts every layer
 #
 # **How many numbers come out, times how many products are summed into each.** For a linear layer: `rows * outputs` numbers come out, each a sum over `inputs` products.
 #
 # The same for all of VGG16, by hand: a [[hook]] is a function that PyTorch calls when a layer has run. It sees the output; `weight[0]` holds the factors of one output.
 # %% [markdown] zh
+# 📌 **小结。**
+# 1. MACs、FLOPs 是总量，FLOP/s 是速度；FLOPs = 2 x MACs。
+# 2. 变量名叫 `flops`，装的可能是 MACs：要看单位。
+# 3. 各工具不只单位不同，算进去的东西也不同。
+#
 # ## 💡 一句话，数遍所有的层
 #
 # **输出多少个数，乘以每个数由多少个乘积累加而成。** 线性层：输出 `rows * outputs` 个数，每个由 `inputs` 个乘积累加而成。
@@ -333,6 +333,7 @@ predict("03-bet-roof")
 # %%
 observe("03-roof")
 explain("03-roof-why")
+# %%
 # en: A GPU has a roof for every number format and one memory for all of them.
 # zh: GPU 的每种数值格式各有一个屋顶，显存却只有一份。
 observe("03-peaks-cuda")

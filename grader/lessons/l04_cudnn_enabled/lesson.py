@@ -297,9 +297,9 @@ check("04-without")
 # %%
 observe(["04-ops-cuda", "04-kernels-cuda", "04-bits-cuda",
          "04-memory-cuda", "04-attention-cuda"])
+# %%
 explain("04-pooling")
 explain("04-tf32")
-# %%
 # en: When is off the right tool? To debug, to compare, or around a known bug in one
 # en: version of cuDNN, for as long as it lasts. A line that changes nothing is not "safe".
 # zh: 什么时候该关？调试、做对比，或者绕开某个版本 cuDNN 的已知 bug，用完就开回来。

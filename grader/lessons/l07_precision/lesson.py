@@ -15,10 +15,6 @@
 #
 # 任何机器都能实测的：舍入（精确模拟）和开关本身。速度需要 NVIDIA GPU；没有的话，你会看到录制，或者别人公布的结果（会注明）。
 # %% bootstrap
-# %%
-# en: Warm-up: cards from earlier lessons that are due today (none is fine).
-# zh: 热身：今天到期的旧卡片（没有也正常）。
-review(due=3)
 # %% [markdown] en
 # ## What are fewer digits good for?
 #
@@ -32,6 +28,9 @@ review(due=3)
 #
 # 那什么时候会出事？想象一台什么都能称的秤，永远只显示**三位有效数字**：70.1 kg，或者 41.3 g。现在，你想知道自家仓鼠有多重。
 # %%
+# en: First the cards of earlier lessons that are due today (if any), then today's warm-up.
+# zh: 先是今天到期的旧卡片（没有也正常），再是今天的热身题。
+review(due=3)
 explain("07-hamster")
 # %% [markdown] en
 # ## 💡 Relative error: how wrong, compared with how large
@@ -160,7 +159,6 @@ for allowed in (False, True, False):
         error = relative_error(x @ y, exact.to(device))
         print("cuda.matmul.allow_tf32:", allowed, f"{error:.1e}")
 explain("07-2080")
-# %%
 keep("cuda.matmul.allow_tf32")
 keep("cudnn.allow_tf32")
 # %% [markdown] en
@@ -216,10 +214,10 @@ keep("fp32_precision")
 predict("07-bet-onednn")
 # %%
 observe("07-onednn")
-# %%
 # en: And on a GPU that has the units: is TF32 faster everywhere?
 # zh: 换成有这种单元的 GPU：TF32 处处都更快吗？
 predict("07-bet-speed")
+# %%
 observe("07-speed-cuda")
 # %% [markdown] en
 # 📌 **So far.** Allowed is not used.
@@ -280,7 +278,7 @@ explain("07-find-culprit")
 # 2. Remove the large common part first (the mean), or forbid TF32 for this one step.
 # 3. Where the noise is larger than the rounding, as in much training, nobody notices.
 #
-# ☕ That was the main line; a good place to stop for today. Six optional parts follow. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
+# ☕ That was the main line; a good place to stop for today. Six optional parts follow. Otherwise go on at [[#🕳️ Four myths, then the exit check]].
 # %% [markdown] zh
 # 📌 **小结。** 训练时没人察觉，离原点一远就露馅。
 #
@@ -288,7 +286,7 @@ explain("07-find-culprit")
 # 2. 先减去那个大的公共部分（均值），或者只在这一步禁用 TF32。
 # 3. 噪声比舍入还大的地方（多数训练如此），没人察觉。
 #
-# ☕ 主线到这儿就讲完了，今天歇在这里也很好。后面有六段选读；不看就直接跳到 [[#🕳️ 四个误区，和你测到的]]。
+# ☕ 主线到这儿就讲完了，今天歇在这里也很好。后面有六段选读；不看就直接跳到 [[#🕳️ 四个误区，然后下课小测]]。
 # %% [markdown] en
 # ### Deeper, optional: round a number yourself (5 minutes, 2 blanks)
 #
@@ -329,9 +327,12 @@ predict("07-bet-k")
 predict("07-bet-counter")
 # %%
 observe("07-error-vs-k")
+explain("07-why-relative")
+# %%
+# en: And with few digits in the sum itself: the counter.
+# zh: 连和也只有几位呢？看计数器。
 observe("07-counter")
-for card in ("07-why-relative", "07-bf16-reduction"):
-    explain(card)
+explain("07-bf16-reduction")
 # %% [markdown] en
 # ### Deeper, optional: the whole tree (5 minutes, about 4 lines)
 #
@@ -370,14 +371,17 @@ explain("07-leaf-wins")
 # %% [markdown] en
 # ### Deeper, optional: what happens when you mix old and new words
 #
-# A tidy colleague writes down a default in the old words. A library reads in the old words what your script wrote in the new ones. Two bets, then the error message itself. In the second cell below, change `"tf32"` to `"ieee"`: which reading complains now? (Up to torch 2.12 none does.)
+# A tidy colleague writes down a default in the old words. A library reads in the old words what your script wrote in the new ones. Two bets, what came out, and the error message itself. In the third cell below, change `"tf32"` to `"ieee"`: which reading complains now? (Up to torch 2.12 none does.)
 # %% [markdown] zh
 # ### 选读：新旧混用会怎样
 #
-# 爱整洁的同事用旧接口把默认值又写了一遍；某个库用旧接口去读，而你的脚本是用新接口写的。下两注，然后看报错原文。在下面第二格里把 `"tf32"` 改成 `"ieee"`：这次是哪个读取在抱怨？（torch 2.12 及更早版本里谁也不抱怨。）
+# 爱整洁的同事用旧接口把默认值又写了一遍；某个库用旧接口去读，而你的脚本是用新接口写的。下两注，看结果，再看报错原文。在下面第三格里把 `"tf32"` 改成 `"ieee"`：这次是哪个读取在抱怨？（torch 2.12 及更早版本里谁也不抱怨。）
 # %%
 predict("07-bet-no-op")
 predict("07-bet-mixing")
+# %%
+observe("07-no-op")
+observe("07-mixing")
 # %%
 with flags.using({"fp32_precision": "tf32"}):
     for owner in (torch.backends.cuda.matmul, torch.backends.cudnn):
@@ -385,8 +389,6 @@ with flags.using({"fp32_precision": "tf32"}):
             print(owner.allow_tf32)
         except RuntimeError as error:
             print(error)
-observe("07-no-op")
-observe("07-mixing")
 explain("07-read-raises")
 # %% [markdown] en
 # ### Deeper, optional: does a GPU round, or cut off?
@@ -413,6 +415,7 @@ explain("07-read-raises")
 # %%
 predict("07-bet-page")
 explain("07-tera")
+# %%
 observe("07-documented")
 observe(["07-who-cuda", "07-depth-cuda", "07-kernels-cuda",
          "07-reduction-cuda"])
@@ -429,7 +432,7 @@ predict("07-bet-solve")
 observe("07-solve")
 explain("07-why-residual")
 # %% [markdown] en
-# ## 🕳️ Four myths, and what you measured
+# ## 🕳️ Four myths, then the exit check
 #
 # | “…” | tempting, because | what speaks against it |
 # |---|---|---|
@@ -442,7 +445,7 @@ explain("07-why-residual")
 #
 # A float goes into a GPU with 23 bits and comes out with 23. “Lost anything?” “How would I know? They gave me zeros for change.”
 # %% [markdown] zh
-# ## 🕳️ 四个误区，和你测到的
+# ## 🕳️ 四个误区，然后下课小测
 #
 # | “……” | 为什么诱人 | 反证 |
 # |---|---|---|
@@ -454,10 +457,6 @@ explain("07-why-residual")
 # 精确的参考结果、求解器、远离原点的距离：要禁，就只在这些地方禁。
 #
 # 一个 float 带着 23 位走进 GPU，出来还是 23 位。“丢东西没有？”“不好说，找零全是 0。”
-# %% [markdown] en
-# ## Exit check: four cards, one from lesson 05
-# %% [markdown] zh
-# ## 下课小测：四张卡片，其中一张来自第 05 课
 # %%
 for card in ("07-flashcard", "07-medium", "07-typo", "05-flags-trap"):
     explain(card)

@@ -77,6 +77,7 @@ explain("09-names")
 predict("09-bet-who")
 # %%
 observe("09-on-off")
+# %%
 explain("09-linear-why")
 review("09-rnn-family")
 # %% [markdown] en
@@ -355,6 +356,7 @@ predict("09-bet-bf16")
 # %%
 observe("09-bf16")
 explain("09-bf16-why")
+# %%
 # en: And threads: a small and a large convolution, all threads against one.
 # en: On a shared machine it may stay undecided.
 # zh: 还有线程：一个小卷积，一个大卷积，全部线程对单线程。在共享的机器上，可能无法判定。

@@ -102,6 +102,7 @@ predict("13-bet-cpu")
 predict("13-bet-inputs")
 # %%
 observe("13-who-attends")
+# %%
 explain("13-cuda-on-cpu")
 # %% [markdown] en
 # 📌 **So far.**
@@ -171,6 +172,7 @@ explain("13-why-memory")
 # 公式一样，一个数也没省。变的只是相加的次序，所以末几位会不同（第 06 课）。
 # %%
 explain("13-why-differs")
+keep("cuda.sdp", "accelerator.doors")
 # %% [markdown] en
 # 📌 **So far.** Flash attention is not for GPUs alone: your CPU has it, too.
 #
@@ -183,8 +185,6 @@ explain("13-why-differs")
 # 1. flash 为什么拒绝，调用之前就说得出来。
 # 2. flash 的内存随长度成正比，math 按平方涨；两个都对，只差舍入。
 # 3. 开关写在 `torch.backends.cuda` 里，对 CPU 一样有效。到底跑了哪个，看 profile。
-# %%
-keep("cuda.sdp", "accelerator.doors")
 # %% [markdown] en
 # ## 🔬 Compiled code is a recipe with a list of checks
 #
@@ -314,6 +314,7 @@ def in_thread(run):
         return pool.submit(work).result()
 
 check("13-in-thread")
+keep("process.settings")
 # %% [markdown] en
 # 📌 **So far.** Switches hang on the wall; `no_grad` is in the apron.
 #
@@ -326,8 +327,6 @@ check("13-in-thread")
 # 1. 开关归进程：线程共用，fork 带走副本，spawn 从默认值开始。
 # 2. 梯度模式和 autocast 归线程：新线程里没有。
 # 3. 在 Linux 上，Python 3.14 起默认不再 fork（改用全新的 fork server）。worker 要的设置，就在 worker **里面**设。
-# %%
-keep("process.settings")
 # %% [markdown] en
 # ☕ That was the main line. autocast, the difference between two kernels, the list of a GPU, the deterministic mode and its neighbours, two traps and a race are *deeper, optional*. Otherwise go on at [[#🕳️ Four myths, and what you measured]].
 #
@@ -344,6 +343,7 @@ keep("process.settings")
 predict("13-bet-library")
 # %%
 observe("13-autocast")
+# %%
 explain("13-autocast-weights")
 explain("13-autocast-library")
 keep("autocast.cpu")

@@ -64,7 +64,11 @@ explain("16-count-orders")
 # zh: 看来找个好顺序是好事。那三个很小的矩阵呢？
 predict("16-bet-tiny")
 # %%
-observe(["16-einsum", "16-search-price"])
+observe("16-einsum")
+# %%
+# en: And the search itself: what does it cost for eight small matrices?
+# zh: 那么，八个小矩阵，光找顺序要花多少？
+observe("16-search-price")
 explain("16-optimal-why")
 # %% [markdown] en
 # ## 🛠️ Worked example, then yours (5 minutes, about 5 lines)
@@ -97,6 +101,7 @@ check("16-best-order")
 # %%
 observe("16-flags-trap")
 explain("16-block-why")
+keep("opt_einsum.enabled")
 # %% [markdown] en
 # 📌 **So far.** A switch called “optimal” can slow you down.
 #
@@ -109,8 +114,6 @@ explain("16-block-why")
 # 1. einsum 的顺序不同，活儿能差几百倍；找到的顺序用完即扔。
 # 2. 操作数很小时，找比算还贵。知道好顺序的话，就写成两个双操作数的 einsum。
 # 3. 要么赋值，要么用 with 块，别混着用。
-# %%
-keep("opt_einsum.enabled")
 # %% [markdown] en
 # ## 🔬 int8: four engines, one switch
 #
@@ -138,6 +141,7 @@ print("engine:", quantized.engine, "of", quantized.supported_engines)
 predict("16-bet-packed")
 # %%
 observe(["16-engines", "16-packed"])
+# %%
 explain("16-slow-int8")
 # en: Next bet. Whole numbers need no rounding. So is an int8 sum right on every CPU?
 # zh: 再下一注。整数不用舍入。那 int8 的和，在哪块 CPU 上都对吗？
@@ -169,6 +173,7 @@ def dot_in_16_bits(inputs: list[int], weights: list[int]) -> int:
 
 
 check("16-sixteen-bits")
+keep("quantized.engine")
 # %% [markdown] en
 # 📌 **So far.** int8 is not always faster.
 #
@@ -181,8 +186,6 @@ check("16-sixteen-bits")
 # 1. 引擎在打包时读。谁打的包，就由谁来算。
 # 2. int8 可能比 float32 还慢：先看引擎，再测。
 # 3. 在老指令上，满 8 位输入的和会悄悄饱和。用 7 位（`reduce_range=True`）就好了。
-# %%
-keep("quantized.engine")
 # %% [markdown] en
 # ## 🎲 A “global” switch with an owner
 #
