@@ -229,6 +229,29 @@ def comparison_tables(rows: Rows) -> Iterator[str]:
         yield from markdown(head, [_line(name, count, cell) for (_, _, name, count), cell in group])
 
 
+def summary_table(rows: Rows) -> Iterator[str]:
+    """A line for each method and number of neighbours: all jobs and planted differences together."""
+    found = cells(rows)
+    groups: dict[tuple[str, int], list[Cell]] = {}
+    for (_, _, name, count), cell in found.items():
+        groups.setdefault((name, count), []).append(cell)
+    planted = sorted({cell.planted for cell in found.values() if cell.planted}, reverse=True)
+    lines = []
+    for (name, count), group in sorted(groups.items(), key=lambda one: (one[0][1], one[0][0] != "ours", one[0])):
+        tries, intervals = sum(len(cell.answers) for cell in group), sum(len(cell.intervals) for cell in group)
+        line = [name, str(count) if count else "quiet"]
+        for one in planted:
+            of = [cell for cell in group if cell.planted == one]
+            line.append(f"{sum(cell.found for cell in of)} of {sum(len(cell.answers) for cell in of)}")
+        line.append(f"{sum(cell.alarms for cell in group)} of {tries}")
+        line.append(f"{sum(cell.covered for cell in group)} of {intervals}" if intervals else "no interval")
+        lines.append([*line, f"{sum(sum(cell.seconds) for cell in group) / tries:.2f}"])
+    if lines:
+        yield from ("", "### All of it together", "")
+        head = ["method", "neighbours", *(f"{one} % found" for one in planted)]
+        yield from markdown([*head, "false alarms", "truth in interval", "seconds"], lines)
+
+
 def _line(name: str, count: int, cell: Cell) -> list[str]:
     tries, widths = len(cell.answers), [100 * (high - low) for low, high in cell.intervals]
     return [
@@ -346,7 +369,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         measure_all(part, rows)
     except KeyboardInterrupt:
         interrupted = True
-    lines += [*comparison_tables(rows), *repeat_table(rows), *FOOT]
+    lines += [*summary_table(rows), *comparison_tables(rows), *repeat_table(rows), *FOOT]
     if interrupted:
         lines += ["", "Interrupted; the same command goes on from here."]
     print("\n".join(lines))

@@ -66,6 +66,9 @@ def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
     assert {job for job, *_ in found} == {"compute", "memory"}
     assert all(len(cell.answers) == 1 and cell.seconds for cell in found.values())
     text = "\n".join([*timing.comparison_tables(rows), *timing.heading("0.02 s")])
+    lines = [line for line in timing.summary_table(rows) if line.startswith("| ")]
+    assert len(lines) == 2 + len({name for _, _, name, _ in found}), "a line for each method"
+    assert "3 % found" in lines[0] and lines[2].startswith("| ours ") and " of 2 " in lines[2] and " of 4 " in lines[2]
     assert text.count("| ours  ") == 4 and "compute: Equal code" in text and "torch 2" in text
     assert part.missing(rows) == []
 
