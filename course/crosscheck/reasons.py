@@ -104,7 +104,7 @@ def by_layers(ours: FlopCount, peer: PeerCount) -> list[Reason]:
                 whole // batch - whole,
                 both(
                     f"modules are reported for one sample: divided by the batch of {batch}",
-                    f"模块部分按单个样本报告：除以 batch 大小 {batch}",
+                    f"模块部分按单个样本报告：除以批大小 {batch}",
                 ),
             )
         )

@@ -30,11 +30,11 @@ _JOIN = both(
 )
 _LAYOUT = both(
     "another layout, model.to(memory_format=torch.channels_last) and the input too, then another batch size",
-    "换内存布局：模型和输入都 .to(memory_format=torch.channels_last)，再换一个 batch 大小",
+    "换内存布局：模型和输入都 .to(memory_format=torch.channels_last)，再换一个批大小",
 )
 _SIZE = both(
     "another batch size: too few rows leave the units idle; on a CPU also another number of threads",
-    "换一个 batch 大小：行数太少，运算单元就闲着；在 CPU 上也可以换线程数",
+    "换一个批大小：行数太少，运算单元就闲着；在 CPU 上也可以换线程数",
 )
 
 

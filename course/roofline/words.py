@@ -56,7 +56,7 @@ def too_little_memory(device: str, needed: int | None = None, free: int | None =
         t(
             f"Too little free memory on {device}{sizes[0]}. Close what you do not need, restart other kernels, "
             "or use a smaller batch, then run this again.",
-            f"{device} 上的空闲内存不足{sizes[1]}。请关掉不用的程序，重启其他内核，或减小 batch 大小，然后再运行一次。",
+            f"{device} 上的空闲内存不足{sizes[1]}。请关掉不用的程序，重启其他内核，或减小批大小，然后再运行一次。",
         )
     )
 

@@ -37,7 +37,7 @@ LINES: tuple[tuple[str, Text, Text], ...] = (
     (
         "memory_gib",
         both("Memory, GiB", "内存（显存），GiB"),
-        both("limits the batch size, and what a search may try", "限制 batch 大小，也限制搜索能试哪些算法"),
+        both("limits the batch size, and what a search may try", "限制批大小，也限制搜索能试哪些算法"),
     ),
     ("torch", both("PyTorch", "PyTorch"), both("switches come and go with versions", "不同版本，开关会增减")),
     (

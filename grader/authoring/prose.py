@@ -39,6 +39,8 @@ NOT_SAID = {
     "新键": "新 key",
     "普通路径": "原生实现",
     "深度卷积": "逐通道卷积",
+    "batch 大小": "批大小",
+    "批标准化": "批归一化",
 }
 """What a Chinese text of the course does not say, and what it says instead."""
 Found = tuple[int, str, str]

@@ -65,7 +65,7 @@ def _conv_reason(answer: float, truth: int, n: int, kernel: int, groups: int, ou
         (
             1 / n,
             "batch",
-            both("The batch is missing: every image needs the work again.", "漏了 batch 大小：每张图都要重算一遍。"),
+            both("The batch is missing: every image needs the work again.", "漏了批大小：每张图都要重算一遍。"),
         ),
         (
             groups,

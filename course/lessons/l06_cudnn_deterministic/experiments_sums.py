@@ -129,7 +129,7 @@ def headline_company(record: Record) -> Text:
             "Your row's last digits depend on how many rows share its batch.", "同一行的末几位，取决于 batch 里有几行。"
         ),
         "c": both(
-            "Your row's result clearly changes with the size of its batch.", "batch 大小一变，这一行的结果明显不同。"
+            "Your row's result clearly changes with the size of its batch.", "批大小一变，这一行的结果明显不同。"
         ),
     }
     return said.get(settle_company(record)["06-bet-company"], TOO_NOISY)
@@ -144,13 +144,13 @@ def say_company(record: Record) -> Text:
         return both(
             "The row got the same bits in every batch size tried here. "
             "Another layer, library or machine may say otherwise.",
-            "在试过的每种 batch 大小里，这一行的结果逐位相同。换一个层、一个库或一台机器，可能就不一样了。",
+            "在试过的每种批大小里，这一行的结果逐位相同。换一个层、一个库或一台机器，可能就不一样了。",
         )
     worst = max(row["largest_change"] for row in record.rows)
     return both(
         f"The same row, the same weights: other bits than in the batch of 64 when the batch holds {', '.join(other)}. "
         f"The change is at most {worst:.1g} of the largest output.",
-        f"同一行数据、同样的权重：batch 大小为 {'、'.join(other)} 时，结果与 batch 64 不是逐位相同。"
+        f"同一行数据、同样的权重：批大小为 {'、'.join(other)} 时，结果与 batch 64 不是逐位相同。"
         f"变化最多是最大输出的 {worst:.1g} 倍。",
     )
 

@@ -95,7 +95,7 @@ def check_ready(ready: Callable[[Any, Any], Any]) -> Verdict:
     return correct(
         both(
             "Eval mode, any batch size, and your model is as it was: it can go on training.",
-            "eval 模式、batch 大小随意，你的模型原封不动，可以接着训练。",
+            "eval 模式、批大小随意，你的模型原封不动，可以接着训练。",
         )
     )
 

@@ -19,7 +19,7 @@
 # en: An ordinary convolution has, on each side,
 # en: (size + 2*padding - kernel) // stride + 1 output positions.
 # zh: 一个不带偏置的方形卷积有多少 MACs？返回整数。
-# zh: kind："conv" 或 "transposed"；n：batch 大小；
+# zh: kind："conv" 或 "transposed"；n：批大小；
 # zh: kernel、stride、padding：两个方向相同；
 # zh: size x size：输入的尺寸，不是输出的。普通卷积每边有
 # zh: (size + 2*padding - kernel) // stride + 1 个输出位置。

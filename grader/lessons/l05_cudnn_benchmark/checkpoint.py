@@ -21,7 +21,7 @@
 # en: layer_keys: different convolutions of the model for ONE batch size.
 # en: One process, one cache.
 # zh: benchmark=True 时，整个训练过程的前向计算会搜索多少次？
-# zh: layer_keys：batch 大小固定时，模型里不同卷积的个数。只有一个进程、一个缓存。
+# zh: layer_keys：批大小固定时，模型里不同卷积的个数。只有一个进程、一个缓存。
 def searches_of_run(samples: int, batch_size: int, epochs: int, layer_keys: int,
                     drop_last: bool) -> int:
     ### BEGIN SOLUTION

@@ -147,7 +147,7 @@ for name, program_of in (("fixed", run), ("free", free)):
 # %% [markdown] zh
 # ## 🛠️ 轮到你：导出一个推理用的程序（6 分钟，约 4 行）
 #
-# `ready(model, x)` 返回一个导出的程序（即 `torch.export.export` 的返回值）：eval 模式，**batch 大小随意**。`model` 正训练到一半，其中有一层被冻结在 eval 模式：完事之后，它里面的一切都要和原来一样。卡住了就运行 `hint("14-ready")`。
+# `ready(model, x)` 返回一个导出的程序（即 `torch.export.export` 的返回值）：eval 模式，**批大小随意**。`model` 正训练到一半，其中有一层被冻结在 eval 模式：完事之后，它里面的一切都要和原来一样。卡住了就运行 `hint("14-ready")`。
 # %%
 def ready(model: torch.nn.Module, x: torch.Tensor) -> torch.export.ExportedProgram:
     raise NotImplementedError
