@@ -734,10 +734,10 @@ def test_the_table_in_the_order_they_ran_by_time_and_as_a_tree():
 @pytest.mark.parametrize("code", ["en", "zh"])
 def test_one_thing_to_try_first_follows_from_the_limit(code):
     set_language(code)
-    fast = from_rates(100e9, 20e9, **ABOUT)
+    fast, size = from_rates(100e9, 20e9, **ABOUT), {"en": "batch size", "zh": "批大小"}[code]
     cases = {
         "channels_last": layer(10**9, 2 * 10**7, 40.0, kind="Conv2d"),
-        "batch": layer(10**9, 2 * 10**7, 40.0),
+        size: layer(10**9, 2 * 10**7, 40.0),
         "bfloat16": layer(10**9, 2 * 10**7, 11.0),
         "torch.compile": layer(0, 2 * 10**7, 9.0, kind="GELU"),
         "inplace=True": layer(0, 2 * 10**7, 9.0, kind="ReLU", fault_share=0.6),
@@ -747,7 +747,7 @@ def test_one_thing_to_try_first_follows_from_the_limit(code):
     assert "torch.compile" in of(layer(10**6, 10**4, 0.02, overhead_ms=0.012)).try_first()
     many = (layer(10**9, (2 + at) * 10**7, 17.0, f"c{at}", "Conv2d") for at in range(3))  # no layer stands out
     assert "c0 (Conv2d)" in of(layer(0, 2 * 10**7, 17.1, "act", "ReLU"), *many).try_first()
-    assert said["batch"] in str(of(cases["batch"])) and said["batch"].endswith("。" if code == "zh" else ".")
+    assert said[size] in str(of(cases[size])) and said[size].endswith("。" if code == "zh" else ".")
 
 
 def test_it_stops_when_the_ranges_are_narrow():
