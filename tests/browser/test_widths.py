@@ -26,11 +26,12 @@ FAULTS = """smallest => {
       if (range.getBoundingClientRect().height < 2) continue;  // for screen readers alone
       const size = parseFloat(getComputedStyle(holder).fontSize);
       if (size < smallest) fault('small text', holder, size, node.textContent.trim());
-      if (!holder.closest('code')) continue;
+      if (!holder.closest('code, .jp-RenderedText')) continue;
       for (const word of node.textContent.matchAll(/\\w+/g)) {
         range.setStart(node, word.index); range.setEnd(node, word.index + word[0].length);
-        const lines = new Set([...range.getClientRects()].filter(one => one.width > 1).map(one => Math.round(one.top)));
-        if (lines.size > 1) fault('code broken inside a word', holder, word[0]);
+        const parts = [...range.getClientRects()].filter(one => one.width > 1);
+        const fits = parts.reduce((sum, one) => sum + one.width, 0) < place.clientWidth;
+        if (fits && new Set(parts.map(one => Math.round(one.top))).size > 1) fault('broken inside a word', holder, word[0]);
       }
     }
     for (const image of place.querySelectorAll('img')) {
