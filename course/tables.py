@@ -15,6 +15,10 @@ from course.i18n import t
 
 Lines = Sequence[Sequence[str]]
 """The header and the lines below it, all equally long."""
+SAME = "·"
+"""A cell of a `Table` in which nothing changed."""
+MANY = 5
+"""Columns of a `Table` that stand side by side on a narrow page."""
 
 
 def clip(text: object, most: int = 40) -> str:
@@ -94,8 +98,9 @@ class Table:
         return Table(lines, marks, {(below + 1, at) for at, _ in meant})
 
     def html(self) -> str:
-        """Its look is in ``course/experiment/result.css``."""
+        """Its look is in ``course/experiment/result.css``: on a narrow page each line of a table of many columns is a block."""
         head, *lines = self.lines
+        many = ' class="many"' if len(head) > MANY else ""
         heads = "".join(f'<th scope="col">{_breakable(cell)}</th>' for cell in head) if any(head) else ""
         body = "".join(
             f'<tr><th scope="row">{_breakable(line[0])}</th>'
@@ -103,12 +108,13 @@ class Table:
             + "</tr>"
             for number, line in enumerate(lines)
         )
-        return f"<table>{f'<thead><tr>{heads}</tr></thead>' if heads else ''}<tbody>{body}</tbody></table>"
+        return f"<table{many}>{f'<thead><tr>{heads}</tr></thead>' if heads else ''}<tbody>{body}</tbody></table>"
 
     def _cell(self, words: str, place: tuple[int, int]) -> str:
-        names = [self.marks.get(place, ""), "bet" * (place in self.bets)]
+        names = [self.marks.get(place, ""), "bet" * (place in self.bets), "same" * (words == SAME)]
         mine = f"<small>{t('your bet', '你的注')}</small>" if place in self.bets else ""
-        return f'<td class="{" ".join(filter(None, names))}">{_breakable(words)}{mine}</td>'
+        of = escape(self.lines[0][place[1]], quote=True)
+        return f'<td class="{" ".join(filter(None, names))}" data-of="{of}">{_breakable(words)}{mine}</td>'
 
 
 def _breakable(words: str) -> str:

@@ -195,21 +195,15 @@ def test_the_map_has_every_switch_and_marks_what_changed():
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_the_map_is_one_picture_with_words_for_it(code):
-    figures = pytest.importorskip("course.lessons.l01_map.switch_map")
+def test_the_map_shows_every_row_once_and_marks_the_changed_one_in_words(code):
+    from course.lessons.l01_map.switch_map import backends_map
+
     set_language(code)
     with flags.using({"cudnn.benchmark": True}):
-        picture = figures.backends_map()
-    light, dark = picture.png(dpi=40), picture.png(dark=True, dpi=40)
-    assert light.startswith(b"\x89PNG") and dark.startswith(b"\x89PNG") and light != dark
-    assert "cudnn.benchmark = True" in picture.alt["en"] and "cudnn.benchmark = True" in picture.alt["zh"]
-    assert "mkldnn.enabled" in str(picture)
-    picture.png = lambda dark: b""  # drawn above; the page needs only the words
-    assert picture._repr_html_().count("cudnn.benchmark = True") == 2
-
-
-def test_every_row_of_the_map_is_drawn():
-    figures = pytest.importorskip("course.lessons.l01_map.switch_map")
-    rows = [row for row in flags.map_rows() if row["kind"] != "tool"]
-    drawn = [row["name"] for column in figures._columns(rows) for _, part in column for row in part]
-    assert sorted(drawn) == sorted(row["name"] for row in rows)
+        found = backends_map()
+    shown = [line for table in found.picture.tables() for line in table.lines[1:]]
+    assert len(shown) == sum(row["kind"] != "tool" for row in flags.map_rows())
+    assert [line for line in shown if "◆" in line[1]] == [("benchmark", "◆ True", "False")]
+    assert found._repr_html_().count("◆ True") == 1
+    assert "1" in found.headline or "One" in found.headline
+    assert [line for line in str(found).split("\n") if line.startswith("◆ ") and "cudnn.benchmark " in line]

@@ -27,7 +27,9 @@ class Panel(NamedTuple):
     def need(self) -> float:
         """The pixels of its widest words."""
         sizes = [wide(self.title, 14, True), wide(self.foot, 12.5, True)]
-        return 2 * EDGE + max(sizes + [wide(line.lstrip("+-"), bold=True) + DOT * _marked(line) for line in self.lines])
+        return 2 * EDGE + max(
+            sizes + [wide(line.lstrip("+-"), bold=line[:1] == "+") + DOT * _marked(line) for line in self.lines]
+        )
 
 
 def panels(found: Sequence[Panel], alt: str, joints: Sequence[str] = ()) -> SvgPicture:

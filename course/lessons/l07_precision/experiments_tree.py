@@ -10,7 +10,7 @@ from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.i18n import Text, both, t
 from course.lessons.l07_precision.experiments import LESSON
 from course.records import Record
-from course.tables import Table
+from course.tables import SAME, Table
 
 PROBES = "course.lessons.l07_precision.probes"
 FRESH = both("new processes", "新进程")
@@ -98,7 +98,7 @@ def draw_tree(record: Record, bets: dict) -> Table:
         after = _after(record, label)
         changed = [after[node] != start[node] for node in nodes]
         marks |= {(len(lines) - 1, at): "told" for at, one in enumerate(changed, 1) if one}
-        lines.append([label, *(after[node] if one else "·" for node, one in zip(nodes, changed, strict=True))])
+        lines.append([label, *(after[node] if one else SAME for node, one in zip(nodes, changed, strict=True))])
     return Table(lines, marks, [(1, at) for at in places] if mine is not None else ())
 
 
