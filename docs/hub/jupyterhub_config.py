@@ -9,11 +9,14 @@ instructors have accounts of their own. Once, as root (FOLDER: this checkout; BU
     mkdir -p /etc/skel/lessons && cp -r BUNDLE/notebooks/. /etc/skel/lessons      (every new account gets its own copy)
     for name in grader-spring grader-autumn ines otto ada bob cem dee; do useradd -m -s /bin/bash $name; done
     passwd ada                                                                    (and the others: the Hub asks the system)
+    groupadd graders && usermod -aG graders grader-spring && usermod -aG graders grader-autumn
+    chgrp -R graders FOLDER && chmod -R o-rwx FOLDER                  (it holds the keys, and students have accounts here)
     install -d -m 2777 /srv/nbgrader/exchange
     cd FOLDER && sudo -u grader-spring /opt/course/bin/python -m grader init /home/grader-spring/spring --course-id spring \\
         --exchange /srv/nbgrader/exchange
     (and the same for autumn)
-    /opt/course/bin/jupyterhub -f docs/hub/jupyterhub_config.py
+    install -d -m 700 /srv/jupyterhub && cd /srv/jupyterhub            (where the Hub keeps its own files)
+    /opt/course/bin/jupyterhub -f FOLDER/docs/hub/jupyterhub_config.py
 
 For students' list of assignments, in /etc/jupyter/nbgrader_config.py:
 
