@@ -20,6 +20,16 @@ CALLS, LEAST_CALLS, LEAST_ROUNDS = 600, 20, 6
 MODES = ("plain", "throughput", "latency", "one core each", "too many")
 
 
+NEIGHBOUR = [
+    sys.executable,
+    "-c",
+    "import os, sys, threading\n"
+    "threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()\n"
+    "while True: pass",
+]
+"""A busy Python loop. It ends when its input closes, so also when the process that started it is killed."""
+
+
 def two_cores() -> set[int]:
     """The two processors that this process may use first; an empty set where the system does not tell."""
     return set(sorted(os.sched_getaffinity(0))[:2]) if hasattr(os, "sched_getaffinity") else set()
@@ -38,7 +48,7 @@ def beside_a_neighbour(seconds: float, rounds: int = 12) -> list[dict[str, Any]]
     layer, x, rows = torch.nn.Conv2d(32, 32, 3, padding=1), torch.randn(1, 32, 56, 56), []
     with torch.inference_mode():
         for neighbours in (0, 1):
-            busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(neighbours)]
+            busy = [subprocess.Popen(NEIGHBOUR, stdin=subprocess.PIPE) for _ in range(neighbours)]
             try:
                 end = time.perf_counter() + seconds / 2
                 for number in range(rounds):
@@ -50,7 +60,7 @@ def beside_a_neighbour(seconds: float, rounds: int = 12) -> list[dict[str, Any]]
             finally:
                 for one in busy:
                     one.kill()
-                    one.wait()
+                    one.communicate()
     return rows
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from course.experiment import base
@@ -148,3 +151,24 @@ def test_the_other_experiments_run_here(name):
     if not can(base.get(name).needs):
         pytest.skip(f"{name} needs {base.get(name).needs}")
     check_shown(measured(name))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not can("two_cores"), reason="the neighbour takes a core of its own")
+def test_the_busy_neighbour_ends_also_when_the_measurement_is_killed():
+    """A run that takes too long is killed; its busy loop would take a core of the learner's machine until it is restarted."""
+    code = "from course.lessons.l16_rest.probes_threads import beside_a_neighbour as run; run(2, 1000)"
+    measuring = subprocess.Popen([sys.executable, "-c", code])
+    try:
+        neighbours, end = [], time.monotonic() + 60
+        while not neighbours and time.monotonic() < end and measuring.poll() is None:
+            neighbours = psutil.Process(measuring.pid).children()
+            time.sleep(0.05)
+        assert neighbours, "the second half of the run has one"
+        measuring.kill()
+        measuring.wait()
+        gone, alive = psutil.wait_procs(neighbours, timeout=30)
+        assert gone and not alive
+    finally:
+        measuring.kill()
+        measuring.wait()
