@@ -33,7 +33,7 @@ from torch import nn
 
 from benchmarks.flops_tools import PACKAGES, STEPS, TOOLS, Tool
 from benchmarks.flops_traces import traces
-from benchmarks.running import Rows, busy_words, run_limited
+from benchmarks.running import Rows, busy_words, run_limited, stoppable
 from benchmarks.zoo import ZOO
 from benchmarks.zoo_parts import Entry
 from benchmarks.zoo_steps import STEPS as STEP_ZOO
@@ -255,4 +255,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stoppable(main)

@@ -33,7 +33,7 @@ from tqdm import tqdm
 
 from benchmarks import grading_course as courses
 from benchmarks.grading_class import large_class
-from benchmarks.running import Rows, busy_words
+from benchmarks.running import Rows, busy_words, stoppable
 from benchmarks.timing import markdown
 from course import machine
 from grader.autograding import How, autograde
@@ -261,4 +261,4 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    stoppable(main)

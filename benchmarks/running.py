@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,15 @@ def _read(path: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
         except ValueError:
             return
+
+
+def stoppable(main: Callable[[], None]) -> None:
+    """Call `main`; an interrupt ends it with a sentence and exit code 130: what was measured is kept (`Rows`)."""
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("\nInterrupted; the same command goes on from here.")
+        sys.exit(130)
 
 
 def run_limited(command: Sequence[str], cpu_s: float) -> tuple[int, str, str]:

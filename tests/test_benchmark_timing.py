@@ -111,6 +111,15 @@ def test_rows_survive_a_cut_line(tmp_path):
     assert Rows(path, SETTING, fresh=True).rows == []
 
 
+def test_an_interrupt_ends_with_a_sentence(capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit) as stopped:
+        running.stoppable(interrupted)
+    assert stopped.value.code == 130 and "goes on from here" in capsys.readouterr().out
+
+
 def test_a_busy_machine_is_told_at_the_start(monkeypatch):
     monkeypatch.setattr(running, "load_now", lambda: 21.0)
     monkeypatch.setattr(running, "others", lambda _: 0.9)
