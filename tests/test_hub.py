@@ -53,9 +53,7 @@ def test_in_a_course_folder_nbgrader_asks_no_hub_for_the_courses_of_its_owner(tm
     (tmp_path / "etc").mkdir()
     setting = 'c = get_config()\nc.Authenticator.plugin_class = "nbgrader.auth.JupyterHubAuthPlugin"\n'
     assert setting.splitlines()[1] in CONFIG.read_text("utf-8")
-    exchange = (
-        tmp_path / "exchange"
-    )  # named for the whole machine, too: nbgrader's own place is not there on every machine
+    exchange = tmp_path / "exchange"  # for the whole machine, too: nbgrader's own place is not on every machine
     everywhere = f"{setting}c.Exchange.root = {str(exchange)!r}\n"
     (tmp_path / "etc" / "nbgrader_config.py").write_text(everywhere, "utf-8")
     init(tmp_path / "course", exchange=exchange)
