@@ -77,6 +77,22 @@ def test_no_verdict_without_the_confidence():
     assert stats.decide(stats.Interval(0.5, 0.6, 0.75), 0.55, 0.005, 0.02, 0.05) == "undecided"
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "ratio", "settled"),
+    [
+        (1.004, 1.013, 1.0085, True),  # told: slower by about 1 %
+        (1.002, 1.0115, 1.0068, False),  # narrow, yet the difference is not told: a little more data may tell it
+        (0.996, 1.005, 1.0005, True),  # narrow, and the difference is none that was asked for
+        (0.9885, 0.998, 0.9932, False),
+        (1.03, 1.11, 1.07, True),  # clear of the gate
+        (1.03, 1.19, 1.07, False),
+    ],
+)
+def test_measuring_ends_where_more_would_change_no_verdict(low, high, ratio, settled):
+    interval = stats.Interval(low, high, 0.997)
+    assert stats.settled(interval, ratio, 0.005, 0.02, 0.003, place=stats.PLACE) is settled
+
+
 def test_quality_tells_one_group_from_two():
     rng = random.Random(5)
 

@@ -39,8 +39,9 @@ def compare(
     25 us, elsewhere 0.3 ms, or one call. Blocks next to each other share the machine's speed, so their ratios are steady
     where single times are not; the interval comes from them alone (`course.timing.pairs`). Where other programs take the
     processor away in most rounds, CPU time is compared instead, if it can be (`course.timing.preemption`; never with
-    clock="wall"); the result says so. Stops when the interval is within +/- ci, or clears the gate, or after max_time
-    seconds (default 5; three rounds of warm-up included, the first calls and the search for the number of calls not).
+    clock="wall"); the result says so. Stops when the interval is within +/- ci and a difference larger than ci is told, or
+    when it clears the gate, or after max_time seconds (default 5; three rounds of warm-up included, the first calls and
+    the search for the number of calls not).
     faster or slower: the interval keeps off 1 and the ratio is further than ci from it; same: the interval lies within
     1 +/- gate. Looks at the data after 12, 24, 48, ... rounds with stricter intervals, so that stopping early keeps
     false alarms at 5 % in all. Fewer than 12 rounds carry no interval: low and high are None.

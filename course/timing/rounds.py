@@ -257,7 +257,7 @@ class Run:
     def _settled(self, name: str) -> bool:
         error = stats.error_at(self._whole_rounds(), False, len(self._candidates()))
         ratio, interval = self._estimate(name, error)
-        return stats.settled(interval, ratio, self.plan.ci, self.plan.gate, error)
+        return stats.settled(interval, ratio, self.plan.ci, self.plan.gate, error, place=stats.PLACE)
 
     def _result(self) -> Comparison:
         cpu = self._by_cpu()

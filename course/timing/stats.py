@@ -127,9 +127,9 @@ def shown(interval: Interval, rounds: int) -> Interval | None:
     return interval if enough(rounds) and bounded and interval.low < interval.high else None
 
 
-def widened(interval: Interval) -> Interval:
+def widened(interval: Interval, place: float = PLACE) -> Interval:
     """Returns an interval from one process, widened by the difference that equal code shows: see PLACE."""
-    return Interval(interval.low * (1 - PLACE), interval.high * (1 + PLACE), interval.confidence)
+    return Interval(interval.low * (1 - place), interval.high * (1 + place), interval.confidence)
 
 
 def t_quantile(p: float, freedom: int) -> float:
@@ -248,14 +248,29 @@ def decide(interval: Interval | None, ratio: float, ci: float, gate: float, erro
 
 
 def settled(
-    interval: Interval | None, ratio: float, ci: float, gate: float, error: float, wide: float = BIG_EFFECT_WIDTH
+    interval: Interval | None,
+    ratio: float,
+    ci: float,
+    gate: float,
+    error: float,
+    wide: float = BIG_EFFECT_WIDTH,
+    place: float = 0.0,
 ) -> bool:
-    """Whether measuring more is pointless: within +/- ci, or clear of the gate on one side and within +/- wide."""
+    """Whether measuring more is pointless: clear of the gate on one side and within +/- wide, or within +/- ci.
+
+    Within +/- ci a difference that is larger than ci must also have been told from 1: a difference of 1 % with an interval
+    of +/- 0.5 % is measured on, because a little more data often tells it.
+    """
     if interval is None or interval.confidence < 1 - error - 1e-12:
         return False
     half = (interval.high - interval.low) / 2
-    clear = interval.high < 1 - gate or interval.low > 1 + gate
-    return half <= ci * ratio or (clear and half <= wide * ratio)
+    if interval.high < 1 - gate or interval.low > 1 + gate:
+        return half <= max(wide, ci) * ratio
+    told = abs(ratio - 1) <= ci or decide(widened(interval, place), ratio, ci, gate, error, place) in (
+        "faster",
+        "slower",
+    )
+    return told and half <= ci * ratio
 
 
 def spread(values: Sequence[float]) -> float:
