@@ -298,6 +298,22 @@ def test_a_function_that_gets_slower_and_slower_is_named(calibrate):
     assert result.quality == "drifting" and "climbed from" in result.sentence() and "median means little" in str(result)
 
 
+def test_a_climb_is_named_beside_a_reference_that_jumps_between_two_speeds():
+    class Jumping(NoisyClock):
+        def block(self, f, calls):
+            seconds = super().block(f, calls)
+            return seconds * (1.0 if self.noise.random() < 0.5 else 1.8) if f is beside else seconds
+
+    kept, beside = [], costing(1e-4)
+
+    def growing():
+        kept.append(0)
+        return Cost(1e-4 * (1 + len(kept) / 2000))
+
+    result = measure(growing, max_time=1.0, clock=Jumping(2, hiccup=0, drift=0.02), calibrate=beside)
+    assert result.quality == "drifting" and "climbed from" in result.sentence()
+
+
 def test_a_machine_that_gets_slower_is_no_drift_of_the_function():
     class Slowing(NoisyClock):
         def block(self, f, calls):

@@ -1,4 +1,4 @@
-"""Timing: clocks, devices, yardsticks and processes of their own."""
+"""Timing: clocks, devices, reference operations and processes of their own."""
 
 from __future__ import annotations
 
@@ -147,14 +147,14 @@ def test_threads_at_work_are_processor_time_over_own_time(monkeypatch):
 
 
 @pytest.mark.parametrize("busy, device, name", [(1.0, "cpu", "calls"), (1.9, "cpu", "compute")])
-def test_the_yardstick_uses_as_many_threads_as_the_function(monkeypatch, busy, device, name):
+def test_the_reference_op_uses_as_many_threads_as_the_function(monkeypatch, busy, device, name):
     monkeypatch.setattr(measuring, "Effort", lambda: type("E", (), {"busy": lambda self: busy})())
     result = measure(lambda: sum(range(3000)), max_time=0.1, device=device)
     assert result.calibration == name and result.busy_threads == busy and result.relative > 0
     assert measure(costing(1e-3), clock=NoisyClock(1), calibrate=None).calibration is None
 
 
-def test_the_small_yardstick_stays_in_one_thread():
+def test_the_small_reference_op_stays_in_one_thread():
     name, small = reference_op("calls", "cpu", parallel=False)
     watched = effort.Effort()
     timeit.timeit(small, number=60_000)

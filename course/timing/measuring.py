@@ -107,7 +107,7 @@ class _Run:
         self.calibration: tuple[str, Callable[[], Any]] | None = None
         self.busy = 1.0
         self.samples: list[float] = []
-        self.yards: list[float] = []
+        self.reference_s: list[float] = []
         self.spans: list[tuple[float, float]] = []  # of a sample with its reference_op, on the clock
         self.first_of_two: list[bool] = []
         self.ratios: list[float] = []
@@ -191,9 +191,9 @@ class _Run:
 
     def _one_sample(self) -> None:
         """One block of the function, and beside it, before or after at random, one of the reference_op."""
-        yard_first = self.calibration is not None and self.order.random() < 0.5
+        reference_first = self.calibration is not None and self.order.random() < 0.5
         began = self.clock.now()
-        yard = self._yard() if yard_first else 0.0
+        reference = self._reference() if reference_first else 0.0
         before = minor_faults()
         if self.watch:
             seconds, cpu = self.watch.block(self._block)
@@ -205,9 +205,9 @@ class _Run:
         if before is not None and after is not None:
             self.faults.append((after - before) / self.calls)
         if self.calibration is not None:
-            self.yards.append(yard if yard_first else self._yard())
+            self.reference_s.append(reference if reference_first else self._reference())
             self.spans.append((began, self.clock.now()))
-            self.first_of_two.append(not yard_first)
+            self.first_of_two.append(not reference_first)
         if self.watch:
             self.watch.round_ends()
 
@@ -217,12 +217,12 @@ class _Run:
         if not count:
             return None
         near = [b[0] - a[1] < pairs.NEAR_S for a, b in zip(self.spans, self.spans[1:], strict=False)]
-        beside = pairs.Pairs(self.samples[:count], self.yards[:count], self.first_of_two, [False, *near])
+        beside = pairs.Pairs(self.samples[:count], self.reference_s[:count], self.first_of_two, [False, *near])
         self.ratios = beside.ratios()
         centre, interval = pairs.estimate(beside, stats.TOTAL_ERROR)
         return centre, stats.shown(interval, count)
 
-    def _yard(self) -> float:
+    def _reference(self) -> float:
         assert self.calibration is not None
         return self.clock.block(self.calibration[1], self.calibration_calls) / self.calibration_calls
 
@@ -246,9 +246,8 @@ class _Run:
             self.notes.append(self.watch.note())
         interval = stats.interval_or_none(samples)
         quality = stats.quality(samples)
-        if stats.drift(samples) and stats.drift(
-            self.ratios or samples
-        ):  # beside a reference_op a slow minute is no drift
+        drift = stats.drift(samples)
+        if drift and drift.also_of(self.ratios or samples):  # beside a reference_op a slow minute is no drift
             quality = "drifting"
         if self.busy > PARALLEL and self.clock.device == "cpu" and quality in ("noisy", "bimodal"):
             self.notes.append(crowded_note(self.busy))

@@ -311,6 +311,15 @@ class Drift:
         """Whether the end lies above the beginning."""
         return self.last > self.first
 
+    def also_of(self, values: Sequence[float], least: float = 0.2) -> bool:
+        """Whether the geometric means of other values, one for each of those that drift, move the same way by more than `least`.
+
+        values: for example the ratios to a reference that ran beside, which tell a function that changes from a machine
+        that does. Means, because a machine that jumps between two speeds moves a median by all of the jump.
+        """
+        first, last = geometric_mean(values[: self.count]), geometric_mean(values[-self.count :])
+        return last > (1 + least) * first if self.climbs else first > (1 + least) * last
+
 
 def drift(values: Sequence[float], least: float = 0.2) -> Drift | None:
     """Values that climb or fall throughout, or settle late: a beginning of at least LATE values, then others.
