@@ -8,7 +8,7 @@ from typing import Any
 from course.cards.render import in_language
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
-from course.cards.widgets import light, view_of
+from course.cards.widgets import light, sheet, view_of
 from course.game.board import game
 from course.game.board_view import STYLE
 from course.game.cases import Case
@@ -49,7 +49,7 @@ class ReturningCases:
 
         self.place = light(w.VBox, [])
         self.widget = light(
-            w.VBox, [light(w.HTML, STYLE + hide_saved_copy(self)), *map(self._row, self.due), self.place]
+            w.VBox, [light(w.HTML, hide_saved_copy(self)), *map(self._row, self.due), self.place, sheet(STYLE)]
         )
         for name in ("tbq", "tbg", "tbb", f"tbq-live-{self.id}"):
             self.widget.add_class(name)

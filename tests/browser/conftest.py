@@ -31,6 +31,8 @@ CHROMIUM_ARGS = [
 ]
 VIEW = {"width": 1280, "height": 1000}
 SHOTS = os.environ.get("COURSE_SHOTS")
+REPLAY = "import os; os.environ['COURSE_REPLAY'] = '1'\n"
+"""Code that has a kernel show recordings, also of what this machine could measure."""
 """The folder for pictures of what the tests see, for a person to look at; none is taken where it is not set."""
 
 
@@ -298,6 +300,10 @@ class Notebook:
             "code => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code}) }",
             code,
         )
+
+    def replay(self) -> None:
+        """Run REPLAY in the kernel."""
+        self.tell_kernel(REPLAY)
 
     def run_all(self, timeout_s: float = 240, command: str = "notebook:run-all-cells") -> None:
         """Run all cells and wait until none is running or waiting."""

@@ -12,12 +12,11 @@ from course.i18n import LANGUAGES, pick
 from course.lessons.l10_tuning_master import game as measuring
 from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
 from course.units import format_points
-from tests.browser.conftest import Notebook
+from tests.browser.conftest import REPLAY, Notebook
 from tests.browser.desks import QUICK, DeskOnPage, HuntOnPage, TypedDesk, TypedHunt, answer_log
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 WAYS = ("mouse", "keys", "typed")
-REPLAYED = 'import os\nos.environ["COURSE_REPLAY"] = "1"\n'
 BUSY = """
 import os
 from course import load
@@ -60,7 +59,7 @@ def test_every_case_is_played_and_every_way_is_used_in_both_games():
 def test_cases_are_played_to_the_end(page, lab, lesson, language, replayed):
     lab.forget()
     played = NOTEBOOKS[lesson, language, replayed]
-    start = f"from course import *\nlanguage({language!r})\n" + (REPLAYED if replayed else QUICK)
+    start = f"from course import *\nlanguage({language!r})\n" + (REPLAY if replayed else QUICK)
     start += BUSY if language == "zh" and not replayed else ""
     cells = [cell for case, _ in played for cell in (case.call, "")]
     name = f"{lesson}.{language}.{'replayed' if replayed else 'live'}"

@@ -17,7 +17,6 @@ from tests.browser.test_checkpoint import saved_answers
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
 LESSON = "03_flops"
-REPLAY = "import os; os.environ['COURSE_REPLAY'] = '1'"
 BANK = Bank()
 MOST_TABS = 120
 SEEN = """() => {
@@ -111,7 +110,7 @@ def test_a_lesson_is_gone_through_by_keys_alone(notebook, lesson, language):
     """Every card is answered; of a deck one after the other, as each opens."""
     book = notebook(language, "lessons", lesson)
     book.started()
-    book.tell_kernel(REPLAY)
+    book.replay()
     walk, kinds, decks = Walk(book), set(), 0
     count = walk.page.evaluate(CELL)[1]
     for _ in range(count - 1):

@@ -21,7 +21,6 @@ from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LESSON = "05_cudnn_benchmark"
-REPLAY = "import os; os.environ['COURSE_REPLAY'] = '1'"
 BANK = Bank()
 WORDS = {
     "en": {
@@ -101,7 +100,7 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
     for item in others:
         place_bet(item, Response((item.options[1].id,)) if item.options else Response(number=item.slider.stops[2]), log)
-    book.tell_kernel(REPLAY)
+    book.replay()
     asked.locator("button").nth(1).focus()
     page.keyboard.press("Enter")  # look without betting: the whole cell runs
     card(page, shown_items("single")[0]).wait_for()
@@ -175,7 +174,7 @@ def reopen_and_find_the_answers(book, words, bet, answered):
         page.request.delete(f"http://127.0.0.1:{book.lab.port}/api/sessions/{session['id']}")
     page.goto("about:blank")
     book.open()
-    book.tell_kernel(REPLAY)
+    book.replay()
     book.run_to(f'"{bet.id}"')
     submit_buttons(page, bet).filter(has_text=words["locked"]).wait_for()
     submit_buttons(page, answered).filter(has_text=words["again"]).wait_for()

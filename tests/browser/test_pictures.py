@@ -19,7 +19,7 @@ from grader.demo.handin import work
 from grader.demo.students import Student
 from grader.pipeline import feedback, release
 from grader.project import Project
-from tests.browser.conftest import Notebook
+from tests.browser.conftest import REPLAY, Notebook
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
@@ -32,8 +32,7 @@ course.observe("05-toy-race")
 """
 BOARD = "import course\ncourse.language('{code}')\ncourse.board('10_tuning_master')"
 PLAYED = """
-import os, random
-os.environ["COURSE_REPLAY"] = "1"
+import random
 from course.game import cases
 from course.learning.log import answer_log
 from course.lessons.l10_tuning_master import game
@@ -76,8 +75,7 @@ def shots(notebook: Notebook, name: str, selector: str, folder: Path) -> None:
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_a_bet_and_its_outcome(code, page, lab, folder):
     lab.forget()
-    replay = "import os; os.environ['COURSE_REPLAY'] = '1'"
-    notebook = Notebook(page, lab, lab.write(f"bet-{code}.ipynb", replay + BET.format(code=code))).open()
+    notebook = Notebook(page, lab, lab.write(f"bet-{code}.ipynb", REPLAY + BET.format(code=code))).open()
     notebook.run_all()
     shots(notebook, f"bet-{code}", ".tbr", folder)
 
@@ -85,7 +83,7 @@ def test_a_bet_and_its_outcome(code, page, lab, folder):
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_the_board_of_a_game(code, page, lab, folder):
     lab.forget()
-    notebook = Notebook(page, lab, lab.write(f"board-{code}.ipynb", PLAYED, BOARD.format(code=code))).open()
+    notebook = Notebook(page, lab, lab.write(f"board-{code}.ipynb", REPLAY + PLAYED, BOARD.format(code=code))).open()
     notebook.run_all()
     shots(notebook, f"board-{code}", ".tbb", folder)
 

@@ -48,7 +48,7 @@ def test_a_restart_in_the_middle_of_a_lesson_is_said_and_healed(fresh_page, plai
         book.run_all(command="notebook:run-cell")
 
     def replay() -> None:
-        book.tell_kernel("import os; os.environ['COURSE_REPLAY'] = '1'")
+        book.replay()
 
     replay()
     call = f'observe("{EXPERIMENT}")'

@@ -9,11 +9,10 @@ from course.experiment import base
 from course.experiment.result import block
 from course.i18n import LANGUAGES, set_language
 from course.verbs.reported import reported
-from tests.browser.conftest import Notebook, assert_colours_hold, shoot
+from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, shoot
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SHOW = """
-import os; os.environ["COURSE_REPLAY"] = "1"
 import course
 course.lesson("05_cudnn_benchmark", language="{code}")
 course.answer("05-bet-race", "c", confidence=2)
@@ -28,7 +27,7 @@ SEEN = """() => [...document.querySelectorAll('.tbr')].map(one => ({
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_one_picture_is_seen_at_each_width_and_in_each_theme(code, page, lab):
     lab.forget()
-    notebook = Notebook(page, lab, lab.write(f"result-{code}.ipynb", SHOW.format(code=code))).open()
+    notebook = Notebook(page, lab, lab.write(f"result-{code}.ipynb", REPLAY + SHOW.format(code=code))).open()
     notebook.run_all()
     page.evaluate("window.jupyterapp.shell.collapseLeft()")
     page.wait_for_function("document.querySelectorAll('.tbr').length === 3")
