@@ -56,7 +56,8 @@ WATCHED = (
     "and processors are not shared out evenly. "
     "A process that takes gigabytes at once can make this machine swap or end other programs; many busy processes make marking slower. "
     "Marks stay fair: only a submission's own processor time counts, and one that was prevented from running is marked again alone. "
-    "To have it enforced: log in so that `systemd-run --user --scope true` works, or use the container in docs/instructors.md."
+    "To have it enforced: log in so that `systemd-run --user --scope true` works. "
+    "In the container of docs/instructors.md one limit holds for all submissions together."
 )
 NO_PROCESSES = (
     "NOT ALLOWED HERE: root without control groups. "
