@@ -86,7 +86,8 @@ def test_cards_results_and_pictures_are_found(tmp_path):
 
 def test_the_index_holds_sections_without_code_of_the_page():
     page = (
-        '<nav>menu</nav><article role="main"><section id="a"><h1>One<a>¶</a></h1><p>first</p><script>no()</script>'
+        '<nav>menu</nav><article role="main"><section id="a"><h1>One<a>¶</a></h1>'
+        '<p>first<em class="turn">Turn it</em></p><script>no()</script>'
         '<section id="b"><h2>Two</h2><p>工作区 <b>bold</b><i> </i><i>face</i></p></section></section></article>'
     )
     assert find.sections(page) == [["a", "One", "first"], ["b", "Two", "工作区 bold face"]]
@@ -154,7 +155,7 @@ def steps_of(page):
     """Of each step: (label, what comes of it, whether it leads on) of every choice."""
     found = []
     for part in page.split('<div class="book-step">')[1:]:
-        labels = re.findall(r'value="\d+"> (.*?)</label>', part, re.DOTALL)
+        labels = re.findall(r'value="\d+"> <span>(.*?)</span></label>', part, re.DOTALL)  # one element: no columns
         ends = re.findall(r'<template data-choice="\d+"( data-right)?>(.*?)</template>', part, re.DOTALL)
         found.append([(label, said, bool(right)) for label, (right, said) in zip(labels, ends, strict=True)])
     return found
@@ -167,7 +168,9 @@ def test_every_step_of_a_hunt_is_judged_by_the_game(code):
     facts = {name: {"error": {"kind": "late", "said": "", "line": None}} for name in hunting.scripts(one)}
     right = f"repair-{texts.index(one.repair)}"
     facts[right] = {"searches": 0, "steps": 200, "ms": 400.0, "left": {}}
-    lines, causes, repairs = steps_of(games.case_html(one.case.id, code, Shown(facts)))
+    page = games.case_html(one.case.id, code, Shown(facts))
+    assert pick(cases.EVIDENCE["live"], code) not in page, "the page measures nothing"
+    lines, causes, repairs = steps_of(page)
     assert [number for number, (_, _, hit) in enumerate(lines) if hit] == [
         [line for line, text in one.numbered() if text.strip()].index(number) for number in one.lines
     ]

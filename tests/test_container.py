@@ -52,7 +52,9 @@ def test_the_checkout_in_the_image_is_out_of_the_sight_of_submissions_and_the_us
 
 def test_what_is_not_enforced_promises_no_control_group_in_the_container():
     """Docker gives a container no control group to divide: the same sentence is said in it."""
-    assert "use the container" not in launch.WATCHED and "one limit holds for all submissions together" in launch.WATCHED
+    assert (
+        "use the container" not in launch.WATCHED and "one limit holds for all submissions together" in launch.WATCHED
+    )
 
 
 def test_compose_lets_the_sandbox_be_made_and_bounds_the_whole():

@@ -10,8 +10,8 @@ from pathlib import Path
 UNSEEN = {"script", "style", "template", "svg", "title", "nav"}
 BLOCKS = {"p", "li", "td", "th", "dt", "dd", "div", "summary", "pre"}
 HEADINGS = {"h1", "h2", "h3"}
-NUMBERS = re.compile(r'<div class="tbr-table".*?</div>', re.DOTALL)
-"""The table of a result: nobody looks for its numbers, and they are many."""
+LEFT_OUT = re.compile(r'<div class="tbr-table".*?</div>|<em class="(?:turn|back)">.*?</em>', re.DOTALL)
+"""The table of a result: nobody looks for its numbers, and they are many. What a knowledge card says about turning it."""
 
 
 class _Sections(HTMLParser):
@@ -56,7 +56,7 @@ class _Sections(HTMLParser):
 def sections(page: str) -> list[list[str]]:
     """[id, heading, words] of each section of a page's HTML."""
     reader = _Sections()
-    reader.feed(NUMBERS.sub("", page))
+    reader.feed(LEFT_OUT.sub("", page))
     return [
         [one, " ".join(head.replace("¶", "").split()), " ".join(words.split())] for one, head, words in reader.found
     ]

@@ -78,8 +78,8 @@ def _panel(plan: Plan, code: str) -> str:
 def _choice(name: str, head: str, values: dict[str, str], today: str = "", says: str = "") -> str:
     note = f"<p><small>{inline(says)}</small></p>" if says else ""
     shown = "".join(
-        f'<label><input type="radio" name="{name}" value="{value}"{" checked" if value == today else ""}> {inline(text)}'
-        f"{view.aside(pick(TODAY)) if value == today else ''}</label>"
+        f'<label><input type="radio" name="{name}" value="{value}"{" checked" if value == today else ""}> <span>{inline(text)}'
+        f"{view.aside(pick(TODAY)) if value == today else ''}</span></label>"
         for value, text in values.items()
     )
     return f"<fieldset><legend>{inline(head)}</legend>{note}{shown}</fieldset>"

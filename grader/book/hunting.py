@@ -10,6 +10,7 @@ import html
 import json
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,8 @@ def case_html(case: Case, code: str, witness: Witness) -> str:
         one = bug(case)
         facts, shown = witness.facts(one), commented(one)
         last = _proof(one, facts) if one.innocent else _mending(one, shown, facts)
-        ticket = view.ticket_html(case, told.ticket_more(one), [pick(GRADES[one.grade])])
+        recorded = replace(case, evidence="recording")  # what was seen while the book was built
+        ticket = view.ticket_html(recorded, told.ticket_more(one), [pick(GRADES[one.grade])])
         return steps.section(case, ticket, HERE, _lines(shown, steps.cause(case, last)))
 
 

@@ -33,7 +33,7 @@ def section(case: Case, ticket: str, here: Text, body: str) -> str:
 def step(head: str, button: str, choices: Sequence[Choice], after: str, look: str = "") -> str:
     """One step. head, button: words with marks; after: HTML that the right choice opens; look: a class of the list."""
     rows = "".join(
-        f'<label><input type="radio" name="choice" value="{place}"> {one.label}</label>'
+        f'<label><input type="radio" name="choice" value="{place}"> <span>{one.label}</span></label>'
         for place, one in enumerate(choices)
     )
     ends = "".join(
