@@ -42,7 +42,8 @@ class Record:
     rows: flat dicts of plain numbers and strings, units in the names (`median_ms`); a value may be a list
     of raw samples (`samples_ms`). machine: `course.machine.passport()`. created: UTC, ISO 8601.
     complete: False when time ran out or the run was interrupted. live: measured in this session (never
-    stored; a loaded record is a replay). interrupted: stopped by hand (never stored).
+    stored; a loaded record is a replay). interrupted: stopped by hand (never stored). few: rounds of rows that were left out
+    because so few carry no interval (never stored).
     Raises RecordError for values JSON cannot hold (NaN, infinity, tensors).
     """
 
@@ -57,6 +58,7 @@ class Record:
     schema: int = SCHEMA
     live: bool = field(default=False, compare=False)
     interrupted: bool = field(default=False, compare=False)
+    few: tuple[int, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "machine", _plain(dict(self.machine), "machine"))

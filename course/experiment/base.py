@@ -223,18 +223,22 @@ def run(name: str, budget_s: float | None = None) -> Record:
 def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: float = math.inf, **sizes: Any) -> Record:
     """`run` for an Experiment at hand. sizes: keyword arguments of its function, to try it out small.
 
-    limit_s: seconds after which it is ended wherever it is, and keeps the rows yielded so far (`complete` False).
+    limit_s: seconds after which it is ended wherever it is, and keeps the rows yielded so far (`complete` False). Half-way between
+    the budget and this limit a measurement that is under way takes no further round: what it has is kept so.
     """
     from course.machine import passport
     from course.timing import interrupts_propagate
+    from course.timing.deadline import rounds_end_within
 
     rows: list[dict[str, Any]] = []
+    few: list[int] = []
     budget, end = Budget(exp.seconds if budget_s is None else budget_s), None
 
     def record(**how: bool) -> Record:
-        return Record(exp.name, exp.version, exp.lesson, passport(), rows, budget_s=budget.seconds, live=True, **how)
+        about = {"budget_s": budget.seconds, "live": True, "few": tuple(few)}
+        return Record(exp.name, exp.version, exp.lesson, passport(), rows, **about, **how)
 
-    with restored(), interrupts_propagate():
+    with restored(), interrupts_propagate(), rounds_end_within((budget.seconds + limit_s) / 2):
         try:
             with ending(limit_s) as end:
                 for row in exp.function(budget, **sizes):
@@ -242,6 +246,7 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
                         rows.append(dict(row))
                     else:
                         budget.complete = False
+                        few += [row["rounds"]] if "rounds" in row else []
         except (KeyboardInterrupt, Exception) as error:
             late, stopped = (end.late, end.stopped) if end else (False, False)
             if (

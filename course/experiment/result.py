@@ -130,7 +130,7 @@ def block(record: Record, experiment: Experiment, bets: Bets | None = None, said
 def headline_of(record: Record, experiment: Experiment) -> Text:
     """The one sentence that came out; one of ``OPEN`` where nothing can be told, "" where the lesson has none yet."""
     if not record.rows:
-        return EMPTY
+        return TOO_FEW if record.few else EMPTY
     if experiment.headline is None:
         return ""
     try:
@@ -157,7 +157,7 @@ def told(record: Record, experiment: Experiment) -> bool:
 def finding_of(record: Record, experiment: Experiment) -> Text:
     """The finding with all its numbers, or what is missing for one."""
     if not record.rows:
-        return EMPTY
+        return TOO_FEW if record.few else EMPTY
     try:
         return experiment.finding(record)
     except Exception as error:  # noqa: BLE001  (as above)
@@ -169,8 +169,8 @@ def finding_of(record: Record, experiment: Experiment) -> Text:
 
 
 def _few(record: Record) -> list[int]:
-    """The rounds of the rows that have too few of them."""
-    counts = [row.get("rounds") for row in record.rows]
+    """The rounds of the rows that have too few of them, also of those left out."""
+    counts = [*record.few, *(row.get("rounds") for row in record.rows)]
     return [count for count in counts if isinstance(count, int) and not enough(count)]
 
 

@@ -24,6 +24,7 @@ from course.roofline.stopwatch import watch_for
 from course.roofline.words import RooflineError, enough_memory
 from course.timing import clock_for, validation
 from course.timing.clock import Clock, end_progress, progress
+from course.timing.deadline import out_of_time
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 QUIET = 0.85
@@ -133,7 +134,7 @@ def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[Best, 
                 spent = min(clock.now() - began, max_time)
                 bar.update(spent - shown)
                 shown = spent
-                if spent + (clock.now() - started) > max_time:  # another round would not fit
+                if spent + (clock.now() - started) > max_time or out_of_time():  # another round would not fit
                     return top["work"], top["traffic"]
     finally:
         end_progress(bar)

@@ -26,6 +26,7 @@ from course.roofline.traffic import backward_moved, size, tensors
 from course.roofline.words import RooflineError, is_out_of_memory, percent, scaled, too_little_memory
 from course.timing import clock_for, interrupts_propagate, stats
 from course.timing.clock import Clock, end_progress, progress
+from course.timing.deadline import out_of_time
 from course.timing.faults import fault_share
 from course.timing.validation import hidden_prints, print_note, require_positive, swallow_interrupt
 
@@ -192,7 +193,7 @@ class _Run:
             rounds += 1
             self.bar.update(max(0.0, min(self._spent(), self.max_time) - self.bar.n))
             late = 2 * self._spent() - started > until + budget_s * (rounds < ENOUGH)
-            if late or rounds >= LOOK and stats.is_look(rounds, LOOK) and narrow(calls):
+            if late or out_of_time() or rounds >= LOOK and stats.is_look(rounds, LOOK) and narrow(calls):
                 self.rounds = min(self.rounds or rounds, rounds)
                 return
 

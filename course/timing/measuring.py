@@ -10,6 +10,7 @@ from course.i18n import t
 from course.timing import pairs, stats, validation
 from course.timing.calibration import reference_op, require_choice
 from course.timing.clock import MIN_BLOCK_S, Clock, calls_for, end_progress, given_clock, progress, with_setup
+from course.timing.deadline import out_of_time
 from course.timing.effort import PARALLEL, Effort, crowded_note, overhead_ns, threads
 from course.timing.faults import fault_note, minor_faults
 from course.timing.preemption import Watch, watch_for
@@ -145,7 +146,7 @@ class _Run:
         """Whether a call fits into the budget; if not, the second call (or the first) is all there is."""
         if self.first < self.max_time / 2:
             return True
-        if self.first > PATIENCE * self.max_time:
+        if self.first > PATIENCE * self.max_time or out_of_time():
             return False
         second = self._block()
         if second >= self.max_time:
@@ -162,7 +163,7 @@ class _Run:
             self.calls = calls_for(self.timer, self.f, self._target())
         seen: list[float] = []
         effort, least = Effort(), self._spent() + min(EFFORT_S, WARMUP_SHARE / 2 * self.max_time)
-        while self._spent() < limit and not (self.warm and self._spent() >= least):
+        while self._spent() < limit and not (self.warm and self._spent() >= least) and not out_of_time():
             seen.append(self._block())
             self.warmup_calls += self.calls
             self.warm = stats.steady(seen)
@@ -182,7 +183,7 @@ class _Run:
             if spent - shown > 0.2:
                 bar.update(min(spent, self.max_time) - min(shown, self.max_time))
                 shown = spent
-            if spent >= self.max_time:
+            if spent >= self.max_time or out_of_time():
                 return
 
     def _target(self) -> float:

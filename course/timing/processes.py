@@ -16,6 +16,7 @@ from typing import Any
 from course.i18n import t
 from course.timing import sameness, stats, validation
 from course.timing.clock import end_progress, progress
+from course.timing.deadline import out_of_time
 from course.timing.faults import fault_note
 from course.timing.results import Comparison, Measurement, Paired
 from course.timing.rounds import Plan, Run
@@ -79,7 +80,7 @@ class Replicates:
 
     def _enough(self, spent: float) -> bool:
         count = len(self.found)
-        if count and spent + spent / count > self.plan.max_time:  # as long as the sets so far, on average
+        if count and (out_of_time() or spent + spent / count > self.plan.max_time):  # as long as the sets so far, on average
             return True
         if stats.is_look(count, stats.FIRST_PROCESS_LOOK) and all(map(self._settled, self.candidates)):
             self.final = False

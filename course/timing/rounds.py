@@ -13,6 +13,7 @@ from typing import Any
 from course.i18n import t
 from course.timing import captured, pairs, sameness, stats, validation
 from course.timing.clock import Clock, calls_for, end_progress, progress
+from course.timing.deadline import out_of_time
 from course.timing.effort import PARALLEL, SEVERAL, Effort, crowded_note, threads, waiting_note, waits
 from course.timing.faults import fault_note, minor_faults
 from course.timing.preemption import Watch, watch_for
@@ -132,7 +133,7 @@ class Run:
             return True
         self.calls = dict.fromkeys(self.functions, 1)
         only = self.first
-        if slow <= self.plan.patience_s:
+        if slow <= self.plan.patience_s and not out_of_time():
             only = {name: block.seconds for name, block in self._one_round().items()}
         if sum(only.values()) < self.max_time:
             return True
@@ -159,7 +160,7 @@ class Run:
     def _warm_up(self) -> None:
         shortest = float("inf")
         for _ in range(DROPPED):
-            if self._spent() >= DROPPED_SHARE * self.max_time:
+            if self._spent() >= DROPPED_SHARE * self.max_time or out_of_time():
                 break
             for name, block in self._one_round().items():
                 shortest = min(shortest, block.seconds * self.calls[name])
@@ -203,7 +204,8 @@ class Run:
                 bar.update(min(spent, self.max_time) - min(shown, self.max_time))
                 shown = spent
             rounds = self._whole_rounds()
-            if rounds >= MOST_ROUNDS or (spent >= self.max_time and not self._held_up(spent)):
+            late = out_of_time() or (spent >= self.max_time and not self._held_up(spent))
+            if rounds >= MOST_ROUNDS or late:
                 return
             if rounds >= self.next_look and self._long_enough(spent, rounds):
                 self.next_look = 2 * rounds

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from course.experiment.base import Budget
 from course.experiment.rows import race_row
 from course.i18n import pick, t
 
@@ -85,10 +86,12 @@ def rows(
     work: Any,
     plan: Any,
     configs: Sequence[Config] | None,
-    seconds: float,
+    budget: Budget,
     tell: Callable[[str], None] = lambda words: None,
 ) -> Iterable[dict[str, Any]]:
     """Rows of these configurations (None: all) and of today's for one Workload.
+
+    What must not break is looked at first: it needs no clock. The rest of the budget is for the rounds.
 
     Keys: config, words, ratio, low, high, verdict, median_ms, and a fact_... for each limit.
     """
@@ -103,11 +106,11 @@ def rows(
         calls = {name: under(config, work.build(config)) for name, config in asked.items()}
         if len(asked) == 1:
             calls[AGAIN] = under(today, work.build(today))
-    tell(t("first calls, then rounds in random order", "先各跑一次，再按随机顺序一轮轮跑"))
-    found = compare(calls, baseline=key(today), ci=0.02, max_time=seconds, gate=0.03, same=False)
     if plan.limits:
         tell(t("what must not break: ", "检查不能破的要求：") + ", ".join(pick(one.name) for one in plan.limits))
     facts = {name: work.facts(config) if plan.limits else {} for name, config in asked.items()}
+    tell(t("first calls, then rounds in random order", "先各跑一次，再按随机顺序一轮轮跑"))
+    found = compare(calls, baseline=key(today), ci=0.02, max_time=budget.share(1), gate=0.03, same=False)
     pairs = {pair.name: pair for pair in found.pairs.values()}
     result = []
     for name, config in asked.items():

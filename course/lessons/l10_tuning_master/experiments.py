@@ -176,7 +176,7 @@ def live_experiment(name: str, needs: str, title: Text) -> None:
 
     def measured(budget: Budget, configs: Any = None, tell: Any = lambda words: None) -> Iterable[dict[str, Any]]:
         plan = game.plan_here(cases.find(name))
-        return bench.rows(WORKLOADS[name], plan, configs, budget.seconds, tell)
+        return bench.rows(WORKLOADS[name], plan, configs, budget, tell)
 
     measured.__qualname__ = f"measured[{name}]"
     more = {"headline": headline_case(name), "finding": say_case(name), "draw": draw_case(name), "title": title}

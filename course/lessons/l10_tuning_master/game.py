@@ -72,7 +72,10 @@ def plan_here(case: Case) -> Plan:
 
 
 def measure(case: Case, configs: Sequence[Config] | None, tell: Tell) -> Measured:
-    """Measure these configurations (None: all) here, or look them up in the nearest recording."""
+    """Measure these configurations (None: all) here, or look them up in the nearest recording.
+
+    Raises ExperimentError where the time of the case is out before anything is measured, KeyboardInterrupt where it was stopped.
+    """
     from course.experiment import base
     from course.machine import can
 
@@ -80,9 +83,17 @@ def measure(case: Case, configs: Sequence[Config] | None, tell: Tell) -> Measure
     if not can(experiment.needs) or os.environ.get("COURSE_REPLAY") == "1":
         return recorded(case)
     seconds = plan_here(case).seconds[0 if configs is not None else 1]
-    record = base.run_experiment(experiment, seconds, configs=configs, tell=tell)
-    if record.interrupted or not record.rows:
+    record = base.run_experiment(experiment, seconds, base.PATIENCE * seconds, configs=configs, tell=tell)
+    if record.interrupted:
         raise KeyboardInterrupt
+    if not record.rows:
+        raise base.ExperimentError(
+            t(
+                f"Nothing was measured within {seconds:g} s, so this does not count. Other programs keep the machine busy: "
+                "close them and measure again.",
+                f"{seconds:g} 秒内什么都没测到，这次不算。机器正忙着别的程序：关掉它们，再测一次。",
+            )
+        )
     return _measured(record)
 
 

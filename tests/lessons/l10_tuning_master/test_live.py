@@ -215,9 +215,13 @@ def test_a_busy_machine_asks_only_where_it_would_measure(monkeypatch):
     assert not game.busy(cases.find("10-museum"))
 
 
-def test_a_run_that_ends_before_anything_is_measured_counts_as_stopped(monkeypatch):
-    case = cases.find("10-museum")
-    nothing = Record(case.id, 1, LESSON, {"device": "cpu"}, [])
-    monkeypatch.setattr(base, "run_experiment", lambda *_, **__: nothing)
-    with pytest.raises(KeyboardInterrupt):
+@pytest.mark.parametrize(("interrupted", "raised"), [(True, KeyboardInterrupt), (False, base.ExperimentError)])
+def test_a_run_that_ends_before_anything_is_measured_does_not_count(monkeypatch, interrupted, raised):
+    case, limits = cases.find("10-museum"), []
+    nothing = Record(case.id, 1, LESSON, {"device": "cpu"}, [], interrupted=interrupted)
+    monkeypatch.setattr(
+        base, "run_experiment", lambda exp, seconds, limit_s, **_: limits.append(limit_s / seconds) or nothing
+    )
+    with pytest.raises(raised):
         game.measure(case, [tuning_plan.plan_of(case).advice], print)
+    assert limits == [base.PATIENCE]  # it ends, however busy the machine is
