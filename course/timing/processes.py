@@ -80,7 +80,8 @@ class Replicates:
 
     def _enough(self, spent: float) -> bool:
         count = len(self.found)
-        if count and (out_of_time() or spent + spent / count > self.plan.max_time):  # as long as the sets so far, on average
+        next_s = spent / count if count else 0.0  # a set takes as long as those so far, on average
+        if count and (out_of_time() or spent + next_s > self.plan.max_time):
             return True
         if stats.is_look(count, stats.FIRST_PROCESS_LOOK) and all(map(self._settled, self.candidates)):
             self.final = False
