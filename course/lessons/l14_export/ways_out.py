@@ -80,6 +80,8 @@ def quiet() -> Iterator[None]:
 
 def to_onnx(model: Any, args: tuple, **more: Any) -> Any:
     """The `torch.onnx.ONNXProgram` of a model (or of an exported program), with nothing printed."""
+    import torch._dynamo  # else torch loads it while an interrupt passes through: seconds on a busy machine
+
     with quiet():
         return torch.onnx.export(model, args, dynamo=True, verbose=False, **more)
 

@@ -52,7 +52,7 @@ explain("13-note-on-the-wall")
 #
 # Switches are permissions, so they exist everywhere, also without the device. Look at the last line of the next cell.
 #
-# Huawei's Ascend: the package `torch_npu` adds the device `npu`, and `torch.accelerator` answers `npu`. `cudnn.benchmark` can be set there, too, but there is no cuDNN that could search. The maker's [list](https://www.hiascend.com/document/detail/zh/Pytorch/700/apiref/apilist/ptaoplist_000741.html) (Chinese) calls `enable_flash_sdp` and its like unsupported. HF32 takes TF32's place, with [switches of its own](https://www.hiascend.com/document/detail/zh/Pytorch/700/apiref/apilist/ptaoplist_000238.html): `torch.npu.conv.allow_hf32` is on, `torch.npu.matmul.allow_hf32` off, as TF32's are. Not measured by us.
+# Huawei's Ascend: with `torch_npu`, `torch.accelerator` answers `npu`. There is no cuDNN; HF32 takes TF32's place, with [switches of its own](https://www.hiascend.com/document/detail/zh/Pytorch/700/apiref/apilist/ptaoplist_000238.html).
 # %% [markdown] zh
 # ## 三个模块，三类问题
 #
@@ -64,7 +64,7 @@ explain("13-note-on-the-wall")
 #
 # 开关是许可，所以哪儿都有，没有设备也有。看下一格的最后一行输出。
 #
-# 拿华为昇腾来说：装上 `torch_npu` 就多出一种设备 `npu`，`torch.accelerator` 的回答也是 `npu`。`cudnn.benchmark` 在那里照样能设，只是没有 cuDNN 可以去搜索。厂商的[支持列表](https://www.hiascend.com/document/detail/zh/Pytorch/700/apiref/apilist/ptaoplist_000741.html)里，`enable_flash_sdp` 这一类开关标着不支持。与 TF32 相当的是 HF32，[开关是它自己的](https://www.hiascend.com/document/detail/zh/Pytorch/700/apiref/apilist/ptaoplist_000238.html)，默认值倒和 TF32 一样：`torch.npu.conv.allow_hf32` 开，`torch.npu.matmul.allow_hf32` 关。这些我们没有实测。
+# 华为昇腾：装上 `torch_npu`，`torch.accelerator` 就回答 `npu`。那里没有 cuDNN；与 TF32 相当的是 HF32，[开关是它自己的](https://www.hiascend.com/document/detail/zh/Pytorch/700/apiref/apilist/ptaoplist_000238.html)。
 # %%
 import torch
 from torch.nn import functional as F
