@@ -91,6 +91,12 @@ def reload(page):
     page.reload()
 
 
+def choose(radio) -> None:
+    """Choose an option by the keyboard: a picture that loads above it moves the page away under a pointer."""
+    radio.press("Space")
+    assert radio.is_checked()
+
+
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_a_card_is_answered_in_the_page_and_found_again(open_page, code):
     item = load_bank()[QUESTION]
@@ -99,7 +105,7 @@ def test_a_card_is_answered_in_the_page_and_found_again(open_page, code):
     card.locator(".levels button").first.click()
     assert card.locator(".said").inner_text() != "", "nothing chosen: a sentence, no answer"
     wrong = next(one for one in item.options if not one.correct)
-    card.locator(f"[value={wrong.id}]").check()
+    choose(card.locator(f"[value={wrong.id}]"))
     card.locator(".levels button").nth(2).click()
     assert plain(pick(wrong.why, code)) in card.inner_text()
     assert page.evaluate("document.activeElement.id") == f"result--{QUESTION}"
@@ -132,7 +138,7 @@ def test_the_cards_of_one_cell_are_a_deck(open_page, code):
 
     assert opened() == [True, False, False]
     assert plain(pick(load_bank()[DECK[1]].stem, code))[:12] in folds[1].locator("summary").inner_text()
-    folds[0].locator("[name=choice]").first.check()
+    choose(folds[0].locator("[name=choice]").first)
     folds[0].locator(".levels button").nth(1).click()
     assert opened() == [True, True, False], "the next opens, and the explanation stays"
     folds[2].locator("summary").focus()
@@ -179,11 +185,11 @@ def test_a_case_is_handed_in_after_a_bet(open_page, code):
     hand_in, end = case.locator("[data-level='2']"), case.locator(".book-end").first
     hand_in.click()
     refused = end.inner_text()
-    case.locator("fieldset").first.locator("input").last.check()
+    choose(case.locator("fieldset").first.locator("input").last)
     hand_in.click()
     assert refused and end.inner_text() not in ("", refused), "today's setting first, then no bet: two sentences"
     assert not case.locator(".book-after").first.is_visible()
-    case.locator("[name=bet]").first.check()
+    choose(case.locator("[name=bet]").first)
     hand_in.click()
     assert (
         "📦" in end.inner_text()
@@ -202,7 +208,7 @@ def test_a_bet_on_a_scale_is_drawn_into_the_result_and_is_a_bet_of_the_notebooks
     filled = "[...document.querySelectorAll('.levels button')].map(one => getComputedStyle(one).backgroundColor)"
     assert len(set(page.evaluate(filled))) == 1, "none of the three is suggested"
     before = result.locator(".tbr-pic img").first.get_attribute("src")
-    card.locator("[value='20']").check()
+    choose(card.locator("[value='20']"))
     shoot(card, f"book-scale-{code}")
     card.locator(".levels button").first.click()
     assert result.get_attribute("open") is not None
