@@ -37,7 +37,7 @@ def _kept(record: Record) -> dict[str, float]:
 
 
 def headline_flushed(record: Record) -> Text:
-    if record.rows and not any(row["supported"] for row in record.rows[1:]):
+    if record.rows[1:] and not any(row["supported"] for row in record.rows[1:]):
         return both("This CPU cannot flush denormals; nothing changed.", "这台 CPU 不支持清零，什么都没变。")
     kept = _kept(record).get("threads, then set")
     if kept is None:

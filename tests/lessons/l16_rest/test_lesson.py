@@ -172,3 +172,12 @@ def test_the_busy_neighbour_ends_also_when_the_measurement_is_killed():
     finally:
         measuring.kill()
         measuring.wait()
+
+
+def test_a_run_cut_short_does_not_say_that_the_cpu_cannot_flush():
+    from course.experiment import base
+    from course.experiment.words import TOO_NOISY
+    from tests.lessons.live import record_of
+
+    row = {"order": "never set", "supported": True, "kept": 1.0}
+    assert base.get("16-flushed").headline(record_of("16-flushed", [row])) == TOO_NOISY
