@@ -354,7 +354,7 @@ explain("14-trace-flags")
 # %% [markdown] zh
 # ### 选读：to_mkldnn 出不了门
 #
-# `torch.utils.mkldnn.to_mkldnn` 把权重存成 oneDNN 自己的分块布局：在这台 CPU 上快，可别人谁也读不懂。四个出口，转换之前和之后各试一遍。
+# `torch.utils.mkldnn.to_mkldnn` 把权重存成 oneDNN 自己的分块布局：在这颗 CPU 上快，可别人谁也读不懂。四个出口，转换之前和之后各试一遍。
 # %%
 observe("14-mkldnn-leaves")
 explain("14-mkldnn-out")

@@ -144,7 +144,7 @@ observe(["16-engines", "16-packed"])
 # %%
 explain("16-slow-int8")
 # en: Next bet. Whole numbers need no rounding. So is an int8 sum right on every CPU?
-# zh: 再下一注。整数不用舍入。那 int8 的和，在哪块 CPU 上都对吗？
+# zh: 再下一注。整数不用舍入。那 int8 的和，在哪颗 CPU 上都对吗？
 predict("16-bet-old-cpu")
 # %%
 observe("16-half-answer")
@@ -297,7 +297,7 @@ explain("16-magma")
 # 2. The median does not show the slow calls. A promise about them is measured by them.
 # 3. Beside a seed belong the versions, the threads **and the instruction set**.
 # %% [markdown] zh
-# 📌 **小结。** 种子一样，换台 CPU，随机数也可能变。
+# 📌 **小结。** 种子一样，换颗 CPU，随机数也可能变。
 #
 # 1. 在 CPU 上，注意力的次序只是记下来，没人照办；名字带 cuda 的开关却管用。
 # 2. 中位数看不见慢的调用。承诺的是它们，就得测它们。
