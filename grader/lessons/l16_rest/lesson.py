@@ -325,13 +325,13 @@ def share_kept(events: list[str], threads: int) -> float:
 
 check("16-share-kept")
 # %% [markdown] en
-# ### Deeper, optional: make int8 lose, and a launcher
+# ### Deeper, optional: find a counterexample that is slower in int8, and a launcher
 #
 # “int8 is faster with the right engine.” Find a layer for which it is not: accepted when the whole interval of time int8 / float32 lies above 1. The first try below is a large one.
 #
 # Then `torch.backends.xeon.run_cpu`, which starts a script several times and gives each copy its own cores. How often did the script run?
 # %% [markdown] zh
-# ### 选读：让 int8 输一回，再看一个启动器
+# ### 选读：找个用了 int8 更慢的反例，再看一个启动器
 #
 # “引擎选对了，int8 就更快。”找一个反例：int8 / float32 耗时比的整个区间在 1 之上，就算通过。下面先试的是个大层。
 #
