@@ -111,7 +111,7 @@ def headline_depthwise(record: Record) -> Text:
     if option == "a":
         return both(
             "Depthwise convolution: under a hundredth of the work, and about as little time.",
-            "逐通道卷积：工作量不到普通卷积的百分之一，耗时也差不多。",
+            "逐通道卷积：工作量不到普通卷积的百分之一，耗时也一样少。",
         )
     if row["low"] > 1:
         return both(

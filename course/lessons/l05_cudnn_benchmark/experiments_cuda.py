@@ -250,7 +250,7 @@ def headline_flip_cuda(record: Record) -> Text:
         "a": both("Turned on late, the search still runs at once.", "中途才打开搜索，也会立刻搜一遍。"),
         "b": both(
             "A shape seen before the search is turned on keeps its old plan.",
-            "打开搜索之前见过的形状，一直沿用旧计划。",
+            "见过的形状，中途才打开搜索，也一直沿用旧计划。",
         ),
         "c": both("Turned on late, it is faster at once, without a search.", "中途才打开搜索，没搜就立刻变快了。"),
         None: TOO_NOISY,
