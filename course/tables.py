@@ -77,7 +77,7 @@ class Table:
     @property
     def alt(self) -> str:
         """The same in words, line by line; a cell that was bet on says so."""
-        mine = t(" (your bet)", "（你的注）")
+        mine = t(" (your bet)", "（你押的）")
         said = [
             [cell + mine * ((number, at) in self.bets) for at, cell in enumerate(line)]
             for number, line in enumerate(self.lines, -1)
@@ -112,7 +112,7 @@ class Table:
 
     def _cell(self, words: str, place: tuple[int, int]) -> str:
         names = [self.marks.get(place, ""), "bet" * (place in self.bets), "same" * (words == SAME)]
-        mine = f"<small>{t('your bet', '你的注')}</small>" if place in self.bets else ""
+        mine = f"<small>{t('your bet', '你押的')}</small>" if place in self.bets else ""
         of = escape(self.lines[0][place[1]], quote=True)
         return f'<td class="{" ".join(filter(None, names))}" data-of="{of}">{_breakable(words)}{mine}</td>'
 

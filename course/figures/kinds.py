@@ -325,7 +325,7 @@ def _side_bet(
     rooms = {"left": min(begin, right) - left - 12, "right": right - max(end, left) - 12}
     side = max(rooms, key=rooms.__getitem__)
     words = next(
-        (one for one in ([bet.full] * first + [t("your bet", "你的注")]) if wide(one, 13, True) < rooms[side]), ""
+        (one for one in ([bet.full] * first + [t("your bet", "你押的")]) if wide(one, 13, True) < rooms[side]), ""
     )
     paper.ask(left + 10 if side == "left" else right - 10, y, words, side)
 

@@ -41,6 +41,7 @@ NOT_SAID = {
     "深度卷积": "逐通道卷积",
     "batch 大小": "批大小",
     "批标准化": "批归一化",
+    "工作进程": "worker",
 }
 """What a Chinese text of the course does not say, and what it says instead."""
 Found = tuple[int, str, str]

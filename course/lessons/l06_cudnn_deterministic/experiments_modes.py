@@ -30,12 +30,12 @@ def headline_who_raises(record: Record) -> Text:
     if not record.rows:
         return TOO_NOISY
     if not raising:
-        return both("On this CPU the deterministic mode refuses nothing.", "在这块 CPU 上，确定性模式什么都不拒绝。")
+        return both("On this CPU the deterministic mode refuses nothing.", "在这颗 CPU 上，确定性模式什么都不拒绝。")
     if raising == len(record.rows):
-        return both("The deterministic mode refuses every operation tried.", "试过的操作，确定性模式全都拒绝。")
+        return both("The deterministic mode refuses every operation tried.", "试过的算子，确定性模式全都拒绝。")
     return both(
         f"The deterministic mode refuses {'one' if raising == 1 else raising} of the operations tried; the others run.",
-        f"确定性模式拒绝了 {raising} 种操作，其余照常运行。",
+        f"确定性模式拒绝了 {raising} 个算子，其余照常运行。",
     )
 
 
@@ -215,7 +215,7 @@ def headline_one_ulp(record: Record) -> Text:
         ),
         "b": both(
             "Two weights moved by one ulp: the GAN's losses drift visibly, but not far.",
-            "两个权重只挪一个 ulp，GAN 的损失偏了一些，但不远。",
+            "两个权重只挪一个 ulp，GAN 的损失看得出偏了，但偏得不远。",
         ),
         "c": both(
             "Two weights moved by one ulp: the GAN's losses drift far apart.",
@@ -347,7 +347,7 @@ def headline_toy_table(record: Record) -> Text:
             "With `deterministic` on, every toy repeats its bits; without it, not all do.",
             "开了 `deterministic` 都能逐位重复，不开就不一定。",
         )
-    return both("This time every toy repeated its bits, whatever was set.", "不管怎么设，这回玩具都逐位重复。")
+    return both("This time every toy repeated its bits, whatever was set.", "不管怎么设，这回每个玩具都逐位重复。")
 
 
 def say_toy_table(record: Record) -> Text:

@@ -178,7 +178,7 @@ def same_bits(budget: Budget) -> Iterator[dict]:
 SENT = {
     "as it should be": both("exported as it should be", "正确导出"),
     "bfloat16 weights": both("weights rounded to bfloat16", "权重舍入到 bfloat16"),
-    "other eps": both("batch norm with eps 1e-3", "batch norm 的 eps 写成 1e-3"),
+    "other eps": both("batch norm with eps 1e-3", "批归一化的 eps 写成 1e-3"),
     "swapped colours": both("red and blue swapped", "红蓝通道颠倒"),
     "older weights": both("weights of a step earlier, 0.1 % off", "早一步的权重，差 0.1%"),
 }
@@ -318,9 +318,9 @@ def headline_twice(record: Record) -> Text:
         "a": both("Exported from another folder: the very same file.", "脚本换个文件夹再导出，文件一模一样。"),
         "b": both(
             "Exported from another folder: same computation, another file.",
-            "脚本换个文件夹再导出：算的相同，文件不同。",
+            "脚本换个文件夹再导出：计算一样，文件不同。",
         ),
-        "c": both("Exported from another folder: graph or weights differ.", "脚本换个文件夹再导出，图或权重竟不相同。"),
+        "c": both("Exported from another folder: graph or weights differ.", "脚本换个文件夹再导出，图或权重竟然不同。"),
     }
     return said.get(settle_twice(record)["14-bet-twice"], TOO_NOISY)
 
