@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from course.catalog import LESSONS, modules
 from course.experiment.ending import ending
+from course.experiment.words import TOO_NOISY
 from course.i18n import Text, pick, t
 from course.machine import NEEDS
 from course.records import Record, nearest
@@ -98,6 +99,9 @@ class Experiment:
     both languages. draw(record, bets) -> an SvgPicture or a Table, draw(record, ax) or draw(record, ax, bets) paints one
     matplotlib Axes; bets: id of a predict item -> option id or number. settles(record) -> {predict item id: option
     id, or the number of a bet on a scale, or None when inconclusive}. headline and draw are None where there is none.
+
+    whole: the headline or a bet speaks of all rows (every, none, 4 of these 6, the most), so that rows which are missing could
+    turn it round: of a record that is not complete the headline claims nothing and no bet is settled.
     """
 
     name: str
@@ -108,6 +112,7 @@ class Experiment:
     title: Text
     function: Callable[[Budget], Iterable[dict[str, Any]]]
     parts: Mapping[str, Part] = field(default_factory=dict)
+    whole: bool = False
 
     def _part(self, part: str) -> Part | None:
         named = f"{NAMED[part]}_{self.function.__name__}"
@@ -115,7 +120,10 @@ class Experiment:
 
     @property
     def headline(self) -> Callable[[Record], Text] | None:
-        return self._part("headline")
+        found = self._part("headline")
+        if found is None or not self.whole:
+            return found
+        return lambda record: found(record) if record.complete else TOO_NOISY
 
     @property
     def finding(self) -> Callable[[Record], Text]:
@@ -131,7 +139,10 @@ class Experiment:
 
     @property
     def settles(self) -> Callable[[Record], dict[str, str | float | None]]:
-        return self._part("settles") or (lambda record: {})
+        found = self._part("settles") or (lambda record: {})
+        if not self.whole:
+            return found
+        return lambda record: found(record if record.complete else replace(record, rows=[]))
 
 
 REGISTRY: dict[str, Experiment] = {}
@@ -142,7 +153,15 @@ FAILED_LESSONS: dict[str, str] = {}
 
 
 def experiment(
-    *, name: str, lesson: str, title: Text, version: int = 1, needs: str = "cpu", seconds: float = 10, **parts: Part
+    *,
+    name: str,
+    lesson: str,
+    title: Text,
+    version: int = 1,
+    needs: str = "cpu",
+    seconds: float = 10,
+    whole: bool = False,
+    **parts: Part,
 ) -> Callable[[Callable[[Budget], Iterable[dict[str, Any]]]], Callable[[Budget], Iterable[dict[str, Any]]]]:
     """Register the decorated function as an experiment and return it unchanged.
 
@@ -158,7 +177,7 @@ def experiment(
         old = REGISTRY.get(name)
         if old and (old.function.__module__, old.function.__qualname__) != (function.__module__, function.__qualname__):
             raise ValueError(f"two experiments are called {name}: {old.function.__module__} and {function.__module__}")
-        REGISTRY[name] = Experiment(name, lesson, version, needs, seconds, title, function, parts)
+        REGISTRY[name] = Experiment(name, lesson, version, needs, seconds, title, function, parts, whole)
         return function
 
     return register

@@ -273,6 +273,7 @@ def _try(path: str, value: Any) -> str:
     version=1,
     needs="cpu",
     seconds=1,
+    whole=True,
     title=both("Twelve misspelt switches: who complains?", "十二个拼错的开关：谁会报错？"),
 )
 def typos(budget: Budget) -> list[dict]:

@@ -375,16 +375,26 @@ COUNTED = ("not one", "one", "two", "three", "four")
 TRUE = 0.1  # a reading this near to the kernel's length, as a share of it, is right
 
 
-def _off(row: dict) -> float:
-    """By how much a stopwatch reads too much, as a share of the truth."""
-    return row["median_ms"] / row["kernel_ms"] - 1
+def _reads(row: dict, expected_ms: float, near_ms: float) -> bool | None:
+    """Whether a stopwatch reads what is expected, by its whole interval; None where its readings lie on both sides or are too few."""
+    low, high = expected_ms - near_ms, expected_ms + near_ms
+    if len(row["samples_ms"]) < FEW:
+        return None
+    if low <= row["low_ms"] and row["high_ms"] <= high:
+        return True
+    return False if row["high_ms"] < low or row["low_ms"] > high else None
+
+
+def _right(row: dict) -> bool | None:
+    """Whether a stopwatch reads the truth."""
+    return _reads(row, row["kernel_ms"], TRUE * row["kernel_ms"])
 
 
 def headline_five_stopwatches(record: Record) -> Text:
-    off = {row["stopwatch"]: _off(row) for row in record.rows}
-    if len(off) < 5 or abs(off["fence before and after"]) > TRUE:
+    found = {row["stopwatch"]: _right(row) for row in record.rows}
+    if len(found) < 5 or None in found.values() or not found["fence before and after"]:
         return TOO_NOISY
-    right = sum(abs(one) <= TRUE for one in off.values())
+    right = sum(map(bool, found.values()))
     if right == 5:
         return both("All five stopwatches read the truth.", "五种秒表都读对了。")
     only, verb = ("Only ", "只有") if right <= 2 else ("", "有"), "reads" if right == 1 else "read"
@@ -408,18 +418,15 @@ def draw_five_stopwatches(record: Record, bets: dict) -> SvgPicture:
     """What each stopwatch read; quiet: not the truth. The bet is what one fence after the launch reads."""
     rows = []
     for row in record.rows:
-        off = _off(row)
-        verdict = (
-            t("right", "对") if abs(off) <= TRUE else t("too much", "偏多") if off > 0 else t("too little", "偏少")
-        )
+        right, more = _right(row), row["median_ms"] > row["kernel_ms"]
+        verdict = {
+            True: t("right", "对"),
+            False: t("too much", "偏多") if more else t("too little", "偏少"),
+            None: t("unclear", "说不准"),
+        }[right]
         said = time_words(row["median_ms"] / 1e3)
         rows.append(
-            Bar(
-                word_of(row["stopwatch"]),
-                row["median_ms"],
-                t(f"{said}, {verdict}", f"{said}，{verdict}"),
-                abs(off) > TRUE,
-            )
+            Bar(word_of(row["stopwatch"]), row["median_ms"], t(f"{said}, {verdict}", f"{said}，{verdict}"), not right)
         )
     mine, at = bets.get("02-bet-one-fence"), [row["stopwatch"] for row in record.rows].index("fence after only")
     bet = None
@@ -441,10 +448,11 @@ def settle_five_stopwatches(record: Record) -> dict[str, str | None]:
     if not rows:
         return {"02-bet-one-fence": None}
     row = rows[0]
-    for option, expected in (("b", row["kernel_ms"]), ("c", row["kernel_ms"] + row["earlier_ms"])):
-        if abs(row["median_ms"] - expected) < 0.3 * row["kernel_ms"]:
+    kernel, earlier = row["kernel_ms"], row["earlier_ms"]
+    for option, expected, near in (("a", 0.0, 0.1), ("b", kernel, 0.3), ("c", kernel + earlier, 0.3)):
+        if _reads(row, expected, near * kernel):
             return {"02-bet-one-fence": option}
-    return {"02-bet-one-fence": "a" if row["median_ms"] < 0.1 * row["kernel_ms"] else None}
+    return {"02-bet-one-fence": None}
 
 
 def _toy_stopwatches(toy: ToyDevice) -> dict[str, Callable[[], float]]:

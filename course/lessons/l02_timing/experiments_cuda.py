@@ -103,6 +103,7 @@ def _cuda_stopwatches(x: torch.Tensor) -> dict[str, Callable[[], float]]:
     version=1,
     needs="cuda",
     seconds=8,
+    whole=True,
     title=both("What do the five stopwatches read on a real GPU?", "在真正的 GPU 上，这五种秒表读数如何？"),
 )
 def stopwatches_cuda(budget: Budget, sizes: tuple[int, ...] = (512, 4096)) -> Iterator[dict]:

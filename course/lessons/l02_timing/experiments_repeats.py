@@ -343,16 +343,17 @@ PLANTED = 1.05
 CLOSE = 0.02  # a ratio this near to the truth has found the difference, not just its sign
 
 
-def _close(record: Record, method: str) -> int:
+def _close(rows: list[dict], method: str) -> int:
     """Races in which a method came near to the truth."""
-    return sum(row["method"] == method and abs(row["ratio"] - row["planted"]) <= CLOSE for row in record.rows)
+    return sum(row["method"] == method and abs(row["ratio"] - row["planted"]) <= CLOSE for row in rows)
 
 
 def headline_planted_difference(record: Record) -> Text:
-    trials = len({row["trial"] for row in record.rows})
-    if trials < FEW or len(groups(record.rows, "method")) < len(METHODS):
+    whole = [rows for rows in groups(record.rows, "trial").values() if len(rows) == len(METHODS)]
+    trials = len(whole)
+    if trials < FEW:
         return TOO_NOISY
-    means, best, paired = (_close(record, method) for method in METHODS)
+    means, best, paired = (_close([row for rows in whole for row in rows], method) for method in METHODS)
     if not (means or best or paired):
         return both("Here no method came close to the true difference.", "这次哪种方法都没接近真实的差异。")
     if paired == means == trials:
@@ -405,7 +406,7 @@ def draw_planted_difference(record: Record, bets: dict) -> SvgPicture:
     """How often each method came near to the truth."""
     trials, rows = len({row["trial"] for row in record.rows}), []
     for method, chinese in METHODS.items():
-        count = _close(record, method)
+        count = _close(record.rows, method)
         said = t(f"found in {count} of {trials} races", f"{trials} 场里找准 {count} 场")
         rows.append(Bar(t(method, chinese), count, said, method != "paired"))
     return bars(rows)

@@ -79,6 +79,7 @@ def draw_peaks_cuda(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="cuda",
     seconds=30,
+    whole=True,
     title=both(
         "On a GPU: how high is the roof of each number format, and where is the bend?",
         "在 GPU 上：每种数值格式的屋顶有多高，拐点在哪儿？",

@@ -362,6 +362,7 @@ def say_group_sweep(record: Record) -> Text:
     version=2,
     needs="cpu",
     seconds=6,
+    whole=True,
     title=both("Cutting the work into groups: when does the time follow?", "用分组削减工作量：耗时什么时候会跟着降？"),
 )
 def group_sweep(budget: Budget) -> list[dict]:

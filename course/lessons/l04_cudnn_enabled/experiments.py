@@ -203,6 +203,7 @@ def say_cpu_enabled(record: Record) -> Text:
     version=1,
     needs="cpu",
     seconds=6,
+    whole=True,
     title=both(
         "On the CPU: does anything change when cudnn.enabled goes off?", "在 CPU 上：关掉 cudnn.enabled，有什么变化吗？"
     ),
@@ -218,10 +219,12 @@ WITHOUT_ONEDNN = ("Conv2d", "Conv2d, depthwise", "LSTM", "GRU", "Linear", "MaxPo
 
 
 def settle_onednn_ops(record: Record) -> dict[str, str | None]:
-    """a all slower, b some slower and some not, c none slower; open while what is undecided could matter."""
+    """a all slower, b some slower and some not, c none slower; open while what is undecided or missing could matter."""
     slower, settled = named(record, "slower"), named(record, "same", "faster")
     if slower and settled:
         option = "b"
+    elif not record.complete:
+        option = None
     elif len(slower) == len(record.rows) > 1:
         option = "a"
     else:

@@ -153,15 +153,22 @@ def headline_primitive_cache(record: Record) -> Text:
         "b": both("Prepared once, oneDNN is ready for every size.", "只准备一次，所有尺寸都能用。"),
         "c": both("For a size it has seen, oneDNN prepares nothing again.", "见过的尺寸，oneDNN 不用再准备。"),
         "d": both("Only after two calls did oneDNN remember a size.", "一个尺寸要来两次，oneDNN 才记得住。"),
-        None: both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。"),
     }
-    return said[settle_primitive_cache(record)["05-bet-revisit"]]
+    events = _events(record, "as it comes")
+    if "not seen" in events:
+        return both("oneDNN's log names no such convolution here.", "oneDNN 的日志里没有这样的卷积。")
+    if len(events) < len(SIZES):
+        return TOO_NOISY
+    mixed = both("Some calls find their size ready, others must prepare it.", "有的调用有现成的，有的要重新准备。")
+    return said.get(settle_primitive_cache(record)["05-bet-revisit"], mixed)
 
 
 def say_primitive_cache(record: Record) -> Text:
     normal, off = _events(record, "as it comes"), _events(record, "cache off")
     sizes = [str(row["size"]) for row in record.rows if row["setting"] == "as it comes"]
     if not normal:
+        return NOTHING
+    if "not seen" in normal:
         return both(
             "Inconclusive: oneDNN's log names no convolution here, so this machine computes it another way.",
             "无法判定：oneDNN 的日志里没有卷积，说明这台机器用别的方式计算它。",
@@ -178,7 +185,11 @@ def say_primitive_cache(record: Record) -> Text:
 def draw_primitive_cache(record: Record, bets: dict) -> Table:
     """What the log says of each call, with the cache and without; the line that was bet on stands below."""
     names = {"as it comes": t("with the cache", "有缓存"), "cache off": t("cache off", "关掉缓存")}
-    said = {"miss": t("miss: builds it", "miss：现做"), "hit": t("hit: found", "hit：找到")}
+    said = {
+        "miss": t("miss: builds it", "miss：现做"),
+        "hit": t("hit: found", "hit：找到"),
+        "not seen": t("not seen", "没看到"),
+    }
     lines = [["", *(t(f"size {size}", f"尺寸 {size}") for size in SIZES)]]
     marks, mine = {}, ANSWERS.get(bets.get("05-bet-revisit", ""))
     for setting in (name for name in names if _events(record, name)):
@@ -213,9 +224,12 @@ def primitive_cache(budget: Budget) -> Iterator[dict]:
     settings = {"as it comes": {}, "cache off": {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "0"}}
     for setting, variables in budget.loop(settings.items(), desc=FRESH):
         _, log = call_in_new_process(PROBES, "conv_sizes", SIZES, variables=variables)
+        events = [seen["event"] for seen in created(log)]
+        if len(events) != len(SIZES):
+            events = ["not seen"] * len(SIZES)
         yield from [
-            {"setting": setting, "call": call, "size": size, "event": seen["event"]}
-            for call, (size, seen) in enumerate(zip(SIZES, created(log), strict=False), start=1)
+            {"setting": setting, "call": call, "size": size, "event": event}
+            for call, (size, event) in enumerate(zip(SIZES, events, strict=True), start=1)
         ]
 
 

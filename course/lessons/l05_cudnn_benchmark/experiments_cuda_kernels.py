@@ -101,6 +101,7 @@ def draw_kernels_cuda(record: Record, bets: dict) -> Table:
     version=2,
     needs="cuda",
     seconds=110,
+    whole=True,
     title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
 )
 def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 128)) -> Iterator[dict]:

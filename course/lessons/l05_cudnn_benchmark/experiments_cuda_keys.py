@@ -95,6 +95,7 @@ def draw_new_keys_cuda(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="cuda",
     seconds=110,
+    whole=True,
     title=both(
         "cuDNN: bfloat16, channels_last, a training step, torch.compile: what is searched anew?",
         "cuDNN：bfloat16、channels_last、训练一步、torch.compile：哪些要重新搜索？",

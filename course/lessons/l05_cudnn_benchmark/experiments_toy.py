@@ -309,6 +309,7 @@ def settle_winners(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=3,
+    whole=True,
     title=both("The same search, sixty times: does the same candidate win?", "同一次搜索做六十遍：赢家总是同一个吗？"),
 )
 def winners(budget: Budget) -> list[dict]:

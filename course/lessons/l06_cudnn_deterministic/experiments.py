@@ -117,6 +117,7 @@ def _results(different: int) -> str:
     version=1,
     needs="cpu",
     seconds=4,
+    whole=True,
     title=both(
         "Every seed set, benchmark=False, deterministic=True: do ten trainings agree?",
         "种子全设、benchmark=False、deterministic=True：训练十次，结果一样吗？",

@@ -232,6 +232,7 @@ def _repeated(call: Callable[[], Any]) -> dict[str, Any]:
     version=1,
     needs="cuda",
     seconds=40,
+    whole=True,
     title=both(
         "On the GPU, thirty times the same call: how many different results?",
         "GPU 上同一个调用重复三十次：有多少种不同的结果？",
@@ -303,6 +304,7 @@ def draw_cost_cuda(record: Record, bets: dict) -> SvgPicture | Table:
     version=1,
     needs="cuda",
     seconds=60,
+    whole=True,
     title=both("What does determinism cost on this GPU?", "在这块 GPU 上，确定性要付出多少代价？"),
 )
 def cost_cuda(budget: Budget, count: int = 200_000, size: int = 56) -> Iterator[dict]:

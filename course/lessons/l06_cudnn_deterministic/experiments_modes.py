@@ -383,6 +383,7 @@ def draw_toy_table(record: Record, bets: dict) -> Table:
     version=1,
     needs="cpu",
     seconds=12,
+    whole=True,
     title=both(
         "The toy under the four settings: what is timed, who wins, do the bits repeat?",
         "玩具的四种设置：谁被计时，谁胜出，结果逐位重复吗？",

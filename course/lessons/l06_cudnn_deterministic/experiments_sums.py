@@ -192,6 +192,7 @@ def settle_company(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=4,
+    whole=True,
     title=both("The same row in another batch: the same bits?", "同一行数据换个 batch：结果逐位相同吗？"),
 )
 def company(budget: Budget) -> list[dict]:
@@ -267,6 +268,7 @@ def draw_pieces(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="cpu",
     seconds=3,
+    whole=True,
     title=both("One product in 1 to 32 pieces: which result is right?", "同一个乘积分成 1 到 32 段：哪个结果是对的？"),
 )
 def pieces(budget: Budget) -> list[dict]:

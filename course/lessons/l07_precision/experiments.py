@@ -113,6 +113,7 @@ def settle_error_vs_k(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=15,
+    whole=True,
     title=both("The sums get a thousand times longer: what does the error do?", "求和长了一千倍：误差会怎样？"),
 )
 def error_vs_k(budget: Budget) -> Iterator[dict]:

@@ -97,6 +97,7 @@ def draw_who_cuda(record: Record, bets: dict) -> Table:
     version=1,
     needs="cuda",
     seconds=60,
+    whole=True,
     title=both(
         "On the GPU: who computes in TF32, by every way to set it?", "GPU 上：用各种方式设置，谁在用 TF32 计算？"
     ),
@@ -156,6 +157,7 @@ def draw_depth_cuda(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="cuda",
     seconds=60,
+    whole=True,
     title=both(
         "On the GPU: how close is our simulated TF32 to the real one?", "GPU 上：我们模拟的 TF32 与真的差多少？"
     ),
@@ -234,6 +236,7 @@ def settle_speed_cuda(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cuda",
     seconds=90,
+    whole=True,
     title=both("On the GPU: how much time does TF32 save?", "GPU 上：TF32 省多少时间？"),
 )
 def speed_cuda(budget: Budget, sizes: tuple[int, ...] = (256, 1024, 4096)) -> list[dict]:

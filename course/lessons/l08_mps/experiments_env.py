@@ -89,7 +89,8 @@ def draw_env_when(record: Record, bets: dict) -> Table:
 
 def settle_env_when(record: Record) -> dict[str, str | None]:
     in_time, late = len(_late(record, "yes")), len(_late(record, "no"))
-    if in_time + late < 2:
+    asked = {row["variable"] for row in record.rows if row["moment"] == "after import"}
+    if in_time + late < 2 or len(asked) < len(probes.VARIABLES):
         return {"08-bet-env": None}
     return {"08-bet-env": "a" if not in_time else "c" if not late else "b"}
 

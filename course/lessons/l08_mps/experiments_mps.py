@@ -31,17 +31,17 @@ WORDS = {**VERDICTS, "faster": both("GPU faster", "GPU 更快"), "slower": both(
 def headline_speed_mps(record: Record) -> Text:
     won = [row["size"] for row in record.rows if row["verdict"] == "faster"]
     others = [row["size"] for row in record.rows if row["verdict"] != "faster"]
-    undecided = any(row["verdict"] == "undecided" for row in record.rows)
+    undecided = not record.complete or any(row["verdict"] == "undecided" for row in record.rows)
     if not won:
         return (
             TOO_NOISY
             if undecided
             else both("The Apple GPU is never faster here.", "在这里，苹果 GPU 没有一次比 CPU 快。")
         )
-    if not others:
-        return both("The Apple GPU is faster in every case here.", "在这里，苹果 GPU 每次都更快。")
     if undecided:
         return both("The Apple GPU is faster at least in some cases.", "至少有些情况，苹果 GPU 更快。")
+    if not others:
+        return both("The Apple GPU is faster in every case here.", "在这里，苹果 GPU 每次都更快。")
     if min(won) > max(others):
         return both("The Apple GPU is faster only for the larger matrices.", "矩阵够大，苹果 GPU 才更快。")
     return both("The Apple GPU is faster in some cases, not in all.", "苹果 GPU 只在有些情况下更快。")
@@ -179,6 +179,7 @@ def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
     version=1,
     needs="mps",
     seconds=10,
+    whole=True,
     title=both("To the Apple GPU and back: what does a copy cost?", "去苹果 GPU 再回来：拷贝一次要多久？"),
 )
 def transfer_mps(budget: Budget, sizes_kib: tuple[int, ...] = (4, 64, 1024, 16384, 65536)) -> Iterator[dict]:
@@ -310,6 +311,7 @@ def draw_fallback_mps(record: Record, bets: dict) -> Table:
     version=1,
     needs="mps",
     seconds=25,
+    whole=True,
     title=both(
         "Apple GPU: which operations fall back, with the variable set never, before, after import?",
         "苹果 GPU：回退变量不设、导入前设、导入后设，哪些算子会回退？",

@@ -117,14 +117,15 @@ def memory_mps(budget: Budget, size_mib: int = 256) -> list[dict]:
 
 def headline_half_mps(record: Record) -> Text:
     verdicts = [row["verdict"] for row in record.rows]
+    undecided = not record.complete or "undecided" in verdicts
     if "faster" not in verdicts:
-        if "undecided" in verdicts:
+        if undecided:
             return TOO_NOISY
         return both("Half precision saves no time on this Mac.", "在这台 Mac 上，半精度不省时间。")
+    if undecided:
+        return both("Half precision is faster at least in some cases.", "至少有些情况，半精度更快。")
     if set(verdicts) == {"faster"}:
         return both("Half precision is faster here, in every case.", "在这里，半精度每次都更快。")
-    if "undecided" in verdicts:
-        return both("Half precision is faster at least in some cases.", "至少有些情况，半精度更快。")
     return both("Half precision is faster in some cases, not in all.", "半精度只在有些情况下更快。")
 
 

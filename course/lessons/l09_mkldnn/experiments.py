@@ -124,6 +124,7 @@ def draw_one_step(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="mkldnn",
     seconds=7,
+    whole=True,
     title=both(
         "An LSTM, one sequence, step by step or many steps at once: oneDNN on against off",
         "一条序列送进 LSTM，一次一步或一次多步：oneDNN 开与关的对比",
@@ -321,6 +322,7 @@ def draw_where_time(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="mkldnn",
     seconds=3,
+    whole=True,
     title=both("Where does the logged time go?", "日志里的时间花在了哪里？"),
 )
 def where_time(budget: Budget) -> list[dict]:

@@ -56,7 +56,9 @@ def _range(rows: list[dict]) -> str:
 
 
 def _clear(one: list[dict], other: list[dict]) -> bool:
-    """Whether every process of ``one`` took less than every process of ``other``."""
+    """Whether every process of ``one`` took less than every process of ``other``; one process alone has no range."""
+    if min(len(one), len(other)) < PROCESSES:
+        return False
     return max(row["ratio"] for row in one) < min(row["ratio"] for row in other)
 
 
@@ -64,12 +66,14 @@ def headline_isa_ladder(record: Record) -> Text:
     rungs = _rungs(record)
     top = rungs.get("DEFAULT")
     if not top or "SSE41" not in rungs:
-        if top and len(rungs) == 1:
+        if top and len(rungs) == 1 and record.complete:
             return both(
                 "This CPU is not x86: it has none of these instruction sets.", "这颗 CPU 不是 x86，没有这几种指令集。"
             )
         return TOO_NOISY
     low = rungs["SSE41"]
+    if min(len(top), len(low)) < PROCESSES:
+        return TOO_NOISY
     if _clear(top, low):
         return fold(
             median([row["ratio"] for row in low]) / median([row["ratio"] for row in top]),
@@ -88,15 +92,17 @@ def say_isa_ladder(record: Record) -> Text:
     top = rungs.get("DEFAULT")
     if not top:
         return NOTHING
-    if len(rungs) == 1:
+    if len(rungs) == 1 and record.complete:
         name = top[0]["implementation"] or "-"
         return both(
             f"This processor is not x86, so these instruction sets are not its own; oneDNN uses {name} here.",
             f"这台机器不是 x86，没有这几种指令集；oneDNN 在这里用的是 {name}。",
         )
     name, low = next(iter(rungs.items()))
+    if min(len(top), len(low)) < PROCESSES:
+        return NOTHING
     kinds = len({row["implementation"] for row in record.rows})
-    clear = max(row["ratio"] for row in top) < min(row["ratio"] for row in low)
+    clear = _clear(top, low)
     gain = median([row["ratio"] for row in low]) / median([row["ratio"] for row in top])
     en = (
         f"limited to {name} it takes {gain:.1f} times as long as with all this CPU has"
@@ -198,7 +204,7 @@ def draw_bf16(record: Record, bets: dict) -> SvgPicture | Table:
     """The bet is about the row without bfloat16 instructions; a CPU that is not x86 has none to hide."""
     mine = bets.get("09-bet-bf16")
     hidden = next((at for at, row in enumerate(record.rows) if row["rung"] == "AVX512_CORE"), None)
-    if hidden is None:
+    if hidden is None and record.complete:
         lines = [["", t("bfloat16 against float32", "bfloat16 比 float32")]]
         lines += [[word(HIDDEN[row["rung"]]), ratio_words(row["ratio"])] for row in record.rows]
         lines.append([word(HIDDEN["AVX512_CORE"]), t("cannot be hidden on this CPU", "这颗 CPU 上藏不了")])
@@ -216,7 +222,7 @@ def draw_bf16(record: Record, bets: dict) -> SvgPicture | Table:
     ]
     side = {"a": "left", "b": "middle", "c": "right"}.get(mine)
     said = {"a": t("faster", "更快"), "b": t("as fast", "一样快"), "c": t("slower", "更慢")}.get(mine)
-    bet = Bet(said, rows={hidden: side}) if side else None
+    bet = Bet(said, rows={hidden: side}) if side and hidden is not None else None
     return ratio_rows(rows, (t("bfloat16 is faster", "bfloat16 更快"), t("bfloat16 is slower", "bfloat16 更慢")), bet)
 
 
@@ -232,6 +238,7 @@ def settle_bf16(record: Record) -> dict[str, str | None]:
     version=1,
     needs="mkldnn",
     seconds=15,
+    whole=True,
     title=both(
         "Linear in bfloat16 against float32, with and without bfloat16 instructions",
         "Linear 用 bfloat16 还是 float32：有和没有 bfloat16 指令时",

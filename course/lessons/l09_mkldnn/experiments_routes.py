@@ -103,6 +103,7 @@ def settle_routes(record: Record) -> dict[str, str | None]:
     version=1,
     needs="mkldnn",
     seconds=2,
+    whole=True,
     title=both("Eight convolutions, the switch on: who gets the work?", "八个卷积，开关都开着：活儿给了谁？"),
 )
 def routes(budget: Budget) -> list[dict]:

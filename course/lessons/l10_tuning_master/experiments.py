@@ -180,7 +180,7 @@ def live_experiment(name: str, needs: str, title: Text) -> None:
 
     measured.__qualname__ = f"measured[{name}]"
     more = {"headline": headline_case(name), "finding": say_case(name), "draw": draw_case(name), "title": title}
-    experiment(name=name, lesson=LESSON, needs=needs, seconds=SECONDS, **more)(measured)
+    experiment(name=name, lesson=LESSON, needs=needs, seconds=SECONDS, whole=True, **more)(measured)
 
 
 live_experiment(

@@ -301,6 +301,7 @@ def draw_bisect(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="cpu",
     seconds=5,
+    whole=True,
     title=both("Sixteen lines of settings: halve them, or try them one by one?", "十六行设置：对半分，还是逐行试？"),
 )
 def bisect(budget: Budget) -> list[dict]:

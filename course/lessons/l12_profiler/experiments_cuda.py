@@ -83,6 +83,7 @@ def draw_gpu_trace(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="cuda",
     seconds=60,
+    whole=True,
     title=both("A GPU's trace: the search, a copy, a wait", "GPU 的 trace：搜索、拷贝、等待"),
 )
 def gpu_trace(budget: Budget, batch: int = 8, size: int = 128) -> Iterator[dict]:

@@ -149,6 +149,7 @@ def settle_who_attends(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=5,
+    whole=True,
     title=both(
         "Attention on this CPU: which kernel, for which inputs?", "这颗 CPU 上的注意力：哪种输入走哪个 kernel？"
     ),

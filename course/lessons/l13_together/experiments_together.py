@@ -307,6 +307,7 @@ def settle_who_inherits(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=15,
+    whole=True,
     title=both("Seven settings moved here: who else reads them?", "在这里改了七个设置：还有谁读得到？"),
 )
 def who_inherits(budget: Budget) -> Iterator[dict]:
@@ -424,6 +425,7 @@ def settle_autocast(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=5,
+    whole=True,
     title=both(
         "autocast on the CPU: which results change their type, and who computes them?",
         "CPU 上的 autocast：哪些结果换了类型，又是谁在算？",

@@ -83,6 +83,8 @@ def headline_flip_all(record: Record) -> Text:
     tried = [row for row in record.rows if row["state"] in ("changed", "same")]
     if not tried:
         return EMPTY
+    if not record.complete and not 0 < count <= len(tried) / 2:  # the likeliest are tried first
+        return TOO_NOISY
     if not count:
         return both("On this CPU not one switch changed a single bit.", "在这颗 CPU 上，没有一个开关改变结果。")
     if count > len(tried) / 2:

@@ -126,6 +126,7 @@ def settle_einsum(record: Record) -> dict[str, str | None]:
     version=1,
     needs="opt_einsum",
     seconds=6,
+    whole=True,
     title=both("einsum with and without a search for the best order", "einsum：找最佳顺序，与不找"),
 )
 def einsum(budget: Budget) -> Iterator[dict]:

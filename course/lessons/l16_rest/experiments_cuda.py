@@ -76,6 +76,7 @@ def draw_drawer_cuda(record: Record, bets: dict) -> SvgPicture | Table:
     version=1,
     needs="cuda",
     seconds=40,
+    whole=True,
     title=both(
         "On a GPU: four switches that choose a library or an arithmetic", "在 GPU 上：四个开关，选哪个库、怎么算"
     ),

@@ -65,6 +65,7 @@ def draw_engines(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="cpu",
     seconds=4,
+    whole=True,
     title=both("One linear layer in int8: each engine against float32", "同一个线性层用 int8：各个引擎与 float32 比"),
 )
 def engines(budget: Budget) -> list[dict]:
@@ -162,6 +163,7 @@ def settle_packed(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=4,
+    whole=True,
     title=both("Packed under one engine, run under another: who computes?", "用一个引擎打包，换一个来跑：谁在算？"),
 )
 def packed(budget: Budget) -> list[dict]:
@@ -261,6 +263,7 @@ def settle_half_answer(record: Record) -> dict[str, str | None]:
     version=1,
     needs="cpu",
     seconds=8,
+    whole=True,
     title=both("The same int8 sum on a CPU with fewer instructions", "同一个 int8 求和，CPU 指令少一些"),
 )
 def half_answer(budget: Budget) -> Iterator[dict]:

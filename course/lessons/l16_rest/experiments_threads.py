@@ -300,6 +300,7 @@ def draw_older_bits(record: Record, bets: dict) -> Table:
     version=1,
     needs="cpu",
     seconds=6,
+    whole=True,
     title=both("The same seed and code with older instructions", "同样的种子和代码，换成老指令"),
 )
 def older_bits(budget: Budget) -> Iterator[dict]:

@@ -204,7 +204,8 @@ BRANCHES = {
     "02-five-stopwatches": [
         readings(50.4, two_events=30.0),
         readings(20.1, no_fence=20.0),
-        [{**row, "median_ms": 20.0} for row in readings(20.0)],
+        [{**row, "median_ms": 20.0, "low_ms": 19.9, "high_ms": 20.1} for row in readings(20.0)],
+        [{**row, "high_ms": row["median_ms"] + 10} for row in readings(50.4)],  # a busy machine
         readings(50.4)[:3],
     ],
     "02-threads": [pairs(*[1.0] * 13, threads=1)],

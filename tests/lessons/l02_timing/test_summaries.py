@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from course.experiment.base import load_all, run
-from course.experiment.words import groups
+from course.experiment.words import TOO_NOISY, groups
 from course.lessons.l02_timing.experiments import STORIES
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.records import Record
-from tests.lessons.l02_timing.rows import told
+from tests.lessons.l02_timing.rows import readings, told
 
 
 def record(name: str, rows: list[dict]) -> Record:
@@ -71,3 +71,13 @@ def test_the_right_sign_alone_is_not_a_find():
     means, paired = sentence.split("paired:")
     assert "3 times “slower”; 0 times within 2 percentage points" in means and "195 off" in means
     assert "3 times within 2 percentage points" in paired and "0.1 off" in paired
+
+
+def test_stopwatches_whose_readings_spread_or_are_few_are_not_told_right_or_wrong():
+    experiment, rows = load_all()["02-five-stopwatches"], readings(20.2)
+    for doubtful in (
+        [{**row, "high_ms": row["median_ms"] + 10} for row in rows],
+        [{**row, "samples_ms": row["samples_ms"][:5]} for row in rows],
+    ):
+        found = record("02-five-stopwatches", doubtful)
+        assert experiment.headline(found) == TOO_NOISY and experiment.settles(found) == {"02-bet-one-fence": None}

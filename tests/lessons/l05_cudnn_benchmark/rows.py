@@ -167,7 +167,11 @@ BRANCHES = {
             (("nothing", "not seen"),),
         )
     ],
-    "05-primitive-cache": [events("miss miss hit miss"), []],
+    "05-primitive-cache": [
+        events("miss miss hit miss"),
+        [{**row, "event": "not seen"} for row in events("- - - -")],
+        [],
+    ],
     "05-model-keys": [[{"model": "made up", "calls": 3, "keys": 3}]],
     "05-toy-race": [FEW],
     "05-toy-cost": [
