@@ -214,16 +214,16 @@ def headline_census(record: Record) -> Text:
     many = len(_movers(record, False))
     kinds = "one kind of `flags` still changes" if many == 1 else f"{many} kinds of `flags` still change"
     said = {
-        "a": both("Asked for what is already set, `flags` changes nothing.", "要求本来就成立，`flags` 就什么都没动。"),
+        "a": both("Ask for what is already set: `flags` changes nothing.", "要求本来就成立，`flags` 就什么都没动。"),
         "b": both(
-            "Asked for what is already set, only `cudnn.flags` still changes something.",
+            "Ask for what is already set: only `cudnn.flags` still changes something.",
             "要求本来就成立，只有 `cudnn.flags` 还是动了。",
         ),
         "c": both(
-            f"Asked for what is already set, {kinds} something.", f"要求本来就成立，还是有 {many} 种 `flags` 动了。"
+            f"Ask for what is already set: {kinds} something.", f"要求本来就成立，还是有 {many} 种 `flags` 动了。"
         ),
         "d": both(
-            "Asked for what is already set, every kind of `flags` changes something.",
+            "Ask for what is already set: every kind of `flags` changes something.",
             "要求本来就成立，每种 `flags` 都还是动了。",
         ),
     }

@@ -366,7 +366,7 @@ def headline_cost(record: Record) -> Text:
             "profiler 对小操作的拖累，比对大操作更重。",
         ),
         "c": both(
-            "With the profiler on, small and large operations change by the same factor.",
+            "With the profiler on, small and large operations change by about the same factor.",
             "开了 profiler，大小操作的耗时变化倍数差不多。",
         ),
         None: TOO_NOISY,
