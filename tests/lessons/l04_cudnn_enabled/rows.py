@@ -173,6 +173,7 @@ BRANCHES = {
     "04-pretend-gpu": [
         [{**row, "cudnn_built": 0, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
         [{**row, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
+        [{**row, "on": "", "off": ""} for row in OTHERS["04-pretend-gpu"]],
     ],
     "04-kernels-cuda": [kernels("Conv2d", "made_up_fast", "made_up_plain"), kernels("MaxPool2d", "made_up", "made_up")],
     "04-bits-cuda": [
