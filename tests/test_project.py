@@ -126,7 +126,8 @@ def test_a_python_that_is_too_old_gets_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("windows", "start"), [(False, "PYTHON=python3.12 sh lab.sh"), (True, "set PYTHON=python3.12 & lab.bat")]
+    ("windows", "start"),
+    [(False, "PYTHON=python3.12 sh lab.sh"), (True, 'set "PYTHON=C:\\Python312\\python.exe" & lab.bat')],
 )
 def test_in_a_bundle_the_next_step_is_how_it_was_started(windows, start):
     """No Makefile is there; on Windows every supported Python is asked of its launcher, newest first."""
@@ -141,6 +142,17 @@ def test_in_a_bundle_the_next_step_is_how_it_was_started(windows, start):
     assert start in done.stderr and "make" not in done.stderr and "Traceback" not in done.stderr, done
     tried = [f"['py', '-3.{minor}']" for minor in (13, 12, 11, 10)] if windows else []
     assert done.stdout.splitlines() == tried
+
+
+@pytest.mark.parametrize(
+    ("made", "start"), [(True, "make lab PYTHON=python3.12"), (False, "python3.12 tools/env.py lab")]
+)
+def test_in_a_checkout_the_next_step_is_how_it_was_started(made, start, monkeypatch):
+    monkeypatch.setenv("MAKELEVEL", "1") if made else monkeypatch.delenv("MAKELEVEL", raising=False)
+    done = run_env_script(
+        "import env, sys; sys.version_info = (3, 14, 0); env.shutil.which = lambda name: None; env.find_python()"
+    )
+    assert f"if it is not found: {start}\n" in done.stderr, done
 
 
 def test_a_folder_too_deep_for_windows_is_named_before_anything_is_installed():
