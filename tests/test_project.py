@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -49,6 +50,21 @@ def test_environment_yml_names_what_pyproject_names():
     listed = {name_of(entry) for entry in pip if not entry.startswith("-")}
     assert {"torch", "jupyterlab", "ipywidgets", "nbgrader", "matplotlib", "thop", "ptflops"} <= listed <= asked
     assert "-c constraints.txt" in pip and "-e .[lab,grading]" in pip
+
+
+def test_without_the_packages_of_learners_a_verb_names_all_of_them_at_once(tmp_path):
+    """What `pip install FOLDER` leaves out: one sentence that brings them all, in both languages."""
+    extra = {name_of(r) for r in pyproject()["project"]["optional-dependencies"]["course"]} - {"setuptools"}
+    modules = sorted({"pyyaml": "yaml"}.get(name, name) for name in extra)
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({modules})); import course; from course.verbs import say\n"
+        f"assert sorted(say.OF_LEARNERS) == {modules}\n"
+        "for language in ('en', 'zh'): course.lesson('00_start', language=language)"
+    )
+    env = os.environ | {"COURSE_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert "Run %pip install FOLDER[course] (the course's folder)" in done.stdout, done
+    assert "请运行 %pip install 文件夹[course]（课程文件夹的路径）" in done.stdout, done
 
 
 def test_every_requirement_is_pinned_by_constraints():
