@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -49,6 +50,21 @@ def test_environment_yml_names_what_pyproject_names():
     listed = {name_of(entry) for entry in pip if not entry.startswith("-")}
     assert {"torch", "jupyterlab", "ipywidgets", "nbgrader", "matplotlib", "thop", "ptflops"} <= listed <= asked
     assert "-c constraints.txt" in pip and "-e .[lab,grading]" in pip
+
+
+def test_without_the_packages_of_learners_a_verb_names_all_of_them_at_once(tmp_path):
+    """What `pip install FOLDER` leaves out: one sentence that brings them all, in both languages."""
+    extra = {name_of(r) for r in pyproject()["project"]["optional-dependencies"]["course"]} - {"setuptools"}
+    modules = sorted({"pyyaml": "yaml"}.get(name, name) for name in extra)
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({modules})); import course; from course.verbs import say\n"
+        f"assert sorted(say.OF_LEARNERS) == {modules}\n"
+        "for language in ('en', 'zh'): course.lesson('00_start', language=language)"
+    )
+    env = os.environ | {"COURSE_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
+    assert "Run %pip install FOLDER[course] (the course's folder)" in done.stdout, done
+    assert "请运行 %pip install 文件夹[course]（课程文件夹的路径）" in done.stdout, done
 
 
 def test_every_requirement_is_pinned_by_constraints():
@@ -126,7 +142,8 @@ def test_a_python_that_is_too_old_gets_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("windows", "start"), [(False, "PYTHON=python3.12 sh lab.sh"), (True, "set PYTHON=python3.12 & lab.bat")]
+    ("windows", "start"),
+    [(False, "PYTHON=python3.12 sh lab.sh"), (True, 'set "PYTHON=C:\\Python312\\python.exe" & lab.bat')],
 )
 def test_in_a_bundle_the_next_step_is_how_it_was_started(windows, start):
     """No Makefile is there; on Windows every supported Python is asked of its launcher, newest first."""
@@ -141,6 +158,17 @@ def test_in_a_bundle_the_next_step_is_how_it_was_started(windows, start):
     assert start in done.stderr and "make" not in done.stderr and "Traceback" not in done.stderr, done
     tried = [f"['py', '-3.{minor}']" for minor in (13, 12, 11, 10)] if windows else []
     assert done.stdout.splitlines() == tried
+
+
+@pytest.mark.parametrize(
+    ("made", "start"), [(True, "make lab PYTHON=python3.12"), (False, "python3.12 tools/env.py lab")]
+)
+def test_in_a_checkout_the_next_step_is_how_it_was_started(made, start, monkeypatch):
+    monkeypatch.setenv("MAKELEVEL", "1") if made else monkeypatch.delenv("MAKELEVEL", raising=False)
+    done = run_env_script(
+        "import env, sys; sys.version_info = (3, 14, 0); env.shutil.which = lambda name: None; env.find_python()"
+    )
+    assert f"if it is not found: {start}\n" in done.stderr, done
 
 
 def test_a_folder_too_deep_for_windows_is_named_before_anything_is_installed():
