@@ -61,8 +61,7 @@ def test_without_the_packages_of_learners_a_verb_names_all_of_them_at_once(tmp_p
         f"assert sorted(say.OF_LEARNERS) == {modules}\n"
         "for language in ('en', 'zh'): course.lesson('00_start', language=language)"
     )
-    env = os.environ | {"COURSE_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
+    done = run_python(code, ROOT, COURSE_HOME=str(tmp_path))
     assert "Run %pip install FOLDER[course] (the course's folder)" in done.stdout, done
     assert "请运行 %pip install 文件夹[course]（课程文件夹的路径）" in done.stdout, done
 
@@ -129,7 +128,15 @@ SERVER = "type('Server', (), {'wait': lambda self: 0})()"  # one that ends at on
 
 
 def run_env_script(code: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tools", capture_output=True, text=True)
+    return run_python(code, ROOT / "tools")
+
+
+def run_python(code: str, folder: Path, **variables: str) -> subprocess.CompletedProcess:
+    """Run code in a new process that speaks UTF-8, whatever the machine's encoding is."""
+    env = os.environ | {"PYTHONIOENCODING": "utf-8"} | variables
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=env, capture_output=True, text=True, encoding="utf-8"
+    )
 
 
 def test_a_python_that_is_too_old_gets_a_sentence():
