@@ -389,9 +389,9 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
             if bet and bet.span and number in bet.rows:
                 left, right = x(bet.span[0]), x(bet.span[1])
                 words = wide(row.said, 15, True)
-                if left < end + 20 + words:  # no room for the words between the bar and the bet: in it, else after it
-                    inside = max(end, left)
-                    end = inside if inside + 16 + words < right else max(end, right)
+                inside = left < end < right - 16 - words
+                if not inside and left < end + 20 + words:  # the words have no room between the bar and the bet
+                    end = max(end, right)
                 paper.outline(left, y - 18, max(right - left, 6), 36)
                 paper.ask(left + 3, y + 30, bet.full)
             paper.text(end + 10, y, row.said, size=15, bold=True)
