@@ -10,7 +10,7 @@ import torch
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.plots import BLUE, ORANGE, bet_box
+from course.experiment.plots import BLUE, bet_box
 from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.flags import using
 from course.i18n import Text, both, t
@@ -245,13 +245,15 @@ def say_one_ulp(record: Record) -> Text:
 
 
 def draw_one_ulp(record: Record, ax: Any, bets: dict) -> None:
+    from course.figures.style import guide
+
     names = {
         "gan": t("GAN, nudged", "GAN，挪动过"),
         "line": t("line fit, nudged", "直线拟合，挪动过"),
         "control": t("GAN, run twice", "GAN，原样跑两遍"),
     }
     floor = 1e-9
-    for story, colour, style in (("gan", ORANGE, "-"), ("line", BLUE, "--"), ("control", "C2", ":")):
+    for story, colour, style in (("gan", BLUE, "-"), ("line", guide(), "--"), ("control", guide(), ":")):
         rows = _drift(record, story)
         values = [max(row["difference"], floor) for row in rows]
         ax.plot([row["step"] for row in rows], values, style, color=colour)

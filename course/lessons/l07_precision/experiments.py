@@ -15,7 +15,7 @@ import torch
 from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, sci, spread
-from course.figures.kinds import Bar, Bet, bars, fold, times
+from course.figures.kinds import Bar, Bet, bars, fold, one_in, times
 from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.records import Record
@@ -24,14 +24,6 @@ from course.timing.stats import median
 
 LESSON = "07_precision"
 NAMES = ("float32", "tf32", "bfloat16")
-
-
-def one_in(error: float) -> str:
-    """A relative error as people say it: 1 in 340."""
-    if error >= 0.5:
-        return f"{error:.2g}"
-    part = f"{float(f'{1 / error:.2g}'):,.0f}"
-    return t(f"1 in {part}", f"{part} 分之一")
 
 
 def pick_rows(record: Record, value: str, **wanted: Any) -> list[float]:

@@ -6,10 +6,10 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, sci, with_interval, word
-from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
+from course.figures.kinds import Bar, Bet, Ratio, bars, one_in, ratio_rows
 from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
-from course.lessons.l07_precision.experiments import LESSON, one_in, pick_rows
+from course.lessons.l07_precision.experiments import LESSON, pick_rows
 from course.records import Record
 from course.tables import Table
 from course.timing.stats import median

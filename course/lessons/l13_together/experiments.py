@@ -31,12 +31,13 @@ def interval(row: dict) -> str:
 def with_bets(lines: list[list[str]], marks: dict, said: dict[int, str], head: str) -> Table:
     """A table with a last column for the bet: line -> what was bet of it. Without a bet there is no such column.
 
-    head: the name of the column that the bet speaks of.
+    head: what the bet speaks of, such as the name of a column.
     """
     if not said:
         return Table(lines, marks)
     added = [[*line, said.get(number, "")] for number, line in enumerate(lines[1:])]
-    return Table([[*lines[0], head], *added], marks, {(number, len(lines[0])) for number in said})
+    column = t(f"{head}, as you bet", f"{head}，按你押的")
+    return Table([[*lines[0], column], *added], marks, {(number, len(lines[0])) for number in said})
 
 
 # --- 13-who-attends -----------------------------------------------------------------------------------------

@@ -398,7 +398,8 @@ def draw_autocast(record: Record, bets: dict) -> Table:
         return t(f"{count} line{'s' * (count > 1)}", f"{count} 行") if count else "–"
 
     inside = t("in autocast", "autocast 里")
-    lines = [["", t("result", "结果"), inside, t("oneDNN's log", "oneDNN 日志"), inside]]
+    log = t("oneDNN's log", "oneDNN 日志"), t("its log in autocast", "autocast 里的日志")
+    lines = [["", t("result", "结果"), inside, *log]]
     marks = {}
     for number, row in enumerate(record.rows):
         outside = row["lines_outside"], row["lines_inside"]
@@ -407,7 +408,7 @@ def draw_autocast(record: Record, bets: dict) -> Table:
         marks |= {(number, 4): "told"} if _library_changed(row) else {}
     mine = {"a": "MKL", "b": "oneDNN"}.get(bets.get("13-bet-library", ""))
     said = {number: mine for number, row in enumerate(record.rows) if mine and row["operation"] == "Linear"}
-    return with_bets(lines, marks, said, inside)
+    return with_bets(lines, marks, said, t("who computes", "由谁来算"))
 
 
 def settle_autocast(record: Record) -> dict[str, str | None]:

@@ -234,7 +234,8 @@ def draw_tolerance(record: Record, ax: Any, bets: dict) -> None:
     ax.figure.set_figheight(0.55 * len(found) + 1.2)
     for height, (name, value) in enumerate(found.items()):
         times_ = max(value / rounding, 0.3)
-        ax.plot(times_, height, "o" if name == RIGHT else "D", color=colors()[0 if name == RIGHT else 1], markersize=8)
+        mark, colour = ("o", guide()) if name == RIGHT else ("D", colors()[0])
+        ax.plot(times_, height, mark, color=colour, markersize=8)
         said = t("the rounding", "舍入误差") if name == RIGHT else t(f"{sci(times_)}×", f"{sci(times_)} 倍")
         ax.annotate(said, (times_, height), xytext=(9, 0), textcoords="offset points", va="center")
     ax.set_xscale("log")
