@@ -92,10 +92,9 @@ def test_a_learner_works_through_the_lesson(notebook, language):
     errors = page.locator('.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]')
     assert errors.count() == 0, errors.first.inner_text()
     bet, *others = shown_items("predict")
-    asked = page.locator(".tbq-ask")
+    asked = page.locator(".tbq-ask", has_text=f'predict("{bet.id}")')  # on a busy machine a result may ask, too
     asked.wait_for()
     comes_to(page, asked.locator("button").count, 2)
-    assert f'predict("{bet.id}")' in asked.inner_text()
     book.shot(f"ask-{language}", asked)
     log = AnswerLog(book.lab.folder / "home" / "answers.jsonl")
     for item in others:
