@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from course import arguments
+
 if TYPE_CHECKING:
     from course.timing import Comparison
 
@@ -31,6 +33,7 @@ KERNELS = {
 
 def _profile(call: Call, memory: bool = False) -> Any:
     """The profile of one call on the CPU. KINETO_LOG_LEVEL: else each profile writes two lines to stderr."""
+    arguments.function("call", call)
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     from torch.profiler import ProfilerActivity, profile
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from course import arguments
 from course.i18n import t
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ def _on(threads: int) -> Iterator[None]:
     """So many CPU threads for one block, then as many as before."""
     import torch
 
+    arguments.whole("threads", threads, 1)
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
@@ -189,6 +191,7 @@ def log_of(function: Callable[[], Any], creation: bool = False, threads: int = 1
     """
     from torch.backends import mkldnn
 
+    arguments.function("function", function)
     if not mkldnn.is_available():
         function()
         return Log("")

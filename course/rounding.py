@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from course.i18n import t
+from course import arguments
+from course.i18n import both, t
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def cut_bits(x: Tensor, bits: int) -> Tensor:
 def rounded(x: Tensor, name: str) -> Tensor:
     """``x`` as float32, after a visit to the format ``name`` of FORMATS (float16 may overflow to infinity)."""
     _known(name)
+    arguments.of_type("x", x, Tensor)
     if name in _TYPES:
         return x.to(_TYPES[name]).to(torch.float32)
     return round_bits(x, FORMATS[name].mantissa)
@@ -69,6 +71,8 @@ def product(a: Tensor, b: Tensor, name: str) -> Tensor:
 
 def relative_error(result: Tensor, exact: Tensor) -> float:
     """|result - exact| / |exact|, both lengths taken over all entries, in float64."""
+    arguments.of_type("result", result, Tensor)
+    arguments.of_type("exact", exact, Tensor)
     exact = exact.double()
     return float((result.double() - exact).norm() / exact.norm())
 
@@ -76,19 +80,21 @@ def relative_error(result: Tensor, exact: Tensor) -> float:
 def pattern(number: float, name: str) -> tuple[str, str, str]:
     """Sign, exponent and mantissa of ``number`` in the format ``name``, as strings of 0 and 1."""
     _known(name)
+    number = arguments.number("number", number)
     shape = FORMATS[name]
     if name == "float16":
         raw = torch.tensor(number, dtype=torch.float16).view(torch.int16).item() & 0xFFFF
         text = f"{raw:016b}"
     else:
-        raw = rounded(torch.tensor(float(number)), name).view(torch.int32).item() & 0xFFFFFFFF
+        raw = rounded(torch.tensor(number), name).view(torch.int32).item() & 0xFFFFFFFF
         text = f"{raw:032b}"
     end = 1 + shape.exponent
     return text[0], text[1:end], text[end : end + shape.mantissa]
 
 
 def _float32(x: Tensor, bits: int) -> Tensor:
-    if not 1 <= bits <= 23:
+    arguments.of_type("x", x, Tensor)
+    if not isinstance(bits, int) or not 1 <= bits <= 23:
         raise ValueError(
             t(
                 f"a float32 mantissa can be cut to 1 to 23 bits, not to {bits!r}",
@@ -99,10 +105,4 @@ def _float32(x: Tensor, bits: int) -> Tensor:
 
 
 def _known(name: str) -> None:
-    if name not in FORMATS:
-        raise ValueError(
-            t(
-                f"there is no format {name!r} here; take one of {', '.join(FORMATS)}",
-                f"这里没有 {name!r} 这种格式；可选的有 {', '.join(FORMATS)}",
-            )
-        )
+    arguments.one_of(both("format", "格式"), name, FORMATS)

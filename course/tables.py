@@ -67,7 +67,8 @@ class Table:
     """A table of words as the picture of a result: it reflows, can be read aloud, and has the colours of the page.
 
     lines: header (empty cells: none) and lines; the first column names the line. marks: (line, column) -> "told" for what
-    came out, "quiet" for what is not the point; lines count from 0 below the header. bets: cells the learner bet on.
+    came out, "quiet" for what is not the point; lines count from 0 below the header. bets: cells the learner bet on; a line
+    of them that has no name is shown with one.
     """
 
     lines: Lines
@@ -77,10 +78,10 @@ class Table:
     @property
     def alt(self) -> str:
         """The same in words, line by line; a cell that was bet on says so."""
-        mine = t(" (your bet)", "（你的注）")
+        mine = t(" (your bet)", "（你押的）")
         said = [
             [cell + mine * ((number, at) in self.bets) for at, cell in enumerate(line)]
-            for number, line in enumerate(self.lines, -1)
+            for number, line in enumerate(self._named(), -1)
         ]
         return "\n".join(as_text([line for line in said if any(line)], figures=False))
 
@@ -99,7 +100,7 @@ class Table:
 
     def html(self) -> str:
         """Its look is in ``course/experiment/result.css``: on a narrow page each line of a table of many columns is a block."""
-        head, *lines = self.lines
+        head, *lines = self._named()
         many = ' class="many"' if len(head) > MANY else ""
         heads = "".join(f'<th scope="col">{_breakable(cell)}</th>' for cell in head) if any(head) else ""
         body = "".join(
@@ -110,9 +111,16 @@ class Table:
         )
         return f"<table{many}>{f'<thead><tr>{heads}</tr></thead>' if heads else ''}<tbody>{body}</tbody></table>"
 
+    def _named(self) -> Lines:
+        held = {number for number, _ in self.bets}
+        return [
+            [line[0] or t("as you bet", "按你押的"), *line[1:]] if number in held else line
+            for number, line in enumerate(self.lines, -1)
+        ]
+
     def _cell(self, words: str, place: tuple[int, int]) -> str:
         names = [self.marks.get(place, ""), "bet" * (place in self.bets), "same" * (words == SAME)]
-        mine = f"<small>{t('your bet', '你的注')}</small>" if place in self.bets else ""
+        mine = f"<small>{t('your bet', '你押的')}</small>" if place in self.bets else ""
         of = escape(self.lines[0][place[1]], quote=True)
         return f'<td class="{" ".join(filter(None, names))}" data-of="{of}">{_breakable(words)}{mine}</td>'
 

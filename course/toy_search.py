@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from course import arguments
 from course.i18n import t
 
 BATCH, CHANNELS, SMALL = 2, 12, 32
@@ -92,10 +93,16 @@ class ToyConv:
     searches: int = 0
     last: Choice | None = None
 
+    def __post_init__(self) -> None:
+        arguments.whole("limit", self.limit, 1)
+
     def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
+        arguments.of_type("x", x, Tensor)
+        arguments.of_type("weight", weight, Tensor)
         key = (tuple(x.shape), x.dtype, tuple(weight.shape))
         plan = self.plans.get(key)
         if plan is None:
+            fitting(x, weight)
             times_ms = self._search(x, weight) if self.benchmark else {}
             plan = min(times_ms, key=times_ms.__getitem__) if times_ms else ranked(x)[0]
             self.plans[key] = plan
@@ -114,9 +121,27 @@ class ToyConv:
         return times_ms
 
 
-@lru_cache(maxsize=256)
+def fitting(x: Tensor, weight: Tensor) -> None:
+    """Raise ValueError, in words, unless a 3x3 convolution of ``x`` with ``weight`` is possible."""
+    if x.ndim == weight.ndim == 4 and weight.shape[2:] == (3, 3) and x.shape[1] == weight.shape[1]:
+        return
+    found = f"{tuple(x.shape)}, {tuple(weight.shape)}"
+    raise ValueError(
+        t(
+            f"the toy convolves an image (N, C, H, W) with a weight (K, C, 3, 3), such as image(24) and kernel(), not {found}",
+            f"这个玩具用权重 (K, C, 3, 3) 卷积图像 (N, C, H, W)，例如 image(24) 和 kernel()，现在的形状是 {found}",
+        )
+    )
+
+
 def image(size: int) -> Tensor:
     """A batch of random images, (2, 12, size, size); the same tensor each time."""
+    arguments.whole("size", size, 1)
+    return _image(size)
+
+
+@lru_cache(maxsize=256)
+def _image(size: int) -> Tensor:
     return torch.randn(BATCH, CHANNELS, size, size, generator=torch.Generator().manual_seed(size))
 
 
@@ -142,15 +167,10 @@ def run_schedule(sizes: Iterable[int], benchmark: bool, limit: int = 10) -> ToyC
 
     Raises ValueError for a size that is not a whole number from 8 to 64.
     """
+    arguments.several("sizes", sizes, "[8, 16, 8]")
     conv = ToyConv(benchmark, limit)
     with one_thread(), torch.inference_mode():
         for size in sizes:
-            if not isinstance(size, int) or not SMALLEST <= size <= LARGEST:
-                raise ValueError(
-                    t(
-                        f"a size of a schedule is a whole number from {SMALLEST} to {LARGEST}, not {size!r}",
-                        f"尺寸要是 {SMALLEST} 到 {LARGEST} 的整数，现在是 {size!r}",
-                    )
-                )
+            arguments.whole("size", size, SMALLEST, LARGEST)
             conv(image(size), kernel())
     return conv

@@ -6,19 +6,26 @@ import html
 import importlib
 import json
 import re
+import tempfile
 from dataclasses import replace
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course.cards.knowledge_view import card_html
 from course.cards.offline import item_data, showable
 from course.game import cases
-from course.i18n import LANGUAGES, pick
+from course.i18n import LANGUAGES, pick, speaking
 from course.lessons.l10_tuning_master import game, tuning_outcome, tuning_plan
 from course.lessons.l11_bug_hunt.bug import bug
+from course.markup import plain
+from course.questions import knowledge
 from course.questions.bank import load_bank
 from grader.book import api, cards, check, clean, find, games, hunting, pages
+from grader.book.execute import executed
 from grader.project import Project, checkpoint_items
+from tests.conftest import ROOT
 
 pytest.importorskip("sphinx")
 HTML = "text/html"
@@ -93,6 +100,15 @@ def test_the_index_holds_sections_without_code_of_the_page():
     assert find.sections(page) == [["a", "One", "first"], ["b", "Two", "工作区 bold face"]]
 
 
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_title_and_question_of_a_knowledge_card_stand_apart_in_the_index(code):
+    card = knowledge.read()[0]["float.order"]
+    with speaking(code):
+        page = f'<article role="main"><section id="a"><h1>One</h1>{card_html(card)}</section></article>'
+        words = find.sections(page)[0][2]
+        assert words.startswith(f"🎴 {plain(pick(card.title))} {plain(pick(card.asks))} ")
+
+
 def site_of(tmp_path, body):
     for code in LANGUAGES:
         (tmp_path / code).mkdir(exist_ok=True)
@@ -110,11 +126,24 @@ def site_of(tmp_path, body):
         ("x" * (check.HEAVIEST + 1), "bytes with what it loads"),
         ('<p title="→ what(&quot;cache&quot;)">x</p>', "only a notebook"),
         ("### BEGIN SOLUTION", "BEGIN SOLUTION of a checkpoint"),
+        (f"<code>{tempfile.gettempdir()}/tmpx/a.jsonl</code>", f"holds the path {tempfile.gettempdir()}/tmpx/a.jsonl"),
+        (f"File {ROOT}/course/home.py", "course/home.py"),
     ],
 )
 def test_the_check_finds(tmp_path, body, said):
     assert check.faults(Project(), site_of(tmp_path, "<p id='x'>fine</p><a href='#x'>x</a>")) == []
     assert any(said in fault for fault in check.faults(Project(), site_of(tmp_path, body)))
+
+
+@pytest.mark.slow
+def test_a_page_names_the_usual_folder_of_answers_and_not_the_one_it_was_executed_in(tmp_path):
+    project, source = Project(tmp_path), new_notebook()
+    source.cells = [new_code_cell("from course.learning.log import default_path\nprint(default_path())")]
+    path = project.notebooks / "en" / "lessons" / "x.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(source, path)
+    done = nbformat.read(executed(project, [path], tmp_path / "executed")[path], 4)
+    assert done.cells[0].outputs[0].text == "~/.torch-backends-course/answers.jsonl\n"
 
 
 def test_the_check_finds_a_question_of_a_checkpoint_and_a_page_without_twin(tmp_path):

@@ -17,6 +17,8 @@ from course.experiment.result import Betted, block
 from course.experiment.words import TOO_FEW, TOO_NOISY
 from course.figures import style
 from course.figures import timing as timing_plots
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words
+from course.figures.svg import BROAD, SLIM, wide
 from course.figures.wrap import wrap
 from course.i18n import both, language, pick, set_language, t
 from course.records import Record
@@ -266,7 +268,7 @@ def test_results_of_the_timer_draw_themselves(dark, code, words):
         if code == "en" or style_module.cjk_font():
             assert words in text
             assert ax.get_title("left").replace("\n", "").replace(" ", "").replace("\\", "") == title.replace(" ", "")
-        assert mpl.colors.to_rgb(ax.figure.get_facecolor())[0] < 0.1 or not dark
+        assert mpl.colors.to_rgb(ax.figure.get_facecolor())[0] < 0.2 or not dark
         ax.figure.savefig(io.BytesIO(), format="png")
         plt.close(ax.figure)
 
@@ -394,3 +396,61 @@ def test_a_bet_stands_in_its_line_where_it_came_true_and_below_it_otherwise():
     lost = table.bet_on(0, ["nobody"])
     assert lost.lines[2] == ["", "nobody"] and lost.bets == {(1, 1)} and lost.marks == {(2, 1): "told"}
     assert table.bet_on(None, ["x86"]).lines[-1] == ["", "x86"]
+
+
+def test_a_line_that_was_bet_on_has_a_name():
+    from course.tables import Table
+
+    lost = Table([["", "who"], ["first", "x86"]]).bet_on(0, ["nobody"])
+    assert '<th scope="row">as you bet</th>' in lost.html() and "as you bet" in lost.alt
+
+
+WORDS = re.compile(r'<text x="([\d.]+)" y="([\d.]+)" [^>]*?font-size="([\d.]+)"([^>]*)>([^<]*)<')
+
+
+def words_in(svg: str) -> list[tuple[str, tuple[float, float, float]]]:
+    """The words of a picture, each with where it begins and ends, and its height."""
+    found = []
+    for x, y, size, more, words in WORDS.findall(svg):
+        length = wide(unescape(words), float(size), "700" in more)
+        begin = float(x) - length * (1 if '"end"' in more else 0.5 if "middle" in more else 0)
+        found.append((unescape(words), (begin, begin + length, float(y))))
+    return found
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+@pytest.mark.parametrize("width", [BROAD, SLIM])
+@pytest.mark.parametrize("ratio", [0.2, 1.0, 3.6])
+def test_a_bet_on_no_difference_says_whose_it_is(code, width, ratio):
+    set_language(code)
+    rows = [Ratio("a", ratio, 0.98 * ratio, 1.02 * ratio), Ratio("b", 1.0, 0.99, 1.01)]
+    picture = ratio_rows(rows, ("left", "right"), Bet("all the same", rows={0: "middle", 1: "middle"}))
+    said = words_in(picture.svg(width))
+    mine = [place for words, place in said if t("your bet", "你押") in words]
+    assert len(mine) == 2
+    for begin, end, y in mine:
+        beside = [
+            place for words, place in said if words in (ratio_words(ratio), ratio_words(1)) and abs(place[2] - y) < 10
+        ]
+        assert len(beside) == 1 and all(end < one[0] or one[1] < begin for one in beside)
+
+
+def test_a_value_stands_beside_its_bar_and_not_behind_the_bet():
+    drawn = bars([Bar("a", 100, "100 %"), Bar("b", 9, "9 %")], Bet("under half", rows=[1], span=(2, 90))).svg(BROAD)
+    boxes = [(float(x), float(w)) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)]
+    bar = sum(boxes[1])
+    assert bar < dict(words_in(drawn))["9 %"][0] < bar + 20
+
+
+def test_the_words_of_a_range_are_not_crossed_by_the_middle_line():
+    drawn = ratio_rows([Ratio("a", 0.97, 0.9, 1.3), Ratio("b", 0.5, 0.49, 0.51)], ("left", "right")).svg(BROAD)
+    begin, end, _ = dict(words_in(drawn))["likely range"]
+    ends = re.findall(r'<polyline points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+" fill="none" stroke="var\(--p-fg', drawn)
+    (middle,) = {float(x) for x, other in ends if x == other}
+    assert not begin < middle < end
+
+
+def test_a_very_small_number_of_others_is_said_as_a_part():
+    from course.figures.reported import _in
+
+    assert _in("error")(4.4e-07) == "1 in 2,300,000 error" and _in("error")(0.0029) == "0.0029 error"

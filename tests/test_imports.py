@@ -20,7 +20,7 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
     ["questions", "records", "exercise", "flags"],
     ["machine", "load", "suggest", "verdict", "kernel_hint"],
     ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
-     "i18n", "look", "usual_language", "home", "files", "generators", "colab", "version"],
+     "arguments", "i18n", "look", "usual_language", "home", "files", "generators", "colab", "version"],
 ]  # fmt: skip
 LESSON_NAMES = "course.lessons.l"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -62,18 +63,73 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, 
 
 
 def _misused():
-    from course import rounding, toy_search
+    import torch
+
+    from course import attention, onednn_log, rounding, toy_search
+    from course.figures import route
     from course.flags import access
     from course.lessons.l02_timing.toy_device import ToyDevice
+    from course.lessons.l02_timing.virtual_device import VirtualDevice
+    from course.lessons.l04_cudnn_enabled import probes
+    from course.lessons.l05_cudnn_benchmark.experiments_toy import costs
     from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
-    from course.lessons.l06_cudnn_deterministic.training import small_training
+    from course.lessons.l06_cudnn_deterministic.filters import FilterConv
+    from course.lessons.l06_cudnn_deterministic.training import fingerprint, small_training
+    from course.lessons.l07_precision.bits import show_bits
+    from course.lessons.l08_mps.machines import pretend
+    from course.lessons.l12_profiler.cases import show_code
+    from course.lessons.l12_profiler.kernel_names import read_aloud
+    from course.lessons.l14_export.two_orders import TwoOrders
+    from course.lessons.l14_export.ways_out import flags_in_trace, images
+    from course.lessons.l16_rest.int8_race import int8_race
 
-    yield lambda: toy_search.run_schedule([100], True)
-    yield lambda: ToyDevice().launch(-1)
+    layer, ones = torch.nn.Conv2d(3, 4, 3, padding="same"), torch.ones(1, 3, 8, 8)
+    for size in (100, "x", 8.0):
+        yield lambda size=size: toy_search.run_schedule([size], True)
+    yield lambda: toy_search.run_schedule(8, True)
+    yield lambda: toy_search.run_schedule([8], True, limit=0)
+    for size in (0, "x", 8.5, [8]):
+        yield lambda size=size: toy_search.image(size)
+    for toy in (toy_search.ToyConv(), FilterConv()):
+        yield lambda toy=toy: toy(3, toy_search.kernel())
+        yield lambda toy=toy: toy(toy_search.image(8), "x")
+        yield lambda toy=toy: toy(ones, toy_search.kernel())
+    for ms in (-1, "x", None, math.nan, math.inf):
+        yield lambda ms=ms: ToyDevice().launch(ms)
+        yield lambda ms=ms: ToyDevice().launch(0).cpu(ms)
+        yield lambda ms=ms: VirtualDevice().launch(ms)
+    yield lambda: ToyDevice().event().elapsed_ms(3)
     yield lambda: small_training(threads=99)
+    yield lambda: small_training(seed="x")
+    yield lambda: fingerprint([1.0])
     yield lambda: search_tree(toy_search.ToyConv(True))
+    yield lambda: search_tree(3)
+    yield lambda: costs(None)
     yield lambda: rounding.rounded(1.0, "bf17")
-    yield lambda: rounding.round_bits(1.0, 40)
+    yield lambda: rounding.rounded(1.0, "float16")
+    yield lambda: rounding.product([1.0], [1.0], ["tf32"])
+    for bits in (40, "x", 5.0):
+        yield lambda bits=bits: rounding.round_bits(torch.ones(1), bits)
+    yield lambda: rounding.round_bits(3.0, 5)
+    yield lambda: rounding.cut_bits(3.0, 5)
+    yield lambda: rounding.relative_error(ones, 3.0)
+    for number in ("x", None, 10**400):
+        yield lambda number=number: show_bits(number)
+    yield lambda: pretend("x").__enter__()
+    yield lambda: onednn_log.log_of(3)
+    yield lambda: onednn_log.on_off(lambda: 1, threads=0)
+    yield lambda: attention.kernel_of(3)
+    yield lambda: probes.longest_kernels(3)
+    yield lambda: probes.on_and_off(lambda: 3, "cudnn.enabled")
+    yield lambda: route.who_computes(layer, ones)
+    yield lambda: route.who_computes(3, ones)
+    yield lambda: route.route(torch.nn.Conv2d(3, 4, 3, device="meta"), ones.to("meta"))
+    yield lambda: show_code(3)
+    yield lambda: read_aloud(3)
+    yield lambda: images(-1)
+    yield lambda: flags_in_trace(layer, 3)
+    yield lambda: TwoOrders(0)
+    yield lambda: int8_race(4, 8, 8.5)
     yield lambda: access._set_matmul(None, "very high")
 
 

@@ -21,7 +21,7 @@ CSS = Path(__file__).with_name("knowledge.css")
 
 def front_html(card: Knowledge) -> str:
     """The front: the name and the question."""
-    return f"🎴 <b>{inline(pick(card.title))}</b><span>{inline(pick(card.asks))}</span>"
+    return f"🎴 <b>{inline(pick(card.title))}</b> <span>{inline(pick(card.asks))}</span>"
 
 
 def back_html(card: Knowledge) -> str:

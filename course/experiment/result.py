@@ -205,8 +205,9 @@ def small_line(record: Record) -> str:
                 f"📼 回放：{when}在 {machine} 上录制，不是本机的结果",
             )
         )
-    if isinstance(about.get("threads"), int) and about.get("device") == "cpu":
-        parts.append(t(f"{about['threads']} threads", f"{about['threads']} 线程"))
+    threads = about.get("threads")
+    if isinstance(threads, int) and about.get("device") == "cpu":
+        parts.append(t(f"{threads} thread{'s' * (threads != 1)}", f"{threads} 线程"))
     parts.append(f"torch {torch}")
     rounds = [row["rounds"] for row in record.rows if isinstance(row.get("rounds"), int)]
     if rounds:

@@ -71,6 +71,14 @@ def times(ratio: float) -> str:
     )
 
 
+def one_in(error: float) -> str:
+    """A relative error as people say it: 1 in 340."""
+    if error >= 0.5:
+        return f"{error:.2g}"
+    part = f"{float(f'{1 / error:.2g}'):,.0f}"
+    return t(f"1 in {part}", f"{part} 分之一")
+
+
 def fold(ratio: float, en: str, zh: str, whole: bool = False) -> Text:
     """A sentence in which ``{}`` becomes how many times: twice, 2.1 times, 45 times; 两倍, 2.1 倍. whole: from 3 on without decimals.
 
@@ -221,9 +229,11 @@ def ratio_rows(
                 bold=True,
             )
             if row is broadest and x(row.high) - x(row.low) > 22:
-                paper.text(
-                    (x(row.low) + x(row.high)) / 2, y + 17, t("likely range", "可能的范围"), "soft", 12, "center"
-                )
+                words = t("likely range", "可能的范围")
+                at, half = (x(row.low) + x(row.high)) / 2, wide(words, 12) / 2 + 4
+                if abs(at - one) < half:  # the middle line would cross it
+                    at = one + (half if at > one else -half)
+                paper.text(at, y + 17, words, "soft", 12, "center")
         if bet and bet.above is not None:
             y = place.top + place.tall * bet.above
             paper.line([8, x1], [y, y], "bet", 1.8, "7 5")
@@ -323,11 +333,16 @@ def _side_bet(
         room = wide(value, 14, True) + 18
         begin, end = (x(row.low) - room, x(row.high) + 8) if row.ratio < 0.98 else (x(row.low) - 8, x(row.high) + room)
     rooms = {"left": min(begin, right) - left - 12, "right": right - max(end, left) - 12}
+    at = {"left": left + 10, "right": right - 10}
+    if bet.rows[number] == "middle":  # too narrow for words: they stand beside it and beside the value
+        end = max(end, right + room) if value and row.ratio >= 0.98 else end
+        rooms = {"left": x1 - max(right, end) - 8, "right": min(left, begin) - x0 - 8}
+        at = {"left": max(right, end) + 8, "right": min(left, begin) - 8}
     side = max(rooms, key=rooms.__getitem__)
     words = next(
-        (one for one in ([bet.full] * first + [t("your bet", "你的注")]) if wide(one, 13, True) < rooms[side]), ""
+        (one for one in ([bet.full] * first + [t("your bet", "你押的")]) if wide(one, 13, True) < rooms[side]), ""
     )
-    paper.ask(left + 10 if side == "left" else right - 10, y, words, side)
+    paper.ask(at[side], y, words, side)
 
 
 def _boxes(paper: Canvas, x: float, y: float, rounds: int, words: str) -> None:
@@ -373,7 +388,9 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
             end = x(row.value)
             if bet and bet.span and number in bet.rows:
                 left, right = x(bet.span[0]), x(bet.span[1])
-                if left < end + 20 + wide(row.said, 15, True):  # else the words stand between the bar and the bet
+                words = wide(row.said, 15, True)
+                inside = left < end < right - 16 - words
+                if not inside and left < end + 20 + words:  # the words have no room between the bar and the bet
                     end = max(end, right)
                 paper.outline(left, y - 18, max(right - left, 6), 36)
                 paper.ask(left + 3, y + 30, bet.full)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from course.figures.kinds import Rows, alt_of, time_words
+from course.figures.kinds import Rows, alt_of, one_in, time_words
 from course.figures.svg import Canvas, SvgPicture, scale, wide
 from course.i18n import Text, pick, t
 from course.tables import clip
@@ -146,9 +146,15 @@ def picture(found: Sequence[Any], groups: Sequence[Text] = ()) -> SvgPicture | N
 
 
 def _in(unit: str) -> Callable[[float], str]:
-    """A value in words: as it was reported, a very small one with two digits."""
+    """A value in words: as it was reported, a small one with two digits, a very small one as a part: never a power of ten."""
     said = t(f" {unit}", CHINESE.get(unit, f" {unit}"))
-    return lambda value: ((f"{value:,g}" if abs(value) >= 0.01 else f"{value:.2g}") + said).strip()
+
+    def words(value: float) -> str:
+        if 0 < value < 1e-3:
+            return one_in(value) + said
+        return ((f"{value:,g}" if abs(value) >= 0.01 else f"{value:.2g}") + said).strip()
+
+    return words
 
 
 def _unit(unit: str) -> str:

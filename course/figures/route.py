@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from course import arguments
 from course.figures.picture import Diagram, box
 from course.figures.style import colors, guide
 from course.i18n import Text, both, pick, t
@@ -38,6 +39,9 @@ def who_computes(layer: torch.nn.Conv2d, x: torch.Tensor) -> str:
     """
     import torch
 
+    arguments.of_type("layer", layer, torch.nn.Conv2d)
+    arguments.of_type("layer.padding", layer.padding, tuple)
+    arguments.of_type("x", x, torch.Tensor)
     chosen = torch._C._select_conv_backend(
         x, layer.weight, layer.bias, layer.stride, layer.padding, layer.dilation, False, [0, 0], layer.groups
     )
@@ -102,8 +106,10 @@ def route(layer: torch.nn.Conv2d, x: torch.Tensor) -> Route:
     """The way that ``layer(x)`` takes on this machine now, as a picture. Computes nothing, switches nothing."""
     from course import flags
 
-    switch = DEVICES[x.device.type][1]
-    return Route(x.device.type, flags.read()[switch] if switch else None, who_computes(layer, x))
+    computes, device = who_computes(layer, x), x.device.type
+    arguments.one_of(both("device", "设备"), device, DEVICES)
+    switch = DEVICES[device][1]
+    return Route(device, flags.read()[switch] if switch else None, computes)
 
 
 def _line(ax: Any, points: list[tuple[float, float]], bright: bool) -> None:

@@ -82,7 +82,7 @@ def advice(card: Knowledge) -> list[tuple[str, str]]:
 def _advice(card: Knowledge) -> str:
     rows = "".join(f"<p><b>{html.escape(name)}{t(':', '：')}</b> {inline(text)}</p>" for name, text in advice(card))
     code = code_block(pick(card.code), t("Code of the card", "卡片代码"))
-    return f"<section><h4>🎴 {inline(pick(card.title))}</h4>{rows}{code}</section>"
+    return f"<details><summary>🎴 {inline(pick(card.title))}</summary>{rows}{code}</details>"
 
 
 def _numbers(found: Numbers) -> str:

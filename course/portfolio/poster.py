@@ -9,6 +9,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from course.flags import GROUPS, PLACES, SWITCHES, Switch, module_of, precision
@@ -36,7 +37,8 @@ def width_of(text: str, size: float, mono: bool = False) -> float:
     return size * sum(1.0 if ord(sign) > 0x2E7F else 0.61 if mono else 0.55 for sign in text)
 
 
-def wrapped(text: str, size: float, width: float) -> list[str]:
+@lru_cache(maxsize=2048)
+def wrapped(text: str, size: float, width: float) -> tuple[str, ...]:
     """The text in lines of at most that width: Chinese breaks anywhere, signs and words stay whole and brackets keep to their text."""
     lines, line = [], ""
     for part in re.findall(r"（?(?:[\u2e80-\uffff]|[^\s\u2e80-\uffff]+)[，。；：、！？）”]*|\s+", text):
@@ -44,7 +46,7 @@ def wrapped(text: str, size: float, width: float) -> list[str]:
             lines.append(line.strip())
             line = ""
         line += part
-    return [*lines, line.strip()] if line.strip() else lines
+    return (*lines, line.strip()) if line.strip() else tuple(lines)
 
 
 @dataclass
@@ -106,7 +108,7 @@ class Entry:
             return "⚒"
         return t("varies", "视情况") if self.switch.default is DEPENDS else repr(self.switch.default)
 
-    def lines(self) -> list[str]:
+    def lines(self) -> tuple[str, ...]:
         return wrapped(pick(self.switch.text), 11.5, COLUMN - 44)
 
     @property
@@ -132,7 +134,7 @@ class Card:
     group: str
     entries: tuple[Entry, ...]
 
-    def about(self) -> list[str]:
+    def about(self) -> tuple[str, ...]:
         return wrapped(pick(GROUPS[self.group].text), 12, COLUMN - 28)
 
     @property

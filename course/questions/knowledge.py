@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,16 @@ def files(folder: Path | None = None) -> list[Path]:
 
 def read(folder: Path | None = None) -> tuple[dict[str, Knowledge], list[str]]:
     """(knowledge cards by id, in the order of the lessons; a sentence for each fault). A faulty card is left out."""
+    found, faults = _read(tuple((path, path.stat().st_mtime_ns) for path in files(folder)))
+    return dict(found), list(faults)
+
+
+@lru_cache(maxsize=8)
+def _read(stamped: tuple[tuple[Path, int], ...]) -> tuple[dict[str, Knowledge], list[str]]:
+    """What `read` gives. stamped: files with the times of their last changes, so that an edited file is read again."""
     found: dict[str, Knowledge] = {}
     faults: list[str] = []
-    for path in files(folder):
+    for path, _ in stamped:
         for raw in read_yaml(path) or ():
             where = f"{path.parent.name}/{path.name}, card {raw.get('id', '?') if isinstance(raw, dict) else '?'}"
             wrong = list(dict.fromkeys(_faults(raw, path.parent.name.removeprefix("l"), found)))

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from course import load
-from course.cards.choice import ChoiceBox, busy_question, busy_ways, busy_words, see
+from course.cards.choice_box import ChoiceBox, busy_question, busy_ways, busy_words, see
 from course.cards.text import text_mode
 from course.cards.widgets import view_of
 from course.experiment import base

@@ -6,6 +6,7 @@ An executed notebook is kept under a hash of all that it depends on, so that onl
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 import tempfile
@@ -19,6 +20,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from course.files import replace_file
+from course.home import NAME
 from grader.project import Project, ProjectError
 
 LONGEST_CELL_S = 600
@@ -34,8 +36,8 @@ def executed(project: Project, notebooks: Iterable[Path], folder: Path, workers:
 
 
 def state(project: Project) -> bytes:
-    """Hash of what every notebook depends on: the course's files and the versions of torch and matplotlib."""
-    found = hashlib.sha256()
+    """Hash of what every notebook depends on: the course's files, this one, and the versions of torch and matplotlib."""
+    found = hashlib.sha256(Path(__file__).read_bytes())
     for path in sorted(path for pattern in READ for path in (project.root / "course").rglob(pattern)):
         found.update(path.relative_to(project.root).as_posix().encode() + path.read_bytes())
     return found.digest() + f"{version('torch')} {version('matplotlib')} {sys.version_info[:2]}".encode()
@@ -48,7 +50,8 @@ def _one(project: Project, path: Path, folder: Path, state: bytes) -> Path:
     if kept.exists():
         return kept
     notebook, began = nbformat.read(path, 4), time.monotonic()
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as temporary:
+        home = str(Path(temporary).resolve())
         client = NotebookClient(
             notebook, timeout=LONGEST_CELL_S, allow_errors=True, resources={"metadata": {"path": home}},
             extra_arguments=["--log-level=ERROR"],
@@ -58,9 +61,14 @@ def _one(project: Project, path: Path, folder: Path, state: bytes) -> Path:
         raise ProjectError(f"{path}: {failed[0]}")
     for old in folder.glob(f"{language}-{path.stem}-*.ipynb"):
         old.unlink()
-    replace_file(kept, nbformat.writes(notebook).encode())
+    replace_file(kept, as_a_learner_reads(nbformat.writes(notebook), home).encode())
     print(f"{language}/{path.name}: {time.monotonic() - began:.0f} s", flush=True)
     return kept
+
+
+def as_a_learner_reads(text: str, home: str) -> str:
+    """The JSON of an executed notebook with the usual folder of a learner in place of the one it was executed in."""
+    return text.replace(json.dumps(home)[1:-1], f"~/.{NAME}")
 
 
 def _environment(project: Project, home: str) -> dict[str, str]:

@@ -76,7 +76,7 @@ def headline_polite_request(record: Record) -> Text:
             en, zh = fold(ratio, "{} as long", "耗时变成{}").values()
         else:
             en, zh = f"{(ratio - 1) * 100:.0f} % more time", f"多花 {(ratio - 1) * 100:.0f}% 的时间"
-    return both(f"One flag asked for, another switched off: {en}.", f"只要了一个选项，另一个却被关掉：{zh}。")
+    return both(f"One flag asked for, another switched off: {en}.", f"只要求了一个选项，另一个却被关掉：{zh}。")
 
 
 def say_polite_request(record: Record) -> Text:
@@ -279,7 +279,7 @@ def _try(path: str, value: Any) -> str:
 def typos(budget: Budget) -> list[dict]:
     """Assign to twelve names that do not exist and note which assignment raises; all are taken back."""
     rows = []
-    for wrote, meant, value in budget.loop(MISSPELT, desc=both("misspelling", "正在拼错")):
+    for wrote, meant, value in budget.loop(MISSPELT, desc=both("misspelling", "逐个赋值")):
         owner, name = _owner(wrote)
         if not hasattr(owner, name):
             error = _try(wrote, value)

@@ -46,7 +46,7 @@ def headline_stopwatches_cuda(record: Record) -> Text:
             "On a real GPU too, a clock without a fence stops too early.", "真 GPU 也一样：不加栅栏，停表就太早。"
         )
     if not early:
-        return both("Here even the clock without a fence did not stop too early.", "这次不加栅栏，停表也不算早。")
+        return both("Here even the clock without a fence did not stop too early.", "这次就算不加栅栏，表也没停早。")
     return both("Without a fence, the clock stops too early at one size only.", "不加栅栏，只有一种尺寸停表太早。")
 
 
@@ -199,7 +199,7 @@ def draw_first_call_cuda(record: Record, bets: dict) -> SvgPicture:
     version=2,
     needs="cuda",
     seconds=45,
-    title=both("What does the first call on a GPU pay for?", "GPU 上的第一次调用在为什么付费？"),
+    title=both("What does the first call on a GPU pay for?", "GPU 上的第一次调用，时间花在了哪里？"),
 )
 def first_call_cuda(budget: Budget, processes: int = 3, calls: int = 6) -> Iterator[dict]:
     """Fenced first calls in new processes: the context, then a product, a convolution and a second shape."""

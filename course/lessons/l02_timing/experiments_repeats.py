@@ -436,7 +436,7 @@ def headline_timer_threads(record: Record) -> Text:
         return fold(
             statistics.median(ratios),
             "Timer uses one thread by default: {} as long as with all threads.",
-            "Timer 默认单线程，这里的读数是全部线程的{}。",
+            "Timer 默认单线程，这里的读数是用全部线程时的{}。",
         )
     if option == "c":
         return both(
@@ -444,9 +444,11 @@ def headline_timer_threads(record: Record) -> Text:
             "这里单线程反而更快，而 Timer 默认就用它。",
         )
     if record.rows[0]["all_threads"] == 1:
-        return both("This process has one thread, just as Timer assumes.", "这个进程只有一个线程，正合 Timer 的默认。")
+        return both(
+            "This process has one thread, just as Timer assumes.", "这个进程只有一个线程，正合 Timer 的默认设置。"
+        )
     return both(
-        "Here Timer's single thread reads the same as all threads.", "这里 Timer 用单线程，读数与全部线程一样。"
+        "Here Timer's single thread reads the same as all threads.", "这里 Timer 用单线程，读数和用全部线程一样。"
     )
 
 

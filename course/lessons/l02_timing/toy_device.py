@@ -9,7 +9,10 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from course.i18n import t
+from course import arguments
+from course.i18n import both
+
+KERNEL, COPY = both("a kernel", "kernel "), both("a copy", "拷贝")
 
 Span = tuple[float, float]
 """When a piece of work began and ended, in seconds of `perf_counter`."""
@@ -37,6 +40,7 @@ class Result:
 
     def cpu(self, copy_ms: float = 6.0) -> Result:
         """Wait for the value, then copy it, which takes ``copy_ms`` milliseconds of its own."""
+        copy_ms = arguments.milliseconds(COPY, copy_ms)
         self._future.result()
         time.sleep(copy_ms / 1e3)
         return self
@@ -53,6 +57,7 @@ class Event:
 
     def elapsed_ms(self, later: Event) -> float:
         """Milliseconds between two marks on the device's side of the queue; waits for both."""
+        arguments.of_type("later", later, Event)
         return (later._future.result()[1] - self._future.result()[1]) * 1e3
 
 
@@ -66,14 +71,7 @@ class ToyDevice:
 
     def launch(self, milliseconds: float) -> Result:
         """Queue a kernel of that many milliseconds and return at once. Raises ValueError below 0."""
-        if milliseconds < 0:
-            raise ValueError(
-                t(
-                    f"a kernel cannot take {milliseconds} ms: give 0 or more milliseconds",
-                    f"kernel 的时长不能是 {milliseconds} ms：请给 0 或更大的毫秒数",
-                )
-            )
-        return Result(self._put(milliseconds))
+        return Result(self._put(arguments.milliseconds(KERNEL, milliseconds)))
 
     def event(self) -> Event:
         """Queue a mark behind everything launched so far."""

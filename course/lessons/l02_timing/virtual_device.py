@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from course import arguments
+from course.lessons.l02_timing.toy_device import KERNEL
+
 
 class VirtualDevice:
     """Kernels wait in a queue; `clock()` counts virtual seconds. `log` keeps what was called, in order."""
@@ -14,7 +17,8 @@ class VirtualDevice:
         self.log: list[str] = []
 
     def launch(self, milliseconds: float) -> None:
-        """Queue a kernel of that many milliseconds; the call itself takes 0.01 ms."""
+        """Queue a kernel of that many milliseconds; the call itself takes 0.01 ms. Raises ValueError below 0."""
+        milliseconds = arguments.milliseconds(KERNEL, milliseconds)
         self.log.append("launch")
         self._now_ms += self.LAUNCH_MS
         self._free_ms = max(self._free_ms, self._now_ms) + milliseconds

@@ -146,22 +146,26 @@ def headline_lstm_zero(record: Record) -> Text:
         return TOO_NOISY
     if seen[0] == seen[1] == 0:
         return both(
-            "PyTorch's counter sees nothing of the LSTM, oneDNN or not.", "不管开不开 oneDNN，PyTorch 都数不到 LSTM。"
+            "PyTorch's counter sees nothing of the LSTM, oneDNN or not.",
+            "不管开不开 oneDNN，PyTorch 的计数器都数不到 LSTM。",
         )
     if seen[0] == seen[1]:
         return both(
-            "PyTorch's counter prints the same with oneDNN on and off.", "oneDNN 开或关，PyTorch 数出来都一样。"
+            "PyTorch's counter prints the same with oneDNN on and off.", "oneDNN 开或关，PyTorch 的计数器数出来都一样。"
         )
     if seen[1] == 0:
         return both(
-            "With oneDNN on, PyTorch's counter sees nothing of the LSTM.", "打开 oneDNN，PyTorch 就数不到 LSTM 了。"
+            "With oneDNN on, PyTorch's counter sees nothing of the LSTM.",
+            "打开 oneDNN，PyTorch 的计数器就数不到 LSTM 了。",
         )
     if seen[0] == 0:
         return both(
-            "With oneDNN off, PyTorch's counter sees nothing of the LSTM.", "关掉 oneDNN，PyTorch 就数不到 LSTM 了。"
+            "With oneDNN off, PyTorch's counter sees nothing of the LSTM.",
+            "关掉 oneDNN，PyTorch 的计数器就数不到 LSTM 了。",
         )
     return both(
-        "The oneDNN switch changes what PyTorch's counter prints.", "开关 oneDNN，PyTorch 数出来的结果就不一样。"
+        "The oneDNN switch changes what PyTorch's counter prints.",
+        "拨动 oneDNN 的开关，PyTorch 计数器数出来的就不一样。",
     )
 
 
@@ -274,7 +278,7 @@ def headline_length(record: Record) -> Text:
     if not {256, 1024} <= found.keys():
         return TOO_NOISY
     return fold(
-        found[1024]["macs"] / found[256]["macs"], "Four times the text, {} the work.", "文本长到四倍，工作量是{}。"
+        found[1024]["macs"] / found[256]["macs"], "Four times the text, {} the work.", "文本变成四倍长，工作量变成{}。"
     )
 
 

@@ -112,21 +112,21 @@ def headline_depthwise(record: Record) -> Text:
     if option == "a":
         return both(
             "Depthwise convolution: under a hundredth of the work, and about as little time.",
-            "逐通道卷积：工作量不到百分之一，耗时也少得差不多。",
+            "逐通道卷积：工作量不到普通卷积的百分之一，耗时也一样少。",
         )
     if row["low"] > 1:
         return both(
             "Depthwise convolution: under a hundredth of the work, and still more time.",
-            "逐通道卷积：工作量不到百分之一，耗时反而更久。",
+            "逐通道卷积：工作量不到普通卷积的百分之一，耗时反而更久。",
         )
     if option == "c":
         return both(
             "Depthwise convolution: under a hundredth of the work, yet over half the time.",
-            "逐通道卷积：工作量不到百分之一，耗时却超过一半。",
+            "逐通道卷积：工作量不到普通卷积的百分之一，耗时却过半。",
         )
     return both(
         f"Depthwise convolution: under a hundredth of the work, yet {percent} % of the time.",
-        f"逐通道卷积：工作量不到百分之一，耗时却有 {percent}%。",
+        f"逐通道卷积：工作量不到普通卷积的百分之一，耗时却有 {percent}%。",
     )
 
 
@@ -314,7 +314,7 @@ def headline_group_sweep(record: Record) -> Text:
     if falls and all(row["high"] <= TWICE * row["macs_ratio"] for row in rows):
         return both("The more groups, the less work, and the less time.", "组越多，活儿越少，耗时也越短。")
     if any(row["low"] > row["macs_ratio"] for row in rows):
-        return both("Groups save time, but less of it than of the work.", "分组能省时间，但没有活儿省得多。")
+        return both("Groups save time, but less of it than of the work.", "分组能省时间，但时间没有活儿省得多。")
     return TOO_NOISY
 
 

@@ -125,21 +125,21 @@ def headline_cpu_enabled(record: Record) -> Text:
     alike = bool(record.rows) and all(row["same_bits"] for row in record.rows)
     if answer == "a":
         return both(
-            "Surprising: with cuDNN off, something on the CPU got slower.", "意外：关掉 cuDNN，CPU 上竟然有层变慢。"
+            "Surprising: with cuDNN off, something on the CPU got slower.", "意外：关掉 cuDNN，CPU 上竟然有的层变慢了。"
         )
     if answer == "c":
         return both(
-            "Surprising: with cuDNN off, something on the CPU got faster.", "意外：关掉 cuDNN，CPU 上竟然有层变快。"
+            "Surprising: with cuDNN off, something on the CPU got faster.", "意外：关掉 cuDNN，CPU 上竟然有的层变快了。"
         )
     if answer == "b" and alike:
-        return both("On this CPU the cuDNN switch does nothing.", "在这块 CPU 上，cuDNN 的开关不起作用。")
+        return both("On this CPU the cuDNN switch does nothing.", "在这颗 CPU 上，cuDNN 的开关不起作用。")
     if answer == "b":
         return both(
-            "On this CPU the cuDNN switch makes nothing faster or slower.", "在这块 CPU 上，cuDNN 的开关不影响耗时。"
+            "On this CPU the cuDNN switch makes nothing faster or slower.", "在这颗 CPU 上，cuDNN 的开关不影响耗时。"
         )
     if alike and not {"slower", "faster"} & verdicts:
         return both(
-            "On this CPU the cuDNN switch changes no result, not by one bit.", "在这块 CPU 上，cuDNN 的开关不改变结果。"
+            "On this CPU the cuDNN switch changes no result, not by one bit.", "在这颗 CPU 上，cuDNN 的开关不改变结果。"
         )
     return TOO_NOISY
 
@@ -153,7 +153,7 @@ def draw_cpu_enabled(record: Record, bets: dict) -> SvgPicture | Table:
     }
     mine = said.get(bets.get("04-bet-cpu", ""))
     if all(row["low"] is None for row in record.rows):
-        bits = (t("other bits", "比特不同"), t("the same bits", "逐位相同"))
+        bits = (t("other bits", "逐位不一致"), t("the same bits", "逐位相同"))
         lines = [["", t("with the switch off", "关掉开关后")]]
         lines += [[word(called(row["operation"])), bits[row["same_bits"]]] for row in record.rows]
         lines += [[t("time", "耗时"), mine[1]]] if mine else []
@@ -180,7 +180,7 @@ def say_cpu_enabled(record: Record) -> Text:
         "b": both("If there is a difference, it is smaller than 5 %. ", "就算有差别，也不到 5%。"),
         None: wide
         if around
-        else both("The times leave it open, the machine was too busy. ", "机器太忙，时间上下不了结论。"),
+        else both("The times leave it open, the machine was too busy. ", "机器太忙，耗时变没变下不了结论。"),
         "a": both(
             "Off was slower somewhere by more than 5 %: surprising, run it again. ",
             "有的层关掉后慢了 5% 以上：出人意料，请再运行一次。",
@@ -326,7 +326,7 @@ def say_bits(record: Record) -> Text:
         f"{differ:.0%} of {sums['values']} values differ in their bits. "
         f"Of those with a nearer side, oneDNN is nearer to float64 in {share:.0%}, the plain path in {1 - share:.0%}. "
         f"Largest error, as part of the largest value: {on:.1e} on, {off:.1e} off.",
-        f"{sums['values']} 个值中，{differ:.0%} 的值比特不同。其中分得出远近的，{share:.0%} 是 oneDNN 更接近 float64，"
+        f"{sums['values']} 个值中，有 {differ:.0%} 逐位不一致。其中分得出远近的，{share:.0%} 是 oneDNN 更接近 float64，"
         f"{1 - share:.0%} 是原生实现更接近。最大误差（相对最大值）：开 {on:.1e}，关 {off:.1e}。",
     )
 

@@ -342,7 +342,9 @@ def say_memory_cuda(record: Record) -> Text:
         return NOTHING
     en = "; ".join(f"{s}×{s}: {peaks[s, 1]:.0f} MiB with cuDNN, {peaks[s, 0]:.0f} MiB without" for s in sizes)
     zh = "；".join(f"{s}×{s}：有 cuDNN {peaks[s, 1]:.0f} MiB，没有 {peaks[s, 0]:.0f} MiB" for s in sizes)
-    return both(f"Peak of one forward pass above what was in use: {en}.", f"一次前向计算在已占用之上的显存峰值：{zh}。")
+    return both(
+        f"Peak of one forward pass above what was in use: {en}.", f"一次前向计算的显存峰值（不算之前已占用的）：{zh}。"
+    )
 
 
 def draw_memory_cuda(record: Record, bets: dict) -> SvgPicture:
@@ -393,7 +395,7 @@ def headline_attention_cuda(record: Record) -> Text:
     if not ran[0]:
         return both(
             "With `cudnn.enabled` off, cuDNN's attention does not run here.",
-            "关了 `cudnn.enabled`，这里跑不了 cuDNN 注意力。",
+            "关了 `cudnn.enabled`，cuDNN 注意力在这里没跑起来。",
         )
     return both(
         "Attention does not ask `cudnn.enabled`: switched off, it still runs.",

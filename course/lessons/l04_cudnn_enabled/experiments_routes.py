@@ -18,7 +18,7 @@ from course.tables import Table
 
 CASES = {
     "plain": both("plain 3×3", "普通 3×3"),
-    "large batch": both("batch of 32", "batch 为 32"),
+    "large batch": both("batch of 32", "批大小 32"),
     "small": both("one small image", "一张小图"),
     "depthwise": both("depthwise", "逐通道卷积"),
     "dilated": both("dilated", "空洞"),
@@ -215,17 +215,17 @@ def headline_census(record: Record) -> Text:
     many = len(_movers(record, False))
     kinds = "one kind of `flags` still changes" if many == 1 else f"{many} kinds of `flags` still change"
     said = {
-        "a": both("Ask for what is already set: `flags` changes nothing.", "要求本来就成立，`flags` 就什么都没动。"),
+        "a": both("Ask for what is already set: `flags` changes nothing.", "只请求“保持原样”，`flags` 什么都没动。"),
         "b": both(
             "Ask for what is already set: only `cudnn.flags` still changes something.",
-            "要求本来就成立，只有 `cudnn.flags` 还是动了。",
+            "只请求“保持原样”，唯独 `cudnn.flags` 动了开关。",
         ),
         "c": both(
-            f"Ask for what is already set: {kinds} something.", f"要求本来就成立，还是有 {many} 种 `flags` 动了。"
+            f"Ask for what is already set: {kinds} something.", f"只请求“保持原样”，还是有 {many} 种 `flags` 动了开关。"
         ),
         "d": both(
             "Ask for what is already set: every kind of `flags` changes something.",
-            "要求本来就成立，每种 `flags` 都还是动了。",
+            "只请求“保持原样”，每种 `flags` 都动了开关。",
         ),
     }
     return said.get(settle_census(record)["04-bet-census"], TOO_NOISY)

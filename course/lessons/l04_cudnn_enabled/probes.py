@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch.nn import functional as F  # noqa: N812  (as everybody writes it)
 
-from course import flags
+from course import arguments, flags
 from course.experiment.device import wait
 from course.experiment.kernels import seen
 
@@ -181,6 +181,7 @@ def switch_race(
 
 def on_and_off(call: Callable[[], Any], switch: str) -> tuple[torch.Tensor, torch.Tensor]:
     """The first tensor a call returns with the switch on, and with it off."""
+    arguments.function("call", call)
     found = []
     with torch.no_grad():
         for value in (True, False):
@@ -192,6 +193,7 @@ def on_and_off(call: Callable[[], Any], switch: str) -> tuple[torch.Tensor, torc
 def _first_tensor(result: Any) -> torch.Tensor:
     while isinstance(result, tuple):
         result = result[0]
+    arguments.of_type("call()", result, torch.Tensor)
     return result
 
 
@@ -269,6 +271,7 @@ def gpu() -> str:
 
 def longest_kernels(call: Callable[[], Any], most: int = 3) -> list[str]:
     """Whole names of the kernels (on a CPU: operations) of a call, longest total first."""
+    arguments.function("call", call)
     with torch.no_grad():
         return [row["kernel"] for row in seen(call, 2, 3)[:most]]
 

@@ -248,11 +248,12 @@ def _flip_numbers(record: Record) -> dict[str, list[float]] | None:
 
 def headline_flip_cuda(record: Record) -> Text:
     said = {
-        "a": both("Turned on late, the search still runs at once.", "后来才打开，搜索还是立刻就跑。"),
+        "a": both("Turned on late, the search still runs at once.", "中途才打开搜索，也会立刻搜一遍。"),
         "b": both(
-            "A shape seen before the search is turned on keeps its old plan.", "打开之前见过的形状，一直沿用旧计划。"
+            "A shape seen before the search is turned on keeps its old plan.",
+            "见过的形状，中途才打开搜索，也一直沿用旧计划。",
         ),
-        "c": both("Turned on late, it is faster at once, without a search.", "后来才打开，不用搜索就立刻变快。"),
+        "c": both("Turned on late, it is faster at once, without a search.", "中途才打开搜索，没搜就立刻变快了。"),
         None: TOO_NOISY,
     }
     return said[settle_flip_cuda(record)["05-bet-flip"]]

@@ -38,12 +38,14 @@ def headline_kernels_cuda(record: Record) -> Text:
         return TOO_NOISY
     other = [found[size, "off"]["kernel"] != found[size, "on"]["kernel"] for size in sizes]
     if all(other):
-        return both("The search picks another kernel than the rule of thumb.", "搜索选的 kernel 和经验规则不一样。")
+        return both(
+            "The search picks another kernel than the rule of thumb.", "搜索选出的 kernel，和经验规则选的不一样。"
+        )
     if any(other):
         return both(
             "For one size the search picks another kernel, for another not.", "有的尺寸搜索会换 kernel，有的不换。"
         )
-    return both("The search picks the same kernel as the rule of thumb.", "搜索选的 kernel 和经验规则一样。")
+    return both("The search picks the same kernel as the rule of thumb.", "搜索选出的 kernel，和经验规则选的一样。")
 
 
 def say_kernels_cuda(record: Record) -> Text:

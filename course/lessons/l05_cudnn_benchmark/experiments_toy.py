@@ -9,7 +9,7 @@ from time import perf_counter
 
 import torch
 
-from course import toy_search
+from course import arguments, toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.rows import race_row
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, with_interval, word
@@ -146,6 +146,7 @@ SAMPLES = 31
 
 def costs(record: Record) -> dict[str, float] | None:
     """search_ms (extra of the first step), slow_ms and fast_ms of a later step; None without rows."""
+    arguments.of_type("record", record, Record)
     columns = {
         (name, kind): [row[kind] for row in record.rows if row["search"] == name]
         for name in ("off", "on")

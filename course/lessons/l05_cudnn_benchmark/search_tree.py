@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from course import arguments
 from course.figures.picture import Diagram, box
 from course.figures.style import colors, faint, guide
 from course.i18n import Text, both, t
@@ -85,6 +86,9 @@ class SearchTree(Diagram):
 
 def search_tree(conv: ToyConv) -> SearchTree:
     """The last choice that `conv` made for a new key, as a picture. ValueError where it has not chosen yet."""
+    from course.toy_search import ToyConv
+
+    arguments.of_type("conv", conv, ToyConv)
     if conv.last is None:
         raise ValueError(
             t(

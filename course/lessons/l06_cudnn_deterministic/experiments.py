@@ -69,7 +69,7 @@ def headline_two_lines(record: Record) -> Text:
     if runs < 2:
         return TOO_NOISY
     if different == 1:
-        return both("All trainings agreed this time; nobody promises the next one.", "这回次次相同，但下回不一定。")
+        return both("All trainings agreed this time; nobody promises the next one.", "这回训练次次相同，但下回不一定。")
     if different == runs:
         return both(
             "Seeds set, both lines written: no two trainings agree.", "种子设了，两行也写了，没有两次训练相同。"
@@ -248,7 +248,7 @@ def headline_cost(record: Record) -> Text:
     answer, faster = settle_cost(record)["06-bet-cost"], any(row["verdict"] == "faster" for row in record.rows)
     said = {
         ("a", False): both(
-            "On this CPU determinism costs time everywhere it was tried.", "这块 CPU 上，处处都要为确定性多花时间。"
+            "On this CPU determinism costs time everywhere it was tried.", "这颗 CPU 上，处处都要为确定性多花时间。"
         ),
         ("b", True): both(
             "Determinism: slower in one place, even faster in another.", "确定性有的地方更慢，有的地方反而更快。"
@@ -257,7 +257,7 @@ def headline_cost(record: Record) -> Text:
         ("c", True): both(
             "Determinism costs nothing here; somewhere it is even faster.", "确定性在这里不花时间，有的地方还更快。"
         ),
-        ("c", False): both("On this CPU determinism costs no time.", "这块 CPU 上，确定性不花时间。"),
+        ("c", False): both("On this CPU determinism costs no time.", "这颗 CPU 上，确定性不花时间。"),
     }
     return said.get((answer, faster), TOO_NOISY)
 
@@ -327,7 +327,7 @@ def _adder(places: int, values: torch.Tensor, rng: torch.Generator) -> Callable[
     needs="cpu",
     seconds=8,
     title=both(
-        "What does the deterministic way of adding cost on this CPU?", "在这台 CPU 上，确定性的累加要付出多少代价？"
+        "What does the deterministic way of adding cost on this CPU?", "在这颗 CPU 上，确定性的累加要付出多少代价？"
     ),
 )
 def cost(budget: Budget) -> Iterator[dict]:

@@ -45,7 +45,7 @@ def headline_truth_table_cuda(record: Record) -> Text:
         ),
         "c": both(
             "With both switches on, cuDNN searches; within a process the bits stay the same.",
-            "两个开关都开，照样搜索，同一进程内也能逐位重复。",
+            "两个开关都开，照样搜索，同一进程内结果能逐位重复。",
         ),
     }
     return said.get(settle_truth_table_cuda(record)["06-bet-both"], TOO_NOISY)
@@ -262,7 +262,7 @@ def headline_cost_cuda(record: Record) -> Text:
     if slower:
         return both(
             f"Determinism makes {'one' if slower == 1 else slower} of the operations tried slower.",
-            f"试过的操作里，有 {slower} 种因确定性变慢。",
+            f"试过的算子里，有 {slower} 种因确定性变慢。",
         )
     if "undecided" in verdicts or set(verdicts) <= {"raises"}:
         return TOO_NOISY

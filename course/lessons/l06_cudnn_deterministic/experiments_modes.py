@@ -10,7 +10,7 @@ import torch
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.plots import BLUE, ORANGE, bet_box
+from course.experiment.plots import BLUE, bet_box
 from course.experiment.words import NOTHING, TOO_NOISY, word
 from course.flags import using
 from course.i18n import Text, both, t
@@ -32,13 +32,13 @@ def headline_who_raises(record: Record) -> Text:
     if not raising:
         return both(
             "On this CPU the deterministic mode refuses none of the operations tried.",
-            "在这块 CPU 上，试过的操作，确定性模式都不拒绝。",
+            "在这颗 CPU 上，试过的算子，确定性模式都不拒绝。",
         )
     if raising == len(record.rows):
-        return both("The deterministic mode refuses every operation tried.", "试过的操作，确定性模式全都拒绝。")
+        return both("The deterministic mode refuses every operation tried.", "试过的算子，确定性模式全都拒绝。")
     return both(
         f"The deterministic mode refuses {'one' if raising == 1 else raising} of the operations tried; the others run.",
-        f"确定性模式拒绝了 {raising} 种操作，其余照常运行。",
+        f"确定性模式拒绝了 {raising} 个算子，其余照常运行。",
     )
 
 
@@ -218,7 +218,7 @@ def headline_one_ulp(record: Record) -> Text:
         ),
         "b": both(
             "Two weights moved by one ulp: the GAN's losses drift visibly, but not far.",
-            "两个权重只挪一个 ulp，GAN 的损失偏了一些，但不远。",
+            "两个权重只挪一个 ulp，GAN 的损失看得出偏了，但偏得不远。",
         ),
         "c": both(
             "Two weights moved by one ulp: the GAN's losses drift far apart.",
@@ -245,13 +245,15 @@ def say_one_ulp(record: Record) -> Text:
 
 
 def draw_one_ulp(record: Record, ax: Any, bets: dict) -> None:
+    from course.figures.style import guide
+
     names = {
         "gan": t("GAN, nudged", "GAN，挪动过"),
         "line": t("line fit, nudged", "直线拟合，挪动过"),
         "control": t("GAN, run twice", "GAN，原样跑两遍"),
     }
     floor = 1e-9
-    for story, colour, style in (("gan", ORANGE, "-"), ("line", BLUE, "--"), ("control", "C2", ":")):
+    for story, colour, style in (("gan", BLUE, "-"), ("line", guide(), "--"), ("control", guide(), ":")):
         rows = _drift(record, story)
         values = [max(row["difference"], floor) for row in rows]
         ax.plot([row["step"] for row in rows], values, style, color=colour)
@@ -351,7 +353,7 @@ def headline_toy_table(record: Record) -> Text:
             "开了 `deterministic` 都能逐位重复，不开就不一定。",
         )
     return both(
-        "This time every toy gave the same bits each time, whatever was set.", "不管怎么设，这回玩具都逐位重复。"
+        "This time every toy gave the same bits each time, whatever was set.", "不管怎么设，这回每个玩具都逐位重复。"
     )
 
 

@@ -25,15 +25,17 @@ def headline_threads_sum(record: Record) -> Text:
     changed = {row["numbers"]: row["lists_changed_by_threads"] > 0 for row in record.rows}
     said = {
         (False, False): both(
-            "The number of threads changed neither the short nor the long sums.", "换线程数，长的和、短的和都没变。"
+            "The number of threads changed neither the short nor the long sums.",
+            "换了线程数，长求和、短求和的结果都没变。",
         ),
         (False, True): both(
-            "Long sums change with the number of threads; short ones do not.", "换了线程数，长的和会变，短的不变。"
+            "Long sums change with the number of threads; short ones do not.",
+            "换了线程数，长求和的结果会变，短求和的不变。",
         ),
-        (True, True): both("Even short sums change with the number of threads.", "换了线程数，连短的和也会变。"),
+        (True, True): both("Even short sums change with the number of threads.", "换了线程数，连短求和的结果也会变。"),
         (True, False): both(
             "Here short sums change with the number of threads, long ones do not.",
-            "换了线程数，这里短的和会变，长的不变。",
+            "换了线程数，这里短求和的结果会变，长求和的不变。",
         ),
     }
     return said.get((changed.get(1000), changed.get(1_000_000)), TOO_NOISY)
@@ -150,8 +152,8 @@ def say_company(record: Record) -> Text:
     return both(
         f"The same row, the same weights: other bits than in the batch of 64 when the batch holds {', '.join(other)}. "
         f"The change is at most {worst:.1g} of the largest output.",
-        f"同一行数据、同样的权重：批大小为 {'、'.join(other)} 时，结果与 batch 64 不是逐位相同。"
-        f"变化最多是最大输出的 {worst:.1g} 倍。",
+        f"同一行数据、同样的权重：批大小为 {'、'.join(other)} 时，结果与批大小 64 的逐位不一致。"
+        f"最大的变化是最大输出的 {worst:.1g} 倍。",
     )
 
 
@@ -162,8 +164,8 @@ def draw_company(record: Record, bets: dict) -> SvgPicture:
     for row in rows:
         far = near if row["largest_change"] < 1e-4 else t("clearly apart", "明显不同")
         share = 100 * row["numbers_changed"] / row["numbers"]
-        said = t(f"{share:.0f} % other bits, {far}", f"{share:.0f}% 比特不同，{far}")
-        name = t(f"batch of {row['batch']}", f"batch 为 {row['batch']}")
+        said = t(f"{share:.0f} % other bits, {far}", f"{share:.0f}% 的值不一致，{far}")
+        name = t(f"batch of {row['batch']}", f"批大小 {row['batch']}")
         shown.append(Bar(name, share, t("the same bits", "逐位相同") if row["same_bits"] else said))
     said = {
         "a": t("the same bits in all", "处处逐位相同"),
@@ -228,11 +230,11 @@ def headline_pieces(record: Record) -> Text:
     if max(errors) < 2 * min(errors):
         return both(
             f"One matrix product, cut in different ways: {different} results, all about equally accurate.",
-            f"同一个矩阵乘换种切法，{different} 种结果，准确度差不多。",
+            f"同一个矩阵乘换几种切法，得到 {different} 种结果，准确度差不多。",
         )
     return both(
         f"One matrix product, cut in different ways: {different} results, some clearly more accurate.",
-        f"同一个矩阵乘换种切法，{different} 种结果，有的明显更准。",
+        f"同一个矩阵乘换几种切法，得到 {different} 种结果，有的明显更准。",
     )
 
 

@@ -14,7 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from course.toy_search import direct, im2col
+from course import arguments
+from course.toy_search import direct, fitting, im2col
 
 PIECES = 9
 
@@ -57,8 +58,11 @@ class FilterConv:
     timed: list[str] = field(default_factory=list)
 
     def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
+        arguments.of_type("x", x, Tensor)
+        arguments.of_type("weight", weight, Tensor)
         key = (tuple(x.shape), x.dtype, tuple(weight.shape), self.deterministic)
         if key not in self.plans:
+            fitting(x, weight)
             self.plans[key] = self._choose(x, weight)
         return CANDIDATES[self.plans[key]](x, weight)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from course.i18n import t
+from course import arguments
 
 ENTRIES = 10
 MOST_THREADS, MOST_SAMPLES, MOST_PIECES = 8, 400_000, 16
@@ -24,6 +24,7 @@ def fingerprint(*tensors: Tensor) -> str:
     """Eight hexadecimal digits made from every bit of the tensors: another bit, another fingerprint."""
     digest = hashlib.sha256()
     for tensor in tensors:
+        arguments.of_type("tensor", tensor, Tensor)
         digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()[:8]
 
@@ -61,18 +62,10 @@ def small_training(seed: int = 0, threads: int = 1, samples: int = 256, pieces: 
     threads: CPU threads, 1 to 8. samples: 64 to 400,000. pieces: the batch is worked through in that many
     pieces, 1 to 16, whose gradients are added up; the mathematics is the same. Raises ValueError out of range.
     """
-    for name, value, low, high in (
-        ("threads", threads, 1, MOST_THREADS),
-        ("pieces", pieces, 1, MOST_PIECES),
-        ("samples", samples, 64, MOST_SAMPLES),
-    ):
-        if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise ValueError(
-                t(
-                    f"{name} is a whole number from {low} to {high}, not {value!r}",
-                    f"{name} 要是 {low} 到 {high} 的整数，现在是 {value!r}",
-                )
-            )
+    arguments.whole("seed", seed)
+    arguments.whole("threads", threads, 1, MOST_THREADS)
+    arguments.whole("pieces", pieces, 1, MOST_PIECES)
+    arguments.whole("samples", samples, 64, MOST_SAMPLES)
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 
+from course import arguments
 from course.i18n import t
 from course.rounding import FORMATS, pattern, rounded
 
@@ -18,7 +19,7 @@ class Bits:
     def __init__(self, number: float) -> None:
         import torch
 
-        self.number = float(number)
+        self.number = arguments.number("number", number)
         cell = torch.tensor(self.number, dtype=torch.float64).to(torch.float32)
         self.values = {name: rounded(cell, name).item() for name in FORMATS}
         self.patterns = {name: pattern(cell.item(), name) for name in FORMATS}

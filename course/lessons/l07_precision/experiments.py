@@ -15,7 +15,7 @@ import torch
 from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, sci, spread
-from course.figures.kinds import Bar, Bet, bars, fold, times
+from course.figures.kinds import Bar, Bet, bars, fold, one_in, times
 from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.records import Record
@@ -24,14 +24,6 @@ from course.timing.stats import median
 
 LESSON = "07_precision"
 NAMES = ("float32", "tf32", "bfloat16")
-
-
-def one_in(error: float) -> str:
-    """A relative error as people say it: 1 in 340."""
-    if error >= 0.5:
-        return f"{error:.2g}"
-    part = f"{float(f'{1 / error:.2g}'):,.0f}"
-    return t(f"1 in {part}", f"{part} 分之一")
 
 
 def pick_rows(record: Record, value: str, **wanted: Any) -> list[float]:
@@ -231,7 +223,10 @@ def headline_onednn(record: Record) -> Text:
         ),
     }.get(
         settle_onednn(record)["07-bet-onednn"] or "",
-        both("With bf16 allowed, the error lies between float32's and bf16's.", "允许 bf16 后，误差落在两种格式之间。"),
+        both(
+            "With bf16 allowed, the error lies between float32's and bf16's.",
+            "允许 bf16 后，误差落在 float32 和 bf16 之间。",
+        ),
     )
 
 
@@ -242,16 +237,15 @@ def say_onednn(record: Record) -> Text:
     units = next((row["bf16_units"] for row in record.rows if "bf16_units" in row), "unknown")
     moved = [f"{row['operation']} ({row['permission']})" for row in record.rows if row.get("same_bits") == 0]
     words = {
-        "yes": both("This CPU reports bf16 instructions", "这块 CPU 报告有 bf16 指令"),
-        "no": both("This CPU reports no bf16 instructions", "这块 CPU 报告没有 bf16 指令"),
-        "unknown": both("Whether this CPU has bf16 instructions is unknown", "不清楚这块 CPU 有没有 bf16 指令"),
+        "yes": both("This CPU reports bf16 instructions", "这颗 CPU 自报有 bf16 指令"),
+        "no": both("This CPU reports no bf16 instructions", "这颗 CPU 自报没有 bf16 指令"),
+        "unknown": both("Whether this CPU has bf16 instructions is unknown", "不清楚这颗 CPU 有没有 bf16 指令"),
     }[units]
     changed = (
-        both("no result changed a bit", "没有任何结果变动一个比特")
+        both("no result changed a bit", "各个结果逐位不变")
         if not moved
         else both(
-            "other bits than without permission: " + ", ".join(moved),
-            "与没有许可时相比，比特有变动的：" + "、".join(moved),
+            "other bits than without permission: " + ", ".join(moved), "与不允许时逐位不一致的：" + "、".join(moved)
         )
     )
     return both(

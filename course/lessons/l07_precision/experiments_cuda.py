@@ -6,10 +6,10 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts
 from course.experiment.new_process import rows_of
 from course.experiment.words import NOTHING, TOO_NOISY, VERDICTS, sci, with_interval, word
-from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
+from course.figures.kinds import Bar, Bet, Ratio, bars, one_in, ratio_rows
 from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
-from course.lessons.l07_precision.experiments import LESSON, one_in, pick_rows
+from course.lessons.l07_precision.experiments import LESSON, pick_rows
 from course.records import Record
 from course.tables import Table
 from course.timing.stats import median
@@ -47,14 +47,14 @@ def headline_who_cuda(record: Record) -> Text:
         )
     if coarse == set(start):
         return both(
-            "By default, every operation here is coarser than float32.", "默认设置下，每种运算都比 float32 粗糙。"
+            "By default, every operation here is coarser than float32.", "默认设置下，每种运算都不如 float32 准。"
         )
     if "conv" in coarse and "matmul" not in coarse:
         return both(
             "By default, convolutions are coarser than float32 here, matrix products are not.",
-            "默认设置下，卷积比 float32 粗糙，矩阵乘不会。",
+            "默认设置下，卷积不如 float32 准，矩阵乘一样准。",
         )
-    return both("By default, some operations here are coarser than float32.", "默认设置下，部分运算比 float32 粗糙。")
+    return both("By default, some operations here are coarser than float32.", "默认设置下，部分运算不如 float32 准。")
 
 
 def say_who_cuda(record: Record) -> Text:
@@ -68,7 +68,7 @@ def say_who_cuda(record: Record) -> Text:
     return both(
         f"As it comes, relative errors: {', '.join(errors)}; coarser than float32: {', '.join(coarse) or 'none'}. "
         f"Matmul was coarser under: {'; '.join(under) or 'no setting'}.",
-        f"默认设置下的相对误差：{'、'.join(errors)}；比 float32 粗糙的：{'、'.join(coarse) or '没有'}。matmul 变粗糙的设置："
+        f"默认设置下的相对误差：{'、'.join(errors)}；不如 float32 准的：{'、'.join(coarse) or '没有'}。让 matmul 不那么准的设置："
         f"{'；'.join(under) or '没有'}。",
     )
 
@@ -172,8 +172,8 @@ def depth_cuda(budget: Budget) -> list[dict]:
 
 def headline_speed_cuda(record: Record) -> Text:
     return {
-        "a": both("TF32 is faster here, in every case.", "在这里，TF32 每一种情况都更快。"),
-        "b": both("TF32 is faster in some cases, not in all.", "TF32 有的情况更快，不是全都快。"),
+        "a": both("TF32 is faster here, in every case.", "在这里，每种情况下 TF32 都更快。"),
+        "b": both("TF32 is faster in some cases, not in all.", "TF32 只在有些情况下更快。"),
         "c": both("TF32 saves no time on this GPU.", "在这块 GPU 上，TF32 不省时间。"),
     }.get(settle_speed_cuda(record)["07-bet-speed"] or "", TOO_NOISY)
 
@@ -343,7 +343,7 @@ def say_reduction_cuda(record: Record) -> Text:
         f"{dtype}, {k} terms: {sci(one[1])} allowed, {sci(one[0])} forbidden" for (dtype, k), one in pairs.items()
     )
     zh = "；".join(f"{dtype}，{k} 项：允许 {sci(one[1])}，禁止 {sci(one[0])}" for (dtype, k), one in pairs.items())
-    return both(f"Relative error with reduced-precision reductions {en}.", f"归约降精度时的相对误差：{zh}。")
+    return both(f"Relative error with reduced-precision reductions {en}.", f"降低归约精度时的相对误差：{zh}。")
 
 
 def draw_reduction_cuda(record: Record, bets: dict) -> Table:
@@ -362,7 +362,7 @@ def draw_reduction_cuda(record: Record, bets: dict) -> Table:
     seconds=60,
     title=both(
         "On the GPU: what do reduced-precision reductions cost bf16 and fp16 products?",
-        "GPU 上：归约降精度，会让 bf16 和 fp16 矩阵乘损失多少精度？",
+        "GPU 上：降低归约精度，会让 bf16 和 fp16 矩阵乘损失多少精度？",
     ),
 )
 def reduction_cuda(budget: Budget) -> list[dict]:

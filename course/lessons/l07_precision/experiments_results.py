@@ -11,10 +11,10 @@ from torch import Tensor
 from course.experiment.base import Budget, experiment
 from course.experiment.words import NOTHING, TOO_NOISY, sci, spread, word
 from course.figures.curves import trend
-from course.figures.kinds import Bar, Bet, bars
+from course.figures.kinds import Bar, Bet, bars, one_in
 from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
-from course.lessons.l07_precision.experiments import LESSON, NAMES, one_in, pick_rows
+from course.lessons.l07_precision.experiments import LESSON, NAMES, pick_rows
 from course.records import Record
 from course.rounding import product, relative_error
 from course.timing.stats import median, median_interval

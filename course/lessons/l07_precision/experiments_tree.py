@@ -259,9 +259,8 @@ def draw_no_op(record: Record, bets: dict) -> Table:
     if mine is None:
         return Table(lines, marks)
     said = dict(zip(("untouched", "assigned"), mine, strict=True))
-    lines = [
-        [*line, end] for line, end in zip(lines, ["cudnn.conv", *(said.get(one, "") for one in stories)], strict=True)
-    ]
+    column = t("cudnn.conv, as you bet", "cudnn.conv，按你押的")
+    lines = [[*line, end] for line, end in zip(lines, [column, *(said.get(one, "") for one in stories)], strict=True)]
     return Table(lines, marks, [(row, len(nodes) + 1) for row, one in enumerate(stories) if one in said])
 
 

@@ -47,7 +47,9 @@ def headline_who_answers(record: Record) -> Text:
     if "query" in raised:
         return both("Here, even a question about MPS can raise an error.", "在这里，连问一句 MPS 都可能报错。")
     if raised:
-        return both("MPS answers every question here; using it raises an error.", "关于 MPS 都问得到，真用起来就报错。")
+        return both(
+            "MPS answers every question here; using it raises an error.", "关于 MPS，问什么都有回答，真用起来就报错。"
+        )
     return both("Here, every question about MPS gets an answer.", "在这里，关于 MPS 的提问都有回答。")
 
 
@@ -114,16 +116,17 @@ def headline_assignments(record: Record) -> Text:
         return TOO_NOISY
     if any(row["tensor"] != row["tensor_before"] for row in ours):
         return both(
-            "An assignment to torch.backends.mps changes what tensors do.", "给 torch.backends.mps 赋值，张量真的变了。"
+            "An assignment to torch.backends.mps changes what tensors do.",
+            "给 torch.backends.mps 赋值，张量的行为真变了。",
         )
     if all(row["accepted"] == "yes" for row in ours):
         return both(
             "torch.backends.mps accepts every assignment, and tensors do as before.",
-            "给 torch.backends.mps 赋什么值都行，张量照旧。",
+            "给 torch.backends.mps 赋什么值都行，张量的行为照旧。",
         )
     return both(
         "torch.backends.mps refuses some assignments; tensors do as before.",
-        "torch.backends.mps 拒绝了有的赋值，张量照旧。",
+        "torch.backends.mps 拒绝了有的赋值，张量的行为照旧。",
     )
 
 

@@ -34,7 +34,9 @@ def headline_speed_mps(record: Record) -> Text:
     undecided = not record.complete or any(row["verdict"] == "undecided" for row in record.rows)
     if not won:
         return (
-            TOO_NOISY if undecided else both("The Apple GPU is never faster here.", "在这里，苹果 GPU 一次也没更快。")
+            TOO_NOISY
+            if undecided
+            else both("The Apple GPU is never faster here.", "在这里，苹果 GPU 没有一次比 CPU 快。")
         )
     if undecided:
         return both("The Apple GPU is faster at least in some cases.", "至少有些情况，苹果 GPU 更快。")
@@ -42,7 +44,7 @@ def headline_speed_mps(record: Record) -> Text:
         return both("The Apple GPU is faster in every case here.", "在这里，苹果 GPU 每次都更快。")
     if min(won) > max(others):
         return both("The Apple GPU is faster only for the larger matrices.", "矩阵够大，苹果 GPU 才更快。")
-    return both("The Apple GPU is faster in some cases, not in all.", "苹果 GPU 有的情况更快，不是全都快。")
+    return both("The Apple GPU is faster in some cases, not in all.", "苹果 GPU 只在有些情况下更快。")
 
 
 def say_speed_mps(record: Record) -> Text:

@@ -34,12 +34,13 @@ def headline_memory_mps(record: Record) -> Text:
     if set(held) != set(MOMENTS):
         return TOO_NOISY
     if held["deleted"] < held["made"] - 1:
-        return both("Deleting the tensor gave its memory back at once.", "一删掉张量，内存就还回去了。")
+        return both("Deleting the tensor gave its memory back at once.", "一删掉张量，内存就归还了。")
     if held["emptied"] < held["deleted"] - 1:
         return both(
-            "A deleted tensor's memory returns only when the cache is emptied.", "删了张量内存还占着，清空缓存才还。"
+            "A deleted tensor's memory returns only when the cache is emptied.",
+            "张量删了，内存仍占着，清空缓存才归还。",
         )
-    return both("Neither deleting nor emptying the cache gave memory back.", "删张量、清缓存，都没把内存还回去。")
+    return both("Neither deleting nor emptying the cache gave memory back.", "删张量、清缓存，内存都没归还。")
 
 
 def say_memory_mps(record: Record) -> Text:
@@ -125,7 +126,7 @@ def headline_half_mps(record: Record) -> Text:
         return both("Half precision is faster at least in some cases.", "至少有些情况，半精度更快。")
     if set(verdicts) == {"faster"}:
         return both("Half precision is faster here, in every case.", "在这里，半精度每次都更快。")
-    return both("Half precision is faster in some cases, not in all.", "半精度有的情况更快，不是全都快。")
+    return both("Half precision is faster in some cases, not in all.", "半精度只在有些情况下更快。")
 
 
 def say_half_mps(record: Record) -> Text:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from unittest import mock
 
+from course import arguments
 from course.i18n import Text, both
 
 KINDS = ("cuda", "mps", "xpu")
@@ -45,10 +46,11 @@ MACHINES = {
 def pretend(name: str) -> Iterator[Machine]:
     """Answer torch's questions about devices as MACHINES[name] for one block; all is as before afterwards.
 
-    Raises KeyError for an unknown name.
+    Raises ValueError for an unknown name.
     """
     import torch
 
+    arguments.one_of(both("machine", "机器"), name, MACHINES)
     machine = MACHINES[name]
     accelerator = torch.device(machine.built) if machine.built else None
     with contextlib.ExitStack() as stack:

@@ -238,9 +238,9 @@ def check_losing(losing: Any) -> Verdict:
     if not mkldnn.is_available():
         return inconclusive(
             both(
-                "This build of PyTorch has no oneDNN, so nothing can lose by it here. In `09-one-step`, "
-                'replayed above, a call loses; `solution("09-make-it-lose")` shows how to prove it.',
-                "这个 PyTorch 不带 oneDNN，在这里没有什么会因它变慢。上面回放的 `09-one-step` 里就有输掉的调用；"
+                "This build of PyTorch has no oneDNN, so nothing can be slower with it here. In "
+                '`09-one-step`, replayed above, a call is; `solution("09-make-it-lose")` shows how to prove it.',
+                "这个 PyTorch 不带 oneDNN，在这里没有什么会因它变慢。上面回放的 `09-one-step` 里就有变慢的调用；"
                 '`solution("09-make-it-lose")` 展示怎么证明。',
             ),
             reason="no-onednn",

@@ -127,7 +127,7 @@ def draw_cache(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="mkldnn",
     seconds=8,
-    title=both("The primitive cache, call by call", "primitive 缓存，一次调用一次调用地看"),
+    title=both("The primitive cache, call by call", "逐次调用，看 primitive 缓存"),
 )
 def cache(budget: Budget) -> list[dict]:
     """Six calls of one layer, five rounds, in a new process: what the log says of making, and the time for it."""

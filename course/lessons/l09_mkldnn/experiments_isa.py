@@ -78,13 +78,13 @@ def headline_isa_ladder(record: Record) -> Text:
         return fold(
             median([row["ratio"] for row in low]) / median([row["ratio"] for row in top]),
             "With the oldest instructions only, the convolution takes {} as long.",
-            "限制到最老的指令集，卷积要花{}的时间。",
+            "只准用最老的指令集，卷积要花{}的时间。",
         )
     if _clear(low, top):
         return both(
-            "With the oldest instructions only, the convolution is faster.", "限制到最老的指令集，卷积反而更快。"
+            "With the oldest instructions only, the convolution is faster.", "只准用最老的指令集，卷积反而更快。"
         )
-    return both("Old instructions or new: these runs show no difference.", "指令集新旧，这几次运行看不出差别。")
+    return both("Old instructions or new: these runs show no difference.", "不管指令集新旧，这几次的耗时看不出差别。")
 
 
 def say_isa_ladder(record: Record) -> Text:
@@ -271,13 +271,13 @@ def headline_threads(record: Record) -> Text:
         return both("This process has one thread only: nothing to compare.", "这个进程只有一个线程，没有可比的。")
     small, large = (kind_of(rows[size]) for size in ("small", "large"))
     if any(map(_waits, rows.values())):
-        return both("The threads wait for a core instead of computing.", "线程都在等核空出来，没在算。")
+        return both("The threads wait for a core instead of computing.", "线程都在等核空出来，并没有在算。")
     if small == large == "undecided":
         return TOO_NOISY
     does = {"faster": "help", "slower": "slow down", "same": "do nothing for"}
     came = {"faster": "变快", "slower": "变慢", "same": "没变化", "undecided": "说不准"}
     if small == large:
-        return both(f"More threads {does[small]} both convolutions.", f"线程多了，大小卷积都{came[small]}。")
+        return both(f"More threads {does[small]} both convolutions.", f"线程多了，大、小卷积都{came[small]}。")
     zh = f"线程多了，大卷积{came[large]}，小卷积{came[small]}。"
     if "undecided" in (small, large):
         (name, kind), other = (("large", large), "small") if small == "undecided" else (("small", small), "large")

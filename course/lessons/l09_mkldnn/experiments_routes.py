@@ -30,7 +30,7 @@ CASES = {
     "one small image": both("1 image 32×32, 3×3", "1 张 32×32，3×3"),
     "one small image, 5x5": both("1 image 32×32, 5×5", "1 张 32×32，5×5"),
     "depthwise": both("1 image, depthwise", "1 张图，逐通道卷积"),
-    "dilation 2": both("8 images, dilation 2", "8 张图，空洞 2"),
+    "dilation 2": both("8 images, dilation 2", "8 张图，空洞卷积"),
     "float64": both("8 images, float64", "8 张图，float64"),
 }
 

@@ -51,7 +51,7 @@ def headline_case(name: str) -> Callable[[Record], Text]:
         if today in best and faster and all(tuning_outcome.broken(plan, one, table[today]) for one in faster):
             return both("Whatever is clearly faster breaks a requirement.", "明显更快的设置，全都违反要求。")
         if today in best:
-            return both("Nothing to gain: today's settings are among the best.", "没什么可赚的：现在的设置已经够好。")
+            return both("Nothing to gain: today's settings are among the best.", "没什么可省的：现在的设置已经够好。")
         amount = _amount(table[first])
         said = both(
             f"The best settings that keep every requirement: {amount['en']}.",
@@ -134,13 +134,13 @@ def _said(plan: tuning_plan.Plan, table: dict, today: str, best: list[str]) -> s
     if not tuning_outcome.decided(plan, table, today, first):
         return t(
             "Inconclusive: the intervals are too wide. Run it again on a quiet machine.",
-            "无法判定：区间太宽。请在安静的机器上再跑一次。",
+            "无法判定：区间太宽。请在机器空闲时再运行一次。",
         )
     name, count = plain(tuning_plan.in_words(plan, tuning_plan.config_in(first))), len(table)
     if today in best:
         return t(
             f"Nothing to gain: of {count} combinations none that keeps everything is clearly faster than today's.",
-            f"没什么可赚的：{count} 种组合里，守住要求的没有一种明显比现在快。",
+            f"没什么可省的：{count} 种组合里，守住要求的没有一种明显比现在快。",
         )
     figures = interval(table[first])
     return t(
@@ -171,7 +171,7 @@ def draw_case(name: str) -> Callable[[Record, dict], SvgPicture]:
 SECONDS = 6
 
 
-def live_experiment(name: str, needs: str, title: Text) -> None:
+def live_experiment(name: str, needs: str, title: Text, seconds: float = SECONDS) -> None:
     """Register the experiment of a live case."""
 
     def measured(budget: Budget, configs: Any = None, tell: Any = lambda words: None) -> Iterable[dict[str, Any]]:
@@ -180,7 +180,7 @@ def live_experiment(name: str, needs: str, title: Text) -> None:
 
     measured.__qualname__ = f"measured[{name}]"
     more = {"headline": headline_case(name), "finding": say_case(name), "draw": draw_case(name), "title": title}
-    experiment(name=name, lesson=LESSON, needs=needs, seconds=SECONDS, whole=True, **more)(measured)
+    experiment(name=name, lesson=LESSON, needs=needs, seconds=seconds, whole=True, **more)(measured)
 
 
 live_experiment(
@@ -212,10 +212,13 @@ live_experiment(
     needs="cpu",
     title=both("256 customers at once: number types and their errors", "一次 256 位客户：数据类型与误差"),
 )
-live_experiment(name="10-laptop", needs="cpu", title=both("A training step in little memory", "小内存里的一步训练"))
+live_experiment(name="10-laptop", needs="cpu", title=both("A training step in little memory", "内存很小，训练一步"))
 live_experiment(
     name="10-ci",
     needs="cpu",
-    title=both("Five training steps: the same bits elsewhere, and the price", "五步训练：换个地方逐位一致，代价多大"),
+    seconds=24,
+    title=both(
+        "Five training steps: the same bits elsewhere, and the price", "训练五步：换台机器也要逐位一致，代价多大"
+    ),
 )
-live_experiment(name="10-search", needs="cpu", title=both("An encoder on padded queries", "补齐的查询与编码器"))
+live_experiment(name="10-search", needs="cpu", title=both("An encoder on padded queries", "编码器，输入是补齐过的查询"))

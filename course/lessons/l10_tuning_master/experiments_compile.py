@@ -82,7 +82,7 @@ def say_compile_price(record: Record) -> Text:
     if set(calls) != {"empty", "kept"}:
         gain = both(
             "Compiled calls are not clearly faster both times, so no number of calls can be named that pays it back.",
-            "编译两次，之后的调用没有都明显变快，所以说不出调用多少次才能回本。",
+            "编译了两次，之后的调用并不是两次都明显变快，所以说不出调用多少次才能回本。",
         )
     else:
         first, second = map(sci, calls.values())

@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from course.cards.choice import ChoiceBox, busy_question, busy_ways, busy_words
+from course.cards.choice_box import ChoiceBox, busy_question, busy_ways, busy_words
 from course.cards.render import in_language, say_html
 from course.cards.widgets import focus, light, second_click
 from course.game import view
@@ -16,6 +16,7 @@ from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master import tuning_attempt, tuning_plan
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_player import Tuning
+from course.lessons.l10_tuning_master.tuning_score import HINT_POINTS
 from course.markup import inline, plain
 
 
@@ -146,7 +147,11 @@ class Desk(CaseDesk):
         look = t("📖 Ask the rule book", "📖 翻规则书") if plan.rules else t("🔬 Measure it", "🔬 测一测")
         self.go = button("tbg-run", look, lambda: self._press(self.play.run), main=True)
         self.hand = button("tbg-hand", t("📦 Hand it in", "📦 就交它"), lambda: self._press(self.play.hand_in))
-        self.ask = button("tbg-hint", t("💡 Hint, −½", "💡 提示，−½"), lambda: self._made(self.play.hint))
+        self.ask = button(
+            "tbg-hint",
+            t(f"💡 Hint, −{HINT_POINTS:g}", f"💡 提示，−{HINT_POINTS:g}"),
+            lambda: self._made(self.play.hint),
+        )
         replay = t("📼 Let the recording decide", "📼 让录制来判")
         self.tape = button("tbg-tape", replay, lambda: self._measure(self.play.hand_in, recording=True), hides=True)
         rows = (one.widget for one in self.controls.values())

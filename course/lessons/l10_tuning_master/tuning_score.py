@@ -23,6 +23,9 @@ from course.lessons.l10_tuning_master.tuning_outcome import FEW, best_of, broken
 from course.lessons.l10_tuning_master.tuning_plan import Plan, as_played, config_in, key, plan_of
 from course.units import format_points
 
+HINT_POINTS = 0.5
+"""What a hint costs."""
+
 
 def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
     """The score of an attempt; None before the hand-in is decided."""
@@ -30,7 +33,7 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
         return None
     today, hand = key(plan.today), key(one.handed.config)
     gain = gained(plan, one.table, today, hand)
-    reached = max(0.0, outcome_points(plan, one.table, today, hand) - 0.5 * one.hints)
+    reached = max(0.0, outcome_points(plan, one.table, today, hand) - HINT_POINTS * one.hints)
     right = [answer == case.cause.right.id for answer in one.causes]
     shown = evidence(plan, one)
     return score.Score(
@@ -45,7 +48,11 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
 
 def _outcome_words(gain: float | None, hints: int) -> Text:
     """The arithmetic of the outcome."""
-    hinted = both(f"; less {0.5 * hints:g} for hints", f"；提示扣 {0.5 * hints:g}") if hints else both("", "")
+    hinted = (
+        both(f"; less {HINT_POINTS * hints:g} for hints", f"；提示扣 {HINT_POINTS * hints:g}")
+        if hints
+        else both("", "")
+    )
     if gain is None:
         return both(f"a requirement is broken{hinted['en']}", f"违反了要求{hinted['zh']}")
     if gain == 1:

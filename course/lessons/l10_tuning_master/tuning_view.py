@@ -19,6 +19,7 @@ from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
 from course.lessons.l10_tuning_master.tuning_plan import Outcome, Plan, Rule
 from course.lessons.l10_tuning_master.tuning_player import Tuning
+from course.lessons.l10_tuning_master.tuning_score import HINT_POINTS
 from course.markup import inline, plain
 from course.timing.render import bracketed
 from course.units import format_points, format_ratio
@@ -320,7 +321,11 @@ def panel_text(play: Tuning) -> str:
     first = plan.controls[0]
     value = next(name for name in first.values if name != plan.today[first.id])
     shown = f'{first.id}="{value}"'
-    call, bets, costs = play.case.call, " | ".join(plan.bets()), t("costs ½ point", "扣 ½ 分")
+    call, bets, costs = (
+        play.case.call,
+        " | ".join(plan.bets()),
+        t(f"costs {HINT_POINTS:g} points", f"扣 {HINT_POINTS:g} 分"),
+    )
     lines += [
         f'  {call}.run({shown}, bet="{next(iter(plan.bets()))}", confidence="fairly")',
         f"      bet: {bets}; confidence: guess | fairly | certain",

@@ -261,11 +261,12 @@ def headline_bisect(record: Record) -> Text:
     if not all(row["found"] for row in record.rows):
         return both("Here halving did not find every fault.", "在这里，对半分没有把毛病全找到。")
     if sum(halving) >= sum(walking):
-        return both("Here halving takes no fewer runs than going line by line.", "在这里，对半分并不比逐行试省。")
+        return both("Here halving takes no fewer runs than going line by line.", "在这里，对半分的次数并不比逐行试少。")
     most = max(halving)
     if min(halving) == most:
         return both(
-            f"Halving finds the line in {most} runs, wherever it stands.", f"对半分：毛病在哪一行，都是 {most} 次找到。"
+            f"Halving finds the line in {most} runs, wherever it stands.",
+            f"对半分：不管毛病在哪一行，都是 {most} 次找到。",
         )
     return both(f"Halving finds the line in at most {most} runs.", f"对半分，最多 {most} 次就能找到那一行。")
 

@@ -97,7 +97,7 @@ def spawn_scene(stage: Stage) -> Facts:
 def spawn_told(facts: Facts) -> Text:
     return both(
         f"`mkldnn.enabled` in the parent: {facts['parent']}, in the worker: {facts['worker']}.",
-        f"`mkldnn.enabled`：主进程 {facts['parent']}，工作进程 {facts['worker']}。",
+        f"`mkldnn.enabled`：主进程 {facts['parent']}，worker {facts['worker']}。",
     )
 
 
@@ -105,7 +105,7 @@ def spawn_objection(facts: Facts) -> Text | None:
     if facts["worker"] is not False:
         return both(
             f"The worker still answers {facts['worker']}: it computes with oneDNN.",
-            f"工作进程还是回答 {facts['worker']}：它用了 oneDNN。",
+            f"worker 还是回答 {facts['worker']}：它用了 oneDNN。",
         )
     return None
 

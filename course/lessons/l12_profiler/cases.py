@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from course import arguments
 from course.i18n import Text, both, t
 from course.trace import rows_of
 
@@ -25,6 +26,7 @@ MEAN, SPREAD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
 def show_code(function: Callable[..., Any]) -> None:
     """Print the source of a function with its line numbers."""
+    arguments.function("function", function)
     lines, first = inspect.getsourcelines(function)
     print("".join(f"{number:4d}  {line}" for number, line in enumerate(lines, start=first)), end="")
 

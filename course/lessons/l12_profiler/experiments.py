@@ -174,7 +174,7 @@ def say_repairs(record: Record) -> Text:
         f"{first['en']}Time after the repair over time before: {joined([told(row, 'en') for row in rows], 'en')}. "
         f"The trace put the planted line first in {named} of {len(rows)} cases.",
         f"{first['zh']}修好之后与之前的耗时之比：{joined([told(row, 'zh') for row in rows], 'zh')}。"
-        f"{len(rows)} 个例子中，有 {named} 个的 trace 把埋下的那一行排在第一。",
+        f"{len(rows)} 个例子中，有 {named} 个的 trace 把故意写坏的那一行排在第一。",
     )
 
 
@@ -359,15 +359,15 @@ def headline_cost(record: Record) -> Text:
     said = {
         "a": both(
             "The profiler slows a few large operations more than many small ones.",
-            "profiler 对大操作的拖累，比对小操作更重。",
+            "profiler 拖慢大操作，比拖慢小操作更厉害。",
         ),
         "b": both(
             "The profiler slows many small operations more than a few large ones.",
-            "profiler 对小操作的拖累，比对大操作更重。",
+            "profiler 拖慢小操作，比拖慢大操作更厉害。",
         ),
         "c": both(
             "With the profiler on, small and large operations change by about the same factor.",
-            "开了 profiler，大小操作的耗时变化倍数差不多。",
+            "开了 profiler，大、小操作的耗时变化倍数差不多。",
         ),
         None: TOO_NOISY,
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from course import arguments
 from course.i18n import Text, both, pick
 
 
@@ -84,6 +85,7 @@ def spoken(name: str) -> list[tuple[str, str]]:
 
 def read_aloud(name: str) -> None:
     """Print the known pieces of a kernel's name, one a line."""
+    arguments.of_type("name", name, str)
     print(name)
     for piece, said in spoken(name) or [("?", pick(both("no piece of it is known here", "这里没有认得的部分")))]:
         print(f"  {piece:<12} {said}")

@@ -31,12 +31,13 @@ def interval(row: dict) -> str:
 def with_bets(lines: list[list[str]], marks: dict, said: dict[int, str], head: str) -> Table:
     """A table with a last column for the bet: line -> what was bet of it. Without a bet there is no such column.
 
-    head: the name of the column that the bet speaks of.
+    head: what the bet speaks of, such as the name of a column.
     """
     if not said:
         return Table(lines, marks)
     added = [[*line, said.get(number, "")] for number, line in enumerate(lines[1:])]
-    return Table([[*lines[0], head], *added], marks, {(number, len(lines[0])) for number in said})
+    column = t(f"{head}, as you bet", f"{head}，按你押的")
+    return Table([[*lines[0], column], *added], marks, {(number, len(lines[0])) for number in said})
 
 
 # --- 13-who-attends -----------------------------------------------------------------------------------------
@@ -85,13 +86,13 @@ def headline_who_attends(record: Record) -> Text:
     if "plain" not in kernel:
         return TOO_NOISY
     if not taken:
-        return both("On this CPU flash computed not one of these calls.", "这台 CPU 上，没有一次调用走 flash。")
+        return both("On this CPU flash computed not one of these calls.", "这颗 CPU 上，没有一次调用走 flash。")
     if kernel["plain"] != "flash":
         return both(
             "Plain attention does not run flash here, other inputs do.", "这里普通输入不走 flash，别的输入反而走。"
         )
     if taken == len(kernel):
-        return both("On this CPU flash takes every input we tried.", "这台 CPU 上，试过的输入 flash 全收。")
+        return both("On this CPU flash takes every input we tried.", "这颗 CPU 上，试过的输入 flash 全收。")
     return both(
         f"A CPU, too, runs flash attention: for {taken} of these {len(kernel)} inputs.",
         f"CPU 也会走 flash：这 {len(kernel)} 种输入里，有 {taken} 种。",
@@ -151,7 +152,7 @@ def settle_who_attends(record: Record) -> dict[str, str | None]:
     seconds=5,
     whole=True,
     title=both(
-        "Attention on this CPU: which kernel, for which inputs?", "这台 CPU 上的注意力：哪种输入走哪个 kernel？"
+        "Attention on this CPU: which kernel, for which inputs?", "这颗 CPU 上的注意力：哪种输入走哪个 kernel？"
     ),
 )
 def who_attends(budget: Budget) -> list[dict]:
@@ -245,7 +246,7 @@ def _attention(tokens: int) -> Callable[[], torch.Tensor]:
     version=1,
     needs="cpu",
     seconds=8,
-    title=both("Flash against math on this CPU: memory, time, result", "这台 CPU 上的 flash 与 math：内存、耗时、结果"),
+    title=both("Flash against math on this CPU: memory, time, result", "这颗 CPU 上的 flash 与 math：内存、耗时、结果"),
 )
 def two_kernels(budget: Budget) -> Iterator[dict]:
     """Memory held at once by either kernel, time flash / math on one thread, and the largest difference of the results."""

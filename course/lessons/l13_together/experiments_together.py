@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import nn
@@ -317,6 +318,9 @@ def who_inherits(budget: Budget) -> Iterator[dict]:
 
 # --- 13-autocast --------------------------------------------------------------------------------------------
 
+REFUSED = "RuntimeError"
+"""In the place of a type, where the operation raised one."""
+
 
 def _operations() -> dict[str, Callable[[], torch.Tensor]]:
     """One call of each operation on float32 tensors."""
@@ -339,7 +343,11 @@ def _operations() -> dict[str, Callable[[], torch.Tensor]]:
 
 
 def _changed(record: Record) -> list[str]:
-    return [row["operation"] for row in record.rows if row["inside"] != row["outside"]]
+    return [row["operation"] for row in record.rows if row["inside"] not in (row["outside"], REFUSED)]
+
+
+def _library_changed(row: Mapping[str, Any]) -> bool:
+    return row["inside"] != REFUSED and bool(row["lines_inside"]) != bool(row["lines_outside"])
 
 
 def headline_autocast(record: Record) -> Text:
@@ -348,6 +356,8 @@ def headline_autocast(record: Record) -> Text:
         return TOO_NOISY
     if row["inside"] == row["outside"]:
         return both("Under autocast, Linear keeps its type here.", "在这里，进了 autocast，Linear 的类型没变。")
+    if row["inside"] == REFUSED:
+        return both("Under autocast, Linear raises an error here.", "在这里，进了 autocast，Linear 直接报错。")
     who = {
         (False, False): both("but oneDNN does not do the work", "但不是 oneDNN 在算"),
         (False, True): both("and oneDNN takes over the work", "换成 oneDNN 来算"),
@@ -366,13 +376,20 @@ def say_autocast(record: Record) -> Text:
     rows = record.rows
     if not rows:
         return NOTHING
-    kept = [row["operation"] for row in rows if row["operation"] not in _changed(record)]
-    moved = [row["operation"] for row in rows if bool(row["lines_inside"]) != bool(row["lines_outside"])]
+    kept = [row["operation"] for row in rows if row["inside"] == row["outside"]]
+    refused = [row["operation"] for row in rows if row["inside"] == REFUSED]
+    moved = [row["operation"] for row in rows if _library_changed(row)]
     return both(
         f"From float32 to 16 bits under autocast: {joined(_changed(record), 'en') or 'none'}. Still float32: "
-        f"{joined(kept, 'en') or 'none'}. Another library than before (oneDNN's log): {joined(moved, 'en') or 'none'}.",
+        f"{joined(kept, 'en') or 'none'}. Another library than before (oneDNN's log): {joined(moved, 'en') or 'none'}."
+        + (
+            f" Raised an error: {joined(refused, 'en')}: this CPU's library has no 16-bit version of it."
+            if refused
+            else ""
+        ),
         f"autocast 下从 float32 变成 16 位的：{joined(_changed(record), 'zh') or '无'}。仍是 float32 的："
-        f"{joined(kept, 'zh') or '无'}。换了库的（看 oneDNN 日志）：{joined(moved, 'zh') or '无'}。",
+        f"{joined(kept, 'zh') or '无'}。换了库的（看 oneDNN 日志）：{joined(moved, 'zh') or '无'}。"
+        + (f"报错的：{joined(refused, 'zh')}，这颗 CPU 上的库没有它的 16 位版本。" if refused else ""),
     )
 
 
@@ -381,23 +398,24 @@ def draw_autocast(record: Record, bets: dict) -> Table:
         return t(f"{count} line{'s' * (count > 1)}", f"{count} 行") if count else "–"
 
     inside = t("in autocast", "autocast 里")
-    lines = [["", t("result", "结果"), inside, t("oneDNN's log", "oneDNN 日志"), inside]]
+    log = t("oneDNN's log", "oneDNN 日志"), t("its log in autocast", "autocast 里的日志")
+    lines = [["", t("result", "结果"), inside, *log]]
     marks = {}
     for number, row in enumerate(record.rows):
         outside = row["lines_outside"], row["lines_inside"]
         lines.append([row["operation"], row["outside"], row["inside"], *map(lines_of, outside)])
         marks |= {(number, 2): "told"} if row["inside"] != row["outside"] else {}
-        marks |= {(number, 4): "told"} if len(set(map(bool, outside))) > 1 else {}
+        marks |= {(number, 4): "told"} if _library_changed(row) else {}
     mine = {"a": "MKL", "b": "oneDNN"}.get(bets.get("13-bet-library", ""))
     said = {number: mine for number, row in enumerate(record.rows) if mine and row["operation"] == "Linear"}
-    return with_bets(lines, marks, said, inside)
+    return with_bets(lines, marks, said, t("who computes", "由谁来算"))
 
 
 def settle_autocast(record: Record) -> dict[str, str | None]:
     """None too where oneDNN says nothing at all: there is none in this build, or it keeps no log."""
     row = next((one for one in record.rows if one["operation"] == "Linear"), None)
     silent = not any(one["lines_outside"] for one in record.rows)
-    if row is None or silent or row["inside"] == row["outside"] or row["lines_outside"]:
+    if row is None or silent or row["inside"] in (row["outside"], REFUSED) or row["lines_outside"]:
         return {"13-bet-library": None}
     return {"13-bet-library": "b" if row["lines_inside"] else "a"}
 
@@ -419,12 +437,17 @@ def autocast(budget: Budget) -> list[dict]:
     rows = []
     with torch.inference_mode():
         for operation, call in budget.loop(_operations().items(), desc=both("operations", "算子")):
-            outside = {"outside": _type(call), "lines_outside": len(log_of(call))}
+            outside = _computed(call)
             with torch.autocast("cpu", dtype=torch.bfloat16):
-                inside = {"inside": _type(call), "lines_inside": len(log_of(call))}
-            rows.append({"operation": operation, **outside, **inside})
+                inside = _computed(call)
+            row = {"outside": outside[0], "lines_outside": outside[1], "inside": inside[0], "lines_inside": inside[1]}
+            rows.append({"operation": operation, **row})
     return rows
 
 
-def _type(call: Callable[[], torch.Tensor]) -> str:
-    return str(call().dtype).removeprefix("torch.")
+def _computed(call: Callable[[], torch.Tensor]) -> tuple[str, int]:
+    """The type of the result, and the lines in oneDNN's log. REFUSED and 0 where this CPU has no such operation."""
+    try:
+        return str(call().dtype).removeprefix("torch."), len(log_of(call))
+    except RuntimeError:
+        return REFUSED, 0

@@ -86,7 +86,7 @@ def say_what_it_keeps(record: Record) -> Text:
         f"Of {len(AROUND)} settings around the model, these changed what the file says. torch.export: "
         f"{_names(kept['export'], 'en')}.{en} The old jit.trace: {_names(kept['trace'], 'en')}. "
         f"Of the model itself, torch.export kept: {_names(own, 'en')}.",
-        f"模型周围的 {len(AROUND)} 项设置，哪些改变了文件的内容？torch.export：{_names(kept['export'], 'zh')}。"
+        f"模型之外的 {len(AROUND)} 项设置，哪些改变了文件的内容？torch.export：{_names(kept['export'], 'zh')}。"
         f"{zh}旧的 jit.trace：{_names(kept['trace'], 'zh')}。"
         f"模型自身的改动里，torch.export 记下了：{_names(own, 'zh')}。",
     )

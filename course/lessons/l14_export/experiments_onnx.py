@@ -148,7 +148,7 @@ def apart(one: torch.Tensor, other: torch.Tensor, scale: float) -> float:
     lesson=LESSON,
     version=1,
     needs="onnx",
-    seconds=10,
+    seconds=12,
     title=both(
         "torch beside onnxruntime, layer by layer: the same bits?", "torch 和 onnxruntime 逐层对比：逐位一致吗？"
     ),
@@ -178,7 +178,7 @@ def same_bits(budget: Budget) -> Iterator[dict]:
 SENT = {
     "as it should be": both("exported as it should be", "正确导出"),
     "bfloat16 weights": both("weights rounded to bfloat16", "权重舍入到 bfloat16"),
-    "other eps": both("batch norm with eps 1e-3", "batch norm 的 eps 写成 1e-3"),
+    "other eps": both("batch norm with eps 1e-3", "批归一化的 eps 写成 1e-3"),
     "swapped colours": both("red and blue swapped", "红蓝通道颠倒"),
     "older weights": both("weights of a step earlier, 0.1 % off", "早一步的权重，差 0.1%"),
 }
@@ -234,7 +234,8 @@ def draw_tolerance(record: Record, ax: Any, bets: dict) -> None:
     ax.figure.set_figheight(0.55 * len(found) + 1.2)
     for height, (name, value) in enumerate(found.items()):
         times_ = max(value / rounding, 0.3)
-        ax.plot(times_, height, "o" if name == RIGHT else "D", color=colors()[0 if name == RIGHT else 1], markersize=8)
+        mark, colour = ("o", guide()) if name == RIGHT else ("D", colors()[0])
+        ax.plot(times_, height, mark, color=colour, markersize=8)
         said = t("the rounding", "舍入误差") if name == RIGHT else t(f"{sci(times_)}×", f"{sci(times_)} 倍")
         ax.annotate(said, (times_, height), xytext=(9, 0), textcoords="offset points", va="center")
     ax.set_xscale("log")
@@ -285,7 +286,7 @@ def _sent(name: str) -> nn.Module:
     lesson=LESSON,
     version=1,
     needs="onnx",
-    seconds=10,
+    seconds=12,
     title=both("Rounding beside real faults: how far apart are they?", "舍入误差和真正的错误，差多远？"),
 )
 def tolerance(budget: Budget) -> list[dict]:
@@ -318,9 +319,9 @@ def headline_twice(record: Record) -> Text:
         "a": both("Exported from another folder: the very same file.", "脚本换个文件夹再导出，文件一模一样。"),
         "b": both(
             "Exported from another folder: same computation, another file.",
-            "脚本换个文件夹再导出：算的相同，文件不同。",
+            "脚本换个文件夹再导出：计算一样，文件不同。",
         ),
-        "c": both("Exported from another folder: graph or weights differ.", "脚本换个文件夹再导出，图或权重竟不相同。"),
+        "c": both("Exported from another folder: graph or weights differ.", "脚本换个文件夹再导出，图或权重竟然不同。"),
     }
     return said.get(settle_twice(record)["14-bet-twice"], TOO_NOISY)
 
@@ -403,7 +404,7 @@ def parts_in(folder: str) -> dict[str, str | bool]:
     lesson=LESSON,
     version=1,
     needs="onnx",
-    seconds=10,
+    seconds=12,
     title=both("Export twice, compare the bytes", "导出两次，比一比字节"),
 )
 def twice(budget: Budget) -> Iterator[dict]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from course import arguments
 from course.figures.picture import Picture
 from course.figures.style import colors, guide
 from course.i18n import both, t
@@ -21,6 +22,8 @@ class TwoOrders(Picture):
     size = (7.0, 3.2)
 
     def __init__(self, terms: int = 256, seed: int = 0) -> None:
+        arguments.whole("terms", terms, 1)
+        arguments.whole("seed", seed)
         rng = torch.Generator().manual_seed(seed)
         products = torch.randn(terms, generator=rng) * torch.randn(terms, generator=rng)
         self.ends, self.errors = [], []

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from course import arguments
+
 SIDE = 16  # pixels of the images in this lesson
 
 
@@ -51,6 +53,8 @@ def small_net() -> SmallNet:
 
 def images(batch: int = 4, seed: int = 1) -> torch.Tensor:
     """Made-up images (batch, 3, 16, 16), the same for the same seed."""
+    arguments.whole("batch", batch, 1)
+    arguments.whole("seed", seed)
     return 2 * torch.rand(batch, 3, SIDE, SIDE, generator=torch.Generator().manual_seed(seed)) + 1
 
 
@@ -158,6 +162,8 @@ def weights_of(state: Mapping[str, torch.Tensor]) -> list[bytes]:
 
 def flags_in_trace(model: nn.Module, x: torch.Tensor) -> list[str]:
     """The last four arguments of the first convolution in a trace: benchmark, deterministic, enabled, allow_tf32."""
+    arguments.of_type("model", model, nn.Module)
+    arguments.of_type("x", x, torch.Tensor)
     graph = traced(model, (x,)).inlined_graph
     convolution = next(node for node in graph.nodes() if node.kind() == "aten::_convolution")
     return [str(bool(value.toIValue())) for value in list(convolution.inputs())[-4:]]

@@ -30,7 +30,7 @@ NAMES: dict[str, Text] = {
     "linear_bf16": both("Linear in bfloat16", "bfloat16 的 Linear"),
     "encoder": both("Transformer layer", "Transformer 层"),
     "gelu": both("GELU", "GELU"),
-    "sum": both("a long sum", "长长的求和"),
+    "sum": both("a long sum", "很长的求和"),
 }
 """The parts of the job in which every switch is tried."""
 CONTROL = "(nothing)"
@@ -86,17 +86,17 @@ def headline_flip_all(record: Record) -> Text:
     if not record.complete and not 0 < count <= len(tried) / 2:  # the likeliest are tried first
         return TOO_NOISY
     if not count:
-        return both("On this CPU not one switch changed a single bit.", "在这台 CPU 上，没有一个开关改变结果。")
+        return both("On this CPU not one switch changed a single bit.", "在这颗 CPU 上，没有一个开关改变结果。")
     if count > len(tried) / 2:
-        return both("On this CPU most switches changed at least one bit.", "在这台 CPU 上，多数开关都会改变结果。")
+        return both("On this CPU most switches changed at least one bit.", "在这颗 CPU 上，多数开关都会改变结果。")
     if count == 1:
         return both(
             "Of all switches tried, only one changed a result on this CPU.",
-            "试过的开关里，只有一个改变了这台 CPU 的结果。",
+            "试过的开关里，只有一个改变了这颗 CPU 的结果。",
         )
     return both(
         f"Of all switches tried, only {count} changed a result on this CPU.",
-        f"试过的开关里，只有 {count} 个改变了这台 CPU 的结果。",
+        f"试过的开关里，只有 {count} 个改变了这颗 CPU 的结果。",
     )
 
 

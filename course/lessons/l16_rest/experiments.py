@@ -59,7 +59,9 @@ def headline_einsum(record: Record) -> Text:
     if "undecided" in kinds:
         return TOO_NOISY
     if kinds[0] != "faster":
-        return both("Here, searching for a better order made nothing faster.", "在这里，找更好的计算顺序，没让谁变快。")
+        return both(
+            "Here, searching for a better order made nothing faster.", "在这里，找更好的计算顺序，没有一个变快。"
+        )
     if kinds[1] == "slower":
         return fold(
             factor,

@@ -179,7 +179,7 @@ def settle_cpu_order(record: Record) -> dict[str, str | None]:
     seconds=5,
     title=both(
         "Attention on this CPU: an order, a list, a switch named cuda",
-        "这台 CPU 上的注意力：次序、名单、名字带 cuda 的开关",
+        "这颗 CPU 上的注意力：次序、名单、名字带 cuda 的开关",
     ),
 )
 def cpu_order(budget: Budget) -> list[dict]:

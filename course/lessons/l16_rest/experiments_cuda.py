@@ -77,7 +77,9 @@ def draw_drawer_cuda(record: Record, bets: dict) -> SvgPicture | Table:
     needs="cuda",
     seconds=40,
     whole=True,
-    title=both("On a GPU: four switches that choose a library or an arithmetic", "在 GPU 上：四个选库、选算术的开关"),
+    title=both(
+        "On a GPU: four switches that choose a library or an arithmetic", "在 GPU 上：四个开关，选哪个库、怎么算"
+    ),
 )
 def drawer_cuda(budget: Budget, size: int = 2048) -> Iterator[dict]:
     """preferred_linalg_library, preferred_blas_library, cufft_plan_cache and allow_fp16_accumulation, each raced."""

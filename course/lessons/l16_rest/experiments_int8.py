@@ -33,12 +33,13 @@ def headline_engines(record: Record) -> Text:
         return both("Here int8 was slower with every engine.", "在这里，哪个引擎的 int8 都更慢。")
     if "faster" not in kinds.values():
         return both(
-            "Here int8 was slower with some engines, and faster with none.", "在这里，int8 有的引擎更慢，没有更快的。"
+            "Here int8 was slower with some engines, and faster with none.",
+            "在这里，int8 在有的引擎上更慢，没有一个更快。",
         )
     return fold(
         1 / min(row["ratio"] for row in record.rows),
         "With one engine int8 is {} as fast as float32, with another slower.",
-        "int8 能快到{}，也能更慢，就看引擎。",
+        "int8 能快到 float32 的{}，也可能更慢，就看引擎。",
         whole=True,
     )
 
@@ -125,12 +126,12 @@ def say_packed(record: Record) -> Text:
         ),
         "zh": "；".join(f"{row['packed']} 打包、{row['engine']} 运行：{LIKE[row['like']]['zh']}" for row in rows),
     }
-    return both(f"Whose bits came out? {told['en'].capitalize()}.", f"结果的位和谁一样？{told['zh']}。")
+    return both(f"Whose bits came out? {told['en'].capitalize()}.", f"结果和谁逐位相同？{told['zh']}。")
 
 
 def draw_packed(record: Record, bets: dict) -> Table:
     error = word(LIKE["error"])
-    lines = [["", t("switch when run", "运行时的开关"), t("the bits are those of", "结果的位与谁相同")]]
+    lines = [["", t("switch when run", "运行时的开关"), t("the bits are those of", "结果与谁逐位相同")]]
     marks, place = {}, None
     for at, row in enumerate(record.rows):
         crossed = row["packed"] != row["engine"]
@@ -189,11 +190,11 @@ def headline_half_answer(record: Record) -> Text:
         return TOO_NOISY
     wrong = _wrong(record)
     if not wrong:
-        return both("Every engine gave the true sum here.", "在这里，每个引擎的和都是对的。")
+        return both("Every engine gave the true sum here.", "在这里，每个引擎的求和都是对的。")
     if any(row["said"] for row in wrong):
-        return both("Some sums came out wrong, with a warning.", "有的和算错了，但给了警告。")
+        return both("Some sums came out wrong, with a warning.", "有的求和算错了，但给了警告。")
     if any(row["limit"] == "as it is" for row in wrong):
-        return both("On this CPU int8 sums come out wrong, without a word.", "在这台 CPU 上，int8 的和会悄悄算错。")
+        return both("On this CPU int8 sums come out wrong, without a word.", "在这颗 CPU 上，int8 求和会悄悄算错。")
     if not all(0.4 < row["share"] < 0.6 for row in wrong):
         return both("With older instructions: a wrong answer, and not a word.", "换成老指令，结果是错的，一声不吭。")
     return both("With older instructions: half the answer, and not a word.", "换成老指令，结果只剩一半，一声不吭。")

@@ -38,7 +38,7 @@ def _kept(record: Record) -> dict[str, float]:
 
 def headline_flushed(record: Record) -> Text:
     if record.rows[1:] and not any(row["supported"] for row in record.rows[1:]):
-        return both("This CPU cannot flush denormals; nothing changed.", "这台 CPU 不支持清零，什么都没变。")
+        return both("This CPU cannot flush denormals; nothing changed.", "这颗 CPU 不支持清零，什么都没变。")
     kept = _kept(record).get("threads, then set")
     if kept is None:
         return TOO_NOISY
@@ -141,14 +141,17 @@ def headline_two_threads(record: Record) -> Text:
     said = {
         ("faster", "slower"): both(
             "Two threads make typical calls faster, and the slowest ones slower.",
-            "两个线程让平常的调用更快，最慢的更慢。",
+            "开两个线程，平常的调用更快，最慢的那些更慢。",
         ),
-        ("faster", "faster"): both("Two threads win, even beside a busy neighbour.", "有邻居在忙，两个线程照样更快。"),
+        ("faster", "faster"): both(
+            "Two threads win, even beside a busy neighbour.", "旁边有程序在忙，两个线程照样更快。"
+        ),
         ("slower", "slower"): both(
-            "Beside a busy neighbour, two threads are only slower.", "邻居一忙，两个线程怎么都更慢。"
+            "Beside a busy neighbour, two threads are only slower.", "旁边有程序在忙，两个线程只会更慢。"
         ),
         ("same", "same"): both(
-            "Beside a busy neighbour, a second thread changed nothing.", "邻居在忙时，多一个线程没有差别。"
+            "Beside a busy neighbour, a second thread made calls neither faster nor slower.",
+            "旁边有程序在忙，多开一个线程，耗时没有差别。",
         ),
     }
     if kinds in said:
@@ -156,7 +159,7 @@ def headline_two_threads(record: Record) -> Text:
     if kinds[1] == "slower":
         return both(
             "Two threads make the slow calls slower; the typical one gains nothing certain.",
-            "两个线程让慢的调用更慢，平常的也看不出更快。",
+            "开两个线程，慢的调用更慢，平常的也看不出更快。",
         )
     return TOO_NOISY
 
@@ -251,15 +254,17 @@ def _changed(record: Record) -> dict[str, list[str]]:
 def headline_older_bits(record: Record) -> Text:
     changed = _changed(record)
     if len({row["uses"] for row in record.rows}) < 2:
-        return both("This CPU offers one instruction set only: nothing to compare.", "这台 CPU 只有一套指令，没得比。")
+        return both(
+            "This CPU offers one instruction set only: nothing to compare.", "这颗 CPU 只有一套指令集，没得比。"
+        )
     if changed.get("torch.randn(1000)"):
         return both("The same seed, older instructions: other random numbers.", "种子一样，换成老指令，随机数就变了。")
     if any(changed.values()):
         return both(
             "The same seed and code, older instructions: some bits differ.",
-            "种子和代码都一样，换成老指令，有几位变了。",
+            "种子和代码都一样，换成老指令，结果有几位变了。",
         )
-    return both("Older instructions, and every bit stayed the same.", "换成老指令，每一位都没变。")
+    return both("Older instructions, and every bit stayed the same.", "换成老指令，结果每一位都没变。")
 
 
 def say_older_bits(record: Record) -> Text:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from course import arguments
+
 if TYPE_CHECKING:
     from course.timing import Comparison
 
@@ -26,6 +28,8 @@ class Side:
 
 def sides(rows: int, inputs: int, outputs: int) -> dict[str, Side]:
     """The same layer in float32 and in int8, packed by the engine that is set now; inputs are quantized beforehand."""
+    for name, value in (("rows", rows), ("inputs", inputs), ("outputs", outputs)):
+        arguments.whole(name, value, 1)
     engine, shape = torch.backends.quantized.engine, (rows, inputs, outputs)
     x, weight = torch.randn(rows, inputs), torch.randn(outputs, inputs) * 0.05
     exact = torch.nn.functional.linear(x, weight)

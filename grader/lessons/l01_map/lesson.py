@@ -77,7 +77,7 @@ route(layer, x)
 # %% [markdown] zh
 # ## 🔬 我的 CNN：是 bug，还是舍入？
 #
-# 假设你的 CNN 到了朋友的笔记本上，结果差了一点点。是代码有 bug，还是只因为换了个库？拨一个开关就知道。`mkldnn` 是 oneDNN 的旧名，`mkldnn.enabled` 就是它的开关。关、看、开：谁在算？得分差多少？分类变了吗？
+# 假设你的 CNN 到了朋友的笔记本电脑上，结果差了一点点。是代码有 bug，还是只因为换了个库？拨一个开关就知道。`mkldnn` 是 oneDNN 的旧名，`mkldnn.enabled` 就是它的开关。关、看、开：谁在算？得分差多少？分类变了吗？
 #
 # （两行显示的一样？那说明这份 PyTorch 没带 oneDNN：`torch.backends.mkldnn.is_available()` 会回答 False。不影响后面下注。）
 # %%
@@ -345,9 +345,9 @@ predict("01-bet-polite")
 observe("01-polite-request")
 explain("01-flags-why")
 # %%
-# en: 🛠️ Make it lose, 8 minutes: “asking for deterministic costs nothing on a CPU”.
-# en: Call something in plain() whose interval does not contain 1; take the # from the last
-# en: line but one. (A warning about TF32 may come: you never named it!)
+# en: 🛠️ Find a counterexample, 8 minutes: “asking for deterministic costs nothing on a
+# en: CPU”. Call something in plain() whose interval does not contain 1; take the # from the
+# en: last line but one. (A warning about TF32 may come: you never named it!)
 # zh: 🛠️ 找个反例，8 分钟：“在 CPU 上要求 deterministic 没有任何代价”。
 # zh: 自己找一个算子写进 plain()，让区间不含 1，哪边都行；再去掉倒数第二行开头的 #。
 # zh: （可能会冒出一条关于 TF32 的警告，而你根本没提过它！）

@@ -383,17 +383,17 @@ def least_ms(macs, bytes_moved, peak_gflop_per_s, bandwidth_gb_per_s):
 
 check("03-least-ms")          # hint("03-least-ms")   solution("03-least-ms")
 # %% [markdown] en
-# ☕ That was the main line. A duel to win is *deeper, optional*. Otherwise go on at [[#🎯 Exit check: five cards, one from lesson 02]].
+# ☕ That was the main line. A counterexample to find is *deeper, optional*. Otherwise go on at [[#🎯 Exit check: five cards, one from lesson 02]].
 #
-# ### Deeper, optional: make fewer MACs lose
+# ### Deeper, optional: find a counterexample with fewer MACs and more time
 #
 # First a look: same image, same channels, only more groups, so the MACs fall in even steps. The time need not: each kernel is written by hand, some with more care than others.
 #
 # Then eight minutes for you. This pair keeps the advice “count MACs, pick the smaller” alive. Find one that refutes it: `fewer` has at least 5 % fewer MACs, and the interval says slower, or the same within the gate.
 # %% [markdown] zh
-# ☕ 主线到这儿就讲完了。还有一场对决，是*选读*。不想打就直接跳到 [[#🎯 下课小测：五张卡片，其中一张来自第 02 课]]。
+# ☕ 主线到这儿就讲完了。还有一个反例要找，是*选读*。不看就直接跳到 [[#🎯 下课小测：五张卡片，其中一张来自第 02 课]]。
 #
-# ### 选读：让 MACs 少的一方输掉
+# ### 选读：找个 MACs 更少却更慢的反例
 #
 # 先看一个实验：图像一样，通道一样，只是分组越来越多，MACs 一级一级均匀下降。耗时可不一定：kernel 都是人写的，有的下了功夫，有的没有。
 #

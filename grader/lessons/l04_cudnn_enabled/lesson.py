@@ -345,7 +345,7 @@ explain("04-travels")
 # `grid_sample`, `linear`, `max_pool2d`, `softmax`, `layer_norm`, `attention`; `device` is `"cpu"` or `"cuda"`. True where
 # `cudnn.enabled` can decide what runs.
 #
-# **Make it lose** (5 minutes). “Off is always slower.” Find a layer that loses nothing when oneDNN is off: accepted when the
+# **Find a counterexample** (5 minutes). “Off is always slower.” Find a layer that loses nothing when oneDNN is off: accepted when the
 # whole interval of off / on stays below 1.05. The layer in the cell needs its library, on purpose.
 # %% [markdown] zh
 # ### 选读：🛠️ 两个任务

@@ -404,7 +404,7 @@ for limit in (1, 2, 4):
     print(limit, *conv.plans.values())
 explain("05-limit")
 # %% [markdown] en
-# ### Deeper, optional: 🛠️ make it lose
+# ### Deeper, optional: 🛠️ find a counterexample
 #
 # Find `sizes` (8 to 64) for which the search makes the run **longer**. It counts when the whole interval lies above 1. The
 # list below is a bad choice, on purpose.

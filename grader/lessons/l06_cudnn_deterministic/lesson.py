@@ -341,7 +341,7 @@ predict("06-bet-ulp")
 # %%
 observe("06-one-ulp")
 # %% [markdown] en
-# ### Deeper, optional: make it lose
+# ### Deeper, optional: find a counterexample
 #
 # “Every seed is set, so it repeats.” Find two settings of `small_training` with the same `seed` and `samples` whose results differ, although each repeats itself. You may change `threads` (1 to 8), `pieces` (1 to 16) and `samples` (64 to 400,000). The pair below does not do it yet. `fingerprint` sums up all bits of a result in eight characters.
 # %% [markdown] zh

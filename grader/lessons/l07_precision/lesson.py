@@ -259,7 +259,7 @@ predict("07-bet-noise")
 # %%
 observe("07-noise")
 # %% [markdown] en
-# ## 🛠️ Your turn: make it lose (8 minutes)
+# ## 🛠️ Your turn: find a counterexample (8 minutes)
 #
 # “TF32 is good enough.” Find a product `a @ b` that it ruins (relative error 0.1 or more, while float32 is fine), and one that it leaves alone (below 0.001). The first pair below does not do it yet. What would the hamster suggest?
 # %% [markdown] zh

@@ -267,11 +267,11 @@ check("08-seconds")
 explain("08-arrives-double")
 keep("mps.float64")
 # %% [markdown] en
-# ### Deeper, optional: make float32 lose (4 minutes)
+# ### Deeper, optional: find a counterexample where float32 is not enough (4 minutes)
 #
 # Find `numbers` for which `max - min` in float32 is off by more than 1 %. The list below does not do it, on purpose.
 # %% [markdown] zh
-# ### 选读：让 float32 输一回（4 分钟）
+# ### 选读：找个 float32 不够用的反例（4 分钟）
 #
 # 找一组 `numbers`，让 float32 算出的 `max - min` 误差超过 1%。下面的列表故意选得不行，换掉它！
 # %%

@@ -5,7 +5,7 @@
 # answer counts. A task says what to hand in; its `check` looks at the form only. No GPU is needed.
 # **Save the notebook** before you hand it in.
 # %% [markdown] zh
-# # 测验 09：这台 CPU 上的活儿是谁干的？
+# # 测验 09：这颗 CPU 上的活儿是谁干的？
 #
 # {{worth}}约 25 分钟。这里的卡片不显示对错；想改几次都行，以最后一次为准。每个任务写明了要交什么，`check` 只看形式。不需要 GPU。交卷前请**保存 notebook**。
 # %% bootstrap
@@ -43,7 +43,7 @@ def time_by_primitive(report: list[str]) -> dict[str, float]:
 # en: lines: in oneDNN's log of the call. At least six pairs; low,
 # en: high: 95 % interval for the median of on / off. claim: of the
 # en: layer with oneDNN on. Speed earns nothing.
-# zh: 在这台 CPU 上任选一层，让 oneDNN 开与关轮流比赛。
+# zh: 在这颗 CPU 上任选一层，让 oneDNN 开与关轮流比赛。
 # zh: report = {"layer": "...", "threads": 1, "lines": 3,
 # zh:           "on_ms": [...], "off_ms": [...],
 # zh:           "low": ..., "high": ...,

@@ -363,11 +363,11 @@ explain("09-bf16-why")
 observe("09-threads")
 explain("09-threads-small")
 # %% [markdown] en
-# ### Deeper, optional: make oneDNN lose (6 minutes)
+# ### Deeper, optional: find a counterexample that is slower with oneDNN (6 minutes)
 #
 # “On is never slower.” Find a call for which it is. Accepted on evidence: the whole interval of time on / off above 1, **and** lines in the log. The layer below is a bad choice, on purpose. The LSTM is one way; a shape that is always new is another.
 # %% [markdown] zh
-# ### 选读：让 oneDNN 输一回（6 分钟）
+# ### 选读：找个用了 oneDNN 更慢的反例（6 分钟）
 #
 # “开着总不会更慢。”找一个反例！凭证据通过：开 / 关 耗时比的整个区间在 1 之上，**而且**日志里有它。下面的层是故意选坏的；LSTM 是一条路，总在变的形状是另一条。
 # %%

@@ -357,7 +357,7 @@ explain("12-too-much")
 # ☕ That was the main thing; a good place to stop. Three *deeper, optional* parts follow; otherwise go on at
 # [[#🎴 Exit check: five cards]].
 #
-# ### Deeper, optional: 🛠️ make it lose (5 minutes)
+# ### Deeper, optional: 🛠️ find a counterexample (5 minutes)
 #
 # “Under the profiler everything gets a little slower, evenly.” Find a piece of work that takes at least 1.5 times as long under
 # it. What stands there is a bad choice, on purpose. It counts when the whole interval lies above 1.5.

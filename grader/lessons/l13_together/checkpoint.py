@@ -75,7 +75,7 @@ def compilations(calls: list[dict], guarded: list[str], limit: int) -> int:
 # en: pairs; low, high: 95 % interval for the median of flash / math.
 # en: difference: the largest between the two results. claim: of
 # en: flash. Speed earns nothing.
-# zh: 在这台 CPU 上让 flash 和 math 轮流比赛，尺寸随意：
+# zh: 在这颗 CPU 上让 flash 和 math 轮流比赛，尺寸随意：
 # zh: report = {"shape": [...], "threads": 1,
 # zh:           "kernels": ["flash", "math"],
 # zh:           "flash_ms": [...], "math_ms": [...],

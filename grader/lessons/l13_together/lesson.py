@@ -444,11 +444,11 @@ explain("13-eval-dropout")
 # zh: 再来一题编译的：先后顺序是怎样的？
 explain("13-order-compile")
 # %% [markdown] en
-# ### Deeper, optional: make flash lose (6 minutes)
+# ### Deeper, optional: find a counterexample that is slower with flash (6 minutes)
 #
 # “Flash is never slower than math.” Find a call on your CPU for which it is: accepted when the whole interval of time flash / math lies above 1, and a profile shows both kernels. What does flash save, and when is there little to save? The call below is a first try.
 # %% [markdown] zh
-# ### 选读：让 flash 输一回（6 分钟）
+# ### 选读：找个用了 flash 更慢的反例（6 分钟）
 #
 # “flash 绝不会比 math 慢。”在你的 CPU 上找个反例：flash / math 耗时比的整个区间在 1 之上，profile 里两个 kernel 都在，就算通过。flash 省的是什么？什么时候没什么可省？下面先试一个。
 # %%

@@ -244,7 +244,9 @@ explain("15-two-promises")
 # %%
 cheat_sheet("mkldnn")
 # %%
-cheat_sheet("cudnn", "mps")
+cheat_sheet("cudnn")
+# %%
+cheat_sheet("mps")
 # %% [markdown] en
 # ## 📦 One file to take home
 #

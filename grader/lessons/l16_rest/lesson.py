@@ -144,7 +144,7 @@ observe(["16-engines", "16-packed"])
 # %%
 explain("16-slow-int8")
 # en: Next bet. Whole numbers need no rounding. So is an int8 sum right on every CPU?
-# zh: 再下一注。整数不用舍入。那 int8 的和，在哪块 CPU 上都对吗？
+# zh: 再下一注。整数不用舍入。那 int8 的和，在哪颗 CPU 上都对吗？
 predict("16-bet-old-cpu")
 # %%
 observe("16-half-answer")
@@ -297,7 +297,7 @@ explain("16-magma")
 # 2. The median does not show the slow calls. A promise about them is measured by them.
 # 3. Beside a seed belong the versions, the threads **and the instruction set**.
 # %% [markdown] zh
-# 📌 **小结。** 种子一样，换台 CPU，随机数也可能变。
+# 📌 **小结。** 种子一样，换颗 CPU，随机数也可能变。
 #
 # 1. 在 CPU 上，注意力的次序只是记下来，没人照办；名字带 cuda 的开关却管用。
 # 2. 中位数看不见慢的调用。承诺的是它们，就得测它们。
@@ -325,13 +325,13 @@ def share_kept(events: list[str], threads: int) -> float:
 
 check("16-share-kept")
 # %% [markdown] en
-# ### Deeper, optional: make int8 lose, and a launcher
+# ### Deeper, optional: find a counterexample that is slower in int8, and a launcher
 #
 # “int8 is faster with the right engine.” Find a layer for which it is not: accepted when the whole interval of time int8 / float32 lies above 1. The first try below is a large one.
 #
 # Then `torch.backends.xeon.run_cpu`, which starts a script several times and gives each copy its own cores. How often did the script run?
 # %% [markdown] zh
-# ### 选读：让 int8 输一回，再看一个启动器
+# ### 选读：找个用了 int8 更慢的反例，再看一个启动器
 #
 # “引擎选对了，int8 就更快。”找一个反例：int8 / float32 耗时比的整个区间在 1 之上，就算通过。下面先试的是个大层。
 #

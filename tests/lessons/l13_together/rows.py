@@ -112,6 +112,7 @@ BRANCHES = {
     "13-autocast": [
         [{**row, "inside": "float32"} for row in libraries(2)],
         [{**row, "lines_outside": 2} for row in libraries(0)],
+        [{**row, "inside": "RuntimeError", "lines_inside": 0} for row in libraries(2)],
     ],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

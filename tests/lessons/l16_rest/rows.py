@@ -265,7 +265,7 @@ HEADLINES = {
         (neighbours(0.6, 0.6), "even beside"),
         (neighbours(1.5, 4.0), "are only slower"),
         (neighbours(1.0, 8.0, spread=0.1), "nothing certain"),
-        (neighbours(1.0, 1.0, spread=0.005), "changed nothing"),
+        (neighbours(1.0, 1.0, spread=0.005), "neither faster nor slower"),
         (neighbours(1.0, 1.0, spread=0.3), "Too noisy"),
         (neighbours(0.6, 8.0, rounds=4), "Too noisy"),
     ],
