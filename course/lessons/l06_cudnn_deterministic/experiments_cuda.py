@@ -44,8 +44,8 @@ def headline_truth_table_cuda(record: Record) -> Text:
             "With both switches on, cuDNN searches, and results still vary.", "两个开关都开，照样搜索，结果还会变。"
         ),
         "c": both(
-            "With both switches on, cuDNN searches, and still gives the same bits each time.",
-            "两个开关都开，照样搜索，结果也能逐位重复。",
+            "With both switches on, cuDNN searches; within a process the bits stay the same.",
+            "两个开关都开，照样搜索，同一进程内结果能逐位重复。",
         ),
     }
     return said.get(settle_truth_table_cuda(record)["06-bet-both"], TOO_NOISY)
