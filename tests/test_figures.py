@@ -177,6 +177,17 @@ def test_a_font_installed_after_matplotlib_made_its_list_is_found(monkeypatch):
     style_module.cjk_font.cache_clear()
 
 
+def test_a_font_that_was_removed_after_matplotlib_made_its_list_does_not_count(monkeypatch):
+    from matplotlib import font_manager
+
+    gone = font_manager.FontEntry(fname="/nowhere/cjk.ttc", name=style_module.CJK_FONTS[0])
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", [gone])
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    style_module.cjk_font.cache_clear()
+    assert style_module.cjk_font() is None
+    style_module.cjk_font.cache_clear()
+
+
 def test_no_missing_glyphs_in_either_language():
     for code in ("en", "zh"):
         set_language(code)

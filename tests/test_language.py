@@ -151,6 +151,18 @@ def test_lesson_00_says_once_what_to_do_after_a_restart(language):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "words", [["course.timing", "nonsense("], ["course.cards", "merge", "no-such.json"], ["grader", "--help"]]
+)
+def test_a_command_speaks_the_language_chosen_last(words, tmp_path):
+    (tmp_path / "language").write_text("zh\n", "ascii")
+    kept = {key: value for key, value in os.environ.items() if key not in ("COURSE_LANGUAGE", "LC_ALL")}
+    env = kept | {"COURSE_HOME": str(tmp_path), "LANG": "C.UTF-8", "PYTHONUTF8": "1"}
+    done = subprocess.run([sys.executable, "-m", *words], cwd=ROOT, env=env, capture_output=True, encoding="utf-8")
+    assert any("一" <= sign <= "鿿" for sign in done.stdout + done.stderr), done
+
+
+@pytest.mark.slow
 def test_after_a_restart_a_name_of_the_course_says_what_to_do():
     """In a real kernel of this environment; every other missing name stays an error."""
     manager, client = start_new_kernel(kernel_name="python3", cwd=str(ROOT))

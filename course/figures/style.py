@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -44,7 +45,8 @@ CJK_FONTS = (
 def cjk_font() -> str | None:
     """The first installed font known to hold Chinese characters, or None.
 
-    matplotlib keeps a list of fonts from its first start; fonts installed since are added to it in this process.
+    matplotlib keeps a list of fonts from its first start, in a folder that machines may share: fonts installed since are
+    added to it in this process, fonts that are not here do not count.
     """
     from matplotlib import font_manager
 
@@ -59,7 +61,7 @@ def cjk_font() -> str | None:
 
 
 def _known_cjk(fonts: Any) -> str | None:
-    installed = {entry.name for entry in fonts.ttflist}
+    installed = {entry.name for entry in fonts.ttflist if entry.name in CJK_FONTS and os.path.exists(entry.fname)}
     return next((name for name in CJK_FONTS if name in installed), None)
 
 
