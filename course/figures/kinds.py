@@ -322,7 +322,7 @@ def _side_bet(
     x: Callable[[float], float],
     value: str,
 ) -> None:
-    """The dashed box of a bet on a side, its words where the value leaves room."""
+    """The dashed box of a bet on a side, its words where the value leaves room, in it or beside it."""
     x0, one, x1 = edges
     left, right = {"left": (x0 + 4, one - 7), "right": (one + 7, x1 - 4), "middle": (x(0.97) - 14, x(1.03) + 14)}[
         bet.rows[number]
@@ -332,17 +332,20 @@ def _side_bet(
     if value:
         room = wide(value, 14, True) + 18
         begin, end = (x(row.low) - room, x(row.high) + 8) if row.ratio < 0.98 else (x(row.low) - 8, x(row.high) + room)
-    rooms = {"left": min(begin, right) - left - 12, "right": right - max(end, left) - 12}
-    at = {"left": left + 10, "right": right - 10}
-    if bet.rows[number] == "middle":  # too narrow for words: they stand beside it and beside the value
-        end = max(end, right + room) if value and row.ratio >= 0.98 else end
-        rooms = {"left": x1 - max(right, end) - 8, "right": min(left, begin) - x0 - 8}
-        at = {"left": max(right, end) + 8, "right": min(left, begin) - 8}
-    side = max(rooms, key=rooms.__getitem__)
-    words = next(
-        (one for one in ([bet.full] * first + [t("your bet", "你押的")]) if wide(one, 13, True) < rooms[side]), ""
-    )
-    paper.ask(at[side], y, words, side)
+    if bet.rows[number] == "middle" and value and row.ratio >= 0.98:
+        end = max(end, right + room)  # the value stands beside the box
+    inner = {"left": (left + 10, min(begin, right)), "right": (max(end, left), right - 10)}
+    outer = {
+        "left": (right + 8, begin) if begin > right else (max(right, end) + 8, x1),
+        "right": (end, left - 8) if end < left else (x0, min(left, begin) - 8),
+    }
+    words = [bet.full] * first + [t("your bet", "你押的")]
+    for places in (inner, outer):  # in the box; where that is too narrow, beside it
+        side = max(places, key=lambda one: places[one][1] - places[one][0])
+        low, high = places[side]
+        if fits := [one for one in words if wide(one, 13, True) < high - low - 2]:
+            paper.ask(low if side == "left" else high, y, fits[0], side)
+            return
 
 
 def _boxes(paper: Canvas, x: float, y: float, rounds: int, words: str) -> None:
