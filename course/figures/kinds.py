@@ -335,9 +335,10 @@ def _side_bet(
     if bet.rows[number] == "middle" and value and row.ratio >= 0.98:
         end = max(end, right + room)  # the value stands beside the box
     inner = {"left": (left + 10, min(begin, right)), "right": (max(end, left), right - 10)}
+    after, before = max(right + 8, one + 10), min(left - 8, one - 10)  # not on the middle line
     outer = {
-        "left": (right + 8, begin) if begin > right else (max(right, end) + 8, x1),
-        "right": (end, left - 8) if end < left else (x0, min(left, begin) - 8),
+        "left": (after, begin) if begin > right else (max(after, end + 8), x1),
+        "right": (end, before) if end < left else (x0, min(before, begin - 8)),
     }
     words = [bet.full] * first + [t("your bet", "你押的")]
     for places in (inner, outer):  # in the box; where that is too narrow, beside it
