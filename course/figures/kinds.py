@@ -340,8 +340,10 @@ def _side_bet(
         "left": (after, begin) if begin > right else (max(after, end + 8), x1),
         "right": (end, before) if end < left else (x0, min(before, begin - 8)),
     }
+    near = {"left": outer["left"][0] < after + 12, "right": outer["right"][1] > before - 12}
+    outer = {place: room for place, room in outer.items() if near[place]}  # not beyond the mark
     words = [bet.full] * first + [t("your bet", "你押的")]
-    for places in (inner, outer):  # in the box; where that is too narrow, beside it
+    for places in filter(None, (inner, outer)):  # in the box; where that is too narrow, beside it
         side = max(places, key=lambda one: places[one][1] - places[one][0])
         low, high = places[side]
         if fits := [one for one in words if wide(one, 13, True) < high - low - 2]:
@@ -384,10 +386,13 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
         )
         x = scale(0, most, place.x0, w - 30 - room, False)
         paper = Canvas(w, place.bottom + (20 if bet else 4))
-        paper.line([place.x0] * 2, [place.top + 4, place.bottom - 4], "fg", 1.5)
+        if not place.above:
+            paper.line([place.x0] * 2, [place.top + 4, place.bottom - 4], "fg", 1.5)
         for number, row in enumerate(rows):
             y = place.y(number)
             place.name(paper, number)
+            if place.above:  # between the names, so that it crosses no word
+                paper.line([place.x0] * 2, [y - 18, y + 18], "fg", 1.5)
             paper.box(place.x0, y - 12, max(x(row.value) - place.x0, 2), 24, "quiet" if row.quiet else "out")
             end = x(row.value)
             if bet and bet.span and number in bet.rows:
