@@ -73,8 +73,9 @@ def test_the_bootstrap_says_how_to_install_and_is_short(project, language):
     exec(code.replace("from course import *", "import a_package_nobody_has"), said)
     assert "`a_package_nobody_has`" in shown[0] and "%pip install" in shown[0]
     called = []
-    exec(code.replace("from course import *", "pass"), {"lesson": lambda *a, **k: called.append((a, k))})
-    assert called == [((LESSON,), {"language": language})]
+    names = {"lesson": lambda *a, **k: called.append((a, k))}
+    exec(code.replace("from course import *", "pass"), names)
+    assert called == [((LESSON,), {"language": language})] and "torch" in names
 
 
 def test_the_bootstrap_installs_from_the_repository_or_a_folder_never_by_name(project):

@@ -118,6 +118,13 @@ def test_a_new_process_says_what_the_encoding_of_the_machine_has_no_sign_for():
         new_process.answer_of("raise ValueError('没有')", variables={"PYTHONIOENCODING": "cp1252"})
 
 
+def test_code_with_any_sign_runs_in_a_new_process_of_a_machine_that_knows_ascii_alone():
+    code = "from course.experiment import new_process; print(ascii(new_process.answer_of('answer(\\'\\u5fae\\')')[0]))"
+    env = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, encoding="utf-8")
+    assert done.stdout.strip() == r"'\u5fae'", done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -49,6 +50,20 @@ def test_environment_yml_names_what_pyproject_names():
     listed = {name_of(entry) for entry in pip if not entry.startswith("-")}
     assert {"torch", "jupyterlab", "ipywidgets", "nbgrader", "matplotlib", "thop", "ptflops"} <= listed <= asked
     assert "-c constraints.txt" in pip and "-e .[lab,grading]" in pip
+
+
+def test_without_the_packages_of_learners_a_verb_names_all_of_them_at_once(tmp_path):
+    """What `pip install FOLDER` leaves out: one sentence that brings them all, in both languages."""
+    extra = {name_of(r) for r in pyproject()["project"]["optional-dependencies"]["course"]} - {"setuptools"}
+    modules = sorted({"pyyaml": "yaml"}.get(name, name) for name in extra)
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({modules})); import course; from course.verbs import say\n"
+        f"assert sorted(say.OF_LEARNERS) == {modules}\n"
+        "for language in ('en', 'zh'): course.lesson('00_start', language=language)"
+    )
+    done = run_python(code, ROOT, COURSE_HOME=str(tmp_path))
+    assert "Run %pip install FOLDER[course] (the course's folder)" in done.stdout, done
+    assert "请运行 %pip install 文件夹[course]（课程文件夹的路径）" in done.stdout, done
 
 
 def test_every_requirement_is_pinned_by_constraints():
@@ -113,7 +128,15 @@ SERVER = "type('Server', (), {'wait': lambda self: 0})()"  # one that ends at on
 
 
 def run_env_script(code: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tools", capture_output=True, text=True)
+    return run_python(code, ROOT / "tools")
+
+
+def run_python(code: str, folder: Path, **variables: str) -> subprocess.CompletedProcess:
+    """Run code in a new process that speaks UTF-8, whatever the machine's encoding is."""
+    env = os.environ | {"PYTHONIOENCODING": "utf-8"} | variables
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=env, capture_output=True, text=True, encoding="utf-8"
+    )
 
 
 def test_a_python_that_is_too_old_gets_a_sentence():
@@ -126,7 +149,8 @@ def test_a_python_that_is_too_old_gets_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("windows", "start"), [(False, "PYTHON=python3.12 sh lab.sh"), (True, "set PYTHON=python3.12 & lab.bat")]
+    ("windows", "start"),
+    [(False, "PYTHON=python3.12 sh lab.sh"), (True, 'set "PYTHON=C:\\Python312\\python.exe" & lab.bat')],
 )
 def test_in_a_bundle_the_next_step_is_how_it_was_started(windows, start):
     """No Makefile is there; on Windows every supported Python is asked of its launcher, newest first."""
@@ -143,12 +167,28 @@ def test_in_a_bundle_the_next_step_is_how_it_was_started(windows, start):
     assert done.stdout.splitlines() == tried
 
 
+@pytest.mark.parametrize(
+    ("made", "start"), [(True, "make lab PYTHON=python3.12"), (False, "python3.12 tools/env.py lab")]
+)
+def test_in_a_checkout_the_next_step_is_how_it_was_started(made, start, monkeypatch):
+    monkeypatch.setenv("MAKELEVEL", "1") if made else monkeypatch.delenv("MAKELEVEL", raising=False)
+    done = run_env_script(
+        "import env, sys; sys.version_info = (3, 14, 0); env.shutil.which = lambda name: None; env.find_python()"
+    )
+    assert f"if it is not found: {start}\n" in done.stderr, done
+
+
 def test_a_folder_too_deep_for_windows_is_named_before_anything_is_installed():
     code = "import env, types; env.os = types.SimpleNamespace(**{**vars(env.os), 'name': 'nt'}); env.not_too_deep('C:' + 'x' * %d)"
     assert run_env_script(code % 40).returncode == 0
     said = run_env_script(code % 90)
     assert said.returncode == 1 and "C:\\course" in said.stderr and "Traceback" not in said.stderr
-    longest = max(len(str(path.relative_to(ROOT / ".venv"))) for path in (ROOT / ".venv").rglob("*"))
+
+
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="the paths of an environment of its own are measured")
+def test_the_paths_inside_a_filled_environment_are_as_short_as_the_start_script_counts_on():
+    here = Path(sys.prefix)  # the one that runs this test, wherever it lies
+    longest = max(len(str(path.relative_to(here))) for path in here.rglob("*"))
     assert longest <= 206, "tools/env.py, LONGEST_INSIDE: ten fewer than here, as Windows has no lib/python3.11"
 
 

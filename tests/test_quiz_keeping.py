@@ -41,7 +41,7 @@ def test_every_switch_of_a_card_is_in_the_table_of_switches():
 
 
 @pytest.mark.parametrize("card", CARDS.values(), ids=list(CARDS))
-def test_the_code_of_a_card_runs(card):
+def test_the_code_of_a_card_runs_and_compares_results_that_agree_or_are_meant_to_differ(card, capsys):
     """The languages differ in comments and in what is printed, never in what is called: one of them runs."""
     import torch
     from torch import nn
@@ -60,6 +60,7 @@ def test_the_code_of_a_card_runs(card):
     }
     with flags.preserved(), mock.patch.dict(os.environ):
         exec(compile(pick(card.code, "zh"), card.id, "exec"), names)
+    assert "does not return what" not in capsys.readouterr().out
     assert calls(pick(card.code, "en")) == calls(pick(card.code, "zh"))
 
 

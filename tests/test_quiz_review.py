@@ -300,6 +300,25 @@ def test_the_verb_reviews_warms_up_and_undoes(kernel, capsys):
     assert "There is no answer to take back." in capsys.readouterr().out
 
 
+def test_the_warm_up_asks_what_is_due_and_a_right_answer_ends_it_for_today(kernel, capsys, monkeypatch):
+    from course.verbs import reviewing
+
+    item = next(one for one in state.now.bank.items("02_timing") if one.kind == "single")
+    start = datetime.now(timezone.utc) - timedelta(days=3)
+
+    def asked(days):
+        monkeypatch.setattr(reviewing, "_now", lambda: (start + timedelta(days=days)).astimezone())
+        for state.now.lesson in ("03_flops", "06_cudnn_deterministic"):
+            course.review(due=2)
+        return capsys.readouterr().out.count("[02-")
+
+    state.now.log.append("answer", item.id, options=["x"], verdict="incorrect", at=start)
+    assert asked(0) == asked(0.01) == 0 and asked(1.1) == 2
+    again = due(state.now.log.entries(), state.now.bank, start + timedelta(days=1.1), "03_flops")[0]
+    state.now.log.append("answer", again, options=["x"], verdict="correct", at=start + timedelta(days=1.1))
+    assert asked(1.11) == asked(1.4) == 0
+
+
 def test_what_progress_calls_due_is_what_review_asks_in_any_lesson(kernel, capsys):
     """Also the ideas of the lesson being read, and of the last one."""
     log = state.now.log

@@ -210,7 +210,8 @@ def test_a_run_says_the_same_as_the_formula_of_a_practice_question(item):
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_half_of_the_points_of_the_questions_differ_between_students(lesson):
     found = varied(PROJECT, lesson)
-    assert 2 * found.points >= found.all_points and 0 < found.questions <= found.all_questions
+    assert 2 * found.points >= found.all_points, f"give a question of {lesson} `draw` or `one_of`: {found}"
+    assert 0 < found.questions <= found.all_questions
     one, other = ({n: (i.stem, i.code, i.options) for n, i in paper(who, lesson).items()} for who in ("ada", "bob"))
     assert one != other
 

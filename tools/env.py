@@ -55,7 +55,7 @@ def find_python():
             found = sys.version_info[:2] + (other,)
             say("Python %d.%d is not supported; using %s instead." % found, "不支持 Python %d.%d，改用 %s。" % found)
             return other
-    english, chinese = started_with("PYTHON=python3.12")
+    english, chinese = started_with("PYTHON", "C:\\Python312\\python.exe" if os.name == "nt" else "python3.12")
     stop(
         "The course needs Python 3.10 to 3.13, and this is Python %d.%d.\n"
         "Next step: install Python 3.12 beside it (python.org), then start again; if it is not found: %s"
@@ -77,16 +77,22 @@ def of_launcher(minor):
     return said.decode("utf-8", "replace").strip()
 
 
-def started_with(setting):
-    """How to start with a setting such as PORT=9999, in English and in Chinese: as this was started."""
-    if not WHEELS:
-        return "make lab %s" % setting, "make lab LESSONS=zh %s" % setting
-    name, _, value = setting.partition("=")
-    if name == "PORT":
+def started_with(name, value):
+    """How to start with another PORT or PYTHON, in English and in Chinese: as this was started.
+
+    The quotes in `set "PYTHON=..." & lab.bat` keep the space before & out of the value.
+    """
+    if WHEELS and name == "PYTHON":
+        words = 'set "PYTHON=%s" & lab.bat' % value if os.name == "nt" else "PYTHON=%s sh lab.sh" % value
+        return words, words
+    if WHEELS:
         words = ("lab.bat" if os.name == "nt" else "sh lab.sh") + " --port " + value
-    else:
-        words = "set %s & lab.bat" % setting if os.name == "nt" else "%s sh lab.sh" % setting
-    return words, words
+        return words, words
+    if "MAKELEVEL" in os.environ:  # make sets it for what it starts
+        return "make lab %s=%s" % (name, value), "make lab LESSONS=zh %s=%s" % (name, value)
+    command = [value if name == "PYTHON" else "python", os.path.join("tools", "env.py"), "lab"]
+    command += ["--port", value] if name == "PORT" else []
+    return " ".join(command), " ".join(command + ["--language", "zh"])
 
 
 def not_too_deep(folder):
@@ -222,7 +228,7 @@ def free_port(port):
                 "端口 %d 被占用了（也许还开着一个 JupyterLab），JupyterLab 改用端口 %d。" % (port, candidate),
             )
         return candidate
-    english, chinese = started_with("PORT=9999")
+    english, chinese = started_with("PORT", "9999")
     return stop(
         "Ports %d to %d are all taken. Next step: %s" % (port, port + 49, english),
         "端口 %d 到 %d 都被占用了。下一步：%s" % (port, port + 49, chinese),

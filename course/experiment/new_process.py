@@ -26,6 +26,7 @@ def answer_of(
     """What ``code`` gave to its function ``answer(value)`` in a process of its own, and all that it printed.
 
     ``arguments`` and the value are JSON data; the code finds the arguments in the list ``arguments``.
+    The code goes there in ASCII, since a machine's encoding may lack a sign of it.
     variables: environment variables for that process alone; None removes one. Raises ProbeError, in a sentence.
     """
     prelude = (
@@ -39,7 +40,7 @@ def answer_of(
         environment.pop(name, None)
     try:
         done = subprocess.run(
-            [sys.executable, "-c", prelude + code, json.dumps(arguments)],
+            [sys.executable, "-c", f"exec({ascii(prelude + code)})", json.dumps(arguments)],
             env=environment, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False,
             timeout=min(timeout_s, time_left() + 1),  # where an interrupt does not wake it
         )  # fmt: skip

@@ -496,12 +496,15 @@ def _time_axis(paper: Canvas, x: Callable[[float], float], most: float, y: float
 
 
 class Share(NamedTuple):
-    """A row of `share_grid`. kinds: how many different results the runs had. said: that in words."""
+    """A row of `share_grid`. kinds: how many different results the runs had. said: that in words. each: how often each of them came,
+    where that is known; else one of each is drawn, and the first for all other runs.
+    """
 
     name: str
     runs: int
     kinds: int
     said: str
+    each: Sequence[int] = ()
 
 
 def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
@@ -517,9 +520,10 @@ def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
         for number, row in enumerate(rows):
             y, x0 = place.y(number), place.x0
             place.name(paper, number)
-            for one in range(row.runs):
-                kind = one + 1 if one < row.kinds else 1
-                first = one == 0 or one >= row.kinds
+            each = row.each or [1] * row.kinds + [row.runs - row.kinds]
+            results = [at % row.kinds + 1 for at, count in enumerate(each) for _ in range(count)]
+            for one, kind in enumerate(results):
+                first = kind == 1
                 gap = min(3, step / 4)
                 paper.box(
                     x0 + step * one,

@@ -113,14 +113,22 @@ def say_verdict(verdict: Verdict, title: str = "") -> None:
     )
 
 
+OF_LEARNERS = {"ipywidgets", "matplotlib", "yaml", "fsrs", "thop", "ptflops"}
+"""What the extra ``course`` in pyproject.toml installs: where one is missing, all may be."""
+
+
 def _not_installed(module: str) -> str:
-    package = {"yaml": "PyYAML"}.get(module, module.split(".")[0])
+    package = module.split(".")[0]
+    english = chinese = f"`%pip install {package}`"
+    if package in OF_LEARNERS:
+        english = "`%pip install FOLDER[course]` (the course's folder)"
+        chinese = "`%pip install 文件夹[course]`（课程文件夹的路径）"
     return t(
         f"`{module}` is not installed in this kernel. "
-        f"Run `%pip install {package}` or choose the kernel in which the course is installed, restart the kernel, "
+        f"Run {english} or choose the kernel in which the course is installed, restart the kernel, "
         "run the first cell again. "
         "Your answers are safe.",
-        f"当前内核里没有安装 `{module}`。请运行 `%pip install {package}`，或者换成装有本课程的内核，"
+        f"当前内核里没有安装 `{module}`。请运行 {chinese}，或者换成装有本课程的内核，"
         f"然后重启内核，再从第一个单元格运行。你的答案都还在。",
     )
 

@@ -42,6 +42,8 @@ NOT_SAID = {
     "batch 大小": "批大小",
     "批标准化": "批归一化",
     "工作进程": "worker",
+    "让它输": "找个反例",
+    "现在你可以这样说": "这节课学到了什么",
 }
 """What a Chinese text of the course does not say, and what it says instead."""
 Found = tuple[int, str, str]

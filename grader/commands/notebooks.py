@@ -38,5 +38,5 @@ def run(arguments: argparse.Namespace) -> int:
                 print(f"removed {path.relative_to(project.root)}: it has no source any more")
     for sentence in problems:
         print(sentence)
-    print(f"{count} notebooks built, {len(problems)} problems")
+    print(f"{count} notebooks built, {len(problems)} problem{'s' * (len(problems) != 1)}")
     return 1 if problems else 0

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from course.catalog import LESSONS
-from tests.browser.conftest import SHOTS
+from course.questions.bank import Bank
+from tests.browser.conftest import SHOTS, Notebook
 from tests.browser.test_widths import with_every_bet
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = [pytest.mark.browser]
 WIDTH, TALLEST = 1100, 1400
 """Of an output in pixels."""
 HEIGHTS = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].map(cell => [
@@ -16,6 +17,7 @@ HEIGHTS = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].m
   cell.querySelector('.jp-InputArea .cm-content').innerText.trim().split('\\n').at(-1)])"""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("lesson", "language"), [(one.id, ("zh", "en")[number % 2]) for number, one in enumerate(LESSONS)]
 )
@@ -32,3 +34,22 @@ def test_no_output_is_taller_than_two_screens(notebook, lesson, language):
     for number, one in enumerate(found[:4] if SHOTS else ()):
         book.shots_in_both_themes(f"{lesson}-{language}-{number}", book.cell(one[1]).locator(".jp-Cell-outputWrapper"))
     assert [one for one in found if one[0] > TALLEST] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_card_whose_lines_are_put_in_order_fits_a_screen(page, lab, language):
+    orders = [item.id for item in Bank().items() if item.kind == "order"]
+    call = f'import course; course.lesson("01_map", language="{language}"); course.review(*{orders})'
+    book = Notebook(page, lab, lab.write(f"orders-{language}.ipynb", call)).open()
+    page.set_viewport_size({"width": WIDTH, "height": 900})
+    page.evaluate("window.jupyterapp.shell.collapseLeft()")
+    book.run_all()
+    screen, tall = page.locator(".jp-WindowedPanel-outer").first.bounding_box()["height"], {}
+    for identity in orders:
+        card = page.locator(f".tbq-live-{identity}").first
+        card.locator("summary").first.click() if not card.locator("button.tbq-opt").first.is_visible() else None
+        card.locator("button.tbq-opt").first.wait_for()
+        tall[identity] = card.bounding_box()["height"]
+    print(f"\n{language}, {screen} px: {sorted(tall.items(), key=lambda one: -one[1])[:3]}")
+    assert max(tall.values()) <= screen

@@ -8,6 +8,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -309,9 +310,12 @@ def headline_group_sweep(record: Record) -> Text:
         return TOO_NOISY
     if any(more["low"] > fewer["high"] for at, fewer in enumerate(rows) for more in rows[at + 1 :]):
         return both("More groups mean less work, but not always less time.", "组越多活儿越少，耗时却不一定更短。")
-    if all(row["high"] <= TWICE * row["macs_ratio"] for row in rows):
+    falls = all(more["high"] < fewer["low"] for fewer, more in pairwise(rows))
+    if falls and all(row["high"] <= TWICE * row["macs_ratio"] for row in rows):
         return both("The more groups, the less work, and the less time.", "组越多，活儿越少，耗时也越短。")
-    return both("Groups save time, but less of it than of the work.", "分组能省时间，但时间没有活儿省得多。")
+    if any(row["low"] > row["macs_ratio"] for row in rows):
+        return both("Groups save time, but less of it than of the work.", "分组能省时间，但时间没有活儿省得多。")
+    return TOO_NOISY
 
 
 def draw_group_sweep(record: Record, bets: dict) -> SvgPicture:

@@ -155,10 +155,10 @@ def headline_kernels_cuda(record: Record) -> Text:
         return both("Without cuDNN every operation runs another kernel.", "没有 cuDNN，每个算子都换了 kernel。")
     if any(moved):
         return both(
-            "Without cuDNN some operations run other kernels, some the same.",
-            "没有 cuDNN，有的算子换了 kernel，有的没换。",
+            "Without cuDNN some operations run another kernel, others keep their longest one.",
+            "没有 cuDNN，有的算子换了 kernel，有的最长的没换。",
         )
-    return both("With cuDNN or without, the same kernels run.", "有没有 cuDNN，跑的都是同样的 kernel。")
+    return both("With cuDNN or without, the longest kernels are the same.", "有没有 cuDNN，最长的 kernel 都一样。")
 
 
 def say_kernels_cuda(record: Record) -> Text:
@@ -240,10 +240,10 @@ def headline_bits_cuda(record: Record) -> Text:
     if with_tf32 is None or without is None:
         return TOO_NOISY
     if without:
-        return both("Even without TF32, cuDNN is less exact here.", "就算不用 TF32，这里 cuDNN 的误差也更大。")
+        return both("Even without TF32, cuDNN is less accurate here.", "就算不用 TF32，这里 cuDNN 的误差也更大。")
     if with_tf32:
-        return both("TF32 costs exactness, cuDNN itself does not.", "掉精度的是 TF32，不是 cuDNN 本身。")
-    return both("Here cuDNN is no less exact, with TF32 or without.", "在这里，用不用 TF32，cuDNN 的误差都没变大。")
+        return both("TF32 costs accuracy; cuDNN itself does not.", "掉精度的是 TF32，不是 cuDNN 本身。")
+    return both("Here cuDNN is no less accurate, with TF32 or without.", "在这里，用不用 TF32，cuDNN 的误差都没变大。")
 
 
 def say_bits_cuda(record: Record) -> Text:
@@ -384,12 +384,17 @@ def memory_cuda(budget: Budget, sizes: tuple[int, ...] = (56, 112, 224)) -> Iter
 
 
 def headline_attention_cuda(record: Record) -> Text:
-    off = next((row for row in record.rows if not row["cudnn"]), None)
-    if off is None:
+    ran = {row["cudnn"]: row["ran"] for row in record.rows}
+    if set(ran) != {0, 1}:
         return TOO_NOISY
-    if not off["ran"]:
+    if not ran[1] and not ran[0]:
         return both(
-            "With `cudnn.enabled` off, cuDNN's attention did not run here.",
+            "cuDNN's attention does not run here, whatever `cudnn.enabled` says.",
+            "不管 `cudnn.enabled` 开不开，这里都跑不了 cuDNN 注意力。",
+        )
+    if not ran[0]:
+        return both(
+            "With `cudnn.enabled` off, cuDNN's attention does not run here.",
             "关了 `cudnn.enabled`，cuDNN 注意力在这里没跑起来。",
         )
     return both(
@@ -399,9 +404,15 @@ def headline_attention_cuda(record: Record) -> Text:
 
 
 def say_attention_cuda(record: Record) -> Text:
-    off = next((row for row in record.rows if not row["cudnn"]), None)
-    if off is None:
+    rows = {row["cudnn"]: row for row in record.rows}
+    if set(rows) != {0, 1}:
         return NOTHING
+    off = rows[0]
+    if not off["ran"] and rows[1]["ran"]:
+        return both(
+            f"With cudnn.enabled off, cuDNN's attention was refused: {off['error'] or '-'}",
+            f"cudnn.enabled 关着，cuDNN 注意力被拒绝：{off['error'] or '-'}",
+        )
     if not off["ran"]:
         return both(
             f"This machine offers no cuDNN attention, so the question stays open: {off['error'] or '-'}",

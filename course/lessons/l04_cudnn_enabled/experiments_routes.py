@@ -127,7 +127,7 @@ def _by_choice(record: Record, code: str) -> str:
 
 
 def headline_pretend_gpu(record: Record) -> Text:
-    if not record.rows:
+    if not any(row["on"] for row in record.rows):
         return both("This PyTorch answers only where a real GPU is.", "这份 PyTorch 要看到真 GPU 才肯回答。")
     if not record.rows[0]["cudnn_built"]:
         return both(
@@ -142,7 +142,7 @@ def headline_pretend_gpu(record: Record) -> Text:
 
 
 def say_pretend_gpu(record: Record) -> Text:
-    if not record.rows:
+    if not any(row["on"] for row in record.rows):
         return both(
             "This build of PyTorch answers only when a real GPU is there.", "这份 PyTorch 只有在真有 GPU 时才肯回答。"
         )
@@ -171,7 +171,8 @@ def say_pretend_gpu(record: Record) -> Text:
 
 def draw_pretend_gpu(record: Record, bets: dict) -> Table:
     lines = [["", t("cuDNN's switch on", "cuDNN 开关打开"), t("off", "关掉")]]
-    lines += [[word(CASES[row["case"]]), row["on"], row["off"]] for row in record.rows]
+    none = t("no answer", "没有回答")
+    lines += [[word(CASES[row["case"]]), row["on"] or none, row["off"] or none] for row in record.rows]
     return Table(lines, {(y, 2): "told" for y, row in enumerate(record.rows) if row["on"] != row["off"]})
 
 
@@ -194,7 +195,7 @@ def pretend_gpu(budget: Budget) -> Iterator[dict]:
             with flags.using({CUDNN: False}):
                 off = probes.pretended_backend(case)
         except (RuntimeError, AssertionError):  # a build that must see a real GPU to answer
-            continue
+            on = off = ""
         yield {"case": case, "on": on, "off": off, "cudnn_built": int(torch.backends.cudnn.is_available())}
 
 
@@ -214,17 +215,16 @@ def headline_census(record: Record) -> Text:
     many = len(_movers(record, False))
     kinds = "one kind of `flags` still changes" if many == 1 else f"{many} kinds of `flags` still change"
     said = {
-        "a": both("Asked for what is already set, `flags` changes nothing.", "只请求“保持原样”，`flags` 什么都没动。"),
+        "a": both("Ask for what is already set: `flags` changes nothing.", "只请求“保持原样”，`flags` 什么都没动。"),
         "b": both(
-            "Asked for what is already set, only `cudnn.flags` still changes something.",
+            "Ask for what is already set: only `cudnn.flags` still changes something.",
             "只请求“保持原样”，唯独 `cudnn.flags` 动了开关。",
         ),
         "c": both(
-            f"Asked for what is already set, {kinds} something.",
-            f"只请求“保持原样”，还是有 {many} 种 `flags` 动了开关。",
+            f"Ask for what is already set: {kinds} something.", f"只请求“保持原样”，还是有 {many} 种 `flags` 动了开关。"
         ),
         "d": both(
-            "Asked for what is already set, every kind of `flags` changes something.",
+            "Ask for what is already set: every kind of `flags` changes something.",
             "只请求“保持原样”，每种 `flags` 都动了开关。",
         ),
     }

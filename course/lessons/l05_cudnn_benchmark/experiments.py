@@ -14,7 +14,7 @@ import torch
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.words import NOTHING, TOO_NOISY, middle, word
+from course.experiment.words import FEW, NOTHING, TOO_NOISY, middle, word
 from course.figures.kinds import Bar, Ratio, bars, ratio_rows
 from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
@@ -47,9 +47,12 @@ def _by_visit(record: Record) -> dict[tuple[int, int], list[float]]:
 
 def headline_first_call(record: Record) -> Text:
     groups = _by_visit(record)
-    if len(groups) < 6:
+    if len(groups) < 6 or len(groups[1, 1]) < FEW:
         return TOO_NOISY
-    new, back = (median(groups[visit, 1]) > 1.2 for visit in (1, 2))
+    spans = [median_interval(groups[visit, 1]) for visit in (1, 2)]
+    if any(span.low <= 1.2 < span.high for span in spans):
+        return TOO_NOISY
+    new, back = (span.low > 1.2 for span in spans)
     if new and back:
         return both("A new shape costs extra time, and so does going back.", "换新形状要多花时间，换回来又要花一次。")
     if new:

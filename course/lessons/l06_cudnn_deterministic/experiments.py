@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -100,8 +101,8 @@ def say_two_lines(record: Record) -> Text:
 
 def draw_two_lines(record: Record, bets: dict) -> SvgPicture:
     """A square a training, the same number for the same bits."""
-    different = len({row["bits"] for row in record.rows})
-    return share_grid([Share(t("trainings", "训练"), len(record.rows), different, _results(different))])
+    each = [count for _, count in Counter(row["bits"] for row in record.rows).most_common()]
+    return share_grid([Share(t("trainings", "训练"), len(record.rows), len(each), _results(len(each)), each)])
 
 
 def _results(different: int) -> str:

@@ -39,12 +39,12 @@ GPU_SETTINGS = {"nothing": {}, "two lines": CURES["two lines"], "algorithms": CU
 
 def headline_truth_table_cuda(record: Record) -> Text:
     said = {
-        "a": both("With both switches on, nothing is searched here.", "两个开关都开，这里就不搜索了。"),
+        "a": both("With both switches on, cuDNN does not search here.", "两个开关都开，这里就不搜索了。"),
         "b": both(
             "With both switches on, cuDNN searches, and results still vary.", "两个开关都开，照样搜索，结果还会变。"
         ),
         "c": both(
-            "With both switches on, cuDNN searches and still repeats its bits.",
+            "With both switches on, cuDNN searches, and still gives the same bits each time.",
             "两个开关都开，照样搜索，结果也能逐位重复。",
         ),
     }
@@ -185,8 +185,10 @@ def headline_bits_cuda(record: Record) -> Text:
             "cuDNN 那两行管不住的，确定性模式管住了。",
         )
     if nothing:
-        return both("The two cuDNN lines were enough: every result repeats.", "cuDNN 那两行就够了，结果都能逐位重复。")
-    return both("Every result repeated its bits here, whatever was set.", "不管怎么设，这里的结果都逐位重复。")
+        return both(
+            "The two cuDNN lines were enough: every result keeps its bits.", "cuDNN 那两行就够了，结果都能逐位重复。"
+        )
+    return both("Every result kept its bits here, whatever was set.", "不管怎么设，这里的结果都逐位重复。")
 
 
 def say_bits_cuda(record: Record) -> Text:

@@ -30,7 +30,10 @@ def headline_who_raises(record: Record) -> Text:
     if not record.rows:
         return TOO_NOISY
     if not raising:
-        return both("On this CPU the deterministic mode refuses nothing.", "在这颗 CPU 上，确定性模式什么都不拒绝。")
+        return both(
+            "On this CPU the deterministic mode refuses none of the operations tried.",
+            "在这颗 CPU 上，试过的算子，确定性模式都不拒绝。",
+        )
     if raising == len(record.rows):
         return both("The deterministic mode refuses every operation tried.", "试过的算子，确定性模式全都拒绝。")
     return both(
@@ -341,15 +344,17 @@ def headline_toy_table(record: Record) -> Text:
     )
     if with_it:
         return both(
-            "Even with `deterministic` on, some toys do not repeat their bits.",
+            "Even with `deterministic` on, some toys do not always give the same bits.",
             "开了 `deterministic`，还是有玩具不能逐位重复。",
         )
     if without:
         return both(
-            "With `deterministic` on, every toy repeats its bits; without it, not all do.",
+            "With `deterministic` on, every toy always gives the same bits; without it, not all do.",
             "开了 `deterministic` 都能逐位重复，不开就不一定。",
         )
-    return both("This time every toy repeated its bits, whatever was set.", "不管怎么设，这回每个玩具都逐位重复。")
+    return both(
+        "This time every toy gave the same bits each time, whatever was set.", "不管怎么设，这回每个玩具都逐位重复。"
+    )
 
 
 def say_toy_table(record: Record) -> Text:

@@ -229,11 +229,11 @@ def headline_pieces(record: Record) -> Text:
         return both("However it is cut, the product keeps its bits here.", "不管怎么切，这个矩阵乘都逐位相同。")
     if max(errors) < 2 * min(errors):
         return both(
-            f"One matrix product, cut in other ways: {different} results, all about equally right.",
+            f"One matrix product, cut in different ways: {different} results, all about equally accurate.",
             f"同一个矩阵乘换几种切法，得到 {different} 种结果，准确度差不多。",
         )
     return both(
-        f"One matrix product, cut in other ways: {different} results, some clearly more accurate.",
+        f"One matrix product, cut in different ways: {different} results, some clearly more accurate.",
         f"同一个矩阵乘换几种切法，得到 {different} 种结果，有的明显更准。",
     )
 

@@ -372,7 +372,8 @@ def headline_documented(record: Record) -> Text:
             "The documentation's TF32 error fits cutting off, not rounding.", "文档里的 TF32 误差符合截断，不符合舍入。"
         ),
         "c": both(
-            "The documentation's TF32 error fits rounding and cutting off.", "文档里的 TF32 误差，两种说法都符合。"
+            "The documentation's TF32 error fits both: rounding and cutting off.",
+            "文档里的 TF32 误差，两种说法都符合。",
         ),
     }.get(settle_documented(record)["07-bet-page"] or "", TOO_NOISY)
 

@@ -257,7 +257,7 @@ def headline_kernels_cuda(record: Record) -> Text:
         return TOO_NOISY
     changed = sum(found[name, "ieee"]["kernel"] != found[name, "tf32"]["kernel"] for name in ("matmul", "conv"))
     return (
-        both("The same kernels run, TF32 allowed or not.", "允不允许 TF32，跑的都是同样的 kernel。"),
+        both("The longest kernels stay the same, TF32 allowed or not.", "允不允许 TF32，最长的 kernel 都一样。"),
         both("Allow TF32, and one of two operations runs another kernel.", "允许 TF32，两种运算里有一种换了 kernel。"),
         both("Allow TF32, and other kernels run.", "一允许 TF32，跑的 kernel 就换了。"),
     )[changed]

@@ -36,13 +36,17 @@ def _late(record: Record, counted: str, moment: str = "after import") -> list[st
 
 def headline_env_when(record: Record) -> Text:
     return {
-        "a": both("Set after the import, no environment variable counts.", "import 之后再设环境变量，全都晚了。"),
+        "a": both(
+            "Set after the import, none of these environment variables counts.",
+            "import 之后再设，这几个环境变量全都晚了。",
+        ),
         "b": both(
-            "Set after the import, some environment variables count, others come too late.",
+            "Set after the import, some environment variables count; others come too late.",
             "import 之后再设环境变量，有的还算数，有的晚了。",
         ),
         "c": both(
-            "Set after the import, every environment variable still counts.", "import 之后再设环境变量，全都还算数。"
+            "Set after the import, each of these environment variables still counts.",
+            "import 之后再设，这几个环境变量全都还算数。",
         ),
     }.get(settle_env_when(record)["08-bet-env"] or "", TOO_NOISY)
 

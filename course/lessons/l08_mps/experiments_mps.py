@@ -123,7 +123,9 @@ def headline_transfer_mps(record: Record) -> Text:
     )
     if small > 2 * large:
         return both("Per byte, a small copy costs far more than a large one.", "平均到每个字节，小拷贝比大拷贝慢得多。")
-    return both("Per byte, a small copy costs no more than a large one.", "平均到每个字节，小拷贝不比大拷贝慢。")
+    return both(
+        "Per byte, a small copy costs at most twice as much as a large one.", "平均到每个字节，小拷贝至多慢一倍。"
+    )
 
 
 def say_transfer_mps(record: Record) -> Text:
@@ -398,11 +400,10 @@ def headline_repeat_mps(record: Record) -> Text:
         )
     if all(found[pair] == "yes" for pair in ("randn", "devices")):
         return both(
-            "The Apple GPU repeated its bits, and they equal the CPU's.", "苹果 GPU 两次逐位相同，和 CPU 也相同。"
+            "The Apple GPU gave the same bits twice, and they equal the CPU's.",
+            "苹果 GPU 两次逐位相同，和 CPU 也相同。",
         )
-    return both(
-        "The Apple GPU repeated its bits, but they are not the CPU's.", "苹果 GPU 两次逐位相同，和 CPU 却不同。"
-    )
+    return both("The Apple GPU gave the same bits twice, but not the CPU's.", "苹果 GPU 两次逐位相同，和 CPU 却不同。")
 
 
 def say_repeat_mps(record: Record) -> Text:

@@ -28,11 +28,15 @@ def headline_selectors(record: Record) -> Text:
     wrong = {row["selector"] for row in record.rows if row["outcome"] != "best"}
     right = {row["selector"] for row in record.rows} - wrong
     if not wrong:
-        return both("Every way to choose a device is right here.", "几种选设备的写法，在这里都选对了。")
+        return both("Each of these ways to choose a device is right.", "几种选设备的写法，在这里都选对了。")
     if not right:
-        return both("Not one way to choose a device is right everywhere.", "没有哪种选设备的写法处处都对。")
+        return both(
+            "Not one of these ways to choose a device is right everywhere.", "这几种选设备的写法，没有一种处处都对。"
+        )
     if len(right) == 1:
-        return both("Only one way to choose a device is right everywhere.", "选设备的写法里，只有一种处处都对。")
+        return both(
+            "Only one of these ways to choose a device is right everywhere.", "这几种选设备的写法，只有一种处处都对。"
+        )
     return both(
         "Some ways to choose a device fail, others are right everywhere.", "选设备的写法，有的会选错，有的处处都对。"
     )

@@ -171,7 +171,7 @@ def draw_case(name: str) -> Callable[[Record, dict], SvgPicture]:
 SECONDS = 6
 
 
-def live_experiment(name: str, needs: str, title: Text) -> None:
+def live_experiment(name: str, needs: str, title: Text, seconds: float = SECONDS) -> None:
     """Register the experiment of a live case."""
 
     def measured(budget: Budget, configs: Any = None, tell: Any = lambda words: None) -> Iterable[dict[str, Any]]:
@@ -180,7 +180,7 @@ def live_experiment(name: str, needs: str, title: Text) -> None:
 
     measured.__qualname__ = f"measured[{name}]"
     more = {"headline": headline_case(name), "finding": say_case(name), "draw": draw_case(name), "title": title}
-    experiment(name=name, lesson=LESSON, needs=needs, seconds=SECONDS, whole=True, **more)(measured)
+    experiment(name=name, lesson=LESSON, needs=needs, seconds=seconds, whole=True, **more)(measured)
 
 
 live_experiment(
@@ -216,6 +216,7 @@ live_experiment(name="10-laptop", needs="cpu", title=both("A training step in li
 live_experiment(
     name="10-ci",
     needs="cpu",
+    seconds=24,
     title=both(
         "Five training steps: the same bits elsewhere, and the price", "训练五步：换台机器也要逐位一致，代价多大"
     ),

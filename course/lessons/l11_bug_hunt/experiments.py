@@ -11,7 +11,7 @@ import torch
 from course.checking import watched
 from course.experiment.base import Budget, experiment
 from course.experiment.rows import race_row
-from course.experiment.words import NOTHING, TOO_NOISY, middle, with_interval, word
+from course.experiment.words import NOTHING, TOO_NOISY, with_interval, word
 from course.figures.curves import trend
 from course.figures.kinds import Bet, Ratio, Share, ratio_rows, share_grid
 from course.figures.svg import SvgPicture
@@ -169,14 +169,14 @@ def say_witness(record: Record) -> Text:
         return NOTHING
     exact = len({(row["on"], row["off"]) for row in rows})
     times = [row["ratio"] for row in rows]
-    always, steady = exact == 1, f"{min(times):.2f} … {max(times):.2f}"
+    always, low, high = exact == 1, f"{min(times):.2f}", f"{max(times):.2f}"
     return both(
         f"{len(rows)} times the same question. "
         "The switch, read while the network runs, "
         f"{'said the same each time' if always else f'gave {exact} different answers'}; "
-        f"the ratio of two single calls wandered: {steady}, middle {middle(times)}.",
+        f"the ratio of two single calls lay anywhere from {low} to {high}.",
         f"同一个问题问了 {len(rows)} 次。网络运行时读开关，{'每次都一样' if always else f'得到 {exact} 种回答'}；"
-        f"两次单独计时的比值则来回变：{steady}，中位数 {middle(times)}。",
+        f"两次单独计时的比值，最小 {low}，最大 {high}。",
     )
 
 

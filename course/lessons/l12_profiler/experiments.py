@@ -366,7 +366,7 @@ def headline_cost(record: Record) -> Text:
             "profiler 拖慢小操作，比拖慢大操作更厉害。",
         ),
         "c": both(
-            "With the profiler on, small and large operations change by the same factor.",
+            "With the profiler on, small and large operations change by about the same factor.",
             "开了 profiler，大、小操作的耗时变化倍数差不多。",
         ),
         None: TOO_NOISY,

@@ -389,7 +389,7 @@ def say_autocast(record: Record) -> Text:
         ),
         f"autocast 下从 float32 变成 16 位的：{joined(_changed(record), 'zh') or '无'}。仍是 float32 的："
         f"{joined(kept, 'zh') or '无'}。换了库的（看 oneDNN 日志）：{joined(moved, 'zh') or '无'}。"
-        + (f"报错的：{joined(refused, 'zh')}，这台 CPU 上的库没有它的 16 位版本。" if refused else ""),
+        + (f"报错的：{joined(refused, 'zh')}，这颗 CPU 上的库没有它的 16 位版本。" if refused else ""),
     )
 
 

@@ -222,8 +222,10 @@ def _of_gate(record: Record) -> dict[tuple[str, str], dict]:
 
 def headline_branch(record: Record) -> Text:
     said = {
-        "a": both("The old trace answered wrongly, and said nothing.", "旧的 trace 答错了，还一声不吭。"),
-        "b": both("Here the old trace answered rightly for both branches.", "在这里，旧的 trace 两条分支都答对了。"),
+        "a": both("The old trace gave a wrong answer, and raised no error.", "旧的 trace 答错了，也不报错。"),
+        "b": both(
+            "Here the old trace gave the right answer for both branches.", "在这里，旧的 trace 两条分支都答对了。"
+        ),
         "c": both("The old trace refused the other branch with an error.", "走另一条分支时，旧的 trace 报错了。"),
     }
     return said.get(settle_branch(record)["14-bet-branch"], TOO_NOISY)
@@ -239,7 +241,7 @@ def say_branch(record: Record) -> Text:
         if row["error"]:
             return f"refused ({row['error']})" if code == "en" else f"拒绝导出（{row['error']}）"
         right = row["result"] == found["python", "the other side"]["result"]
-        words = ("right", "对") if right else ("wrong, and nothing was said", "错，而且一声不吭")
+        words = ("right", "对") if right else ("wrong, and no error", "错，也不报错")
         return f"{row['result']:g} ({words[0]})" if code == "en" else f"{row['result']:g}（{words[1]}）"
 
     en = "; ".join(f"{GATES[way]['en']} {told(way, 'en')}" for way in GATES)

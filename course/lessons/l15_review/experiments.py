@@ -416,7 +416,7 @@ def headline_what_moves(record: Record) -> Text:
         return TOO_NOISY
     if kinds.count("faster") > 1:
         return both(
-            "Several changes save time here; the best two are too close.", "好几种改动都省时间，前两名难分高下。"
+            "Several changes save time here; which saves most stays open.", "好几种改动都省时间，哪个最省还说不准。"
         )
     if not {"faster", "undecided"} & set(kinds):
         return both("Not one of the five changes saved time here.", "五种改动，在这里都没省下时间。")

@@ -31,9 +31,11 @@ def _answers(record: Record, frozen: int) -> dict[str, str]:
 def headline_frozen(record: Record) -> Text:
     said = {
         "neither": both(
-            "A frozen model mixed old and new weights, without a word.", "冻结的模型把新旧权重混着用，一声不吭。"
+            "A frozen model mixed old and new weights, and raised no error.", "冻结的模型把新旧权重混着用，也不报错。"
         ),
-        "old": both("The frozen model kept its old weights, without a word.", "冻结的模型还在用旧权重，一声不吭。"),
+        "old": both(
+            "The frozen model kept its old weights, and raised no error.", "冻结的模型还在用旧权重，也不报错。"
+        ),
         "new": both("The frozen model took over the new weights.", "冻结的模型换上了新权重。"),
     }
     return said.get(_answers(record, 1).get(LOAD, ""), TOO_NOISY)
@@ -103,28 +105,32 @@ def _settings(record: Record) -> dict[str, dict]:
 
 def headline_cpu_order(record: Record) -> Text:
     rows = _settings(record)
-    if not {"math first", "flash off"} <= set(rows):
+    if not {"as it comes", "math first", "flash off"} <= set(rows):
         return TOO_NOISY
+    if rows["as it comes"]["kernel"] == "math":
+        return both(
+            "With nothing set, this CPU runs math already: nothing to compare.", "什么都不设，CPU 也走 math，没得比。"
+        )
     if rows["math first"]["error"]:
         return both("Given an order of kernels, this CPU answered with an error.", "给 kernel 排了先后，CPU 直接报错。")
     ignored, obeyed = rows["math first"]["kernel"] != "math", rows["flash off"]["kernel"] == "math"
     if ignored and obeyed:
         return both(
-            "This CPU ignored the order of kernels, yet obeyed a switch named cuda.",
+            "This CPU ignored the order of kernels, but obeyed the switch named cuda.",
             "CPU 不管 kernel 排的先后，却听名字带 cuda 的开关。",
         )
     if ignored:
         return both(
-            "This CPU ignored the order of kernels, and the switch named cuda.",
+            "This CPU ignored both: the order of kernels and the switch named cuda.",
             "kernel 的先后、名字带 cuda 的开关，CPU 都不管。",
         )
     if obeyed:
         return both(
-            "This CPU followed the order of kernels, and the switch named cuda.",
+            "This CPU obeyed both: the order of kernels and the switch named cuda.",
             "kernel 的先后、名字带 cuda 的开关，CPU 都听。",
         )
     return both(
-        "This CPU followed the order of kernels, not the switch named cuda.",
+        "This CPU obeyed the order of kernels, but ignored the switch named cuda.",
         "CPU 只听 kernel 的先后，不听名字带 cuda 的开关。",
     )
 

@@ -27,7 +27,7 @@ def headline_engines(record: Record) -> Text:
     slower = [name for name, kind in kinds.items() if kind == "slower"]
     if not slower:
         return both(
-            "Every int8 engine here was at least as fast as float32.", "这里的 int8 引擎，没有比 float32 慢的。"
+            "No int8 engine here was clearly slower than float32.", "这里的 int8 引擎，没有明显比 float32 慢的。"
         )
     if len(slower) == len(kinds):
         return both("Here int8 was slower with every engine.", "在这里，哪个引擎的 int8 都更慢。")

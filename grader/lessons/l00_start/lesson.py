@@ -153,24 +153,28 @@ hint("00-my-numbers")
 # 2. A control is the same run with one thing changed: it says which cause fits.
 # 3. A backend may add in another order, so two machines may differ there.
 #
-# Below: two cards to keep. Click one to turn it; `keep()` shows all of the course.
+# Below: two cards to keep. Click one to turn it; `keep()` shows those of all lessons you have met.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 换个顺序相加，最后几位可能会变。不是 bug，是舍入。
 # 2. 对照就是只改一个条件再跑一遍：哪个原因说得通，看它。
 # 3. 后端可能换一种顺序相加，所以两台机器的末几位可以不同。
 #
-# 下面两张卡片请收好：点一下就翻面，`keep()` 能看到全课程的。
+# 下面两张卡片请收好：点一下就翻面，`keep()` 能看到学过的各课的。
 # %%
 keep("number.passport", "float.order")
 # %% [markdown] en
 # ## Where your answers live
 #
 # Each answer is one line, added to the file below; nothing is ever overwritten, and nothing is sent anywhere. The variable `COURSE_HOME` chooses another folder. On Colab, mount Google Drive first and the file goes there.
+#
+# The names do not live there. Your cells run in a **kernel**, a Python beside the page. Restarted, it has forgotten `torch` and `observe`, and a cell ends with a `NameError`. The cure: select that cell, then in the menu **Run** choose **Run All Above Selected Cell** (on Colab: **Runtime**, **Run before**). Your answers are still in the file.
 # %% [markdown] zh
 # ## 你的回答存在哪里
 #
 # 每个回答占一行，追加到下面这个文件里，从不改写，也不会发送到任何地方。环境变量 `COURSE_HOME` 可以换一个文件夹。在 Colab 上，先挂载 Google Drive，文件就会存到那里。
+#
+# 变量名可不在文件里。单元格由**内核**运行，它是页面旁边的一个 Python。内核一重启，`torch`、`observe` 全忘了，再运行就报 `NameError`。解决办法：选中那个单元格，在菜单“运行”（**Run**）里点“运行选中单元格之前的所有单元格”（**Run All Above Selected Cell**；Colab 里是 **Runtime** 菜单的 **Run before**）。你的回答都还在文件里。
 # %%
 from course.learning.log import default_path
 

@@ -407,7 +407,8 @@ more, fewer = (lambda: a @ a), (lambda: b @ b)
 # en: same kind of work, only smaller: it wins. Change what `fewer` multiplies.
 # zh: 同一类任务，只是更小，所以会赢。请换掉 `fewer` 里的乘法。
 with flags.using({"torch.num_threads": 1}):
-    fair = compare({"more": more, "fewer": fewer}, baseline="more", max_time=2)
+    fair = compare({"more": more, "fewer": fewer}, baseline="more", max_time=2,
+                   same=False)
 evidence = {"more_macs": count(lambda x: x @ x, a).macs,
             "fewer_macs": count(lambda x: x @ x, b).macs, "comparison": fair}
 check("03-lose")              # hint("03-lose")   solution("03-lose")

@@ -210,6 +210,7 @@ BRANCHES = {
         grouped((2, 0.5), (4, 0.7), (16, 0.5)),
         grouped((2, 0.5), (4, 0.26), (16, 0.08)),
         grouped((2, 0.8), (4, 0.7), (16, 0.6)),
+        grouped((2, 0.5), (4, 0.49), (16, 0.06)),  # the ranges of 2 and 4 groups touch
     ],
     "03-page-faults": [timed(2.0, 0.5), timed(2.0, 1.5), timed(1.5, 2.0), timed(1.0, 1.01), timed(1.0, 0.5)[:3]],
     "03-roof": [roofs(2.1, 2.7)],

@@ -10,7 +10,7 @@ from course.experiment.base import load_all, run
 from course.records import Record
 from grader.project import Project
 from grader.task import tasks
-from tests.lessons.l03_flops.rows import roofs, shares
+from tests.lessons.l03_flops.rows import grouped, roofs, shares
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +53,12 @@ def test_the_groups_that_lost_are_named():
     sentence = load_all()["03-groups"].finding(record("03-groups", shares(1.1, 1.2)))
     assert ": 128 groups." in sentence["en"]
     assert "Slower" not in load_all()["03-groups"].finding(record("03-groups", shares(0.9, 1.2)))["en"]
+
+
+def test_more_groups_are_less_time_only_where_each_is_clear_of_the_one_before():
+    headline = load_all()["03-groups"].headline
+    assert "the less time" in headline(record("03-groups", grouped((2, 0.5), (4, 0.26), (16, 0.08))))["en"]
+    assert "the less time" not in headline(record("03-groups", grouped((2, 0.5), (4, 0.49), (16, 0.08))))["en"]
 
 
 # --- live, small ---------------------------------------------------------------------------------------

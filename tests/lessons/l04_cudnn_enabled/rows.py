@@ -173,6 +173,7 @@ BRANCHES = {
     "04-pretend-gpu": [
         [{**row, "cudnn_built": 0, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
         [{**row, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
+        [{**row, "on": "", "off": ""} for row in OTHERS["04-pretend-gpu"]],
     ],
     "04-kernels-cuda": [kernels("Conv2d", "made_up_fast", "made_up_plain"), kernels("MaxPool2d", "made_up", "made_up")],
     "04-bits-cuda": [
@@ -183,7 +184,10 @@ BRANCHES = {
         [{**row, "peak_mib": 100.0 if row["cudnn"] == dear else 10.0} for row in OTHERS["04-memory-cuda"]]
         for dear in (0, 1)
     ],
-    "04-attention-cuda": [[{"cudnn": setting, "ran": 0, "kernel": "", "error": "made up"} for setting in (1, 0)]],
+    "04-attention-cuda": [
+        [{"cudnn": setting, "ran": ran and setting, "kernel": "", "error": "made up"} for setting in (1, 0)]
+        for ran in (0, 1)
+    ],
     "04-census": [managers("mkldnn", "miopen")],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

@@ -8,8 +8,9 @@ import pytest
 import torch
 
 from course.experiment import base
+from course.experiment.result import block
 from course.experiment.rows import kind_of
-from course.lessons.l04_cudnn_enabled import experiments
+from course.lessons.l04_cudnn_enabled import experiments, probes
 from tests.lessons.l04_cudnn_enabled.rows import OTHERS, gpu_races, races
 from tests.lessons.live import check_shown, measured, record_of
 
@@ -65,3 +66,13 @@ def test_the_price_list_keeps_precision_apart_from_the_library():
     sentence = check_shown(record_of("04-ops-cuda", rows))
     assert "Conv2d, Linear" in sentence and "TF32" in sentence
     assert "TF32" not in check_shown(record_of("04-ops-cuda", rows[:-1]))
+
+
+def test_a_build_that_does_not_answer_for_a_pretended_gpu_is_told_so(monkeypatch):
+    def silent(case):
+        raise RuntimeError("no driver")
+
+    monkeypatch.setattr(probes, "pretended_backend", silent)
+    experiment = base.get("04-pretend-gpu")
+    shown = str(block(base.run("04-pretend-gpu"), experiment))
+    assert shown.startswith("This PyTorch answers only where a real GPU is") and "no answer" in shown

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from course.experiment import base, kernels
-from course.experiment.words import middle
+from course.experiment.words import TOO_NOISY, middle
 from course.lessons.l05_cudnn_benchmark import experiments_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
 from course.timing.stats import FEWEST_ROUNDS
-from tests.lessons.l05_cudnn_benchmark.rows import CUDA_ROWS, flip_rows, visits
+from tests.lessons.l05_cudnn_benchmark.rows import BRANCHES, CUDA_ROWS, flip_rows, visits
 from tests.lessons.live import check_shown, record_of
 
 # The rows below are invented test data. Nothing was measured.
@@ -35,6 +35,14 @@ def test_a_process_counts_once_however_many_calls_it_made():
     ]
     sentence = base.get("05-first-call-cuda").finding(record_of("05-first-call-cuda", rows))["en"]
     assert "0.06 (0.06–0.109) ms" in sentence and "[" not in sentence
+
+
+def test_a_first_call_is_told_by_the_interval_of_enough_shapes():
+    headline, rows = base.get("05-first-call").headline, BRANCHES["05-first-call"][0]
+    assert "costs extra once" in headline(record_of("05-first-call", rows))["en"]
+    few = [row for row in rows if row["pair"] < 2]
+    spread = [{**row, "call_ms": 1.0} if row["pair"] % 2 and row["call"] == 1 else row for row in rows]
+    assert all(headline(record_of("05-first-call", doubtful)) == TOO_NOISY for doubtful in (few, spread))
 
 
 def test_four_tile_sizes_are_four_kernels():

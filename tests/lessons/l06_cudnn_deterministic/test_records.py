@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 
 from course.experiment import base
 from course.lessons.l06_cudnn_deterministic import experiments_cuda
-from tests.lessons.l06_cudnn_deterministic.rows import GPU_ROWS, costs, table
-from tests.lessons.live import check_shown, measured, record_of
+from tests.lessons.l06_cudnn_deterministic.rows import GPU_ROWS, SHOWN, costs, table
+from tests.lessons.live import check_picture, check_shown, measured, record_of
 
 # The rows below are invented test data. Nothing was measured.
 
@@ -116,3 +118,12 @@ def test_an_operation_that_refuses_is_told_and_not_fatal(monkeypatch):
     assert base.run("06-cost-cuda", 6).rows == [
         {"operation": "made_up", "verdict": "raises", "said": "made_up does not have a deterministic implementation"}
     ]
+
+
+def test_a_training_is_drawn_with_the_number_of_its_own_result():
+    """Four, three and three of ten agree: not eight and two that stand alone."""
+    rows = SHOWN["06-two-lines"]
+    bits = [row["bits"] for row in rows]
+    svg = check_picture(record_of("06-two-lines", rows)).svg()
+    numbers = re.findall(r">([123])</text>", svg)
+    assert sorted(map(numbers.count, "123")) == sorted(map(bits.count, set(bits))) == [3, 3, 4]
