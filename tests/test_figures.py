@@ -429,6 +429,13 @@ def words_in(svg: str) -> list[tuple[str, tuple[float, float, float]]]:
     return found
 
 
+def middle_of(svg: str) -> float:
+    """Where the middle line of `ratio_rows` stands."""
+    ends = re.findall(r'<polyline points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+" fill="none" stroke="var\(--p-fg', svg)
+    (middle,) = {float(x) for x, other in ends if x == other}
+    return middle
+
+
 @pytest.mark.parametrize("code", ["en", "zh"])
 @pytest.mark.parametrize("width", [BROAD, SLIM])
 @pytest.mark.parametrize("ratio", [0.2, 1.0, 3.6])
@@ -438,12 +445,29 @@ def test_a_bet_on_no_difference_says_whose_it_is(code, width, ratio):
     picture = ratio_rows(rows, ("left", "right"), Bet("all the same", rows={0: "middle", 1: "middle"}))
     said = words_in(picture.svg(width))
     mine = [place for words, place in said if t("your bet", "你押") in words]
-    assert len(mine) == 2
+    assert len(mine) == 2, said
     for begin, end, y in mine:
         beside = [
             place for words, place in said if words in (ratio_words(ratio), ratio_words(1)) and abs(place[2] - y) < 10
         ]
         assert len(beside) == 1 and all(end < one[0] or one[1] < begin for one in beside)
+
+
+@pytest.mark.parametrize("width", [BROAD, SLIM])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_bet_whose_box_is_full_of_the_value_is_named_beside_it(width, side):
+    ratio = {"left": 0.76, "right": 1.3}[side]
+    rows = [
+        Ratio("one size", ratio, 0.75 * ratio, 1.25 * ratio),
+        Ratio("b", 8.0, 7.9, 8.1),
+        Ratio("c", 0.1, 0.09, 0.11),
+    ]
+    drawn = ratio_rows(rows, ("left", "right"), Bet("in both, whatever the sizes are", rows={0: side})).svg(width)
+    said = words_in(drawn)
+    (mine,) = [place for words, place in said if "your bet" in words]
+    beside = [place for words, place in said if abs(place[2] - mine[2]) < 10 and place is not mine]
+    beside.append((middle_of(drawn) - 5, middle_of(drawn) + 5, mine[2]))
+    assert 0 < mine[0] and mine[1] < width and all(mine[1] < one[0] or one[1] < mine[0] for one in beside)
 
 
 def test_a_value_stands_beside_its_bar_and_not_behind_the_bet():
@@ -456,9 +480,7 @@ def test_a_value_stands_beside_its_bar_and_not_behind_the_bet():
 def test_the_words_of_a_range_are_not_crossed_by_the_middle_line():
     drawn = ratio_rows([Ratio("a", 0.97, 0.9, 1.3), Ratio("b", 0.5, 0.49, 0.51)], ("left", "right")).svg(BROAD)
     begin, end, _ = dict(words_in(drawn))["likely range"]
-    ends = re.findall(r'<polyline points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+" fill="none" stroke="var\(--p-fg', drawn)
-    (middle,) = {float(x) for x, other in ends if x == other}
-    assert not begin < middle < end
+    assert not begin < middle_of(drawn) < end
 
 
 def test_a_very_small_number_of_others_is_said_as_a_part():

@@ -243,13 +243,11 @@ def test_a_run_cut_short_is_not_called_noisy():
 
 
 def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):
-    def shown(name, live, sentence):
+    def shown(name, live, sentence, place="elsewhere"):
         experiment = base.get(name)
         parts = {"headline": lambda record: sentence, "settles": lambda record: {}}
         monkeypatch.setitem(base.REGISTRY, name, dataclasses.replace(experiment, parts=parts))
-        state.now.records[name] = Record(
-            name, 1, experiment.lesson, {"device_name": "elsewhere"}, [{"x": 1}], live=live
-        )
+        state.now.records[name] = Record(name, 1, experiment.lesson, {"device_name": place}, [{"x": 1}], live=live)
 
     shown("05-toy-race", True, {"en": "Measured here.", "zh": "？"})
     shown("05-flip-cuda", False, {"en": "Measured there.", "zh": "？"})
@@ -259,7 +257,13 @@ def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, cap
     own, _, rest = said.partition("Measured on another machine")
     replayed, _, unsettled = rest.partition("Not settled by this run")
     assert "Measured here." in own.partition("on this machine")[2]
-    assert "Measured there. (" in replayed and "noisy" not in said and ": 1." in unsettled
+    assert "elsewhere" in replayed.splitlines()[0] and "• Measured there.\n" in replayed  # where, once
+    assert "noisy" not in said and ": 1." in unsettled
+    shown("05-sizes-cuda", False, {"en": "Measured far away.", "zh": "？"}, "far away")
+    course.finish()
+    _, *lines = capsys.readouterr().out.partition("Measured on another machine")[2].splitlines()
+    assert "elsewhere" in next(one for one in lines if "Measured there. (" in one)
+    assert "far away" in next(one for one in lines if "Measured far away. (" in one)
 
 
 def test_a_lesson_ends_with_five_headlines_those_of_its_take_away_first(monkeypatch, capsys):
@@ -305,10 +309,8 @@ def test_finish_counts_what_was_measured_before_the_kernel_was_restarted(winner,
     capsys.readouterr()
     course.finish()
     said = capsys.readouterr().out
-    assert head in said
-    assert [date in line for line in said.splitlines() if line.startswith("• A finding.")] == [True] * (
-        winner is not None
-    )
+    assert head in said and ("• A finding." in said) is (winner is not None)
+    assert (date in said.partition(head)[2].splitlines()[0]) is (winner is not None)
 
 
 def test_finish_leaves_other_lessons_to_themselves(monkeypatch, capsys):

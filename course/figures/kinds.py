@@ -322,7 +322,7 @@ def _side_bet(
     x: Callable[[float], float],
     value: str,
 ) -> None:
-    """The dashed box of a bet on a side, its words where the value leaves room."""
+    """The dashed box of a bet on a side, its words where the value leaves room, in it or beside it."""
     x0, one, x1 = edges
     left, right = {"left": (x0 + 4, one - 7), "right": (one + 7, x1 - 4), "middle": (x(0.97) - 14, x(1.03) + 14)}[
         bet.rows[number]
@@ -332,17 +332,23 @@ def _side_bet(
     if value:
         room = wide(value, 14, True) + 18
         begin, end = (x(row.low) - room, x(row.high) + 8) if row.ratio < 0.98 else (x(row.low) - 8, x(row.high) + room)
-    rooms = {"left": min(begin, right) - left - 12, "right": right - max(end, left) - 12}
-    at = {"left": left + 10, "right": right - 10}
-    if bet.rows[number] == "middle":  # too narrow for words: they stand beside it and beside the value
-        end = max(end, right + room) if value and row.ratio >= 0.98 else end
-        rooms = {"left": x1 - max(right, end) - 8, "right": min(left, begin) - x0 - 8}
-        at = {"left": max(right, end) + 8, "right": min(left, begin) - 8}
-    side = max(rooms, key=rooms.__getitem__)
-    words = next(
-        (one for one in ([bet.full] * first + [t("your bet", "你押的")]) if wide(one, 13, True) < rooms[side]), ""
-    )
-    paper.ask(at[side], y, words, side)
+    if bet.rows[number] == "middle" and value and row.ratio >= 0.98:
+        end = max(end, right + room)  # the value stands beside the box
+    inner = {"left": (left + 10, min(begin, right)), "right": (max(end, left), right - 10)}
+    after, before = max(right + 8, one + 10), min(left - 8, one - 10)  # not on the middle line
+    outer = {
+        "left": (after, begin) if begin > right else (max(after, end + 8), x1),
+        "right": (end, before) if end < left else (x0, min(before, begin - 8)),
+    }
+    near = {"left": outer["left"][0] < after + 12, "right": outer["right"][1] > before - 12}
+    outer = {place: room for place, room in outer.items() if near[place]}  # not beyond the mark
+    words = [bet.full] * first + [t("your bet", "你押的")]
+    for places in filter(None, (inner, outer)):  # in the box; where that is too narrow, beside it
+        side = max(places, key=lambda one: places[one][1] - places[one][0])
+        low, high = places[side]
+        if fits := [one for one in words if wide(one, 13, True) < high - low - 2]:
+            paper.ask(low if side == "left" else high, y, fits[0], side)
+            return
 
 
 def _boxes(paper: Canvas, x: float, y: float, rounds: int, words: str) -> None:
@@ -380,10 +386,13 @@ def bars(rows: Sequence[Bar], bet: Bet | None = None) -> SvgPicture:
         )
         x = scale(0, most, place.x0, w - 30 - room, False)
         paper = Canvas(w, place.bottom + (20 if bet else 4))
-        paper.line([place.x0] * 2, [place.top + 4, place.bottom - 4], "fg", 1.5)
+        if not place.above:
+            paper.line([place.x0] * 2, [place.top + 4, place.bottom - 4], "fg", 1.5)
         for number, row in enumerate(rows):
             y = place.y(number)
             place.name(paper, number)
+            if place.above:  # between the names, so that it crosses no word
+                paper.line([place.x0] * 2, [y - 18, y + 18], "fg", 1.5)
             paper.box(place.x0, y - 12, max(x(row.value) - place.x0, 2), 24, "quiet" if row.quiet else "out")
             end = x(row.value)
             if bet and bet.span and number in bet.rows:

@@ -122,21 +122,29 @@ def _claims() -> list[str]:
     first = chosen.experiments if chosen else ()
     order = sorted(seen, key=lambda name: (first.index(name) if name in first else len(first), seen[name].created))
     settled = [name for name in order if told(seen[name], base.get(name))]
-    own, replayed = [], []
+    own: list[tuple[str, str]] = []
+    replayed: list[tuple[str, str]] = []
     for name in settled[:MOST]:
         record, earlier = seen[name], name not in state.now.records
         where = t(f" ({when_and_where(record)})", f"（{when_and_where(record)}）") if not record.live else ""
-        (own if record.live or earlier else replayed).append(f"• {claim(record, base.get(name))}{where}")
-    heads = (
-        (t("🏁 **Measured on this machine:**", "🏁 **在这台机器上测得：**"), own),
-        (t("📼 **Measured on another machine, replayed here:**", "📼 **在别的机器上测得，在这里回放：**"), replayed),
-    )
-    lines = [line for head, found in heads if found for line in (head, *found)]
+        (own if record.live or earlier else replayed).append((claim(record, base.get(name)), where))
+    lines = [
+        *_under(t("🏁 **Measured on this machine", "🏁 **在这台机器上测得"), own),
+        *_under(t("📼 **Measured on another machine, replayed here", "📼 **在别的机器上测得，在这里回放"), replayed),
+    ]
     if open_ := len(order) - len(settled):
         lines.append(t(f"❔ Not settled by this run: {open_}.", f"❔ 这次没测出结论的：{open_} 个。"))
     if chosen and settled:
         lines.append(t("**In your own code:** ", "**用在你自己的代码里：**") + pick(chosen.own_code))
     return lines
+
+
+def _under(head: str, found: list[tuple[str, str]]) -> list[str]:
+    """Claims below their head; when and where they were measured stands in the head if it is the same for all."""
+    places = {where for _, where in found}
+    once = places.pop() if len(places) == 1 else ""
+    lines = [f"• {said}{where if where != once else ''}" for said, where in found]
+    return [f"{head}{once}{t(':', '：')}**", *lines] if found else []
 
 
 def _cases() -> list[str]:
