@@ -12,6 +12,9 @@ from typing import Any
 
 from course.i18n import Text, pick, t
 
+NOT_A_FLOAT = (TypeError, ValueError, OverflowError, RuntimeError)
+"""What float() raises for what it cannot use, a tensor of many values too."""
+
 
 def of_type(name: str, value: Any, kind: type) -> None:
     """The argument must be of this type."""
@@ -54,7 +57,7 @@ def number(name: str, value: Any) -> float:
     """The argument as a float."""
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
+    except NOT_A_FLOAT:
         raise ValueError(
             t(f"{name} is a number, not {short(value)}", f"{name} 应为一个数，现在是 {short(value)}")
         ) from None
@@ -64,7 +67,7 @@ def milliseconds(what: Text, value: Any) -> float:
     """A duration as a float: finite and not negative. what: what takes so long."""
     try:
         found = float(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
+    except NOT_A_FLOAT:
         found = math.nan
     if not 0 <= found < math.inf:
         raise ValueError(

@@ -48,7 +48,8 @@ def test_a_card_whose_lines_are_put_in_order_fits_a_screen(page, lab, language):
     screen, tall = page.locator(".jp-WindowedPanel-outer").first.bounding_box()["height"], {}
     for identity in orders:
         card = page.locator(f".tbq-live-{identity}").first
-        card.locator("summary").first.click() if not card.locator("button.tbq-opt").first.is_visible() else None
+        if not card.locator("button.tbq-opt").first.is_visible():
+            card.locator("summary").first.click()
         card.locator("button.tbq-opt").first.wait_for()
         tall[identity] = card.bounding_box()["height"]
     print(f"\n{language}, {screen} px: {sorted(tall.items(), key=lambda one: -one[1])[:3]}")

@@ -48,11 +48,8 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
 
 def _outcome_words(gain: float | None, hints: int) -> Text:
     """The arithmetic of the outcome."""
-    hinted = (
-        both(f"; less {HINT_POINTS * hints:g} for hints", f"；提示扣 {HINT_POINTS * hints:g}")
-        if hints
-        else both("", "")
-    )
+    cost = f"{HINT_POINTS * hints:g}"
+    hinted = both(f"; less {cost} for hints", f"；提示扣 {cost}") if hints else both("", "")
     if gain is None:
         return both(f"a requirement is broken{hinted['en']}", f"违反了要求{hinted['zh']}")
     if gain == 1:

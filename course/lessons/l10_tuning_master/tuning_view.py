@@ -321,11 +321,8 @@ def panel_text(play: Tuning) -> str:
     first = plan.controls[0]
     value = next(name for name in first.values if name != plan.today[first.id])
     shown = f'{first.id}="{value}"'
-    call, bets, costs = (
-        play.case.call,
-        " | ".join(plan.bets()),
-        t(f"costs {HINT_POINTS:g} points", f"扣 {HINT_POINTS:g} 分"),
-    )
+    call, bets = play.case.call, " | ".join(plan.bets())
+    costs = t(f"costs {HINT_POINTS:g} points", f"扣 {HINT_POINTS:g} 分")
     lines += [
         f'  {call}.run({shown}, bet="{next(iter(plan.bets()))}", confidence="fairly")',
         f"      bet: {bets}; confidence: guess | fairly | certain",

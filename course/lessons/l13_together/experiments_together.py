@@ -319,7 +319,7 @@ def who_inherits(budget: Budget) -> Iterator[dict]:
 # --- 13-autocast --------------------------------------------------------------------------------------------
 
 REFUSED = "RuntimeError"
-"""In the place of a type, where the operation raised one."""
+"""In the place of a type, where oneDNN has no such operation for this CPU, and PyTorch raised one."""
 
 
 def _operations() -> dict[str, Callable[[], torch.Tensor]]:
@@ -383,13 +383,13 @@ def say_autocast(record: Record) -> Text:
         f"From float32 to 16 bits under autocast: {joined(_changed(record), 'en') or 'none'}. Still float32: "
         f"{joined(kept, 'en') or 'none'}. Another library than before (oneDNN's log): {joined(moved, 'en') or 'none'}."
         + (
-            f" Raised an error: {joined(refused, 'en')}: this CPU's library has no 16-bit version of it."
+            f" Raised an error: {joined(refused, 'en')}: oneDNN has no 16-bit version of it for this CPU."
             if refused
             else ""
         ),
         f"autocast 下从 float32 变成 16 位的：{joined(_changed(record), 'zh') or '无'}。仍是 float32 的："
         f"{joined(kept, 'zh') or '无'}。换了库的（看 oneDNN 日志）：{joined(moved, 'zh') or '无'}。"
-        + (f"报错的：{joined(refused, 'zh')}，这颗 CPU 上的库没有它的 16 位版本。" if refused else ""),
+        + (f"报错的：{joined(refused, 'zh')}，在这颗 CPU 上，oneDNN 没有它的 16 位版本。" if refused else ""),
     )
 
 
@@ -446,8 +446,10 @@ def autocast(budget: Budget) -> list[dict]:
 
 
 def _computed(call: Callable[[], torch.Tensor]) -> tuple[str, int]:
-    """The type of the result, and the lines in oneDNN's log. REFUSED and 0 where this CPU has no such operation."""
+    """The type of the result, and the lines in oneDNN's log; REFUSED and 0 where oneDNN has none for this CPU."""
     try:
         return str(call().dtype).removeprefix("torch."), len(log_of(call))
-    except RuntimeError:
+    except RuntimeError as error:
+        if "could not create a primitive" not in str(error):
+            raise
         return REFUSED, 0
