@@ -37,7 +37,8 @@ def compare(
 
     Each round times one block of every function in random order, all of the same number of calls: on a CPU at least
     25 us, elsewhere 0.3 ms, or one call. Blocks next to each other share the machine's speed, so their ratios are steady
-    where single times are not; the interval comes from them alone (`course.timing.pairs`). Where other programs take the
+    where single times are not, and a core that is undisturbed for a moment shows each function at its fastest: the interval
+    comes from both (`course.timing.pairs`). Where other programs take the
     processor away in most rounds, CPU time is compared instead, if it can be (`course.timing.preemption`; never with
     clock="wall"); the result says so. Stops when the interval is within +/- ci and a difference larger than ci is told, or
     when it clears the gate, or after max_time seconds (default 5; three rounds of warm-up included, the first calls and

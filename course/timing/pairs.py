@@ -3,7 +3,7 @@
 Pure functions on plain numbers; numpy is loaded at the first call. In each pair one block of either function ran, in an
 order drawn by a fair coin. Suppose that a trial ratio is the true one, and divide the candidate's times by it: then
 both sides of each coin are equally likely, whatever the times are. The interval holds all trial ratios with which the
-coins look fair.
+coins look fair: judged by blocks next to each other, and by which function has more of the fastest blocks.
 """
 
 from __future__ import annotations
@@ -25,6 +25,13 @@ GUARD = 0.001
 """Error of the order-statistic interval that holds the one from sign flips; at most a third of the error asked for."""
 SCALE_SHARE, REACH = 0.3, 3.0
 """Differences beyond REACH times this quantile of all differences within pairs have no weight."""
+MANY = 48
+"""From so many pairs on the fastest blocks count too."""
+EDGES = (0.02, 0.04, 0.08, 0.15, 0.25, 0.4)
+"""Shares of all blocks that may count as the fastest ones."""
+SHARPEST = 0.002
+"""The edge between the fastest blocks and the others is at least so wide, in logarithms: clocks tick, and code and data lie
+somewhere in memory."""
 TRIALS = 80
 """Trial ratios of the first search."""
 _FINE, _STEPS = 16, 3
@@ -49,45 +56,113 @@ class Pairs:
         return [c / b for c, b in zip(self.candidate, self.baseline, strict=True)]
 
 
-def chained(pairs: Pairs, error: float) -> tuple[float, stats.Interval]:
-    """Centre and interval of the ratio from sign flips along the chain of blocks; at least FEWEST_ROUNDS pairs.
+def flipped(pairs: Pairs, error: float) -> tuple[float, stats.Interval]:
+    """Centre and interval of the ratio from sign flips; at least FEWEST_ROUNDS pairs.
+
+    By the chain of blocks and the fastest blocks together. By the chain alone where there are fewer than MANY pairs, or
+    where the two contradict each other: the fastest blocks of a function then say nothing about its others, as in one that
+    finds some of its results in a cache. Where one function suffers a little more from neighbours than the other, the ratio is
+    nearer to that of undisturbed blocks. 0 to infinity where the pairs are too few for the error.
+    """
+    guard = min(GUARD, error / 3)
+    chain = _Flips(pairs, [_chain])
+    if len(pairs.first) >= MANY:
+        both = _Flips(pairs, [_chain, _fastest])
+        found = both.interval(error, guard)
+        if max(abs(flips.score(math.log(found[0]))) for flips in (both, chain)) <= stats.normal_quantile(1 - guard / 2):
+            return found
+    return chain.interval(error, guard)
+
+
+class _Flips:
+    """The test by sign flips of a trial ratio, with these scores, and the interval of all ratios that pass it."""
+
+    def __init__(self, pairs: Pairs, scores: Sequence[Callable[..., tuple[Any, Any]]]) -> None:
+        import numpy as np
+
+        self.scores = scores
+        self.candidate, self.baseline = np.log(pairs.candidate), np.log(pairs.baseline)
+        self.sign, self.linked = np.where(pairs.first, 1.0, -1.0), np.asarray(pairs.linked, bool)[1:]
+
+    def __call__(self, trials: Any) -> Any:
+        """The standardised sum of signed scores under each of the trial log ratios.
+
+        Several scores of a pair are added, each with the weight slope / variance, as independent measurements are.
+        """
+        import numpy as np
+
+        adjusted = self.candidate - trials[:, None]
+        before = np.where(self.sign > 0, adjusted, self.baseline)
+        after = np.where(self.sign > 0, self.baseline, adjusted)
+        total = np.zeros_like(before)
+        for score in self.scores:
+            found, slope = score(before, after, self.linked)
+            total += (slope / np.maximum((found * found).sum(axis=1), 1e-12))[:, None] * found
+        size = np.sqrt((total * total).sum(axis=1))
+        return np.divide((total * self.sign).sum(axis=1), size, out=np.zeros_like(size), where=size > 0)
+
+    def score(self, trial: float) -> float:
+        """That of one trial log ratio."""
+        import numpy as np
+
+        return float(self(np.array([trial]))[0])
+
+    def interval(self, error: float, guard: float) -> tuple[float, stats.Interval]:
+        """Centre and interval, inside that of order statistics with the error `guard`."""
+        import numpy as np
+
+        order = np.sort(self.candidate - self.baseline)
+        bar = stats.normal_quantile(1 - (error - guard) / 2)
+        k, _ = stats.rank(len(order), guard)
+        inside = order[max(k - 1, 0) : len(order) - max(k - 1, 0)]
+        trials = np.append(inside[:: max(1, len(inside) // TRIALS)], inside[-1])
+        found = self(trials)
+        centre = _crossing(trials, found, float(np.median(order)), self)
+        low, high = _ends(trials, np.abs(found) <= bar, centre, lambda at: np.abs(self(at)) <= bar)
+        if not k and (low == order[0] or high == order[-1]):  # all that was seen is not enough
+            low, high = -math.inf, math.inf
+        return math.exp(centre), stats.Interval(math.exp(low), math.exp(high), 1 - error)
+
+
+def _chain(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
+    """Scores of pairs along the chain of blocks, and how fast their signed sum grows with the trial log ratio.
 
     The score of a pair is its own difference of logarithms against those to the blocks before and after it, each cut off
     by Tukey's biweight, so that a block during which the machine changed its speed counts little. Under the true ratio
-    each score has a random sign. 0 to infinity where the pairs are too few for the error.
+    each score has a random sign. before, after: log times of the two blocks, a row for each trial.
     """
     import numpy as np
 
-    one, two = np.log(pairs.candidate), np.log(pairs.baseline)
-    sign, linked = np.where(pairs.first, 1.0, -1.0), np.asarray(pairs.linked, bool)[1:]
-    order = np.sort(one - two)
-    guard = min(GUARD, error / 3)
-    bar = stats.normal_quantile(1 - (error - guard) / 2)
+    within, across = after - before, before[:, 1:] - after[:, :-1]
+    at = min(before.shape[1] - 1, int(SCALE_SHARE * before.shape[1]))
+    scale = REACH * np.maximum(np.partition(np.abs(within), at, axis=1)[:, at, None], 1e-9)
+    near = np.where(linked, _biweight(across / scale), 0.0) / 2
+    score = -_biweight(within / scale)
+    score[:, 1:] += near
+    score[:, :-1] += near
+    slope = _slope(within / scale).sum(axis=1) + np.where(linked, _slope(across / scale), 0.0).sum(axis=1) / 2
+    return score, np.maximum(slope, 0.0) / scale[:, 0]
 
-    def scores(trials: Any) -> Any:
-        """The standardised sum of signed scores under each of the trial log ratios."""
-        adjusted = one - trials[:, None]
-        before, after = np.where(sign > 0, adjusted, two), np.where(sign > 0, two, adjusted)
-        within = after - before
-        at = min(len(sign) - 1, int(SCALE_SHARE * len(sign)))
-        scale = REACH * np.maximum(np.partition(np.abs(within), at, axis=1)[:, at, None], 1e-9)
-        score = -_biweight(within / scale)
-        across = np.where(linked, _biweight((before[:, 1:] - after[:, :-1]) / scale), 0.0) / 2
-        score[:, 1:] += across
-        score[:, :-1] += across
-        size = np.sqrt((score * score).sum(axis=1))
-        return np.divide((score * sign).sum(axis=1), size, out=np.zeros_like(size), where=size > 0)
 
-    k, _ = stats.rank(len(order), guard)
-    inside = order[max(k - 1, 0) : len(order) - max(k - 1, 0)]
-    trials = np.append(inside[:: max(1, len(inside) // TRIALS)], inside[-1])
-    found = scores(trials)
-    middle = float(np.median(order))
-    centre = _crossing(trials, found, middle, scores)
-    low, high = _ends(trials, np.abs(found) <= bar, centre, lambda at: np.abs(scores(at)) <= bar)
-    if not k and (low == order[0] or high == order[-1]):  # all that was seen is not enough
-        low, high = -math.inf, math.inf
-    return math.exp(centre), stats.Interval(math.exp(low), math.exp(high), 1 - error)
+def _fastest(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
+    """Scores of pairs by how their blocks compare with the fastest ones, and how fast the signed sum grows.
+
+    Neighbours only ever slow a block down. So where a core is sometimes undisturbed, its fastest blocks lie close together, and
+    under the true ratio both functions have as many of them. A block counts 1 where it is as fast as they are, 0 where it is
+    slower, in between from edge to edge; the edge is put where it is sharpest for the number of blocks it parts off.
+    """
+    import numpy as np
+
+    count = 2 * before.shape[1]
+    ranks = [(int(share * count / 2), min(count - 1, int(1.5 * share * count))) for share in EDGES]
+    ordered = np.partition(np.concatenate([before, after], axis=1), sorted({r for two in ranks for r in two}), axis=1)
+    starts, ends = (np.stack([ordered[:, two[at]] for two in ranks], axis=1) for at in (0, 1))
+    widths = np.maximum(ends - starts, SHARPEST)
+    best = np.argmax(np.sqrt(EDGES) / widths, axis=1)[:, None]
+    end, width = np.take_along_axis(ends, best, axis=1), np.take_along_axis(widths, best, axis=1)
+    one, two = (np.clip((end - times) / width, 0.0, 1.0) for times in (before, after))
+    between = sum(((times < end) & (times > end - width)).sum(axis=1) for times in (before, after))
+    return two - one, between / 2 / width[:, 0]
 
 
 def _biweight(u: Any) -> Any:
@@ -96,6 +171,14 @@ def _biweight(u: Any) -> Any:
 
     rest = np.maximum(1 - u * u, 0.0)
     return u * rest * rest
+
+
+def _slope(u: Any) -> Any:
+    """The derivative of the biweight."""
+    import numpy as np
+
+    rest = np.maximum(1 - u * u, 0.0)
+    return rest * (1 - 5 * u * u)
 
 
 def _crossing(trials: Any, found: Any, middle: float, scores: Callable[[Any], Any]) -> float:
@@ -167,5 +250,5 @@ def estimate(pairs: Pairs, error: float, cpu_ratios: Sequence[float] | None = No
     if cpu_ratios is not None and stats.enough(len(cpu_ratios)):
         return signed_ranks(cpu_ratios, error)
     if stats.enough(len(pairs.first)) and len(pairs.first) <= MOST_CHAINED:
-        return chained(pairs, error)
+        return flipped(pairs, error)
     return ordered(pairs.ratios(), error)
