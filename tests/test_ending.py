@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 
@@ -67,6 +68,25 @@ def test_a_run_that_is_in_time_is_whole_and_nothing_comes_after_it():
     record = run_experiment(of(lambda budget: [{"i": 1}]), limit_s=0.3)
     time.sleep(0.6)
     assert record.rows == [{"i": 1}] and record.complete and time_left() == float("inf")
+
+
+def test_a_module_that_is_being_loaded_is_not_cut_off(tmp_path, monkeypatch):
+    """A later run in the same session would find torch._dynamo half loaded."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "slow_to_load.py").write_text("import time\ntime.sleep(1.5)\nwhole = True\n")
+
+    def loads(budget):
+        yield {"i": 1}
+        import slow_to_load
+
+        assert slow_to_load.whole
+        yield {"i": 2}
+        time.sleep(60)
+
+    began = time.monotonic()
+    record = run_experiment(of(loads), limit_s=0.3)
+    assert not record.complete and record.rows[0] == {"i": 1} and time.monotonic() - began < 20
+    assert sys.modules["slow_to_load"].whole
 
 
 def test_a_stop_from_another_thread_ends_it_as_an_interrupt_does():

@@ -9,6 +9,7 @@ import _thread
 import contextlib
 import math
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from typing import Any
 
 AGAIN_S = 2.0
 """Seconds after which a run that still goes on is interrupted once more."""
+LOADING_S = 0.02
+"""Seconds between two looks at whether a module is being loaded."""
 _running: Ending | None = None
 
 
@@ -32,7 +35,12 @@ class Ending:
         return max(0.0, self._at - time.monotonic())
 
     def stop(self) -> None:
-        """Interrupt the run; nothing where it is over. From any thread."""
+        """Interrupt the run; nothing where it is over. From any thread.
+
+        Waits while a module is being loaded: cut off half-way, torch._dynamo stays broken for the rest of the session.
+        """
+        while _loading() and not self._over.wait(LOADING_S):
+            pass
         with self._lock:
             if self._over.is_set():
                 return
@@ -53,6 +61,14 @@ class Ending:
         """From here on nothing is interrupted any more."""
         with self._lock:
             self._over.set()
+
+
+def _loading() -> bool:
+    """Whether the main thread is inside an import."""
+    frame = sys._current_frames().get(threading.main_thread().ident)
+    while frame and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    return frame is not None
 
 
 @contextlib.contextmanager
