@@ -53,7 +53,7 @@ def test_the_job_as_written_gives_the_row_that_is_shown():
 @pytest.mark.long
 def test_a_real_run_measures_three_processes():
     """Without a C++ compiler it says so; with one both caches are paid for, the kept one less."""
-    record = base.run(NAME, budget_s=4)
+    record = base.run(NAME)
     rows = {row["state"]: row for row in record.rows}
     assert list(rows) == list(STATES) and rows["plain"]["call_ms"] > 0
     if "refused" not in rows["empty"]:
@@ -72,6 +72,6 @@ def test_without_a_compiler_the_recording_is_shown_and_the_next_step_said(monkey
 @pytest.mark.long
 def test_a_compiler_that_does_not_work_is_told_in_words(monkeypatch):
     monkeypatch.setenv("CXX", shutil.which("false"))
-    record = base.run(NAME, budget_s=2)
+    record = base.run(NAME)
     assert ["refused" in row for row in record.rows] == [False, True, True]
     check_sentence(record)
