@@ -33,7 +33,7 @@ def with_rounds(record, rounds):
         }
         for row in (first[:rounds] if repeats and first == record.rows else first)
     ]
-    return replace(record, rows=[row for row in rows if base.has_interval(row)])
+    return replace(record, rows=[kept for row in rows if (kept := EXPERIMENTS[record.experiment].kept(row))])
 
 
 def told(record, code):
@@ -58,7 +58,19 @@ def test_a_record_keeps_only_rows_whose_rounds_carry_their_interval(monkeypatch)
     name, experiment = next(iter(EXPERIMENTS.items()))
     found = base.Record(name, experiment.version, experiment.lesson, {}, [few, many])
     monkeypatch.setattr(base, "nearest", lambda *_, **__: found)
-    assert base.recording(experiment).rows == [many]
+    assert base.recording(replace(experiment, clockless=False)).rows == [many]
+    assert base.recording(replace(experiment, clockless=True)).rows == [{**few, "low": None, "high": None}, many]
+
+
+def test_equal_bits_are_told_where_the_rounds_are_too_few_for_a_time():
+    """`04-cpu-enabled` on a machine so busy that no layer gets its rounds: the switch changes no result, whatever the times."""
+    (record, *_) = records("04-cpu-enabled")
+    alike = replace(record, rows=[row | {"same_bits": 1, "verdict": "undecided"} for row in record.rows])
+    record = with_rounds(alike, FEWEST_ROUNDS - 1)
+    assert len(record.rows) == len(alike.rows) and all(row["low"] is None for row in record.rows)
+    assert "changes no result" in told(record, "en") and EXPERIMENTS[record.experiment].settles(record) == {
+        "04-bet-cpu": None
+    }
 
 
 def test_a_median_has_its_interval_from_twelve_values_on_and_a_range_before():

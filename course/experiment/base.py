@@ -102,6 +102,8 @@ class Experiment:
 
     whole: the headline or a bet speaks of all rows (every, none, 4 of these 6, the most), so that rows which are missing could
     turn it round: of a record that is not complete the headline claims nothing and no bet is settled.
+    clockless: its rows say something that needs no clock beside their times (whether results are equal), so they are kept
+    where their rounds carry no interval.
     """
 
     name: str
@@ -113,6 +115,13 @@ class Experiment:
     function: Callable[[Budget], Iterable[dict[str, Any]]]
     parts: Mapping[str, Part] = field(default_factory=dict)
     whole: bool = False
+    clockless: bool = False
+
+    def kept(self, row: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What a record keeps of a row: all of it; nothing, or no interval (`clockless`), where its rounds carry none."""
+        if has_interval(row):
+            return dict(row)
+        return {**row, **dict.fromkeys(ENDS & row.keys())} if self.clockless else None
 
     def _part(self, part: str) -> Part | None:
         named = f"{NAMED[part]}_{self.function.__name__}"
@@ -161,6 +170,7 @@ def experiment(
     needs: str = "cpu",
     seconds: float = 10,
     whole: bool = False,
+    clockless: bool = False,
     **parts: Part,
 ) -> Callable[[Callable[[Budget], Iterable[dict[str, Any]]]], Callable[[Budget], Iterable[dict[str, Any]]]]:
     """Register the decorated function as an experiment and return it unchanged.
@@ -177,7 +187,8 @@ def experiment(
         old = REGISTRY.get(name)
         if old and (old.function.__module__, old.function.__qualname__) != (function.__module__, function.__qualname__):
             raise ValueError(f"two experiments are called {name}: {old.function.__module__} and {function.__module__}")
-        REGISTRY[name] = Experiment(name, lesson, version, needs, seconds, title, function, parts, whole)
+        about = (name, lesson, version, needs, seconds, title, function, parts, whole, clockless)
+        REGISTRY[name] = Experiment(*about)
         return function
 
     return register
@@ -261,8 +272,8 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
         try:
             with ending(limit_s) as end:
                 for row in exp.function(budget, **sizes):
-                    if has_interval(row):
-                        rows.append(dict(row))
+                    if kept := exp.kept(row):
+                        rows.append(kept)
                     else:
                         budget.complete = False
                         few += [row["rounds"]] if "rounds" in row else []
@@ -325,4 +336,4 @@ def recording(exp: Experiment) -> Record | None:
     from course.machine import passport
 
     found = nearest(exp.name, passport(), version=exp.version)
-    return found and replace(found, rows=[row for row in found.rows if has_interval(row)])
+    return found and replace(found, rows=[kept for row in found.rows if (kept := exp.kept(row))])

@@ -204,6 +204,7 @@ def say_cpu_enabled(record: Record) -> Text:
     needs="cpu",
     seconds=6,
     whole=True,
+    clockless=True,
     title=both(
         "On the CPU: does anything change when cudnn.enabled goes off?", "在 CPU 上：关掉 cudnn.enabled，有什么变化吗？"
     ),
