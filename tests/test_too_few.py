@@ -65,7 +65,8 @@ def test_a_record_keeps_only_rows_whose_rounds_carry_their_interval(monkeypatch)
 def test_equal_bits_are_told_where_the_rounds_are_too_few_for_a_time():
     """`04-cpu-enabled` on a machine so busy that no layer gets its rounds: the switch changes no result, whatever the times."""
     (record, *_) = records("04-cpu-enabled")
-    alike = replace(record, rows=[row | {"same_bits": 1, "verdict": "undecided"} for row in record.rows])
+    few = {"same_bits": 1, "verdict": "undecided", "rounds": FEWEST_ROUNDS}
+    alike = replace(record, rows=[row | few for row in record.rows])
     record = with_rounds(alike, FEWEST_ROUNDS - 1)
     assert len(record.rows) == len(alike.rows) and all(row["low"] is None for row in record.rows)
     assert "changes no result" in told(record, "en") and EXPERIMENTS[record.experiment].settles(record) == {
