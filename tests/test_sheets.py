@@ -51,7 +51,7 @@ KINDS = {
         [Bet("x", rows=[0, 1]), Bet("x", rows=[1], span=(0, 30)), Bet("x", at=3)],
     ),
     "share_grid": (
-        lambda bet: share_grid([Share("a", 20, 20, "never"), Share("b", 20, 1, "always")], bet),
+        lambda bet: share_grid([Share("a", [1] * 20, "never"), Share("b", [20], "always")], bet),
         [Bet("x", rows=[1]), Bet("x", above=1)],
     ),
     "cost_curve": (

@@ -496,21 +496,17 @@ def _time_axis(paper: Canvas, x: Callable[[float], float], most: float, y: float
 
 
 class Share(NamedTuple):
-    """A row of `share_grid`. kinds: how many different results the runs had. said: that in words. each: how often each of them came,
-    where that is known; else one of each is drawn, and the first for all other runs.
-    """
+    """A row of `share_grid`. each: how many runs had each of the different results, most first. said: that in words."""
 
     name: str
-    runs: int
-    kinds: int
+    each: Sequence[int]
     said: str
-    each: Sequence[int] = ()
 
 
 def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
     """Same or different: counts, sorted, not the order of the runs. bet: rows, or above."""
     checked(bet, "rows", "above")
-    runs = max(row.runs for row in rows)
+    runs = max(sum(row.each) for row in rows)
 
     def paint(w: float) -> Canvas:
         place = Rows(w, [(row.name, "") for row in rows], 8, 46, w < BROAD)
@@ -520,8 +516,7 @@ def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
         for number, row in enumerate(rows):
             y, x0 = place.y(number), place.x0
             place.name(paper, number)
-            each = row.each or [1] * row.kinds + [row.runs - row.kinds]
-            results = [at % row.kinds + 1 for at, count in enumerate(each) for _ in range(count)]
+            results = [kind for kind, count in enumerate(row.each, 1) for _ in range(count)]
             for one, kind in enumerate(results):
                 first = kind == 1
                 gap = min(3, step / 4)
@@ -541,7 +536,7 @@ def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
             if place.above:
                 paper.text(w - 14, y - place.tall / 2 + 3, row.said, size=14, ha="right", bold=True)
             else:
-                paper.text(x0 + step * row.runs + 14, y, row.said, size=14, bold=True)
+                paper.text(x0 + step * len(results) + 14, y, row.said, size=14, bold=True)
         if bet and bet.rows:
             _row_bet(paper, place, bet, step + 12, place.x0 - 6, place.x0 + step * runs + 4)
         if bet and bet.above is not None:

@@ -101,8 +101,13 @@ def say_two_lines(record: Record) -> Text:
 
 def draw_two_lines(record: Record, bets: dict) -> SvgPicture:
     """A square a training, the same number for the same bits."""
-    each = [count for _, count in Counter(row["bits"] for row in record.rows).most_common()]
-    return share_grid([Share(t("trainings", "训练"), len(record.rows), len(each), _results(len(each)), each)])
+    each = _each([row["bits"] for row in record.rows])
+    return share_grid([Share(t("trainings", "训练"), each, _results(len(each)))])
+
+
+def _each(results: list[str]) -> list[int]:
+    """How often each of the different results came, most first."""
+    return [count for _, count in Counter(results).most_common()]
 
 
 def _results(different: int) -> str:
@@ -190,10 +195,7 @@ def _equal(row: dict) -> Text:
 
 
 def draw_cures(record: Record, bets: dict) -> SvgPicture:
-    rows = [
-        Share(word(CURES_DRAWN[row["cure"]]), row["runs"], row["different"], _results(row["different"]))
-        for row in record.rows
-    ]
+    rows = [Share(word(CURES_DRAWN[row["cure"]]), row["each"], _results(row["different"])) for row in record.rows]
     said = {
         "a": (("two lines",), t("this makes all agree", "这个能让结果一致")),
         "b": (("algorithms",), t("this makes all agree", "这个能让结果一致")),
@@ -224,7 +226,7 @@ def _trained(settings: dict[str, Any], runs: int) -> list[str]:
 @experiment(
     name="06-cures",
     lesson=LESSON,
-    version=1,
+    version=2,
     needs="cpu",
     seconds=10,
     title=both("Which cure makes the trainings agree?", "哪种药方能让训练结果一致？"),
@@ -232,11 +234,12 @@ def _trained(settings: dict[str, Any], runs: int) -> list[str]:
 def cures(budget: Budget) -> Iterator[dict]:
     """Twenty trainings from one seed under each of four settings; how many different results."""
     for name, settings in budget.loop(CURES.items(), desc=both("cures", "药方")):
-        bits = _trained(settings, 20)
+        each = _each(_trained(settings, 20))
         yield {
             "cure": name,
-            "runs": len(bits),
-            "different": len(set(bits)),
+            "runs": sum(each),
+            "different": len(each),
+            "each": each,
             "threads": settings.get("torch.num_threads", _threads()),
         }
 

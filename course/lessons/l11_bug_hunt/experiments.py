@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from time import perf_counter
 from typing import Any
 
@@ -183,11 +184,13 @@ def say_witness(record: Record) -> Text:
 def draw_witness(record: Record, bets: dict) -> SvgPicture:
     """How often each witness said something else; a ratio does so from 10 % off the middle one on."""
     rows, ratios = record.rows, [row["ratio"] for row in record.rows]
-    answers = len({(row["on"], row["off"]) for row in rows})
+    answers = Counter((row["on"], row["off"]) for row in rows)
     off = sum(not centre / 1.1 <= one <= 1.1 * centre for centre in [median(ratios)] for one in ratios)
     shares = [
-        Share(t("the switch", "开关"), len(rows), answers, _changed(answers - 1)),
-        Share(t("the ratio of two times", "两次计时的比值"), len(rows), min(len(rows), off + 1), _changed(off)),
+        Share(
+            t("the switch", "开关"), sorted(answers.values(), reverse=True), _changed(len(rows) - max(answers.values()))
+        ),
+        Share(t("the ratio of two times", "两次计时的比值"), [len(rows) - off, *[1] * off], _changed(off)),
     ]
     said = {
         "a": (t("both", "两个都是"), {"rows": [0, 1]}),
