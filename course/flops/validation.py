@@ -68,8 +68,9 @@ _SENTENCES = {
         "`{name}` 既是 count 的参数，也是这个 forward 的参数。请写成 count(lambda x: model(x, {name}=...), x)。",
     ),
     "no child": (
-        "This forward cannot run on copies ({why}), and no forked child can compute here. Count the inner model alone.",
-        "这个 forward 无法在副本上运行（{why}），这里也不能在 fork 出的子进程里计算。请只统计内部的模型。",
+        "This forward cannot run on copies ({why}), and no forked child can compute here. Count the "
+        "inner model alone, or a fresh one that no other tool has left anything in.",
+        "这个 forward 无法在副本上运行（{why}），这里也不能在 fork 出的子进程里计算。请只统计内部的模型，或者换一个没有被其他工具留下东西的新模型。",
     ),
     "not from shapes": (
         "Shapes do not suffice ({why}), and allow_real=False forbids data. Allow it, or count a part that needs none.",
