@@ -70,7 +70,8 @@ _SENTENCES = {
     "no child": (
         "This forward cannot run on copies ({why}), and no forked child can compute here. Count the "
         "inner model alone, or a fresh one that no other tool has left anything in.",
-        "这个 forward 无法在副本上运行（{why}），这里也不能在 fork 出的子进程里计算。请只统计内部的模型，或者换一个没有被其他工具留下东西的新模型。",
+        "这个 forward 无法在副本上运行（{why}），这里也不能在 fork 出的子进程里计算。请只统计内部的模型，"
+        "或者换一个没有被其他工具留下东西的新模型。",
     ),
     "not from shapes": (
         "Shapes do not suffice ({why}), and allow_real=False forbids data. Allow it, or count a part that needs none.",
