@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 
 import pytest
 
@@ -12,7 +13,7 @@ from course.figures.svg import SvgPicture
 from course.i18n import pick
 from course.lessons.l10_tuning_master.compiling import job
 from course.lessons.l10_tuning_master.experiments_compile import STATES, say_compile_price
-from course.machine import next_step
+from course.machine import can, next_step
 from course.markup import plain
 from course.verbs import state
 from tests.lessons.l10_tuning_master.rows import REFUSED, compiling
@@ -67,6 +68,17 @@ def test_without_a_compiler_the_recording_is_shown_and_the_next_step_said(monkey
     monkeypatch.setenv("CXX", "no-such-compiler")
     assert not course.observe(NAME).live
     assert plain(pick(next_step("compiler"))) in capsys.readouterr().out
+
+
+def test_a_folder_for_temporary_files_with_a_space_is_no_place_for_a_compiler(monkeypatch, tmp_path, capsys):
+    """torch.compile calls g++ with names that end at the space."""
+    monkeypatch.setattr(state, "now", state.State(lesson="10_tuning_master"))
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.setenv("CXX", sys.executable)
+    assert can("compiler")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "a b"))
+    assert not course.observe(NAME).live
+    assert "TMPDIR" in pick(next_step("compiler")) and plain(pick(next_step("compiler"))) in capsys.readouterr().out
 
 
 @pytest.mark.long
