@@ -109,7 +109,9 @@ conv(image)
 # en: recorded_log: only where this PyTorch has no oneDNN
 # zh: recorded_log：只在这个 PyTorch 不带 oneDNN 时才用
 log = log_of(lambda: conv(image)) or recorded_log("conv")
-print(*log.raw, sep="\n\n")
+# en: a space after each comma, so that long lines break there
+# zh: 每个逗号后加一个空格，长行好在那里换行
+print(*(line.replace(",", ", ") for line in log.raw), sep="\n\n")
 log
 # %% [markdown] en
 # ## How to read a line
