@@ -77,6 +77,7 @@ def open_submission(frame) -> None:
 
 
 def test_the_button_marks_in_the_sandbox_and_a_mark_by_hand_stays(page, course):
+    page.set_default_timeout(120_000)  # formgrader reads nine submissions for each page
     page.goto(f"http://127.0.0.1:{course.port}/lab?reset")
     page.wait_for_function("window.jupyterapp && window.jupyterapp.shell", timeout=90_000)
     page.get_by_role("menuitem", name="Nbgrader").click()

@@ -72,13 +72,14 @@ from copy import deepcopy
 from ptflops import get_model_complexity_info
 from thop import profile
 
-# en: both leave something of their own in a model, thop two buffers, ptflops four methods:
-# en: each gets a copy. And thop calls its number "flops".
-# zh: 两个工具都会在模型里留下自己的东西：thop 是两个 buffer，ptflops 是四个方法。
-# zh: 所以各给一份拷贝。另外，thop 管这个数叫 “flops”。
+# en: both leave things in a model (thop two buffers, ptflops four methods),
+# en: so each gets a copy; thop calls its number "flops"
+# zh: 两个工具都会在模型里留下东西（thop 两个 buffer，ptflops 四个方法），
+# zh: 所以各给一份拷贝；thop 管这个数叫 “flops”
 flops, params = profile(deepcopy(vgg), inputs=(image,), verbose=False)
 print(f"thop:    {flops / 1e9:.3f} G, {params / 1e6:.3f} M parameters")
-numbers = get_model_complexity_info(deepcopy(vgg), (3, 224, 224), print_per_layer_stat=False)
+size = (3, 224, 224)
+numbers = get_model_complexity_info(deepcopy(vgg), size, print_per_layer_stat=False)
 print("ptflops:", *numbers)
 # %% [markdown] en
 # ## 💡 Three words that sound alike
