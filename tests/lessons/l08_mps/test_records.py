@@ -70,8 +70,9 @@ def test_selectors_on_machines_that_are_not_here():
 
 def test_the_price_of_a_fallback_is_measured():
     record = measured("08-fallback-price", 2)
-    found = {row["op"]: row["ratio"] for row in record.rows}  # a busy machine may leave one of them too few rounds
-    assert found and set(found) <= {"relu", "svd"} and min(found.values()) > 0
+    ops = [row["op"] for row in record.rows]
+    assert ops and ops == [op for op in ("relu", "svd") if op in ops]
+    assert ops[0] == "relu" or not record.complete  # a busy machine may leave it too few rounds
 
 
 # --- bets, on invented rows: nothing was measured ---------------------------------------------------------
