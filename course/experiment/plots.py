@@ -7,7 +7,7 @@ from typing import Any
 from course.figures.kinds import Bet
 from course.look import COLOURS
 
-BLUE, ORANGE = "C0", "C1"  # the theme's: safe for colour-blind readers; a word stands beside
+BLUE = "C0"  # of the theme: safe for colour-blind readers; a word stands beside
 
 
 def bet_box(ax: Any, words: str, x: tuple[float, float], y: tuple[float, float]) -> None:

@@ -480,13 +480,14 @@ def race(lanes: Sequence[Lane], unit: str, bet: Bet | None = None, *, note: str 
             _row_bet(paper, place, bet, 40)
         if bet and bet.at:
             upright(paper, x(bet.at), place.top, place.bottom, bet.full, place.bottom + below + 34)
-        _time_axis(paper, x, longest, place.bottom + below + 4, unit)
+        time_axis(paper, x, longest, place.bottom + below + 4, unit)
         return paper
 
     return SvgPicture(paint, alt_of([(lane.name, lane.said) for lane in lanes], bet))
 
 
-def _time_axis(paper: Canvas, x: Callable[[float], float], most: float, y: float, unit: str) -> None:
+def time_axis(paper: Canvas, x: Callable[[float], float], most: float, y: float, unit: str) -> None:
+    """An axis from 0 to ``most``, its round steps in ``unit``."""
     paper.line([x(0), x(most)], [y, y], "line")
     for value in ticks_to(most):
         paper.text(x(value), y + 12, f"{value:g} {unit}" if value else "0", "soft", 12, "center")

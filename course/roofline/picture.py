@@ -138,22 +138,25 @@ def _ticks(low: float, high: float) -> list[float]:
 
 def _points(ax: Any, shown: Sequence[Layer], frame: _Frame, every: Sequence[Layer]) -> None:
     """The layers that have a place; the parts of the time are those of all layers, as in the text."""
-    from course.figures.style import MARKERS, colors
+    from course.figures.style import colors, guide
 
     total, parts = sum(layer.time_ms for layer in every) or 1.0, by_bound(every)
     heights = [frame.spot(layer)[1] for layer in shown]
     edges = [frame.roof.flops_per_s, frame.roof.roof(frame.left)]
     ax.set_ylim(min(heights + edges) / 3, max(heights + edges) * 3)
-    for at, bound in enumerate(BOUNDS):
+    blue, ground, grey = colors()[0], ax.get_facecolor(), guide()
+    looks = {"compute": ("o", blue, blue), "memory": ("s", ground, blue), "overhead": ("^", ground, grey)}
+    for bound in BOUNDS:
         group = [layer for layer in shown if layer.bound == bound]
         if group:
             part = percent(parts.get(bound, 0.0))
             word = bound_word(bound)
-            looks = {"color": colors()[at], "marker": MARKERS[at], "linewidths": 0, "zorder": 3}
+            marker, face, edge = looks[bound]
+            marks = {"marker": marker, "facecolors": face, "edgecolors": edge, "linewidths": 1.6, "zorder": 3}
             xs, ys = zip(*map(frame.spot, group), strict=True)
-            ax.scatter(xs, ys, s=[20 + LARGEST * layer.time_ms / total for layer in group], alpha=0.6, **looks)
+            ax.scatter(xs, ys, s=[20 + LARGEST * layer.time_ms / total for layer in group], alpha=0.75, **marks)
             ax.scatter(
-                [], [], s=40, **looks, label=t(f"limited by {word}: {part} of the time", f"受限于{word}：占耗时 {part}")
+                [], [], s=40, **marks, label=t(f"limited by {word}: {part} of the time", f"受限于{word}：占耗时 {part}")
             )
 
 

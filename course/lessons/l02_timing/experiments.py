@@ -13,9 +13,9 @@ from typing import Any
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.plots import BLUE, ORANGE
 from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle, word
 from course.figures.kinds import Bar, Bet, bars, time_words
+from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.svg import SvgPicture
 from course.i18n import Text, both, t
 from course.lessons.l02_timing.toy_device import ToyDevice
@@ -286,58 +286,25 @@ def say_queue(record: Record) -> Text:
     )
 
 
-def draw_queue(record: Record, ax: Any) -> None:
-    """Two lanes a story: what the CPU does, what the device does; between the two marks the clock runs."""
-    from matplotlib.patches import Patch
-
-    names = {
-        "launch": (t("order", "下单"), BLUE, ""),
-        "fence": (t("waiting at a fence", "在栅栏处等待"), "none", "////"),
-        "earlier": (t("old work", "旧任务"), "0.6", ""),
-        "kernel": (t("the kernel we time", "要测的 kernel"), ORANGE, ""),
+def draw_queue(record: Record, bets: dict) -> SvgPicture:
+    """Two lanes a story: what the CPU does, what the device does; between the two uprights the clock runs."""
+    looks = {
+        "launch": ("quiet", ""),
+        "fence": ("open", t("waits at the fence", "在栅栏处等待")),
+        "earlier": ("quiet", t("old work", "旧任务")),
+        "kernel": ("out", t("the kernel we time", "要测的 kernel")),
     }
-    stories, ticks = groups(record.rows, "story"), []
-    last = max(r["end_ms"] for r in record.rows)
-    for place, (story, rows) in enumerate(reversed(stories.items())):
-        lanes = {"cpu": 3.0 * place + 1, "device": 3.0 * place}
-        ticks += [(lanes["cpu"], "CPU"), (lanes["device"], t("device", "设备"))]
-        for row in rows:
-            start, length = row["start_ms"], row["end_ms"] - row["start_ms"]
-            if row["lane"] == "clock":
-                ax.axvspan(
-                    start,
-                    start + length,
-                    *(y / (3 * len(stories)) for y in (lanes["device"] + 0.1, lanes["cpu"] + 1)),
-                    alpha=0.12,
-                    color="C2",
-                    linewidth=0,
-                )
-                for x in (start, start + length):
-                    ax.plot([x, x], [lanes["device"] - 0.45, lanes["cpu"] + 0.55], color="C2", linewidth=1.6)
-                title = t(f"{story}: reads {length:.1f} ms", f"{STORIES[story][0]}：读数 {length:.1f} ms")
-                ax.text(0, lanes["cpu"] + 0.72, title, fontweight="bold", fontsize=10)
-            else:
-                _, colour, hatch = names[row["what"]]
-                ax.barh(
-                    lanes[row["lane"]],
-                    max(length, last / 150),
-                    left=start,
-                    height=0.62,
-                    color=colour,
-                    hatch=hatch,
-                    edgecolor="0.5" if hatch else colour,
-                    linewidth=0.8,
-                )
-    used = [look for what, look in names.items() if any(row["what"] == what for row in record.rows)]
-    handles = [
-        Patch(facecolor=colour, hatch=hatch, edgecolor="0.5" if hatch else colour, label=name)
-        for name, colour, hatch in used
-    ]
-    handles += ax.plot([], [], color="C2", linewidth=1.6, label=t("the clock is read", "读表"))
-    ax.set_yticks(*zip(*ticks, strict=True))
-    ax.set(xlim=(-0.02 * last, 1.04 * last), ylim=(-0.6, 3 * len(stories) - 0.6), xlabel=t("time (ms)", "时间 (ms)"))
-    ax.grid(False)
-    ax.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=3, fontsize=9, frameon=False)
+    scenes = []
+    for story, rows in groups(record.rows, "story").items():
+        lanes: dict[str, list[Span]] = {"CPU": [], t("device", "设备"): []}
+        spans = {lane: list(found) for lane, found in groups(rows, "lane").items()}
+        for name, lane in zip(lanes, ("cpu", "device"), strict=True):
+            lanes[name] = [Span(row["start_ms"], row["end_ms"], *looks[row["what"]]) for row in spans.get(lane, [])]
+        (clock,) = spans["clock"]
+        read = time_words((clock["end_ms"] - clock["start_ms"]) / 1e3)
+        said = t(f"the clock reads {read}", f"读数 {read}")
+        scenes.append(Scene(t(story, STORIES[story][0]), lanes, (clock["start_ms"], clock["end_ms"]), said))
+    return timed_lanes(scenes, "ms")
 
 
 @experiment(

@@ -1,0 +1,82 @@
+"""Who works when: scenes one below the other, a lane for each who works, and the stretch of time that a clock read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from course.figures.kinds import alt_of, time_axis
+from course.figures.svg import Canvas, SvgPicture, scale, wide
+
+HEAD, LANE, BAR, GAP = 52, 32, 22, 14
+"""Pixels: the two lines above a scene, a lane, the bar in it, between two scenes."""
+
+
+class Span(NamedTuple):
+    """What one does from ``start`` to ``end``. look: "out" what it is about, "quiet" what is not, "open" only waiting.
+
+    words: written into the bar where they fit.
+    """
+
+    start: float
+    end: float
+    look: str
+    words: str
+
+
+class Scene(NamedTuple):
+    """One story. lanes: who works -> what it does; read: from and to on the clock; said: that in words."""
+
+    name: str
+    lanes: Mapping[str, Sequence[Span]]
+    read: tuple[float, float]
+    said: str
+
+
+def timed_lanes(scenes: Sequence[Scene], unit: str) -> SvgPicture:
+    """The scenes on one axis of time, in ``unit``. What the clock read is washed, between two uprights."""
+    last = max(span.end for scene in scenes for spans in scene.lanes.values() for span in spans)
+    last = max([last, *(scene.read[1] for scene in scenes)])
+    names = [name for scene in scenes for name in scene.lanes]
+
+    def paint(w: float) -> Canvas:
+        x0 = 24 + max(wide(name) for name in names)
+        x, top = scale(0, last, x0, w - 18, False), 4.0
+        paper = Canvas(w, 34 + sum(HEAD + LANE * len(scene.lanes) + GAP for scene in scenes))
+        for scene in scenes:
+            bottom, (start, stop) = top + HEAD + LANE * len(scene.lanes), map(x, scene.read)
+            paper.text(x0, top + 12, scene.name, bold=True)
+            paper.box(start, top + HEAD - 6, stop - start, bottom - top - HEAD + 6, "wash", r=0)
+            for row, (name, spans) in enumerate(scene.lanes.items()):
+                y = top + HEAD + LANE * (row + 0.5)
+                paper.text(x0 - 12, y, name, ha="right")
+                for span in spans:
+                    _bar(paper, x(span.start), x(span.end), y, span)
+            for at in (start, stop):
+                paper.line([at, at], [top + HEAD - 20, bottom], "fg", 1.8)
+            beside = stop + 8 if stop - start < 4 else start + 8  # of no time at all: right of its one upright
+            fits = beside + wide(scene.said, 14, True) < w
+            paper.text(
+                beside if fits else stop - 8,
+                top + HEAD - 14,
+                scene.said,
+                size=14,
+                bold=True,
+                halo=True,
+                ha="left" if fits else "right",
+            )
+            top = bottom + GAP
+        time_axis(paper, x, last, top - GAP + 8, unit)
+        return paper
+
+    return SvgPicture(paint, alt_of([(scene.name, scene.said) for scene in scenes], None))
+
+
+def _bar(paper: Canvas, left: float, right: float, y: float, span: Span) -> None:
+    long = max(right - left, 3)
+    fill, edge, ink = {"out": ("out", "", "paper"), "quiet": ("quiet", "", "fg"), "open": ("paper", "edge", "soft")}[
+        span.look
+    ]
+    paper.box(left, y - BAR / 2, long, BAR, fill, edge, 3, 1.2)
+    if wide(span.words) + 12 < long:
+        paper.text(left + long / 2, y, span.words, ink, ha="center")
