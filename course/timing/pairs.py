@@ -30,8 +30,8 @@ MANY = 48
 EDGES = (0.02, 0.04, 0.08, 0.15, 0.25, 0.4)
 """Shares of all blocks that may count as the fastest ones."""
 SHARPEST = 0.002
-"""The edge between the fastest blocks and the others is at least so wide, in logarithms: clocks tick, and code and data lie
-somewhere in memory."""
+"""The edge between the fastest blocks and the others is at least so wide, in logarithms: the resolution of the clock and the
+place of code and data in memory move times that much."""
 TRIALS = 80
 """Trial ratios of the first search."""
 _FINE, _STEPS = 16, 3
@@ -136,11 +136,11 @@ def _chain(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
     within, across = after - before, before[:, 1:] - after[:, :-1]
     at = min(before.shape[1] - 1, int(SCALE_SHARE * before.shape[1]))
     scale = REACH * np.maximum(np.partition(np.abs(within), at, axis=1)[:, at, None], 1e-9)
-    near = np.where(linked, _biweight(across / scale), 0.0) / 2
-    score = -_biweight(within / scale)
+    (own, own_slope), (near, near_slope) = (_biweight(gap / scale) for gap in (within, across))
+    score, near = -own, np.where(linked, near, 0.0) / 2
     score[:, 1:] += near
     score[:, :-1] += near
-    slope = _slope(within / scale).sum(axis=1) + np.where(linked, _slope(across / scale), 0.0).sum(axis=1) / 2
+    slope = own_slope.sum(axis=1) + np.where(linked, near_slope, 0.0).sum(axis=1) / 2
     return score, np.maximum(slope, 0.0) / scale[:, 0]
 
 
@@ -165,20 +165,13 @@ def _fastest(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
     return two - one, between / 2 / width[:, 0]
 
 
-def _biweight(u: Any) -> Any:
-    """Tukey's biweight: u (1 - u^2)^2 where |u| < 1, else 0."""
+def _biweight(u: Any) -> tuple[Any, Any]:
+    """Tukey's biweight, u (1 - u^2)^2 where |u| < 1, else 0, and its derivative."""
     import numpy as np
 
-    rest = np.maximum(1 - u * u, 0.0)
-    return u * rest * rest
-
-
-def _slope(u: Any) -> Any:
-    """The derivative of the biweight."""
-    import numpy as np
-
-    rest = np.maximum(1 - u * u, 0.0)
-    return rest * (1 - 5 * u * u)
+    square = u * u
+    rest = np.maximum(1 - square, 0.0)
+    return u * rest * rest, rest * (1 - 5 * square)
 
 
 def _crossing(trials: Any, found: Any, middle: float, scores: Callable[[Any], Any]) -> float:
