@@ -97,7 +97,7 @@ def settle_two_columns(record: Record) -> dict[str, str | None]:
     lesson=LESSON,
     version=1,
     needs="cpu",
-    seconds=4,
+    seconds=6,
     title=both(
         "A profile has two columns of time: what does each add up to?", "profile 表里有两列时间：各自加起来是多少？"
     ),
@@ -298,7 +298,7 @@ def settle_wait_for_data(record: Record) -> dict[str, str | None]:
     lesson=LESSON,
     version=1,
     needs="cpu",
-    seconds=3,
+    seconds=5,
     title=both("Data that comes late: where does the profile put the wait?", "数据来得太慢：profile 把等待记在哪里？"),
 )
 def wait_for_data(budget: Budget) -> list[dict]:

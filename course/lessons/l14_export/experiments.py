@@ -381,7 +381,7 @@ def _error_of(call: Callable[[], Any]) -> str:
     lesson=LESSON,
     version=1,
     needs="mkldnn",
-    seconds=4,
+    seconds=7,
     title=both("Four ways out, before and after to_mkldnn", "四个出口：转成 mkldnn 之前和之后"),
 )
 def mkldnn_leaves(budget: Budget) -> list[dict]:

@@ -404,7 +404,7 @@ def parts_in(folder: str) -> dict[str, str | bool]:
     lesson=LESSON,
     version=1,
     needs="onnx",
-    seconds=12,
+    seconds=14,
     title=both("Export twice, compare the bytes", "导出两次，比一比字节"),
 )
 def twice(budget: Budget) -> Iterator[dict]:
