@@ -235,7 +235,7 @@ def test_a_bet_on_a_scale_is_a_choice_among_its_marks():
     data = item_data(item)
     assert data["scale"] and [one["id"] for one in data["options"]] == ["1", "2", "3", "5", "10", "20", "50", "100"]
     shown = [cards.after_bet(item, mark, "en") for mark in ("1", "100")]
-    assert "1 times" in shown[0] and "100 times" in shown[1] and shown[0] != shown[1]
+    assert "1 × a later step" in shown[0] and "100 × a later step" in shown[1] and shown[0] != shown[1]
 
 
 @pytest.mark.parametrize("repository", ["", "https://example.org/c.git"])

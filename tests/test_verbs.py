@@ -177,14 +177,20 @@ SCALE = "05-bet-price"
 
 
 @pytest.mark.parametrize(
-    "measured, words", [(8.0, "8 times, near enough"), (12.5, "12.5 times"), (90.0, "90 times"), (None, "stays open")]
+    "measured, words",
+    [
+        (8.0, "8 × a later step, near enough"),
+        (12.5, "12.5 × a later step"),
+        (90.0, "90 × a later step"),
+        (None, "stays open"),
+    ],
 )
 def test_a_bet_on_a_scale_is_settled_by_the_number_measured(measured, words, monkeypatch, capsys):
     course.answer(SCALE, 7, confidence=2)
     synthetic(monkeypatch, measured, SCALE)
     course.observe("05-toy-cost")
     said = capsys.readouterr().out
-    assert ": 7 times" in said and words in said
+    assert ": 7 × a later step" in said and words in said
     assert (pick(state.now.bank[SCALE].slider.why).replace("**", "") in said) is (measured is not None)
 
 

@@ -102,24 +102,21 @@ def settle_two_columns(record: Record) -> dict[str, str | None]:
         "A profile has two columns of time: what does each add up to?", "profile 表里有两列时间：各自加起来是多少？"
     ),
 )
-def two_columns(budget: Budget) -> list[dict]:
+def two_columns(budget: Budget) -> Iterator[dict]:
     """Twelve traces of three convolutions: the sums of total and of self time over the time of the call."""
     model = nn.Sequential(nn.Conv2d(3, 16, 3), nn.ReLU(), nn.Conv2d(16, 16, 3), nn.ReLU(), nn.Conv2d(16, 8, 3)).eval()
-    image, rows = torch.randn(4, 3, 96, 96), []
+    image = torch.randn(4, 3, 96, 96)
     with toy_search.one_thread(), torch.inference_mode():
         for number in budget.loop(range(ROUNDS), desc=both("traces", "剖析"), least=FEW):
             found = trace_of(lambda: model(image), calls=1, warm_ups=2 if number == 0 else 0).rows()
             listed = [row for row in found if row["kind"] not in ("call", "kernel")]
             span = span_of(found)
-            rows.append(
-                {
-                    "trace": number,
-                    "operations": len(listed),
-                    "total": sum(row["us"] for row in listed) / span,
-                    "self": sum(row["self_us"] for row in listed) / span,
-                }
-            )
-    return rows
+            yield {
+                "trace": number,
+                "operations": len(listed),
+                "total": sum(row["us"] for row in listed) / span,
+                "self": sum(row["self_us"] for row in listed) / span,
+            }
 
 
 # --- 12-repairs -----------------------------------------------------------------------------------------------
