@@ -67,6 +67,11 @@ def quick_hands(monkeypatch):
     monkeypatch.setattr("course.cards.widgets.DOUBLE_CLICK_S", -1)
 
 
+def tries(daily: int, thorough: int) -> list:
+    """Parameters: how many seeds a simulation runs every day, and how many among the long tests."""
+    return [daily, pytest.param(thorough, marks=pytest.mark.long)]
+
+
 def loaded_by(code: str) -> set[str]:
     """The packages that a new process has loaded after this code."""
     code += "\nimport sys\nprint(*{name.partition('.')[0] for name in sys.modules})"

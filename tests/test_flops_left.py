@@ -57,6 +57,13 @@ def _warm() -> None:
         cross_check(nn.Linear(4, 4), torch.zeros(1, 4))
 
 
+WAYS = ("shapes", "data", "training", "error", "stop")
+IN_ODD_PLACES = [
+    pytest.param(trick, way, marks=() if (row + column) % 2 == 0 else pytest.mark.long)
+    for row, trick in enumerate(odd.TRICKS)
+    for column, way in enumerate(WAYS)
+]
+"""Every second one each day, all among the long tests."""
 ENTRIES = [(entry, False) for entry in zoo.ZOO] + [(entry, True) for entry in zoo_steps.STEPS]
 
 
@@ -74,8 +81,7 @@ def test_the_zoo_is_left_as_it_was(entry: Entry, training: bool) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("way", ["shapes", "data", "training", "error", "stop"])
-@pytest.mark.parametrize("trick", odd.TRICKS)
+@pytest.mark.parametrize(("trick", "way"), IN_ODD_PLACES)
 def test_state_in_odd_places_is_left_as_it_was(trick: str, way: str) -> None:
     stops = {"error": ValueError, "stop": Stop}.get(way)
     model, x = odd.Odd(trick, way == "data", stops).train(), torch.randn(3, 8)

@@ -24,7 +24,11 @@ NOTEBOOKS = [
     for number, lesson in enumerate(LESSONS)
     for language in LANGUAGES
     if kind == "lessons" or lesson.checkpoint
-] + [f"{language}/tools/{name}" for language in LANGUAGES for name in Project().tools()]
+] + [
+    pytest.param(f"{language}/tools/{name}", marks=() if language == "zh" else pytest.mark.long)
+    for language in LANGUAGES
+    for name in Project().tools()
+]
 
 
 def outputs(notebook):

@@ -9,7 +9,7 @@ import pytest
 
 from course.i18n import set_language
 from course.timing import Comparison, compare, format_ms, interrupts_propagate, measure, stats
-from tests.conftest import loaded_by
+from tests.conftest import loaded_by, tries
 from tests.timing_clocks import Cost, NoisyClock, costing
 
 # ---- whole runs on pretended clocks -----------------------------------------------------------------------
@@ -21,46 +21,52 @@ def trial(seed: int, ratio: float, max_time: float = 0.4, **more) -> Comparison:
     )
 
 
-def test_equal_code_is_rarely_called_different():
-    results = [trial(seed, 1.0, ci=1e-9, gate=1e-9) for seed in range(300)]
+@pytest.mark.parametrize("count", tries(60, 300))
+def test_equal_code_is_rarely_called_different(count):
+    results = [trial(seed, 1.0, ci=1e-9, gate=1e-9) for seed in range(count)]
     alarms = sum(c.verdict in ("faster", "slower") for c in results)
-    assert alarms / 300 <= 0.05
-    assert sum(trial(seed, 1.0).verdict == "same" for seed in range(100)) >= 97
+    assert alarms / count <= 0.05
+    assert sum(trial(seed, 1.0).verdict == "same" for seed in range(count // 3)) >= 0.97 * (count // 3)
 
 
 @pytest.mark.parametrize("noise", [{"jitter": 0.05}, {"hiccup": 0.2}, {"jitter": 0.003, "hiccup": 0.02}])
-def test_the_stopping_rule_keeps_its_promises_under_any_noise(noise):
+@pytest.mark.parametrize("count", tries(40, 200))
+def test_the_stopping_rule_keeps_its_promises_under_any_noise(count, noise):
     """Equal code with the usual settings: looking early must cost neither alarms nor coverage."""
     results = [
         compare({"a": costing(2e-4), "b": costing(2e-4)}, max_time=0.4, seed=seed, clock=NoisyClock(seed, **noise))
-        for seed in range(200)
+        for seed in range(count)
     ]
-    assert sum(c.verdict in ("faster", "slower") for c in results) <= 0.05 * 200
-    assert sum(c.low <= 1 <= c.high for c in results) >= 0.93 * 200
+    assert sum(c.verdict in ("faster", "slower") for c in results) <= 0.05 * count
+    assert sum(c.low <= 1 <= c.high for c in results) >= 0.93 * count
     assert all(c.verdict == "undecided" or c.pairs["b"].confidence >= 0.95 for c in results)
 
 
-def test_interval_covers_the_truth_whenever_it_stops():
+@pytest.mark.parametrize("count", tries(40, 150))
+def test_interval_covers_the_truth_whenever_it_stops(count):
     for ratio in (1.0, 1.03, 0.9, 1.5):
-        results = [trial(seed, ratio) for seed in range(150)]
-        assert sum(c.low <= ratio <= c.high for c in results) / 150 >= 0.93
+        results = [trial(seed, ratio) for seed in range(count)]
+        assert sum(c.low <= ratio <= c.high for c in results) / count >= 0.93
 
 
-def test_three_percent_are_found_and_the_ratio_is_close():
-    results = [trial(seed, 1.03) for seed in range(150)]
-    assert sum(c.verdict == "slower" for c in results) >= 0.99 * 150
-    assert math.sqrt(sum((c.ratio - 1.03) ** 2 for c in results) / 150) < 0.005
+@pytest.mark.parametrize("count", tries(40, 150))
+def test_three_percent_are_found_and_the_ratio_is_close(count):
+    results = [trial(seed, 1.03) for seed in range(count)]
+    assert sum(c.verdict == "slower" for c in results) >= 0.99 * count
+    assert math.sqrt(sum((c.ratio - 1.03) ** 2 for c in results) / count) < 0.005
 
 
-def test_one_percent_is_found_and_a_narrow_gate_keeps_looking():
-    assert sum(trial(seed, 0.99).verdict == "faster" for seed in range(100)) >= 85
+@pytest.mark.parametrize("count", tries(40, 100))
+def test_one_percent_is_found_and_a_narrow_gate_keeps_looking(count):
+    assert sum(trial(seed, 0.99).verdict == "faster" for seed in range(count)) >= 0.85 * count
 
 
 def test_a_large_difference_stops_long_before_the_budget():
     assert trial(1, 2.0, max_time=30).seconds < 1
 
 
-def test_several_candidates_share_the_error():
+@pytest.mark.parametrize("count", tries(40, 150))
+def test_several_candidates_share_the_error(count):
     def alarms(seed):
         result = compare(
             {str(i): costing(2e-4) for i in range(5)},
@@ -72,7 +78,7 @@ def test_several_candidates_share_the_error():
         )
         return any(p.verdict in ("faster", "slower") for p in result.pairs.values())
 
-    assert sum(alarms(seed) for seed in range(150)) / 150 <= 0.05
+    assert sum(alarms(seed) for seed in range(count)) / count <= 0.05
     result = compare({"a": costing(1e-4), "b": costing(1.2e-4), "c": costing(0.8e-4)}, clock=NoisyClock(3), seed=1)
     assert {n: p.verdict for n, p in result.pairs.items()} == {"b": "slower", "c": "faster"}
     with pytest.raises(AttributeError, match="several"):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from course.i18n import LANGUAGES
 from grader.authoring.reference import page_path
 from grader.project import Project
-from tests.browser.conftest import assert_open_to_all, shoot
+from tests.browser.conftest import assert_open_to_all, languages, shoot
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("code", languages("en"))
 def test_the_table_sorts_finds_and_opens_to_all(chromium, code):
     page = chromium.new_page(viewport={"width": 1300, "height": 900})
     faults = []

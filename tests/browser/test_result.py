@@ -7,9 +7,9 @@ import pytest
 
 from course.experiment import base
 from course.experiment.result import block
-from course.i18n import LANGUAGES, set_language
+from course.i18n import set_language
 from course.verbs.reported import reported
-from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, shoot
+from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, languages, shoot
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SHOW = """
@@ -24,7 +24,7 @@ SEEN = """() => [...document.querySelectorAll('.tbr')].map(one => ({
   over: one.scrollWidth - one.clientWidth, head: parseFloat(getComputedStyle(one.querySelector('h3')).fontSize)}))"""
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("code", languages("zh"))
 def test_one_picture_is_seen_at_each_width_and_in_each_theme(code, page, lab):
     lab.forget()
     notebook = Notebook(page, lab, lab.write(f"result-{code}.ipynb", REPLAY + SHOW.format(code=code))).open()

@@ -24,7 +24,7 @@ print("rows", 0 < len(record.rows) < 100, record.interrupted)
 """
 
 
-@pytest.mark.parametrize(("code", "stop"), [("en", "Stop"), ("zh", "停止")])
+@pytest.mark.parametrize(("code", "stop"), [pytest.param("en", "Stop", marks=pytest.mark.long), ("zh", "停止")])
 def test_a_press_ends_the_run_at_once(code, stop, page, lab):
     lab.forget()
     notebook = Notebook(page, lab, lab.write(f"stop-{code}.ipynb", RUN.format(code=code))).open()

@@ -158,9 +158,10 @@ answer(lines)
 """
 
 
+@pytest.mark.long  # two compilations in C++
 @pytest.mark.skipif(not can("compiler"), reason="Inductor wants a C++ compiler")
 def test_a_compiled_convolution_reads_onednns_switch_at_each_call_unless_it_is_frozen():
-    lines = answer_of(FROZEN, timeout_s=600)[0]  # two compilations in C++, seconds on a quiet machine
+    lines = answer_of(FROZEN, timeout_s=600)[0]
     assert lines == {"False True": 1, "False False": 0, "True True": 1, "True False": 1}
 
 
