@@ -19,6 +19,7 @@ import pytest
 from course import files
 from course.catalog import LESSONS
 from course.experiment import new_process
+from course.i18n import LANGUAGES
 from tests.conftest import ROOT, missing
 from tests.elsewhere.windows_names import refused
 from tests.test_notebooks import runs
@@ -232,8 +233,8 @@ checkpoint("05_cudnn_benchmark")
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.long), "zh"])
+@pytest.mark.long
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_way_of_a_learner_is_open_on_windows(windows, language):
     code = LEARNER.format(language=language)
     done = script(windows, code, COURSE_DEBUG="1", COURSE_TEXT="1", COURSE_REPLAY="0", PYTHONIOENCODING="utf-8")

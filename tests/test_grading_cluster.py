@@ -76,6 +76,7 @@ def test_a_cluster_gives_the_marks_of_this_machine_and_of_the_stock_command(here
     assert rows(stock) == [row for row in rows(here) if row[0].endswith("-0")] and len(rows(stock)) == 9 * 6
 
 
+@pytest.mark.long
 def test_a_worker_killed_in_the_middle_costs_nothing(here, handed_in, cluster, tmp_path):
     root = copy_of(handed_in, tmp_path / "class")
     killed = []

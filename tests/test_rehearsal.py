@@ -66,7 +66,11 @@ FENCED = {
 NAMES = {kind: [name for name, one in base.load_all().items() if one.needs == kind] for kind in ("cuda", "mps")}
 NAMES["cuda"].append("02-where-you-wait")
 NAMES["mps"].append("02-where-you-wait")
-CASES = [("cuda", NAMES["cuda"][::2]), ("cuda", NAMES["cuda"][1::2]), ("mps", NAMES["mps"])]
+CASES = [
+    pytest.param("cuda", NAMES["cuda"][::2], id="cuda"),
+    pytest.param("cuda", NAMES["cuda"][1::2], id="more cuda", marks=pytest.mark.long),
+    pytest.param("mps", NAMES["mps"], id="mps"),
+]
 
 
 def unfenced(name, rows):
@@ -76,7 +80,7 @@ def unfenced(name, rows):
     return [ms for one in times for ms in (one if isinstance(one, list) else [one]) if ms < least]
 
 
-@pytest.mark.parametrize(("kind", "names"), CASES, ids=["cuda", "more cuda", "mps"])
+@pytest.mark.parametrize(("kind", "names"), CASES)
 def test_experiments_run_and_are_told_drawn_and_settled_on_a_stand_in(kind, names):
     names = [name for name in names if name != STEADY]
     found = rehearse(kind, {name: SECONDS.get(name, 6) for name in names}, SIZES, op_s=OP_S)

@@ -9,6 +9,7 @@ from statistics import median
 import pytest
 
 from course.timing import pairs, stats
+from tests.conftest import tries
 
 MACHINES = {
     "quiet": {"flip": 0.0, "jitter": 0.003, "hiccup": 0.01},
@@ -71,14 +72,15 @@ def test_fastest_blocks_that_say_nothing_about_the_others_do_not_decide(unlike):
 
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("count", [12, 24, 100])
-def test_sign_flips_miss_the_truth_no_more_often_than_they_say(machine, count):
-    """Nominal: 3.5 of 100; 21 of 300 are seen by chance once in a thousand."""
+@pytest.mark.parametrize("seeds", tries(100, 300))
+def test_sign_flips_miss_the_truth_no_more_often_than_they_say(machine, count, seeds):
+    """Nominal: 3.5 of 100; 10 of 100, or 21 of 300, are seen by chance two or three times in a thousand."""
     missed = 0
-    for seed in range(300):
+    for seed in range(seeds):
         centre, interval = pairs.flipped(invented(seed, count, 1.03, **MACHINES[machine]), 0.035)
         missed += not interval.low <= 1.03 <= interval.high
         assert interval.low <= centre <= interval.high and interval.confidence == 1 - 0.035
-    assert missed <= 20
+    assert missed <= (20 if seeds == 300 else 9)
 
 
 def test_sign_flips_are_far_narrower_than_order_statistics_where_the_machine_changes_its_speed():
