@@ -19,12 +19,12 @@ NEAR_S = 30e-6
 """A pair that begins later than this after the end of the one before is not compared with it, in seconds."""
 MOST_CHAINED = 1500
 """Of more pairs than this order statistics are narrow enough, and quicker."""
-MOST_RANKED = 400
-"""Pairs of which all averages of two are taken; of more, evenly spaced ones."""
 GUARD = 0.001
 """Error of the order-statistic interval that holds the one from sign flips; at most a third of the error asked for."""
 SCALE_SHARE, REACH = 0.3, 3.0
 """Differences beyond REACH times this quantile of all differences within pairs have no weight."""
+CPU_SHARE = 0.8
+"""Quantile of the differences of CPU time within pairs from which on all count alike."""
 MANY = 48
 """From so many pairs on the fastest blocks count too."""
 EDGES = (0.02, 0.04, 0.08, 0.15, 0.25, 0.4)
@@ -56,22 +56,23 @@ class Pairs:
         return [c / b for c, b in zip(self.candidate, self.baseline, strict=True)]
 
 
-def flipped(pairs: Pairs, error: float) -> tuple[float, stats.Interval]:
+def flipped(pairs: Pairs, error: float, by_cpu: bool = False) -> tuple[float, stats.Interval]:
     """Centre and interval of the ratio from sign flips; at least FEWEST_ROUNDS pairs.
 
-    By the chain of blocks and the fastest blocks together. By the chain alone where there are fewer than MANY pairs, or
+    By neighbouring blocks and the fastest blocks together. By neighbouring blocks alone where there are fewer than MANY pairs, or
     where the two contradict each other: the fastest blocks of a function then say nothing about its others, as in one that
     finds some of its results in a cache. Where one function suffers a little more from neighbours than the other, the ratio is
-    nearer to that of undisturbed blocks. 0 to infinity where the pairs are too few for the error.
+    nearer to that of undisturbed blocks. by_cpu: the times are CPU time. 0 to infinity where the pairs are too few for the error.
     """
     guard = min(GUARD, error / 3)
-    chain = _Flips(pairs, [_chain])
+    score = _differences if by_cpu else _chain
+    near = _Flips(pairs, [score])
     if len(pairs.first) >= MANY:
-        both = _Flips(pairs, [_chain, _fastest])
+        both = _Flips(pairs, [score, _fastest])
         found = both.interval(error, guard)
-        if max(abs(flips.score(math.log(found[0]))) for flips in (both, chain)) <= stats.normal_quantile(1 - guard / 2):
+        if max(abs(flips.score(math.log(found[0]))) for flips in (both, near)) <= stats.normal_quantile(1 - guard / 2):
             return found
-    return chain.interval(error, guard)
+    return near.interval(error, guard)
 
 
 class _Flips:
@@ -142,6 +143,20 @@ def _chain(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
     score[:, :-1] += near
     slope = own_slope.sum(axis=1) + np.where(linked, near_slope, 0.0).sum(axis=1) / 2
     return score, np.maximum(slope, 0.0) / scale[:, 0]
+
+
+def _differences(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
+    """Scores of pairs by their own differences of logarithms, and how fast the signed sum grows; for CPU time, where the blocks
+    of a pair lie so far apart that neither tells of the speed of the machine in the next pair.
+
+    A difference counts by its size, those beyond CPU_SHARE of all alike, as Huber's estimate has it.
+    """
+    import numpy as np
+
+    within = after - before
+    at = min(within.shape[1] - 1, int(CPU_SHARE * within.shape[1]))
+    scale = np.maximum(np.partition(np.abs(within), at, axis=1)[:, at, None], 1e-9)
+    return -np.clip(within / scale, -1.0, 1.0), (np.abs(within) < scale).sum(axis=1) / scale[:, 0]
 
 
 def _fastest(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
@@ -215,33 +230,16 @@ def _ends(trials: Any, kept: Any, centre: float, keeps: Callable[[Any], Any]) ->
     return ends[0], ends[1]
 
 
-def signed_ranks(ratios: Sequence[float], error: float) -> tuple[float, stats.Interval]:
-    """Centre and interval of Hodges and Lehmann: the median of all averages of two log ratios, and order statistics of
-    them by Wilcoxon's signed ranks. For ratios without a wide half, such as those of CPU time."""
-    import numpy as np
-
-    logs = np.log(ratios)[:: -(-len(ratios) // MOST_RANKED)]
-    count = len(logs)
-    rows, columns = np.triu_indices(count)
-    means = np.sort((logs[rows] + logs[columns]) / 2)
-    deviation = math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
-    k = math.floor(len(means) / 2 - stats.normal_quantile(1 - error / 2) * deviation)
-    low, high = (means[k - 1], means[-k]) if k >= 1 else (-math.inf, math.inf)
-    return math.exp(np.median(means)), stats.Interval(math.exp(low), math.exp(high), 1 - error)
-
-
 def ordered(ratios: Sequence[float], error: float) -> tuple[float, stats.Interval]:
     """The median and its order-statistic interval."""
     return stats.median(ratios), stats.median_interval(ratios, error)
 
 
-def estimate(pairs: Pairs, error: float, cpu_ratios: Sequence[float] | None = None) -> tuple[float, stats.Interval]:
-    """Centre and interval of the ratio. cpu_ratios: those of CPU time, where that is the clock that counts.
+def estimate(pairs: Pairs, error: float, by_cpu: bool = False) -> tuple[float, stats.Interval]:
+    """Centre and interval of the ratio. by_cpu: the times are CPU time.
 
     Fewer than FEWEST_ROUNDS pairs: the median and their range, which is no interval (see `stats.enough`).
     """
-    if cpu_ratios is not None and stats.enough(len(cpu_ratios)):
-        return signed_ranks(cpu_ratios, error)
     if stats.enough(len(pairs.first)) and len(pairs.first) <= MOST_CHAINED:
-        return flipped(pairs, error)
+        return flipped(pairs, error, by_cpu)
     return ordered(pairs.ratios(), error)

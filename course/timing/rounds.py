@@ -235,14 +235,15 @@ class Run:
         """Seconds of one call, one a round."""
         return [block.cpu or 1e-9 if cpu else block.seconds for block in self.blocks[name][: self._whole_rounds()]]
 
-    def _pairs(self, name: str) -> pairs.Pairs:
-        """The blocks of a candidate beside those of the baseline."""
-        both = list(zip(self.blocks[name], self.blocks[self.baseline], strict=False))
+    def _pairs(self, name: str, cpu: bool = False) -> pairs.Pairs:
+        """The blocks of a candidate beside those of the baseline. cpu: their CPU time."""
+        whole = self._whole_rounds()
+        both = list(zip(self.blocks[name][:whole], self.blocks[self.baseline][:whole], strict=True))
         spans = [(min(c.began, b.began), max(c.ended, b.ended)) for c, b in both]
         near = [after[0] - before[1] < pairs.NEAR_S for before, after in zip(spans, spans[1:], strict=False)]
         return pairs.Pairs(
-            [c.seconds for c, _ in both],
-            [b.seconds for _, b in both],
+            self._times(name, cpu),
+            self._times(self.baseline, cpu),
             [c.began < b.began for c, b in both],
             [False, *near],
         )
@@ -250,11 +251,8 @@ class Run:
     def _estimate(self, name: str, error: float) -> tuple[float, stats.Interval]:
         if self.remote:  # the process is the unit, the interval is one over processes
             return pairs.ordered(self._pairs(name).ratios(), error)
-        cpu = self._cpu_ratios(name) if self._by_cpu() else None
-        return pairs.estimate(self._pairs(name), error, cpu)
-
-    def _cpu_ratios(self, name: str) -> list[float]:
-        return [c / b for c, b in zip(self._times(name, True), self._times(self.baseline, True), strict=True)]
+        cpu = self._by_cpu()
+        return pairs.estimate(self._pairs(name, cpu), error, cpu)
 
     def _settled(self, name: str) -> bool:
         error = stats.error_at(self._whole_rounds(), False, len(self._candidates()))
@@ -301,9 +299,8 @@ class Run:
         """The verdict on a candidate. waiting: the two functions' names, where their threads wait for a core: then nothing is decided,
         and the interval holds what most rounds said.
         """
-        ratios = self._cpu_ratios(name) if cpu else self._pairs(name).ratios()
-        # neighbours that heavy leave few pairs, unlike each other: in CPU time the last look is as strict as the ones before
-        error = (LAST_ERROR if self.final and not cpu else stats.INTERIM_ERROR) / len(self._candidates())
+        ratios = self._pairs(name, cpu).ratios()
+        error = (LAST_ERROR if self.final else stats.INTERIM_ERROR) / len(self._candidates())
         ratio, whole = self._estimate(name, error)
         interval = stats.shown(stats.widened(whole), len(ratios))
         if waiting and interval:
