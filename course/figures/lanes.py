@@ -15,7 +15,7 @@ HEAD, LANE, BAR, GAP = 52, 32, 22, 14
 class Span(NamedTuple):
     """What one does from ``start`` to ``end``. look: "out" what it is about, "quiet" what is not, "open" only waiting.
 
-    words: written into the bar where they fit.
+    words: written into the bar where they fit, or beside it where nothing follows.
     """
 
     start: float
@@ -50,8 +50,9 @@ def timed_lanes(scenes: Sequence[Scene], unit: str) -> SvgPicture:
             for row, (name, spans) in enumerate(scene.lanes.items()):
                 y = top + HEAD + LANE * (row + 0.5)
                 paper.text(x0 - 12, y, name, ha="right")
-                for span in spans:
-                    _bar(paper, x(span.start), x(span.end), y, span)
+                ends = [*(x(span.start) for span in spans[1:]), w]
+                for span, room in zip(spans, ends, strict=True):
+                    _bar(paper, x(span.start), x(span.end), room, y, span)
             for at in (start, stop):
                 paper.line([at, at], [top + HEAD - 20, bottom], "fg", 1.8)
             beside = stop + 8 if stop - start < 4 else start + 8  # of no time at all: right of its one upright
@@ -72,11 +73,14 @@ def timed_lanes(scenes: Sequence[Scene], unit: str) -> SvgPicture:
     return SvgPicture(paint, alt_of([(scene.name, scene.said) for scene in scenes], None))
 
 
-def _bar(paper: Canvas, left: float, right: float, y: float, span: Span) -> None:
-    long = max(right - left, 3)
+def _bar(paper: Canvas, left: float, right: float, room: float, y: float, span: Span) -> None:
+    """One span; room: where the next one of its lane begins."""
     fill, edge, ink = {"out": ("out", "", "paper"), "quiet": ("quiet", "", "fg"), "open": ("paper", "edge", "soft")}[
         span.look
     ]
+    long, need = max(right - left, 3), wide(span.words) + 12
     paper.box(left, y - BAR / 2, long, BAR, fill, edge, 3, 1.2)
-    if wide(span.words) + 12 < long:
+    if need < long:
         paper.text(left + long / 2, y, span.words, ink, ha="center")
+    elif need < room - left - long:
+        paper.text(left + long + 6, y, span.words, "soft")

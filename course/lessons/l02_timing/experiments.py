@@ -289,18 +289,19 @@ def say_queue(record: Record) -> Text:
 def draw_queue(record: Record, bets: dict) -> SvgPicture:
     """Two lanes a story: what the CPU does, what the device does; between the two uprights the clock runs."""
     looks = {
-        "launch": ("quiet", ""),
+        "launch": ("quiet", t("gives the order and goes on", "下单后继续往下走")),
         "fence": ("open", t("waits at the fence", "在栅栏处等待")),
         "earlier": ("quiet", t("old work", "旧任务")),
         "kernel": ("out", t("the kernel we time", "要测的 kernel")),
     }
-    scenes = []
+    names, scenes = {"cpu": "CPU", "device": t("device", "设备")}, []
     for story, rows in groups(record.rows, "story").items():
-        lanes: dict[str, list[Span]] = {"CPU": [], t("device", "设备"): []}
-        spans = {lane: list(found) for lane, found in groups(rows, "lane").items()}
-        for name, lane in zip(lanes, ("cpu", "device"), strict=True):
-            lanes[name] = [Span(row["start_ms"], row["end_ms"], *looks[row["what"]]) for row in spans.get(lane, [])]
-        (clock,) = spans["clock"]
+        seen = groups(rows, "lane")
+        lanes = {
+            name: [Span(row["start_ms"], row["end_ms"], *looks[row["what"]]) for row in seen.get(lane, ())]
+            for lane, name in names.items()
+        }
+        (clock,) = seen["clock"]
         read = time_words((clock["end_ms"] - clock["start_ms"]) / 1e3)
         said = t(f"the clock reads {read}", f"读数 {read}")
         scenes.append(Scene(t(story, STORIES[story][0]), lanes, (clock["start_ms"], clock["end_ms"]), said))
