@@ -23,8 +23,9 @@ from course.figures.kinds import (
     share_grid,
     time_words,
 )
+from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.reported import Told, reported
-from course.figures.svg import BROAD, SLIM
+from course.figures.svg import BROAD, SLIM, wide
 from course.i18n import LANGUAGES, set_language
 from course.look import COLOURS
 from course.timing.stats import FEWEST_ROUNDS
@@ -35,6 +36,12 @@ RATIOS = [
     Ratio("new", 10.5, 10.4, 11.0),
     Ratio("few", 1, None, None, "", 4),
 ]
+SCENES = [
+    Scene("no fence", {"CPU": [Span(0, 0.1, "quiet", "gives the order")], "device": [Span(0.1, 50, "out", "the kernel")]},
+          (0.0, 0.1), "the clock reads 0.1 ms"),
+    Scene("two fences", {"CPU": [Span(0, 0.1, "quiet", "gives the order"), Span(0.1, 50, "open", "waits")]},
+          (40.0, 50.0), "the clock reads 10 ms"),
+]  # fmt: skip
 KINDS = {
     "ratio_rows": (
         lambda bet: ratio_rows(RATIOS, SIDES, bet),
@@ -62,6 +69,7 @@ KINDS = {
         lambda bet: trend([1, 10, 100], {"a": [1, 2, 3], "b": [3, None, 1]}, "Alt.", bet, log_x=True),
         [Bet("x", at=30)],
     ),
+    "timed_lanes": (lambda bet: timed_lanes(SCENES, "ms"), []),
     "reported": (
         lambda bet: reported(
             [Told("a", "2019", [("new", 2.0), ("again", 0.01)])], "reported by others", ["new", "again"]
@@ -132,7 +140,7 @@ def test_both_themes_are_written_out_and_the_page_decides_inside_widgets():
     assert "one &lt;size&gt;" in sheet.svg() and not re.search(r' id="|<style|<clipPath', sheet.svg())
 
 
-@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"reported"}))
+@pytest.mark.parametrize("kind", sorted(kind for kind, (_, bets) in KINDS.items() if bets))
 def test_a_bet_that_the_picture_cannot_draw_is_refused(kind):
     with pytest.raises(ValueError, match="draws a bet by"):
         KINDS[kind][0](Bet("nothing at all"))
@@ -163,6 +171,17 @@ def test_the_words_of_a_bet_do_not_run_into_the_next_name(bet):
         texts = {one.text: float(one.get("y")) for one in ElementTree.fromstring(sheet.svg(SLIM)) if one.text}
         (asked,) = [y for words, y in texts.items() if words == bet.full]
         assert asked + 15 <= texts[names[1]], texts
+
+
+@pytest.mark.parametrize("width", [BROAD, SLIM])
+def test_what_a_clock_read_stands_on_the_paper_and_words_beside_a_short_bar_only_where_nothing_follows(width):
+    texts = [one for one in ElementTree.fromstring(timed_lanes(SCENES, "ms").svg(width)) if one.text]
+    assert [one.text for one in texts].count("gives the order") == 1
+    for one in texts:
+        if one.text.startswith("the clock"):
+            long = wide(one.text, 14, True)
+            left = float(one.get("x")) - (long if one.get("text-anchor") == "end" else 0)
+            assert 0 <= left and left + long <= width, one.text
 
 
 def test_the_words_of_a_picture_tell_rows_of_one_name_apart():
