@@ -63,7 +63,7 @@ IN_ODD_PLACES = [
     for row, trick in enumerate(odd.TRICKS)
     for column, way in enumerate(WAYS)
 ]
-"""Every second one each day, all among the long tests."""
+"""Every second one each day, the others among the long tests."""
 ENTRIES = [(entry, False) for entry in zoo.ZOO] + [(entry, True) for entry in zoo_steps.STEPS]
 
 

@@ -10,6 +10,8 @@ from course.figures.svg import Canvas, SvgPicture, scale, wide
 
 HEAD, LANE, BAR, GAP = 52, 32, 22, 14
 """Pixels: the two lines above a scene, a lane, the bar in it, between two scenes."""
+LOOKS = {"out": ("out", "", "paper"), "quiet": ("quiet", "", "fg"), "open": ("paper", "edge", "soft")}
+"""look of a span -> inks of its bar, of the outline, of the words."""
 
 
 class Span(NamedTuple):
@@ -35,12 +37,11 @@ class Scene(NamedTuple):
 
 def timed_lanes(scenes: Sequence[Scene], unit: str) -> SvgPicture:
     """The scenes on one axis of time, in ``unit``. What the clock read is washed, between two uprights."""
-    last = max(span.end for scene in scenes for spans in scene.lanes.values() for span in spans)
-    last = max([last, *(scene.read[1] for scene in scenes)])
-    names = [name for scene in scenes for name in scene.lanes]
+    ends = [span.end for scene in scenes for spans in scene.lanes.values() for span in spans]
+    last = max(ends + [scene.read[1] for scene in scenes])
 
     def paint(w: float) -> Canvas:
-        x0 = 24 + max(wide(name) for name in names)
+        x0 = 24 + max(wide(name) for scene in scenes for name in scene.lanes)
         x, top = scale(0, last, x0, w - 18, False), 4.0
         paper = Canvas(w, 34 + sum(HEAD + LANE * len(scene.lanes) + GAP for scene in scenes))
         for scene in scenes:
@@ -50,8 +51,8 @@ def timed_lanes(scenes: Sequence[Scene], unit: str) -> SvgPicture:
             for row, (name, spans) in enumerate(scene.lanes.items()):
                 y = top + HEAD + LANE * (row + 0.5)
                 paper.text(x0 - 12, y, name, ha="right")
-                ends = [*(x(span.start) for span in spans[1:]), w]
-                for span, room in zip(spans, ends, strict=True):
+                nexts = [*(x(span.start) for span in spans[1:]), w]
+                for span, room in zip(spans, nexts, strict=True):
                     _bar(paper, x(span.start), x(span.end), room, y, span)
             for at in (start, stop):
                 paper.line([at, at], [top + HEAD - 20, bottom], "fg", 1.8)
@@ -75,9 +76,7 @@ def timed_lanes(scenes: Sequence[Scene], unit: str) -> SvgPicture:
 
 def _bar(paper: Canvas, left: float, right: float, room: float, y: float, span: Span) -> None:
     """One span; room: where the next one of its lane begins."""
-    fill, edge, ink = {"out": ("out", "", "paper"), "quiet": ("quiet", "", "fg"), "open": ("paper", "edge", "soft")}[
-        span.look
-    ]
+    fill, edge, ink = LOOKS[span.look]
     long, need = max(right - left, 3), wide(span.words) + 12
     paper.box(left, y - BAR / 2, long, BAR, fill, edge, 3, 1.2)
     if need < long:

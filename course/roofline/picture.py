@@ -8,7 +8,7 @@ from typing import Any
 
 from course.figures.wrap import Sentence, wrap
 from course.i18n import t
-from course.roofline.layer import BOUNDS, Alike, Layer, alike, by_bound
+from course.roofline.layer import Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import bound_word, percent, scaled
 
@@ -146,12 +146,11 @@ def _points(ax: Any, shown: Sequence[Layer], frame: _Frame, every: Sequence[Laye
     ax.set_ylim(min(heights + edges) / 3, max(heights + edges) * 3)
     blue, ground, grey = colors()[0], ax.get_facecolor(), guide()
     looks = {"compute": ("o", blue, blue), "memory": ("s", ground, blue), "overhead": ("^", ground, grey)}
-    for bound in BOUNDS:
+    for bound, (marker, face, edge) in looks.items():
         group = [layer for layer in shown if layer.bound == bound]
         if group:
             part = percent(parts.get(bound, 0.0))
             word = bound_word(bound)
-            marker, face, edge = looks[bound]
             marks = {"marker": marker, "facecolors": face, "edgecolors": edge, "linewidths": 1.6, "zorder": 3}
             xs, ys = zip(*map(frame.spot, group), strict=True)
             ax.scatter(xs, ys, s=[20 + LARGEST * layer.time_ms / total for layer in group], alpha=0.75, **marks)

@@ -135,8 +135,7 @@ def _chain(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
     import numpy as np
 
     within, across = after - before, before[:, 1:] - after[:, :-1]
-    at = min(before.shape[1] - 1, int(SCALE_SHARE * before.shape[1]))
-    scale = REACH * np.maximum(np.partition(np.abs(within), at, axis=1)[:, at, None], 1e-9)
+    scale = REACH * _quantile(within, SCALE_SHARE)
     (own, own_slope), (near, near_slope) = (_biweight(gap / scale) for gap in (within, across))
     score, near = -own, np.where(linked, near, 0.0) / 2
     score[:, 1:] += near
@@ -146,16 +145,15 @@ def _chain(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
 
 
 def _differences(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
-    """Scores of pairs by their own differences of logarithms, and how fast the signed sum grows; for CPU time, where the blocks
-    of a pair lie so far apart that neither tells of the speed of the machine in the next pair.
+    """Scores of pairs by their own differences of logarithms, and how fast the signed sum grows: for CPU time, which is used where
+    other programs run between the blocks, so that a pair tells little of the next one.
 
-    A difference counts by its size, those beyond CPU_SHARE of all alike, as Huber's estimate has it.
+    A difference counts by its size, those beyond CPU_SHARE of all alike (Huber's score).
     """
     import numpy as np
 
     within = after - before
-    at = min(within.shape[1] - 1, int(CPU_SHARE * within.shape[1]))
-    scale = np.maximum(np.partition(np.abs(within), at, axis=1)[:, at, None], 1e-9)
+    scale = _quantile(within, CPU_SHARE)
     return -np.clip(within / scale, -1.0, 1.0), (np.abs(within) < scale).sum(axis=1) / scale[:, 0]
 
 
@@ -178,6 +176,14 @@ def _fastest(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
     one, two = (np.clip((end - times) / width, 0.0, 1.0) for times in (before, after))
     between = sum(((times < end) & (times > end - width)).sum(axis=1) for times in (before, after))
     return two - one, between / 2 / width[:, 0]
+
+
+def _quantile(differences: Any, share: float) -> Any:
+    """The quantile of the sizes of the differences in each row, as a column; never 0."""
+    import numpy as np
+
+    at = min(differences.shape[1] - 1, int(share * differences.shape[1]))
+    return np.maximum(np.partition(np.abs(differences), at, axis=1)[:, at, None], 1e-9)
 
 
 def _biweight(u: Any) -> tuple[Any, Any]:
