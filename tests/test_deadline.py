@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 
 import pytest
 import torch
@@ -37,6 +38,31 @@ def test_a_comparison_takes_no_further_round():
     with rounds_end_within(0):
         found = compare({"a": work, "b": work}, max_time=LONG_S)
     assert found.rounds == 1 and found.low is None and found.verdict == "undecided"
+
+
+class Slow:
+    """Sleeps in its first calls and counts all."""
+
+    def __init__(self, seconds: float, calls: int) -> None:
+        self.seconds, self.slow, self.calls = seconds, calls, 0
+
+    def __call__(self) -> None:
+        self.calls += 1
+        time.sleep(self.seconds if self.calls <= self.slow else 0)
+
+
+def test_a_comparison_whose_rounds_cannot_end_in_time_is_not_begun():
+    a, b = Slow(0.2, LONG_S), Slow(0.2, LONG_S)
+    with rounds_end_within(1):
+        found = compare({"a": a, "b": b}, max_time=LONG_S)
+    assert found.rounds == 1 and found.low is None and max(a.calls, b.calls) <= 2
+
+
+def test_slow_first_calls_alone_do_not_end_a_comparison():
+    a, b = Slow(0.3, 1), Slow(0.3, 1)
+    with rounds_end_within(4):
+        found = compare({"a": a, "b": b}, max_time=LONG_S)
+    assert found.rounds >= 12 and found.low is not None
 
 
 def test_a_measurement_takes_no_further_sample():

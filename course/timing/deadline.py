@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 
+from course.timing.stats import FEWEST_ROUNDS
+
 _at: ContextVar[float] = ContextVar("course_timing_deadline", default=math.inf)
 
 
@@ -21,6 +23,11 @@ def rounds_end_within(seconds: float) -> Iterator[None]:
         _at.reset(token)
 
 
-def out_of_time() -> bool:
-    """Whether the seconds are out: no further round then."""
-    return time.monotonic() >= _at.get()
+def out_of_time(needed: float = 0.0) -> bool:
+    """Whether the seconds are out, or will be before so many more have passed: no further round then."""
+    return time.monotonic() + needed >= _at.get()
+
+
+def too_late(round_s: float) -> bool:
+    """Whether the rounds that a result needs, of so many seconds each, would not end in time: nothing is gained by the first of them."""
+    return out_of_time(FEWEST_ROUNDS * round_s)

@@ -16,22 +16,22 @@ from typing import Any
 from course.timing import stats
 
 NEAR_S = 30e-6
-"""A pair that begins later than this after the end of the one before is not compared with it, in seconds."""
+"""In seconds: a pair that begins more than this after the end of the pair before is not compared with it."""
 MOST_CHAINED = 1500
-"""Of more pairs than this order statistics are narrow enough, and quicker."""
+"""With more pairs than this the order-statistic interval is narrow enough, and quicker."""
 GUARD = 0.001
-"""Error of the order-statistic interval that holds the one from sign flips; at most a third of the error asked for."""
+"""Error of the order-statistic interval that contains the one from sign flips; at most a third of the error asked for."""
 SCALE_SHARE, REACH = 0.3, 3.0
 """Differences beyond REACH times this quantile of all differences within pairs have no weight."""
 CPU_SHARE = 0.8
-"""Quantile of the differences of CPU time within pairs from which on all count alike."""
+"""Differences of CPU time within pairs count alike from this quantile on."""
 MANY = 48
-"""From so many pairs on the fastest blocks count too."""
+"""With at least so many pairs the fastest blocks count too."""
 EDGES = (0.02, 0.04, 0.08, 0.15, 0.25, 0.4)
 """Shares of all blocks that may count as the fastest ones."""
 SHARPEST = 0.002
-"""The edge between the fastest blocks and the others is at least so wide, in logarithms: the resolution of the clock and the
-place of code and data in memory move times that much."""
+"""Least width of the edge between the fastest blocks and the others, in logarithms: the resolution of the clock, and where code
+and data lie in memory, change times by about this much."""
 TRIALS = 80
 """Trial ratios of the first search."""
 _FINE, _STEPS = 16, 3
@@ -59,10 +59,11 @@ class Pairs:
 def flipped(pairs: Pairs, error: float, by_cpu: bool = False) -> tuple[float, stats.Interval]:
     """Centre and interval of the ratio from sign flips; at least FEWEST_ROUNDS pairs.
 
-    By neighbouring blocks and the fastest blocks together. By neighbouring blocks alone where there are fewer than MANY pairs, or
-    where the two contradict each other: the fastest blocks of a function then say nothing about its others, as in one that
-    finds some of its results in a cache. Where one function suffers a little more from neighbours than the other, the ratio is
-    nearer to that of undisturbed blocks. by_cpu: the times are CPU time. 0 to infinity where the pairs are too few for the error.
+    Uses neighbouring blocks and the fastest blocks together. Uses neighbouring blocks alone where there are fewer than MANY pairs,
+    or where the two contradict each other: then the fastest blocks of a function say nothing about its others, as in one that
+    finds some results in a cache. Where other programs slow one function a little more than the other, the ratio is nearer to
+    that of undisturbed blocks. by_cpu: the times are CPU time; then only the two blocks of a pair are compared. The interval is
+    0 to infinity where the pairs are too few for the error.
     """
     guard = min(GUARD, error / 3)
     score = _differences if by_cpu else _chain
@@ -103,7 +104,7 @@ class _Flips:
         return np.divide((total * self.sign).sum(axis=1), size, out=np.zeros_like(size), where=size > 0)
 
     def score(self, trial: float) -> float:
-        """That of one trial log ratio."""
+        """The standardised sum under one trial log ratio."""
         import numpy as np
 
         return float(self(np.array([trial]))[0])
@@ -120,13 +121,15 @@ class _Flips:
         found = self(trials)
         centre = _crossing(trials, found, float(np.median(order)), self)
         low, high = _ends(trials, np.abs(found) <= bar, centre, lambda at: np.abs(self(at)) <= bar)
-        if not k and (low == order[0] or high == order[-1]):  # all that was seen is not enough
+        if not k and (
+            low == order[0] or high == order[-1]
+        ):  # the outermost pair still passes: too few pairs for an end
             low, high = -math.inf, math.inf
         return math.exp(centre), stats.Interval(math.exp(low), math.exp(high), 1 - error)
 
 
 def _chain(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
-    """Scores of pairs along the chain of blocks, and how fast their signed sum grows with the trial log ratio.
+    """Scores of pairs along the chain of blocks, and how fast their signed sum falls as the trial log ratio grows.
 
     The score of a pair is its own difference of logarithms against those to the blocks before and after it, each cut off
     by Tukey's biweight, so that a block during which the machine changed its speed counts little. Under the true ratio
@@ -145,10 +148,10 @@ def _chain(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
 
 
 def _differences(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
-    """Scores of pairs by their own differences of logarithms, and how fast the signed sum grows: for CPU time, which is used where
-    other programs run between the blocks, so that a pair tells little of the next one.
+    """Scores of pairs by their own differences of logarithms, and how fast the signed sum falls: for CPU time, which is used where
+    other programs run between the blocks, so that a pair tells little about the next one.
 
-    A difference counts by its size, those beyond CPU_SHARE of all alike (Huber's score).
+    A difference counts by its size; from the quantile CPU_SHARE on all count alike (Huber's score).
     """
     import numpy as np
 
@@ -158,11 +161,12 @@ def _differences(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
 
 
 def _fastest(before: Any, after: Any, linked: Any) -> tuple[Any, Any]:
-    """Scores of pairs by how their blocks compare with the fastest ones, and how fast the signed sum grows.
+    """Scores of pairs by how their blocks compare with the fastest ones, and how fast the signed sum falls.
 
-    Neighbours only ever slow a block down. So where a core is sometimes undisturbed, its fastest blocks lie close together, and
-    under the true ratio both functions have as many of them. A block counts 1 where it is as fast as they are, 0 where it is
-    slower, in between from edge to edge; the edge is put where it is sharpest for the number of blocks it parts off.
+    Other programs only ever slow a block down. So where a core is sometimes undisturbed, its fastest blocks lie close together, and
+    under the true ratio both functions have about as many of them. A block counts 1 where it is as fast as they are, 0 where it
+    is slower, and a part of 1 within the edge between. Of the edges tried, the one narrowest for the number of blocks on its fast
+    side is taken.
     """
     import numpy as np
 

@@ -13,7 +13,7 @@ from typing import Any
 from course.i18n import t
 from course.timing import captured, pairs, sameness, stats, validation
 from course.timing.clock import Clock, calls_for, end_progress, progress
-from course.timing.deadline import out_of_time
+from course.timing.deadline import out_of_time, too_late
 from course.timing.effort import PARALLEL, SEVERAL, Effort, crowded_note, threads, waiting_note, waits
 from course.timing.faults import fault_note, minor_faults
 from course.timing.preemption import Watch, watch_for
@@ -127,26 +127,29 @@ class Run:
             self.results[name] = f.first["result"] if isinstance(f, Worker) else sameness.digest(kept.pop())
 
     def _fits(self) -> bool:
-        """Whether a round fits into the budget; if not, one round (or the first calls) is all there is."""
+        """Whether a round fits into the budget, and as many as a result needs before the deadline; if not, one round (or the first
+        calls) is all there is."""
         slow = sum(self.first.values())
-        if slow < self.max_time / 2:
+        if slow < self.max_time / 2 and not too_late(slow):
             return True
         self.calls = dict.fromkeys(self.functions, 1)
         only = self.first
-        if slow <= self.plan.patience_s and not out_of_time():
+        if slow <= self.plan.patience_s and not out_of_time(slow):
             only = {name: block.seconds for name, block in self._one_round().items()}
-        if sum(only.values()) < self.max_time:
+        needed = sum(only.values())
+        if needed < self.max_time and not too_late(needed):
             return True
         now = self.clock.now()
         self.blocks = {name: [Block(seconds, now, now)] for name, seconds in only.items()}
-        need = f"{stats.FEWEST_ROUNDS * sum(only.values()):.0f}"
-        self.notes.append(
-            t(
-                f"One round takes longer than the budget of {self.max_time:g} s. "
-                f"For a verdict give max_time={need} or make the work smaller.",
-                f"一轮就超过了 {self.max_time:g} 秒的预算。想得到结论，请设 max_time={need}，或减小工作量。",
+        if needed >= self.max_time:
+            need = f"{stats.FEWEST_ROUNDS * needed:.0f}"
+            self.notes.append(
+                t(
+                    f"One round takes longer than the budget of {self.max_time:g} s. "
+                    f"For a verdict give max_time={need} or make the work smaller.",
+                    f"一轮就超过了 {self.max_time:g} 秒的预算。想得到结论，请设 max_time={need}，或减小工作量。",
+                )
             )
-        )
         return False
 
     def _find_calls(self) -> None:
@@ -195,8 +198,9 @@ class Run:
         return Block(seconds / calls, began, ended, cpu)
 
     def _rounds(self, bar: Any) -> None:
-        shown = self._spent()
+        shown = spent = self._spent()
         while True:
+            began = spent
             for name, block in self._one_round().items():
                 self.blocks[name].append(block)
             spent = self._spent()
@@ -204,7 +208,7 @@ class Run:
                 bar.update(min(spent, self.max_time) - min(shown, self.max_time))
                 shown = spent
             rounds = self._whole_rounds()
-            late = out_of_time() or (spent >= self.max_time and not self._held_up(spent))
+            late = out_of_time(spent - began) or (spent >= self.max_time and not self._held_up(spent))
             if rounds >= MOST_ROUNDS or late:
                 return
             if rounds >= self.next_look and self._long_enough(spent, rounds):
