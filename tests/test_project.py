@@ -62,8 +62,8 @@ def test_without_the_packages_of_learners_a_verb_names_all_of_them_at_once(tmp_p
         "for language in ('en', 'zh'): course.lesson('00_start', language=language)"
     )
     done = run_python(code, ROOT, COURSE_HOME=str(tmp_path))
-    assert "Run %pip install FOLDER[course] (the course's folder)" in done.stdout, done
-    assert "请运行 %pip install 文件夹[course]（课程文件夹的路径）" in done.stdout, done
+    assert 'Run %pip install "FOLDER[course]" (FOLDER: the path of the course)' in done.stdout, done
+    assert '请运行 %pip install "文件夹[course]"（“文件夹”换成课程的路径）' in done.stdout, done
 
 
 def test_every_requirement_is_pinned_by_constraints():

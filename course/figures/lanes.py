@@ -1,4 +1,4 @@
-"""Who works when: scenes one below the other, a lane for each who works, and the stretch of time that a clock read."""
+"""Who works when: scenes one below the other, in each a lane for everyone who works, and the time that a clock read."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from course.figures.kinds import alt_of, time_axis
 from course.figures.svg import Canvas, SvgPicture, scale, wide
 
 HEAD, LANE, BAR, GAP = 52, 32, 22, 14
-"""Pixels: the two lines above a scene, a lane, the bar in it, between two scenes."""
+"""Pixels: the two lines above a scene, a lane, the bar in it, the gap between two scenes."""
 LOOKS = {"out": ("out", "", "paper"), "quiet": ("quiet", "", "fg"), "open": ("paper", "edge", "soft")}
 """look of a span -> inks of its bar, of the outline, of the words."""
 
 
 class Span(NamedTuple):
-    """What one does from ``start`` to ``end``. look: "out" what it is about, "quiet" what is not, "open" only waiting.
+    """One piece of work or waiting. look: "out" what the picture is about, "quiet" other work, "open" only waiting.
 
-    words: written into the bar where they fit, or beside it where nothing follows.
+    words: in the bar; beside it where the bar is too short; left out where the next span is too near.
     """
 
     start: float
@@ -27,7 +27,7 @@ class Span(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """One story. lanes: who works -> what it does; read: from and to on the clock; said: that in words."""
+    """One story. lanes: who works -> what it does; read: when the clock started and stopped; said: its reading in words."""
 
     name: str
     lanes: Mapping[str, Sequence[Span]]
@@ -36,7 +36,7 @@ class Scene(NamedTuple):
 
 
 def timed_lanes(scenes: Sequence[Scene], unit: str) -> SvgPicture:
-    """The scenes on one axis of time, in ``unit``. What the clock read is washed, between two uprights."""
+    """The scenes on one axis of time, in ``unit``. The time that the clock read is shaded, between two upright lines."""
     ends = [span.end for scene in scenes for spans in scene.lanes.values() for span in spans]
     last = max(ends + [scene.read[1] for scene in scenes])
 

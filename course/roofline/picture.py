@@ -29,10 +29,10 @@ def draw(
     named: Alike | None = None,
     dark: bool | None = None,
 ) -> Any:
-    """Log-log: FLOPs a byte against FLOP/s, the two roofs, the layers as points with areas by time.
+    """Log-log: FLOP/s against FLOPs per byte, the two roofs, the layers as marks whose area grows with their time.
 
     Layers that only move data stand in a strip of their own at 0 FLOPs a byte, as far below the roof as they are
-    below the memory peak. named: layers whose name must be there. Without `ax` a figure of its own, light or dark
+    below the memory peak. named: layers whose name must be shown. Without `ax` a figure of its own, light or dark
     as the settings are (or as `dark` says). Returns the Axes.
     """
     if ax is None:
@@ -63,7 +63,7 @@ def _listed(hidden: Sequence[Layer]) -> str:
     names = ", ".join(kinds[:4]) + (", ..." if len(kinds) > 4 else "")
     few = len(hidden) == 1
     return t(
-        f"not drawn, for {'it moves' if few else 'they move'} nothing: {len(hidden)} layer{'s' * (not few)} ({names})",
+        f"not drawn, because {'it moves' if few else 'they move'} no data: {len(hidden)} layer{'s' * (not few)} ({names})",
         f"未画出（不搬数据）：{len(hidden)} 层（{names}）",
     )
 
@@ -83,7 +83,7 @@ class _Frame:
         self.across = {name: self.left * wide ** (0.2 + 0.6 * at / last) for at, name in enumerate(silent)}
 
     def spot(self, layer: Layer) -> tuple[float, float]:
-        """FLOPs a byte and FLOP/s; in the strip, side by side, as if it did as many FLOPs a byte as its place says."""
+        """FLOPs per byte and FLOP/s. In the strip: places side by side, and the height of a layer with so many FLOPs per byte."""
         if layer.flops:
             return layer.intensity, layer.flops_per_s
         return self.across[layer.name], self.across[layer.name] * layer.bytes_per_s

@@ -121,12 +121,12 @@ def _not_installed(module: str) -> str:
     package = module.split(".")[0]
     english = chinese = f"`%pip install {package}`"
     if package in OF_LEARNERS:
-        english = "`%pip install FOLDER[course]` (the course's folder)"
-        chinese = "`%pip install 文件夹[course]`（课程文件夹的路径）"
+        english = '`%pip install "FOLDER[course]"` (FOLDER: the path of the course)'
+        chinese = '`%pip install "文件夹[course]"`（“文件夹”换成课程的路径）'
     return t(
         f"`{module}` is not installed in this kernel. "
-        f"Run {english} or choose the kernel in which the course is installed, restart the kernel, "
-        "run the first cell again. "
+        f"Run {english} or choose the kernel in which the course is installed, then restart the kernel "
+        "and run the first cell again. "
         "Your answers are safe.",
         f"当前内核里没有安装 `{module}`。请运行 {chinese}，或者换成装有本课程的内核，"
         f"然后重启内核，再从第一个单元格运行。你的答案都还在。",

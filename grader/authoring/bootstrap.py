@@ -11,12 +11,12 @@ from grader.project import Project
 
 MISSING = {"en": "`{missing.name}` is not installed in this kernel.", "zh": "当前内核里没有安装 `{missing.name}`。"}
 FROM_REPOSITORY = {
-    "en": ["Run `%pip install torch-backends-course[course]@git+{url}`,"],
-    "zh": ["请运行 `%pip install torch-backends-course[course]@git+{url}`，"],
+    "en": ['Run `%pip install "torch-backends-course[course]@git+{url}"`,'],
+    "zh": ['请运行 `%pip install "torch-backends-course[course]@git+{url}"`，'],
 }
 FROM_FOLDER = {
-    "en": ["Choose the kernel `.venv`, or run", "`%pip install FOLDER[course]` (the course's folder),"],
-    "zh": ["请选择内核 `.venv`，或运行", "`%pip install 文件夹[course]`（课程文件夹的路径），"],
+    "en": ["Choose the kernel `.venv`, or run", '`%pip install "FOLDER[course]"` (FOLDER: its path),'],
+    "zh": ["请选择内核 `.venv`，或运行", '`%pip install "文件夹[course]"`（“文件夹”换成路径），'],
 }
 THEN = {"en": "restart the kernel, run this cell again.", "zh": "重启内核，再运行这个单元格。"}
 
@@ -43,7 +43,8 @@ def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str
     paper = f', paper="{salt}"' if salt else ""
     if student:  # each student was given a notebook of the own
         paper += f", student={json.dumps(student, ensure_ascii=False)}"
-    said = ",\n          ".join(f'"{one}"' for one in [*how_to_install(project, language), THEN[language]])
+    lines = [*how_to_install(project, language), THEN[language]]
+    said = ",\n          ".join(json.dumps(line, ensure_ascii=False) for line in lines)
     return "\n".join(
         [
             "try:",

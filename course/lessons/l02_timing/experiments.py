@@ -247,7 +247,9 @@ def headline_queue(record: Record) -> Text:
     if not span:
         return TOO_NOISY
     if span["kernel"][1] - span["reading"][1] > 1:
-        return both("Without a fence, the clock stops before the kernel is done.", "不加栅栏，kernel 没做完就停表了。")
+        return both(
+            "Without a fence, the clock stops before the kernel is done.", "不加栅栏，kernel 还没做完，表就停了。"
+        )
     return both("Here the kernel was done before the unfenced clock stopped.", "这次没加栅栏，停表时 kernel 也已做完。")
 
 
@@ -277,7 +279,7 @@ def say_queue(record: Record) -> Text:
         span = {r["what"]: (r["start_ms"], r["end_ms"]) for r in rows}
         (start, stop), (_, done) = span["reading"], span["kernel"]
         early = done - stop
-        late = (f", {early:.1f} ms before the kernel was done", f"，而 kernel 还要 {early:.1f} ms 才做完")
+        late = (f"; it stopped {early:.1f} ms before the kernel was done", f"，而 kernel 还要 {early:.1f} ms 才做完")
         en.append(f"{story[0].upper()}{story[1:]}: the clock reads {stop - start:.1f} ms{late[0] if early > 1 else ''}")
         zh.append(f"{STORIES[story][0]}：读数 {stop - start:.1f} ms{late[1] if early > 1 else ''}")
     return both(
@@ -287,10 +289,10 @@ def say_queue(record: Record) -> Text:
 
 
 def draw_queue(record: Record, bets: dict) -> SvgPicture:
-    """Two lanes a story: what the CPU does, what the device does; between the two uprights the clock runs."""
+    """Two lanes a story: what the CPU does, what the device does; the clock runs between the two upright lines."""
     looks = {
         "launch": ("quiet", t("gives the order and goes on", "下单后继续往下走")),
-        "fence": ("open", t("waits at the fence", "在栅栏处等待")),
+        "fence": ("open", t("waits at the fence", "在栅栏前等着")),
         "earlier": ("quiet", t("old work", "旧任务")),
         "kernel": ("out", t("the kernel we time", "要测的 kernel")),
     }
@@ -317,7 +319,7 @@ def draw_queue(record: Record, bets: dict) -> SvgPicture:
     title=both("What happens between start and stop?", "从开始计时到停表，中间发生了什么？"),
 )
 def queue(budget: Budget) -> list[dict]:
-    """One launch on an empty toy device, without and with a fence before the clock stops."""
+    """One launch on an idle toy device, without and with a fence before the clock stops."""
     return _least_disturbed(list(STORIES)[:2])
 
 

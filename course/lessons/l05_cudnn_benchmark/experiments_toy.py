@@ -210,7 +210,7 @@ def draw_toy_cost(record: Record, bets: dict) -> SvgPicture:
     mine = bets.get("05-bet-price")
     bet = None
     if mine:
-        bet = Bet(t(f"{mine:g}× a later step", f"后面一步的 {mine:g} 倍"), rows=[1], span=(0, mine * found["fast_ms"]))
+        bet = Bet(t(f"{mine:g} × a later step", f"后面一步的 {mine:g} 倍"), rows=[1], span=(0, mine * found["fast_ms"]))
     said = [Lane(name, steps, time_words(sum(steps) / 1e3)) for name, steps in lanes]
     return race(said, "ms", bet, note=t("search", "搜索"))
 

@@ -85,7 +85,7 @@ for wait in (False, True):
 #
 # Think of a restaurant: you hand over an order and sit down. The kitchen cooks. Whoever stops the watch when the waiter leaves has timed the waiter.
 #
-# The picture draws your two stopwatches: one row for the CPU, one for the device, a green line wherever the clock is read.
+# The picture draws your two stopwatches: one row for the CPU, one for the device. The clock runs between the two upright lines.
 # %% [markdown] zh
 # ## 💡 调用只管下单，栅栏才等上菜
 #
@@ -93,7 +93,7 @@ for wait in (False, True):
 #
 # 好比下馆子：你把单子递出去就坐下，后厨开始炒菜。服务员一转身你就停表，测的是服务员的腿脚，不是菜。
 #
-# 下图画的就是刚才那两次计时：一行是 CPU，一行是设备，绿线是读表的时刻。
+# 下图画的就是刚才那两次计时：一行是 CPU，一行是设备，两条竖线之间是秒表走的时间；不加栅栏时，两条线几乎贴在一起。
 # %%
 observe("02-queue")
 review("02-unfenced", "02-trace-toy")

@@ -33,7 +33,7 @@ def test_the_queue_is_drawn_as_it_ran(name):
 
 def test_a_clock_stopped_too_early_is_said():
     sentence = load_all()["02-queue"].finding(record("02-queue", told("no fence", 0.1)))
-    assert "0.1 ms, 49.9 ms" in sentence["en"] and "49.9 ms" in sentence["zh"]
+    assert "0.1 ms; it stopped 49.9 ms" in sentence["en"] and "49.9 ms" in sentence["zh"]
 
 
 def test_a_toy_kernel_tells_when_it_ran():
