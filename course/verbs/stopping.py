@@ -9,7 +9,6 @@ from course.cards.style import SHEET
 from course.cards.text import text_mode
 from course.cards.widgets import light, sheet, view_of
 from course.experiment import ending
-from course.i18n import t
 from course.verbs import asking
 
 SHORT_S = 2.0
@@ -28,7 +27,7 @@ def stop_button(seconds: float) -> Iterator[None]:
     import ipywidgets as w
     from IPython.display import display, update_display
 
-    button = light(w.Button, description=t("■ Stop", "■ 停止"), layout={"width": "auto", "height": "auto"})
+    button = light(w.Button, description=ending.stop_words(), layout={"width": "auto", "height": "auto"})
     if not ending.ends_by(button):
         yield
         return

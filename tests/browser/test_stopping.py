@@ -13,6 +13,7 @@ import time, course
 from course.experiment import base
 course.lesson("05_cudnn_benchmark", language="{code}")
 def slow(budget):
+    {first}
     for step in budget.loop(range(100)):
         time.sleep(0.5)
         yield {{"rounds": 12, "ratio": 0.5, "low": 0.4, "high": 0.6}}
@@ -27,11 +28,9 @@ print("rows", 0 < len(record.rows) < 100, record.interrupted)
 @pytest.mark.parametrize(("code", "stop"), [pytest.param("en", "Stop", marks=pytest.mark.long), ("zh", "停止")])
 def test_a_press_ends_the_run_at_once(code, stop, page, lab):
     lab.forget()
-    notebook = Notebook(page, lab, lab.write(f"stop-{code}.ipynb", RUN.format(code=code))).open()
+    notebook = Notebook(page, lab, lab.write(f"stop-{code}.ipynb", RUN.format(code=code, first="pass"))).open()
     notebook.started()
-    page.evaluate(
-        "() => {{ window.jupyterapp.commands.execute('notebook:run-all-cells') }}".replace("{{", "{").replace("}}", "}")
-    )
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
     button = page.locator("button", has_text=stop).first
     button.wait_for(timeout=60_000)
     page.wait_for_timeout(2500)
@@ -54,3 +53,16 @@ def test_a_desk_is_stopped_while_it_measures_and_nothing_counts(page, lab):
     stop.click()
     desk.get_by_text("nothing is kept of this run").wait_for(timeout=20_000)
     stop.wait_for(state="hidden")
+
+
+def test_a_press_is_answered_at_once_also_while_a_module_is_loaded(page, lab):
+    """The stop itself waits for the module."""
+    lab.forget()
+    slow = 'import pathlib; pathlib.Path("takes_long.py").write_text("import time; time.sleep(8)"); import takes_long'
+    notebook = Notebook(page, lab, lab.write("stop-loading.ipynb", RUN.format(code="zh", first=slow))).open()
+    notebook.started()
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+    page.locator("button", has_text="■ 停止").first.click(timeout=60_000)
+    page.locator("button", has_text="■ 正在停止……").first.wait_for(timeout=5000)
+    shoot(page, "stopping")
+    page.wait_for_selector("text=rows False True", timeout=20_000)

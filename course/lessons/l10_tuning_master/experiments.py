@@ -172,7 +172,7 @@ SECONDS = 6
 
 
 def live_experiment(name: str, needs: str, title: Text, seconds: float = SECONDS) -> None:
-    """Register the experiment of a live case."""
+    """Register the experiment of a live case. seconds: those of its hand-in, in ``cases.yaml``."""
 
     def measured(budget: Budget, configs: Any = None, tell: Any = lambda words: None) -> Iterable[dict[str, Any]]:
         plan = game.plan_here(cases.find(name))
@@ -188,9 +188,12 @@ live_experiment(
     needs="cpu",
     title=both("An evaluation with BatchNorm: mode and gradients", "带 BatchNorm 的评估：模式与梯度"),
 )
-live_experiment(name="10-voice", needs="mkldnn", title=both("An LSTM, one frame a call", "LSTM，每次一帧"))
+live_experiment(name="10-voice", needs="mkldnn", seconds=4, title=both("An LSTM, one frame a call", "LSTM，每次一帧"))
 live_experiment(
-    name="10-archive", needs="mkldnn", title=both("The same LSTM, a hundred frames a call", "同一个 LSTM，每次一百帧")
+    name="10-archive",
+    needs="mkldnn",
+    seconds=9,
+    title=both("The same LSTM, a hundred frames a call", "同一个 LSTM，每次一百帧"),
 )
 live_experiment(
     name="10-photo",
@@ -200,6 +203,7 @@ live_experiment(
 live_experiment(
     name="10-birds",
     needs="mkldnn",
+    seconds=10,
     title=both("Many small convolutions: library, layout, threads", "许多小卷积：库、布局、线程"),
 )
 live_experiment(
@@ -212,7 +216,9 @@ live_experiment(
     needs="cpu",
     title=both("256 customers at once: number types and their errors", "一次 256 位客户：数据类型与误差"),
 )
-live_experiment(name="10-laptop", needs="cpu", title=both("A training step in little memory", "内存很小，训练一步"))
+live_experiment(
+    name="10-laptop", needs="cpu", seconds=10, title=both("A training step in little memory", "内存很小，训练一步")
+)
 live_experiment(
     name="10-ci",
     needs="cpu",

@@ -297,7 +297,7 @@ def export_function(function: Callable[[torch.Tensor], torch.Tensor], x: torch.T
     lesson=LESSON,
     version=1,
     needs="cpu",
-    seconds=3,
+    seconds=7,
     title=both("A branch that depends on the numbers: who notices?", "分支取决于数据：谁会发现？"),
 )
 def branch(budget: Budget) -> list[dict]:

@@ -148,7 +148,7 @@ def apart(one: torch.Tensor, other: torch.Tensor, scale: float) -> float:
     lesson=LESSON,
     version=1,
     needs="onnx",
-    seconds=12,
+    seconds=15,
     title=both(
         "torch beside onnxruntime, layer by layer: the same bits?", "torch 和 onnxruntime 逐层对比：逐位一致吗？"
     ),
@@ -286,7 +286,7 @@ def _sent(name: str) -> nn.Module:
     lesson=LESSON,
     version=1,
     needs="onnx",
-    seconds=12,
+    seconds=15,
     title=both("Rounding beside real faults: how far apart are they?", "舍入误差和真正的错误，差多远？"),
 )
 def tolerance(budget: Budget) -> list[dict]:
@@ -404,7 +404,7 @@ def parts_in(folder: str) -> dict[str, str | bool]:
     lesson=LESSON,
     version=1,
     needs="onnx",
-    seconds=14,
+    seconds=15,
     title=both("Export twice, compare the bytes", "导出两次，比一比字节"),
 )
 def twice(budget: Budget) -> Iterator[dict]:

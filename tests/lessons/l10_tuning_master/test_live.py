@@ -68,6 +68,11 @@ def test_one_run_of_a_live_case(name):
     one_run(name)
 
 
+def test_an_experiment_takes_the_seconds_of_its_cases_hand_in():
+    said = {name: tuning_plan.plan_of(cases.find(name)).seconds[1] for name in LIVE}
+    assert said == {name: base.get(name).seconds for name in LIVE}
+
+
 def test_a_run_gives_no_advice_that_a_player_cannot_follow(monkeypatch):
     """The notes of a comparison speak to whoever wrote it: other threads, more time. The panel has neither."""
 
