@@ -56,13 +56,16 @@ def test_a_desk_is_stopped_while_it_measures_and_nothing_counts(page, lab):
 
 
 def test_a_press_is_answered_at_once_also_while_a_module_is_loaded(page, lab):
-    """The stop itself waits for the module."""
+    """The stop itself waits for the module, which takes until a file is there."""
     lab.forget()
-    slow = 'import pathlib; pathlib.Path("takes_long.py").write_text("import time; time.sleep(8)"); import takes_long'
-    notebook = Notebook(page, lab, lab.write("stop-loading.ipynb", RUN.format(code="zh", first=slow))).open()
+    waits = "import pathlib, time\nwhile not pathlib.Path('loaded').exists(): time.sleep(0.1)"
+    (lab.work / "takes_long.py").write_text(waits, "utf-8")
+    code = RUN.format(code="zh", first="import takes_long")
+    notebook = Notebook(page, lab, lab.write("stop-loading.ipynb", code)).open()
     notebook.started()
     page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
     page.locator("button", has_text="■ 停止").first.click(timeout=60_000)
-    page.locator("button", has_text="■ 正在停止……").first.wait_for(timeout=5000)
+    page.locator("button", has_text="■ 正在停止……").first.wait_for(timeout=30_000)
     shoot(page, "stopping")
-    page.wait_for_selector("text=rows False True", timeout=20_000)
+    (lab.work / "loaded").touch()
+    page.wait_for_selector("text=rows False True", timeout=30_000)

@@ -300,7 +300,7 @@ def export_function(function: Callable[[torch.Tensor], torch.Tensor], x: torch.T
     seconds=7,
     title=both("A branch that depends on the numbers: who notices?", "分支取决于数据：谁会发现？"),
 )
-def branch(budget: Budget) -> list[dict]:
+def branch(budget: Budget) -> Iterator[dict]:
     """A gate with a Python branch, left in four ways, asked on both sides of its branch; the example was positive."""
     example = torch.full((1,), 1.0)
     ways: dict[str, Callable[[], Callable[..., torch.Tensor]]] = {
@@ -309,15 +309,13 @@ def branch(budget: Budget) -> list[dict]:
         "export": lambda: export_function(gate, example),
         "where": lambda: export_function(gate_where, example),
     }
-    rows = []
     for way in budget.loop(ways, least=len(ways)):
         for given, x in zip(ANSWERS, (example, torch.full((1,), -0.5)), strict=True):
             try:
                 row = {"result": float(ways[way]()(x)), "error": ""}
             except Exception as error:  # noqa: BLE001  (which error it is, is the finding)
                 row = {"result": 0.0, "error": type(error).__name__}
-            rows.append({"way": way, "input": given, **row})
-    return rows
+            yield {"way": way, "input": given, **row}
 
 
 # --- 14-mkldnn-leaves -----------------------------------------------------------------------------------------
