@@ -46,7 +46,17 @@ def wrapped(budget):
         raise RuntimeError("the compiler failed") from error
 
 
-@pytest.mark.parametrize("function", [asleep, busy, in_a_new_process, wrapped])
+def told(budget):
+    """An experiment whose finding is which error comes; what comes of an interrupt is none."""
+    yield {"i": 1}
+    try:
+        list(wrapped(budget))
+    except Exception as error:
+        yield {"i": type(error).__name__}
+    yield {"i": 3}
+
+
+@pytest.mark.parametrize("function", [asleep, busy, in_a_new_process, wrapped, told])
 def test_a_run_keeps_its_rows_when_its_time_is_out(function):
     began = time.monotonic()
     record = run_experiment(of(function), limit_s=0.5)

@@ -272,6 +272,8 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
         try:
             with ending(limit_s) as end:
                 for row in exp.function(budget, **sizes):
+                    if end.late or end.stopped:  # the row may tell an error that a library made of the interrupt
+                        raise KeyboardInterrupt
                     if kept := exp.kept(row):
                         rows.append(kept)
                     else:
