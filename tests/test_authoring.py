@@ -84,7 +84,7 @@ def test_the_bootstrap_installs_from_the_repository_or_a_folder_never_by_name(pr
     assert "torch-backends-course" not in bootstrap(project, "lesson", LESSON, "en")
     pyproject.write_text('[project.urls]\nRepository = "https://example.org/c.git"\n')
     code = bootstrap(project, "lesson", LESSON, "en")
-    assert r"`%pip install \"torch-backends-course[course]@git+https://example.org/c.git\"`" in code
+    assert '`%pip install "torch-backends-course[course]@git+https://example.org/c.git"`' in code
 
 
 def test_the_address_on_github_puts_a_badge_into_lessons_and_readmes_and_its_absence_takes_it_away(project):

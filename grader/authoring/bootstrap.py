@@ -16,7 +16,7 @@ FROM_REPOSITORY = {
 }
 FROM_FOLDER = {
     "en": ["Choose the kernel `.venv`, or run", '`%pip install "FOLDER[course]"` (FOLDER: its path),'],
-    "zh": ["请选择内核 `.venv`，或运行", '`%pip install "文件夹[course]"`（“文件夹”换成路径），'],
+    "zh": ["请选择内核 `.venv`，或运行", '`%pip install "文件夹[course]"`（文件夹：课程路径），'],
 }
 THEN = {"en": "restart the kernel, run this cell again.", "zh": "重启内核，再运行这个单元格。"}
 
@@ -43,8 +43,7 @@ def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str
     paper = f', paper="{salt}"' if salt else ""
     if student:  # each student was given a notebook of the own
         paper += f", student={json.dumps(student, ensure_ascii=False)}"
-    lines = [*how_to_install(project, language), THEN[language]]
-    said = ",\n          ".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    said = ",\n          ".join(map(repr, [*how_to_install(project, language), THEN[language]]))
     return "\n".join(
         [
             "try:",
