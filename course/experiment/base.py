@@ -272,7 +272,7 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
         try:
             with ending(limit_s) as end:
                 for row in exp.function(budget, **sizes):
-                    if end.late or end.stopped:  # the row may tell an error that a library made of the interrupt
+                    if end.due:  # the row may tell an error that a library made of the interrupt
                         raise KeyboardInterrupt
                     if kept := exp.kept(row):
                         rows.append(kept)
@@ -280,11 +280,8 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
                         budget.complete = False
                         few += [row["rounds"]] if "rounds" in row else []
         except (KeyboardInterrupt, Exception) as error:
-            late, stopped = (end.late, end.stopped) if end else (False, False)
-            if (
-                isinstance(error, KeyboardInterrupt) or late or stopped
-            ):  # a library may turn an interrupt into its own error
-                return record(complete=False, interrupted=not late)
+            if isinstance(error, KeyboardInterrupt) or (end and end.due):  # a library's error in place of the interrupt
+                return record(complete=False, interrupted=not (end and end.late))
             text = str(error).strip().split("\n")[0][:300]
             raise ExperimentError(
                 t(

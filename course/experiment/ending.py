@@ -33,6 +33,11 @@ class Ending:
         self._at = time.monotonic() + seconds
         self._lock, self._over = threading.Lock(), threading.Event()
 
+    @property
+    def due(self) -> bool:
+        """Whether the run was to end by now."""
+        return self.late or self.stopped
+
     def left(self) -> float:
         """Seconds left, never below 0."""
         return max(0.0, self._at - time.monotonic())
@@ -101,18 +106,14 @@ def stop() -> None:
         _running.stop()
 
 
-def stop_words() -> str:
-    """What a button says that stops a run."""
-    return t("■ Stop", "■ 停止")
-
-
 def ends_by(button: Any) -> bool:
-    """Let a press of this button stop the run that is going on, and say so on the button; gives whether it can, which takes
+    """Let this button say Stop, and a press of it stop the run that is going on and say so; gives whether it can, which takes
     ipykernel 7.4 or later: there a widget says which thread answers it (`course.cards.widgets.in_order`). Ask after the button was
     put on the page.
     """
     if not hasattr(getattr(button, "comm", None), "_reply_subshell_for"):
         return False
+    button.description = t("■ Stop", "■ 停止")
     button.comm._reply_subshell_for = partial(_pressed, button, t("■ Stopping ...", "■ 正在停止……"))
     return True
 

@@ -13,7 +13,7 @@ import ipywidgets as w
 from course.cards.card_choice import Choices
 from course.cards.render import in_language
 from course.cards.widgets import focus, light, name_of
-from course.experiment.ending import ends_by, stop_words
+from course.experiment.ending import ends_by
 from course.game.cases import Case
 from course.game.play import CRITERIA, MoveError, Play
 from course.game.view import cause_button, cause_said, letter_ask, letter_help, model_html
@@ -94,14 +94,14 @@ class Steps:
 
     def __init__(self) -> None:
         self.told, self._lines = light(w.HTML), []
-        self.stop = button("tbg-stop", stop_words(), lambda: None, hides=True)
+        self.stop = button("tbg-stop", "", lambda: None, hides=True)
         self.stop.layout.display = "none"
         self.widget = light(w.VBox, [self.told, self.stop])
 
     def start(self, words: str, seconds: float) -> None:
         self._began, self._seconds, self._lines = time.monotonic(), seconds, []
         if ends_by(self.stop):
-            self.stop.description, self.stop.layout.display = stop_words(), None
+            self.stop.layout.display = None
         self.tell(words)
 
     def tell(self, words: str) -> None:

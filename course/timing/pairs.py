@@ -121,9 +121,7 @@ class _Flips:
         found = self(trials)
         centre = _crossing(trials, found, float(np.median(order)), self)
         low, high = _ends(trials, np.abs(found) <= bar, centre, lambda at: np.abs(self(at)) <= bar)
-        if not k and (
-            low == order[0] or high == order[-1]
-        ):  # the outermost pair still passes: too few pairs for an end
+        if not k and (low == order[0] or high == order[-1]):  # too few pairs for an end
             low, high = -math.inf, math.inf
         return math.exp(centre), stats.Interval(math.exp(low), math.exp(high), 1 - error)
 

@@ -27,7 +27,7 @@ def stop_button(seconds: float) -> Iterator[None]:
     import ipywidgets as w
     from IPython.display import display, update_display
 
-    button = light(w.Button, description=ending.stop_words(), layout={"width": "auto", "height": "auto"})
+    button = light(w.Button, layout={"width": "auto", "height": "auto"})
     if not ending.ends_by(button):
         yield
         return

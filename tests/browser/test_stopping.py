@@ -25,12 +25,17 @@ print("rows", 0 < len(record.rows) < 100, record.interrupted)
 """
 
 
+def begun(page, lab, name, code, first="pass"):
+    """Open a notebook of RUN and have its cell run, without waiting for its end."""
+    notebook = Notebook(page, lab, lab.write(f"{name}.ipynb", RUN.format(code=code, first=first))).open()
+    notebook.started()
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+
+
 @pytest.mark.parametrize(("code", "stop"), [pytest.param("en", "Stop", marks=pytest.mark.long), ("zh", "停止")])
 def test_a_press_ends_the_run_at_once(code, stop, page, lab):
     lab.forget()
-    notebook = Notebook(page, lab, lab.write(f"stop-{code}.ipynb", RUN.format(code=code, first="pass"))).open()
-    notebook.started()
-    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+    begun(page, lab, f"stop-{code}", code)
     button = page.locator("button", has_text=stop).first
     button.wait_for(timeout=60_000)
     page.wait_for_timeout(2500)
@@ -60,10 +65,7 @@ def test_a_press_is_answered_at_once_also_while_a_module_is_loaded(page, lab):
     lab.forget()
     waits = "import pathlib, time\nwhile not pathlib.Path('loaded').exists(): time.sleep(0.1)"
     (lab.work / "takes_long.py").write_text(waits, "utf-8")
-    code = RUN.format(code="zh", first="import takes_long")
-    notebook = Notebook(page, lab, lab.write("stop-loading.ipynb", code)).open()
-    notebook.started()
-    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+    begun(page, lab, "stop-loading", "zh", first="import takes_long")
     page.locator("button", has_text="■ 停止").first.click(timeout=60_000)
     page.locator("button", has_text="■ 正在停止……").first.wait_for(timeout=30_000)
     shoot(page, "stopping")
