@@ -129,7 +129,7 @@ def _not_installed(module: str) -> str:
         "and run the first cell again. "
         "Your answers are safe.",
         f"当前内核里没有安装 `{module}`。请运行 {chinese}，或者换成装有本课程的内核，"
-        f"然后重启内核，再从第一个单元格运行。你的答案都还在。",
+        f"然后重启内核，重新运行第一个单元格。你的答案都还在。",
     )
 
 

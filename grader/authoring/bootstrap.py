@@ -15,7 +15,7 @@ FROM_REPOSITORY = {
     "zh": ['请运行 `%pip install "torch-backends-course[course]@git+{url}"`，'],
 }
 FROM_FOLDER = {
-    "en": ["Choose the kernel `.venv`, or run", '`%pip install "FOLDER[course]"` (FOLDER: its path),'],
+    "en": ["Choose the kernel `.venv`, or run", '`%pip install "FOLDER[course]"` (the course folder),'],
     "zh": ["请选择内核 `.venv`，或运行", '`%pip install "文件夹[course]"`（文件夹：课程路径），'],
 }
 THEN = {"en": "restart the kernel, run this cell again.", "zh": "重启内核，再运行这个单元格。"}
