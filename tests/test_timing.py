@@ -112,7 +112,10 @@ def test_very_long_first_calls_are_not_repeated():
 def test_a_slow_first_call_does_not_eat_the_budget():
     start = {"a": iter([3.0]), "b": iter([5.0])}
     result = compare(
-        {n: lambda first=first: next(first, 1e-3) for n, first in start.items()}, max_time=1, clock=NoisyClock(1)
+        {n: lambda first=first: next(first, 1e-3) for n, first in start.items()},
+        max_time=1,
+        seed=1,
+        clock=NoisyClock(1),
     )
     assert result.verdict == "same" and result.first_call_ms["b"] > 5000
 
@@ -132,7 +135,7 @@ def test_a_stalled_machine_gets_a_second_chance():
 
 def test_measure_reports_first_call_samples_and_relative():
     cost = iter([0.8])
-    result = measure(lambda: next(cost, 3e-3), clock=NoisyClock(1), calibrate=costing(1e-3), name="f")
+    result = measure(lambda: next(cost, 3e-3), clock=NoisyClock(1), seed=1, calibrate=costing(1e-3), name="f")
     assert result.first_call_ms > 800
     assert result.p10_ms <= result.low_ms <= result.median_ms <= result.high_ms < 5
     assert len(result.samples_ms) > 20
@@ -141,7 +144,7 @@ def test_measure_reports_first_call_samples_and_relative():
 
 
 def test_relative_repeats_where_the_absolute_time_does_not():
-    runs = [measure(costing(5e-4), clock=NoisyClock(seed), calibrate=costing(4e-4)) for seed in range(30)]
+    runs = [measure(costing(5e-4), clock=NoisyClock(seed), seed=seed, calibrate=costing(4e-4)) for seed in range(30)]
 
     def swing(values):
         return max(values) / min(values) - 1
@@ -217,7 +220,10 @@ def test_rows_are_plain_data():
 
 def test_several_candidates_read_as_a_table():
     result = compare(
-        {"plain": costing(1e-4), "tuned": costing(1.3e-4), "odd": costing(1.0e-4)}, max_time=0.4, clock=NoisyClock(4)
+        {"plain": costing(1e-4), "tuned": costing(1.3e-4), "odd": costing(1.0e-4)},
+        max_time=0.4,
+        seed=1,
+        clock=NoisyClock(4),
     )
     lines = str(result).split("\n")
     assert lines[0].startswith("Against plain: tuned slower, odd ")
@@ -235,7 +241,7 @@ def test_a_tiny_function_is_told_to_repeat_its_work():
 
 
 def test_measure_prints_three_lines_and_the_rest_on_request():
-    result = measure(costing(1e-3), clock=NoisyClock(1), calibrate=costing(1e-3), name="f")
+    result = measure(costing(1e-3), clock=NoisyClock(1), seed=1, calibrate=costing(1e-3), name="f")
     assert len(str(result).split("\n")) == 3 and ".details()" in str(result)
     assert len(result.details().split("\n")) > 8 and "overhead" in result.details()
     assert "<details>" in result._repr_html_() and result.details().split("\n")[0] in result._repr_html_()
@@ -300,7 +306,7 @@ def test_a_function_that_gets_slower_and_slower_is_named(calibrate):
         kept.append(0)
         return 1e-4 * (1 + len(kept) / 2000)
 
-    result = measure(growing, max_time=1.0, clock=NoisyClock(2, hiccup=0, drift=0.02), calibrate=calibrate)
+    result = measure(growing, max_time=1.0, clock=NoisyClock(2, hiccup=0, drift=0.02), seed=2, calibrate=calibrate)
     assert result.quality == "drifting" and "climbed from" in result.sentence() and "median means little" in str(result)
 
 
@@ -316,7 +322,7 @@ def test_a_climb_is_named_beside_a_reference_that_jumps_between_two_speeds():
         kept.append(0)
         return Cost(1e-4 * (1 + len(kept) / 2000))
 
-    result = measure(growing, max_time=1.0, clock=Jumping(2, hiccup=0, drift=0.02), calibrate=beside)
+    result = measure(growing, max_time=1.0, clock=Jumping(2, hiccup=0, drift=0.02), seed=2, calibrate=beside)
     assert result.quality == "drifting" and "climbed from" in result.sentence()
 
 
@@ -328,5 +334,5 @@ def test_a_machine_that_gets_slower_is_no_drift_of_the_function():
             return seconds
 
     alone = measure(costing(1e-4), max_time=2.0, clock=Slowing(0), calibrate=None)
-    beside = measure(costing(1e-4), max_time=2.0, clock=Slowing(0), calibrate=costing(1e-4))
+    beside = measure(costing(1e-4), max_time=2.0, clock=Slowing(0), seed=0, calibrate=costing(1e-4))
     assert (alone.quality, beside.quality == "drifting") == ("drifting", False)

@@ -27,7 +27,7 @@ def over_processes(ratio: float, seed: int):
 
 
 def measured(ms: float, count: int = 5, name: str = "f", relative: bool = True):
-    found = measure(costing(1e-3), clock=NoisyClock(1), calibrate=costing(1e-3), max_time=0.05, name=name)
+    found = measure(costing(1e-3), clock=NoisyClock(1), seed=1, calibrate=costing(1e-3), max_time=0.05, name=name)
     values = iter([ms * (1 + 0.004 * (at % 3)) for at in range(count)])
     if count == 1:
         return replace(found, median_ms=ms)
@@ -40,7 +40,7 @@ def measured(ms: float, count: int = 5, name: str = "f", relative: bool = True):
 
 
 def raced():
-    return compare({"a": costing(1e-3), "b": costing(2e-3)}, max_time=0.1, clock=NoisyClock(1))
+    return compare({"a": costing(1e-3), "b": costing(2e-3)}, max_time=0.1, seed=1, clock=NoisyClock(1))
 
 
 @pytest.mark.parametrize("make", [lambda: measured(1.0), lambda: over_processes(1.2, 1)])
