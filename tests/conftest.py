@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import socket
@@ -19,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("COURSE_REPLAY", "0")  # measure, and do not ask on a busy machine
 # What a fixture of a whole file starts has a home, too, that is nobody's; a language chosen last stands there.
-_home = tempfile.TemporaryDirectory(prefix="course-home-")
+_home, _homes = tempfile.TemporaryDirectory(prefix="course-home-"), itertools.count()
 os.environ.update(COURSE_HOME=_home.name, COURSE_LANGUAGE="en")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
@@ -34,22 +35,23 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path, monkeypatch):
-    """Answers of a test never reach the answers of the person who runs it."""
+def own_home(monkeypatch):
+    """Answers of a test never reach the answers of the person who runs it. The folder is made by whoever writes there."""
     from course.i18n import set_language
 
-    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "home"))
+    home = Path(_home.name) / str(next(_homes))
+    monkeypatch.setenv("COURSE_HOME", str(home))
     set_language("en")
-    yield tmp_path / "home"
+    yield home
     set_language("en")
 
 
 @pytest.fixture
-def log(tmp_path):
+def log(own_home):
     """An empty answer log."""
     from course.learning.log import AnswerLog
 
-    return AnswerLog(tmp_path / "home" / "answers.jsonl")
+    return AnswerLog(own_home / "answers.jsonl")
 
 
 @pytest.fixture

@@ -265,6 +265,7 @@ def test_the_rules_that_the_guide_explains_exist(guide):
     assert len(rules) > 10 and [rule for rule in rules if f'"{rule}"' not in code] == []
 
 
+@pytest.mark.slow
 def test_the_project_itself_is_in_step_and_sound():
     project = Project()
     made, problems = build_all(project)

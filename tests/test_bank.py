@@ -46,6 +46,7 @@ def test_there_are_enough_items(lesson):
     assert set(KEYS[lesson.id]) == {item.id for item in GRADED if item.lesson == lesson.id}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", [i for i in (*PRACTICE, *GRADED) if i.verify], ids=ids)
 def test_the_key_is_what_a_run_says_and_the_switches_are_restored(item):
     before = flags.read()

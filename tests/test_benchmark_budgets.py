@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from benchmarks import budgets
 from benchmarks.running import Rows
 from course.experiment import base
@@ -39,6 +41,7 @@ def test_everything_that_this_machine_can_run_is_timed():
     assert {'case("ci").run', "place", "cross_check", "take_home", "finish"} <= names.keys()
 
 
+@pytest.mark.slow
 def test_a_job_without_an_end_is_ended_with_what_it_started(tmp_path):
     job = budgets.Job("endless", 1.0, Endless(tmp_path / "lock"))
     row = budgets.timed(job, multiprocessing.get_context("forkserver"))

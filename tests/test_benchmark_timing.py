@@ -41,6 +41,7 @@ def test_a_bare_ratio_is_believed_beyond_half_a_per_cent():
 SETTING = {"budget_s": 0.02}
 
 
+@pytest.mark.slow
 def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
     monkeypatch.setattr(timers, "BUDGET_S", 0.02)
     monkeypatch.setattr(timing, "JOBS", {"compute": (timing.compute, 3), "memory": (timing.memory, 1)})
@@ -73,6 +74,7 @@ def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
     assert part.missing(rows) == []
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
     def answered(turn, rows):
         rows.add(**turn, name="ours", truth=1.03, ratio=1.0, says=0, interval=None, clock="wall", seconds=0.1, load=1.0)

@@ -243,6 +243,7 @@ def test_page_and_text_of_all_bets_say_the_same_in_both_languages(bank):
     assert "No bets yet" in bets_text([]) and "No bets yet" in bets_html([])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["en", "zh"])
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_calibration_picture_draws(code, dark):

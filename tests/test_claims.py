@@ -86,6 +86,7 @@ def test_an_item_that_refutes_an_unknown_claim_is_named(copy):
     assert found.rule == "unknown-claim" and found.startswith("05-false-how: ") and "9-9" in found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change, rule, named",
     [

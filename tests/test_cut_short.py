@@ -48,6 +48,7 @@ def cut(record):
     return [replace(record, rows=rows, complete=False) for rows in (*beginnings, *without) if rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(name for name, one in EXPERIMENTS.items() if may_be_cut(one)))
 def test_a_run_cut_short_claims_no_more_than_the_whole_run(name):
     experiment = EXPERIMENTS[name]

@@ -71,6 +71,7 @@ def test_a_measurement_takes_no_further_sample():
     assert len(found.samples_ms) == 1 and found.low_ms is None
 
 
+@pytest.mark.slow
 def test_peaks_and_layers_take_one_round():
     with rounds_end_within(0):
         roof = peaks("cpu", max_time=LONG_S, refresh=True, threads=1)

@@ -74,6 +74,7 @@ def without_encoding(source: str) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 def test_texts_of_files_and_processes_have_an_encoding():
     """Ruff sees the same in calls of `open`; here are pipes, and paths of which it does not know that they are paths."""
     assert without_encoding("p.read_text()\np.write_text('x')\nrun(c, text=True)") == [1, 2, 3]

@@ -56,6 +56,7 @@ def told(budget):
     yield {"i": 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [asleep, busy, in_a_new_process, wrapped, told])
 def test_a_run_keeps_its_rows_when_its_time_is_out(function):
     began = time.monotonic()

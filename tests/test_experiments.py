@@ -235,29 +235,34 @@ def told(tmp_path_factory):
     return {name: (*one, recorded(name)) for name, one in by_name if one}
 
 
+@pytest.mark.slow
 def test_listing_needs_torch_numpy_and_tqdm_alone(told):
     code, out, err, _ = told["listed"]
     assert code == 0, err
     assert "needs" in out and "01-frozen" in out
 
 
+@pytest.mark.slow
 def test_an_experiment_of_a_lesson_is_recorded_with_no_more(told):
     code, out, err, recorded = told["lesson"]
     assert code == 0 and "1 recorded, 0 skipped, 0 failed" in out, err
     assert recorded == ["07-counter"]
 
 
+@pytest.mark.slow
 def test_recording_goes_on_after_a_failure_and_tells_it(told):
     code, out, err, recorded = told["all"]
     assert code == 1 and "3 recorded, 0 skipped, 2 failed" in out and "broken on purpose" in err
     assert recorded == ["99-a", "99-c", "99-m"]
 
 
+@pytest.mark.slow
 def test_recording_goes_on_where_it_stopped(told):
     code, out, _, _ = told["again"]
     assert code == 1 and "0 recorded, 0 skipped, 1 failed" in out and "99-a" not in out
 
 
+@pytest.mark.slow
 def test_recording_what_needs_one_thing_and_hearing_what_was_found(told):
     code, out, err, _ = told["needs"]
     assert code == 1 and "1 recorded, 0 skipped, 1 failed" in out
@@ -266,6 +271,7 @@ def test_recording_what_needs_one_thing_and_hearing_what_was_found(told):
     assert code == 0 and "         !" in out
 
 
+@pytest.mark.slow
 def test_recording_one_by_name(told):
     code, _, err, recorded = told["one"]
     assert code == 0, err

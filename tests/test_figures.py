@@ -150,6 +150,7 @@ def _pictures():
     yield place(model, x, max_time=0.1).plot
 
 
+@pytest.mark.slow
 def test_without_a_chinese_font_no_picture_of_a_tool_holds_a_box(monkeypatch):
     """A missing character is a warning of matplotlib, and an error in this file."""
     import matplotlib.pyplot as plt
@@ -263,6 +264,7 @@ def test_the_plot_of_pairs_draws_and_says_what_it_shows():
         assert "time / time of a" in figure_text(figure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("code, words", [("en", "outside"), ("zh", "图外")])
 def test_results_of_the_timer_draw_themselves(dark, code, words):

@@ -17,10 +17,12 @@ from tests.flag_fixtures import frozen, newborn, untouched
 # --- the data ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_defaults_are_those_of_a_new_process(newborn):
     assert newborn["wrong defaults"] == [] == newborn["leaks"]
 
 
+@pytest.mark.slow
 def test_frozen_switches_are_those_that_torch_refuses_after_the_freeze(frozen):
     there = {name for name, value in flags.snapshot().items() if value != flags.ABSENT}
     assert set(frozen["refused"]) == {name for name in there if flags.SWITCHES[name].frozen}
@@ -59,6 +61,7 @@ def test_a_mix_of_old_and_new_precision_calls_is_shown_as_unreadable():
     assert flags.read()["cuda.matmul.allow_tf32"] is False
 
 
+@pytest.mark.slow
 def test_importing_the_module_loads_no_torch_and_no_ipython(newborn):
     assert newborn["imported"] == []
 
@@ -220,6 +223,7 @@ def test_mkldnn_precision_leaves_the_rest_of_the_tree_alone():
         assert now["fp32_precision"] == "none" and now["cudnn.conv.fp32_precision"] == "tf32"
 
 
+@pytest.mark.slow
 def test_using_still_works_after_the_freeze(frozen):
     assert frozen["inside"] == [True, "ieee"] and frozen["outside"] == [False, "none", True]
 
@@ -227,15 +231,18 @@ def test_using_still_works_after_the_freeze(frozen):
 # --- the precision tree -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_tree_is_restored_with_what_it_inherits(newborn):
     """Random states, each saved, disturbed and restored: stored values, not only what they read."""
     assert newborn["random trees"] == 200
 
 
+@pytest.mark.slow
 def test_a_block_that_does_not_write_the_cudnn_leaves_keeps_their_factory_value(newborn):
     assert newborn["tree after a block"] and newborn["tree restored"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_restored_reads_the_same_and_is_told(newborn):
     assert newborn["same readings"]
     assert newborn["pinned"] == (["cudnn.conv.fp32_precision"] if newborn["factory"] else [])

@@ -27,10 +27,12 @@ def test_leaks_are_told_in_both_languages_and_taken_back():
     assert flags.leaks() == [] and not torch.backends.cudnn.benchmark
 
 
+@pytest.mark.slow
 def test_a_leak_that_makes_other_switches_unreadable_says_so(newborn):
     assert {"cudnn.allow_tf32", "cuda.matmul.allow_tf32"} & set(newborn["unreadable leaks"])
 
 
+@pytest.mark.slow
 def test_without_a_remembered_start_the_defaults_count(newborn):
     assert newborn["leak"] == ["cudnn.deterministic"] and newborn["restored"] == []
 
@@ -38,6 +40,7 @@ def test_without_a_remembered_start_the_defaults_count(newborn):
 # --- typos ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_clean_torch_has_no_typos(newborn):
     assert newborn["typos"] == []
 
@@ -104,6 +107,7 @@ def test_an_overwritten_function_of_a_stand_in_comes_back_with_del():
 # --- the flags() trap -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_trap_is_told_as_it_is_and_nothing_is_set(newborn):
     assert newborn["trap wrong"] == [] and not newborn["trap changed something"]
     call = flags.explain_flags_call("cudnn", deterministic=True)
@@ -119,6 +123,7 @@ def test_the_trap_of_every_module_with_flags():
     assert "changes only what it names" in flags.explain_flags_call("cudnn", enabled=True).text["en"]
 
 
+@pytest.mark.slow
 def test_the_trap_says_when_the_call_would_raise(newborn):
     assert newborn["trap raised"] == ("would raise" in newborn["trap blocked"]) is True
 
@@ -180,6 +185,7 @@ def test_many_changes_make_one_short_sentence(shell, capsys):
     assert "整个进程" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_outside_a_notebook_there_is_nothing_to_watch(newborn):
     assert newborn["watch"] is False
 

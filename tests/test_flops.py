@@ -271,6 +271,7 @@ def test_sentences_in_chinese() -> None:
         set_language("en")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vgg16", "resnet50", "mobilenet_v2", "vit_b_16"])
 def test_the_parts_of_the_picture_hold_all_the_work(name: str) -> None:
     counted = count(getattr(models, name)(), torch.zeros(1, 3, 224, 224))

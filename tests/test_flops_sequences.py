@@ -130,6 +130,7 @@ def _sequence(length: int, seed: int, mesh: DeviceMesh) -> None:
         assert [what for what in before if after[what] != before[what]] == [], history
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_count_depends_on_those_before_it(seed: int, mesh: DeviceMesh) -> None:
     _sequence(15, seed, mesh)

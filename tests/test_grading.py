@@ -236,6 +236,7 @@ def test_a_reference_that_fails_is_our_fault_and_never_scored(monkeypatch):
         judged(monkeypatch, abs, broken)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", Project().checkpoints())
 def test_the_solutions_of_the_course_get_all_points_for_any_inputs_and_the_stubs_none(monkeypatch, lesson):
     """Runs the solutions here, without nbgrader: what the demonstration does once, for many draws."""

@@ -76,6 +76,7 @@ def test_what_would_meet_everybody_ends_the_run(error):
         outcome(thrower(error))
 
 
+@pytest.mark.slow
 def test_a_step_without_end_is_stopped_also_where_it_waits_or_swallows_that(tmp_path):
     os.mkfifo(tmp_path / "pipe")
 

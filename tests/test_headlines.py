@@ -76,6 +76,7 @@ def test_a_recording_says_something_and_is_drawn(name):
             assert not isinstance(block(recorded, EXPERIMENTS[name]).picture, NoPicture)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bet", sorted(bet for bet, item in BETS.items() if bet not in NOT_DRAWN))
 def test_the_picture_shows_every_bet_there_can_be(bet):
     """On the rows of every outcome; without a bet the picture shows none."""

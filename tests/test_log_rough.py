@@ -314,6 +314,7 @@ def test_every_append_is_synced(log, monkeypatch):
             os.close(end)
 
 
+@pytest.mark.slow
 def test_ten_thousand_entries_progress_bets_and_the_next_card(log):
     """In the time that Python's json takes for the same lines: typically five times for the page, 0.4 for a card."""
     from course.cards.cards import practice

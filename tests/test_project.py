@@ -52,6 +52,7 @@ def test_environment_yml_names_what_pyproject_names():
     assert "-c constraints.txt" in pip and "-e .[lab,grading]" in pip
 
 
+@pytest.mark.slow
 def test_without_the_packages_of_learners_a_verb_names_all_of_them_at_once(tmp_path):
     """What `pip install FOLDER` leaves out: one sentence that brings them all, in both languages."""
     extra = {name_of(r) for r in pyproject()["project"]["optional-dependencies"]["course"]} - {"setuptools"}
@@ -109,6 +110,7 @@ def built_wheel(folder):
     return next(folder.glob("*.whl"))
 
 
+@pytest.mark.slow
 def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
     names = zipfile.ZipFile(built_wheel(tmp_path)).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
@@ -185,6 +187,7 @@ def test_a_folder_too_deep_for_windows_is_named_before_anything_is_installed():
     assert said.returncode == 1 and "C:\\course" in said.stderr and "Traceback" not in said.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="the paths of an environment of its own are measured")
 def test_the_paths_inside_a_filled_environment_are_as_short_as_the_start_script_counts_on():
     here = Path(sys.prefix)  # the one that runs this test, wherever it lies

@@ -40,6 +40,7 @@ def test_every_switch_of_a_card_is_in_the_table_of_switches():
     assert all(card.id in card.switches for card in named) and len(named) >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("card", CARDS.values(), ids=list(CARDS))
 def test_the_code_of_a_card_runs_and_compares_results_that_agree_or_are_meant_to_differ(card, capsys):
     """The languages differ in comments and in what is printed, never in what is called: one of them runs."""

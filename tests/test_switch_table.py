@@ -28,6 +28,7 @@ def version(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.removeprefix("<=").split(".")[:2]))
 
 
+@pytest.mark.slow
 def test_every_public_name_of_torch_backends_has_a_row():
     found = set(answer_of("from tests.walk_backends import members\nanswer(sorted(members()))")[0])
     assert len(found) > 100

@@ -21,6 +21,7 @@ def trial(seed: int, ratio: float, max_time: float = 0.4, **more) -> Comparison:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", tries(60, 300))
 def test_equal_code_is_rarely_called_different(count):
     results = [trial(seed, 1.0, ci=1e-9, gate=1e-9) for seed in range(count)]
@@ -42,6 +43,7 @@ def test_the_stopping_rule_keeps_its_promises_under_any_noise(count, noise):
     assert all(c.verdict == "undecided" or c.pairs["b"].confidence >= 0.95 for c in results)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", tries(40, 150))
 def test_interval_covers_the_truth_whenever_it_stops(count):
     for ratio in (1.0, 1.03, 0.9, 1.5):

@@ -166,6 +166,7 @@ def test_rows_come_as_json_alone(capsys, tmp_path):
     assert json.loads((tmp_path / "rows.json").read_text("utf-8"))["rows"][0]["median_ms"] > 0
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_gets_no_traceback_and_the_exit_code_stays():
     """`... | head -1`: the pipe is closed before anything is written."""
     command = [sys.executable, "-m", "course.timing", "sum(range(400))", "sum(range(9000))", "--max-time", "0.2"]

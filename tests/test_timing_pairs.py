@@ -70,6 +70,7 @@ def test_fastest_blocks_that_say_nothing_about_the_others_do_not_decide(unlike):
         assert pairs.flipped(found, 0.01) == by_the_chain(found, 0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("count", [12, 24, 100])
 @pytest.mark.parametrize("seeds", tries(100, 300))

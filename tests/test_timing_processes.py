@@ -34,6 +34,7 @@ def trial(seed: int, ratio: float, effect: str, max_time: float = 10.0, costs=No
     return Replicates(plan, list(costs), machine.open, machine.now).go()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effect", EFFECTS)
 @pytest.mark.parametrize("count", tries(20, 60))
 def test_equal_code_is_rarely_called_different_whatever_processes_differ_in(count, effect):
@@ -70,6 +71,7 @@ def test_a_huge_difference_stops_at_an_early_look():
     assert result.processes in (stats.FIRST_PROCESS_LOOK, 2 * stats.FIRST_PROCESS_LOOK) and result.verdict == "slower"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", tries(20, 40))
 def test_several_candidates_share_the_error_over_processes(count):
     costs = {"a": 1e-4, "b": 1e-4, "c": 1e-4, "d": 1.5e-4}

@@ -42,6 +42,7 @@ def told(record, code):
     return str(block(record, EXPERIMENTS[record.experiment]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_no_interval_is_written_of_too_few_rounds(name):
     for record in records(name):

@@ -183,6 +183,7 @@ def other_variant(lesson, item, seed):
     return with_key(variant, keys(PROJECT, lesson)[variant.key])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_variant_of_a_checkpoint_is_sound(lesson):
     """200 seeds: one right answer, traps apart from it and from each other, both languages, a sensible tolerance."""
@@ -194,6 +195,7 @@ def test_every_variant_of_a_practice_question_is_sound(item):
     assert lint_variants(lambda seed: redrawn(item, seed), BELIEFS) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", ["one", pytest.param("two", marks=pytest.mark.long)])
 @pytest.mark.parametrize(("lesson", "item"), GRADED, ids=lambda one: getattr(one, "key", ""))
 def test_a_run_says_the_same_as_the_formula(lesson, item, seed):

@@ -84,6 +84,7 @@ def test_without_torch_the_lesson_and_an_experiment_ask_for_torch():
     assert done.stdout.count("%pip install torch") == 2 and "fault" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_terminal_without_the_signs_gets_question_marks_and_no_error(tmp_path):
     code = "from course import *; lesson('00_start'); check('00-my-numbers', (1, 2, 3)); progress()"
     narrow = {**os.environ, "PYTHONIOENCODING": "cp1252"}

@@ -32,6 +32,7 @@ def share(task: Task, tape: list, expected: list, parts: list[str]) -> float:
     return sum(part.points for name, part in task.parts.items() if name not in wrong) / task.points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.id)
 def test_the_answers_of_thirty_draws_are_worth_nothing_in_thirty_others(task):
     tapes = [answers(task, seed)[0] for seed in RECORDED]

@@ -121,6 +121,7 @@ def test_a_race_puts_the_switch_back_and_calls_both_sides():
     assert set(seen) == {True, False} and race.baseline == "on" and list(race.pairs) == ["off"]
 
 
+@pytest.mark.slow
 def test_the_census_meets_the_known_traps_in_a_process_of_its_own():
     record = measured("04-census")
     rows = {(row["manager"], row["named"]): row["which"] for row in record.rows}
@@ -129,6 +130,7 @@ def test_the_census_meets_the_known_traps_in_a_process_of_its_own():
     assert base.get("04-census").settles(record) == {"04-bet-census": "c"}
 
 
+@pytest.mark.slow
 def test_the_profile_of_a_lesson_writes_nothing_to_stderr():
     code = (
         "import torch; from course.lessons.l04_cudnn_enabled.probes import longest_kernels as names; "

@@ -51,6 +51,7 @@ def test_sentences_say_what_the_rows_say():
     assert "Every" in undecided and "Every" not in told("04-cpu-enabled", races(Conv2d="slower", LSTM="faster"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["04-gates", "04-dispatch", "04-pretend-gpu", "04-cpu-enabled", "04-bits", "04-onednn-ops"]
 )

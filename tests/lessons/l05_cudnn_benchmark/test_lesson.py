@@ -76,6 +76,7 @@ def test_equal_layers_share_a_key():
     check_shown(record)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "bets"),
     [

@@ -81,6 +81,7 @@ answer({**drawn, "softmax": torch.arange(4096.0).sin().mul(5).softmax(0).tolist(
 """
 
 
+@pytest.mark.slow
 def test_other_instructions_give_other_bits_for_one_seed_and_one_thread():
     here, other = (answer_of(DRAWN, variables={"ATEN_CPU_CAPABILITY": one})[0] for one in (None, "default"))
     if here["capability"] == other["capability"]:

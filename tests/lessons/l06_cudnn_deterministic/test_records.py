@@ -51,6 +51,7 @@ def test_gpu_costs_are_told_and_drawn():
 # --- live, small ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["06-two-lines", "06-threads-sum", "06-company", "06-pieces", "06-one-ulp", "06-toy-table"]
 )

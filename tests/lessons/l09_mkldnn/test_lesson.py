@@ -83,6 +83,7 @@ BETS = {
 RACES = ("09-one-step", "09-on-off")  # they take all the time they get
 
 
+@pytest.mark.slow
 @ONEDNN
 @pytest.mark.parametrize(
     "name",
@@ -105,6 +106,7 @@ def test_a_rung_answers_from_a_new_process(name, key):
     check_shown(record)
 
 
+@pytest.mark.slow
 @ONEDNN
 @pytest.mark.skipif(platform.machine() not in X86, reason="the ladder is that of x86")
 def test_the_variable_counts_in_a_new_process_and_not_later():

@@ -61,6 +61,7 @@ def one_run(name: str) -> dict[str, dict]:
 SLOW = {"10-ci"}  # starts processes; what it finds is asked below
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in LIVE if name != "10-laptop"]
 )
@@ -205,6 +206,7 @@ answer([torch.backends.cpu.get_cpu_capability(), weights.tolist()])
 """
 
 
+@pytest.mark.slow
 def test_seed_mode_and_one_thread_do_not_reach_a_cpu_with_other_instructions():
     here, other = (answer_of(FIVE_STEPS, variables={"ATEN_CPU_CAPABILITY": one})[0] for one in (None, "default"))
     if here[0] == other[0]:

@@ -198,6 +198,7 @@ def test_halving_finds_the_line_wherever_it_is_in_four_runs():
 # --- the card -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.long)])
 def test_a_hunt_is_typed_from_the_ticket_to_the_debrief(log, language):
     set_language(language)
