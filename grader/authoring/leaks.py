@@ -62,7 +62,7 @@ def notebook_text(text: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    return "".join(text.split())
 
 
 def solutions(project: Project, lesson: str) -> Iterator[tuple[str, str, str]]:
@@ -74,6 +74,7 @@ def solutions(project: Project, lesson: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _solutions(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
+    squeezed = {path: _squeezed(text) for path, text in texts.items()}
     for lesson in project.checkpoints():
         for identity, inside, starter in solutions(project, lesson):
             body = _squeezed(inside)
@@ -81,7 +82,7 @@ def _solutions(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
             for path, text in texts.items():
                 if "BEGIN SOLUTION" in text and path.suffix == ".ipynb":
                     yield Finding("leaked-mark", f"{path}: a solution mark is left in this notebook")
-                if len(body) >= SHORT and body in _squeezed(text):
+                if len(body) >= SHORT and body in squeezed[path]:
                     yield Finding("leaked-solution", f"{path}: holds the solution of task {identity!r}")
                 elif path.suffix == ".ipynb" and path.stem == lesson and path.parent.name == "checkpoints":
                     for line in lines:
