@@ -31,7 +31,7 @@ test-versions:   ## the parts that depend on torch, on every torch from 2.9 on a
 	@$(ENV) ensure dev
 	@$(RUN) -m benchmarks.versions --out benchmarks/results/versions.md
 
-test-fast:       ## the quick tests: no browser, no nbgrader, little measured live, not every case there is
+test-fast:       ## the quick tests: no browser, no nbgrader, few live measurements, few tests over everything there is
 	@$(ENV) ensure dev
 	@$(RUN) -m pytest -n 2 --dist worksteal -m "not browser and not slow and not long"
 

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("COURSE_REPLAY", "0")  # measure, and do not ask on a busy machine
 # What a fixture of a whole file starts has a home, too, that is nobody's; a language chosen last stands there.
-_home, _homes = tempfile.TemporaryDirectory(prefix="course-home-"), itertools.count()
+_home = tempfile.TemporaryDirectory(prefix="course-home-")
 os.environ.update(COURSE_HOME=_home.name, COURSE_LANGUAGE="en")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
@@ -34,12 +34,15 @@ def pytest_collection_modifyitems(items):
     items.sort(key=weight)
 
 
+_numbers = itertools.count()
+
+
 @pytest.fixture(autouse=True)
-def own_home(monkeypatch):
-    """Answers of a test never reach the answers of the person who runs it. The folder is made by whoever writes there."""
+def own_home(tmp_path_factory, monkeypatch):
+    """Answers of a test never reach the answers of the person who runs it. The folder exists only after something was written."""
     from course.i18n import set_language
 
-    home = Path(_home.name) / str(next(_homes))
+    home = tmp_path_factory.getbasetemp() / f"home-{next(_numbers)}"
     monkeypatch.setenv("COURSE_HOME", str(home))
     set_language("en")
     yield home

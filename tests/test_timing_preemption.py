@@ -46,7 +46,7 @@ def watched(work, rounds=20):
 @linux
 @pytest.mark.parametrize("work, counts", [(spins, True), (sleeps, False), (hands_on, False)])
 def test_cpu_time_counts_for_work_of_one_thread_that_never_waits(work, counts):
-    """In a forked child: beside the tests runs a thread that takes messages, and a round can wait for it."""
+    """In a forked child: there no thread of pytest-xdist, which takes messages, can make a round wait."""
 
     def facts():
         watch = watched(work)
@@ -54,10 +54,10 @@ def test_cpu_time_counts_for_work_of_one_thread_that_never_waits(work, counts):
         watch.preempted = 0
         return *found, watch.says_cpu()
 
-    says, total, waited, says_where_it_is_kept = in_child(facts)
+    says, total, waited, says_unpreempted = in_child(facts)
     assert says is counts
     assert total == 20 and (waited > 0) is not counts
-    assert not says_where_it_is_kept, "where the processor is kept, the wall clock counts"
+    assert not says_unpreempted, "where the processor is kept, the wall clock counts"
 
 
 @linux

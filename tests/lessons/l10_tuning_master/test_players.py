@@ -16,7 +16,7 @@ NIGHTS = nights()
 
 @cache
 def points(name: str) -> float:
-    """What a player earns, the mean of all cases: the same whichever test asks first."""
+    """The mean points of a player over all cases; the order of the tests does not change it."""
     return mean(sum(earned(name, night)) for night in nights())
 
 
