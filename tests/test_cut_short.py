@@ -22,6 +22,7 @@ SAYS_HOW_MUCH = {
     "02-where-you-wait": "the CPU comes first, and is told alone",
     "05-model-keys": "it names the model that it speaks of",
     "05-toy-cost": "its rows are repeats",
+    "05-toy-race": "without the third schedule it speaks of the other two",
     "08-half-mps": "it says “at least in some cases”",
     "08-speed-mps": "it says “at least in some cases”",
     "09-on-off": "it names each layer, and those that are open",

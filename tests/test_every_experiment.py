@@ -8,6 +8,8 @@ the lesson.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from course.experiment import base
@@ -16,11 +18,13 @@ from course.experiment.words import OPEN
 from course.figures import style
 from course.i18n import LANGUAGES, set_language
 from course.machine import can
+from course.records import LESSONS, load
 from tests.lessons.live import check_picture, check_sentence, record_of
 from tests.test_bet_rows import BETS, FURTHER, MODULES, ROWS
 
 EXPERIMENTS = base.load_all()
 BRANCHES = {name: found for module in MODULES.values() for name, found in getattr(module, "BRANCHES", {}).items()}
+RECORDED = {name: said for module in MODULES.values() for name, said in getattr(module, "RECORDED", {}).items()}
 SHOWN = {name: rows for module in MODULES.values() for name, rows in getattr(module, "SHOWN", {}).items()}
 
 
@@ -43,6 +47,13 @@ def undecided(bet):
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
 def test_invented_rows_exist_for_it(name):
     assert examples(name), f"{name}: add rows to ROWS or SHOWN of tests/lessons/l{EXPERIMENTS[name].lesson}/rows.py"
+
+
+@pytest.mark.parametrize("name", sorted(name for name, one in EXPERIMENTS.items() if one.part("read")))
+def test_rows_exist_for_every_outcome_and_a_sentence_for_every_reading(name):
+    experiment = EXPERIMENTS[name]
+    read = {experiment.reading(record_of(name, rows)).outcome for rows in examples(name)} - {None}
+    assert read == set(experiment.telling.outcomes)
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))
@@ -76,7 +87,7 @@ def test_rows_left_out_for_want_of_an_interval_harm_nothing(name):
     for rows in examples(name):
         with_one = [row for row in rows if not base.has_interval(row | dict.fromkeys(base.ENDS & row.keys()))]
         for missing in [[row] for row in with_one] + [with_one]:
-            found = record_of(name, [row for row in rows if row not in missing])
+            found = replace(record_of(name, [row for row in rows if row not in missing]), complete=False)
             EXPERIMENTS[name].settles(found)
             check_sentence(found)
 
@@ -86,7 +97,7 @@ def test_a_run_cut_short_is_shown(name):
     """Its first rows alone settle or leave open, and make a block that can be displayed."""
     rows = examples(name)[0]
     for count in sorted({1, len(rows) // 2} - {0}):
-        found = record_of(name, rows[:count])
+        found = replace(record_of(name, rows[:count]), complete=False)
         EXPERIMENTS[name].settles(found)
         assert block(found, EXPERIMENTS[name])._repr_html_()
 
@@ -127,3 +138,20 @@ def test_what_no_other_daily_test_measures_runs_live(name):
     if not can(EXPERIMENTS[name].needs):
         pytest.skip(f"{name} needs {EXPERIMENTS[name].needs}")
     check_sentence(base.run(name, 1))
+
+
+def gpu_recordings():
+    """name -> the recording of the present version made on a GPU."""
+    found = [load(path) for path in sorted(LESSONS.glob("*/recordings/*.json"))]
+    return {
+        one.experiment: one
+        for one in found
+        if one.machine.get("device") == "cuda" and one.experiment_version == EXPERIMENTS[one.experiment].version
+    }
+
+
+def test_what_was_recorded_on_a_gpu_says_what_its_rows_say_by_hand():
+    for name, record in gpu_recordings().items():
+        said = (EXPERIMENTS[name].headline(record)["en"], EXPERIMENTS[name].settles(record))
+        assert said == RECORDED.get(name), f"{name}: RECORDED in rows.py of its lesson's tests"
+    assert set(RECORDED) <= set(gpu_recordings())

@@ -14,7 +14,7 @@ import pytest
 from course import figures
 from course.experiment.base import Experiment
 from course.experiment.result import Betted, block
-from course.experiment.words import TOO_FEW, TOO_NOISY
+from course.experiment.words import CUT_SHORT, FAULT, TOO_FEW, TOO_NOISY
 from course.figures import style
 from course.figures import timing as timing_plots
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words
@@ -205,11 +205,16 @@ def test_records_without_rows_or_with_too_few_still_speak():
         raise KeyError("ratio")
 
     broken = block(record(live=True), experiment(headline=fails, finding=fails, draw=lambda rec, ax: fails(rec)))
-    assert broken.headline == TOO_NOISY["en"] and "quiet" in broken.step
-    assert broken.picture.drawing.png()[:4] == b"\x89PNG"
+    assert broken.headline == FAULT["en"] and "KeyError" in broken.step  # complete rows: never told as noise
+    assert broken.picture is None
+    noisy = block(
+        record(live=True, complete=False), experiment(headline=fails, finding=fails, draw=lambda rec, ax: fails(rec))
+    )
+    assert noisy.headline == CUT_SHORT["en"] and "quiet" in noisy.step
+    assert noisy.picture.drawing.png()[:4] == b"\x89PNG"
     undrawn = block(record(), experiment(draw=lambda rec, bets: fails(rec)))
     for shown in (undrawn._repr_html_(), str(undrawn)):
-        assert HEADLINE["en"] in shown and "No picture from these rows (KeyError)." in shown
+        assert HEADLINE["en"] in shown and "A fault of the course (KeyError" in shown
 
 
 def test_too_few_rounds_are_said_in_words_with_the_next_step():

@@ -11,16 +11,20 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from course.catalog import LESSONS, modules
 from course.experiment.ending import ending
+from course.experiment.reading import Reading
 from course.experiment.words import TOO_NOISY
 from course.i18n import Text, pick, t
 from course.machine import NEEDS
 from course.records import Record, nearest
 from course.suggest import did_you_mean
 from course.timing.stats import FEWEST_ROUNDS, enough
+
+if TYPE_CHECKING:
+    from course.experiment.telling import Telling
 
 T = TypeVar("T")
 PATIENCE = 1.6
@@ -82,8 +86,8 @@ class Budget:
 
 
 Part = Callable[..., Any]
-"""What a lesson writes about its experiment: headline, finding, draw or settles."""
-NAMED = {"headline": "headline", "finding": "say", "draw": "draw", "settles": "settle"}
+"""What a lesson writes about its experiment: read; or headline, finding, draw, settles."""
+NAMED = {"read": "read", "headline": "headline", "finding": "say", "draw": "draw", "settles": "settle"}
 """part -> how its function's name starts: the run ``toy_race`` is told by ``headline_toy_race``, ``say_toy_race``, ..."""
 
 
@@ -95,6 +99,9 @@ class Experiment:
     yielded so far). The other functions are found by its name in its module, wherever they stand there; ``parts``
     names those that have to come from elsewhere. needs: one of NEEDS. seconds: the usual budget.
 
+    read(rows) -> a `Reading`, or None where nothing can be told: then words, picture and bets are data in the lesson's
+    experiments.yaml (`telling`, `drawing`), and a function draw is needed only for a picture of no common kind.
+    An experiment without ``read`` brings functions instead:
     headline(record) -> the one sentence that came out. finding(record) -> the same with all its numbers. Both in
     both languages. draw(record, bets) -> an SvgPicture or a Table, draw(record, ax) or draw(record, ax, bets) paints one
     matplotlib Axes; bets: id of a predict item -> option id or number. settles(record) -> {predict item id: option
@@ -111,7 +118,7 @@ class Experiment:
     version: int
     needs: str
     seconds: float
-    title: Text
+    own_title: Text
     function: Callable[[Budget], Iterable[dict[str, Any]]]
     parts: Mapping[str, Part] = field(default_factory=dict)
     whole: bool = False
@@ -123,13 +130,43 @@ class Experiment:
             return dict(row)
         return {**row, **dict.fromkeys(ENDS & row.keys())} if self.clockless else None
 
-    def _part(self, part: str) -> Part | None:
+    def part(self, part: str) -> Part | None:
+        """What its lesson wrote: a function found by the name of the run, or the one that was named."""
         named = f"{NAMED[part]}_{self.function.__name__}"
         return self.parts[part] if part in self.parts else self.function.__globals__.get(named)
 
     @property
+    def telling(self) -> Telling:
+        """Its entry in experiments.yaml. Needs PyYAML, which a machine that records can do without."""
+        from course.experiment.telling import telling
+
+        return telling(self.lesson, self.name)
+
+    @property
+    def title(self) -> Text:
+        return self.own_title or self.telling.title
+
+    def reading(self, record: Record) -> Reading:
+        """What the rows say. A run cut short may lack what a reading needs; complete rows must not, and raise."""
+        if not record.rows:
+            return Reading()
+        try:
+            found = self.part("read")(record.rows) or Reading()
+        except Exception:
+            if record.complete:
+                raise
+            return Reading()
+        return replace(found, outcome=None, bets={}) if self.whole and not record.complete else found
+
+    def _told(self, record: Record) -> Text:
+        found = self.reading(record)
+        return TOO_NOISY if found.outcome is None else self.telling.headline(found.outcome, found.numbers)
+
+    @property
     def headline(self) -> Callable[[Record], Text] | None:
-        found = self._part("headline")
+        if self.part("read"):
+            return self._told
+        found = self.part("headline")
         if found is None or not self.whole:
             return found
         return lambda record: found(record) if record.complete else TOO_NOISY
@@ -137,18 +174,27 @@ class Experiment:
     @property
     def finding(self) -> Callable[[Record], Text]:
         """Raises LookupError where the lesson has none."""
-        found = self._part("finding")
+        found = self._told if self.part("read") else self.part("finding")
         if found is None:
-            raise LookupError(f"experiment {self.name}: write say_{self.function.__name__}(record) beside its run")
+            raise LookupError(f"experiment {self.name}: write read_{self.function.__name__}(rows) beside its run")
         return found
 
     @property
     def draw(self) -> Part | None:
-        return self._part("draw")
+        if own := self.part("draw"):
+            return own
+        return self._drawn if self.part("read") and self.telling.picture else None
+
+    def _drawn(self, record: Record, bets: Mapping[str, str | float]) -> Any:
+        from course.experiment.drawing import draw
+
+        return draw(self.telling, self.reading(record), record.rows, bets)
 
     @property
     def settles(self) -> Callable[[Record], dict[str, str | float | None]]:
-        found = self._part("settles") or (lambda record: {})
+        if self.part("read"):
+            return lambda record: {bet: self.reading(record).settled(bet) for bet in self.telling.bets}
+        found = self.part("settles") or (lambda record: {})
         if not self.whole:
             return found
         return lambda record: found(record if record.complete else replace(record, rows=[]))
@@ -165,7 +211,7 @@ def experiment(
     *,
     name: str,
     lesson: str,
-    title: Text,
+    title: Text = "",
     version: int = 1,
     needs: str = "cpu",
     seconds: float = 10,
@@ -175,7 +221,8 @@ def experiment(
 ) -> Callable[[Callable[[Budget], Iterable[dict[str, Any]]]], Callable[[Budget], Iterable[dict[str, Any]]]]:
     """Register the decorated function as an experiment and return it unchanged.
 
-    parts: headline, finding, draw, settles, only where they are not to be found by the function's name.
+    title: only of an experiment without an entry in experiments.yaml.
+    parts: read, headline, finding, draw, settles, only where they are not to be found by the function's name.
     Raises ValueError when `needs` is unknown or another function already has the name, TypeError for an unknown part.
     """
     if needs not in NEEDS:
@@ -335,4 +382,7 @@ def recording(exp: Experiment) -> Record | None:
     from course.machine import passport
 
     found = nearest(exp.name, passport(), version=exp.version)
-    return found and replace(found, rows=[kept for row in found.rows if (kept := exp.kept(row))])
+    if found is None:
+        return None
+    rows = [kept for row in found.rows if (kept := exp.kept(row))]
+    return replace(found, rows=rows, complete=found.complete and len(rows) == len(found.rows))

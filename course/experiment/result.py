@@ -15,7 +15,7 @@ from typing import Any
 from course.experiment.base import Experiment
 from course.experiment.result_html import html_of
 from course.experiment.result_text import text_of
-from course.experiment.words import CUT_SHORT, EMPTY, OPEN, TOO_FEW, TOO_NOISY
+from course.experiment.words import CUT_SHORT, EMPTY, FAULT, OPEN, TOO_FEW, TOO_NOISY
 from course.figures.picture import Drawing
 from course.figures.svg import SvgPicture
 from course.i18n import Text, pick, t
@@ -66,11 +66,16 @@ class Plot:
 
 
 class NoPicture:
-    """Stands where the picture would be, and says that these rows cannot be drawn: those of a run cut short may be too few."""
+    """Stands where the picture would be, and says that these rows cannot be drawn: those of a run cut short may be too few.
 
-    def __init__(self, error: Exception) -> None:
+    fault: the rows are all there, so the error is the course's.
+    """
+
+    def __init__(self, error: Exception, fault: bool = False) -> None:
         kind = type(error).__name__
         self.alt = t(f"No picture from these rows ({kind}).", f"这些数据画不出图（{kind}）。")
+        if fault:
+            self.alt = _fault(error)
 
     def html(self) -> str:
         return f"<p>{html.escape(self.alt)}</p>"
@@ -81,6 +86,7 @@ class Block:
     """One block, in the language in which it was made. A notebook shows it as HTML, anything else as text.
 
     experiment: the name of what it is about, for whoever reads the HTML. folded: whether a notebook shows the headline alone, to unfold.
+    so: one line of advice, "" where there is none.
     """
 
     headline: str
@@ -91,6 +97,7 @@ class Block:
     folds: tuple[Fold, ...] = ()
     experiment: str = ""
     folded: bool = False
+    so: str = ""
 
     def _repr_html_(self) -> str:
         return html_of(self)
@@ -106,40 +113,64 @@ class Block:
 
 def block(record: Record, experiment: Experiment, bets: Bets | None = None, said: Sequence[Betted] = ()) -> Block:
     """The block of a record. bets: for the picture; said: the same bets in words."""
-    headline = headline_of(record, experiment)
-    finding = finding_of(record, experiment)
-    picture = _picture(record, experiment, bets or {}, pick(finding)) if record.rows else None
+    headline, error = _headline(record, experiment)
+    by_reading = experiment.part("read") is not None
+    finding = "" if by_reading else finding_of(record, experiment)
+    picture = _picture(record, experiment, bets or {}, pick(finding)) if record.rows and not error else None
+    told = [pick(finding)] if finding else []
     return Block(
         headline=pick(headline),
-        step=_step(record, headline),
+        step=_fault(error) if error else _step(record, headline),
         picture=picture,
         small=small_line(record),
         bets=tuple(said),
         folds=(
             Fold(
                 t("The numbers", "全部数字"),
-                (pick(finding), f"**{pick(experiment.title)}** `{experiment.name}`. {pick(record.label())}."),
-                record.rows,
+                (*told, f"**{pick(experiment.title)}** `{experiment.name}`. {pick(record.label())}."),
+                experiment.telling.numbers(record.rows) if by_reading else record.rows,
                 open=not headline,
             ),
         ),
         experiment=experiment.name,
+        so=_advice(record, experiment) if by_reading and not error else "",
     )
 
 
 def headline_of(record: Record, experiment: Experiment) -> Text:
     """The one sentence that came out; one of ``OPEN`` where nothing can be told, "" where the lesson has none yet."""
+    return _headline(record, experiment)[0]
+
+
+def _headline(record: Record, experiment: Experiment) -> tuple[Text, Exception | None]:
+    """The sentence, and the error of the course that stands in its way: complete rows can be read."""
     if not record.rows:
-        return TOO_FEW if record.few else EMPTY
+        return (TOO_FEW if record.few else EMPTY), None
     if experiment.headline is None:
-        return ""
+        return "", None
     try:
         found = experiment.headline(record)
-    except Exception:  # noqa: BLE001  (a cut-short record may lack the rows a sentence needs)
+    except Exception as error:  # noqa: BLE001  (a cut-short record may lack the rows a sentence needs)
+        if record.complete:
+            return FAULT, error
         found = TOO_NOISY
     if found != TOO_NOISY:
-        return found
-    return TOO_FEW if _few(record) else found if record.complete else CUT_SHORT
+        return found, None
+    return (TOO_FEW if _few(record) else found if record.complete else CUT_SHORT), None
+
+
+def _fault(error: Exception) -> str:
+    """The next step where the course is at fault."""
+    what = f"{type(error).__name__}: {error}".strip(": ")[:200]
+    return t(
+        f"A fault of the course ({what}). Please report it with the name of the experiment; the numbers below are all there.",
+        f"这是课程的错误（{what}）。请连同实验名称一起反馈；下面的数字都还在。",
+    )
+
+
+def _advice(record: Record, experiment: Experiment) -> str:
+    found = experiment.reading(record)
+    return pick(experiment.telling.advice(found.outcome, found.numbers))
 
 
 def claim(record: Record, experiment: Experiment) -> str:
@@ -242,7 +273,7 @@ def _picture(
             picture = draw(record, bets)
             picture.html()  # an SvgPicture is painted only here
         except Exception as error:  # noqa: BLE001  (its sentence must still be seen)
-            return NoPicture(error)
+            return NoPicture(error, fault=record.complete and headline_of(record, experiment) not in OPEN)
         return picture
 
     def fill(figure: Any) -> None:

@@ -34,7 +34,8 @@ def body(block: Block) -> str:
     small = f'<p class="tbr-small">{inline(block.small)}</p>' if block.small else ""
     folds = "".join(map(_fold, block.folds))
     folded = f'<div class="tbr-fold">{folds}</div>' if folds else ""
-    rest = step + picture(block) + small + bets(block) + folded
+    so = f'<p class="tbr-so"><b>{t("So:", "所以：")}</b> {inline(block.so)}</p>' if block.so else ""
+    rest = step + picture(block) + small + bets(block) + so + folded
     if not block.folded:
         return head + rest
     mine = f"<em>{t('🎲 your bet', '🎲 你押过')}</em>" if any(bet.mine for bet in block.bets) else ""
@@ -79,12 +80,18 @@ def _fold(fold: Fold) -> str:
     return f"<details{state}><summary>{html.escape(fold.title)}</summary>{said}{table}</details>"
 
 
+def table_lines(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """The rows as a header and lines of words; a column that some rows lack is empty there."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    return [keys, *([_cell(row.get(key)) for key in keys] for row in rows)]
+
+
 def _table(rows: Sequence[dict[str, Any]]) -> str:
     """All rows; long lists shortened, long tables counted."""
-    keys = list(dict.fromkeys(key for row in rows for key in row))
+    keys, *lines = table_lines(rows)
     head = "".join(f'<th scope="col">{html.escape(key)}</th>' for key in keys)
-    lines = [[html.escape(_cell(row.get(key))) for key in keys] for row in rows[:LONGEST_TABLE]]
-    cells = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in line) + "</tr>" for line in lines)
+    shown = lines[:LONGEST_TABLE]
+    cells = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in shown)
     more = len(rows) - LONGEST_TABLE
     rest = f"<p>{t(f'and {more} more rows', f'另有 {more} 行')}</p>" if more > 0 else ""
     return (

@@ -5,20 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from course.experiment.result_html import table_lines
 from course.i18n import t
 from course.markup import plain
+from course.tables import as_text
 
 if TYPE_CHECKING:
-    from course.experiment.result import Betted, Block
+    from course.experiment.result import Betted, Block, Fold
+
+
+MOST_ROWS = 12
+"""Rows of the numbers that are printed; the rest is counted."""
 
 
 def text_of(block: Block) -> str:
-    """Headline, the picture's words, the bet, the small line, the next step, the numbers; one to a line."""
+    """Headline, the picture's words, the bet, the advice, the small line, the next step, the numbers; one to a line."""
     said = {line for fold in block.folds for line in fold.said}
     words = block.picture.alt if block.picture and block.picture.alt not in said else ""
     bets = [line for bet in block.bets for line in _bet(bet)]
-    folds = [f"{fold.title}{t(': ', '：')}" + "\n  ".join(map(plain, fold.said)) for fold in block.folds if fold.said]
-    return "\n".join(filter(None, [plain(block.headline), words, *bets, plain(block.small), plain(block.step), *folds]))
+    so = t("So: ", "所以：") + plain(block.so) if block.so else ""
+    folds = [line for fold in block.folds for line in _fold(fold)]
+    parts = [plain(block.headline), words, *bets, so, plain(block.small), plain(block.step), *folds]
+    return "\n".join(filter(None, parts))
+
+
+def _fold(fold: Fold) -> Iterator[str]:
+    if not fold.said and not fold.rows:
+        return
+    yield fold.title + t(":", "：") + "".join(f"\n  {plain(line)}" for line in fold.said)
+    if fold.rows:
+        lines = table_lines(fold.rows[:MOST_ROWS])
+        yield from (f"  {line}" for line in as_text(lines))
+    if (more := len(fold.rows) - MOST_ROWS) > 0:
+        yield "  " + t(f"and {more} more rows", f"另有 {more} 行")
 
 
 def _bet(bet: Betted) -> Iterator[str]:

@@ -44,6 +44,9 @@ def cost_curve(
         if cross < last:
             paper.dot(x(cross), y(slow * cross))
             paper.text(x(cross) + 14, y(slow * cross) + 18, words[2], size=15, bold=True)
+        else:
+            paper.text((x(0) + x(last)) / 2, y0 - 8, words[2], size=15, ha="center", bold=True)
+        paper.text(x0 + 6, y1 - 10, t("↑ total time", "↑ 累计耗时"), "soft", 12)
         for value in ticks_to(last):
             said = t(f"step {value:g}", f"第 {value:g} 步") if value == ticks_to(last)[1] else f"{value:g}"
             paper.text(x(value), y1 + 14, said, "soft", 12, "center")

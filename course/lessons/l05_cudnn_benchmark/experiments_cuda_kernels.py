@@ -1,109 +1,22 @@
-"""Which kernels ran before and after the search, told by the profiler."""
+"""Experiments of lesson 05 that need a GPU and the profiler: which kernels run, and what counts as a new problem."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts, joined_set
 from course.experiment.new_process import call_in_new_process
-from course.experiment.words import NOTHING, TOO_NOISY, groups, word
-from course.i18n import Text, both, t
-from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES
-from course.lessons.l05_cudnn_benchmark.experiments_cuda import NAMES
-from course.records import Record
-from course.tables import Table
+from course.experiment.reading import Reading
+from course.experiment.words import groups
+from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
+from course.lessons.l05_cudnn_benchmark.probes import CHANGES_CUDA
+from course.timing.stats import median
 
-Case = tuple[int, str]
-
-
-def _sets(record: Record) -> dict[Case, list[str]]:
-    """(size, story) -> the set of kernels in each process, as one text a set."""
-    found: dict[Case, list[str]] = {}
-    for case, rows in groups([{**row, "case": (row["size"], row["story"])} for row in record.rows], "case").items():
-        found[case] = [joined_set(process) for process in groups(rows, "process").values()]
-    return found
+# --- 05-kernels-cuda ----------------------------------------------------------------------------------------
 
 
-def _longest(record: Record) -> dict[Case, dict]:
-    """(size, story) -> the row of the longest kernel of its first process."""
-    return {(row["size"], row["story"]): row for row in reversed(record.rows) if row["place"] == 1}
-
-
-def headline_kernels_cuda(record: Record) -> Text:
-    found = _longest(record)
-    sizes = [size for size in sorted({size for size, _ in found}) if {(size, "off"), (size, "on")} <= set(found)]
-    if not sizes:
-        return TOO_NOISY
-    other = [found[size, "off"]["kernel"] != found[size, "on"]["kernel"] for size in sizes]
-    if all(other):
-        return both(
-            "The search picks another kernel than the rule of thumb.", "搜索选出的 kernel，和经验规则选的不一样。"
-        )
-    if any(other):
-        return both(
-            "For one size the search picks another kernel, for another not.", "有的尺寸搜索会换 kernel，有的不换。"
-        )
-    return both("The search picks the same kernel as the rule of thumb.", "搜索选出的 kernel，和经验规则选的一样。")
-
-
-def say_kernels_cuda(record: Record) -> Text:
-    found, sets = dict(reversed(_longest(record).items())), _sets(record)
-    if len(found) < 2:
-        return NOTHING
-    names = differing_parts(row["kernel"] for row in found.values())
-    unsteady = [case for case, processes in sets.items() if len(set(processes)) > 1]
-
-    def cases(chosen: Any, code: str) -> str:
-        sign = ("; ", ", ") if code == "en" else ("；", "，")
-        return sign[0].join(
-            f"{size}{sign[1]}{NAMES[story][code]}" + (f" {names[found[size, story]['kernel']]}" if one else "")
-            for (size, story), one in chosen
-        )
-
-    listed = [(case, True) for case in found]
-    if len(names) == 1:
-        listed = []
-        same = both(
-            f"The same longest kernel in every case: {next(iter(names.values()))}.",
-            f"各种情况下耗时最长的都是同一个 kernel：{next(iter(names.values()))}。",
-        )
-    else:
-        same = both(
-            f"The longest kernel, where the names differ: {cases(listed, 'en')}.",
-            f"耗时最长的 kernel（只列名字的不同之处）：{cases(listed, 'zh')}。",
-        )
-    more = both("", "")
-    if unsteady:
-        chosen = [(case, False) for case in unsteady]
-        more = both(
-            f" Two processes of one setting ran different sets of kernels at {cases(chosen, 'en')}.",
-            f"同一设置的两个进程跑了不同的 kernel 集合：{cases(chosen, 'zh')}。",
-        )
-    return both(same["en"] + more["en"], same["zh"] + more["zh"])
-
-
-def draw_kernels_cuda(record: Record, bets: dict) -> Table:
-    found = _longest(record)
-    names = differing_parts((row["kernel"] for row in found.values()), 44)
-    sizes = sorted({size for size, _ in found})
-    lines = [["", word(NAMES["off"]), word(NAMES["on"])]]
-    for size in sizes:
-        kernels = [names[found[size, story]["kernel"]] if (size, story) in found else "" for story in ("off", "on")]
-        lines.append([t(f"size {size}", f"尺寸 {size}"), *kernels])
-    return Table(lines, {(at, 2): "told" for at, line in enumerate(lines[1:]) if line[1] != line[2]})
-
-
-@experiment(
-    name="05-kernels-cuda",
-    lesson=LESSON,
-    version=2,
-    needs="cuda",
-    seconds=110,
-    whole=True,
-    title=both("cuDNN: which kernels run, by the profiler", "cuDNN：profiler 看到的是哪些 kernel"),
-)
+@experiment(name="05-kernels-cuda", lesson=LESSON, version=2, needs="cuda", seconds=110, whole=True)
 def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 128)) -> Iterator[dict]:
     """All kernels of one convolution by whole names, for two sizes, search off and on, two processes each."""
     cases = [
@@ -118,3 +31,87 @@ def kernels_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, ...] = (32, 1
             {"story": story, "process": process, "size": size, "place": place, **one}
             for place, one in enumerate(found, start=1)
         ]
+
+
+def read_kernels_cuda(rows: list[dict]) -> Reading | None:
+    """Every search of every process against the process beside it that did not search: another set of kernels, and how long.
+
+    Slower and faster by the time of all kernels of a call, more than 2 % apart.
+    """
+    searches, drawn = [], []
+    for (size, process), mine in _cases(rows).items():
+        stories = groups(mine, "story")
+        if {"off", "on"} <= set(stories):
+            off, on = (stories[name] for name in ("off", "on"))
+            ratio = _us(on) / _us(off)
+            searches.append((joined_set(off) != joined_set(on), ratio))
+            names = differing_parts(mine[0]["kernel"] for mine in (off, on))
+            longest = {name: names[stories[name][0]["kernel"]] for name in ("off", "on")}
+            told = ["on"] * (joined_set(off) != joined_set(on))
+            drawn.append(
+                {"case": (size, process), "size": size, "process": process + 1, "ratio": ratio, **longest, "told": told}
+            )
+    if not searches:
+        return None
+    other = [ratio for differs, ratio in searches if differs]
+    numbers = {"other": len(other), "all": len(searches)}
+    if not other:
+        return Reading("the same", numbers, drawn)
+    pace = "slower" if min(other) > 1.02 else "faster" if max(other) < 0.98 else "mixed"
+    return Reading(f"other, {pace}", numbers, drawn)
+
+
+def _cases(rows: list[dict]) -> dict[tuple[int, int], list[dict]]:
+    """(size, process) -> its rows."""
+    found: dict[tuple[int, int], list[dict]] = {}
+    for row in sorted(rows, key=lambda row: (row["size"], row["process"], row["place"])):
+        found.setdefault((row["size"], row["process"]), []).append(row)
+    return found
+
+
+def _us(rows: list[dict]) -> float:
+    """Time of all kernels of one process."""
+    return sum(row["calls"] * row["mean_us"] for row in rows)
+
+
+# --- 05-new-keys-cuda ---------------------------------------------------------------------------------------
+
+
+@experiment(name="05-new-keys-cuda", lesson=LESSON, version=1, needs="cuda", seconds=110, whole=True)
+def new_keys_cuda(budget: Budget, batch: int = 8, size: int = 128, backend: str = "inductor") -> Iterator[dict]:
+    """One convolution changed in one way after the other, search on, in three new processes: first and later calls."""
+    for process in budget.loop(range(REPEATS), desc=FRESH):
+        seconds = budget.share(REPEATS - process)
+        found, _ = call_in_new_process(
+            PROBES, "new_keys", list(CHANGES_CUDA), batch, size, seconds, backend, timeout_s=240
+        )
+        budget.complete = budget.complete and len(found) == len(CHANGES_CUDA)
+        yield from [{"process": process, **row} for row in found]
+
+
+def read_new_keys_cuda(rows: list[dict]) -> Reading | None:
+    """A change searches where its first calls are long. torch.compile's first call compiles: there the kernels decide, since
+    a plan that was found runs the kernels of float32."""
+    ran = groups([row for row in rows if not row["error"]], "change")
+    if "float32" not in ran or len(ran) < 2:
+        return None
+    base = {row["process"]: row["kernels"] for row in ran["float32"]}
+
+    def searched(change: str) -> bool:
+        mine = ran[change]
+        if change == "torch.compile" and all(row["kernels"] == base.get(row["process"]) for row in mine):
+            return False
+        return median([row["first_ms"] for row in mine]) > 3 * median([row["later_ms"] for row in mine])
+
+    drawn = [
+        {
+            "change": change,
+            "ms": median([row["first_ms"] for row in mine]),
+            "quiet": not searched(change),
+            "why": "compiles" if change == "torch.compile" and not searched(change) else "first call",
+        }
+        for change, mine in ran.items()
+    ]
+    new = [searched(change) for change in ran if change != "float32"]
+    outcome = "all" if all(new) else "some" if any(new) else "none"
+    return Reading(outcome, {"new": sum(new), "changes": len(new)}, drawn)

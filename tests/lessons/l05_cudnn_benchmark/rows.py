@@ -33,28 +33,55 @@ def flip_rows(at_flip, after, control=1.0):
     ]
 
 
+def first_calls(off, on, on_in_threads):
+    """Two processes a story: three calls of a size that is known, then nine of a new one."""
+    new = {"off": off, "on": on, "off, new threads": 1.0, "on, new threads": on_in_threads}
+    return [
+        row
+        for process in range(2)
+        for story, ms in new.items()
+        for row in visits(
+            story, [30.0, 1.0, 1.0, max(ms, 2.0), *[ms if "threads" in story else 1.0] * 8], process=process
+        )
+    ]
+
+
+def limits(one, every, later_of_one=1.0, kernels=("a", "b")):
+    """Two processes with one plan, two with every plan."""
+    memory = {"calls": 10, "free_mib": 9000.0, "first_mib": 80.0, "later_mib": 20.0}
+    return [
+        {"limit": limit, "process": process, "first_ms": first, "later_ms": later, "kernels": kernel, **memory}
+        for process in range(2)
+        for limit, first, later, kernel in ((1, one, later_of_one, kernels[0]), (0, every, 1.5, kernels[1]))
+    ]
+
+
+def kernels(*searches):
+    """A process for each (kernel without the search, kernel with it, its time in us); without the search 9 us."""
+    return [
+        {
+            "story": story,
+            "process": process,
+            "size": 32,
+            "place": 1,
+            "kernel": f"made_up_{name}",
+            "calls": 5,
+            "mean_us": us,
+        }
+        for process, (off, on, on_us) in enumerate(searches)
+        for story, name, us in (("off", off, 9.0), ("on", on, on_us))
+    ]
+
+
 CUDA_ROWS = {
-    "05-first-call-cuda": visits("off", [9.0] + [1.0] * 11) + visits("on", [400.0] + [0.7] * 11),
+    "05-first-call-cuda": first_calls(2.0, 60.0, 0.7),
     "05-sizes-cuda": [
         {**row, "size": (128, 256, 512)[(row["call"] - 1) % 3]}
         for story in ("off", "on")
         for row in visits(story, [50.0] * 3 + [1.0] * 6)
     ],
     "05-memory-cuda": visits("off", [9.0] + [1.0] * 4) + visits("on", [400.0] + [0.7] * 4),
-    "05-limit-cuda": [
-        {
-            "limit": limit,
-            "process": 0,
-            "first_ms": first,
-            "later_ms": 1.0,
-            "calls": 10,
-            "free_mib": 9000.0,
-            "first_mib": 80.0,
-            "later_mib": 20.0,
-            "kernels": f"made_up_{limit}",
-        }
-        for limit, first in ((1, 9.0), (0, 400.0))
-    ],
+    "05-limit-cuda": limits(9.0, 400.0),
     "05-new-keys-cuda": [
         {
             "process": process,
@@ -72,10 +99,7 @@ CUDA_ROWS = {
         {"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
         {"story": "on", "process": 0, "samples_ms": [220.0] + [2.0] * 149},
     ],
-    "05-kernels-cuda": [
-        {"story": story, "process": 0, "size": 32, "place": 1, "kernel": f"made_up_{story}", "calls": 5, "mean_us": 9.0}
-        for story in ("off", "on")
-    ],
+    "05-kernels-cuda": kernels(("a", "b", 12.0), ("a", "a", 9.0)),
 }
 
 
@@ -95,6 +119,10 @@ def race(one, new):
         "searches": 1,
     }
     return [{"schedule": "one size", "verdict": one, **times}, {"schedule": "always new", "verdict": new, **times}]
+
+
+def three(verdict):
+    return {**race("same", "same")[0], "schedule": "three sizes", "verdict": verdict}
 
 
 def costs(first_ms):
@@ -126,6 +154,7 @@ ROWS = {
     "05-bet-flip": {"a": flip_rows(400.0, 0.7), "b": flip_rows(1.0, 1.0), "c": flip_rows(0.7, 0.7)},
     "05-bet-price": {stop: costs(0.1 * stop) for stop in (1, 2, 3, 5, 10, 20, 50, 100)},
 }
+COMPILED = [{**row, "change": "torch.compile"} for row in CUDA_ROWS["05-new-keys-cuda"] if row["change"] == "float32"]
 SHOWN = {
     **CUDA_ROWS,
     "05-first-call": [
@@ -165,6 +194,7 @@ BRANCHES = {
             (("nothing", "hit"), ("stride 2", "miss")),
             (("stride 2", "miss"), ("two pixels more", "miss")),
             (("nothing", "not seen"),),
+            (("stride 2", "miss"), ("twin layer", "hit")),
         )
     ],
     "05-primitive-cache": [
@@ -173,38 +203,36 @@ BRANCHES = {
         [],
     ],
     "05-model-keys": [[{"model": "made up", "calls": 3, "keys": 3}]],
-    "05-toy-race": [FEW],
+    "05-toy-race": [FEW, *([*race("faster", "slower"), three(verdict)] for verdict in ("faster", "slower", "same"))],
     "05-toy-cost": [
         [{**row, "later_ms": 0.2 if row["search"] == "on" else 0.1} for row in costs(2.0)],
         [{**row, "later_ms": 0.1 if row["search"] == "on" else 0.3} for row in costs(2.0)],
     ],
-    "05-first-call-cuda": [visits("off", [9.0] + [1.0] * 11) + visits("on", [9.0] + [0.7] * 11)],
+    "05-first-call-cuda": [first_calls(2.0, 2.0, 1.0), first_calls(2.0, 60.0, 60.0), visits("off", [9.0] * 3)],
     "05-sizes-cuda": [
         [{**row, "call_ms": 50.0 if row["call"] in dear else 1.0} for row in CUDA_ROWS["05-sizes-cuda"]]
         for dear in ((), (1,))
     ],
     "05-memory-cuda": [visits("off", [100.0] + [1.0] * 4) + visits("on", [peak] + [0.7] * 4) for peak in (100.0, 1.0)],
-    "05-limit-cuda": [
-        [{**row, "first_ms": first} for row, first in zip(CUDA_ROWS["05-limit-cuda"], pair, strict=True)]
-        for pair in ((9.0, 9.0), (400.0, 9.0))
-    ],
+    "05-limit-cuda": [limits(9.0, 9.0), limits(9.0, 400.0, later_of_one=2.0)],
     "05-pays-cuda": [
         [
             {"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
             {"story": "on", "process": 0, "samples_ms": [first] + [later] * 149},
         ]
-        for first, later in ((220.0, 3.5), (20.0, 2.0), (20.5, 2.0))
+        for first, later in ((220.0, 3.5), (20.0, 2.0), (20.5, 2.0), (220.0, 3.0))
     ],
     "05-kernels-cuda": [
-        [{**row, "kernel": "made_up"} for row in CUDA_ROWS["05-kernels-cuda"]],
-        [
-            *CUDA_ROWS["05-kernels-cuda"],
-            *({**row, "size": 128, "kernel": "made_up"} for row in CUDA_ROWS["05-kernels-cuda"]),
-        ],
+        kernels(("a", "a", 9.0)),
+        kernels(("a", "b", 5.0)),
+        kernels(("a", "b", 5.0), ("a", "b", 12.0)),
+        kernels(("a", "b", 9.0)),
     ],
     "05-new-keys-cuda": [
         [{**row, "first_ms": 1.0} for row in CUDA_ROWS["05-new-keys-cuda"]],
         [*CUDA_ROWS["05-new-keys-cuda"], {**CUDA_ROWS["05-new-keys-cuda"][0], "change": "twin layer", "first_ms": 1.0}],
+        # torch.compile compiles: its first call is long, its kernels are those of float32
+        [*CUDA_ROWS["05-new-keys-cuda"], *COMPILED],
     ],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""
@@ -212,12 +240,12 @@ FURTHER = {
     "05-bet-winners": [([{"search": 0, "winner": "direct"}], None)],
     "05-bet-flip": [
         (flip_rows(150.0, 1.0), None),
-        (flip_rows(1.0, 0.95), None),
+        (flip_rows(1.0, 0.95), "b"),
         # 8 % less time in every story, with a flip and without: the control takes it out
         (flip_rows(0.92, 0.92, control=0.92), "b"),
         # a process cut short does not spoil the whole ones
         ([*flip_rows(1.0, 1.0), *visits("off", [9.0, 1.0, 1.0], process=3)], "b"),
-        # an unsteady control decides nothing
+        # an unsteady control makes nothing of it: the flip cost no search, and the calls after it are no quicker
         (
             [
                 {**row, "call_ms": row["call_ms"] * (1 + 0.1 * row["process"] * (10 < row["call"] < 21))}
@@ -225,7 +253,7 @@ FURTHER = {
                 else row
                 for row in flip_rows(1.0, 1.0)
             ],
-            None,
+            "b",
         ),
         # nor does a flip whose new sizes take no longer
         ([{**row, "call_ms": min(row["call_ms"], 2.0)} for row in flip_rows(1.0, 1.0)], None),
@@ -243,3 +271,13 @@ FURTHER = {
     ]
     + [(race("undecided", "slower"), None), (race("same", "undecided"), None)],
 }
+
+RECORDED = {
+    "05-flip-cuda": ("Turned on after a shape was seen, the switch does nothing for it.", {"05-bet-flip": "b"}),
+    "05-kernels-cuda": ("3 of 4 searches took another kernel, each of them slower.", {}),
+    "05-memory-cuda": ("For this one layer the search needs no extra memory.", {}),
+    "05-new-keys-cuda": ("4 of these 6 changes need a new search.", {}),
+    "05-pays-cuda": ("The search cost 0.43 s once, and every later step was slower.", {}),
+    "05-sizes-cuda": ("Every new size costs once; when it returns it is quick.", {}),
+}
+"""What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

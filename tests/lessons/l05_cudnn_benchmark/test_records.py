@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
-
 from course.experiment import base, kernels
 from course.experiment.words import TOO_NOISY, middle
-from course.lessons.l05_cudnn_benchmark import experiments_cuda
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
 from course.timing.stats import FEWEST_ROUNDS
 from tests.lessons.l05_cudnn_benchmark.rows import BRANCHES, CUDA_ROWS, flip_rows, visits
-from tests.lessons.live import check_shown, record_of
+from tests.lessons.live import check_picture, record_of
 
 # The rows below are invented test data. Nothing was measured.
 
@@ -22,62 +19,29 @@ def test_a_process_cut_short_does_not_spoil_the_whole_ones():
     cut = [*rows, *visits("off", [9.0, 1.0, 1.0], process=3)]
     assert base.get("05-flip-cuda").settles(record_of("05-flip-cuda", cut)) == {"05-bet-flip": "b"}
     pays = [*CUDA_ROWS["05-pays-cuda"], {"story": "on", "process": 1, "samples_ms": [220.0, 2.0, 2.0]}]
-    assert "200 steps" in experiments_cuda.say_pays_cuda(record_of("05-pays-cuda", pays))["en"]
+    assert "200 steps" in headline("05-pays-cuda", pays)
 
 
-def test_a_process_counts_once_however_many_calls_it_made():
-    """One slow process of three: the range holds it, and does not pass for an interval of 33 calls."""
-    rows = [
-        row
-        for process, ms in enumerate((0.06, 0.06, 0.109))
-        for story in ("off", "on")
-        for row in visits(story, [9.0] + [ms] * 11, process=process)
-    ]
-    sentence = base.get("05-first-call-cuda").finding(record_of("05-first-call-cuda", rows))["en"]
-    assert "0.06 (0.06–0.109) ms" in sentence and "[" not in sentence
+def headline(name, rows):
+    return base.get(name).headline(record_of(name, rows))["en"]
 
 
 def test_a_first_call_is_told_by_the_interval_of_enough_shapes():
-    headline, rows = base.get("05-first-call").headline, BRANCHES["05-first-call"][0]
-    assert "costs extra once" in headline(record_of("05-first-call", rows))["en"]
+    rows = BRANCHES["05-first-call"][0]
+    assert "costs extra once" in headline("05-first-call", rows)
     few = [row for row in rows if row["pair"] < 2]
     spread = [{**row, "call_ms": 1.0} if row["pair"] % 2 and row["call"] == 1 else row for row in rows]
-    assert all(headline(record_of("05-first-call", doubtful)) == TOO_NOISY for doubtful in (few, spread))
+    assert all(headline("05-first-call", doubtful) == TOO_NOISY["en"] for doubtful in (few, spread))
 
 
-def test_four_tile_sizes_are_four_kernels():
+def test_names_of_kernels_are_shown_where_they_differ():
     name = "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nchwkcrs_nchw_tilesize{}_stage4_warpsize2x2x1_g1_tensor16x8x8_kernel"
     rows = [
-        {
-            "story": story,
-            "process": 0,
-            "size": size,
-            "place": 1,
-            "kernel": name.format(tile),
-            "calls": 5,
-            "mean_us": 9.0,
-        }
-        for (story, size), tile in zip(
-            ((s, n) for s in ("off", "on") for n in (32, 128)), ("64x64", "128x64", "64x128", "128x128"), strict=True
-        )
+        {**row, "kernel": name.format("64x64" if row["story"] == "off" else "128x64")}
+        for row in CUDA_ROWS["05-kernels-cuda"]
     ]
-    record = record_of("05-kernels-cuda", rows)
-    sentence = base.get("05-kernels-cuda").finding(record)["en"]
-    assert (
-        all(f"tilesize{tile}" in sentence for tile in ("64x64", "128x64", "64x128", "128x128"))
-        and "xmma" not in sentence
-    )
-    check_shown(record)
-    other = [*rows, {**rows[0], "process": 1, "kernel": name.format("256x32")}]
-    assert "at 32" in base.get("05-kernels-cuda").finding(record_of("05-kernels-cuda", other))["en"]
-
-
-@pytest.mark.parametrize(
-    ("names", "said"), [(("k_64x64", "k_64x64"), "the same kernels won"), (("k_64x64", "k_128x32"), "…128x32")]
-)
-def test_the_limit_names_the_winners(names, said):
-    rows = [{**row, "kernels": one} for row, one in zip(CUDA_ROWS["05-limit-cuda"], names, strict=True)]
-    assert said in base.get("05-limit-cuda").finding(record_of("05-limit-cuda", rows))["en"]
+    shown = check_picture(record_of("05-kernels-cuda", rows)).alt
+    assert "…tilesize64x64…" in shown and "…tilesize128x64…" in shown and "xmma" not in shown
 
 
 def test_the_range_of_a_few_processes_does_not_look_like_an_interval():
@@ -89,14 +53,14 @@ def test_without_a_visible_search_the_flip_stays_open():
     rows = [{**row, "call_ms": min(row["call_ms"], 2.0)} for row in flip_rows(1.0, 1.0)]
     record = record_of("05-flip-cuda", rows)
     assert base.get("05-flip-cuda").settles(record) == {"05-bet-flip": None}
-    assert "Inconclusive" in base.get("05-flip-cuda").finding(record)["en"]
+    assert headline("05-flip-cuda", rows) == TOO_NOISY["en"]
 
 
 def test_break_even_on_cuda_is_named_only_with_a_gain():
     rows = CUDA_ROWS["05-pays-cuda"]
-    assert "200 steps" in experiments_cuda.say_pays_cuda(record_of("05-pays-cuda", rows))["en"]
+    assert "200 steps" in headline("05-pays-cuda", rows)
     equal = [rows[0], {**rows[1], "samples_ms": [220.0] + [3.0] * 149}]
-    assert "No gain is certain" in experiments_cuda.say_pays_cuda(record_of("05-pays-cuda", equal))["en"]
+    assert "no gain is certain" in headline("05-pays-cuda", equal)
 
 
 # --- the probes, whose form can be tried without a GPU ----------------------------------------------------

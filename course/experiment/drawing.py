@@ -1,0 +1,180 @@
+"""The picture of a result from data: its kind and columns in experiments.yaml, the rows of the reading, the learner's bet.
+
+Every kind names its rows by the column ``row``; a bet names them the same way. Texts may hold columns and numbers in
+braces, such as ``{first_ms:ms}`` (`telling.filled`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from course.experiment.reading import Reading
+from course.experiment.telling import Telling, filled
+from course.figures.curves import trend
+from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
+from course.figures.svg import SvgPicture
+from course.i18n import Text, pick, t
+from course.tables import Table
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+class Drawn:
+    """One picture to be made: what experiments.yaml says, the rows, and how the bet is shown in them."""
+
+    def __init__(self, telling: Telling, reading: Reading, rows: Rows, bets: Mapping[str, str | float]) -> None:
+        self.spec, self.telling, self.numbers = telling.picture, telling, dict(reading.numbers)
+        self.rows = rows if reading.drawn is None else reading.drawn
+        self.places = {row[self.spec["row"]]: at for at, row in enumerate(self.rows)} if "row" in self.spec else {}
+        self.mine = self._mine(bets)
+
+    def _mine(self, bets: Mapping[str, str | float]) -> Mapping[str, Any]:
+        """How the first bet that was placed is shown; {} where none was. For a bet on a scale ``bet`` is its number."""
+        for bet, shown in self.telling.bets.items():
+            if (mine := bets.get(bet)) is not None:
+                if isinstance(mine, str):
+                    return shown[mine]
+                self.numbers["bet"] = mine
+                return shown
+        return {}
+
+    def words(self, text: Text, row: Mapping[str, Any] | None = None) -> str:
+        """A text with the numbers of the reading and of a row; a value that has a name is called by it."""
+        names = self.telling.names
+        called = {key: names[value] for key, value in (row or {}).items() if isinstance(value, str) and value in names}
+        return filled(pick(text), {**self.numbers, **(row or {}), **called})
+
+    def value(self, said: Any) -> float:
+        """A number of the file: itself, or the product of named ones, such as ``bet * later_ms``."""
+        factors = str(said).split("*")
+        return math.prod(self.numbers[one.strip()] if one.strip() in self.numbers else float(one) for one in factors)
+
+    def name(self, row: Mapping[str, Any]) -> str:
+        """What a row is called: the name of its column ``row``, or what ``name`` says: another column, or a text."""
+        named = self.spec.get("name", self.spec["row"])
+        return self.telling.name(row[named]) if isinstance(named, str) and named in row else self.words(named, row)
+
+    def remark(self, row: Mapping[str, Any]) -> str:
+        return self.words(self.spec.get("remark", ""), row)
+
+    def marked(self, key: str, row: Mapping[str, Any]) -> bool:
+        """Whether a row is one of those that ``key`` lists; a word there is a column that says so, or column: value."""
+        listed = self.spec.get(key, ())
+        if isinstance(listed, Mapping):
+            return all(row.get(column) == value for column, value in listed.items())
+        return bool(row.get(listed)) if isinstance(listed, str) else row[self.spec["row"]] in listed
+
+    def bet(self) -> Bet | None:
+        """The bet as the kinds of `course.figures` draw it; None without one, or where none of its rows is drawn."""
+        if not self.mine:
+            return None
+        rows = self.mine.get("rows", ())
+        here = [(self.places[one], one) for one in rows if one in self.places]
+        if rows and not here:
+            return None
+        above, at, span = (self.mine.get(key) for key in ("above", "at", "span"))
+        return Bet(
+            self.words(self.mine["words"]),
+            {place: rows[one] for place, one in here} if isinstance(rows, Mapping) else [place for place, _ in here],
+            span and (self.value(span[0]), self.value(span[1])),
+            None if above is None else self.places.get(above, len(self.rows)),
+            None if at is None else self.value(at),
+        )
+
+
+def draw(telling: Telling, reading: Reading, rows: Rows, bets: Mapping[str, str | float]) -> SvgPicture | Table:
+    """The picture of a reading. Raises KeyError where a row lacks a column that the picture shows."""
+    return KINDS[telling.picture["kind"]](Drawn(telling, reading, rows, bets))
+
+
+def _ratio_rows(this: Drawn) -> SvgPicture:
+    rows = [
+        Ratio(this.name(row), row["ratio"], row["low"], row["high"], this.remark(row), row.get("rounds", 0))
+        for row in this.rows
+    ]
+    left, right = (pick(side) for side in this.spec["sides"])
+    return ratio_rows(rows, (left, right), this.bet(), middle=pick(this.spec.get("middle", "")))
+
+
+def _bars(this: Drawn) -> SvgPicture:
+    rows = [
+        Bar(
+            this.name(row),
+            max(0.0, row[this.spec["value"]]),
+            this.words(this.spec["said"], row),
+            this.marked("quiet", row),
+            this.remark(row),
+        )
+        for row in this.rows
+    ]
+    return bars(rows, this.bet())
+
+
+def _shares(this: Drawn) -> SvgPicture:
+    rows = [Share(this.name(row), row[this.spec["each"]], this.words(this.spec["said"], row)) for row in this.rows]
+    return share_grid(rows, this.bet())
+
+
+def _trend(this: Drawn) -> SvgPicture:
+    x, spec = [row[this.spec["x"]] for row in this.rows], this.spec
+    series = {this.telling.name(one): [row[one] for row in this.rows] for one in spec["series"]}
+    colon = t(": ", "：")
+    x_words = lambda value: this.words(spec.get("x_words", "{value:g}"), {"value": value})  # noqa: E731
+    y_words = lambda value: this.words(spec.get("y_words", "{value:g}"), {"value": value})  # noqa: E731
+    lines = (
+        f"{name}{colon}"
+        + ", ".join(f"{x_words(at)} {y_words(value)}" for at, value in zip(x, values, strict=True) if value is not None)
+        for name, values in series.items()
+    )
+    return trend(
+        x,
+        series,
+        pick(spec["across"]) + colon + t("; ", "；").join(lines) + t(".", "。"),
+        this.bet(),
+        across=pick(spec["across"]),
+        x_words=x_words,
+        y_words=y_words,
+        log_x=spec.get("log_x", False),
+        log_y=spec.get("log_y", False),
+    )
+
+
+def _table(this: Drawn) -> Table:
+    """A line a row. A column has a head and what its cells say: a text, or one for each value. ``told`` and ``quiet`` of a
+    row list the columns that stand out or back. A bet names the line it belongs to, and its cells."""
+    columns = this.spec["columns"]
+    lines, marks = [["", *(pick(column.get("head", "")) for column in columns.values())]], {}
+    for at, row in enumerate(this.rows):
+        lines.append([this.name(row), *(_cell(this, column.get("said"), key, row) for key, column in columns.items())])
+        marks |= {
+            (at, place): mark
+            for place, key in enumerate(columns, 1)
+            for mark in ("told", "quiet")
+            if key in row.get(mark, ())
+        }
+    table = Table(lines, marks)
+    if not this.mine:
+        return table
+    cells = this.mine.get("cells", {})
+    said = [_cell(this, columns[key].get("said"), key, {key: cells[key]}) if key in cells else "" for key in columns]
+    return table.bet_on(this.places.get(this.mine.get("line")), said)
+
+
+def _cell(this: Drawn, said: Any, key: str, row: Mapping[str, Any]) -> str:
+    value = row.get(key, "")
+    if isinstance(said, Mapping) and value in said:
+        return this.words(said[value], row)
+    if said is None or value == "" or isinstance(value, (str, Mapping)):
+        return pick(value) if isinstance(value, (str, Mapping)) else str(value)
+    return this.words(said, row)
+
+
+KINDS: Mapping[str, Callable[[Drawn], SvgPicture | Table]] = {
+    "ratio rows": _ratio_rows,
+    "bars": _bars,
+    "shares": _shares,
+    "trend": _trend,
+    "table": _table,
+}

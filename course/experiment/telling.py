@@ -1,0 +1,126 @@
+"""The words of a lesson's experiments: ``experiments.yaml`` beside them holds title, sentences, picture and bets as data."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from course.catalog import lesson_folder
+from course.experiment.words import joined
+from course.figures.kinds import fold, one_in, ratio_words, time_words, times
+from course.i18n import LANGUAGES, Text, language, pick, speaking
+from course.questions.bank import read_yaml
+
+
+class TellingError(ValueError):
+    """An entry of experiments.yaml that cannot be used; the sentence says which, and what is wrong."""
+
+
+@dataclass(frozen=True)
+class Telling:
+    """The entry of one experiment.
+
+    title: what it asks. outcomes: outcome -> headline. bets: bet -> option -> how the picture shows it (`drawing`); for a
+    bet on a scale one such entry for all values. picture: kind and columns (`drawing`), {} where the module draws it
+    itself. names: value in a row -> how people call it. columns: column -> heading in the table of the numbers. so: one
+    line of advice, or one for each outcome.
+    """
+
+    title: Text
+    outcomes: Mapping[str, Text]
+    bets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    picture: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[Any, Text] = field(default_factory=dict)
+    columns: Mapping[str, Text] = field(default_factory=dict)
+    so: Text | Mapping[str, Text] = ""
+
+    def headline(self, outcome: str, numbers: Mapping[str, Any]) -> Text:
+        """The sentence of an outcome, in both languages. Raises KeyError for one that is not in the file."""
+        return sentence(self.outcomes[outcome], numbers)
+
+    def advice(self, outcome: str | None, numbers: Mapping[str, Any]) -> Text:
+        """The line of advice, "" where there is none."""
+        one_for_all = isinstance(self.so, str) or set(self.so) == set(LANGUAGES)
+        found = self.so if one_for_all else self.so.get(outcome or "", "")
+        return sentence(found, numbers) if found and outcome else ""
+
+    def name(self, value: Any) -> str:
+        """How people call a value of a row, in the language in use."""
+        return pick(self.names.get(value, str(value)))
+
+    def numbers(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The rows as the table of the numbers shows them: columns and values by the names that people use."""
+        words = {key: pick(text) for key, text in self.columns.items()}
+        named = set(map(str, self.names))
+        return [
+            {words.get(key, key): self.name(value) if str(value) in named else value for key, value in row.items()}
+            for row in rows
+        ]
+
+
+def telling(lesson: str, experiment: str) -> Telling:
+    """What the lesson's experiments.yaml says of an experiment. Raises TellingError."""
+    path = lesson_folder(lesson) / "experiments.yaml"
+    found = _tellings(path, path.stat().st_mtime_ns if path.exists() else 0)
+    if experiment not in found:
+        raise TellingError(f"{path.parent.name}/{path.name}: it has no entry {experiment}.")
+    return found[experiment]
+
+
+@lru_cache(maxsize=64)
+def _tellings(path: Path, stamp: int) -> dict[str, Telling]:
+    raw = read_yaml(path) if stamp else {}
+    known = {one.name for one in fields(Telling)}
+    for name, entry in raw.items():
+        if strange := sorted(set(entry) - known):
+            raise TellingError(
+                f"{path.parent.name}/{path.name}, {name}: {', '.join(strange)} is none of {', '.join(known)}."
+            )
+        if missing := sorted({"title", "outcomes"} - set(entry)):
+            raise TellingError(f"{path.parent.name}/{path.name}, {name}: {' and '.join(missing)} is missing.")
+    return {name: Telling(**entry) for name, entry in raw.items()}
+
+
+def sentence(text: Text, numbers: Mapping[str, Any]) -> Text:
+    """The text in both languages, each name in braces replaced by its number: ``{ratio:times}`` is "2.1 times"."""
+    found = {}
+    for code in LANGUAGES:
+        with speaking(code):
+            found[code] = filled(pick(text), numbers)
+    return found
+
+
+def filled(text: str, numbers: Mapping[str, Any]) -> str:
+    """The text with its numbers, in the language in use. Raises KeyError for a number that is not there."""
+    return _Filler().vformat(text, (), numbers)
+
+
+FORMS: Mapping[str, Callable[[Any], str]] = {
+    "times": lambda ratio: pick(fold(ratio, "{}", "{}")),  # twice, 2.1 times; 两倍, " 2.1 倍"
+    "whole": lambda ratio: pick(fold(ratio, "{}", "{}", whole=True)),
+    "x": times,  # 2.1
+    "ms": lambda ms: time_words(ms / 1e3),  # 6.1 ms, 0.12 s
+    "us": lambda us: time_words(us / 1e6),
+    "change": ratio_words,  # 43 % less, the same, 7 % more, 2.1× as long
+    "percent": lambda share: f"{100 * share:.0f}",
+    "one_in": one_in,  # 1 in 340
+    "s": lambda count: "s" * (count != 1),  # plan{n:s}
+    "verb": lambda count: "s" * (count == 1),  # need{n:verb}
+    "es": lambda count: "es" * (count != 1),
+}
+"""How a number is written after a colon in braces; any other form is one of Python's, such as ``,.0f``."""
+
+
+class _Filler(string.Formatter):
+    def format_field(self, value: Any, form: str) -> str:
+        if form in FORMS:
+            return FORMS[form](value)
+        if isinstance(value, Mapping):
+            value = pick(value)
+        if isinstance(value, (list, tuple)):
+            value = joined([pick(one) for one in value], language())
+        return super().format_field(value, form)
