@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from course.figures.svg import BROAD, SLIM, wide
+from course.figures.svg import BROAD, PHONE, SLIM, wide
 from course.i18n import LANGUAGES, speaking
 from course.lessons.l01_map.who import who_does_what
 from course.lessons.l11_bug_hunt.three_steps import three_steps
@@ -17,7 +17,7 @@ IDEAS = (who_does_what, three_steps, moments, kitchens)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize("width", [BROAD, SLIM])
+@pytest.mark.parametrize("width", [BROAD, SLIM, PHONE])
 @pytest.mark.parametrize("idea", IDEAS, ids=lambda one: one.__name__)
 def test_every_word_stays_in_its_panel(idea, width, code):
     with speaking(code):

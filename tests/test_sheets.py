@@ -25,7 +25,7 @@ from course.figures.kinds import (
 )
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.reported import Told, reported
-from course.figures.svg import BROAD, SLIM, wide
+from course.figures.svg import BROAD, PHONE, SLIM, wide
 from course.i18n import LANGUAGES, set_language
 from course.look import COLOURS
 from course.timing.stats import FEWEST_ROUNDS
@@ -86,7 +86,7 @@ def test_everything_stays_on_the_paper_at_both_widths(kind, code):
     make, bets = KINDS[kind]
     for bet in [None, *bets]:
         sheet = make(bet)
-        for width in (BROAD, SLIM):
+        for width in (BROAD, SLIM, PHONE):
             root = ElementTree.fromstring(sheet.svg(width))
             _, _, w, h = map(float, root.attrib["viewBox"].split())
             assert w == width and 40 < h < 500 and root.attrib["aria-label"] == sheet.alt
@@ -173,7 +173,7 @@ def test_the_words_of_a_bet_do_not_run_into_the_next_name(bet):
         assert asked + 15 <= texts[names[1]], texts
 
 
-@pytest.mark.parametrize("width", [BROAD, SLIM])
+@pytest.mark.parametrize("width", [BROAD, SLIM, PHONE])
 def test_what_a_clock_read_stands_on_the_paper_and_words_beside_a_short_bar_only_where_nothing_follows(width):
     texts = [one for one in ElementTree.fromstring(timed_lanes(SCENES, "ms").svg(width)) if one.text]
     assert [one.text for one in texts].count("gives the order") == 1

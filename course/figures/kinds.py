@@ -352,11 +352,12 @@ def _side_bet(
 
 
 def _boxes(paper: Canvas, x: float, y: float, rounds: int, words: str) -> None:
-    """Rounds taken, of those it takes."""
-    paper.box(x - 4, y - 9, 14 * LEAST_ROUNDS + 16 + wide(words, 14, True), 18, "paper")
+    """Rounds taken, of those it takes; on a phone the boxes are small."""
+    step = 14 if paper.w - x > 14 * LEAST_ROUNDS + 12 + wide(words, 14, True) else 7
+    paper.box(x - 4, y - 9, step * LEAST_ROUNDS + 16 + wide(words, 14, True), 18, "paper")
     for number in range(LEAST_ROUNDS):
-        paper.box(x + 14 * number, y - 5, 10, 10, "out" if number < rounds else "paper", "edge", 2, 1)
-    paper.text(x + 14 * LEAST_ROUNDS + 8, y, words, size=14, bold=True)
+        paper.box(x + step * number, y - 5, step - 4, 10, "out" if number < rounds else "paper", "edge", 2, 1)
+    paper.text(x + step * LEAST_ROUNDS + 8, y, words, size=14, bold=True)
 
 
 # --- amounts: bars from zero ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A picture as SVG of our own: words stay words, one source for both themes, drawn once for a wide page and once for a narrow one.
+"""A picture as SVG of our own: words stay words, one source for both themes, drawn for a wide page, a narrow one and a phone.
 
 Measured against matplotlib's SVG (text as text, colours replaced afterwards): see "An experiment" in docs/authoring.md.
 The kinds of pictures are in ``kinds.py``; the colours in ``course/theme.css``.
@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from course.look import COLOURS
 
 FONTS = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang SC','Microsoft YaHei','Noto Sans CJK SC',sans-serif"
-BROAD, SLIM = 760, 490
-"""CSS pixels of a picture on a wide and on a narrow page; which is shown is said in ``course/experiment/result.css``."""
+BROAD, SLIM, PHONE = 760, 490, 320
+"""CSS pixels of a picture on a wide page, a narrow one, a phone; which is shown is said in ``course/experiment/result.css``."""
 WORDS = 13.5
 """Pixels of the words in a picture; values are 14 or 15 and bold, side remarks 12."""
 
@@ -150,6 +150,11 @@ class SvgPicture:
         )
 
     def html(self, saved: bool = True) -> str:
-        """Both widths; of an <img> both themes. saved: whether the page may be a saved notebook (False inside widgets)."""
-        broad, slim = (self.img(width) + self.img(width, True) if saved else self.svg(width) for width in (BROAD, SLIM))
-        return f'<div class="tbr-broad">{broad}</div><div class="tbr-slim" style="display:none">{slim}</div>'
+        """All widths; of an <img> both themes. saved: whether the page may be a saved notebook (False inside widgets)."""
+        broad, slim, phone = (
+            self.img(width) + self.img(width, True) if saved else self.svg(width) for width in (BROAD, SLIM, PHONE)
+        )
+        return (
+            f'<div class="tbr-broad">{broad}</div><div class="tbr-slim" style="display:none">{slim}</div>'
+            f'<div class="tbr-phone" style="display:none">{phone}</div>'
+        )

@@ -281,3 +281,36 @@ RECORDED = {
     "05-sizes-cuda": ("Every new size costs once; when it returns it is quick.", {}),
 }
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""
+
+
+def survey(*ratios):
+    """Forty layers; each takes these times as long with the search, in turn."""
+    about = {"inside": 8, "outside": 8, "kernel": 3, "image": 56, "dtype": "float32", "error": ""}
+    return [
+        {"search": way, "process": process, "layer": layer, **about, "first_ms": 9.0, "us": us}
+        for layer in range(40)
+        for process in range(2)
+        for way, us in (("off", 20.0), ("on", 20.0 * ratios[layer % len(ratios)]))
+    ]
+
+
+def networks(*ratios):
+    """A network for each ratio of its steps, and one that does not change."""
+    return [
+        {"network": f"made up {n}", "precision": "float32", "search": way, "process": process, "steps": 9}
+        | {"first_ms": 40.0 if way == "off" else 900.0, "step_ms": 5.0 * (ratio if way == "on" else 1)}
+        for n, ratio in enumerate((*ratios, 1.0))
+        for process in range(2)
+        for way in ("off", "on")
+    ]
+
+
+SHOWN["05-survey-cuda"], SHOWN["05-networks-cuda"] = survey(1.0, 1.2), networks(0.9)
+BRANCHES["05-survey-cuda"] = [
+    survey(1.0),
+    survey(0.8, 1.0),
+    survey(0.8, 1.2),
+    [{**row, "error": "RuntimeError: no", "us": 0.0} if row["layer"] > 30 else row for row in survey(1.0)],
+    survey(1.0)[:12],
+]
+BRANCHES["05-networks-cuda"] = [networks(1.2), networks(0.9, 1.2), networks(1.01), networks(1.0)[:2]]

@@ -6,12 +6,14 @@ from types import SimpleNamespace
 
 from course.experiment import base, kernels
 from course.experiment.words import TOO_NOISY, middle
+from course.lessons.l05_cudnn_benchmark import experiments_cuda_survey, probes_survey, survey
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
 from course.timing.stats import FEWEST_ROUNDS
-from tests.lessons.l05_cudnn_benchmark.rows import BRANCHES, CUDA_ROWS, flip_rows, visits
+from tests.lessons.l05_cudnn_benchmark.rows import BRANCHES, CUDA_ROWS, SHOWN, flip_rows, visits
 from tests.lessons.live import check_picture, record_of
 
 # The rows below are invented test data. Nothing was measured.
+SURVEY = SHOWN["05-survey-cuda"]
 
 
 def test_a_process_cut_short_does_not_spoil_the_whole_ones():
@@ -121,3 +123,30 @@ def test_only_the_part_of_a_name_that_differs_is_shown():
     assert kernels.differing_parts(["void f<float>(int)"]) == {"void f<float>(int)": "f<float>"}
     long = kernels.differing_parts([f"{letter * 90}_{letter * 90}" for letter in "xyz"], most=20)
     assert len(set(long.values())) == 3 and all(len(part) <= 21 for part in long.values())
+
+
+# --- does the search pay? -----------------------------------------------------------------------------------
+
+
+def test_the_survey_of_an_h100_is_the_raw_data():
+    """Counted by hand from the three columns of each way: apart in every process, and by 3 %."""
+    found = survey.on_an_h100()
+    assert survey.counted(found) == {"faster": 5, "slower": 34, "same": 133, "all": 172}
+    assert "34 of 172" in survey.h100().headline
+
+
+def test_the_probes_of_the_survey_keep_their_form():
+    layers = [layer | {"batch": 1, "image": 16} for layer in experiments_cuda_survey._layers()]
+    assert len(layers) == 40 and len({str(layer) for layer in layers}) == 40
+    with base.restored():
+        seen = probes_survey.convolution_times(1, [layers[1], layers[14] | {"stride": 0}, layers[21]])
+        assert [bool(row["error"]) for row in seen] == [False, True, False] and seen[0]["us"] > 0
+        step = probes_survey.training_steps(1, "mobilenet_v2", 1, 5, 2, 32)
+    assert step["steps"] == 5 and step["step_ms"] > 0
+
+
+def test_a_layer_that_one_process_refused_is_left_out():
+    rows = [
+        row | ({"error": "RuntimeError: no"} if row["layer"] == 3 and row["process"] == 1 else {}) for row in SURVEY
+    ]
+    assert len(experiments_cuda_survey.pairs(rows)) == 39

@@ -1,0 +1,157 @@
+"""Does the search pay? Many convolutions with the search off and on: who became faster, who slower, drawn over the kernel time.
+
+The same picture shows what was measured once on an H100 (`h100_convolutions.csv`) and what `05-survey-cuda` measures here.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from course.experiment.result import Block, Fold
+from course.experiment.telling import sentence
+from course.figures.svg import Canvas, SvgPicture, scale, wide
+from course.i18n import both, pick, t
+from course.timing.stats import median
+
+APART = 1.03
+"""Off and on differ where their ranges over the processes are disjoint and at least 3 % apart."""
+H100 = Path(__file__).with_name("h100_convolutions.csv")
+
+
+class Pair(NamedTuple):
+    """Kernel times of one convolution in µs, one value a process, with the search off and on."""
+
+    name: str
+    off: Sequence[float]
+    on: Sequence[float]
+
+    @property
+    def ratio(self) -> float:
+        """Time with the search over time without, by the medians."""
+        return median(self.on) / median(self.off)
+
+    @property
+    def side(self) -> str:
+        """faster, slower, or same: no difference beyond 3 % that every process shows."""
+        if max(self.on) * APART < min(self.off):
+            return "faster"
+        return "slower" if min(self.on) > max(self.off) * APART else "same"
+
+
+def counted(pairs: Sequence[Pair]) -> dict[str, int]:
+    """How many became faster, slower, or stayed the same; of how many."""
+    sides = [pair.side for pair in pairs]
+    return {side: sides.count(side) for side in ("faster", "slower", "same")} | {"all": len(sides)}
+
+
+def on_an_h100() -> list[Pair]:
+    """The 172 forward convolutions measured on an H100, three processes each way."""
+    with H100.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["pass"] == "forward"]
+    return [
+        Pair(_name(row), *([float(row[f"{way}_ms_{n}"]) * 1e3 for n in (1, 2, 3)] for way in ("off", "on")))
+        for row in rows
+    ]
+
+
+def _name(row: dict[str, str]) -> str:
+    layout = ", channels_last" if row["channels_last"] == "1" else ""
+    return f"{row['kind']} {row['in']}→{row['out']}, {row['kernel']}×{row['kernel']}, {row['image']}, {row['dtype']}{layout}"
+
+
+def h100() -> Block:
+    """What the search did to 172 convolutions on an H100, as a notebook shows a result; raw numbers folded."""
+    pairs = on_an_h100()
+    count = counted(pairs)
+    return Block(
+        headline=pick(
+            sentence(
+                both(
+                    "On an H100 the search slowed {slower} of {all} convolutions and sped up a handful.",
+                    "在 H100 上，{all} 个卷积里有 {slower} 个开了搜索反而更慢，变快的没几个。",
+                ),
+                count,
+            )
+        ),
+        step="",
+        picture=scatter(pairs),
+        small=t(
+            "📼 Measured once by the authors of this course, 26 November 2026, on an NVIDIA H100 80GB: torch 2.11, cuDNN 9.19, "
+            "three new processes each way, kernels alone through a CUDA graph. Another card can say otherwise.",
+            "📼 本课程作者实测一次：2026 年 11 月 26 日，NVIDIA H100 80GB，torch 2.11，cuDNN 9.19；开、关各三个新进程，"
+            "用 CUDA graph 只测 kernel。换一张卡，结论可能不同。",
+        ),
+        folds=(
+            Fold(
+                t("The numbers", "全部数字"),
+                (
+                    pick(
+                        sentence(
+                            both(
+                                "{faster} faster, {slower} slower, {same} without a difference of 3 % that all processes show.",
+                                "{faster} 个更快，{slower} 个更慢；{same} 个看不出每个进程都有的 3% 以上的差别。",
+                            ),
+                            count,
+                        )
+                    ),
+                ),
+                list(_rows(pairs)),
+            ),
+        ),
+    )
+
+
+def _rows(pairs: Sequence[Pair]) -> Iterator[dict[str, object]]:
+    for pair in sorted(pairs, key=lambda pair: pair.ratio):
+        yield {
+            t("convolution", "卷积"): pair.name,
+            t("off, µs", "关，µs"): round(median(pair.off), 2),
+            t("on, µs", "开，µs"): round(median(pair.on), 2),
+            t("on/off", "开/关"): round(pair.ratio, 3),
+            t("side", "结论"): pair.side,
+        }
+
+
+def scatter(pairs: Sequence[Pair]) -> SvgPicture:
+    """A mark for each convolution: to the right the longer kernels, above the middle those that the search made slower."""
+    count = counted(pairs)
+    words = {
+        "slower": t(f"slower with the search: {count['slower']}", f"开搜索更慢：{count['slower']} 个"),
+        "same": t(f"no clear difference: {count['same']}", f"看不出差别：{count['same']} 个"),
+        "faster": t(f"faster with the search: {count['faster']}", f"开搜索更快：{count['faster']} 个"),
+    }
+
+    def paint(w: float) -> Canvas:
+        x0, x1, y0, y1 = 62, w - 16, 34, 262
+        paper = Canvas(w, 306)
+        ratios, times = [pair.ratio for pair in pairs], [median(pair.off) for pair in pairs]
+        reach = max(2.0, *ratios, *(1 / ratio for ratio in ratios)) * 1.05
+        x, y = scale(min(times) / 1.15, max(times) * 1.15, x0, x1), scale(1 / reach, reach, y1, y0)
+        paper.box(x0, y(1), x1 - x0, y1 - y(1), "wash", r=6)
+        paper.line([x0, x1], [y(1), y(1)], "fg", 1.5)
+        for value, said in ((0.5, t("half", "一半")), (1, t("same", "一样")), (2, t("twice", "两倍"))):
+            paper.text(x0 - 8, y(value), said, "soft", 12, "right")
+        taken = -9.0
+        for value in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000):
+            said = f"{value} µs" if value < 1000 else f"{value // 1000} ms"
+            if x0 <= x(value) <= x1 and x(value) - taken > wide(said, 12) + 14:
+                taken = x(value)
+                paper.line([taken, taken], [y1 - 5, y1], "edge")
+                paper.text(taken, y1 + 14, said, "soft", 12, "center")
+        paper.text(x1, y1 + 33, t("time of the kernels, search off →", "kernel 耗时（关搜索）→"), "soft", 12, "right")
+        for side in ("same", "slower", "faster"):  # what stands out is drawn last
+            for pair in (one for one in pairs if one.side == side):
+                at = x(median(pair.off)), y(pair.ratio)
+                if side == "slower":
+                    paper.diamond(*at, 5.5, "fg", "paper")
+                else:
+                    paper.dot(*at, *((5, "out", "paper") if side == "faster" else (3.5, "paper", "soft")))
+        paper.text(x0 + 8, y0 - 12, words["slower"], "fg", 14, bold=True)
+        paper.text(x0 + 8, y1 - 14, words["faster"], "out", 14, bold=True)
+        paper.text(x1 - 6, y(1) - 12, words["same"], "soft", 13, "right", halo=True)
+        return paper
+
+    return SvgPicture(paint, t("; ", "；").join(words.values()) + t(".", "。"))
