@@ -1,22 +1,23 @@
 # %% [markdown] en
-# # 🎯 When does the search pay, and when does it cost?
+# # 🎯 Does the search still pay, and how would you know?
 #
 # ⏱️ **40 minutes.** Before it: lessons 01 and 02.
 #
-# A [[convolution]] can be computed in several ways, and which one is fastest depends on your GPU and on the size of
-# your images. With `cudnn.benchmark = True`, PyTorch tries some of them, times each, and keeps the fastest. That takes time first
-# and saves time later. Is it worth it for *your* script? At the end you can say so, with numbers you measured.
+# A [[convolution]] can be computed in several ways; which one is fastest depends on your GPU and your images.
+# With `cudnn.benchmark = True`, PyTorch times some of them **once** each and keeps the quickest of that lap. “It makes networks much
+# faster”, say the tutorials. On cards of 2016 to 2020 it often did; on an H100 of 2026 it hardly ever does. At the end you can say
+# what is so on *your* card, with numbers you measured.
 #
-# Live on any machine: the CPU experiments and a small toy. cuDNN itself needs an NVIDIA GPU; without one you see a
-# recording, or what others have published, marked as such.
+# Live on any machine: the CPU experiments and a small toy. cuDNN itself needs an NVIDIA GPU; without one you see recordings of an
+# H100, or what others have published, marked as such.
 # %% [markdown] zh
-# # 🎯 搜索什么时候划算，什么时候亏本？
+# # 🎯 搜索现在还划算吗？怎么才知道？
 #
 # ⏱️ **40 分钟。** 先修：第 01、02 课。
 #
-# 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种试一试，掐表计时，留下最快的。先花一笔时间，以后每一步都省一点。放到*你的*脚本里，值不值？学完这一课，你就能用自己测的数字回答。
+# 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种试一试，每种只掐**一次**表，留下那一次里最快的。半数教程都说“打开它，网络快很多”。在 2016 到 2020 年的卡上，常常真是这样；到了 2026 年的 H100，几乎从来不是。学完这一课，你就能用自己测的数字，说清楚在*你的*卡上是怎么回事。
 #
-# 任何机器都能实测的：CPU 实验和一个小玩具。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到录制，或者别人公布的结果（会注明）。
+# 任何机器都能实测的：CPU 实验和一个小玩具。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到 H100 的录制，或者别人公布的结果（会注明）。
 # %% bootstrap
 # %%
 # en: Warm-up: cards from earlier lessons that are due today (none is fine).
@@ -26,14 +27,14 @@ review(due=3)
 # ## What is the switch for?
 #
 # Think of running shoes. You have four pairs and a new track. You could trust the label in the shop: “good for
-# grass”. Or you run one lap in each pair with a watch in your hand, and keep the fastest. The laps take time; if you
-# race on this track a hundred times, they pay.
+# grass”. Or you run one lap in each pair with a watch in your hand, and keep the quickest. The laps take time; if you
+# race on this track a hundred times, they may pay: when the label was bad, and when one lap tells the truth.
 #
 # `cudnn.benchmark` chooses between these two: `False` trusts the label, `True` runs the laps. First a question to warm up.
 # %% [markdown] zh
 # ## 这个开关是干什么用的？
 #
-# 想想跑鞋。你有四双鞋，来到一条没跑过的跑道。可以相信鞋盒上的说明：“适合草地”；也可以每双都穿上跑一圈，掐着表，留下最快的那双。试跑要花时间，但要是以后在这条道上比一百场，那就值了！
+# 想想跑鞋。你有四双鞋，来到一条没跑过的跑道。可以相信鞋盒上的说明：“适合草地”；也可以每双都穿上跑一圈，掐着表，留下最快的那双。试跑要花时间；要是以后在这条道上比一百场，就可能值：前提是鞋盒说得不准，而且一圈跑得出真本事。
 #
 # `cudnn.benchmark` 就是在这两种做法里选：`False` 看说明，`True` 跑一圈。先来一道热身题。
 # %%
@@ -78,12 +79,12 @@ explain("05-false-how")
 # 📌 **So far.**
 # 1. One convolution can be computed in several ways; which is fastest depends on GPU and sizes.
 # 2. Off: the heuristics choose for each new problem, without measuring.
-# 3. On: candidates are timed for each new problem, and the fastest stays.
+# 3. On: candidates are timed for each new problem, once each, and the quickest of that lap stays.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 同一个卷积有好几种算法，哪种最快，看 GPU 和尺寸。
 # 2. 关着：碰到新配置，由启发式来选，不测。
-# 3. 开着：碰到新配置，给候选计时，留下最快的。
+# 3. 开着：碰到新配置，给候选各计一次时，留下那一次最快的。
 # %% [markdown] en
 # ## 🔬 A new size is slow. And a size that comes back?
 #
@@ -107,23 +108,11 @@ predict("05-bet-revisit")
 observe("05-primitive-cache")
 explain("05-revisit")
 # %% [markdown] en
-# ## 💡 The names: cache and key
-#
-# The place that keeps what was made is a [[cache]]. What it looks things up by is the [[key]]: the whole
-# [[convolution-problem|problem]], sizes included. Same key, same entry; other sizes in between do no harm.
-#
-# PyTorch has such a cache for cuDNN's plans. In shoes: a shelf, one pair on it for each track. One difference: oneDNN
-# prepares one program by rule, without a race.
-# %% [markdown] zh
-# ## 💡 名字：缓存和 key
-#
-# 存放现成东西的地方叫[[cache|缓存]]，查它的依据叫 [[key]]：整个[[convolution-problem|卷积配置]]，尺寸也在里面。key 相同，就是同一条；中间隔了多少别的尺寸都没关系。
-#
-# cuDNN 的计划，PyTorch 也用这样一个缓存存着。拿鞋来说，就是一个鞋架，每条跑道放一双。有一点不同：oneDNN 按规则直接准备一个程序，不比赛。
-# %% [markdown] en
 # ## 💡 The cache is asked first, the switch second
 #
-# What PyTorch does for each cuDNN convolution (`run_single_conv`, shortened):
+# The place that keeps what was made is a [[cache]]; it looks things up by a [[key]], the whole
+# [[convolution-problem|problem]], sizes included. In shoes: a shelf, one pair for each track. PyTorch has such a shelf for
+# cuDNN's plans (`run_single_conv`, shortened):
 # ```text
 # key known? --- yes ---> run the kept plan
 #   | no
@@ -132,11 +121,12 @@ explain("05-revisit")
 #   | True
 # build all plans, time at most 10, once each, keep the winner
 # ```
-# Read it from the top. The switch is read only when the key is new, and either way the choice is **kept**.
+# The switch is read only when the key is new, and either way the choice is **kept**. (oneDNN prepares one program by rule, without
+# a race.)
 # %% [markdown] zh
 # ## 💡 先问缓存，再看开关
 #
-# PyTorch 对每个 cuDNN 卷积做的事（`run_single_conv`，有删节）：
+# 存放现成东西的地方叫[[cache|缓存]]，查它的依据叫 [[key]]：整个[[convolution-problem|卷积配置]]，尺寸也在里面。拿鞋来说，就是一个鞋架，每条跑道放一双。cuDNN 的计划，PyTorch 也有这么一个鞋架（`run_single_conv`，有删节）：
 # ```text
 # key 见过吗？ -- 是 -----> 执行留存的计划
 #   | 否
@@ -145,7 +135,7 @@ explain("05-revisit")
 #   | True
 # 建好全部计划，最多给 10 个计时，各一次，留存赢家
 # ```
-# 从上往下读。只有碰到新 key 才会看开关；无论走哪条路，选中的都会**留下来**。
+# 只有碰到新 key 才会看开关；无论走哪条路，选中的都会**留下来**。（oneDNN 按规则直接准备一个程序，不比赛。）
 # %%
 explain("05-analogy")
 explain("05-sizes-loop")
@@ -176,19 +166,6 @@ explain("05-order-hit")
 keep("cudnn.plan_cache")
 observe("05-what-is-new")
 explain("05-key-members")
-# %% [markdown] en
-# ## 🔬 Equal layers share one plan
-#
-# “At the start it searches for every layer.” At the start nobody knows the sizes yet. And how many *different* problems
-# are there in the 53 convolutions of a ResNet50? Estimate; then [[hook|hooks]], functions that are called at each layer, count them.
-# %% [markdown] zh
-# ## 🔬 一样的层，共用一个计划
-#
-# “一启动，就给每一层都搜索一遍。”可启动的时候，谁都还不知道尺寸呢！再说，ResNet50 的 53 个卷积里，*不同*的配置有多少个？先估计，再用 [[hook|hook]]（每经过一层就被调用的函数）数一数。
-# %%
-explain("05-when")
-explain("05-resnet-keys")
-observe("05-model-keys")
 # %% [markdown] en
 # ## 🛠️ Your turn: count the searches (4 minutes, about 2 lines)
 #
@@ -222,6 +199,7 @@ loader = DataLoader(range(1000), batch_size=128, drop_last=False)
 for epoch in (1, 2, 3):
     print(epoch, [len(batch) for batch in loader])
 explain("05-last-batch")
+explain("05-when")
 # %% [markdown] en
 # ## 🎲 Does it pay? Three schedules of sizes
 #
@@ -270,32 +248,85 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in (your_costs or {}).items()))
 # 📌 **So far.** “Measure twice, cut once,” say the carpenters; a good rule, if you cut more than once.
 #
 # 1. A search pays when `steps × gain` is larger than `new keys × cost`. All of it can be measured.
-# 2. What your sizes do decides:
-#
-# | your sizes | `benchmark` | why |
-# |---|---|---|
-# | fixed, many steps | try `True` | one search a key, used often |
-# | a few, coming back | try `True` | all searches in the first round |
-# | nearly always new | `False` | searches that nobody uses again |
-# | a short run | `False` | it ends before it is paid back |
-#
+# 2. Sizes decide how much is paid: fixed ones pay once, sizes that come back once each, new ones every time.
 # 3. `drop_last=True` avoids the small last batch.
+#
+# One factor is open: the **gain**. In the toy it was large. What is it on a real card?
 # %% [markdown] zh
 # 📌 **小结。** 老话说“磨刀不误砍柴工”。没错，前提是得砍够多的柴。
 #
 # 1. `步数 × 每步收益` 大于 `新 key 数 × 单次成本`，就划算。每一项都能测。
-# 2. 关键看你的尺寸：
-#
-# | 你的尺寸 | `benchmark` | 为什么 |
-# |---|---|---|
-# | 固定，步数多 | 试试 `True` | 每个 key 搜一次，反复用 |
-# | 就那么几种，会回来 | 试试 `True` | 搜索都在第一轮 |
-# | 几乎每次都是新的 | `False` | 搜完没人再用 |
-# | 跑得很短 | `False` | 还没回本就结束了 |
-#
+# 2. 花多少，看尺寸：固定的只付一次；来来回回就那几种的，每种付一次；总是新的，次次都付。
 # 3. `drop_last=True` 能免掉最后那个小 batch。
+#
+# 还剩一个因子没定：**收益**。玩具里的收益很大。真卡上呢？
+# %% [markdown] en
+# ## 🔬 The gain on a real card: it was large once
+#
+# | when | card | without → with the search |
+# |---|---|---|
+# | 2016 | GTX 1080 | a step: [220 → 50 ms](https://github.com/szagoruyko/cifar.torch/pull/22) |
+# | 2020 | GTX 1080 Ti | an epoch: [60 → 25 min](https://github.com/speechbrain/speechbrain/pull/294) |
+# | Nov 2020 | RTX 3090, cuDNN 8.0.5 | [slightly slower](https://github.com/pytorch/pytorch/issues/46158) |
+# | Dec 2022 | a cloud GPU | start [15 → 21 s, then the same](https://github.com/modal-labs/modal-examples/pull/161) |
+#
+# These are users' reports, single runs. In the autumn of 2020 something turned: cuDNN's rules of thumb got better, so there was less left
+# to find. And on a card of today? The authors asked an H100, 172 times. Guess first: how many of 172 became faster?
+# %% [markdown] zh
+# ## 🔬 真卡上的收益：从前很大
+#
+# | 时间 | 显卡 | 不搜索 → 搜索 |
+# |---|---|---|
+# | 2016 | GTX 1080 | 每步 [220 → 50 ms](https://github.com/szagoruyko/cifar.torch/pull/22) |
+# | 2020 | GTX 1080 Ti | 一个 epoch [60 → 25 分钟](https://github.com/speechbrain/speechbrain/pull/294) |
+# | 2020 年 11 月 | RTX 3090，cuDNN 8.0.5 | [略慢一点](https://github.com/pytorch/pytorch/issues/46158) |
+# | 2022 年 12 月 | 云 GPU | 启动 [15 → 21 s，之后一样快](https://github.com/modal-labs/modal-examples/pull/161) |
+#
+# 都是用户自己报的数，各跑了一次。2020 年秋天是个转折：cuDNN 的经验规则变准了，能搜出来的便宜也就少了。那今天的卡呢？我们拿一块 H100 问了 172 遍。先猜一猜：172 个里有几个变快了？
 # %%
-keep("cudnn.benchmark")
+from course.lessons.l05_cudnn_benchmark import survey
+
+survey.h100()
+# %% [markdown] en
+# ## 💡 Why can one lap pick the slower shoe?
+#
+# PyTorch times each plan **once**, and from an empty queue: wait, start the clock, launch, stop the clock. For a kernel of 5 µs that measures
+# the launching, not the kernel: lesson 02, inside cuDNN. The label's own choice is among the candidates, so every loss is an error of that clock. Where kernels are
+# long the race is honest, but the label is good as well. Now a whole ResNet18, and the kernels that won.
+# %% [markdown] zh
+# ## 💡 只跑一圈，怎么会挑中更慢的鞋？
+#
+# PyTorch 给每个计划只计**一次**时，而且是从空队列开始：等 GPU 停下，按表，发射，再按表。kernel 只有 5 µs 的话，量到的是发射，不是 kernel：第 02 课的老问题，出现在 cuDNN 里。鞋盒推荐的那双也在候选里，所以凡是变慢的，都是这只表看错了。kernel 长的时候比得倒是公平，可鞋盒也说得准。再看一整个 ResNet18，以及胜出的 kernel。
+# %%
+observe("05-pays-cuda")
+observe("05-kernels-cuda")
+explain("05-one-lap")
+# %% [markdown] en
+# ## 📌 So, should I?
+#
+# | your situation | do this | how you will know |
+# |---|---|---|
+# | fixed sizes, GTX or V100 or T4 | try `True` | steps of two new processes, off and on |
+# | fixed sizes, RTX 30 or newer | leave `False`; measure once | the same; below 3 % is nothing |
+# | slower after an upgrade | try `True` | it repairs a [bad default](https://github.com/pytorch/pytorch/issues/146096) |
+# | small kernels, small batches | `False` | the picture above: left side |
+# | new sizes all the time, short runs | `False` | count the keys |
+# | results must repeat | `False` | lesson 06 |
+#
+# No A100 has been measured cleanly by anybody we found; for T4 and RTX 40 the reports are single runs. [[#Deeper, optional: ask your own card]] has the line.
+# %% [markdown] zh
+# ## 📌 那我该不该开？
+#
+# | 你的情况 | 这么做 | 怎么知道有没有用 |
+# |---|---|---|
+# | 尺寸固定，GTX、V100、T4 | 试试 `True` | 开、关各一个新进程，比每步耗时 |
+# | 尺寸固定，RTX 30 及以后 | 保持 `False`，量一次 | 同上；不到 3% 就算没有 |
+# | 升级之后变慢了 | 试试 `True` | 能救回[选坏的默认](https://github.com/pytorch/pytorch/issues/146096) |
+# | kernel 小、batch 小 | `False` | 上面那张图的左半边 |
+# | 尺寸总在变、跑得很短 | `False` | 数一数 key |
+# | 结果必须能重复 | `False` | 第 06 课 |
+#
+# A100 的干净数据，我们没找到谁公布过；T4 和 RTX 40 也只有单次的报告。想问自己的卡，见[[#选读：问问你自己的卡]]。
 # %% [markdown] en
 # ## 🕳️ Flip it in the middle and compare: it shows nothing
 #
@@ -307,6 +338,7 @@ keep("cudnn.benchmark")
 #
 # 多么顺理成章的实验：一格 `False`，下一格 `True`，同一个模型。很多人都做过，然后写道：这个开关没用。看过前面那张流程图，你觉得会怎样？先为 cuDNN 下注。接着玩具在这里做一遍。至于 cuDNN：看你的 GPU、录制，或者源码怎么说。
 # %%
+keep("cudnn.benchmark")
 predict("05-bet-flip")
 # %%
 conv = ToyConv(benchmark=False)
@@ -337,62 +369,63 @@ explain("05-why-flip")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. Flipped in the middle, the switch finds old plans: the comparison shows nothing.
-# 2. A new process starts with an empty cache.
-# 3. Each thread has a cache of its own; the backward pass runs on another thread.
+# 2. A new process starts with an empty cache; each thread has its own.
+#
+# ☕ That was the main thing; a good place to stop. Some *deeper, optional* parts follow; otherwise go on at
+# [[#🎴 Exit check: five cards]].
+#
+# ### Deeper, optional: ask your own card
+#
+# With an NVIDIA GPU: forty convolutions, then training steps of three networks, search off and on, each way in new processes; about a
+# minute each. Without one you read what others have published.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 中途拨开关，碰到的还是旧计划：这样比不出东西。
-# 2. 新进程从空缓存开始。
-# 3. 每个线程各有各的缓存；反向传播在另一个线程上跑。
-# %% [markdown] en
-# ## 🔬 The real thing: cuDNN, each story in a new process
+# 2. 新进程从空缓存开始；每个线程各有各的缓存。
 #
-# | cuDNN's story | what you have seen of it here |
-# |---|---|
-# | first and later calls; sizes that come back | miss, miss, hit, hit |
-# | a ResNet18 until it is paid back | your costs |
-# | `benchmark_limit`, how many are timed | one clock, several candidates |
-# | bfloat16, `channels_last`, a training step, `torch.compile` | what is new to oneDNN's cache |
-# | kernel names by size | off is not one fixed way |
-# | memory around the first call | not yet: some plans need [[workspace]], extra memory while they compute |
+# ☕ 主线到这儿就讲完了，今天歇在这里也很好。接下来有几段*选读*；不看的话，直接跳到[[#🎴 下课小测：五张卡片]]。
 #
-# With a GPU up to twelve minutes, because new processes have to start. Without one: recordings, or what others have published.
-# %% [markdown] zh
-# ## 🔬 来真的：cuDNN，每个故事一个新进程
+# ### 选读：问问你自己的卡
 #
-# | cuDNN 的故事 | 你在这里已经见过的 |
-# |---|---|
-# | 首次与后续调用；去了又回的尺寸 | miss、miss、hit、hit |
-# | ResNet18 跑到回本 | 你测的三个数 |
-# | `benchmark_limit`：给几个计时 | 一只秒表，几个候选 |
-# | bfloat16、`channels_last`、训练一步、`torch.compile` | 对 oneDNN 的缓存来说，什么是新的 |
-# | 各尺寸的 kernel 名字 | 关着也不是固定一种 |
-# | 首次调用前后的显存 | 还没有：有的计划要[[workspace|工作区]]，也就是计算期间临时借用的显存 |
-#
-# 有 GPU 时最多要十二分钟，因为要一次次启动新进程。没有 GPU 就看录制，或者别人公布的结果。
+# 有 NVIDIA GPU 的话：四十个卷积，再加三个网络的训练步，开、关各用新进程，每个实验约一分钟。没有的话，看看别人公布的结果。
 # %%
-observe(["05-first-call-cuda", "05-sizes-cuda", "05-pays-cuda",
-         "05-memory-cuda", "05-limit-cuda", "05-kernels-cuda",
-         "05-new-keys-cuda"])
-explain("05-memory")
+observe("05-survey-cuda")
+observe("05-networks-cuda")
 # %% [markdown] en
-# ☕ That was the main thing; a good place to stop. Three *deeper, optional* parts follow; otherwise go on at
-# [[#🎴 Exit check: five cards]].
+# ### Deeper, optional: cuDNN's first calls and its keys
 #
+# What you have seen of oneDNN, on cuDNN: a size that comes back; first calls, also in new threads; bfloat16, `channels_last`, a training
+# step, `torch.compile`. Each story in new processes; together about three minutes.
+#
+# And how many *different* problems are there in the 53 convolutions of a ResNet50? Estimate; then [[hook|hooks]], functions that are
+# called at each layer, count them.
+# %% [markdown] zh
+# ### 选读：cuDNN 的第一次调用和它的 key
+#
+# 前面在 oneDNN 上看过的，换成 cuDNN 再来一遍：去了又回的尺寸；第一次调用，新线程里的调用；bfloat16、`channels_last`、训练一步、`torch.compile`。每个故事都用新进程，一共三分钟左右。
+#
+# 还有，ResNet50 的 53 个卷积里，*不同*的配置有多少个？先估计，再用 [[hook|hook]]（每经过一层就被调用的函数）数一数。
+# %%
+observe("05-sizes-cuda")
+observe("05-first-call-cuda")
+observe("05-new-keys-cuda")
+explain("05-resnet-keys")
+observe("05-model-keys")
+# %% [markdown] en
 # ### Deeper, optional: the winner of one lap
 #
 # A search times each candidate **once**. What if two are nearly equal? And who is on the list at all? On a GPU **all** plans
 # are built first; those whose workspace does not fit into the free memory fall out; only then does `benchmark_limit` cut (10 by
-# default, 0: all). It saves timing, not building. And with less free memory the list can be another one tomorrow.
-# Below, sixty searches; then the toy with shorter lists.
+# default, 0: all). It saves timing, not building. And with less free memory the list can be another one tomorrow: some plans need
+# [[workspace]], extra memory while they compute. Below, sixty searches; then the toy with shorter lists.
 # %% [markdown] zh
-# ☕ 主线到这儿就讲完了，今天歇在这里也很好。接下来有三段*选读*；不看的话，直接跳到[[#🎴 下课小测：五张卡片]]。
-#
 # ### 选读：只跑一圈的冠军
 #
-# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？还有，谁能进名单？在 GPU 上，先把**全部**计划建好；工作区放不进空闲显存的先淘汰；最后才轮到 `benchmark_limit` 截断（默认 10，0 表示全部）。它省的是计时，不是构建。明天空闲显存少了，名单也可能不同。
-# 下面先搜索六十次，再让玩具用短一些的名单。
+# 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？还有，谁能进名单？在 GPU 上，先把**全部**计划建好；工作区放不进空闲显存的先淘汰；最后才轮到 `benchmark_limit` 截断（默认 10，0 表示全部）。它省的是计时，不是构建。明天空闲显存少了，名单也可能不同：有的计划要[[workspace|工作区]]，也就是计算期间临时借用的显存。下面先搜索六十次，再让玩具用短一些的名单。
 # %%
+observe("05-memory-cuda")
+observe("05-limit-cuda")
+explain("05-memory")
 predict("05-bet-winners")
 # %%
 observe("05-winners")
@@ -451,7 +484,7 @@ check("05-search-here")
 # 搜索同学去奶茶店，十款各抿一口，拍板：“全世界就这杯最好喝！”第二天又来，从头再抿十口，点了另一杯。店员叹气：“您是新进程吧？”
 # %%
 explain("05-detector")
-explain("05-break-even-number")
+explain("05-h100")
 explain("05-flags-trap")
 explain("05-fair-ab")
 explain("02-why-first")
@@ -460,8 +493,8 @@ explain("02-why-first")
 #
 # - A search runs once for each **key**, inside the call that needs it: batch, size, type and layout count; which layer
 #   asks does not.
-# - It pays when `steps × gain` exceeds `keys × cost`.
-# - The winner is the fastest of at most ten, timed **once**: not surely the best, nor the same one tomorrow.
+# - It pays when `steps × gain` exceeds `keys × cost`; on an H100 the gain is hardly ever there.
+# - The winner was the quickest of at most ten, timed **once**: not surely the best, nor the same one tomorrow.
 # - To compare, start a new process.
 #
 # In real code: set it once, before the first batch, and write it into the log.
@@ -471,8 +504,8 @@ explain("02-why-first")
 # ## 📌 这节课学到了什么
 #
 # - 每个 **key** 搜索一次，就在需要它的那次调用里：batch、尺寸、类型、布局都算数，由哪一层来调用不算数。
-# - `步数 × 每步收益` 大于 `key 数 × 单次成本`，就划算。
-# - 赢家是最多十个候选里最快的，而且只**测了一次**：不保证最好，也不保证明天还是它。
+# - `步数 × 每步收益` 大于 `key 数 × 单次成本`，就划算；可在 H100 上，几乎没有收益。
+# - 赢家是最多十个候选里那一次最快的，只**测了一次**：不保证最好，也不保证明天还是它。
 # - 要比较，就开新进程。
 #
 # 真实代码里：第一个 batch 之前设一次，并写进日志。
