@@ -4,20 +4,19 @@
 # ⏱️ **40 minutes.** Before it: lessons 01 and 02.
 #
 # A [[convolution]] can be computed in several ways; which one is fastest depends on your GPU and your images.
-# With `cudnn.benchmark = True`, PyTorch times some of them **once** each and keeps the quickest of that lap. “It makes networks much
-# faster”, say the tutorials. On cards of 2016 to 2020 it often did; on an H100 of 2026 it hardly ever does. At the end you can say
-# what is so on *your* card, with numbers you measured.
+# With `cudnn.benchmark = True`, PyTorch times some of them **once** each and keeps the quickest. “Much faster!”, say the tutorials.
+# On cards of 2016 to 2020 it often was; on an H100 of 2026 it hardly ever is. At the end you know how it is on *your* card, with
+# numbers you measured.
 #
-# Live on any machine: the CPU experiments and a small toy. cuDNN itself needs an NVIDIA GPU; without one you see recordings of an
-# H100, or what others have published, marked as such.
+# Live on any machine: the CPU experiments and a toy. For cuDNN itself: your NVIDIA GPU, or recordings of an H100.
 # %% [markdown] zh
 # # 🎯 搜索现在还划算吗？怎么才知道？
 #
 # ⏱️ **40 分钟。** 先修：第 01、02 课。
 #
-# 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种试一试，每种只掐**一次**表，留下那一次里最快的。半数教程都说“打开它，网络快很多”。在 2016 到 2020 年的卡上，常常真是这样；到了 2026 年的 H100，几乎从来不是。学完这一课，你就能用自己测的数字，说清楚在*你的*卡上是怎么回事。
+# 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种，各掐**一次**表，留下最快的。“网络快很多！”教程都这么说。在 2016 到 2020 年的卡上，常常真是这样；到了 2026 年的 H100，几乎从来不是。学完这一课，你就能用自己测的数字，说清楚在*你的*卡上是怎么回事。
 #
-# 任何机器都能实测的：CPU 实验和一个小玩具。真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到 H100 的录制，或者别人公布的结果（会注明）。
+# 任何机器都能实测的：CPU 实验和一个小玩具。cuDNN 本身：用你的 NVIDIA GPU，或者看 H100 的录制。
 # %% bootstrap
 # %%
 # en: Warm-up: cards from earlier lessons that are due today (none is fine).
@@ -28,7 +27,7 @@ review(due=3)
 #
 # Think of running shoes. You have four pairs and a new track. You could trust the label in the shop: “good for
 # grass”. Or you run one lap in each pair with a watch in your hand, and keep the quickest. The laps take time; if you
-# race on this track a hundred times, they may pay: when the label was bad, and when one lap tells the truth.
+# race here a hundred times, they may pay: if the label was bad, and if one lap tells the truth.
 #
 # `cudnn.benchmark` chooses between these two: `False` trusts the label, `True` runs the laps. First a question to warm up.
 # %% [markdown] zh
@@ -66,41 +65,35 @@ search_tree(conv)
 # With `False` there is no clock, but there is still a choice. cuDNN's [[heuristics]], its rules of thumb, look at *this*
 # size, type and GPU and give a ranked list; PyTorch takes the first that runs. Another size can get another one.
 #
-# (The toy's candidates and its rule of thumb are ours. They say nothing about cuDNN's own.)
+# (The toy's candidates and rule of thumb are ours, not cuDNN's.)
 # %% [markdown] zh
 # ## 💡 关着，不等于“只有一种固定算法”
 #
 # 设为 `False`，不掐表了，但还是要选。cuDNN 的[[heuristics|启发式]]（经验规则）会看*这个*尺寸、数据类型和 GPU，给出一张排名表；PyTorch 取第一个能跑的。换个尺寸，选中的可能就换了。
 #
-# （玩具的候选和经验规则都是我们自己定的，与 cuDNN 内部无关。）
+# （玩具的候选和规则是我们自己定的。）
 # %%
 explain("05-false-how")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. One convolution can be computed in several ways; which is fastest depends on GPU and sizes.
 # 2. Off: the heuristics choose for each new problem, without measuring.
-# 3. On: candidates are timed for each new problem, once each, and the quickest of that lap stays.
+# 3. On: candidates are timed for each new problem, once each, and the quickest stays.
+#
+# ## 🔬 A new size is slow. And a size that comes back?
+#
+# “Sizes change at every batch, so every batch is slow.” Really? A plain convolution **on the CPU**, by oneDNN: a new size, three calls; another
+# size, three calls; back to the first. Its log says **miss** where something has to be built, and **hit** where it is found. Bet before
+# you look at the log.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 同一个卷积有好几种算法，哪种最快，看 GPU 和尺寸。
 # 2. 关着：碰到新配置，由启发式来选，不测。
-# 3. 开着：碰到新配置，给候选各计一次时，留下那一次最快的。
-# %% [markdown] en
-# ## 🔬 A new size is slow. And a size that comes back?
+# 3. 开着：碰到新配置，给候选各计一次时，留下最快的。
 #
-# “The size changes at every batch, so it is slow at every batch.” Is it? Start with something that you can measure
-# here: a plain convolution **on the CPU**, computed by oneDNN. A new size, three calls; another size, three calls; then
-# back to the first.
-#
-# If the first interval lies well above 1 and the second near 1, something was prepared once and kept. (If not: the
-# machine was busy, or computes it another way.) oneDNN can write a log that says so. A **miss** means: not there, it has to
-# be built. A **hit** means: found. Bet before you look at the log.
-# %% [markdown] zh
 # ## 🔬 新尺寸慢，那再回来的尺寸呢？
 #
-# “每个 batch 尺寸都变，所以每个 batch 都慢。”真的吗？先看一个这里就能测的：**CPU 上**一个普通的卷积，由 oneDNN 计算。新尺寸，调三次；换个尺寸，调三次；再回到第一个。
-#
-# 如果第一个区间远大于 1，第二个在 1 附近，就说明有样东西做过一次，然后留了下来。（不是这样的话：机器太忙，或者它用别的方式计算。）oneDNN 能把这件事写进日志。**miss**：没有，得现做；**hit**：找到了。先下注，再看日志。
+# “每个 batch 尺寸都变，所以每个 batch 都慢。”真的吗？先看一个这里就能测的：**CPU 上**一个普通的卷积，由 oneDNN 计算。新尺寸，调三次；换个尺寸，调三次；再回到第一个。它的日志会写：**miss**，没有，得现做；**hit**，找到了。先下注，再看日志。
 # %%
 observe("05-first-call")
 predict("05-bet-revisit")
@@ -270,8 +263,8 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in (your_costs or {}).items()))
 # | Nov 2020 | RTX 3090, cuDNN 8.0.5 | [slightly slower](https://github.com/pytorch/pytorch/issues/46158) |
 # | Dec 2022 | a cloud GPU | start [15 → 21 s, then the same](https://github.com/modal-labs/modal-examples/pull/161) |
 #
-# These are users' reports, single runs. In the autumn of 2020 something turned: cuDNN's rules of thumb got better, so there was less left
-# to find. And on a card of today? The authors asked an H100, 172 times. Guess first: how many of 172 became faster?
+# Users' reports, single runs. In the autumn of 2020 cuDNN's rules of thumb got better: less was left to find. And today? The authors asked
+# an H100, 172 times. Guess first: how many of 172 became faster?
 # %% [markdown] zh
 # ## 🔬 真卡上的收益：从前很大
 #
@@ -306,14 +299,14 @@ explain("05-one-lap")
 #
 # | your situation | do this | how you will know |
 # |---|---|---|
-# | fixed sizes, GTX or V100 or T4 | try `True` | steps of two new processes, off and on |
-# | fixed sizes, RTX 30 or newer | leave `False`; measure once | the same; below 3 % is nothing |
-# | slower after an upgrade | try `True` | it repairs a [bad default](https://github.com/pytorch/pytorch/issues/146096) |
-# | small kernels, small batches | `False` | the picture above: left side |
+# | fixed sizes, GTX or V100 or T4 | try `True` | steps in new processes, off and on |
+# | fixed sizes, RTX 30 or newer | leave `False` | the same, once; 3 % is nothing |
+# | slower after an upgrade | try `True` | it cures a [bad default](https://github.com/pytorch/pytorch/issues/146096) |
+# | small kernels, small batches | `False` | left side of the picture |
 # | new sizes all the time, short runs | `False` | count the keys |
 # | results must repeat | `False` | lesson 06 |
 #
-# No A100 has been measured cleanly by anybody we found; for T4 and RTX 40 the reports are single runs. [[#Deeper, optional: ask your own card]] has the line.
+# Nobody we found has measured an A100 cleanly; for T4 and RTX 40 there are single runs. [[#Deeper, optional: ask your own card]] has the line.
 # %% [markdown] zh
 # ## 📌 那我该不该开？
 #
@@ -376,8 +369,9 @@ explain("05-why-flip")
 #
 # ### Deeper, optional: ask your own card
 #
-# With an NVIDIA GPU: forty convolutions, then training steps of three networks, search off and on, each way in new processes; about a
-# minute each. Without one you read what others have published.
+# With an NVIDIA GPU: forty convolutions, then training steps of three networks, search off and on, about a minute each. Then cuDNN's
+# first calls and its keys, as you saw them of oneDNN; and the 53 convolutions of a ResNet50, counted by [[hook|hooks]].
+# Without a GPU you see recordings, or what others have published.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 中途拨开关，碰到的还是旧计划：这样比不出东西。
@@ -387,24 +381,10 @@ explain("05-why-flip")
 #
 # ### 选读：问问你自己的卡
 #
-# 有 NVIDIA GPU 的话：四十个卷积，再加三个网络的训练步，开、关各用新进程，每个实验约一分钟。没有的话，看看别人公布的结果。
+# 有 NVIDIA GPU 的话：四十个卷积，再加三个网络的训练步，开、关各测，每个实验约一分钟。然后是 cuDNN 的第一次调用和它的 key，前面在 oneDNN 上都看过；最后用 [[hook|hook]] 数一数 ResNet50 的 53 个卷积。没有 GPU，就看录制，或者别人公布的结果。
 # %%
 observe("05-survey-cuda")
 observe("05-networks-cuda")
-# %% [markdown] en
-# ### Deeper, optional: cuDNN's first calls and its keys
-#
-# What you have seen of oneDNN, on cuDNN: a size that comes back; first calls, also in new threads; bfloat16, `channels_last`, a training
-# step, `torch.compile`. Each story in new processes; together about three minutes.
-#
-# And how many *different* problems are there in the 53 convolutions of a ResNet50? Estimate; then [[hook|hooks]], functions that are
-# called at each layer, count them.
-# %% [markdown] zh
-# ### 选读：cuDNN 的第一次调用和它的 key
-#
-# 前面在 oneDNN 上看过的，换成 cuDNN 再来一遍：去了又回的尺寸；第一次调用，新线程里的调用；bfloat16、`channels_last`、训练一步、`torch.compile`。每个故事都用新进程，一共三分钟左右。
-#
-# 还有，ResNet50 的 53 个卷积里，*不同*的配置有多少个？先估计，再用 [[hook|hook]]（每经过一层就被调用的函数）数一数。
 # %%
 observe("05-sizes-cuda")
 observe("05-first-call-cuda")
