@@ -26,10 +26,11 @@ STEADY, STEADY_S = (
 SIZES = {
     "02-stopwatches-cuda": {"sizes": [16, 32]}, "02-where-you-wait": {"gpu_size": 16},
     "04-ops-cuda": {"larger": 1}, "04-kernels-cuda": {"larger": 1}, "04-memory-cuda": {"sizes": [8, 12]},
-    "05-first-call-cuda": {"batch": 1, "size": 8}, "05-sizes-cuda": {"batch": 1, "sizes": [6, 8, 10]},
+    "05-first-call-cuda": {"batch": 1, "sizes": [6, 8]}, "05-sizes-cuda": {"batch": 1, "sizes": [6, 8, 10]},
     "05-flip-cuda": {"batch": 1, "sizes": [8, 10]}, "05-memory-cuda": {"batch": 1, "size": 8},
     "05-limit-cuda": {"batch": 1, "size": 8}, "05-pays-cuda": {"steps": 20, "batch": 1, "size": 32},
     "05-kernels-cuda": {"batch": 1, "sizes": [6, 8]}, "05-new-keys-cuda": {"batch": 1, "size": 8, "backend": "eager"},
+    "05-survey-cuda": {"layers": 2}, "05-networks-cuda": {"networks": ["mobilenet_v2"], "steps": 6, "batch": 2, "size": 32},
     "06-truth-table-cuda": {"channels": 4, "size": 8}, "06-bits-cuda": {"count": 1000, "size": 8},
     "06-cost-cuda": {"count": 1000, "size": 8},
     "07-speed-cuda": {"sizes": [32, 64]}, "07-kernels-cuda": {"size": 64},
@@ -40,7 +41,7 @@ SIZES = {
 """What makes an experiment small; the rest is small by itself."""
 SECONDS = {
     "03-peaks-cuda": 2, "04-kernels-cuda": 12, "04-ops-cuda": 8, "05-flip-cuda": 400, "05-new-keys-cuda": 20,
-    "05-pays-cuda": 100, "05-sizes-cuda": 25, "06-truth-table-cuda": 30, "07-who-cuda": 60, "07-depth-cuda": 30,
+    "05-pays-cuda": 100, "05-first-call-cuda": 60, "05-survey-cuda": 60, "05-networks-cuda": 200, "05-sizes-cuda": 25, "06-truth-table-cuda": 30, "07-who-cuda": 60, "07-depth-cuda": 30,
     "07-speed-cuda": 20,
 }  # fmt: skip
 """Budgets on the stage's clock, where a wait costs nothing; 6 s for the rest."""
@@ -50,11 +51,12 @@ FENCED = {
     "02-stopwatches-cuda": ("median_ms", lambda row: row["stopwatch"] != "no fence", 10 * OP_MS),
     "02-first-call-cuda": ("call_ms", lambda row: row["shape"] != "CUDA context", OP_MS),
     "02-where-you-wait": ("read_ms", lambda row: row["where"] != "cpu" and row["where"] != "toy", 0.9 * OP_MS),
-    "05-first-call-cuda": ("call_ms", lambda row: row["story"] != "threads", OP_MS),
+    "05-first-call-cuda": ("call_ms", lambda row: "threads" not in row["story"], OP_MS),
     "05-sizes-cuda": ("call_ms", lambda row: True, OP_MS), "05-flip-cuda": ("call_ms", lambda row: True, OP_MS),
     "05-memory-cuda": ("call_ms", lambda row: True, OP_MS), "05-limit-cuda": ("later_ms", lambda row: True, OP_MS),
     "05-pays-cuda": ("samples_ms", lambda row: True, 20 * OP_MS),
     "05-new-keys-cuda": ("later_ms", lambda row: not row["error"], OP_MS),
+    "05-survey-cuda": ("first_ms", lambda row: not row["error"], OP_MS), "05-networks-cuda": ("step_ms", lambda row: True, 20 * OP_MS),
     "06-truth-table-cuda": ("later_ms", lambda row: True, 2 * OP_MS),
     "06-cost-cuda": ("default_ms", lambda row: row["verdict"] != "raises", 0.99 * OP_MS),
     "07-speed-cuda": ("tf32_ms", lambda row: True, 0.99 * OP_MS), "04-ops-cuda": ("on_ms", lambda row: True, 0.99 * OP_MS),

@@ -16,9 +16,6 @@ import torch
 from course.experiment.device import device, wait, within
 from course.lessons.l05_cudnn_benchmark.probes import _wake_up
 
-CALLS = 5
-"""Calls in one CUDA graph: the launch of the graph is shared by them."""
-
 
 def convolution_times(
     benchmark: int, convolutions: list[dict[str, Any]], seconds: float = math.inf
@@ -67,37 +64,11 @@ def _convolution(about: dict[str, Any], where: str) -> Callable[[], torch.Tensor
     return lambda: layer(x)
 
 
-def kernels_us(call: Callable[[], Any], samples: int = 7) -> float:
-    """Median time of the kernels of one call in µs, without the time of launching them: calls joined in a CUDA graph.
+def kernels_us(call: Callable[[], Any], seconds: float = 0.04) -> float:
+    """Median time of a call in µs; on a GPU that of its kernels behind a full queue, without the time of launching them."""
+    from course.timing import measure
 
-    On a CPU the time of a call.
-    """
-    if device() == "cpu":
-        start = perf_counter()
-        call()
-        return (perf_counter() - start) * 1e6
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        for _ in range(3):
-            call()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(CALLS):
-            call()
-    graph.replay()
-    times = []
-    for _ in range(samples):
-        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        torch.cuda.synchronize()
-        graph.replay()  # keeps the GPU busy while the marks are placed
-        start.record()
-        graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(start.elapsed_time(end) * 1e3 / CALLS)
-    return median(times)
+    return measure(call, max_time=seconds, calibrate=None).median_ms * 1e3
 
 
 def training_steps(
