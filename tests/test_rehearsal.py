@@ -41,7 +41,8 @@ SIZES = {
 """What makes an experiment small; the rest is small by itself."""
 SECONDS = {
     "03-peaks-cuda": 2, "04-kernels-cuda": 12, "04-ops-cuda": 8, "05-flip-cuda": 400, "05-new-keys-cuda": 20,
-    "05-pays-cuda": 100, "05-first-call-cuda": 60, "05-survey-cuda": 60, "05-networks-cuda": 200, "05-sizes-cuda": 25, "06-truth-table-cuda": 30, "07-who-cuda": 60, "07-depth-cuda": 30,
+    "05-pays-cuda": 100, "05-first-call-cuda": 60, "05-survey-cuda": 60,
+    "05-networks-cuda": 200, "05-sizes-cuda": 25, "06-truth-table-cuda": 30, "07-who-cuda": 60, "07-depth-cuda": 30,
     "07-speed-cuda": 20,
 }  # fmt: skip
 """Budgets on the stage's clock, where a wait costs nothing; 6 s for the rest."""
