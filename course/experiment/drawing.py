@@ -42,9 +42,7 @@ class Drawn:
 
     def words(self, text: Text, row: Mapping[str, Any] | None = None) -> str:
         """A text with the numbers of the reading and of a row; a value that has a name is called by it."""
-        names = self.telling.names
-        called = {key: names[value] for key, value in (row or {}).items() if isinstance(value, str) and value in names}
-        return filled(pick(text), {**self.numbers, **(row or {}), **called})
+        return filled(pick(text), {**self.numbers, **self.telling.called(row or {})})
 
     def value(self, said: Any) -> float:
         """A number of the file: itself, or the product of named ones, such as ``bet * later_ms``."""
