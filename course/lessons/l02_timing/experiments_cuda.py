@@ -120,6 +120,7 @@ def read_first_call_cuda(rows: list[dict]) -> Reading | None:
         drawn.append(row)
     if not dear:
         return None
-    most = max((row for row in drawn if "ratio" in row), key=lambda row: row["ratio"])
+    by_ratio = sorted((row for row in drawn if "ratio" in row), key=lambda row: row["ratio"])
+    least, most = by_ratio[0], by_ratio[-1]
     outcome = "all" if all(dear.values()) else "some" if any(dear.values()) else "none"
-    return Reading(outcome, {"step": most["step"], "ratio": most["ratio"]}, drawn)
+    return Reading(outcome, {"step": most["step"], "ratio": most["ratio"], "least": least["ratio"]}, drawn)
