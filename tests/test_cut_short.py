@@ -18,6 +18,8 @@ from tests.test_every_experiment import EXPERIMENTS
 from tests.test_headlines import records
 
 SAYS_HOW_MUCH = {
+    "02-first-call-cuda": "its processes are repeats",
+    "02-interruptions": "its blocks are repeats",
     "02-planted-difference": "its races are repeats: more of them tell more",
     "02-where-you-wait": "the CPU comes first, and is told alone",
     "05-model-keys": "it names the model that it speaks of",

@@ -25,6 +25,7 @@ STEADY, STEADY_S = (
 )  # its verdict hangs on 5 %: an operation long against the noise of a busy machine
 SIZES = {
     "02-stopwatches-cuda": {"sizes": [16, 32]}, "02-where-you-wait": {"gpu_size": 16},
+    "03-peaks-cuda": {"edge": 32, "channels": 4, "image": 8, "batch": 2, "mib": 1},
     "04-ops-cuda": {"larger": 1}, "04-kernels-cuda": {"larger": 1}, "04-memory-cuda": {"sizes": [8, 12]},
     "05-first-call-cuda": {"batch": 1, "sizes": [6, 8]}, "05-sizes-cuda": {"batch": 1, "sizes": [6, 8, 10]},
     "05-flip-cuda": {"batch": 1, "sizes": [8, 10]}, "05-memory-cuda": {"batch": 1, "size": 8},

@@ -42,9 +42,7 @@ class Drawn:
 
     def words(self, text: Text, row: Mapping[str, Any] | None = None) -> str:
         """A text with the numbers of the reading and of a row; a value that has a name is called by it."""
-        names = self.telling.names
-        called = {key: names[value] for key, value in (row or {}).items() if isinstance(value, str) and value in names}
-        return filled(pick(text), {**self.numbers, **(row or {}), **called})
+        return filled(pick(text), {**self.numbers, **self.telling.called(row or {})})
 
     def value(self, said: Any) -> float:
         """A number of the file: itself, or the product of named ones, such as ``bet * later_ms``."""
@@ -142,8 +140,8 @@ def _trend(this: Drawn) -> SvgPicture:
 
 
 def _table(this: Drawn) -> Table:
-    """A line a row. A column has a head and what its cells say: a text, or one for each value. ``told`` and ``quiet`` of a
-    row list the columns that stand out or back. A bet names the line it belongs to, and its cells."""
+    """A line a row. A column has a head and what its cells say: a text, or one for each value; a word is called by its name.
+    ``told`` and ``quiet`` of a row list the columns that stand out or back. A bet names the line it belongs to, and its cells."""
     columns = this.spec["columns"]
     lines, marks = [["", *(pick(column.get("head", "")) for column in columns.values())]], {}
     for at, row in enumerate(this.rows):
@@ -164,10 +162,12 @@ def _table(this: Drawn) -> Table:
 
 def _cell(this: Drawn, said: Any, key: str, row: Mapping[str, Any]) -> str:
     value = row.get(key, "")
+    if isinstance(value, Mapping):
+        return pick(value)
     if isinstance(said, Mapping) and value in said:
         return this.words(said[value], row)
-    if said is None or value == "" or isinstance(value, (str, Mapping)):
-        return pick(value) if isinstance(value, (str, Mapping)) else str(value)
+    if said is None or isinstance(value, str):
+        return this.telling.name(value)
     return this.words(said, row)
 
 

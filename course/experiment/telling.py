@@ -40,13 +40,17 @@ class Telling:
 
     def headline(self, outcome: str, numbers: Mapping[str, Any]) -> Text:
         """The sentence of an outcome, in both languages. Raises KeyError for one that is not in the file."""
-        return sentence(self.outcomes[outcome], numbers)
+        return sentence(self.outcomes[outcome], self.called(numbers))
+
+    def called(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
+        """The same with every text that has a name replaced by it."""
+        return {key: self.names.get(one, one) if isinstance(one, str) else one for key, one in numbers.items()}
 
     def advice(self, outcome: str | None, numbers: Mapping[str, Any]) -> Text:
         """The line of advice, "" where there is none."""
         one_for_all = isinstance(self.so, str) or set(self.so) == set(LANGUAGES)
         found = self.so if one_for_all else self.so.get(outcome or "", "")
-        return sentence(found, numbers) if found and outcome else ""
+        return sentence(found, self.called(numbers)) if found and outcome else ""
 
     def name(self, value: Any) -> str:
         """How people call a value of a row, in the language in use."""

@@ -72,7 +72,9 @@ def times(ratio: float) -> str:
 
 
 def one_in(error: float) -> str:
-    """A relative error as people say it: 1 in 340."""
+    """A relative error as people say it: 1 in 340; exact for 0."""
+    if not error:
+        return t("exact", "无误差")
     if error >= 0.5:
         return f"{error:.2g}"
     part = f"{float(f'{1 / error:.2g}'):,.0f}"
@@ -195,14 +197,15 @@ def ratio_rows(
     told = [row for row in rows if row.low is not None and row.high is not None]
     values = {row: _either(row, said) for row in told}
     few = t("too few rounds to tell", "轮数太少，说不准")
+    axis = bool(told or bet and (bet.rows or bet.at))
 
     def paint(w: float) -> Canvas:
-        place = Rows(w, [(row.name, row.remark) for row in rows], 40 if told else 8, 48, w < BROAD, 14)
+        place = Rows(w, [(row.name, row.remark) for row in rows], 40 if axis else 8, 48, w < BROAD, 14)
         x0, x1, below = place.x0, w - 14, 20 if bet and bet.at else 0
-        paper = Canvas(w, place.bottom + (28 + below if told else 4))
+        paper = Canvas(w, place.bottom + (28 + below if axis else 4))
         x = _ratio_scale(told, values, x0, x1, bet)
         one = x(1)
-        if told:
+        if axis:
             _sides(paper, place, x, x1, sides, middle or t("same time", "一样久"))
         first = min(bet.rows) if bet and bet.rows else None
         free = [row for number, row in enumerate(rows) if row in values and not (bet and number in bet.rows)]
@@ -210,10 +213,10 @@ def ratio_rows(
         for number, row in enumerate(rows):
             y = place.y(number)
             place.name(paper, number)
-            if bet and number in bet.rows and told:
+            if bet and number in bet.rows:
                 _side_bet(paper, (x0, one, x1), y, number == first, bet, number, row, x, values.get(row, ""))
             if row not in values:
-                _boxes(paper, one + 12 if told and x1 - one > 340 else x0 + 6, y, row.rounds, few)
+                _boxes(paper, one + 12 if axis and x1 - one > 340 else x0 + 6, y, row.rounds, few)
                 continue
             paper.box(x(row.low), y - 6, max(x(row.high) - x(row.low), 1), 12, "out", r=6, alpha=0.35)
             paper.dot(x(row.ratio), y)
@@ -238,7 +241,7 @@ def ratio_rows(
             y = place.top + place.tall * bet.above
             paper.line([8, x1], [y, y], "bet", 1.8, "7 5")
             paper.ask(x1 - 6, y + 12, bet.full, "right")
-        if bet and bet.at and told:
+        if bet and bet.at:
             upright(paper, x(bet.at), place.top - 6, place.bottom, bet.full, place.bottom + 32)
         return paper
 

@@ -15,20 +15,14 @@ from collections.abc import Callable, Iterator
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.words import FEW, NOTHING, TOO_NOISY, doubtful, groups, middle, spread
-from course.figures.kinds import Bar, Bet, Ratio, bars, fold, ratio_rows, times
-from course.figures.svg import SvgPicture
-from course.i18n import Text, both, t
+from course.experiment.reading import Reading
+from course.experiment.words import FEW, groups
+from course.i18n import both
 from course.lessons.l02_timing.experiments import LESSON, clock_ms
-from course.records import Record
 from course.timing.stats import median_interval
 
-METHODS = {"means, each alone": "分开测、比平均值", "best of, each alone": "分开测、比最小值", "paired": "配对比较"}
+METHODS = ("means, each alone", "best of, each alone", "paired")
 WINNER = 0.02  # a naive tester calls a winner when the ratio is further from 1 than this
-
-
-def _said(record: Record, method: str, *words: str) -> int:
-    return sum(r["method"] == method and r["said"] in words for r in record.rows)
 
 
 def _small_products(x: torch.Tensor, times: int) -> Callable[[], None]:
@@ -66,74 +60,14 @@ def _trials(budget: Budget, trials: int, candidate_times: int, planted: float) -
         }
 
 
+def _within(ratios: list[float], options: dict[str, tuple[float, float]]) -> str | None:
+    """The option between whose ends the whole interval of the median lies; None where none does, or with too few ratios."""
+    span = median_interval(ratios)
+    found = [option for option, (low, high) in options.items() if low <= span.low and span.high <= high]
+    return found[0] if found and len(ratios) >= FEW else None
+
+
 # --- 02-first-call ------------------------------------------------------------------------------------------
-
-
-def _first_over_later(record: Record) -> list[float]:
-    """For each shape: first call / median of the calls from the fourth on."""
-    ratios = []
-    for rows in groups(record.rows, "shape").values():
-        times = [r["call_ms"] for r in sorted(rows, key=lambda r: r["call"])]
-        if len(times) >= 6:
-            ratios.append(times[0] / statistics.median(times[3:]))
-    return ratios
-
-
-def headline_first_call(record: Record) -> Text:
-    option = settle_first_call(record)["02-bet-first-call"]
-    if option is None:
-        return TOO_NOISY
-    if option == "a":
-        return both(
-            "Here the first call of a new shape takes hardly longer than later ones.",
-            "在这里，新形状的第一次调用几乎不多花时间。",
-        )
-    return fold(
-        statistics.median(_first_over_later(record)),
-        "A new shape's first call takes about {} as long as later ones.",
-        "新形状的第一次调用，耗时约为之后的{}。",
-        whole=True,
-    )
-
-
-def say_first_call(record: Record) -> Text:
-    ratios = _first_over_later(record)
-    if not ratios:
-        return NOTHING
-    doubt = doubtful(settle_first_call(record))
-    return both(
-        f"{doubt['en']}Over {len(ratios)} new shapes the first call took {middle(ratios)} times as long as the later ones.",
-        f"{doubt['zh']}在 {len(ratios)} 个新形状上，第一次调用的耗时是后续调用的 {middle(ratios)} 倍。",
-    )
-
-
-def draw_first_call(record: Record, bets: dict) -> SvgPicture:
-    """The first calls over the median of the later ones, the middle of all shapes; the bet is how long the first one is."""
-    shapes = [[row["call_ms"] for row in rows] for rows in groups(record.rows, "shape").values() if len(rows) >= 6]
-    later = [statistics.median(calls[3:]) for calls in shapes]
-    rows = []
-    for call in range(3):
-        ratio = statistics.median(calls[call] / one for calls, one in zip(shapes, later, strict=True))
-        rows.append(Bar(t(f"call {call + 1}", f"第 {call + 1} 次"), ratio, t(f"{times(ratio)}×", f"{times(ratio)} 倍")))
-    rows.append(Bar(t("later calls", "之后每次"), 1.0, t("1×", "1 倍"), quiet=True))
-    said = {
-        "a": (t("about the same", "差不多"), (0, 1.25)),
-        "b": (t("up to three times", "最多三倍"), (1.25, 3)),
-        "c": (t("more than three times", "三倍以上"), (3, max(6.0, rows[0].value))),
-    }
-    mine = said.get(bets.get("02-bet-first-call", ""))
-    return bars(rows, Bet(mine[0], rows=[0], span=mine[1]) if mine else None)
-
-
-def settle_first_call(record: Record) -> dict[str, str | None]:
-    ratios = _first_over_later(record)
-    if len(ratios) < 6:
-        return {"02-bet-first-call": None}
-    interval = median_interval(ratios)
-    for option, low, high in (("a", 0.0, 1.25), ("b", 1.25, 3.0), ("c", 3.0, math.inf)):
-        if low <= interval.low and interval.high <= high:
-            return {"02-bet-first-call": option}
-    return {"02-bet-first-call": None}
 
 
 def _fresh_conv(rng: random.Random) -> Callable[[], object]:
@@ -143,14 +77,7 @@ def _fresh_conv(rng: random.Random) -> Callable[[], object]:
     return lambda: torch.nn.functional.conv2d(x, weight, padding=1)
 
 
-@experiment(
-    name="02-first-call",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=4,
-    title=both("How much longer is the first call of a new shape?", "一个新形状的第一次调用要多花多少时间？"),
-)
+@experiment(name="02-first-call", lesson=LESSON, needs="cpu", seconds=4)
 def first_call(budget: Budget) -> list[dict]:
     """Eight convolutions of new random shapes, twelve calls each on one thread, every call timed alone."""
     rng = random.Random()
@@ -164,86 +91,28 @@ def first_call(budget: Budget) -> list[dict]:
     return rows
 
 
+def read_first_call(rows: list[dict]) -> Reading:
+    """The first call over the median of the calls from the fourth on: up to 1.25 a, up to 3 b, more c."""
+    shapes = [[row["call_ms"] for row in mine] for mine in groups(rows, "shape").values() if len(mine) >= 6]
+    if not shapes:
+        return Reading()
+    ratios = [[ms / statistics.median(calls[3:]) for ms in calls] for calls in shapes]
+    drawn = [{"call": f"call {call + 1}", "ratio": statistics.median(one[call] for one in ratios)} for call in range(3)]
+    first = [one[0] for one in ratios]
+    numbers = {"ratio": statistics.median(first), "top": max(6.0, statistics.median(first))}
+    drawn.append({"call": "later", "ratio": 1.0})
+    return Reading(_within(first, {"a": (0.0, 1.25), "b": (1.25, 3.0), "c": (3.0, math.inf)}), numbers, drawn)
+
+
 # --- 02-interruptions ---------------------------------------------------------------------------------------
 
 
-SUMMARIES = {"mean": ("平均值", statistics.fmean), "median": ("中位数", statistics.median), "minimum": ("最小值", min)}
+MOVED = 0.02  # a summary moved by less stays where it is
 BLOCK = 20  # calls with one planted pause among them
+SUMMARIES = {"mean": statistics.fmean, "median": statistics.median, "minimum": min}
 
 
-def _moved(record: Record, summary: Callable[[list[float]], float]) -> list[float]:
-    """By how many per cent the pauses move a summary, block by block, against the calls left alone in the same block."""
-    blocks = [record.rows[at : at + BLOCK] for at in range(0, len(record.rows) - BLOCK + 1, BLOCK)]
-    return [
-        100 * (summary([r["disturbed_ms"] for r in block]) / summary([r["quiet_ms"] for r in block]) - 1)
-        for block in blocks
-    ]
-
-
-MOVED = 2.0  # per cent; a summary moved by less stays where it is
-
-
-def headline_interruptions(record: Record) -> Text:
-    if len(record.rows) < BLOCK:
-        return TOO_NOISY
-    spans = {name: median_interval(_moved(record, summary)) for name, (_, summary) in SUMMARIES.items()}
-    moved = {name: span.low > MOVED or span.high < -MOVED for name, span in spans.items()}
-    stays = {name: -MOVED <= span.low and span.high <= MOVED for name, span in spans.items()}
-    if moved["mean"] and stays["median"]:
-        return both(
-            "One pause in twenty calls moves the mean; the median stays.",
-            "二十次里停顿一次，平均值就偏了，中位数不动。",
-        )
-    if moved["mean"] and moved["median"]:
-        return both("Here one pause in twenty calls moves even the median.", "这次二十次里停顿一次，连中位数也偏了。")
-    if stays["mean"] and stays["median"]:
-        return both(
-            "Here one pause in twenty calls moves neither mean nor median.",
-            "这次二十次里停顿一次，平均值和中位数都没动。",
-        )
-    return TOO_NOISY
-
-
-def say_interruptions(record: Record) -> Text:
-    if len(record.rows) < BLOCK:
-        return NOTHING
-    moved = {}
-    for name, (_, summary) in SUMMARIES.items():
-        percents = _moved(record, summary)
-        moved[name] = spread(percents, "{:+.1f} %".format)
-    quiet = [r["quiet_ms"] for r in record.rows]
-    own = 100 * (statistics.fmean(quiet) / statistics.median(quiet) - 1)
-    en = ", ".join(f"the {name} by {percent}" for name, percent in moved.items())
-    zh = "，".join(f"{SUMMARIES[name][0]}移动 {percent}" for name, percent in moved.items())
-    return both(
-        f"Against the calls left alone, which took turns with them, the planted pauses move {en}. "
-        f"Left alone, the mean lies {own:+.1f} % from the median: those interruptions are the machine's own.",
-        f"与轮流运行、不受打扰的调用相比，插入的停顿使{zh}。不插停顿时，平均值与中位数本来就差 {own:+.1f}%："
-        f"那是这台机器自己的打断。",
-    )
-
-
-def draw_interruptions(record: Record, bets: dict) -> SvgPicture:
-    """By how much the pauses move each summary."""
-    rows = []
-    for name, (chinese, summary) in SUMMARIES.items():
-        percent = statistics.median(_moved(record, summary))
-        still = abs(percent) <= MOVED
-        said = t("stays", "没动") if still else t(f"{percent:+.0f} %", f"{percent:+.0f}%")
-        rows.append(Bar(t(name, chinese), abs(percent), said, still))
-    return bars(rows)
-
-
-@experiment(
-    name="02-interruptions",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=4,
-    title=both(
-        "One call in twenty is interrupted: which summary notices?", "每二十次调用有一次被打断：哪种汇总会受影响？"
-    ),
-)
+@experiment(name="02-interruptions", lesson=LESSON, needs="cpu", seconds=4)
 def interruptions(budget: Budget) -> list[dict]:
     """Calls in turn, left alone and with a true pause of ten medians in every twentieth."""
     torch.set_num_threads(1)
@@ -252,10 +121,36 @@ def interruptions(budget: Budget) -> list[dict]:
     rows = []
     for call in budget.loop(range(200), desc=both("calls", "调用")):
         quiet_ms = clock_ms(work)
-        interrupted = call % 20 == 7
+        interrupted = call % BLOCK == 7
         disturbed_ms = clock_ms(lambda: (work(), time.sleep(pause_s))) if interrupted else clock_ms(work)
         rows.append({"call": call, "interrupted": int(interrupted), "quiet_ms": quiet_ms, "disturbed_ms": disturbed_ms})
     return rows
+
+
+def read_interruptions(rows: list[dict]) -> Reading | None:
+    """By how much the pauses move each summary, block by block, against the calls left alone in the same block.
+
+    Moved: by more than 2 %, with the whole interval. Hardly moved: within 2 %, or less than a fifth of what the mean moves.
+    """
+    blocks = [rows[at : at + BLOCK] for at in range(0, len(rows) - BLOCK + 1, BLOCK)]
+    if not blocks:
+        return None
+
+    def over_quiet(summary: Callable[[list[float]], float]) -> list[float]:
+        return [summary([r["disturbed_ms"] for r in one]) / summary([r["quiet_ms"] for r in one]) for one in blocks]
+
+    drawn = []
+    for name, summary in SUMMARIES.items():
+        ratios = over_quiet(summary)
+        span = median_interval(ratios)
+        drawn.append({"summary": name, "ratio": statistics.median(ratios), "low": span.low, "high": span.high})
+    mean, middle, _ = drawn
+    near = max(MOVED, (mean["low"] - 1) / 5)
+    hardly = 1 - near <= middle["low"] and middle["high"] <= 1 + near
+    numbers = {"share": mean["ratio"] - 1}
+    if mean["low"] > 1 + MOVED:
+        return Reading("the mean" if hardly else "both" if middle["low"] > 1 + MOVED else None, numbers, drawn)
+    return Reading("neither" if hardly and mean["high"] <= 1 + MOVED else None, numbers, drawn)
 
 
 # --- 02-same-code-twice -------------------------------------------------------------------------------------
@@ -263,77 +158,25 @@ def interruptions(budget: Budget) -> list[dict]:
 TRIALS = 20
 
 
-def headline_same_code_twice(record: Record) -> Text:
-    if settle_same_code_twice(record)["02-bet-same-code"] is None:
-        return TOO_NOISY
-    means, best, paired = (_said(record, method, "faster", "slower") for method in METHODS)
-    if paired:
-        return both(
-            "Same code against itself: here even pairing announced a winner.",
-            "同一段代码和自己比，配对也报出了“赢家”。",
-        )
-    if means:
-        return both(
-            f"Same code against itself: comparing means announced {means} winner{'s' * (means > 1)}.",
-            f"同一段代码和自己比，平均值也比出 {means} 个“赢家”。",
-        )
-    if best:
-        return both(
-            f"Same code against itself: comparing the fastest runs announced {best} winner{'s' * (best > 1)}.",
-            f"同一段代码和自己比，最小值也比出 {best} 个“赢家”。",
-        )
-    return both(
-        "Same code against itself: here no method announced a winner.", "同一段代码和自己比，谁也没报出“赢家”。"
-    )
-
-
-def say_same_code_twice(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    trials = len({r["trial"] for r in record.rows})
-    winners = {method: _said(record, method, "faster", "slower") for method in METHODS}
-    en = "; ".join(f"{method}: {count}" for method, count in winners.items())
-    zh = "；".join(f"{METHODS[method]}，{count} 次" for method, count in winners.items())
-    doubt = doubtful(settle_same_code_twice(record))
-    return both(
-        f"{doubt['en']}In {trials} races of one function against itself a winner was announced this often: {en}.",
-        f"{doubt['zh']}同一个函数和自己比了 {trials} 场，宣布出“赢家”的次数：{zh}。",
-    )
-
-
-def draw_same_code_twice(record: Record, bets: dict) -> SvgPicture:
-    """How often each method named a winner between twins; the bet is a count of the means."""
-    trials, rows = len({row["trial"] for row in record.rows}), []
-    for method, chinese in METHODS.items():
-        count = _said(record, method, "faster", "slower")
-        rows.append(Bar(t(method, chinese), count, t(f"{count} of {trials} races", f"{trials} 场里 {count} 场")))
-    said = {
-        "a": (t("none, or one", "零场或一场"), (0, 1)),
-        "b": (t("two to five", "两到五场"), (2, 5)),
-        "c": (t("six or more", "六场以上"), (6, trials)),
-    }
-    mine = said.get(bets.get("02-bet-same-code", ""))
-    return bars(rows, Bet(mine[0], rows=[0], span=mine[1]) if mine else None)
-
-
-def settle_same_code_twice(record: Record) -> dict[str, str | None]:
-    if len({r["trial"] for r in record.rows}) < TRIALS:
-        return {"02-bet-same-code": None}
-    winners = _said(record, "means, each alone", "faster", "slower")
-    return {"02-bet-same-code": "a" if winners <= 1 else "b" if winners <= 5 else "c"}
-
-
-@experiment(
-    name="02-same-code-twice",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=20,
-    title=both("The same code against itself: who announces a winner?", "同一段代码和自己比赛：哪种方法会宣布“赢家”？"),
-)
+@experiment(name="02-same-code-twice", lesson=LESSON, needs="cpu", seconds=20)
 def same_code_twice(budget: Budget) -> Iterator[dict]:
     """Twenty races of one function against its twin: every winner is a false alarm."""
-    return _trials(budget, trials=20, candidate_times=20, planted=1.0)
+    return _trials(budget, trials=TRIALS, candidate_times=20, planted=1.0)
+
+
+def read_same_code_twice(rows: list[dict]) -> Reading:
+    """How often each method announced a winner between twins; the bet is a count of the means."""
+    trials = len(groups(rows, "trial"))
+    winners = {
+        method: sum(r["method"] == method and r["said"] in ("faster", "slower") for r in rows) for method in METHODS
+    }
+    drawn = [{"method": method, "count": count} for method, count in winners.items()]
+    means, best, paired = winners.values()
+    numbers = {"trials": trials, "means": means, "best": best}
+    if trials < TRIALS:
+        return Reading(None, numbers, drawn)
+    outcome = "paired" if paired else "means" if means else "best" if best else "none"
+    return Reading(outcome, numbers, drawn, {"02-bet-same-code": "a" if means <= 1 else "b" if means <= 5 else "c"})
 
 
 # --- 02-planted-difference ----------------------------------------------------------------------------------
@@ -343,167 +186,34 @@ PLANTED = 1.05
 CLOSE = 0.02  # a ratio this near to the truth has found the difference, not just its sign
 
 
-def _close(rows: list[dict], method: str) -> int:
-    """Races in which a method came near to the truth."""
-    return sum(row["method"] == method and abs(row["ratio"] - row["planted"]) <= CLOSE for row in rows)
-
-
-def headline_planted_difference(record: Record) -> Text:
-    whole = [rows for rows in groups(record.rows, "trial").values() if len(rows) == len(METHODS)]
-    trials = len(whole)
-    if trials < FEW:
-        return TOO_NOISY
-    means, best, paired = (_close([row for rows in whole for row in rows], method) for method in METHODS)
-    if not (means or best or paired):
-        return both("Here no method came close to the true difference.", "这次哪种方法都没接近真实的差异。")
-    if paired == means == trials:
-        return both(
-            "Here pairing and means both found the true difference.", "这次用配对、用平均值，都找准了真实差异。"
-        )
-    if paired == trials:
-        return both(
-            "Pairing found the true difference every time; comparing means did not.",
-            "配对次次找准真实差异，只看平均值就做不到。",
-        )
-    if paired > means:
-        return both(
-            "Pairing found the true difference more often than comparing means.",
-            "配对找准真实差异的次数，多于只看平均值。",
-        )
-    return both(
-        "Here pairing found the true difference no more often than comparing means.",
-        "这次配对找准的次数，不多于只看平均值。",
-    )
-
-
-def say_planted_difference(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    trials, truth = len({r["trial"] for r in record.rows}), record.rows[0]["planted"]
-    en, zh = [], []
-    for method, rows in groups(record.rows, "method").items():
-        said, close = _said(record, method, "slower"), sum(abs(r["ratio"] - truth) <= CLOSE for r in rows)
-        open_ = _said(record, method, "undecided")
-        off = 100 * statistics.median(abs(r["ratio"] - truth) for r in rows)
-        points = f"{off:.1f}" if off < 10 else f"{off:.0f}"
-        en.append(
-            f"{method}: {said} times “slower”"
-            + (f", {open_} times undecided" if open_ else "")
-            + f"; {close} times within {100 * CLOSE:g} percentage points of the truth, typically {points} off"
-        )
-        zh.append(
-            f"{METHODS[method]}：{said} 次说“更慢”"
-            + (f"，{open_} 次无法判定" if open_ else "")
-            + f"；{close} 次与真实值相差不超过 {100 * CLOSE:g} 个百分点，典型偏差 {points} 个百分点"
-        )
-    return both(
-        f"Planted: {truth:.2f} times the work, {trials} races. {'. '.join(en)}.",
-        f"预设工作量为 {truth:.2f} 倍，共 {trials} 场。{'。'.join(zh)}。",
-    )
-
-
-def draw_planted_difference(record: Record, bets: dict) -> SvgPicture:
-    """How often each method came near to the truth."""
-    trials, rows = len({row["trial"] for row in record.rows}), []
-    for method, chinese in METHODS.items():
-        count = _close(record.rows, method)
-        said = t(f"found in {count} of {trials} races", f"{trials} 场里找准 {count} 场")
-        rows.append(Bar(t(method, chinese), count, said, method != "paired"))
-    return bars(rows)
-
-
-@experiment(
-    name="02-planted-difference",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=12,
-    title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
-)
+@experiment(name="02-planted-difference", lesson=LESSON, needs="cpu", seconds=12)
 def planted_difference(budget: Budget) -> Iterator[dict]:
     """Twelve races of 20 small products against 21."""
     return _trials(budget, trials=12, candidate_times=21, planted=PLANTED)
 
 
+def read_planted_difference(rows: list[dict]) -> Reading:
+    """In how many races each method came near to the truth, and not just its sign; races that are whole are told."""
+    whole = [mine for mine in groups(rows, "trial").values() if len(mine) == len(METHODS)]
+    near = [row["method"] for mine in whole for row in mine if abs(row["ratio"] - row["planted"]) <= CLOSE]
+    means, best, paired = (near.count(method) for method in METHODS)
+    trials = len(whole)
+    drawn = [{"method": method, "count": near.count(method), "trials": trials} for method in METHODS]
+    if trials < FEW:
+        return Reading(drawn=drawn)
+    if not near:
+        outcome = "nobody"
+    elif paired == trials:
+        outcome = "both" if means == trials else "paired every time"
+    else:
+        outcome = "paired more often" if paired > means else "paired no more often"
+    return Reading(outcome, drawn=drawn)
+
+
 # --- 02-threads ---------------------------------------------------------------------------------------------
 
 
-def headline_timer_threads(record: Record) -> Text:
-    option, ratios = settle_timer_threads(record)["02-bet-threads"], [row["ratio"] for row in record.rows]
-    if option is None:
-        return TOO_NOISY
-    if option == "a":
-        return fold(
-            statistics.median(ratios),
-            "Timer uses one thread by default: {} as long as with all threads.",
-            "Timer 默认单线程，这里的读数是用全部线程时的{}。",
-        )
-    if option == "c":
-        return both(
-            "Here one thread is faster than all, and Timer takes one by default.",
-            "这里单线程反而更快，而 Timer 默认就用它。",
-        )
-    if record.rows[0]["all_threads"] == 1:
-        return both(
-            "This process has one thread, just as Timer assumes.", "这个进程只有一个线程，正合 Timer 的默认设置。"
-        )
-    return both(
-        "Here Timer's single thread reads the same as all threads.", "这里 Timer 用单线程，读数和用全部线程一样。"
-    )
-
-
-def say_timer_threads(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    ratios, count = [r["ratio"] for r in record.rows], record.rows[0]["all_threads"]
-    doubt = doubtful(settle_timer_threads(record))
-    return both(
-        f"{doubt['en']}As it comes, Timer reads {middle(ratios)} times what it reads with all {count} threads of this process.",
-        f"{doubt['zh']}默认设置下，Timer 的读数是使用本进程全部 {count} 个线程时的 {middle(ratios)} 倍。",
-    )
-
-
-def draw_timer_threads(record: Record, bets: dict) -> SvgPicture:
-    """Timer's reading over that with all threads; the bet is a side of the row."""
-    ratios = [row["ratio"] for row in record.rows]
-    span = median_interval(ratios)
-    count = record.rows[0]["all_threads"]
-    row = Ratio(
-        t("Timer, as it comes", "Timer，默认设置"),
-        statistics.median(ratios),
-        span.low,
-        span.high,
-        t(f"against all {count} threads" if count > 1 else "against the only thread", f"对比全部 {count} 个线程"),
-    )
-    said = {
-        "a": (t("longer", "更长"), "right"),
-        "b": (t("the same", "一样"), "middle"),
-        "c": (t("shorter", "更短"), "left"),
-    }
-    mine = said.get(bets.get("02-bet-threads", ""))
-    sides = (t("Timer reads less", "Timer 读数更短"), t("Timer reads more", "Timer 读数更长"))
-    return ratio_rows([row], sides, Bet(mine[0], rows={0: mine[1]}) if mine else None)
-
-
-def settle_timer_threads(record: Record) -> dict[str, str | None]:
-    ratios = [r["ratio"] for r in record.rows]
-    if len(ratios) < 6:
-        return {"02-bet-threads": None}
-    interval = median_interval(ratios)
-    for option, low, high in (("a", 1.05, math.inf), ("b", 0.95, 1.05), ("c", 0.0, 0.95)):
-        if low <= interval.low and interval.high <= high:
-            return {"02-bet-threads": option}
-    return {"02-bet-threads": None}
-
-
-@experiment(
-    name="02-threads",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=4,
-    title=both("Does Timer's default measure what your program does?", "Timer 的默认设置测的是你程序的真实情形吗？"),
-)
+@experiment(name="02-threads", lesson=LESSON, needs="cpu", seconds=4)
 def timer_threads(budget: Budget) -> list[dict]:
     """One product timed by torch.utils.benchmark.Timer as it comes, and with all threads of the process."""
     # Importing Timer looks for CUDA, and a CUDA build without a GPU would log a warning about it.
@@ -527,3 +237,12 @@ def timer_threads(budget: Budget) -> list[dict]:
             }
         )
     return rows
+
+
+def read_timer_threads(rows: list[dict]) -> Reading:
+    """Timer's reading as it comes over that with all threads: within 5 % the same."""
+    ratios, threads = [row["ratio"] for row in rows], rows[0]["all_threads"]
+    ratio, span = statistics.median(ratios), median_interval(ratios)
+    drawn = [{"timer": "as it comes", "ratio": ratio, "low": span.low, "high": span.high, "threads": threads}]
+    option = _within(ratios, {"a": (1.05, math.inf), "b": (0.95, 1.05), "c": (0.0, 0.95)})
+    return Reading("b with one thread" if option == "b" and threads == 1 else option, {"ratio": ratio}, drawn)

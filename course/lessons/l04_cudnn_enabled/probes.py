@@ -121,12 +121,13 @@ def _grid_sample(device: str) -> Callable[[], Any]:
 
 
 def _ctc(device: str) -> Callable[[], Any]:
-    """In the form that cuDNN accepts: blank 0, targets as int32 on the CPU, all inputs of full length."""
+    """In the form that cuDNN takes from torch 2.9 on: blank 0, float32 scores, one row of targets shorter than 256, and the
+    targets and both lengths as int32 on the device of the scores.
+    """
     steps, batch, length = 64, 16, 12
     scores = torch.randn(steps, batch, 30, device=device).log_softmax(2)
-    targets = torch.randint(1, 30, (batch * length,), dtype=torch.int32)
-    whole = torch.full((batch,), steps, dtype=torch.int32)
-    short = torch.full((batch,), length, dtype=torch.int32)
+    targets = torch.randint(1, 30, (batch * length,), dtype=torch.int32, device=device)
+    whole, short = (torch.full((batch,), many, dtype=torch.int32, device=device) for many in (steps, length))
     return lambda: F.ctc_loss(scores, targets, whole, short)
 
 

@@ -48,18 +48,21 @@ def drawer(size: int, seconds: float) -> list[dict[str, Any]]:
     """Each switch of DRAWER raced: ratio = time with the second setting / time with the first; refused: torch's sentence.
 
     linalg: magma / cusolver. blas: cublaslt / cublas. fft: no plans kept / plans kept. sums: fp16 sums allowed / not.
+    first_ran, second_ran: the kernels of the libraries that ran, by the profiler: a preference is no order.
     """
+    from course.experiment.kernels import joined_set, seen
     from course.flags.switch import first_sentence
     from course.timing import compare
 
     rows = []
     for switch, prepared in DRAWER.items():
         row = {"switch": switch, "refused": "", "ratio": 1.0, "low": 1.0, "high": 1.0, "first_ms": 0.0, "rounds": 0}
+        row |= {"first_ran": "", "second_ran": ""}
         try:
             call, first, second = prepared(size)
-            for setting in (second, first):  # a refusal comes out here
+            for name, setting in (("second_ran", second), ("first_ran", first)):  # a refusal comes out here
                 setting()
-                call()
+                row[name] = joined_set(seen(call, 1, 1))
             sides = {"first": _after(first, call), "second": _after(second, call)}
             race = compare(sides, baseline="first", max_time=seconds / len(DRAWER), device="cuda", same=False)
             row |= {"ratio": race.ratio, "low": race.low, "high": race.high, "rounds": race.rounds}

@@ -218,7 +218,14 @@ BRANCHES = {
         planted(9, 3, 2),
         planted(5, 11, 12, trials=3),
     ],
-    "02-interruptions": [paused(10, 0), paused(10, 1), paused(0, 0), paused(0, 1)],
+    "02-interruptions": [
+        paused(10, 0),
+        paused(10, 1),
+        paused(0, 0),
+        paused(0, 1),
+        paused(10, -0.06),  # a machine of its own mind: far less than the mean, so the median hardly moves
+        paused(10, -0.3),
+    ],
     "02-stopwatches-cuda": [
         stopwatches(s512=0.4, s4096=0.4),
         stopwatches(s512=9.8, s4096=0.4),
@@ -232,6 +239,11 @@ BRANCHES = {
             {"CUDA_context": 30.0, "first_product": 500.0},
             {"CUDA_context": 30.0, "first_convolution": 500.0, "same_convolution,_new_shape": 2.0},
             {"first_convolution": 5.0, "same_convolution,_new_shape": 200.0},
+            {"CUDA_context": 30.0, "first_convolution": 500.0, "same_convolution,_new_shape": 0.1},
+            {"CUDA_context": 30.0},
         )
-    ],
+    ]
+    + [[{**row, "call_ms": 1.0} for row in first_calls(CUDA_context=30.0, first_product=50.0)]],
 }
+RECORDED = {"02-stopwatches-cuda": ("Without a fence, the clock missed 99 % of the time at one size.", {})}
+"""What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

@@ -92,9 +92,12 @@ def timed(fresh_ms: float, kept_ms: float) -> list[dict]:
 
 
 def formats(**rates: float) -> list[dict]:
+    """Products in each format; a convolution is refused."""
+    told = {"bytes_per_s": 1e12, "error": ""}
     return [
-        {"format": name, "flops_per_s": rate, "bytes_per_s": 1e12, "ridge": rate / 1e12} for name, rate in rates.items()
-    ]
+        {"format": name, "kind": "product", "flops_per_s": rate, "ridge": rate / 1e12, **told}
+        for name, rate in rates.items()
+    ] + [{"format": "bfloat16", "kind": "convolution", **told, "error": "made up"}]
 
 
 def roofs(low: float, high: float, busy: int = 0) -> list[dict]:

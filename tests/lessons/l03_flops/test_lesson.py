@@ -6,7 +6,11 @@ import random
 
 import pytest
 
-from course.experiment.base import load_all, run
+from course.experiment.base import Budget, load_all, run
+from course.experiment.result import block
+from course.experiment.words import TOO_NOISY
+from course.i18n import speaking
+from course.lessons.l03_flops.experiments_cuda import FORMATS, peaks_cuda
 from course.records import Record
 from grader.project import Project
 from grader.task import tasks
@@ -50,9 +54,9 @@ def record(name: str, rows: list[dict]) -> Record:
 
 
 def test_the_groups_that_lost_are_named():
-    sentence = load_all()["03-groups"].finding(record("03-groups", shares(1.1, 1.2)))
-    assert ": 128 groups." in sentence["en"]
-    assert "Slower" not in load_all()["03-groups"].finding(record("03-groups", shares(0.9, 1.2)))["en"]
+    headline = load_all()["03-groups"].headline
+    assert "128 groups" in headline(record("03-groups", shares(1.1, 1.2)))["en"]
+    assert headline(record("03-groups", shares(0.9, 1.2))) == TOO_NOISY
 
 
 def test_more_groups_are_less_time_only_where_each_is_clear_of_the_one_before():
@@ -103,8 +107,10 @@ def test_the_roof_is_measured_live(monkeypatch, tmp_path):
 
 
 def test_a_busy_machine_is_said():
-    sentence = load_all()["03-roof"].finding(record("03-roof", roofs(3, 4, busy=1)))
-    assert "busy" in sentence["en"] and "机器正忙" in sentence["zh"]
+    for code, words in (("en", "busy"), ("zh", "机器正忙")):
+        with speaking(code):
+            said = [block(record("03-roof", roofs(3, 4, busy)), load_all()["03-roof"]).so for busy in (1, 0)]
+        assert words in said[0] and not said[1]
 
 
 @pytest.mark.parametrize("name", ["03-depthwise", "03-groups"])
@@ -112,3 +118,13 @@ def test_the_races_give_whole_rows(name):
     rows = run(name, 1.0).rows
     assert rows and all(0 < row["low"] <= row["ratio"] <= row["high"] for row in rows)
     assert all(row["macs_ratio"] == pytest.approx(1 / row["groups"]) and row["threads"] == 1 for row in rows)
+
+
+def test_the_peaks_of_a_gpu_keep_their_form_on_a_cpu():
+    """Products and convolutions apart, in every format, and both switches of precision set for both."""
+    small = {"edge": 32, "channels": 4, "image": 8, "batch": 2, "mib": 1}
+    rows = list(peaks_cuda(Budget(0.2, clock=lambda: 0.0), **small))
+    assert [(row["format"], row["kind"]) for row in rows] == [
+        (name, kind) for name in FORMATS for kind in ("product", "convolution")
+    ]
+    assert all(row["flops_per_s"] > 0 and row["bytes_per_s"] > 0 for row in rows if not row["error"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from course.lessons.l04_cudnn_enabled.experiments import WITHOUT_ONEDNN
+
 
 def races(**verdicts):
     ratios = {"slower": 2.0, "faster": 0.5, "same": 1.0, "undecided": 1.1}
@@ -18,10 +20,19 @@ def races(**verdicts):
     ]
 
 
+def all_races(verdict, **others):
+    """All operations of 04-onednn-ops, those in ``others`` with a verdict of their own."""
+    return races(**dict.fromkeys(WITHOUT_ONEDNN, verdict) | others)
+
+
 def gpu_races(**verdicts):
     """In float32 on both sides; the convolution once more with TF32, which must not settle anything."""
     rows = [{"tf32_allowed": 0, **row} for row in races(**verdicts)]
     return [*rows, {"tf32_allowed": 1, **races(Conv2d="slower")[0]}]
+
+
+def failed(operation):
+    return {"tf32_allowed": 0, "error": "made up", "operation": operation}
 
 
 def choices(cudnn, onednn):
@@ -89,11 +100,12 @@ BETS = [
         "04-onednn-ops",
         "04-bet-onednn",
         [
-            (races(Conv2d="slower", LSTM="slower"), "a"),
+            (all_races("slower"), "a"),
             (races(Conv2d="slower", GRU="same", LSTM="undecided"), "b"),
-            (races(Conv2d="same", LSTM="faster"), "c"),
-            (races(Conv2d="slower", LSTM="undecided"), None),
-            (races(Conv2d="undecided", LSTM="same"), None),
+            (all_races("same", LSTM="faster"), "c"),
+            (all_races("slower", LSTM="undecided"), None),
+            (all_races("same", Conv2d="undecided"), None),
+            (all_races("slower")[:-1], None),  # the one that is missing could be no slower
         ],
     ),
     (
@@ -122,6 +134,9 @@ BETS = [
             (gpu_races(Linear="same", MaxPool2d="same"), "d"),
             (gpu_races(Linear="undecided", MaxPool2d="same"), None),
             (gpu_races(Linear="same"), None),
+            # one operation that failed takes no other along; the two of the bet must be there
+            ([*gpu_races(Linear="same", MaxPool2d="same"), failed("ctc_loss")], "d"),
+            ([*gpu_races(Linear="same"), failed("MaxPool2d")], None),
         ],
     ),
 ]
@@ -129,16 +144,27 @@ BETS = [
 
 def kernels(operation, on, off):
     return [
-        {"operation": operation, "cudnn": setting, "place": 1, "kernel": kernel}
+        {"operation": operation, "cudnn": setting, "place": 1, "kernel": kernel, "error": ""}
         for setting, kernel in ((1, on), (0, off))
+    ]
+
+
+def errors(**on):
+    """Largest error with cuDNN of each operation, as (TF32 allowed, off); without cuDNN it is 4e-7."""
+    return [
+        {**row, "operation": operation, "tf32_allowed": tf32, "on_error": error}
+        for operation, pair in on.items()
+        for tf32, error in zip((1, 0), pair, strict=True)
+        for row in inputs(3, 2)
     ]
 
 
 OTHERS = {
     "04-kernels-cuda": kernels("Conv2d", "void made_up_fast<float, 3>()", "made_up_plain")
     + kernels("MaxPool2d", "made_up_pool<1>", "made_up_pool<1>")
-    + kernels("GRU", "made_up<1>", "made_up<2>"),
-    "04-bits-cuda": [{**row, "operation": "Conv2d", "tf32_allowed": tf32} for tf32 in (1, 0) for row in inputs(3, 2)],
+    + kernels("GRU", "made_up<1>", "made_up<2>")
+    + [{"operation": "ctc_loss", "cudnn": 1, "place": 0, "kernel": "", "error": "made up"}],
+    "04-bits-cuda": errors(Conv2d=(3e-7, 3e-7), LSTM=(3e-7, 3e-7)),
     "04-memory-cuda": [
         {"size": size, "cudnn": setting, "result_mib": 8.0, "peak_mib": 10.0 + size}
         for size in (56, 112)
@@ -174,20 +200,30 @@ BRANCHES = {
         [{**row, "cudnn_built": 0, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
         [{**row, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
         [{**row, "on": "", "off": ""} for row in OTHERS["04-pretend-gpu"]],
+        [{**row, "on": row["off"] if row["case"] == "dilated" else row["on"]} for row in OTHERS["04-pretend-gpu"]],
     ],
     "04-kernels-cuda": [kernels("Conv2d", "made_up_fast", "made_up_plain"), kernels("MaxPool2d", "made_up", "made_up")],
     "04-bits-cuda": [
-        [{**row, "on_error": 1e-3 if row["tf32_allowed"] >= least else 3e-7} for row in OTHERS["04-bits-cuda"]]
-        for least in (0, 1)
+        errors(Conv2d=(3e-4, 3e-7), LSTM=(3e-4, 1e-5)),
+        errors(Conv2d=(3e-4, 3e-7), LSTM=(3e-7, 3e-7)),
+        errors(Conv2d=(3e-4, 3e-4)),
     ],
     "04-memory-cuda": [
         [{**row, "peak_mib": 100.0 if row["cudnn"] == dear else 10.0} for row in OTHERS["04-memory-cuda"]]
         for dear in (0, 1)
     ],
     "04-attention-cuda": [
-        [{"cudnn": setting, "ran": ran and setting, "kernel": "", "error": "made up"} for setting in (1, 0)]
+        [
+            {"cudnn": setting, "ran": ran and setting, "kernel": "made_up" * (ran and setting), "error": "made up"}
+            for setting in (1, 0)
+        ]
         for ran in (0, 1)
     ],
     "04-census": [managers("mkldnn", "miopen")],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""
+RECORDED = {
+    "04-attention-cuda": ("Attention does not ask `cudnn.enabled`: switched off, it still runs.", {}),
+    "04-memory-cuda": ("For the largest images one convolution needs 1.4 times the memory with cuDNN.", {}),
+}
+"""What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 import torch
 
 from course.experiment import base
 from course.experiment.result import block
 from course.experiment.rows import kind_of
-from course.lessons.l04_cudnn_enabled import experiments, probes
-from tests.lessons.l04_cudnn_enabled.rows import OTHERS, gpu_races, races
-from tests.lessons.live import check_shown, measured, record_of
+from course.lessons.l04_cudnn_enabled import experiments, experiments_cuda, probes
+from tests.lessons.l04_cudnn_enabled.rows import OTHERS, gpu_races
+from tests.lessons.live import check_picture, check_sentence, check_shown, measured, record_of
 
 # The rows below are invented test data. Nothing was measured.
 
@@ -32,23 +30,36 @@ def test_a_slight_difference_is_none(low, high, said):
     assert kind_of({"low": low, "high": high}, experiments.SLIGHT) == said
 
 
-def test_sentences_say_what_the_rows_say():
-    def told(name, rows, **machine):
-        return check_shown(record_of(name, rows, **machine))
+def picture(name, rows):
+    """The words of the picture."""
+    return check_picture(record_of(name, rows)).alt
 
+
+def test_what_is_shown_says_what_the_rows_say():
     refused = [{"cudnn": 0, "ran": 0, "kernel": "", "error": "no such kernel"}]
-    assert "made_up_attention" in told("04-attention-cuda", OTHERS["04-attention-cuda"])
-    assert "made_up_attention" not in told("04-attention-cuda", refused)
-    assert re.search(r"Conv2d, GRU\..*: MaxPool2d", told("04-kernels-cuda", OTHERS["04-kernels-cuda"]))
-    assert "cudnn.enabled" in told("04-gates", OTHERS["04-gates"])
-    assert "2 of 2" in told("04-pretend-gpu", OTHERS["04-pretend-gpu"])
-    unseen = [
-        OTHERS["04-pretend-gpu"][0],
-        {"case": "dilated", "on": "SlowDilated2d", "off": "SlowDilated2d", "cudnn_built": 1},
+    assert "made_up_attention" in picture("04-attention-cuda", OTHERS["04-attention-cuda"])
+    assert "not offered here" in picture("04-attention-cuda", refused)
+    assert "2 of 3" in check_sentence(record_of("04-kernels-cuda", OTHERS["04-kernels-cuda"]))
+    assert "cudnn.enabled" in picture("04-gates", OTHERS["04-gates"])
+    passed = [OTHERS["04-pretend-gpu"][0], {**OTHERS["04-pretend-gpu"][1], "on": "SlowDilated2d"}]
+    said = [
+        block(record_of("04-pretend-gpu", rows), base.get("04-pretend-gpu"))
+        for rows in (OTHERS["04-pretend-gpu"], passed)
     ]
-    assert "GPU" in told("04-pretend-gpu", unseen).removeprefix(told("04-pretend-gpu", unseen, device="cuda"))
-    undecided = told("04-cpu-enabled", races(Conv2d="undecided", LSTM="same"))
-    assert "Every" in undecided and "Every" not in told("04-cpu-enabled", races(Conv2d="slower", LSTM="faster"))
+    assert [("real GPU" in one.so) for one in said] == [False, True]
+
+
+def test_an_operation_that_failed_is_a_row_and_takes_no_other_along(monkeypatch):
+    def broken(device):
+        raise RuntimeError("made up\nsecond line")
+
+    monkeypatch.setattr(experiments_cuda, "WITHOUT_CUDNN", ("ctc_loss", "Linear", "MaxPool2d"))
+    monkeypatch.setitem(probes.OPERATIONS, "ctc_loss", lambda device: lambda: broken(device))
+    for name in ("04-ops-cuda", "04-kernels-cuda"):
+        rows = base.run_experiment(base.get(name), 2, larger=1).rows
+        assert {row["error"] for row in rows if row["operation"] == "ctc_loss"} == {"made up"}
+        assert {"Linear", "MaxPool2d"} <= {row["operation"] for row in rows if not row["error"]}
+        assert "made up" in str(block(record_of(name, rows), base.get(name)))
 
 
 @pytest.mark.slow
@@ -62,11 +73,10 @@ def test_live_experiments_run_and_leave_no_trace(name):
 
 
 def test_the_price_list_keeps_precision_apart_from_the_library():
-    """cuDNN in TF32 against products in float32 would compare two precisions; that race stands in a sentence of its own."""
+    """cuDNN in TF32 against products in float32 would compare two precisions; that race has a row of its own."""
     rows = gpu_races(Conv2d="same", Linear="same", MaxPool2d="same")
-    sentence = check_shown(record_of("04-ops-cuda", rows))
-    assert "Conv2d, Linear" in sentence and "TF32" in sentence
-    assert "TF32" not in check_shown(record_of("04-ops-cuda", rows[:-1]))
+    assert "Conv2d (with TF32)" in picture("04-ops-cuda", rows)
+    assert "TF32" not in picture("04-ops-cuda", rows[:-1])
 
 
 def test_a_build_that_does_not_answer_for_a_pretended_gpu_is_told_so(monkeypatch):

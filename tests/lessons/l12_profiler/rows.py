@@ -45,8 +45,28 @@ def costs(few, many, control=1.0):
     ]
 
 
-def kernels(story, call, *names):
-    return [{"story": story, "call": call, "kernel": name, "calls": 1, "mean_us": 12.0} for name in names]
+def launches(story, call, *names, us=12.0):
+    """The kernels of one call in the order of time, each of so many µs."""
+    return [
+        {"story": story, "call": call, "place": place, "kernel": name, "us": us} for place, name in enumerate(names, 1)
+    ]
+
+
+def traced(tried, later_us, off_us=12.0):
+    """Three calls with the search off and on: what the first tries, and how long the later calls take."""
+    return [
+        *launches("search off", 1, "nchwToNhwcKernel", "one_kernel", us=off_us / 2),
+        *[
+            row
+            for call in (2, 3)
+            for row in launches("search off", call, "nchwToNhwcKernel", "one_kernel", us=off_us / 2)
+        ],
+        *launches("copy", 1, "Memcpy HtoD (Pageable -> Device)"),
+        *launches("wait", 1, "aten::item"),
+        *launches("wait", 2, "aten::item", us=270.0),
+        *launches("search on", 1, *tried),
+        *[row for call in (2, 3) for row in launches("search on", call, tried[-1], us=later_us)],
+    ]
 
 
 ROWS = {
@@ -55,17 +75,8 @@ ROWS = {
     "12-bet-wait": {"a": waits(0.8, 0.1), "b": waits(0.1, 0.8), "c": waits(0.1, 0.1)},
     "12-bet-cost": {"a": costs(2.0, 1.1), "b": costs(1.01, 1.8), "c": costs(1.3, 1.3)},
 }
-SHOWN = {
-    "12-gpu-trace-cuda": [
-        *kernels("search off", 1, "one_kernel"),
-        *kernels("search off", 2, "one_kernel"),
-        *kernels("search on", 1, "one_kernel", "other_kernel", "third_kernel"),
-        *kernels("search on", 2, "third_kernel"),
-        *kernels("copy", 1, "Memcpy HtoD (Pageable -> Device)"),
-        *kernels("wait", 1, "aten::item"),
-        *kernels("wait", 2, "aten::item"),
-    ]
-}
+TRIED = ("nchwToNhwcKernel", "one_kernel", "one_kernel", "other_kernel", "other_kernel", "third_kernel")
+SHOWN = {"12-gpu-trace-cuda": traced(TRIED, 15.0)}
 FURTHER = {
     "12-bet-total": [(columns(1.22), None)],
     "12-bet-repair": [
@@ -80,8 +91,10 @@ FURTHER = {
 BRANCHES = {
     "12-repairs": [repairs(1.1, 1.2, 1.3)],
     "12-gpu-trace-cuda": [
-        [*SHOWN["12-gpu-trace-cuda"], *kernels("search on", 2, "one_kernel", "other_kernel")],
-        kernels("search on", 1, "one_kernel"),
+        traced(TRIED, 9.0),
+        traced(TRIED, 12.0),
+        traced(("one_kernel",), 12.0),
+        launches("search on", 1, "one_kernel"),
     ],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

@@ -9,8 +9,10 @@ from course import flags
 from course.figures.style import cjk_font
 from course.i18n import LANGUAGES, speaking
 from course.lessons.l12_profiler import cases, kernel_names
-from course.lessons.l12_profiler.probes import copy_and_wait, first_and_second
+from course.lessons.l12_profiler.experiments_cuda import read_gpu_trace
+from course.lessons.l12_profiler.probes import CALLS, _events, first_and_later
 from course.trace import trace_of
+from tests.lessons.l12_profiler.rows import TRIED, traced
 
 
 @pytest.mark.parametrize("case", cases.cases(), ids=lambda case: case.name)
@@ -62,14 +64,22 @@ def test_every_published_name_has_a_link_and_pieces_that_are_known():
 
 def test_the_gpu_probes_run_on_a_cpu_to_show_their_form():
     with flags.preserved():
-        rows = first_and_second(True, 1, 6) + copy_and_wait(8)
-    assert {(row["story"], row["call"]) for row in rows} == {
-        ("search on", 1),
-        ("search on", 2),
-        ("copy", 1),
-        ("wait", 1),
-        ("wait", 2),
-    }
+        rows = first_and_later(True, 1, 6) + first_and_later(False, 1, 6)
+    stories = {(f"search {name}", call) for name in ("on", "off") for call in range(1, CALLS + 1)}
+    assert {(row["story"], row["call"]) for row in rows} == stories | {("copy", 1), ("wait", 1), ("wait", 2)}
+
+
+def test_what_pays_for_the_buffer_of_the_profiler_is_not_counted():
+    """The first work inside a profile waits for milliseconds; what is counted begins after it, under a label of its own."""
+    names = [event.name for event in _events(lambda: torch.ones(3) * 2)]
+    assert "aten::mul" in names and not {"aten::item", "aten::zeros"} & set(names)
+
+
+def test_a_race_is_counted_without_the_changes_of_layout_and_shows_how_often_each_ran():
+    found = read_gpu_trace(traced(TRIED, 15.0))
+    assert (found.outcome, found.numbers["tried"]) == ("race, slower", 3)
+    assert [row["what"].split(" × ")[0] for row in found.drawn if row["name"] == "tried"] == ["2", "2", "1"]
+    assert [row["us"] for row in found.drawn if row["name"] != "tried"] == [12.0, 15.0]
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
