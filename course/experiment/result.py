@@ -116,7 +116,7 @@ def block(record: Record, experiment: Experiment, bets: Bets | None = None, said
     headline, error = _headline(record, experiment)
     by_reading = experiment.part("read") is not None
     finding = "" if by_reading else finding_of(record, experiment)
-    picture = _picture(record, experiment, bets or {}, pick(finding)) if record.rows and not error else None
+    picture = _picture(record, experiment, bets or {}, pick(finding or headline)) if record.rows and not error else None
     told = [pick(finding)] if finding else []
     return Block(
         headline=pick(headline),

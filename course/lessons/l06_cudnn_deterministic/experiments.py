@@ -169,7 +169,7 @@ def read_cost(rows: list[dict]) -> Reading:
         option = "a" if slower else "c"
     else:
         option = None
-    faster = ", somewhere faster" if "faster" in verdicts else ""
+    faster = " somewhere faster" if "faster" in verdicts else ""
     most = max((row["ratio"] for row in rows if row["verdict"] == "slower"), default=1)
     outcome = option + faster if option and all_three else None
     return Reading(outcome, {"most": most}, bets={"06-bet-cost": option})
