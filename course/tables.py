@@ -86,17 +86,18 @@ class Table:
         return "\n".join(as_text([line for line in said if any(line)], figures=False))
 
     def bet_on(self, line: int | None, said: Sequence[str]) -> Table:
-        """The table with a bet. said: a text for each cell of a line without its name, empty where nothing was bet.
+        """The table with one more bet. said: a text for each cell of a line without its name, empty where nothing was bet.
 
         Drawn in the line itself where that says the same, else as a line of its own below it (None: below the last).
         """
         below = len(self.lines) - 2 if line is None else line
         meant = [(at, words) for at, words in enumerate(said, 1) if words]
         if line is not None and all(self.lines[line + 1][at] == words for at, words in meant):
-            return replace(self, bets={(line, at) for at, _ in meant})
+            return replace(self, bets={*self.bets, *((line, at) for at, _ in meant)})
         lines = [*self.lines[: below + 2], ["", *said], *self.lines[below + 2 :]]
-        marks = {(number + (number > below), at): mark for (number, at), mark in self.marks.items()}
-        return Table(lines, marks, {(below + 1, at) for at, _ in meant})
+        moved = [(number + (number > below), at) for number, at in (*self.marks, *self.bets)]
+        marks = dict(zip(moved, self.marks.values(), strict=False))
+        return Table(lines, marks, {*moved[len(self.marks) :], *((below + 1, at) for at, _ in meant)})
 
     def html(self) -> str:
         """Its look is in ``course/experiment/result.css``: on a narrow page each line of a table of many columns is a block."""

@@ -28,21 +28,21 @@ class Drawn:
         self.spec, self.telling, self.numbers = telling.picture, telling, dict(reading.numbers)
         self.rows = rows if reading.drawn is None else reading.drawn
         self.places = {row[self.spec["row"]]: at for at, row in enumerate(self.rows)} if "row" in self.spec else {}
-        self.mine = self._mine(bets)
+        self.placed = [self._shown(bet, bets[bet]) for bet in self.telling.bets if bets.get(bet) is not None]
+        self.mine = self.placed[0] if self.placed else {}
 
-    def _mine(self, bets: Mapping[str, str | float]) -> Mapping[str, Any]:
-        """How the first bet that was placed is shown; {} where none was. For a bet on a scale ``bet`` is its number."""
-        for bet, shown in self.telling.bets.items():
-            if (mine := bets.get(bet)) is not None:
-                if isinstance(mine, str):
-                    return shown[mine]
-                self.numbers["bet"] = mine
-                return shown
-        return {}
+    def _shown(self, bet: str, mine: str | float) -> Mapping[str, Any]:
+        """How a bet that was placed is shown. For one on a scale ``bet`` is its number."""
+        if isinstance(mine, str):
+            return self.telling.bets[bet][mine]
+        self.numbers["bet"] = mine
+        return self.telling.bets[bet]
 
     def words(self, text: Text, row: Mapping[str, Any] | None = None) -> str:
-        """A text with the numbers of the reading and of a row; a value that has a name is called by it."""
-        return filled(pick(text), {**self.numbers, **self.telling.called(row or {})})
+        """A text with the numbers of the reading and of a row; a value is called by its name, which may hold numbers, too."""
+        numbers = {**self.numbers, **(row or {})}
+        called = {key: filled(pick(name), numbers) for key, name in self.telling.called(row or {}).items()}
+        return filled(pick(text), numbers | called)
 
     def value(self, said: Any) -> float:
         """A number of the file: itself, or the product of named ones, such as ``bet * later_ms``."""
@@ -119,11 +119,14 @@ def _trend(this: Drawn) -> SvgPicture:
     x, spec = [row[this.spec["x"]] for row in this.rows], this.spec
     series = {this.telling.name(one): [row[one] for row in this.rows] for one in spec["series"]}
     colon = t(": ", "：")
-    x_words = lambda value: this.words(spec.get("x_words", "{value:g}"), {"value": value})  # noqa: E731
+    at = {row[spec["x"]]: row for row in this.rows}
+    x_words = lambda value: this.words(spec.get("x_words", "{value:g}"), at.get(value, {}) | {"value": value})  # noqa: E731
     y_words = lambda value: this.words(spec.get("y_words", "{value:g}"), {"value": value})  # noqa: E731
     lines = (
         f"{name}{colon}"
-        + ", ".join(f"{x_words(at)} {y_words(value)}" for at, value in zip(x, values, strict=True) if value is not None)
+        + ", ".join(
+            f"{x_words(one)} {y_words(value)}" for one, value in zip(x, values, strict=True) if value is not None
+        )
         for name, values in series.items()
     )
     return trend(
@@ -141,7 +144,10 @@ def _trend(this: Drawn) -> SvgPicture:
 
 def _table(this: Drawn) -> Table:
     """A line a row. A column has a head and what its cells say: a text, or one for each value; a word is called by its name.
-    ``told`` and ``quiet`` of a row list the columns that stand out or back. A bet names the line it belongs to, and its cells."""
+
+    ``told`` and ``quiet`` of a row list the columns that stand out or back. A bet names the line it belongs to, and its
+    cells; or ``lines``: line -> cells.
+    """
     columns = this.spec["columns"]
     lines, marks = [["", *(pick(column.get("head", "")) for column in columns.values())]], {}
     for at, row in enumerate(this.rows):
@@ -153,11 +159,23 @@ def _table(this: Drawn) -> Table:
             if key in row.get(mark, ())
         }
     table = Table(lines, marks)
-    if not this.mine:
-        return table
-    cells = this.mine.get("cells", {})
-    said = [_cell(this, columns[key].get("said"), key, {key: cells[key]}) if key in cells else "" for key in columns]
-    return table.bet_on(this.places.get(this.mine.get("line")), said)
+    for line, cells in _bets_on_lines(this):
+        said = [
+            _cell(this, columns[key].get("said"), key, {key: cells[key]}) if key in cells else "" for key in columns
+        ]
+        table = table.bet_on(line, said)
+    return table
+
+
+def _bets_on_lines(this: Drawn) -> list[tuple[int | None, Mapping[str, Any]]]:
+    """(line, cells) of every bet that was placed, the lowest first: a line that is added moves only what stands below it."""
+    found = []
+    for mine in this.placed:
+        lines = mine.get("lines", {mine.get("line"): mine.get("cells", {})})
+        found += [
+            (this.places.get(name), cells) for name, cells in lines.items() if name in this.places or len(lines) == 1
+        ]
+    return sorted(found, key=lambda one: len(this.rows) if one[0] is None else one[0], reverse=True)
 
 
 def _cell(this: Drawn, said: Any, key: str, row: Mapping[str, Any]) -> str:

@@ -225,7 +225,7 @@ keep("cudnn.deterministic")
 #
 # ## The mode refuses rather than guesses
 #
-# The [[deterministic-mode|mode]] takes the ordered version of an operation where there is one, and **raises an error** where there is none. Better no answer than one that changes. The next cell fails on purpose. Read the whole message: it tells you what to do.
+# The [[deterministic-mode|mode]] takes the ordered version of an operation where there is one, and **raises an error** where there is none. Better no answer than one that changes. The next cell asks for such an operation and prints the error. Read the whole message: it tells you what to do.
 # %% [markdown] zh
 # 📌 **小结。** 同样的数，换个次序加，末几位就不同。
 #
@@ -235,14 +235,17 @@ keep("cudnn.deterministic")
 #
 # ## 确定性模式宁可拒绝，也不瞎猜
 #
-# 有按固定次序的版本，[[deterministic-mode|确定性模式]]就用它；没有，就**报错**。给不出稳定的答案，不如不给。下一格会故意失败：请把错误信息从头读到尾，里面写着该怎么办。
-# %% tags=raises-exception
+# 有按固定次序的版本，[[deterministic-mode|确定性模式]]就用它；没有，就**报错**。给不出稳定的答案，不如不给。下一格就调用这样一个算子，并把错误打印出来：请从头读到尾，里面写着该怎么办。
+# %%
 import torch
 from course.flags import using
 
 places, values = torch.tensor([0, 2, 1]), torch.tensor([1.0, 2.0, 3.0])
 with using({"torch.deterministic_algorithms": True}):
-    torch.zeros(4).put_(places, values)
+    try:
+        torch.zeros(4).put_(places, values)
+    except RuntimeError as error:
+        print(f"RuntimeError: {error}")
 # %%
 observe("06-who-raises")
 for card in ("06-put", "06-warn-only"):

@@ -9,7 +9,7 @@ import torch
 
 from course.experiment import base
 from course.lessons.l06_cudnn_deterministic import experiments_cuda
-from tests.lessons.l06_cudnn_deterministic.rows import GPU_ROWS, SHOWN, costs, table
+from tests.lessons.l06_cudnn_deterministic.rows import GPU_ROWS, SHOWN, table
 from tests.lessons.live import check_picture, check_shown, measured, record_of
 
 # The rows below are invented test data. Nothing was measured.
@@ -17,35 +17,29 @@ from tests.lessons.live import check_picture, check_shown, measured, record_of
 
 def test_agreement_is_never_called_a_promise():
     rows = [{"run": i, "bits": "x", "first_entry": 0.1} for i in range(10)]
-    assert "promised" in check_shown(record_of("06-two-lines", rows))
+    assert "nobody promises" in check_shown(record_of("06-two-lines", rows))
 
 
-def test_one_set_of_kernels_is_one_whatever_the_order_of_times_and_the_rest_is_named():
-    name = "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nchwkcrs_nchw_tilesize{}_stage4_warpsize2x2x1_g1_tensor16x8x8_kernel"
-    rows = table(400.0, 300.0)
-    said = check_shown(record_of("06-truth-table-cuda", rows))
-    assert said.count("1 set(s) of kernels") == 4
-    rows[0] = {**rows[0], "kernels": name.format("64x64")}
-    rows[1] = {**rows[1], "kernels": name.format("128x64")}
-    rows[2] = {**rows[2], "kernels": name.format("64x64")}
-    said = check_shown(record_of("06-truth-table-cuda", rows))
-    assert (
-        "2 set(s) of kernels (" in said and "tilesize64x64" in said and "tilesize128x64" in said and "xmma" not in said
-    )
+def test_results_and_sets_of_kernels_are_counted_across_processes():
+    rows = table(400.0, 300.0, kernels_both=("one", "other", "one"))
+    picture = check_picture(record_of("06-truth-table-cuda", rows))
+    cells = {line[0]: line[2:] for line in picture.lines[1:]}
+    assert cells.pop("benchmark=T, deterministic=T") == ["1", "2", "2"]
+    assert list(cells.values()) == [["1", "1", "1"]] * 3
 
 
-def test_gpu_bits_name_who_varies_and_who_is_refused():
-    sentence = check_shown(record_of("06-bits-cuda", GPU_ROWS))
-    assert ": none" in sentence and "algorithms: cumsum" in sentence
-    assert sentence.count("scatter_add_") == 2
-
-
-def test_gpu_costs_are_told_and_drawn():
-    rows = [
-        {**costs("slower", "same", "same")[0], "operation": "scatter_add_"},
-        {"operation": "cumsum", "verdict": "raises", "said": "no"},
+def test_gpu_bits_show_who_varies_and_who_is_refused():
+    picture = check_picture(record_of("06-bits-cuda", GPU_ROWS))
+    assert picture.lines[1:] == [
+        ["scatter_add_", "9 results", "9 results", "1 result"],
+        ["cumsum", "1 result", "1 result", "raises"],
     ]
-    assert "cumsum" in check_shown(record_of("06-cost-cuda", rows))
+    assert picture.marks == {(0, 1): "told", (0, 2): "told"}
+
+
+def test_gpu_costs_are_drawn_of_what_could_be_timed():
+    picture = check_picture(record_of("06-cost-cuda", SHOWN["06-cost-cuda"]))
+    assert "scatter_add_" in picture.alt and "cumsum" not in picture.alt
 
 
 # --- live, small ------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from course.experiment import base
 from course.lessons.l07_precision import experiments
 from course.lessons.l07_precision.experiments import LESSON
 from tests.lessons.l07_precision.rows import CUDA_ROWS
-from tests.lessons.live import check_shown, measured, record_of
+from tests.lessons.live import check_picture, check_shown, measured, record_of
 
 PROBES = "course.lessons.l07_precision.probes"
 NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
@@ -106,18 +106,25 @@ def test_the_tree_answers_as_the_lesson_says():
     assert all(row["before"] == after["nothing", row["node"]] for row in rows)
 
 
-# --- every outcome of a bet -------------------------------------------------------------------------------
+# --- CUDA: what the pictures show of invented rows --------------------------------------------------------
 
 
-# --- CUDA: sentences on invented rows, and the form of the probes -----------------------------------------
+def test_the_coarse_operations_stand_out_under_each_setting():
+    rows = CUDA_ROWS["07-who-cuda"] + [
+        {"setting": "on", "operation": name, "relative": error} for name, error in (("matmul", 3e-4), ("conv", 3e-7))
+    ]
+    picture = check_picture(record_of("07-who-cuda", rows))
+    assert picture.lines[-1][:3] == ["on", "1 in 3,300", "1 in 3,300,000"]
+    assert set(picture.marks) == {(0, 2), (0, 3), (1, 2), (1, 3), (2, 1)}
 
 
-def test_the_coarse_operations_are_named_and_so_are_the_settings_that_reach_matmul():
-    rows = CUDA_ROWS["07-who-cuda"] + [{"setting": "on", "operation": "matmul", "relative": 3e-4}]
-    sentence = base.get("07-who-cuda").finding(record_of("07-who-cuda", rows))["en"]
-    assert ": conv, lstm." in sentence and sentence.endswith("under: on.")
-    rows = [row for row in rows if row["setting"] != "on"]
-    assert "no setting" in base.get("07-who-cuda").finding(record_of("07-who-cuda", rows))["en"]
+def test_kernels_are_told_by_the_part_of_the_name_that_differs():
+    rows = [
+        {**row, "kernel": f"sm80_fprop_{'tf32f32' if row['setting'] == 'tf32' else 'f32f32'}_execute"}
+        for row in CUDA_ROWS["07-kernels-cuda"]
+    ]
+    picture = check_picture(record_of("07-kernels-cuda", rows))
+    assert picture.lines[1] == ["matmul", "…f32f32…", "…tf32f32…"]
 
 
 def test_live_names_are_listed():
