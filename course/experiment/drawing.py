@@ -41,7 +41,12 @@ class Drawn:
     def words(self, text: Text, row: Mapping[str, Any] | None = None) -> str:
         """A text with the numbers of the reading and of a row; a value is called by its name, which may hold numbers, too."""
         numbers = {**self.numbers, **(row or {})}
-        called = {key: filled(pick(name), numbers) for key, name in self.telling.called(row or {}).items()}
+        names = self.telling.names
+        called = {
+            key: filled(pick(names[one]), numbers)
+            for key, one in (row or {}).items()
+            if isinstance(one, str) and one in names
+        }
         return filled(pick(text), numbers | called)
 
     def value(self, said: Any) -> float:
