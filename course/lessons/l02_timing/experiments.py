@@ -12,9 +12,8 @@ from typing import Any
 
 import torch
 
-from course.experiment.base import Budget, experiment
+from course.experiment.base import Budget, experiment, get
 from course.experiment.reading import Reading
-from course.experiment.telling import telling
 from course.experiment.words import FEW, groups
 from course.figures.kinds import time_words
 from course.figures.lanes import Scene, Span, timed_lanes
@@ -179,7 +178,7 @@ def draw_queue(record: Record, bets: dict) -> SvgPicture:
         "kernel": ("out", t("the kernel we time", "要测的 kernel")),
     }
     names, scenes = {"cpu": "CPU", "device": t("device", "设备")}, []
-    called = telling(LESSON, record.experiment).name
+    called = get(record.experiment).telling.name
     for story, rows in groups(record.rows, "story").items():
         seen = groups(rows, "lane")
         lanes = {

@@ -64,7 +64,7 @@ def _probes(edge: int, channels: int, image: int, batch: int, dtype: torch.dtype
 
 @experiment(name="03-peaks-cuda", lesson=LESSON, version=2, needs="cuda", seconds=20, whole=True)
 def peaks_cuda(
-    budget: Budget, edge: int = 8192, channels: int = 256, image: int = 28, batch: int = 256, mib: int = 1024
+    budget: Budget, edge: int = 8192, channels: int = 256, image: int = 28, batch: int = 256, mib: int = 512
 ) -> Iterator[dict]:
     """FLOP/s of a large product and a large convolution in four formats, of random values; bytes/s of a copy."""
     left = 1 + 2 * len(FORMATS)

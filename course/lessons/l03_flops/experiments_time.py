@@ -14,12 +14,11 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.experiment.base import Budget, experiment
+from course.experiment.base import Budget, experiment, get
 from course.experiment.new_process import rows_of
 from course.experiment.plots import bet_box
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
-from course.experiment.telling import telling
 from course.flops import count
 from course.i18n import both, t
 from course.lessons.l03_flops.experiments import LESSON
@@ -256,7 +255,7 @@ def draw_roof(record: Record, ax: Any, bets: dict) -> None:
 
     operations = [row for row in record.rows if row["part"] == "operation"]
     (peak,) = (row for row in record.rows if row["part"] == "peak")
-    called = telling(LESSON, record.experiment).name
+    called = get(record.experiment).telling.name
     given = {
         name: peak[name]
         for name in ("flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created")

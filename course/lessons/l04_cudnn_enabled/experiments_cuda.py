@@ -24,7 +24,7 @@ IN_TF32 = ("Conv2d", "LSTM", "GRU")
 """Of these cuDNN computes float32 in TF32 unless told otherwise; without cuDNN they are products, which do not."""
 
 
-@experiment(name="04-ops-cuda", lesson=LESSON, version=3, needs="cuda", seconds=60)
+@experiment(name="04-ops-cuda", lesson=LESSON, version=3, needs="cuda", seconds=20)
 def ops_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> Iterator[dict]:
     """Ten operations, cudnn.enabled on and off, float32 on both sides; three of them with cuDNN's TF32 as well."""
     half = Budget(budget.left() * len(WITHOUT_CUDNN) / (len(WITHOUT_CUDNN) + len(IN_TF32)))
@@ -58,7 +58,7 @@ def read_ops_cuda(rows: list[dict]) -> Reading:
 # --- 04-kernels-cuda ----------------------------------------------------------------------------------------
 
 
-@experiment(name="04-kernels-cuda", lesson=LESSON, version=2, needs="cuda", seconds=60, whole=True)
+@experiment(name="04-kernels-cuda", lesson=LESSON, version=2, needs="cuda", seconds=20, whole=True)
 def kernels_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> Iterator[dict]:
     """The longest kernels of the same operations, cudnn.enabled on and off, by the profiler; a refused one says why."""
     for name in budget.loop(WITHOUT_CUDNN, desc=OPERATIONS):

@@ -53,10 +53,13 @@ def test_an_operation_that_failed_is_a_row_and_takes_no_other_along(monkeypatch)
     def broken(device):
         raise RuntimeError("made up\nsecond line")
 
+    race = probes.switch_race
+    monkeypatch.setattr(probes, "switch_race", lambda call, switch, max_time, device: race(call, switch, 0.2))
     monkeypatch.setattr(experiments_cuda, "WITHOUT_CUDNN", ("ctc_loss", "Linear", "MaxPool2d"))
+    monkeypatch.setattr(experiments_cuda, "IN_TF32", ())
     monkeypatch.setitem(probes.OPERATIONS, "ctc_loss", lambda device: lambda: broken(device))
     for name in ("04-ops-cuda", "04-kernels-cuda"):
-        rows = base.run_experiment(base.get(name), 2, larger=1).rows
+        rows = list(base.get(name).function(base.Budget(600), larger=1))
         assert {row["error"] for row in rows if row["operation"] == "ctc_loss"} == {"made up"}
         assert {"Linear", "MaxPool2d"} <= {row["operation"] for row in rows if not row["error"]}
         assert "made up" in str(block(record_of(name, rows), base.get(name)))
