@@ -14,11 +14,10 @@ from nbformat.v4 import new_output
 from course.learning.harvesting import MIME, harvest
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
+from grader.archive import opened
 from grader.autograding import How, autograde
-from grader.choosing import choose
 from grader.commands import main
 from grader.course import Course
-from grader.importing.archive import opened
 from grader.importing.names import Sender, candidates, people, sender
 from grader.importing.who import joined, told
 from grader.pipeline import feedback, outcomes, summary
@@ -137,21 +136,6 @@ def notebook(lesson=LESSON, said=True, cells=()) -> bytes:
     return json.dumps(made).encode()
 
 
-def test_of_two_notebooks_the_assignment_is_taken_by_what_it_says_then_by_its_cells():
-    assignment, scratch, other, old = Path("b.ipynb"), Path("a.ipynb"), Path("c.ipynb"), Path("d.ipynb")
-    found = {scratch: notebook(said=False), assignment: notebook(), other: notebook("02_timing")}
-    assert choose(found, LESSON) == (assignment, [])
-    assert choose({scratch: notebook(said=False), old: notebook(said=False, cells=["90-c-single"])}, LESSON) == (
-        old,
-        [],
-    )
-    assert choose({**found, old: notebook(cells=["90-c-single"])}, LESSON) == (old, [assignment])
-    assert choose({scratch: b"{}"}, LESSON) == (scratch, []) and choose({scratch: b"[]", other: b"1"}, LESSON) == (
-        None,
-        [],
-    )
-
-
 def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path):
     made = AnswerSheet(LESSON, ["90-c-single", "90-c-order", "90-c-number"], tmp_path)
     made.record("90-c-single", Response(("b",)))
@@ -250,7 +234,7 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     own = {
         "Eve One_1_assignsubmission_file_/my copy.ipynb": by("eve"),
         "Eve One_1_assignsubmission_file_/scratch.ipynb": notebook(said=False),
-        "Eve One_1_assignsubmission_file_/my copy (1).ipynb": cleared(ada / f"{LESSON}.ipynb"),
+        "Eve One_1_assignsubmission_file_/my copy (1).ipynb": by("eve", cleared(ada / f"{LESSON}.ipynb")),
         "Fay Two_2_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
         "Gil Six_3_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
         f"Gil Six_3_assignsubmission_file_/{ANSWERS}": dumped(sheet(*RIGHT)),

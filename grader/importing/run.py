@@ -11,19 +11,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.choosing import is_copy
+from grader.archive import Entry, opened
 from grader.course import Course, command
 from grader.dates import shown
 from grader.guard import guarded
+from grader.handin import digest
+from grader.handin import read as unpacked
 from grader.importing import place, who
-from grader.importing.archive import Entry, opened
-from grader.importing.handin import digest, read
 from grader.importing.names import Sender, plain, sender
 from grader.importing.times import MODIFIED, Times, times
 from grader.marking.step import printable
+from grader.marking.whole import released as released_text
 from grader.marks import released, require
 from grader.names import fault
 from grader.project import ProjectError
+from grader.reading import Files, files_of, lesson_of, read
 
 VOTERS = 30  # submissions that are read to find out which checkpoint the file contains
 UNKNOWN = "Canvas does not say by how much"
@@ -37,7 +39,7 @@ class Imported:
 
     new, same, replaced: students. late: student -> how late, by the platform. unclear: the platform's name -> why no student
     was found for it. failed: student -> why the submission could not be imported. partly: student -> which files were left
-    out. strange: files that are no submission. other: students without a notebook of this checkpoint. enrolled: students
+    out. strange: files that are no submission. other: students whose hand-in will be held back. enrolled: students
     added to the gradebook. differing: where roster and gradebook do not agree. idle: students of the roster who handed
     in nothing. unmatched: names given with ``--as`` that no sender has. said: other sentences for the instructor.
     """
@@ -136,14 +138,17 @@ def _take(
     imported: Imported,
 ) -> None:
     """Import one submission, completely or not at all, and record it."""
-    handed_in = read(own)
+    handed_in = unpacked(own)
     now, folder = digest(handed_in.files), course.root / "submitted" / student / lesson
+    released = released_text(course.root, lesson)
+    new = read(Files(handed_in.files), lesson, released)
     if handed_in.left_out:
         imported.partly[student] = handed_in.left_out
     if place.in_place(course.root, student, lesson, now, known.get("digest")):
         imported.same.append(student)
-    elif folder.exists() and not handed_in.has_notebook:
-        imported.failed[student] = "there is no notebook in it that can be read; what was there before stays"
+    elif folder.exists() and not new.works and read(files_of(folder, lesson), lesson, released).works:
+        what = new.held[1]["en"].split(": ", 1)[-1] if new.held else "the checkpoint with no work in it"
+        imported.failed[student] = f"what came now holds no work, so what was there before stays and is marked ({what})"
         return
     elif not handed_in.files:
         imported.failed[student] = "there is no file in it that can be read"
@@ -165,7 +170,7 @@ def _take(
         imported.late[student] = UNKNOWN
     facts = {"lms": lms, "name": one.name, "number": one.number, "head": one.head, "digest": now}
     place.remember(course.root, student, lesson, {**facts, "when": known.get("when", "") if stamp is None else stamp})
-    if not any(is_copy(data, lesson) for name, data in handed_in.files.items() if name.endswith(".ipynb")):
+    if new.held is not None:
         imported.other.append(student)
 
 
@@ -177,7 +182,7 @@ def report(course: Course, imported: Imported, path: Path, lms: str) -> str:
         f"{len(imported.same)} as before"
     ]
     for words, names in (
-        ("without a notebook of this checkpoint", imported.other),
+        ("to be held back when marked (autograde says why)", imported.other),
         ("files of nobody, left out", imported.strange),
         ("new in the gradebook, from the roster", imported.enrolled),
     ):
@@ -255,8 +260,7 @@ def _lesson(course: Course, found: Mapping[Sender, Own], path: Path) -> str:
     votes, there = Counter(), released(course)
     for own in found.values():
         with guarded("", lambda *_: None):  # a fault is reported when the submission is imported
-            notebooks = [data for name, data in read(own).files.items() if name.endswith(".ipynb")]
-            votes.update({lesson for data in notebooks for lesson in there if is_copy(data, lesson)})
+            votes.update({lesson_of(Files(unpacked(own).files))} & {*there})
         if sum(votes.values()) >= VOTERS:
             break
     if not votes:

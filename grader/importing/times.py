@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from dateutil import parser, tz
 
 from grader.course import Course
-from grader.late_rules import Rules, course_zone, read_rules
+from grader.late_rules import Rules, course_rules
 
 MODIFIED = "Last modified (submission)"  # column of Moodle's grading worksheet
 NOT_YET = ("", "-")
@@ -32,7 +32,6 @@ class Times:
     lesson: str
     due: datetime | None
     rules: Rules
-    zone: str | None
     said: dict[str, None] = field(default_factory=dict)
 
     def of(self, row: dict[str, str], late: bool | None, before: str) -> str | None:
@@ -67,6 +66,11 @@ class Times:
         until = self.rules.due(self.lesson, student, self.due)
         return until if until > self.due else None
 
+    @property
+    def zone(self) -> str | None:
+        """The time zone of the course, or None."""
+        return self.rules.timezone
+
     def is_late(self, student: str, stamp: str) -> bool:
         """Whether a time stamp is after this student's own due date."""
         moment = parser.parse(stamp).replace(tzinfo=None) if stamp else None
@@ -77,8 +81,7 @@ def times(course: Course, lesson: str) -> Times:
     """The ``Times`` of one checkpoint. Raises ProjectError for a late.yaml that cannot be read."""
     with course.gradebook as gradebook:
         due = gradebook.find_assignment(lesson).duedate
-    rules = read_rules(course.root)
-    return Times(lesson, due, rules, course_zone(course.root, course.config))
+    return Times(lesson, due, course_rules(course.root, course.config))
 
 
 def _moment(said: str, zone: str) -> datetime | None:

@@ -29,13 +29,15 @@ PROGRAM = (
     "course/learning/marking.py",
     "course/questions/variants.py",
     "course/learning/harvesting.py",
-    "grader/marking/harvest.py",
+    "course/learning/notebook_file.py",
+    "grader/marking/machine.py",
     "grader/marking/mark.py",
     "grader/marking/probe.py",
     "grader/marking/repair.py",
     "grader/marking/running.py",
     "grader/marking/tasks.py",
     "grader/papers.py",
+    "grader/reading.py",
     "grader/task.py",
 )
 LENGTH = 16  # hex digits
@@ -76,6 +78,11 @@ def rests_on(project: Project, lesson: str) -> dict[str, Any]:
     if has_papers(project, lesson):
         cells["variants"] = _hash([checkpoint_items(project, lesson), keys(project, lesson)])
     return {**cells, "program": of_program()["code"]}
+
+
+def of_questions(project: Project, lesson: str) -> str:
+    """A hash of the keys, tests and points of a checkpoint."""
+    return _hash({name: one for name, one in rests_on(project, lesson).items() if name != "program"})
 
 
 def of_program() -> dict[str, str]:

@@ -10,7 +10,7 @@ import io
 import os
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +18,7 @@ from grader.files import read_regular
 from grader.project import ProjectError
 
 JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini")
+SAVED = ".ipynb_checkpoints"  # where Jupyter keeps a copy of each notebook as it was saved by hand
 CHUNK = 1 << 20  # bytes unpacked at a time
 HEAD = b"PK\x01\x02"  # begins every entry of a ZIP's directory
 UNPACKED = (
@@ -109,21 +110,27 @@ def _of_folder(path: Path) -> Iterator[Entry]:
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
-    """The name of an entry. Where the ZIP does not name the encoding, UTF-8 is tried first, then GBK, then the ZIP standard's."""
+    """The name of an entry. Where the ZIP does not name the encoding: UTF-8 if it is that, GBK if that gives Chinese, else the
+    one of the ZIP standard, in which Windows writes umlauts.
+    """
     if entry.flag_bits & 0x800:
         return entry.filename
     raw = entry.filename.encode("cp437", "replace")
-    for code in ("utf-8", "gbk"):
-        try:
-            return raw.decode(code)
-        except UnicodeDecodeError:
-            continue
+    for code, fits in (("utf-8", str.isprintable), ("gbk", _chinese)):
+        with suppress(UnicodeDecodeError):
+            if fits(name := raw.decode(code)):
+                return name
     return entry.filename
 
 
+def _chinese(name: str) -> bool:
+    """Whether all letters beyond ASCII are common Chinese ones: two umlauts in a row are read as a rare one, if at all."""
+    return all("\u4e00" <= sign <= "\u9fff" or sign in "（）。，、：《》【】·—" for sign in name if not sign.isascii())
+
+
 def _inside(name: str) -> PurePosixPath | None:
-    """The path that a name stands for, always inside the archive; None for the system files of macOS and Windows."""
+    """The path that a name stands for, always inside the archive; None for the files of systems and editors."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-    if not parts or any(part in JUNK or part.startswith((".", "~")) for part in parts):
+    if not parts or any(part in JUNK or part.startswith((".", "~")) and part != SAVED for part in parts):
         return None
     return PurePosixPath(*parts)
