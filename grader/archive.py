@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -110,22 +111,17 @@ def _of_folder(path: Path) -> Iterator[Entry]:
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
-    """The name of an entry. Where the ZIP does not name the encoding: UTF-8 if it is that, GBK if that gives Chinese, else the
-    one of the ZIP standard, in which Windows writes umlauts.
+    """The name of an entry. Where the ZIP does not name the encoding: UTF-8 if it is that; the one of the ZIP standard, in which
+    Windows writes umlauts, if that gives Latin letters alone; else GBK.
     """
     if entry.flag_bits & 0x800:
         return entry.filename
     raw = entry.filename.encode("cp437", "replace")
-    for code, fits in (("utf-8", str.isprintable), ("gbk", _chinese)):
+    western = all("LATIN" in unicodedata.name(sign, "") for sign in entry.filename if not sign.isascii())
+    for code in ("utf-8", *(() if western else ("gbk",))):
         with suppress(UnicodeDecodeError):
-            if fits(name := raw.decode(code)):
-                return name
+            return raw.decode(code)
     return entry.filename
-
-
-def _chinese(name: str) -> bool:
-    """Whether all letters beyond ASCII are common Chinese ones: two umlauts in a row are read as a rare one, if at all."""
-    return all("\u4e00" <= sign <= "\u9fff" or sign in "（）。，、：《》【】·—" for sign in name if not sign.isascii())
 
 
 def _inside(name: str) -> PurePosixPath | None:

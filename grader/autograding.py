@@ -23,6 +23,7 @@ from grader.dates import timestamp_of
 from grader.files import locked
 from grader.files import replace as write_over
 from grader.gradebook import GradebookWriter
+from grader.groups import groups, home
 from grader.guard import STEP_S, TOO_LONG, guarded
 from grader.late_rules import read_rules
 from grader.marking import held, whole
@@ -205,8 +206,8 @@ def _todo(
 
 
 def read_submission(course: Course, lesson: str, student: str) -> whole.Submission:
-    """Read the files of one submission. Raises OSError."""
-    return whole.handed_in(course.root / "submitted" / student / lesson, lesson, student)
+    """Read the files of one submission, that of the student's group where there is no other. Raises OSError."""
+    return whole.handed_in(home(course.root, lesson, student), lesson, student)
 
 
 def _state(course: Course, student: str, lesson: str) -> dict:
@@ -216,7 +217,10 @@ def _state(course: Course, student: str, lesson: str) -> dict:
 
 
 def hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed: dict[str, str]) -> None:
-    """Hold back the marks of submissions that are copies of each other, unless the instructor has accepted them."""
+    """Hold back the marks of submissions that are copies of each other, unless the instructor has accepted them, or they are of one
+    group.
+    """
+    together = groups(course.root, lesson)
     alike: dict[str, list[str]] = {}
     looked = held.accepted(course.root, lesson)
     for student in course.submitted(lesson):
@@ -225,7 +229,8 @@ def hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed:
             if state.get("print") and not state.get("others"):  # those are held back or noted for that already
                 alike.setdefault(state["print"], []).append(student)
     for students in alike.values():
-        for student in students if len(students) > 1 else ():
+        one_group = {*students} <= {*together.get(students[0], ())}
+        for student in students if len(students) > 1 and not one_group else ():
             with guarded(student, failed.setdefault):
                 notebook = graded_notebook(course, student, lesson)
                 state = notebook.metadata[STATE]

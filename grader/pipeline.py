@@ -228,7 +228,8 @@ def summary(found: list[Outcome]) -> str:
         )
     waits = ("by-hand", "held")
     lost = [outcome.student for outcome in without if outcome.verdict and outcome.reason not in waits]
-    lines.append(f"without a grade: {', '.join(lost) or 'nobody'}")
+    nobody = "nobody" if any(outcome.verdict for outcome in found) else "nobody handed in anything, so nobody is marked"
+    lines.append(f"without a grade: {', '.join(lost) or nobody}")
     lines.append(LEGEND)
     return "\n".join(lines)
 
@@ -345,7 +346,7 @@ def two_keys(course: Course, lesson: str) -> str | None:
     for student in course.submitted(lesson):
         path = course.autograded(student, lesson)
         found = MARKED_WITH.search(path.read_text(encoding="utf-8")) if path.exists() else None
-        before += [student] if found and found[1] != now else []
+        before += [student] if found and now and found[1] != now else []
     if not before:
         return None
     again = command(f"regrade {lesson} --diff", course.root)

@@ -22,10 +22,9 @@ from nbformat import NotebookNode
 
 from course.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
-from course.learning.notebook_file import EMPTY, read_notebook
+from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
 from grader import handin
 from grader.archive import SAVED, Entry
-from grader.authoring.build import STUB
 from grader.files import read_regular, unlock
 from grader.handin import OURS, STAMP
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
@@ -342,7 +341,7 @@ def _candidate(name: str, content: dict[str, Any], wrong: Text | None, wanted: _
         if cell["cell_type"] != "code" and own is None:
             continue
         if own is not None and wanted.cells[own]:
-            if source and source != wanted.stubs[own] and not any(stub in source for stub in STUB.values()):
+            if source != wanted.stubs[own] and not as_handed_out(source):
                 written[own] = source
         elif own is None and source and source not in wanted.sources and not CALL.search(source):
             extra.add(source)

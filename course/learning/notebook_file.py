@@ -37,8 +37,10 @@ NEWER = both(
     "The notebook has a newer format than this course knows; the cells were read, anything unknown was left out.",
     "notebook 的格式比本课程认识的更新；单元格都已读取，不认识的内容已略去。",
 )
+STUB = {"en": "# YOUR CODE HERE\nraise NotImplementedError", "zh": "# 在这里写你的代码\nraise NotImplementedError"}
+"""What stands in the cell of a task where a student's code belongs; without the second line where a value is asked for."""
 LITERALS = ("true", "false", "null")  # what a file can end in the middle of, beside strings
-METADATA = ("course", "language_info", "course_placeholder")  # of a notebook
+METADATA = ("course", "course_placeholder")  # of a notebook
 OF_CELL = ("nbgrader", "tags")
 KINDS = ("code", "markdown", "raw")
 ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -75,10 +77,23 @@ def read_notebook(data: bytes) -> tuple[dict[str, Any] | None, Text | None]:
     cells, lost, ids_lost = _cells(content)
     metadata = content.get("metadata")
     own = {name: metadata[name] for name in METADATA if name in metadata} if _is(metadata) else {}
+    python = metadata.get("language_info") if _is(metadata) else None
+    if _is(python) and isinstance(python.get("version"), str):
+        own["language_info"] = {"name": "python", "version": python["version"]}
     newer = isinstance(content.get("nbformat"), int) and content["nbformat"] > FORMAT
     other = code != "utf-8" or wrong is not None
     happened = ((lost, CELLS_LOST), (newer, NEWER), (ids_lost, IDS_LOST), (other, OTHER_CODE))
     return {"metadata": own, "cells": cells}, next((why for did, why in happened if did), None)
+
+
+def as_handed_out(source: str) -> bool:
+    """Whether nobody has written into the cell of a task yet."""
+    lines = [line.strip() for line in source.strip().splitlines()] or [""]
+    for stub in STUB.values():
+        first, second = stub.splitlines()
+        if lines[-1] in ("", first) or lines[-2:] == [first, second]:
+            return True
+    return False
 
 
 def _decoded(data: bytes, code: str) -> tuple[str, UnicodeDecodeError | None]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course.learning.notebook_file import STUB
 from course.version import __version__
 from grader import project as project_files
 from grader.authoring.bootstrap import bootstrap
@@ -22,7 +23,6 @@ from grader.task import tasks
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}
-STUB = {"en": "# YOUR CODE HERE\nraise NotImplementedError", "zh": "# 在这里写你的代码\nraise NotImplementedError"}
 COLAB = {"en": "Open in Colab", "zh": "在 Colab 打开"}
 PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
 BADGE = "badge"

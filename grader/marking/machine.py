@@ -20,6 +20,7 @@ from grader.task import Task
 DEVICE = re.compile(
     r"not compiled with CUDA|NVIDIA driver|No CUDA GPUs|CUDA (?:error|is not available|unavailable)|CUDA-capable"
     r"|\b(?:MPS|mps|XPU|xpu|ROCm|HIP)\b.*(?:not|no |without|only|cannot|support)|not linked with support for"
+    r"|from the '(?:MPS|CUDA|XPU|HIP|XLA|HPU)' backend"
     r"|Cannot access accelerator|cannot pin .* without|invalid device ordinal|torch_(?:xla|npu)"
 )
 MODULE = re.compile(r"No module named '([\w.]+)'")
@@ -29,15 +30,16 @@ NEWER_LIBRARY = re.compile(
 NEWER_SYNTAX = re.compile(
     r"^\s*(?:type\s+\w+.*=|(?:async\s+)?(?:def|class)\s+\w+\s*\[|except\s+[\w.]+\s*,)", re.MULTILINE
 )
+NOT_RUN = ("did not run to its end", "没有运行完")
 HERE = ".".join(map(str, sys.version_info[:2]))
 
 
 @dataclass(frozen=True)
 class Raised:
-    """How a cell ended: the name of the exception, and its message."""
+    """How a cell ended: the name of the exception, and its message; empty where it was stopped, or did not run."""
 
-    name: str
-    message: str
+    name: str = ""
+    message: str = ""
 
     @property
     def line(self) -> str:
@@ -60,28 +62,19 @@ def lacking(nb: NotebookNode, raised: Mapping[int, Raised], files: Mapping[str, 
 
 
 def broken(nb: NotebookNode, tasks: Mapping[str, Task], raised: Mapping[int, Raised]) -> dict[str, Text]:
-    """For each task whose defining cell stopped with an error: the sentence that says so."""
+    """For each task whose defining cell did not run to its end: the sentence that says so."""
     found = {}
     for identity, task in tasks.items():
         defines = re.compile(
             rf"^\s*(?:async\s+)?(?:def|class)\s+{re.escape(task.name)}\b|^\s*{re.escape(task.name)}\s*(?::[^=\n]+)?=(?!=)",
             re.MULTILINE,
         )
-        for index, cell in enumerate(nb.cells):
-            if (
-                cell.cell_type == "code"
-                and not cell.metadata.get("nbgrader", {}).get("grade")
-                and defines.search(cell.source)
-            ):
-                line = raised[index].line[:200] if index in raised else ""
-                why = (
-                    both(f"stopped: {line}", f"中断了：{line}")
-                    if line
-                    else both("did not run to its end", "没有运行完")
-                )
+        for index, error in raised.items():
+            if defines.search(nb.cells[index].source):
+                en, zh = (f"stopped: {error.line[:200]}", f"中断了：{error.line[:200]}") if error.line else NOT_RUN
                 found[identity] = both(
-                    f"The cell that defines `{task.name}` (cell {index + 1}) {why['en']}.",
-                    f"定义 `{task.name}` 的单元格（第 {index + 1} 个）{why['zh']}。",
+                    f"The cell that defines `{task.name}` (cell {index + 1}) {en}.",
+                    f"定义 `{task.name}` 的单元格（第 {index + 1} 个）{zh}。",
                 )
     return found
 

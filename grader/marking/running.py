@@ -126,6 +126,7 @@ class Run:
             self.words.add(word)
             if job.cell is not None:
                 job.cell.outputs = [_error("NotRun", SKIPPED, self.language)]
+                self.raised[job.index] = Raised()
             else:
                 self._miss(job, word)
         if jobs and jobs[0].cell is not None:
@@ -211,6 +212,8 @@ class Run:
         if ran.error is not None:
             self.words.add("memory" if _no_memory(ran) else "raised")
             self._raised(job, ran)
+        elif ran.late or ran.ended:
+            self.raised[job.index] = Raised()
         if ran.late and not ran.ended:
             said.append(_error("TimeIsUp", LATE, self.language))
             self._note(job, "timeout", LATE)
