@@ -89,7 +89,7 @@ ENDINGS: dict[str, Text] = {
     ".gdoc": both("a link to Google Drive, not the file", "Google 云端硬盘的链接，不是文件本身"),
 }
 LONGEST, MOST_NAMED = 80, 4  # characters of a file's name in a sentence, names in it
-CALL = re.compile(r"\bcheckpoint\(")  # the first cell of a checkpoint, in each language
+CALL = re.compile(r"\b(?:checkpoint|check_file)\(")  # the first and the last cell of a checkpoint, in each language
 Held = tuple[str, Text]  # a code, and the sentence for the student
 
 
