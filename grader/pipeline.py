@@ -228,8 +228,10 @@ def summary(found: list[Outcome]) -> str:
         )
     waits = ("by-hand", "held")
     lost = [outcome.student for outcome in without if outcome.verdict and outcome.reason not in waits]
-    nobody = "nobody" if any(outcome.verdict for outcome in found) else "nobody handed in anything, so nobody is marked"
-    lines.append(f"without a grade: {', '.join(lost) or nobody}")
+    if lost or any(outcome.points is not None for outcome in found):
+        lines.append(f"without a grade: {', '.join(lost) or 'nobody'}")
+    else:
+        lines.append("no submission is marked so far")
     lines.append(LEGEND)
     return "\n".join(lines)
 

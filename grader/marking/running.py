@@ -7,6 +7,7 @@ again. What a probe prints, shows or updates is not copied into the notebook, so
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
@@ -26,6 +27,7 @@ from grader.sandbox.warm import Warm
 from grader.task import Case, Task
 
 MOST_TOLD, LONGEST_LINE = 3, 300  # errors named in the summary, characters of each
+LOOKS = re.compile(r"(?:#.*\n)*check_file\([^()\n]*\)\s*")  # a cell that does nothing else
 MOST_KERNELS = 4  # so many may be ended by the cells of one submission, and as many by its probes
 
 ENDED = {
@@ -258,11 +260,15 @@ def _no_memory(ran: Ran) -> bool:
 
 
 def own_cells(nb: NotebookNode) -> list[Job]:
-    """The student's code cells. Graded cells are left out: they are marked outside the kernel."""
+    """The student's code cells. Graded cells are left out: they are marked outside the kernel. So is the last cell of a checkpoint,
+    which only looks at the file.
+    """
     return [
         Job(cell.source, cell, index)
         for index, cell in enumerate(nb.cells)
-        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
+        if cell.cell_type == "code"
+        and not cell.metadata.get("nbgrader", {}).get("grade")
+        and not LOOKS.fullmatch(cell.source)
     ]
 
 
