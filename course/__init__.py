@@ -16,6 +16,7 @@ VERBS = {
         "bets": "bets",
         "experiments": "observe",
         "games": "board case share",
+        "handing_in": "check_file",
         "interviewing": "interview",
         "keeping": "keep what",
         "lessons": "finish language lesson",

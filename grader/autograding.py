@@ -19,11 +19,12 @@ from tqdm import tqdm
 from grader import pool
 from grader.authoring.publish import text_of
 from grader.course import Course, command
-from grader.files import locked, unlock
+from grader.dates import timestamp_of
+from grader.files import locked
 from grader.files import replace as write_over
 from grader.gradebook import GradebookWriter
+from grader.groups import groups, home
 from grader.guard import STEP_S, TOO_LONG, guarded
-from grader.ingest import name_copies, reason_of, take_in, timestamp_of
 from grader.late_rules import read_rules
 from grader.marking import held, whole
 from grader.marking.execute import CourseExecute
@@ -31,7 +32,7 @@ from grader.marking.step import STATE, printable
 from grader.pipeline import Outcome, graded_notebook, outcomes
 from grader.project import ProjectError
 from grader.sandbox.launch import out_of_sight, unenforced
-from grader.sandbox.limits import MOST_BYTES, Limits
+from grader.sandbox.limits import Limits
 
 Say = Callable[[str], None]
 UNSAFE = (
@@ -89,11 +90,10 @@ def autograde(
         def unread(student: str, problem: str) -> None:
             lose(student, store(course, lesson, gradebook, student, problem, ""))
 
-        known = set() if how.again else gradebook.known()
-        again = {*chosen} if how.again else {*how.accept, *exam.answered_papers}
+        known = gradebook.known()
 
         def go(students: list[str], bar: tqdm) -> None:
-            for student, answer in run(_todo(course, lesson, students, known, how.accept, again, whens, unread), exam):
+            for student, answer in run(_todo(course, students, known, how, exam, whens, unread), exam):
                 when, problem = whens.pop(student), None
                 with guarded(student, unread):
                     problem = store(course, lesson, gradebook, student, answer, when)
@@ -175,52 +175,39 @@ def workers(how: How) -> Iterator[Callable]:
 
 def _todo(
     course: Course,
-    lesson: str,
     students: list[str],
     known: set[str],
-    accept: frozenset[str],
-    again: set[str],
+    how: How,
+    exam: whole.Exam,
     whens: dict[str, str],
     unread: Callable[[str, str], None],
 ) -> Iterator[whole.Submission]:
     """Read the submissions that must be marked, one at a time. Calls ``unread(student, why)`` for one that cannot be read.
 
-    known: students with marks in the gradebook; others are marked again, for example after the gradebook was lost. accept:
-    students whose submission is no longer held back; again: students to mark again although their marks are held back.
+    known: students with marks in the gradebook; others are marked again, for example after the gradebook was lost. So is a
+    submission of which anything changed that its mark depends on: a file, the paper it was answered on, whether it was accepted.
     """
+    lesson = exam.lesson
     looked = held.accepted(course.root, lesson)
     for student in students:
         submission = None
         with guarded(student, unread):
             submission = read_submission(course, lesson, student)
-            submission = replace(submission, looked=student in accept or looked.get(student) == submission.digest)
+            accepted = student in how.accept or looked.get(student) == submission.digest
+            submission = replace(submission, looked=accepted)
             state = _state(course, student, lesson)
-            if state.get("submission") == submission.digest:  # this submission is marked already, or is held back
-                done = student not in again if state.get("held") else student in known
-                submission = None if done else submission
+            rests_on = (submission.digest, exam.answered_papers.get(student, ""), accepted)
+            same = rests_on == (state.get("submission"), state.get("paper", ""), state.get("accepted", False))
+            if same and not how.again and (state.get("held") or student in known):
+                submission = None
         if submission is not None:
             whens[student] = submission.when
             yield submission
 
 
 def read_submission(course: Course, lesson: str, student: str) -> whole.Submission:
-    """Read one submission; a notebook that cannot be read is replaced first (``ingest.take_in``). Raises OSError."""
-    folder = course.root / "submitted" / student / lesson
-    path = folder / f"{lesson}.ipynb"
-    unlock(folder.parent)
-    unlock(folder)
-    unlock(path)
-    if (
-        folder.parent.is_symlink()
-        or folder.is_symlink()
-        or path.is_symlink()
-        or not path.is_file()
-        or path.stat().st_size > MOST_BYTES
-    ):
-        take_in(course.root, course.project, lesson, student)
-    elif len(list(folder.glob("*.ipynb"))) > 1:
-        name_copies(course.root, student, lesson)
-    return whole.read(folder, lesson, student, reason_of(course.root, student, lesson))
+    """Read the files of one submission, that of the student's group where there is no other. Raises OSError."""
+    return whole.handed_in(home(course.root, lesson, student), lesson, student)
 
 
 def _state(course: Course, student: str, lesson: str) -> dict:
@@ -230,7 +217,10 @@ def _state(course: Course, student: str, lesson: str) -> dict:
 
 
 def hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed: dict[str, str]) -> None:
-    """Hold back the marks of submissions that are copies of each other, unless the instructor has accepted them."""
+    """Hold back the marks of submissions that are copies of each other, unless the instructor has accepted them, or they are of one
+    group.
+    """
+    together = groups(course.root, lesson)
     alike: dict[str, list[str]] = {}
     looked = held.accepted(course.root, lesson)
     for student in course.submitted(lesson):
@@ -239,7 +229,8 @@ def hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed:
             if state.get("print") and not state.get("others"):  # those are held back or noted for that already
                 alike.setdefault(state["print"], []).append(student)
     for students in alike.values():
-        for student in students if len(students) > 1 else ():
+        one_group = {*students} <= {*together.get(students[0], ())}
+        for student in students if len(students) > 1 and not one_group else ():
             with guarded(student, failed.setdefault):
                 notebook = graded_notebook(course, student, lesson)
                 state = notebook.metadata[STATE]
@@ -266,23 +257,15 @@ def store(
         if place.exists():
             rmtree(place)
         return answer
-    folder = course.root / "submitted" / student / lesson
-    notebook = answer.notebook
-    if answer.reason is not None:
-        take_in(
-            course.root, course.project, lesson, student
-        )  # stores the damaged bytes, puts a sound notebook in place
-        now = whole.read(folder, lesson, student).digest  # of the replaced files, which are marked now
-        notebook = notebook.replace(answer.digest, now)
     gradebook.write(answer, when)
     fresh = place.with_name(f".new-{lesson}")
     if fresh.exists():
         rmtree(fresh)
-    for name, data in whole.beside(folder).items():
+    for name, data in read_submission(course, lesson, student).files.there.items():
         if "/" in name or not name.endswith(".ipynb"):  # nbgrader would take any other notebook there for a marked one
             with suppress(OSError):  # a name too long for one more folder
                 _write(fresh / name, data)
-    _write(fresh / f"{lesson}.ipynb", notebook.encode())
+    _write(fresh / f"{lesson}.ipynb", answer.notebook.encode())
     if place.exists():
         rmtree(place)
     os.replace(fresh, place)

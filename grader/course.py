@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.files import unlock
+from grader.groups import groups
 from grader.launcher import program, remembered
 from grader.names import fault
 from grader.nbgrader_config import FILE
@@ -27,7 +28,6 @@ PRIVATE = (
     "submitted",
     "autograded",
     "feedback",
-    "damaged",
 )  # not readable for others: students may have accounts on this machine
 OURS = "grader.project.Infrastructure: "
 
@@ -122,8 +122,9 @@ class Course:
         return self.api.gradebook
 
     def submitted(self, lesson: str) -> list[str]:
-        """The students whose submission of a checkpoint was collected."""
-        return [name for name in self._handed_in(lesson) if fault(name) is None]
+        """The students whose submission of a checkpoint was collected, or that of their group."""
+        there = {name for name in self._handed_in(lesson) if fault(name) is None}
+        return sorted(there | {one for one, group in groups(self.root, lesson).items() if there & {*group}})
 
     def nobodys(self, lesson: str) -> list[str]:
         """The folders with a submission whose names are not allowed as names of students."""

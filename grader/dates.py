@@ -1,13 +1,22 @@
-"""Read and show dates as instructors write them, always with a time zone: ``2026-12-01 23:59 Europe/Berlin``."""
+"""Read, show and count dates as instructors write them, always with a time zone: ``2026-12-01 23:59 Europe/Berlin``.
+
+Where the clocks are put back, an hour comes twice: the second one is meant, so that nobody is late by a misunderstanding. An
+hour that is skipped in spring means the one after it.
+"""
 
 from __future__ import annotations
 
-from datetime import date, datetime, time, timezone
+import re
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
 
 from dateutil import tz
+from nbgrader.utils import parse_utc
 
 from grader.project import ProjectError
 
+LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
+DAY = timedelta(days=1)
+CLOCK = re.compile(r"(\d{1,2})[:.：](\d{2})(?:[:.：](\d{2}))?")
 FORM = "write it like 2026-12-01 23:59 Europe/Berlin"
 
 
@@ -21,14 +30,39 @@ def utc(said: object, zone: str | None = None) -> datetime:
     if place is None:
         what = f"the time zone {named or zone!r} is not known" if named or zone else "it names no time zone"
         raise ProjectError(f"{said!r}: {what}; {FORM}")
-    return datetime.combine(day, clock, place).astimezone(timezone.utc).replace(tzinfo=None)
+    return _utc(datetime.combine(day, clock), place)
+
+
+def later(moment: datetime, days: float, zone: str | None) -> datetime:
+    """So many days after a moment, at the same time of day in the time zone ``zone`` (None: of this machine); both in UTC."""
+    return _utc(_local(moment, zone) + timedelta(days=days), _place(zone))
+
+
+def days_between(first: datetime, second: datetime, zone: str | None) -> float:
+    """How many days the second moment is after the first, by the clocks of the time zone ``zone``. Both are in UTC."""
+    return (_local(second, zone) - _local(first, zone)) / DAY
+
+
+def _place(zone: str | None) -> tzinfo:
+    return tz.gettz(zone) if zone else tz.tzlocal()
+
+
+def _local(moment: datetime, zone: str | None) -> datetime:
+    """What a clock there shows."""
+    return moment.replace(tzinfo=timezone.utc).astimezone(_place(zone)).replace(tzinfo=None)
+
+
+def _utc(clock: datetime, place: tzinfo) -> datetime:
+    """The moment at which a clock there shows this."""
+    local = tz.resolve_imaginary(tz.enfold(clock, fold=1).replace(tzinfo=place))
+    return local.astimezone(timezone.utc).replace(tzinfo=None)
 
 
 def shown(moment: datetime, zone: str | None) -> str:
     """A moment (UTC, without a zone) in the time zone ``zone``, which is named; None for the zone of this machine, named by its
     distance from UTC.
     """
-    local = moment.replace(tzinfo=timezone.utc).astimezone(tz.gettz(zone) if zone else tz.tzlocal())
+    local = moment.replace(tzinfo=timezone.utc).astimezone(_place(zone))
     away = local.isoformat()[-6:]
     return f"{local:%Y-%m-%d %H:%M} {zone or ('UTC' if away == '+00:00' else f'UTC{away}')}"
 
@@ -42,10 +76,20 @@ def _parts(said: object) -> tuple[date, time, str | None]:
     try:
         day = date.fromisoformat(words[0])
         has_clock = len(words) > 1 and words[1][:1].isdigit()
-        clock = time.fromisoformat(words[1]) if has_clock else time(23, 59, 59)
+        found = CLOCK.fullmatch(words[1]) if has_clock else None
         rest = words[1 + has_clock :]
-        if clock.tzinfo is not None or len(rest) > 1:
+        if len(rest) > 1 or (has_clock and found is None):
             raise ValueError
+        clock = time(*(int(part or 0) for part in found.groups())) if found else time(23, 59, 59)
     except (ValueError, IndexError):
         raise ProjectError(f"{said!r} is no date with a time; {FORM}") from None
     return day, clock, rest[0] if rest else None
+
+
+def timestamp_of(stamp: bytes | str) -> datetime | None:
+    """Parse a time stamp; returns it as nbgrader stores it (UTC without a zone), None where it is missing or damaged."""
+    text = (stamp.decode("utf-8", "replace") if isinstance(stamp, bytes) else stamp).strip()
+    try:
+        return parse_utc(text) if 0 < len(text) <= LONGEST_STAMP else None
+    except Exception:  # it comes from the student's side, and the parser fails in many ways: OverflowError, TypeError
+        return None

@@ -13,16 +13,21 @@ from typing import Any
 from nbgrader.exchange.default import ExchangeCollect
 from traitlets import Unicode
 
+from grader.dates import timestamp_of
 from grader.guard import everybodys, guarded
-from grader.ingest import take_in, timestamp_of
 from grader.names import fault
 from grader.project import HERE, Project
+from grader.reading import files_of, read
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
+from grader.stock import prepare
+
+WORSE = "%s: what came last holds no work of this checkpoint; what came before it is taken"
 
 
 class CollectChecked(ExchangeCollect):
-    """``nbgrader collect`` with two changes: submissions without a notebook are collected and replaced, because autograde would
-    skip them; folders whose names are not those of a submission are left out with a message.
+    """``nbgrader collect`` with three changes: submissions without a notebook are collected and made ready for stock nbgrader,
+    which would skip them; folders whose names are not those of a submission are left out with a message; a submission without any
+    work does not replace one with work.
     """
 
     project_root = Unicode(str(HERE), help="The checkout with the checkpoints").tag(config=True)
@@ -41,6 +46,21 @@ class CollectChecked(ExchangeCollect):
             return {"username": None, "filename": name, "timestamp": datetime.min}
         return {"username": student, "filename": name, "timestamp": stamp}
 
+    def _sort_by_timestamp(self, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The submissions of one student in the order in which they count: the newest one with work first."""
+        newest = super()._sort_by_timestamp(records)
+        lesson = self.coursedir.assignment_id
+        path = Path(self.coursedir.root) / "release" / lesson / f"{lesson}.ipynb"
+        if len(newest) == 1 or newest[0]["username"] is None or not path.exists():
+            return newest
+        released = path.read_text(encoding="utf-8")
+        for record in newest:
+            if read(files_of(Path(self.inbound_path) / record["filename"], lesson), lesson, released).works:
+                if record is not newest[0]:
+                    self.log.error(WORSE, record["username"])
+                return [record, *(one for one in newest if one is not record)]
+        return newest
+
     def copy_files(self) -> None:
         own = Path(self.coursedir.root) / "checkpoints"
         project, lesson = Project(Path(self.project_root), own=own), self.coursedir.assignment_id
@@ -52,20 +72,16 @@ class CollectChecked(ExchangeCollect):
         }
         for record in records:  # one at a time, so that a faulty submission does not stop the others
             with guarded(record["username"], self._failed):
-                if record["username"] in there:
-                    self._take_in(root, project, lesson, record["username"])  # before nbgrader reads its time stamp
+                student = record["username"]
+                if student in there:
+                    prepare(root, project, lesson, student)  # before nbgrader reads its time stamp
                 self.src_records = [record]
                 super().copy_files()
-                there.add(record["username"])
+                there.add(student)
         for student in sorted(there):
             with guarded(student, self._failed):
-                self._take_in(root, project, lesson, student)
+                prepare(root, project, lesson, student)
         self.src_records = records
-
-    def _take_in(self, root: Path, project: Project, lesson: str, student: str) -> None:
-        reason = take_in(root, project, lesson, student)
-        if reason is not None:
-            self.log.warning("%s: %s", student, reason["en"])
 
     def _failed(self, student: str, reason: str) -> None:
         self.log.error("%s could not be collected: %s", student, reason)

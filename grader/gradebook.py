@@ -26,7 +26,7 @@ from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.engine import Connection
 
 from grader.course import command
-from grader.ingest import timestamp_of
+from grader.dates import timestamp_of
 from grader.late_step import LatePoints, is_by_hand, taken
 from grader.project import Infrastructure
 from grader.releasing import decisions

@@ -7,7 +7,7 @@ from pathlib import Path
 from nbgrader.plugins import LateSubmissionPlugin
 from traitlets import Unicode
 
-from grader.late_rules import penalty, read_rules
+from grader.late_rules import course_rules
 
 
 class LateRules(LateSubmissionPlugin):
@@ -20,8 +20,8 @@ class LateRules(LateSubmissionPlugin):
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
         """The points to take for a submission after the due date, or None for none. Raises ProjectError."""
-        rules, lesson = read_rules(Path(self.course_root)), self.parent.assignment_id
+        rules, lesson = course_rules(Path(self.course_root), self.config), self.parent.assignment_id
         submission = self.parent.gradebook.find_submission(lesson, student_id)
         handed_in, due = submission.timestamp, submission.duedate
-        late = (handed_in - rules.due(lesson, student_id, due)).total_seconds()
-        return penalty(rules.table(lesson), late, score, submission.max_score) or None
+        due = rules.due(lesson, student_id, due)
+        return rules.penalty(lesson, due, handed_in, score, submission.max_score) or None

@@ -10,7 +10,7 @@ from course.units import format_points
 from grader.autograding import Say, alone, check_late_rules
 from grader.course import Course
 from grader.gradebook import GradebookWriter
-from grader.late_rules import penalty, read_rules
+from grader.late_rules import course_rules
 from grader.marks import require
 
 
@@ -54,14 +54,15 @@ class Foreseen:
 def foreseen(course: Course, lesson: str) -> list[Foreseen]:
     """What the rules would take from every late submission, without changing anything. Raises ProjectError."""
     require(course, lesson)
-    rules, found = read_rules(course.root), []
+    rules, found = course_rules(course.root, course.config), []
     with closing(GradebookWriter(course, lesson)) as writer, course.gradebook as gradebook:
         before, by_hand = writer.penalties(), writer.late_by_hand()
         for student in writer.overdue():
             one = gradebook.find_submission(lesson, student)
             due = rules.due(lesson, student, one.duedate)
             seconds = (one.timestamp - due).total_seconds()
-            old, new = before.get(student, 0.0), penalty(rules.table(lesson), seconds, one.score, one.max_score)
+            new = rules.penalty(lesson, due, one.timestamp, one.score, one.max_score)
+            old = before.get(student, 0.0)
             if student in by_hand:
                 found.append(Foreseen(student, old, old, "set by hand, stays", due))
             elif seconds > 0 or old:
@@ -85,6 +86,6 @@ def open_until(course: Course, lesson: str) -> datetime | None:
         due = gradebook.find_assignment(lesson).duedate
     if due is None:
         return datetime.max
-    rules = read_rules(course.root)
+    rules = course_rules(course.root, course.config)
     last = max([due, *(rules.due(lesson, one.student, due) for one in rules.extensions)])
     return last if last > datetime.now(timezone.utc).replace(tzinfo=None) else None

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, fields, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -68,17 +68,25 @@ class Rules:
     def due(self, checkpoint: str, student: str, due: datetime) -> datetime:
         """The due date of one student: the latest date of all extensions."""
         own = [one for one in self.extensions if one.student == student and one.checkpoint in (None, checkpoint)]
-        return max([due, *(one.until or due + timedelta(days=one.days) for one in own)])
+        return max([due, *(one.until or dates.later(due, one.days, self.timezone) for one in own)])
+
+    def penalty(self, checkpoint: str, due: datetime, handed_in: datetime, score: float, top: float) -> float:
+        """The points that lateness takes from ``score`` of ``top``. due: this student's."""
+        days = dates.days_between(due, handed_in, self.timezone)
+        return penalty(self.table(checkpoint), (handed_in - due).total_seconds(), score, top, days)
 
 
-def penalty(table: Table, seconds_late: float, score: float, top: float) -> float:
-    """The points that lateness takes from ``score`` of ``top``: 0 <= penalty <= score."""
+def penalty(table: Table, seconds_late: float, score: float, top: float, days: float | None = None) -> float:
+    """The points that lateness takes from ``score`` of ``top``: 0 <= penalty <= score.
+
+    days: how late by the clocks of the course, where that differs from 24 hours a day.
+    """
     if seconds_late <= table.grace_minutes * 60:
         return 0.0
-    days = seconds_late / DAY_S
+    days = seconds_late / DAY_S if days is None else days
     if table.zero_after_days is not None and days > table.zero_after_days:
         return float(score)
-    percent = min(table.cap_percent, table.per_day_percent * math.ceil(days))
+    percent = min(table.cap_percent, table.per_day_percent * max(1, math.ceil(days)))
     base = score if table.of == "earned" else top
     return round(min(score, base * percent / 100), 4)
 
@@ -111,14 +119,20 @@ def read_rules(root: Path, checkpoints: Collection[str] | None = None) -> Rules:
     return Rules(usual, tables, tuple(extensions), zone)
 
 
-def course_zone(root: Path, config: Any) -> str | None:
-    """The time zone of the course: ``timezone`` in ``late.yaml``, else ``c.Exchange.timezone`` in nbgrader's settings; None where
-    neither names one. Raises ProjectError.
+def course_rules(root: Path, config: Any, checkpoints: Collection[str] | None = None) -> Rules:
+    """``read_rules`` with the time zone of the course: ``timezone`` in ``late.yaml``, else ``c.Exchange.timezone`` in nbgrader's
+    settings; None where neither names one. Raises ProjectError.
     """
-    zone = read_rules(root).timezone or (str(config.Exchange.timezone) if "timezone" in config.Exchange else None)
+    rules = read_rules(root, checkpoints)
+    zone = rules.timezone or (str(config.Exchange.timezone) if "timezone" in config.Exchange else None)
     if zone is not None and dates.tz.gettz(zone) is None:
         raise ProjectError(f"the time zone {zone!r} is not known; write a name such as Europe/Berlin")
-    return zone
+    return replace(rules, timezone=zone)
+
+
+def course_zone(root: Path, config: Any) -> str | None:
+    """The time zone of the course, or None. Raises ProjectError."""
+    return course_rules(root, config).timezone
 
 
 def _faults(data: Any) -> Iterator[str]:

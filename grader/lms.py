@@ -8,7 +8,8 @@ an unknown name makes a new one. An empty cell **clears** the mark that is there
 Moodle's grading worksheet (``mod/assign/feedback/offline`` of moodle/moodle) is the platform's own file for one assignment:
 columns Identifier ("Participant 4711"), Grade, Maximum grade, Last modified (grade) must be there; an empty Grade is passed
 over, and "-" would be read as 0. It goes back with its Grade column filled in. Moodle writes and reads the names of its columns
-in the language of whoever downloads the file: here they are known in English and, as of Moodle 4.5, in Simplified Chinese.
+in the language of whoever downloads the file: here they are known in English, German and, as of Moodle 4.5, Simplified Chinese.
+In German the column Identifier is called ID, as is one of Canvas's; its cells tell them apart ("Teilnehmer/in4711").
 
 Moodle's grade import (``grade/import/csv/classes/load_data.php``): a header of any names, mapped by hand while importing; each
 student is found by id number, e-mail address or username, and **one who is not found stops the import**, so nobody unmatched is
@@ -48,6 +49,17 @@ SPELLINGS = {
     "grade": "Grade",
     "maximum grade": "Maximum grade",
     "last modified (submission)": "Last modified (submission)",
+    "vollständiger name": "Full name",
+    "anmeldename": "Username",
+    "vorname": "First name",
+    "nachname": "Last name",
+    "id-nummer": "ID number",
+    "matrikelnummer": "ID number",
+    "e-mail-adresse": "Email address",
+    "e-mail": "Email address",
+    "bewertung": "Grade",
+    "bestwertung": "Maximum grade",
+    "zuletzt geändert (abgabe)": "Last modified (submission)",
     "标识符": "Identifier",
     "用户名": "Username",
     "名": "First name",
@@ -61,6 +73,7 @@ SPELLINGS = {
     **{name.lower(): name for name in CANVAS},
 }
 KEYS = {"canvas": ("SIS Login ID", "SIS User ID", "ID"), "moodle": ("Username", "ID number", "Email address")}
+PARTICIPANT = re.compile(r"\D+ ?\d+")  # in Moodle's column Identifier, or ID in German: "Teilnehmer/in4711"
 LINE = "line"  # of a row: the number of its line in the file
 RESERVED = ("LastName", "FirstName", "Integration ID", "Root Account", *CANVAS)  # columns that are not assignments
 ASSIGNMENT = re.compile(r"(?P<title>.+) \((?P<id>\d+)\)")
@@ -77,7 +90,18 @@ class Table:
 
     def column(self, name: str) -> int | None:
         """The index of a column; upper and lower case and spaces in its name make no difference."""
-        return next((place for place, one in enumerate(self.head) if SPELLINGS.get(one.strip().lower()) == name), None)
+        return next((place for place, one in enumerate(self.names) if one == name), None)
+
+    @property
+    def names(self) -> list[str | None]:
+        """The names of the columns, as they are known here; None for an unknown one."""
+        known = [SPELLINGS.get(name.strip().lower()) for name in self.head]
+        return [
+            "Identifier"
+            if name == "ID" and self.lines and all(PARTICIPANT.fullmatch(line[place].strip()) for line in self.lines)
+            else name
+            for place, name in enumerate(known)
+        ]
 
     @property
     def is_worksheet(self) -> bool:
@@ -110,14 +134,16 @@ class Matched:
 def read_table(path: Path) -> Table:
     """A CSV file of the platform, in UTF-8, separated by commas or semicolons. Raises ProjectError."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        data = path.read_bytes()
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except OSError as error:
         raise ProjectError(f"the roster {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ProjectError(f"the roster {path} is not in UTF-8; save it as CSV in UTF-8") from error
     separator = ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
     head, *lines = [*csv.reader(io.StringIO(text), delimiter=separator)] or [[]]
-    return Table(head, [[*line, *[""] * (len(head) - len(line))] for line in lines])
+    lines = [[*line, *[""] * (len(head) - len(line))] for line in lines]
+    return Table(head, lines)
 
 
 def read_roster(path: Path) -> list[Row]:
@@ -129,7 +155,7 @@ def read_roster(path: Path) -> list[Row]:
 
 def rows_of(table: Table, path: Path) -> list[Row]:
     """The rows of students in a table, each with its line number under ``LINE``. Raises ProjectError."""
-    names = [SPELLINGS.get(name.strip().lower()) for name in table.head]
+    names = table.names
     if not {*names} & {"student_id", "Identifier", *KEYS["canvas"], *KEYS["moodle"]}:
         raise ProjectError(
             f"the roster {path} has no column that names students: expected student_id, "

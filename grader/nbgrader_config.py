@@ -67,7 +67,7 @@ def configure(
     """
     from grader.authoring.build import STUB, TEXT_STUB
     from grader.authoring.clear import preprocessors
-    from grader.ingest import before_autograde
+    from grader.stock import before_autograde
 
     project_root = project_root or str(HERE)
     c.CourseDirectory.root = str(root)

@@ -20,6 +20,7 @@ from typing import Any
 from course.i18n import Text, both
 from course.questions.items import Item
 from course.questions.variants import Paper, is_template, same_student
+from grader.groups import groups
 from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, read_yaml
 
 FILE = "papers.yaml"
@@ -93,12 +94,15 @@ def sentences_on_other_papers(others: Mapping[str, str], paper: Paper) -> Iterat
 
 
 def answered_papers(course: Path, lesson: str) -> dict[str, str]:
-    """Read ``papers.yaml``: student -> the id whose paper this student answered. Raises Infrastructure."""
+    """Student -> the id whose paper this student answered, from ``papers.yaml``, and in a group the paper of whom is named first
+    there. Raises Infrastructure.
+    """
+    first = {student: group[0] for student, group in groups(course, lesson).items() if student != group[0]}
     path = course / FILE
     try:
         said = read_yaml(path) or {}
         listed = said.get(lesson, {})
-        return {str(student): str(other) for student, other in listed.items()}
+        return first | {str(student): str(other) for student, other in listed.items()}
     except (ProjectError, AttributeError) as error:
         raise Infrastructure(
             f"{path} cannot be read: write a line `checkpoint:` and below it `student: whose paper` ({error})"

@@ -6,6 +6,7 @@ Each calls nbgrader's own API. A bad submission does not stop the others.
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import closing
@@ -16,12 +17,11 @@ from typing import TYPE_CHECKING
 import nbformat
 from tqdm import tqdm
 
-from course.i18n import pick
 from course.units import format_points
 from grader.course import Course, command, done, why
 from grader.gradebook import GradebookWriter
 from grader.guard import guarded
-from grader.ingest import reason_of
+from grader.marking.fingerprints import of_questions
 from grader.marking.step import STATE, notes, printable, reasons
 from grader.marking.verdicts import LEGEND, WORDS
 from grader.marks import cell_marks, released
@@ -36,6 +36,9 @@ Say = Callable[[str], None]
 BY_HAND = "to be marked by hand"
 HELD = {
     "damaged": "the file arrived damaged",
+    "wrong-file": "the wrong file came",
+    "two-works": "several notebooks with different work",
+    "machine": "this machine lacks what it needs; mark it again on one that has it, or accept it and give points in formgrader",
     "other-paper": "answered on the paper of another id",
     "other-notebook": "the notebook made for another id, with no question answered",
 }
@@ -52,6 +55,9 @@ COLUMNS = (
     "score",
     "max_score",
 )
+
+
+MARKED_WITH = re.compile(r'^ +"questions": "(\w+)"', re.MULTILINE)  # in a graded notebook
 
 
 @dataclass
@@ -136,7 +142,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
             outcome.problems.append(f"late: {format_points(late[student])} of these points are taken")
         outcome.verdict = _verdict(outcome, notebook) if handed_in else ""
         with guarded(student, lambda _, why, outcome=outcome: outcome.problems.append(why)):
-            outcome.problems += _problems(course, lesson, student, notebook)
+            outcome.problems += list(dict.fromkeys(notes(notebook, "en"))) if notebook else []
             outcome.noted = tuple(reasons(notebook)) if notebook else ()
         found.append(outcome)
     for name in course.nobodys(lesson):
@@ -192,12 +198,6 @@ def _held(state: dict) -> str:
     return f"HELD BACK: {HELD.get(state['held'], state['held'])}"
 
 
-def _problems(course: Course, lesson: str, student: str, notebook: nbformat.NotebookNode | None) -> list[str]:
-    reason = reason_of(course.root, student, lesson)
-    said = [pick(reason, "en")] if reason else []
-    return list(dict.fromkeys([*said, *(notes(notebook, "en") if notebook else [])]))
-
-
 def summary(found: list[Outcome]) -> str:
     """The table after marking: each student with points and problems; then the students who handed in nothing, and those
     without a grade.
@@ -228,7 +228,10 @@ def summary(found: list[Outcome]) -> str:
         )
     waits = ("by-hand", "held")
     lost = [outcome.student for outcome in without if outcome.verdict and outcome.reason not in waits]
-    lines.append(f"without a grade: {', '.join(lost) or 'nobody'}")
+    if lost or any(outcome.points is not None for outcome in found):
+        lines.append(f"without a grade: {', '.join(lost) or 'nobody'}")
+    else:
+        lines.append("no submission is marked so far")
     lines.append(LEGEND)
     return "\n".join(lines)
 
@@ -335,6 +338,24 @@ def details(course: Course, path: Path) -> None:
                     inert_row([lesson, student, cell, "" if marks[student][cell].points is None else points, top])
                     for cell, (points, top) in cells.items()
                 )
+
+
+def two_keys(course: Course, lesson: str) -> str | None:
+    """A sentence that names the students whose marks rest on another key, other points or another test than there is now, so that
+    marks of two keys stand side by side; None where there are none.
+    """
+    now, before = of_questions(course.project, lesson), []
+    for student in course.submitted(lesson):
+        path = course.autograded(student, lesson)
+        found = MARKED_WITH.search(path.read_text(encoding="utf-8")) if path.exists() else None
+        before += [student] if found and now and found[1] != now else []
+    if not before:
+        return None
+    again = command(f"regrade {lesson} --diff", course.root)
+    return (
+        f"{lesson}: MARKS OF TWO KEYS: marked before a key, the points or a test changed: {len(before)} ({', '.join(before[:20])}); "
+        f"{again} shows who would change"
+    )
 
 
 def cell_points(course: Course, lesson: str) -> dict[str, dict[str, tuple[float, float]]]:

@@ -165,7 +165,7 @@ def imported(course: Course, path: Path) -> Imported | None:
     except ProjectError as error:
         assert str(error) and tree(course.root) == before
         return None
-    assert report(course, done, path, "moodle")
+    assert report(course, done, path)
     return done
 
 

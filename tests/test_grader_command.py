@@ -16,7 +16,6 @@ import pytest
 from course.i18n import LANGUAGES, pick
 from grader import launcher
 from grader.commands import main
-from grader.commands.grade import platform
 from grader.commands.words import COMMANDS
 from grader.course import Course, init
 from grader.demo.handin import work
@@ -89,18 +88,6 @@ def test_the_script_works_from_any_folder(tmp_path, monkeypatch):
     assert done.returncode == 0 and done.stdout.startswith("grader COMMAND")
     monkeypatch.setattr(sys, "prefix", sys.base_prefix)
     assert launcher.install() is None, "never into a Python that is not our own"
-
-
-def test_the_platform_is_told_by_the_names_in_the_zip(tmp_path):
-    for name, lms in (
-        ("Ada Lovelace_4711_assignsubmission_file_/a.ipynb", "moodle"),
-        ("lovelaceada_4711_90011_a.ipynb", "canvas"),
-        ("ada/a.ipynb", "plain"),
-    ):
-        with zipfile.ZipFile(tmp_path / f"{lms}.zip", "w") as archive:
-            archive.writestr(name, "{}")
-        assert platform(tmp_path / f"{lms}.zip") == lms
-    assert platform(tmp_path) == "plain"
 
 
 @pytest.mark.slow

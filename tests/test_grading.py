@@ -305,7 +305,7 @@ def test_a_course_directory_is_made_once_and_its_secret_kept(tmp_path):
     init(tmp_path / "course")
     secret = (tmp_path / "course" / "marking_secret").read_bytes()
     assert len(secret) == 32 and (tmp_path / "course" / "marking_secret").stat().st_mode & 0o077 == 0
-    for name in ("source", "submitted", "autograded", "feedback", "damaged", "release", "gradebook.db"):
+    for name in ("source", "submitted", "autograded", "feedback", "release", "gradebook.db"):
         assert (tmp_path / "course" / name).stat().st_mode & 0o077 == 0  # students may have accounts on the machine
     assert "kept" in " ".join(init(tmp_path / "course"))
     assert (tmp_path / "course" / "marking_secret").read_bytes() == secret

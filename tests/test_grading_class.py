@@ -79,7 +79,7 @@ def test_the_class_gets_what_it_deserves_and_the_papers_are_there(graded, projec
         assert all(len(shown) == 1 and shown[0].output_type == "execute_result" for shown in outputs)
     page = (graded.root / "feedback" / "deleted-cells" / LESSON / f"{LESSON}.html").read_text()
     assert page.count("未作答") == page.count("未作答 0") == 1 and "已按发布时的样子补回" in page
-    half = (graded.root / "damaged" / "half-a-file" / LESSON / f"{LESSON}.ipynb").read_text()
+    half = (graded.root / "submitted" / "half-a-file" / LESSON / f"{LESSON} as handed in.ipynb").read_text()
     assert half and not half.endswith("}\n")
 
 

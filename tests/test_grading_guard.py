@@ -204,14 +204,14 @@ def test_collecting_goes_on_behind_one_that_cannot_be_taken_in(course, monkeypat
         shutil.copy(course.root / "release" / LESSON / f"{LESSON}.ipynb", folder)
         (folder / "timestamp.txt").write_text("2026-04-01 10:00:00 UTC")
     (inbound / f"dan+{LESSON}+2026-04-01 10:00:00 UTC+x").write_text("a file")
-    take_in = exchange.take_in
+    prepare = exchange.prepare
 
     def failing(root: Path, project, lesson: str, student: str):
         if student == "ann":
             raise PermissionError(13, "Permission denied", "L.ipynb.new")
-        return take_in(root, project, lesson, student)
+        prepare(root, project, lesson, student)
 
-    monkeypatch.setattr(exchange, "take_in", failing)
+    monkeypatch.setattr(exchange, "prepare", failing)
     said: list[str] = []
     assert collect(course, LESSON, said.append) == 8
     assert [line for line in said if line.startswith("ann could not be collected: PermissionError")] == said
@@ -222,6 +222,7 @@ def test_a_disturbed_submission_is_marked_again_alone_and_never_loses_a_point_to
     from grader import pool
     from grader.marking.execute import DISTURBED
     from grader.marking.whole import Marked, Submission
+    from grader.reading import Files
 
     told: list[list[str]] = []
 
@@ -230,9 +231,9 @@ def test_a_disturbed_submission_is_marked_again_alone_and_never_loses_a_point_to
         told.append(names)
         for name in names:
             busy = name == "unlucky" and len(told) == 1 or name == "twice"
-            yield name, "gone" if name == "lost" else Marked(name, "", {}, {}, "", None, 1.0, 1.0, disturbed=busy)
+            yield name, "gone" if name == "lost" else Marked(name, "", {}, {}, "", 1.0, 1.0, disturbed=busy)
 
-    handed_in = [Submission(name, b"", {}, "") for name in ("ada", "unlucky", "lost", "twice", "zoe")]
+    handed_in = [Submission(name, Files(), "") for name in ("ada", "unlucky", "lost", "twice", "zoe")]
     found = dict(pool.undisturbed(run)(iter(handed_in), None))
     assert told == [["ada", "unlucky", "lost", "twice", "zoe"], ["unlucky"], ["twice"]]
     assert (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import zipfile
@@ -14,12 +15,13 @@ from nbformat.v4 import new_output
 from course.learning.harvesting import MIME, harvest
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
+from grader.archive import Entry, opened
 from grader.autograding import How, autograde
-from grader.choosing import choose
 from grader.commands import main
 from grader.course import Course
-from grader.importing.archive import opened
-from grader.importing.names import Sender, candidates, people, sender
+from grader.importing.names import Sender, candidates, people, platform, sent
+from grader.importing.parcels import parcels, several
+from grader.importing.times import moment_of
 from grader.importing.who import joined, told
 from grader.pipeline import feedback, outcomes, summary
 from grader.project import ProjectError
@@ -46,12 +48,138 @@ CANVAS = [
 ]
 
 
+OTHERS = {  # a path as the platform writes it: (name, number, login), the file's own path, version, time
+    "sakai": (
+        "HW (1)/Lovelace, Ada(ada)/Submission attachment(s)/L.ipynb",
+        ("Lovelace, Ada", "", "ada"),
+        "L.ipynb",
+        0,
+        "",
+    ),
+    "ilias": (
+        "Ex 5/Lovelace_Ada_ada_4711/20261123225900_L.ipynb",
+        ("Lovelace Ada", "", "ada"),
+        "L.ipynb",
+        0,
+        "20261123225900",
+    ),
+    "gradescope": ("assignment_1_export/submission_4711/x/L.ipynb", ("", "4711", ""), "x/L.ipynb", 0, ""),
+    "blackboard": (
+        "HW 5_ada_attempt_2026-11-23-22-59-00_L.ipynb",
+        ("", "", "ada"),
+        "L.ipynb",
+        0,
+        "2026-11-23-22-59-00",
+    ),
+    "brightspace": (
+        "12-34 - Ada Lovelace - Nov 23, 2026 1059 PM/L.ipynb",
+        ("Ada Lovelace", "", ""),
+        "L.ipynb",
+        0,
+        "Nov 23, 2026 1059 PM",
+    ),
+    "teams": ("Submitted files/Ada Lovelace/HW 5/Version 2/L.ipynb", ("Ada Lovelace", "", ""), "L.ipynb", 2, ""),
+}
+
+
+@pytest.mark.parametrize("lms", OTHERS)
+def test_names_of_the_other_platforms_say_who_what_and_when(lms):
+    path, who, own, version, when = OTHERS[lms]
+    found = sent(PurePosixPath(path), lms, LESSON)
+    one = found.sender
+    assert ((one.name, one.number, one.login), found.path, found.version, found.when) == (who, own, version, when)
+    assert platform([PurePosixPath(path)]) == lms
+    everybody = people([{"Username": "ada", "First name": "Ada", "Last name": "Lovelace"}])
+    assert lms == "gradescope" or [person.student for person in candidates(one, everybody, lms)] == ["ada"]
+    if when:
+        assert str(moment_of(when, "UTC")) == "2026-11-23 22:59:00"
+
+
+def test_the_platform_is_told_by_the_names():
+    assert platform([PurePosixPath(MOODLE[0][0])]) == "moodle" and platform([PurePosixPath(CANVAS[0][0])]) == "canvas"
+    assert platform([PurePosixPath("ada/a.ipynb")]) == "plain" == platform([])
+
+
+def test_nobody_becomes_somebody_else_by_naming_a_folder_so():
+    """Folders inside a hand-in are the student's own; only the platform's own level of the path says whose it is."""
+    for lms, path in (
+        ("moodle", "Ada_1_assignsubmission_file_/Bob_2_assignsubmission_file_/L.ipynb"),
+        ("ilias", "Lovelace_Ada_ada_1/Ross_Bob_bob_2/L.ipynb"),
+        ("brightspace", "1-2 - Ada - Nov 23, 2026 1059 PM/3-4 - Bob - Nov 23, 2026 1059 PM/L.ipynb"),
+        ("gradescope", "submission_1/submission_2/L.ipynb"),
+        ("sakai", "HW/Lovelace, Ada(ada)/Submission attachment(s)/HW/Ross, Bob(bob)/L.ipynb"),
+        ("teams", "Ada/HW/Version 1/Bob/HW/Version 2/L.ipynb"),
+    ):
+        one = sent(PurePosixPath(path), lms, LESSON).sender
+        assert "bob" not in f"{one.name} {one.login}".lower() and one.number != "2", path
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Monday, 23 November 2026, 11:59 PM",
+        "Montag, 23. November 2026, 23:59",
+        "2026年11月23日 星期一 23:59",
+        "2026年11月23日 星期一 下午 11:59",
+        "23. November 2026, 23.59 Uhr",
+        "Nov 23, 2026 1159 PM",
+        "2026-11-23-23-59-00",
+        "20261123235900",
+        "20261123235900123",
+    ],
+)
+def test_times_of_the_platforms(said):
+    assert str(moment_of(said, "Europe/Berlin")) == "2026-11-23 22:59:00"
+
+
+def test_gradescope_says_whose_in_a_list_and_the_newest_attempt_comes_first():
+    listed = (
+        b"submission_7:\n  :submitters:\n  - :name: Ada Lovelace\n    :sid: ada\n    :email: ada@x.org\n"
+        b"  :created_at: 2026-11-23 22:59:00.000000000 Z\n"
+    )
+    files = {"e/submission_metadata.yml": listed, "e/submission_7/L.ipynb": b"{}"}
+    entries = [Entry(PurePosixPath(name), 0, lambda most, data=data: data) for name, data in files.items()]
+    found, strange = parcels(entries, "gradescope", LESSON)
+    ((one, parcel),) = found.items()
+    assert (one.name, one.login, strange) == ("Ada Lovelace", "ada@x.org", [])
+    ((own, when),) = parcel.newest
+    assert own[0][0] == "L.ipynb" and str(moment_of(when, None)) == "2026-11-23 22:59:00"
+    names = [f"HW_ada_attempt_2026-{month}-01-22-59-00_L.ipynb" for month in ("11", "09", "10")]
+    found, _ = parcels([Entry(PurePosixPath(name), 0, lambda most: b"") for name in names], "blackboard", LESSON)
+    assert [when[5:7] for _, when in next(iter(found.values())).newest] == ["11", "10", "09"]
+
+
+def test_one_folder_around_everything_is_nobody_and_a_folder_of_several_people_is_not_one_persons():
+    known = people([{"student_id": name} for name in ("ada", "bob")])
+    names = ["class/ada/L.ipynb", "class/bob/L.ipynb", "class/bob/helpers.py"]
+    entries = [Entry(PurePosixPath(name), 0, lambda most: b"") for name in names]
+    found, _ = parcels(entries, "plain", LESSON, known)
+    assert [one.name for one in found] == ["ada", "bob"]
+    (alone,) = parcels(entries, "plain", LESSON)[0].values()
+    assert several(alone, known) == ["ada", "bob"]
+    (ada,) = parcels([Entry(PurePosixPath("ada/src/L.ipynb"), 0, lambda most: b"")], "plain", LESSON, known)[0].items()
+    assert ada[0].name == "ada" and several(ada[1], known) == []
+
+
+def test_names_that_windows_packed(tmp_path):
+    """Without a flag for UTF-8 a ZIP's names are in the code page of its country: umlauts, or Chinese."""
+    for code, name in (("cp437", "Jörg Müßig/L.ipynb"), ("gbk", "李雷/测验.ipynb"), ("utf-8", "Zoë/L.ipynb")):
+        plain = "".join(f"{'A' * len(sign.encode(code))}" if not sign.isascii() else sign for sign in name)
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w") as archive:
+            archive.writestr(plain, "{}")
+        path = tmp_path / f"{code}.zip"
+        path.write_bytes(made.getvalue().replace(plain.encode(), name.encode(code)))
+        with opened(path) as entries:
+            assert [str(one.inside) for one in entries] == [name]
+
+
 @pytest.mark.parametrize(("lms", "cases"), [("moodle", MOODLE), ("canvas", CANVAS)])
 def test_names_of_the_platforms(lms, cases):
     for path, number, rest in cases:
-        found = sender(PurePosixPath(path), lms, LESSON)
-        assert (found and (found[0].number, found[1])) == (number and (number, rest)), path
-    assert sender(PurePosixPath(CANVAS[1][0]), "canvas", LESSON)[0].late
+        found = sent(PurePosixPath(path), lms, LESSON)
+        assert (found and (found.sender.number, found.path)) == (number and (number, rest)), path
+    assert sent(PurePosixPath(CANVAS[1][0]), "canvas", LESSON).sender.late
 
 
 @pytest.mark.parametrize(
@@ -65,8 +193,8 @@ def test_names_of_the_platforms(lms, cases):
     ],
 )
 def test_plain_files_are_named_by_what_is_left_beside_the_checkpoint(path, name, rest):
-    found = sender(PurePosixPath(path), "plain", LESSON)
-    assert (found and (found[0].name, found[1])) == (name and (name, rest))
+    found = sent(PurePosixPath(path), "plain", LESSON)
+    assert (found and (found.sender.name, found.path)) == (name and (name, rest))
 
 
 def test_nobody_is_guessed():
@@ -79,7 +207,7 @@ def test_nobody_is_guessed():
     )
 
     def found(path, lms):
-        return [person.student for person in candidates(sender(PurePosixPath(path), lms, LESSON)[0], everybody, lms)]
+        return [person.student for person in candidates(sent(PurePosixPath(path), lms, LESSON).sender, everybody, lms)]
 
     assert found(CANVAS[0][0], "canvas") == ["ada"] and found(MOODLE[0][0], "moodle") == ["ada2"]
     assert found(MOODLE[1][0], "moodle") == ["lilei@x.org"] and found("LILEI@x.org/a.ipynb", "plain") == ["lilei@x.org"]
@@ -135,21 +263,6 @@ def notebook(lesson=LESSON, said=True, cells=()) -> bytes:
     made = nbformat.v4.new_notebook(metadata={"course": {"lesson": lesson, "kind": "checkpoint"}} if said else {})
     made.cells = [nbformat.v4.new_code_cell("x", id=one) for one in cells]
     return json.dumps(made).encode()
-
-
-def test_of_two_notebooks_the_assignment_is_taken_by_what_it_says_then_by_its_cells():
-    assignment, scratch, other, old = Path("b.ipynb"), Path("a.ipynb"), Path("c.ipynb"), Path("d.ipynb")
-    found = {scratch: notebook(said=False), assignment: notebook(), other: notebook("02_timing")}
-    assert choose(found, LESSON) == (assignment, [])
-    assert choose({scratch: notebook(said=False), old: notebook(said=False, cells=["90-c-single"])}, LESSON) == (
-        old,
-        [],
-    )
-    assert choose({**found, old: notebook(cells=["90-c-single"])}, LESSON) == (old, [assignment])
-    assert choose({scratch: b"{}"}, LESSON) == (scratch, []) and choose({scratch: b"[]", other: b"1"}, LESSON) == (
-        None,
-        [],
-    )
 
 
 def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path):
@@ -250,7 +363,7 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     own = {
         "Eve One_1_assignsubmission_file_/my copy.ipynb": by("eve"),
         "Eve One_1_assignsubmission_file_/scratch.ipynb": notebook(said=False),
-        "Eve One_1_assignsubmission_file_/my copy (1).ipynb": cleared(ada / f"{LESSON}.ipynb"),
+        "Eve One_1_assignsubmission_file_/my copy (1).ipynb": by("eve", cleared(ada / f"{LESSON}.ipynb")),
         "Fay Two_2_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
         "Gil Six_3_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
         f"Gil Six_3_assignsubmission_file_/{ANSWERS}": dumped(sheet(*RIGHT)),

@@ -167,7 +167,7 @@ def test_who_handed_in_nothing_is_told_apart_from_whose_grade_is_missing():
         Outcome("bob", None, 13, ["NO GRADE: x"], "infrastructure", "no-grade"),
     )
     assert summary([idle, lost]).splitlines()[-3:-1] == ["handed in nothing: ada", "without a grade: bob"]
-    assert summary([idle]).splitlines()[-2] == "without a grade: nobody"
+    assert summary([idle]).splitlines()[-2] == "no submission is marked so far"
     waits = Outcome("cyd", None, 12, ["by hand: 50-e-why", "The notebook had another name."], reason="by-hand")
     table = summary([idle, waits, lost]).splitlines()
     assert "50-e-why. The notebook" in table[2] and f"{BY_HAND}, 1: cyd; " in table[-3] and "pending" in table[2]

@@ -15,7 +15,7 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
     ["portfolio", "experiments", "recording_zip"],
     ["lessons"],
     ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log", "pytest_timing"],
-    ["cards", "timing", "flops"],
+    ["cards", "timing", "flops", "hand_in"],
     ["learning", "figures", "isolation"],
     ["questions", "records", "exercise", "flags"],
     ["machine", "load", "suggest", "verdict", "kernel_hint"],

@@ -6,15 +6,18 @@ import copy
 import json
 import re
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from grader import ingest
+from course.learning import notebook_file
+from course.learning.notebook_file import read_notebook
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
-from grader.ingest import before_autograde, examine, reason_of, take_in
 from grader.marking.repair import repair
 from grader.marking.step import grade_id, notes, reasons, state
+from grader.reading import files_of, read
+from grader.stock import before_autograde
 from tests.grading_fixtures import LESSON, make_project
 
 
@@ -140,70 +143,57 @@ def good(released):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda data: b"", ingest.EMPTY),
-        (lambda data: b" \n", ingest.EMPTY),
-        (lambda data: data[: len(data) // 2], ingest.HALF),
-        (lambda data: data[:-3], ingest.HALF),
-        (lambda data: b"\x89PNG\x00\xff", ingest.NOT_JSON),
-        (lambda data: b"<html>", ingest.NOT_JSON),
-        (lambda data: data.replace(b'"cells"', b'"cells" oops', 1), ingest.NOT_JSON),
-        (lambda data: b"[1, 2]", ingest.NOT_NOTEBOOK),
-        (lambda data: b'{"a": 1}', ingest.NOT_NOTEBOOK),
-        (lambda data: b'{"cells": 7}', ingest.NOT_NOTEBOOK),
-        (lambda data: b"[" * 10**5, ingest.CROWDED),
+        (lambda data: b"", notebook_file.EMPTY),
+        (lambda data: b" \n", notebook_file.EMPTY),
+        (lambda data: data[: len(data) // 2], notebook_file.HALF),
+        (lambda data: data[:-3], notebook_file.HALF),
+        (lambda data: b"\x89PNG\x00\xff", notebook_file.NOT_JSON),
+        (lambda data: b"<html>", notebook_file.NOT_JSON),
+        (lambda data: data.replace(b'"cells"', b'"cells" oops', 1), notebook_file.NOT_JSON),
+        (lambda data: b"[1, 2]", notebook_file.NOT_NOTEBOOK),
+        (lambda data: b'{"a": 1}', notebook_file.NOT_NOTEBOOK),
+        (lambda data: b'{"cells": 7}', notebook_file.NOT_NOTEBOOK),
+        (lambda data: b"[" * 10**5, notebook_file.CROWDED),
     ],
 )
 def test_what_is_no_notebook_is_recognised(released, make, said):
-    assert examine(make(good(released))) == (None, said)
+    assert read_notebook(make(good(released))) == (None, said)
 
 
 def test_single_broken_cells_cost_only_themselves(released):
     data = json.loads(good(released))
     data["cells"][2:2] = [None, {"cell_type": "cat"}, {"cell_type": "code", "source": 7}]
-    notebook, reason = examine(json.dumps(data).encode())
-    assert [cell.source for cell in notebook.cells] == [cell.source for cell in released.cells]
-    assert reason == ingest.CELLS_LOST
-    assert examine(good(released))[1] is None
+    notebook, reason = read_notebook(json.dumps(data).encode())
+    assert [cell["source"] for cell in notebook["cells"]] == [cell.source for cell in released.cells]
+    assert reason == notebook_file.CELLS_LOST
+    assert read_notebook(good(released))[1] is None
 
 
-def test_intake_keeps_the_bytes_and_puts_something_gradable_there(tmp_path, project, released):
-    folder = tmp_path / "submitted" / "ann" / LESSON
-    folder.mkdir(parents=True)
-    path, answers = folder / f"{LESSON}.ipynb", folder / f"{LESSON}.answers.json"
-    answers.write_text("kept")
-    path.write_bytes(b"{broken")
-    assert take_in(tmp_path, project, LESSON, "ann") is not None
-    assert take_in(tmp_path, project, LESSON, "ann") is None  # again changes nothing
-    assert (tmp_path / "damaged" / "ann" / LESSON / path.name).read_bytes() == b"{broken"
-    assert examine(path.read_bytes())[1] is None and answers.read_text() == "kept"
-    assert reason_of(tmp_path, "ann", LESSON)["en"].startswith(ingest.NOT_JSON["en"])
-    path.write_bytes(b"worse")  # a later submission, damaged in another way
-    take_in(tmp_path, project, LESSON, "ann")
-    assert (tmp_path / "damaged" / "ann" / LESSON / f"{LESSON}.2.ipynb").read_bytes() == b"worse"
-    path.write_bytes(good(released) + b"\n")  # and a good one: the old reason is no longer said
-    assert take_in(tmp_path, project, LESSON, "ann") is None
-    assert reason_of(tmp_path, "ann", LESSON) is None
-
-
-def test_a_missing_or_renamed_notebook_is_found_or_replaced(tmp_path, project, released):
-    for student, name in (("bea", None), ("cem", "final version.ipynb")):
+def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_name(tmp_path, project, released):
+    """The hook of the stock command: what it cannot open gets another name, and marking reads the same as before."""
+    text = text_of(released)
+    changed = copy.deepcopy(released)
+    changed.cells.append(new_code_cell("mine = 1", id="mine"))
+    sent = {
+        "broken": {f"{LESSON}.ipynb": b"{broken"},
+        "empty": {"other.ipynb": b""},
+        "renamed": {"final version.ipynb": text_of(changed).encode()},
+        "sound": {f"{LESSON}.ipynb": text_of(changed).encode()},
+    }
+    for student, files in sent.items():
         folder = tmp_path / "submitted" / student / LESSON
         folder.mkdir(parents=True)
-        if name:
-            changed = copy.deepcopy(released)
-            changed.cells.append(new_code_cell("mine = 1"))
-            (folder / name).write_text(text_of(changed))
-    assert take_in(tmp_path, project, LESSON, "bea")["en"].startswith(ingest.MISSING["en"])
-    assert "final version.ipynb" in take_in(tmp_path, project, LESSON, "cem")["en"]
-    assert "mine = 1" in (tmp_path / "submitted" / "cem" / LESSON / f"{LESSON}.ipynb").read_text()
-    assert (tmp_path / "submitted" / "bea" / LESSON / f"{LESSON}.ipynb").exists()
-
-
-def test_the_hook_of_the_stock_command_takes_in_what_lies_there(tmp_path, project, released):
-    folder = tmp_path / "submitted" / "dan" / LESSON
-    folder.mkdir(parents=True)
-    (folder / "other.ipynb").write_bytes(b"")
-    notebooks = [str(folder / "other.ipynb")]
-    before_autograde(str(project.root))(assignment=LESSON, student="*", notebooks=notebooks)
-    assert notebooks[1:] == [str(folder / f"{LESSON}.ipynb")]
-    assert examine((folder / f"{LESSON}.ipynb").read_bytes())[1] is None
+        (folder / f"{LESSON}.answers.json").write_text("kept")
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
+        before = read(files_of(folder, LESSON), LESSON, text)
+        for _ in range(2):  # again changes nothing
+            notebooks = [str(folder / "x.ipynb")]
+            before_autograde(str(project.root))(assignment=LESSON, student="*", notebooks=notebooks)
+            assert notebooks == [str(folder / f"{LESSON}.ipynb")]
+            nbformat.read(notebooks[0], as_version=4)
+            after = read(files_of(folder, LESSON), LESSON, text)
+            assert (after.held, after.works, after.notebook) == (before.held, before.works, before.notebook), student
+        there = [path.read_bytes() for path in folder.iterdir()]
+        assert all(data in there for data in files.values()) and b"kept" in there, student
+    assert before.works and not before.held and any(cell.source == "mine = 1" for cell in before.notebook.cells)

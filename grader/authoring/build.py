@@ -11,6 +11,7 @@ from dataclasses import replace
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course.learning.notebook_file import STUB
 from course.version import __version__
 from grader import project as project_files
 from grader.authoring.bootstrap import bootstrap
@@ -22,9 +23,12 @@ from grader.task import tasks
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}
-STUB = {"en": "# YOUR CODE HERE\nraise NotImplementedError", "zh": "# 在这里写你的代码\nraise NotImplementedError"}
 COLAB = {"en": "Open in Colab", "zh": "在 Colab 打开"}
 PICTURE = "https://colab.research.google.com/assets/colab-badge.svg"
+SAVE = {
+    "en": "Save the notebook, then run this cell: it says what is in the file that you hand in.",
+    "zh": "先保存 notebook，再运行这个单元格：它会说明要交的文件里有什么。",
+}
 BADGE = "badge"
 """The id of the cell below the title that opens the notebook in Colab."""
 
@@ -133,6 +137,8 @@ def _notebook(
             notebook.cells += _built(project, cell, lesson, language, kind, stable, name, points or {}, salt)
     if kind != "checkpoint" and (badge := badge_of(project, f"notebooks/{language}/{kind}s/{lesson}.ipynb", language)):
         notebook.cells.insert(1, new_markdown_cell(badge, id=BADGE))
+    if kind == "checkpoint":
+        notebook.cells.append(new_code_cell(f"# {SAVE[language]}\ncheck_file()", id="check-file"))
     _unique_ids(notebook)
     return notebook
 

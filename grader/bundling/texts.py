@@ -8,11 +8,12 @@ README = both(
     "Start: `lab.bat` on Windows, `lab.command` on macOS, `sh lab.sh` on Linux (Python 3.10 to 3.13). "
     "The first start installs what is needed; then the first lesson opens.\n"
     "Google Colab: upload one file of `colab/` there and run its first cell. "
-    "To hand in a checkpoint: save its notebook, and hand it in together with the file `.answers.json` beside it.\n",
+    "To hand in a checkpoint: save its notebook, run `check_file()` in it, which says what is in the file, and hand it in together with "
+    "the file `.answers.json` beside it.\n",
     "开始：Windows 双击 `lab.bat`，macOS 双击 `lab.command`，Linux 运行 `sh lab.sh`（Python 3.10 到 3.13）。"
     "首次启动会安装所需的一切，然后打开第一课。\n"
     "Google Colab：把 `colab/` 里的任意一个文件上传上去，先运行第一个单元格。提交测验：保存 notebook，"
-    "连同旁边的 `.answers.json` 文件一起交。\n",
+    "在里面运行 `check_file()` 看看文件里有什么，再连同旁边的 `.answers.json` 文件一起交。\n",
 )
 HAND_IN = both(
     "\n## Handing in\n\nWith nbgrader: put `nbgrader_config.py` of this folder into `~/.jupyter/`; your id is your login name. "

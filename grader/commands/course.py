@@ -193,7 +193,7 @@ def run_autograde(arguments: argparse.Namespace) -> int:
         pool.prepare(arguments.jobs or pool.cores(), not arguments.no_sandbox)
     from grader.autograding import How, autograde
     from grader.marks import require
-    from grader.pipeline import strays, summary
+    from grader.pipeline import strays, summary, two_keys
 
     course, lost = Course(arguments.dir), False
     require(course, *arguments.lesson)
@@ -208,6 +208,8 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}")
+        if sentence := two_keys(course, lesson):
+            print(sentence)
         lost = lost or any(outcome.reason == "no-grade" for outcome in found)
     for sentence in strays(course):
         print(sentence)

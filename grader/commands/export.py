@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         export(course, arguments.to, lessons=arguments.lesson)
         print(f"wrote {arguments.to}")
         for lesson in arguments.lesson or released(course):
-            _say_ungraded(totals(course, lesson))
+            _say_ungraded(course, totals(course, lesson))
         return 0
     return _for_lms(course, arguments)
 
@@ -98,7 +98,7 @@ def _for_lms(course: Course, arguments: argparse.Namespace) -> int:
     arguments.to.write_text(lms.text_of(rows, as_it_is), encoding="utf-8")
     print(f"wrote {arguments.to}: {len(found)} checkpoints, {len(matched.rows)} students with a submission")
     for one in found:
-        _say_ungraded(one)
+        _say_ungraded(course, one)
     if matched.idle or nobody:
         without = [*map(lms.called, matched.idle), *nobody]
         print(f"in the roster without a submission: {len(without)}; what they have there stays: {', '.join(without)}")
@@ -107,6 +107,10 @@ def _for_lms(course: Course, arguments: argparse.Namespace) -> int:
     return int(bool(matched.strangers))
 
 
-def _say_ungraded(found: Totals) -> None:
+def _say_ungraded(course: Course, found: Totals) -> None:
+    from grader.pipeline import two_keys
+
+    if sentence := two_keys(course, found.lesson):
+        print(sentence)
     if without := [student for student, points in found.points.items() if points is None]:
         print(f"{found.lesson}: no grade for {', '.join(without)}; what they have there stays; autograde says why")

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import re
-import zipfile
 from pathlib import Path
 
 from grader.commands.course import directory, marking_options
-from grader.commands.import_submissions import LMS
+from grader.commands.import_submissions import names_said
 from grader.course import Course, command
-
-SIGNS = {"moodle": r"_\d+_assignsubmission_", "canvas": r"^[^/]*?_\d+_\d+_[^/]*$"}
-"""What the names in the ZIP of a platform look like."""
+from grader.importing.names import PLATFORMS
 
 
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("grade")
     parser.add_argument("file", type=Path, help="the platform's ZIP, or a folder")
-    parser.add_argument("--lms", choices=LMS, help="default: told by the names in the ZIP")
+    parser.add_argument("--lms", choices=PLATFORMS, help="default: told by the names in the ZIP")
     parser.add_argument("--lesson", help="such as 05_cudnn_benchmark (default: found out from the notebooks)")
     parser.add_argument("--roster", type=Path, help="who is who; default: as for import")
     parser.add_argument("--as", action="append", default=[], dest="said", metavar="NAME=STUDENT", help="as for import")
@@ -29,28 +25,18 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.set_defaults(run=run)
 
 
-def platform(file: Path) -> str:
-    """The platform that a ZIP came from, told by the names in it; "plain" for a folder and where none fits."""
-    if not zipfile.is_zipfile(file):
-        return "plain"
-    with zipfile.ZipFile(file) as archive:
-        names = archive.namelist()
-    return next((lms for lms, sign in SIGNS.items() if any(re.search(sign, name) for name in names)), "plain")
-
-
 def run(arguments: argparse.Namespace) -> int:
     """1 where somebody has to be looked at before all marks are out."""
+    from grader.importing.run import import_submissions, report
+
     main = arguments.main  # the other commands are run as if they were typed
-    course, lms = Course(arguments.dir), arguments.lms or platform(arguments.file)
-    where = ["--dir", str(course.root)]
-    wanted = {"--lesson": [arguments.lesson], "--roster": [arguments.roster], "--as": arguments.said}
-    more = [word for name, values in wanted.items() for value in values if value for word in (name, str(value))]
-    before = _imported(course)
-    print(f"--- import ({lms})")
-    left = main(["import", str(arguments.file), "--lms", lms, *more, *where])
-    now = _imported(course)
-    lessons = [arguments.lesson] if arguments.lesson else [one for one in now if now[one] != before.get(one)] or [*now]
-    if not lessons:
+    course, where = Course(arguments.dir), ["--dir", str(Course(arguments.dir).root)]
+    print("--- import")
+    said = names_said(arguments.said)  # what is refused here stops everything: nothing else is marked in its place
+    imported = import_submissions(course, arguments.file, arguments.lms, arguments.lesson, arguments.roster, said)
+    print(report(course, imported, arguments.file))
+    left, lessons, lms = int(not imported.complete), [imported.lesson], imported.lms
+    if not course.submitted(imported.lesson):
         print("nothing came in, so nothing was marked")
         return 1
     marking = [
@@ -71,13 +57,6 @@ def run(arguments: argparse.Namespace) -> int:
     main(["export", *where])
     print(f"\nLook at:\n{what_next(course, lessons, lms)}")
     return left
-
-
-def _imported(course: Course) -> dict[str, int]:
-    """Lesson -> when something of it was imported last, for those of which something was."""
-    there = {lesson: (course.root / "imported").rglob(f"{lesson}*") for lesson in course.project.checkpoints()}
-    times = {lesson: [path.stat().st_mtime_ns for path in paths] for lesson, paths in there.items()}
-    return {lesson: max(found) for lesson, found in times.items() if found}
 
 
 def what_next(course: Course, lessons: list[str], lms: str) -> str:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from grader.commands.course import directory
 from grader.course import Course
-
-LMS = ("moodle", "canvas", "plain")
+from grader.importing.names import PLATFORMS
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -16,7 +15,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("import")
     parser.add_argument("file", type=Path, help="the platform's ZIP, or a folder")
     parser.add_argument(
-        "--lms", choices=LMS, required=True, help="plain: a folder or file for each student, by id, mail or name"
+        "--lms",
+        choices=PLATFORMS,
+        help="default: told by the names; plain: a folder or file for each, by id, mail or name",
     )
     parser.add_argument("--lesson", help="such as 05_cudnn_benchmark (default: found out from the notebooks)")
     parser.add_argument(
@@ -31,7 +32,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         default=[],
         dest="said",
         metavar="NAME=STUDENT",
-        help="whose a submission is that the roster does not tell; may be given several times",
+        help="whose a submission is that the roster does not tell, or a file with such lines; may be given several times",
     )
     directory(parser)
     parser.set_defaults(run=run_import)
@@ -49,15 +50,30 @@ def add(commands: argparse._SubParsersAction) -> None:
 def run_import(arguments: argparse.Namespace) -> int:
     """1 if a hand-in is not in place: it is not clear whose it is, or it cannot be read."""
     from grader.importing.run import import_submissions, report
+
+    course = Course(arguments.dir)
+    said = names_said(arguments.said)
+    imported = import_submissions(course, arguments.file, arguments.lms, arguments.lesson, arguments.roster, said)
+    print(report(course, imported, arguments.file))
+    return int(not imported.complete)
+
+
+def names_said(words: list[str]) -> dict[str, str]:
+    """What ``--as`` says: the platform's name -> student. A word without = is a file of such lines. Raises ProjectError."""
     from grader.project import ProjectError
 
-    if wrong := [word for word in arguments.said if "=" not in word]:
-        raise ProjectError(f'--as {wrong[0]}: write NAME=STUDENT, such as "Ada Lovelace=ada"')
-    course = Course(arguments.dir)
-    said = dict(word.rsplit("=", 1) for word in arguments.said)
-    imported = import_submissions(course, arguments.file, arguments.lms, arguments.lesson, arguments.roster, said)
-    print(report(course, imported, arguments.file, arguments.lms))
-    return int(not imported.complete)
+    lines = []
+    for word in words:
+        if "=" not in word and Path(word).is_file():
+            text = Path(word).read_text(encoding="utf-8-sig", errors="replace")
+            lines += [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        else:
+            lines.append(word)
+    if wrong := [line for line in lines if "=" not in line]:
+        raise ProjectError(
+            f'--as {wrong[0]}: write NAME=STUDENT, such as "Ada Lovelace=ada", or name a file of such lines'
+        )
+    return {name.strip(): student.strip() for name, student in (line.rsplit("=", 1) for line in lines)}
 
 
 def run_roster(arguments: argparse.Namespace) -> int:

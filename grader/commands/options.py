@@ -49,8 +49,8 @@ CHINESE = {
     "where assignments are handed out (default: DIR/exchange)": "在哪里发布作业（默认：DIR/exchange）",
     "the platform's participants, grading worksheet or gradebook, as CSV": "平台导出的名单、评分表或成绩册（CSV）",
     "the platform's ZIP, or a folder": "平台下载的 ZIP，或一个文件夹",
-    "plain: a folder or file for each student, by id, mail or name": (
-        "plain：每个学生一个文件夹或文件，以学号、邮箱或姓名命名"
+    "default: told by the names; plain: a folder or file for each, by id, mail or name": (
+        "默认：从文件名判断；plain：每个学生一个文件夹或文件，以学号、邮箱或姓名命名"
     ),
     "default: told by the names in the ZIP": "默认：从 ZIP 里的文件名判断",
     "who is who; default: as for import": "名单：谁是谁；默认和 import 一样",
@@ -58,8 +58,8 @@ CHINESE = {
     "roster.csv in the course directory, where there is one)": (
         "名单：平台导出的参与者、评分表或成绩册（默认用课程文件夹里的 roster.csv，如果有）"
     ),
-    "whose a submission is that the roster does not tell; may be given several times": (
-        "名单认不出的作业是谁的；可写多次"
+    "whose a submission is that the roster does not tell, or a file with such lines; may be given several times": (
+        "名单认不出的作业是谁的，或者一个写着这种行的文件；可写多次"
     ),
     "as for import": "和 import 一样",
     "feedback also while somebody may still hand in": "还有人可以交的时候也发反馈",

@@ -40,12 +40,10 @@ Say = Callable[[str], None]
 LOOK = both(
     "to look at, in {root}:\n  grades.csv, grades-by-cell.csv   the marks\n"
     "  autograded/{one}/{lesson}/{lesson}.ipynb   a graded notebook\n"
-    "  feedback/{one}/{lesson}/{lesson}.html   what the student gets to see\n"
-    "  damaged/   the files that could not be read, as they were handed in",
+    "  feedback/{one}/{lesson}/{lesson}.html   what the student gets to see\n",
     "可以看看 {root} 里的：\n  grades.csv、grades-by-cell.csv   成绩\n"
     "  autograded/{one}/{lesson}/{lesson}.ipynb   批改后的 notebook\n"
-    "  feedback/{one}/{lesson}/{lesson}.html   学生看到的评语\n"
-    "  damaged/   无法读取的文件，原样保存",
+    "  feedback/{one}/{lesson}/{lesson}.html   学生看到的评语\n",
 )
 WORDS = {
     "work": ("release, fetch, work, submit", "发布、领取、作答、上交"),

@@ -7,7 +7,11 @@ the grading worksheet. Feedback files go back under the same head (mod/assign/fe
 Canvas ("Download Submissions"): ``lastfirst_[LATE_]USER_ATTACHMENT_FILE``. A file goes back as a comment if it begins with
 the same head (``infer_comment_context_from_filename`` of instructure/canvas-lms).
 
-Plain: a folder for each student, or a file, named by id, mail or full name.
+Sakai: ``Title/Last, First(login)/Submission attachment(s)/FILE``. ILIAS: ``.../Last_First_login_4711/FILE``. Blackboard:
+``Title_login_attempt_2026-12-01-22-59-00_FILE``. Brightspace: ``12-34 - Full name - Dec 1, 2026 1059 PM/FILE``. Teams:
+``.../Full name/Title/Version 2/FILE``. Gradescope: ``.../submission_4711/FILE``; ``submission_metadata.yml`` says whose that is.
+
+Plain: a folder for each student, or a file, named by id, mail or full name; one folder around everything does not count.
 """
 
 from __future__ import annotations
@@ -20,25 +24,55 @@ from pathlib import PurePosixPath
 
 from grader.lms import KEYS, TEST_STUDENT, Row
 
-MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?(?P<rest>.*)", re.DOTALL)
-CANVAS = re.compile(
-    r"(?P<name>[^_]*(?:_[^_\d][^_]*)*?)_(?P<late>LATE_)?(?P<id>\d+)_(?P<attachment>\d+)_(?P<rest>.+)", re.DOTALL
-)
+FORMS = {
+    "moodle": r"(?P<head>(?P<name>[^/]+?)_(?P<number>\d+)_assignsubmission_)(?P<kind>file|onlinetext)_?/?(?P<rest>.*)",
+    "canvas": r"(?P<head>(?P<name>[^_/]*(?:_[^_/\d][^_/]*)*?)_(?P<late>LATE_)?(?P<number>\d+)_\d+_)(?P<rest>[^/]+)",
+    "blackboard": r"(?P<head>[^/]+?_(?P<login>[^_/]+)_attempt_(?P<when>\d{4}(?:-\d\d){5}))(?:_(?P<rest>[^/]+)|\.txt)",
+    "brightspace": r"(?P<head>\d+-\d+ - (?P<name>[^/]+?) - (?P<when>[^/]*\d{4}[^/]*))/(?P<rest>.+)",
+    "gradescope": r"(?P<head>submission_(?P<number>\d+))/(?P<rest>.+)",
+    "teams": r"(?P<head>(?P<name>[^/]+)/[^/]+)/Version (?P<version>\d+)/(?P<rest>.+)",
+    "sakai": r"^[^/]+/(?P<head>(?P<name>[^/]+)\((?P<login>[^()/]+)\))/(?:(?P<of>[^/]*\(s\))/)?(?P<rest>.+)",
+    "ilias": r"(?P<head>(?P<name>[^_/]+_[^_/]+)_(?P<login>[^/]+)_\d+)/(?:(?P<when>\d{14})_)?(?P<rest>.+)",
+}
+PATTERNS = {lms: re.compile(f"(?:.*?/)??{form}", re.DOTALL) for lms, form in FORMS.items()}
+# The first folder that fits counts: those below it are the student's own, and might be named like somebody else's.
+PLATFORMS = (*FORMS, "plain")
+STAMP = "timestamp.txt"  # Sakai's own, beside the student's files
+NOTHING = re.compile(
+    r"feedback|comments\.txt|.*submissionText\.\w+", re.IGNORECASE
+)  # Sakai: what the instructor wrote, or nobody
 
 
 @dataclass(frozen=True)
 class Sender:
-    """The sender of a file as the platform names it. head: the beginning of the name that the feedback file must have."""
+    """The sender of a file as the platform names it. number: of the platform; login: the student's own, where the file says it. head:
+    the beginning of the name that the feedback file must have.
+    """
 
     name: str
     number: str = ""
-    head: str = ""
-    late: bool = False
+    head: str = field(default="", compare=False)
+    late: bool = field(default=False, compare=False)
+    login: str = ""
 
     @property
     def shown(self) -> str:
         """The sender's name as it is printed and as ``--as`` expects it."""
-        return f"{self.name} ({self.number})" if self.number else self.name
+        mark = self.number or self.login
+        return f"{self.name} ({mark})" if mark and self.name else self.name or mark
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One file of the platform's: who sent it, its own path, the number of its version, and the time in its name, as the platform
+    writes it. stamp: whether it only holds the time.
+    """
+
+    sender: Sender
+    path: str
+    version: int = 0
+    when: str = ""
+    stamp: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,32 +100,42 @@ class Person:
         return self.row.get("Full name", "") or self.row.get("Student", "") or f"{first} {last}".strip()
 
 
-def sender(path: PurePosixPath, lms: str, lesson: str) -> tuple[Sender, str] | None:
-    """(sender, path of the file itself) for a file of the platform's ZIP; None for a file that is no submission."""
-    if lms == "moodle":
-        for place, part in enumerate(path.parts):
-            if found := MOODLE.fullmatch(part):
-                if found["kind"] != "file":
-                    return None
-                rest = "/".join([*([found["rest"]] if found["rest"] else []), *path.parts[place + 1 :]])
-                return (
-                    (Sender(found["name"], found["id"], f"{found['name']}_{found['id']}_assignsubmission_file_"), rest)
-                    if rest
-                    else None
-                )
+def platform(paths: Iterable[PurePosixPath]) -> str:
+    """The platform that files came from, told by their names; "plain" where no other fits more than half of them."""
+    texts = [str(path) for path in paths]
+    fits = {lms: sum(pattern.fullmatch(text) is not None for text in texts) for lms, pattern in PATTERNS.items()}
+    return next((lms for lms, count in fits.items() if 2 * count > len(texts)), "plain")
+
+
+def sent(path: PurePosixPath, lms: str, lesson: str) -> Sent | None:
+    """Whose a file of the platform's is; None for a file that is no submission."""
+    if lms == "plain":
+        return _plain(path, lesson)
+    found = PATTERNS[lms].fullmatch(str(path))
+    part = found.groupdict() if found else {}
+    if not part.get("rest") or part.get("kind") == "onlinetext" or NOTHING.match(part.get("of") or part["rest"]):
         return None
-    if lms == "canvas":
-        found = CANVAS.fullmatch(path.name)
-        if found is None:
-            return None
-        head = f"{found['name']}_{found['late'] or ''}{found['id']}_{found['attachment']}_"
-        return Sender(found["name"], found["id"], head, bool(found["late"])), found["rest"]
+    name = (part.get("name") or "").replace("_", " ") if lms == "ilias" else part.get("name") or ""
+    head = f"{part['head']}file_" if lms == "moodle" else part["head"]
+    when = part.get("when") or ""
+    one = Sender(name, part.get("number") or "", head, bool(part.get("late")), part.get("login") or "")
+    return Sent(
+        one,
+        part["rest"],
+        int(part.get("version") or 0),
+        when,
+        lms == "sakai" and part["rest"] == STAMP and not part["of"],
+    )
+
+
+def _plain(path: PurePosixPath, lesson: str) -> Sent | None:
     if len(path.parts) > 1:
-        return Sender(path.parts[0], head=path.parts[0]), "/".join(path.parts[1:])
-    stem = path.name.split(".answers.json")[0] if path.name.endswith(".answers.json") else path.stem
+        return Sent(Sender(path.parts[0], head=path.parts[0]), "/".join(path.parts[1:]))
+    answers = re.match(r"(.*)\.answers.*\.json$", path.name)
+    stem = answers[1] if answers else path.name.split(".ipynb")[0] if ".ipynb" in path.name else path.stem
     said = re.sub(rf"[\s_\-.()]*{re.escape(lesson)}[\s_\-.()]*", " ", stem).strip(" _-.()") if lesson else stem
-    own = f"{lesson}.answers.json" if path.name.endswith(".answers.json") else path.name
-    return (Sender(said, head=said), own) if said else None
+    own = f"{lesson}.answers.json" if answers else path.name
+    return Sent(Sender(said, head=said), own) if said else None
 
 
 def people(rows: Iterable[Row]) -> list[Person]:
@@ -126,13 +170,17 @@ def _person(row: Row) -> Person:
 
 
 def candidates(one: Sender, everybody: Iterable[Person], lms: str) -> list[Person]:
-    """The students who can be this sender: by the number, where the platform gives one that the roster has, else by the same
-    full name.
+    """The students who can be this sender: by the login, or the number where the platform gives one that the roster has, else by the
+    same full name.
     """
     everybody = list(everybody)
-    if lms != "plain" and (by_number := [person for person in everybody if one.number in person.numbers]):
+    if one.login and (by_login := [person for person in everybody if plain(one.login) in map(plain, person.ids)]):
+        return by_login
+    if one.number and (by_number := [person for person in everybody if one.number in person.numbers]):
         return by_number
-    return [person for person in everybody if plain(one.name) in person.names]
+    last, comma, first = one.name.partition(",")
+    names = {plain(one.name), plain(f"{first} {last}")} if comma else {plain(one.name)}
+    return [person for person in everybody if names & person.names] if any(names) else []
 
 
 def plain(name: str) -> str:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grader.files import locked, replace, unlock
-from grader.importing.handin import STAMP, digest
+from grader.handin import STAMP, digest
 
 INCOMING = ".import"  # in submitted/: on the same disk, and no student's name begins with a dot
 AT_FDCWD, EXCHANGE = -100, 2  # of renameat2(2)

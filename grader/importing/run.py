@@ -5,30 +5,33 @@ Submissions are imported one after the other. A fault in one becomes a sentence 
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.choosing import is_copy
+from grader.archive import opened
 from grader.course import Course, command
 from grader.dates import shown
 from grader.guard import guarded
+from grader.handin import digest
+from grader.handin import read as unpacked
 from grader.importing import place, who
-from grader.importing.archive import Entry, opened
-from grader.importing.handin import digest, read
-from grader.importing.names import Sender, plain, sender
+from grader.importing.names import Sender, platform
+from grader.importing.parcels import Parcel, parcels, several
 from grader.importing.times import MODIFIED, Times, times
 from grader.marking.step import printable
+from grader.marking.whole import released as released_text
 from grader.marks import released, require
 from grader.names import fault
 from grader.project import ProjectError
+from grader.reading import Files, files_of, lesson_of, read
 
 VOTERS = 30  # submissions that are read to find out which checkpoint the file contains
 UNKNOWN = "Canvas does not say by how much"
 BY_HAND = "or put what can be read into {} by hand"
-Own = list[tuple[str, Entry]]  # the files of one hand-in
 
 
 @dataclass
@@ -37,12 +40,13 @@ class Imported:
 
     new, same, replaced: students. late: student -> how late, by the platform. unclear: the platform's name -> why no student
     was found for it. failed: student -> why the submission could not be imported. partly: student -> which files were left
-    out. strange: files that are no submission. other: students without a notebook of this checkpoint. enrolled: students
+    out. strange: files that are no submission. other: students whose hand-in will be held back. enrolled: students
     added to the gradebook. differing: where roster and gradebook do not agree. idle: students of the roster who handed
     in nothing. unmatched: names given with ``--as`` that no sender has. said: other sentences for the instructor.
     """
 
     lesson: str
+    lms: str
     new: list[str] = field(default_factory=list)
     same: list[str] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
@@ -67,28 +71,31 @@ class Imported:
 def import_submissions(
     course: Course,
     path: Path,
-    lms: str,
+    lms: str | None,
     lesson: str | None = None,
     roster: Path | None = None,
     said: Mapping[str, str] | None = None,
 ) -> Imported:
     """Put each submission of the file ``path`` where marking looks for it. Returns what was done with each.
 
-    lesson: None to find it out from the notebooks. said: the platform's name -> student, for senders whom the roster does not
-    identify; saved for the next import. A sender who is not identified with certainty is left out and named. Older
+    lms, lesson: None to find them out from the names and the notebooks. said: the platform's name -> student, for senders whom the
+    roster does not identify; saved for the next import. A sender who is not identified with certainty is left out and named. Older
     submissions are moved to ``earlier/``. All students of the roster are added to the gradebook, so that reports also name those
     who handed in nothing. Raises ProjectError before anything is changed.
     """
     require(course, *([lesson] if lesson else ()))
     with place.importing(course.root), opened(path) as entries:
-        found, strange = _by_sender(entries, lms, lesson or "")
-        lesson = lesson or _lesson(course, found, path)
-        if lms == "plain":  # names there hold the lesson's
-            found, strange = _by_sender(entries, lms, lesson)
+        lms = lms or platform(entry.inside for entry in entries)
         people = who.everybody(course, roster, lms)
+        found, strange = parcels(entries, lms, lesson or "", people.known)
+        if lesson is None:
+            lesson = _lesson(course, found, path)
+            if lms == "plain":  # names there hold the lesson's
+                found, strange = parcels(entries, lms, lesson, people.known)
         told = who.told(said or {}, who.remembered(course).get(lms, {}), found, people)
+        _one_person_each(told.students, found, people)
         who.remember(course, lms, told.to_save)
-        imported = Imported(lesson, strange=strange, unmatched=told.unmatched)
+        imported = Imported(lesson, lms, strange=strange, unmatched=told.unmatched)
         senders, doubtful = _senders_by_student(found, people, told, lms, imported)
         known, when = place.record(course.root, lesson), times(course, lesson)
         for student, one in sorted(senders.items()):
@@ -129,21 +136,32 @@ def _take(
     lms: str,
     student: str,
     one: Sender,
-    own: Own,
+    parcel: Parcel,
     known: Mapping[str, str],
     people: who.Everybody,
     when: Times,
     imported: Imported,
 ) -> None:
     """Import one submission, completely or not at all, and record it."""
-    handed_in = read(own)
-    now, folder = digest(handed_in.files), course.root / "submitted" / student / lesson
+    released, folder = released_text(course.root, lesson), course.root / "submitted" / student / lesson
+    tried = []
+    for files, said in parcel.newest:  # a later attempt that holds no work does not replace an earlier one
+        handed_in = unpacked(files)
+        new = read(Files(handed_in.files), lesson, released)
+        tried.append((handed_in, new, said))
+        if new.works:
+            break
+    handed_in, new, said = tried[-1] if tried[-1][1].works else tried[0]
+    if len(tried) > 1 and new.works:
+        imported.said.append(f"{student}: the last attempt holds no work of this checkpoint; an earlier one is taken")
+    now = digest(handed_in.files)
     if handed_in.left_out:
         imported.partly[student] = handed_in.left_out
     if place.in_place(course.root, student, lesson, now, known.get("digest")):
         imported.same.append(student)
-    elif folder.exists() and not handed_in.has_notebook:
-        imported.failed[student] = "there is no notebook in it that can be read; what was there before stays"
+    elif folder.exists() and not new.works and read(files_of(folder, lesson), lesson, released).works:
+        what = new.held[1]["en"].split(": ", 1)[-1] if new.held else "the checkpoint with no work in it"
+        imported.failed[student] = f"what came now holds no work, so what was there before stays and is marked ({what})"
         return
     elif not handed_in.files:
         imported.failed[student] = "there is no file in it that can be read"
@@ -153,7 +171,7 @@ def _take(
         place.put(course.root, student, lesson, handed_in.files)
         of_them.append(student)
     row = next((person.row for person in people.listed if person.student == student), {})
-    stamp = when.of(row, one.late if lms == "canvas" else None, known.get("when", ""))
+    stamp = when.of(row, one.late if lms == "canvas" else None, known.get("when", ""), said)
     by_hand = place.stamp(course.root, student, lesson, stamp, known.get("when", ""))
     if by_hand is not None:
         imported.said.append(f"{student}: the time written into timestamp.txt by hand stays: {printable(by_hand[:60])}")
@@ -165,19 +183,29 @@ def _take(
         imported.late[student] = UNKNOWN
     facts = {"lms": lms, "name": one.name, "number": one.number, "head": one.head, "digest": now}
     place.remember(course.root, student, lesson, {**facts, "when": known.get("when", "") if stamp is None else stamp})
-    if not any(is_copy(data, lesson) for name, data in handed_in.files.items() if name.endswith(".ipynb")):
+    if new.held is not None:
         imported.other.append(student)
 
 
-def report(course: Course, imported: Imported, path: Path, lms: str) -> str:
+def _one_person_each(students: Mapping[Sender, str], found: Mapping[Sender, Parcel], people: who.Everybody) -> None:
+    """Raises ProjectError where somebody is named for a folder in which several people's work lies."""
+    for one, student in students.items():
+        if names := several(found[one], people.known):
+            raise ProjectError(
+                f"{one.shown} is not {student}'s alone: it holds folders of {', '.join(names)}. Import that folder by itself, so that "
+                "each of them is found. Nothing was imported."
+            )
+
+
+def report(course: Course, imported: Imported, path: Path) -> str:
     """What was imported, as text for the instructor, with the next step."""
-    lesson = imported.lesson
+    lesson, lms = imported.lesson, imported.lms
     said = [
         f"{lesson}: {len(imported.new)} new, {len(imported.replaced)} replaced (what was there is in earlier/), "
         f"{len(imported.same)} as before"
     ]
     for words, names in (
-        ("without a notebook of this checkpoint", imported.other),
+        ("to be held back when marked (autograde says why)", imported.other),
         ("files of nobody, left out", imported.strange),
         ("new in the gradebook, from the roster", imported.enrolled),
     ):
@@ -200,6 +228,8 @@ def report(course: Course, imported: Imported, path: Path, lms: str) -> str:
     said += [f"NOT TAKEN: {name}: {why}" for name, why in imported.unclear.items()]
     said += [f'--as "{name}=...": no hand-in of this file is called so' for name in imported.unmatched]
     if imported.unclear:
+        lines = "".join(f"\n  {json.dumps(name, ensure_ascii=False)}: STUDENT" for name in imported.unclear)
+        said.append(f"lines to add to {course.root / who.FILE}, each with the student's id:\n{lms}:{lines}")
         said.append(
             f'say whose they are with --as "NAME=STUDENT", NAME as it is printed here, or add them to the roster, and run it '
             f"again: {command(f'import {path} --lms {lms} --as ...', course.root)}"
@@ -233,30 +263,13 @@ def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path
     return to, lacking, sorted(idle)
 
 
-def _by_sender(entries: Iterable[Entry], lms: str, lesson: str) -> tuple[dict[Sender, Own], list[str]]:
-    """(sender -> files, files without a sender). Two senders with the same number are the same student."""
-    found: dict[tuple[str, str], tuple[Sender, Own]] = {}
-    strange = []
-    for entry in entries:
-        known = sender(entry.inside, lms, lesson)
-        if known is None:
-            strange.append(str(entry.inside))
-            continue
-        one, name = known
-        first, own = found.setdefault((one.number, "" if one.number else plain(one.name)), (one, []))
-        own.append((name, entry))
-        if one.late and not first.late:
-            found[one.number, ""] = one, own
-    return dict(found.values()), strange
-
-
-def _lesson(course: Course, found: Mapping[Sender, Own], path: Path) -> str:
+def _lesson(course: Course, found: Mapping[Sender, Parcel], path: Path) -> str:
     """The checkpoint that most of the notebooks belong to."""
     votes, there = Counter(), released(course)
-    for own in found.values():
+    for parcel in found.values():
         with guarded("", lambda *_: None):  # a fault is reported when the submission is imported
-            notebooks = [data for name, data in read(own).files.items() if name.endswith(".ipynb")]
-            votes.update({lesson for data in notebooks for lesson in there if is_copy(data, lesson)})
+            files, _ = next(parcel.newest)
+            votes.update({lesson_of(Files(unpacked(files).files))} & {*there})
         if sum(votes.values()) >= VOTERS:
             break
     if not votes:

@@ -1,4 +1,6 @@
-"""When something was handed in. Moodle's grading worksheet names the minute; Canvas says only who was late."""
+"""When something was handed in. Moodle's grading worksheet names the minute, other platforms write the time into the names of
+folders; Canvas says only who was late.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,15 @@ from datetime import datetime, timedelta
 from dateutil import parser, tz
 
 from grader.course import Course
-from grader.late_rules import Rules, course_zone, read_rules
+from grader.late_rules import Rules, course_rules
 
 MODIFIED = "Last modified (submission)"  # column of Moodle's grading worksheet
 NOT_YET = ("", "-")
 CHINESE = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日.*?(上午|下午|AM|PM)?\s*(\d{1,2})[:：](\d{2})", re.DOTALL)
+DIGITS = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)-?(\d\d)-?(\d\d)-?(\d\d)\d*(?:$|[_.])")  # Blackboard, ILIAS, Sakai
+ZONED = re.compile(r"(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$")
 NO_ZONE = (
-    "the worksheet says when each was handed in, but not in which time zone: write `timezone: Europe/Berlin` (yours) into "
+    "the platform says when each was handed in, but not in which time zone: write `timezone: Europe/Berlin` (yours) into "
     "late.yaml and import again; until then nobody counts as late"
 )
 LEAST = (
@@ -32,24 +36,21 @@ class Times:
     lesson: str
     due: datetime | None
     rules: Rules
-    zone: str | None
     said: dict[str, None] = field(default_factory=dict)
 
-    def of(self, row: dict[str, str], late: bool | None, before: str) -> str | None:
+    def of(self, row: dict[str, str], late: bool | None, before: str, named: str = "") -> str | None:
         """The text for ``timestamp.txt``; "" to remove the file, None to leave it as it is.
 
         row: the student's row of the roster; late: what Canvas says, None for other platforms; before: the text that an earlier
-        import has written.
+        import has written; named: the time that the platform's file says, "" for none.
         """
-        if (said := row.get(MODIFIED, "").strip()) not in NOT_YET:
-            if self.zone is None:
+        if (said := named or row.get(MODIFIED, "").strip()) not in NOT_YET:
+            if self.zone is None and not ZONED.search(said):
                 self.said[NO_ZONE] = None
                 return None
-            moment = _moment(said, self.zone)
+            moment = moment_of(said, self.zone)
             if moment is None:
-                self.said[f"{MODIFIED} {said!r} is no time that can be read, so whoever has it counts as in time"] = (
-                    None
-                )
+                self.said[f"{said!r} is no time that can be read, so whoever has it counts as in time"] = None
                 return None
             return _text(moment)
         if late and self.due is not None:
@@ -67,6 +68,11 @@ class Times:
         until = self.rules.due(self.lesson, student, self.due)
         return until if until > self.due else None
 
+    @property
+    def zone(self) -> str | None:
+        """The time zone of the course, or None."""
+        return self.rules.timezone
+
     def is_late(self, student: str, stamp: str) -> bool:
         """Whether a time stamp is after this student's own due date."""
         moment = parser.parse(stamp).replace(tzinfo=None) if stamp else None
@@ -77,22 +83,50 @@ def times(course: Course, lesson: str) -> Times:
     """The ``Times`` of one checkpoint. Raises ProjectError for a late.yaml that cannot be read."""
     with course.gradebook as gradebook:
         due = gradebook.find_assignment(lesson).duedate
-    rules = read_rules(course.root)
-    return Times(lesson, due, rules, course_zone(course.root, course.config))
+    return Times(lesson, due, course_rules(course.root, course.config))
 
 
-def _moment(said: str, zone: str) -> datetime | None:
-    """Parse a time as Moodle writes it (Monday, 23 November 2026, 11:59 PM; 2026年11月23日 星期一 23:59); naive, in UTC."""
+class Months(parser.parserinfo):
+    """Dates in English and in German."""
+
+    MONTHS = [
+        (*english, german)
+        for english, german in zip(
+            parser.parserinfo.MONTHS,
+            "januar februar märz april mai juni juli august september oktober november dezember".split(),
+            strict=True,
+        )
+    ]
+    WEEKDAYS = [
+        (*english, german)
+        for english, german in zip(
+            parser.parserinfo.WEEKDAYS,
+            "montag dienstag mittwoch donnerstag freitag samstag sonntag".split(),
+            strict=True,
+        )
+    ]
+    JUMP = [*parser.parserinfo.JUMP, "uhr", "um"]
+
+
+def moment_of(said: str, zone: str | None) -> datetime | None:
+    """Parse a time as platforms write it (Monday, 23 November 2026, 11:59 PM; Montag, 23. November 2026, 23:59; 2026年11月23日
+    星期一 23:59; 2026-11-23-23-59-00; 20261123235900; Nov 23, 2026 1159 PM); naive, in UTC. zone: where it names none.
+    """
     if found := CHINESE.search(said):
         year, month, day, half, hour, minute = found.groups()
         said = f"{year}-{month}-{day} {int(hour) % 12 + 12 if half in ('下午', 'PM') else hour}:{minute}"
+    elif found := DIGITS.match(said):
+        said = "{}-{}-{} {}:{}:{}".format(*found.groups())
+    said = re.sub(r"\b(\d{1,2})(\d\d) ?([AaPp][Mm])", r"\1:\2 \3", said)
+    said = re.sub(r"\b(\d\d)\.(\d\d)(?= ?(?:Uhr)?$)", r"\1:\2", said)
     try:
-        local = parser.parse(said, default=datetime(1, 1, 1))
-    except (ValueError, OverflowError):
+        moment = parser.parse(said, Months(), default=datetime(1, 1, 1))
+    except (ValueError, OverflowError, TypeError):
         return None
-    if local.year == 1:
+    if moment.year == 1:
         return None
-    return local.replace(tzinfo=tz.gettz(zone)).astimezone(tz.UTC).replace(tzinfo=None)
+    local = moment if moment.tzinfo else moment.replace(tzinfo=tz.gettz(zone))
+    return local.astimezone(tz.UTC).replace(tzinfo=None)
 
 
 def _text(moment: datetime) -> str:

@@ -230,7 +230,7 @@ def _meant(left: str, senders: Iterable[Sender]) -> list[Sender]:
     return [
         one
         for one in senders
-        if (left.strip() == one.number if one.number else False)
+        if left.strip() in {one.shown, one.number, one.login} - {""}
         or plain(name) == plain(one.name)
         and (not number or number == one.number)
     ]

@@ -10,7 +10,6 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import Execute
 from traitlets import Bool, Integer
 
-from grader.ingest import reason_of
 from grader.marking import whole
 from grader.marking.held import accepted
 from grader.marking.step import CourseStep
@@ -53,7 +52,7 @@ class CourseExecute(CourseStep, Execute):
         root, lesson, student = Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"]
         if self.sandbox:
             out_of_sight(root)
-        handed_in = whole.read(root / "submitted" / student / lesson, lesson, student, reason_of(root, student, lesson))
+        handed_in = whole.handed_in(root / "submitted" / student / lesson, lesson, student)
         looked = accepted(root, lesson).get(student) == handed_in.digest
         exam = whole.exam(root, self.project, lesson, self.course_language, self.limits, self.sandbox)
         marked = whole.mark(dataclasses.replace(handed_in, looked=looked), exam)

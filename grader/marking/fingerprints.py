@@ -21,7 +21,7 @@ from typing import Any
 from course.questions.items import Item
 from grader.answers import keyed_items
 from grader.papers import has_papers
-from grader.project import HERE, Project, checkpoint_items, keys
+from grader.project import HERE, Infrastructure, Project, checkpoint_items, keys
 from grader.task import Task, tasks
 
 PROGRAM = (
@@ -29,13 +29,15 @@ PROGRAM = (
     "course/learning/marking.py",
     "course/questions/variants.py",
     "course/learning/harvesting.py",
-    "grader/marking/harvest.py",
+    "course/learning/notebook_file.py",
+    "grader/marking/machine.py",
     "grader/marking/mark.py",
     "grader/marking/probe.py",
     "grader/marking/repair.py",
     "grader/marking/running.py",
     "grader/marking/tasks.py",
     "grader/papers.py",
+    "grader/reading.py",
     "grader/task.py",
 )
 LENGTH = 16  # hex digits
@@ -76,6 +78,14 @@ def rests_on(project: Project, lesson: str) -> dict[str, Any]:
     if has_papers(project, lesson):
         cells["variants"] = _hash([checkpoint_items(project, lesson), keys(project, lesson)])
     return {**cells, "program": of_program()["code"]}
+
+
+def of_questions(project: Project, lesson: str) -> str:
+    """A hash of the keys, tests and points of a checkpoint; "" where a key is missing, which is said of each submission."""
+    try:
+        return _hash({name: one for name, one in rests_on(project, lesson).items() if name != "program"})
+    except Infrastructure:
+        return ""
 
 
 def of_program() -> dict[str, str]:

@@ -1,8 +1,9 @@
 """Holding back the marks of a submission until the instructor has looked at it.
 
-That happens when its file arrived damaged, when it was answered on another student's paper or, with no question
-answered, is the notebook made for another student, or when it is a copy of another submission with the id replaced. The student
-gets no zero and sees no right answer; every export leaves the cell empty.
+That happens when the wrong file came, it arrived damaged or in several versions (``grader.reading``), when it was answered on
+another student's paper or, with no question answered, is the notebook made for another student, when it needs what this machine
+lacks, or when it is a copy of another submission with the id replaced. The student gets no zero and sees no right answer; every
+export leaves the cell empty.
 
 ``autograde L --accept STUDENT`` says that the instructor has looked: this submission is then marked as it is. A new one is
 checked again.
@@ -24,13 +25,9 @@ from course.questions.variants import Paper, same_student
 from grader.authoring.bootstrap import made_for
 from grader.files import replace
 from grader.marking.step import CourseStep, note, state
+from grader.reading import ARRIVED_DAMAGED
 
 FOLDER = "accepted"
-ARRIVED_DAMAGED = both(
-    "Your file arrived damaged, so it is not marked yet and costs you nothing. Open your notebook, look whether everything is "
-    "there, and save it.",
-    "你交上来的文件损坏了，所以还没有评分，也没有扣分。请打开自己的 notebook，确认内容完整，然后保存。",
-)
 OTHER_PAPER = both(
     "Not marked yet: it was answered on the paper of “{other}”, and handed in as “{student}”. If you mistyped your id, tell your "
     "instructor; if it is not your work, hand in your own.",
@@ -46,6 +43,10 @@ COPY = both(
     "Not marked yet: your instructor has to look at this submission first. There is nothing you need to do unless you are asked.",
     "还没有评分：老师要先看一看这份提交。除非老师找你，否则不用做什么。",
 )
+OTHER_MACHINE = both(
+    "Not marked yet, and it costs you nothing: some of it does not run on the machine that marks. {why}. Your instructor looks at it.",
+    "还没有评分，也没有扣分：有些代码在评分的机器上跑不了。{why}。老师会来看。",
+)
 WAITS = both("Held back: not marked yet, and no zero.", "暂缓评分：还没有分数，也不是零分。")
 
 
@@ -57,7 +58,9 @@ def why_held(
     others: the answers given on another paper (``papers.on_other_papers``). questions: how many of ``papers.papers_answered``
     there are. paper: the student's, None where all have the same.
     """
-    if _lost(nb):
+    if "damaged" in state(nb)["happened"] and state(nb).get(
+        "missing"
+    ):  # a cell for code or text that could not be read
         return "damaged", ARRIVED_DAMAGED
     if others and len(others) == questions:
         return _on_another("other-paper", OTHER_PAPER, "”, “".join(sorted({*others.values()} - {""})) or "?", student)
@@ -71,12 +74,10 @@ def _on_another(code: str, sentence: Text, other: str, student: str) -> tuple[st
     return code, both(*(sentence[language].format(other=other, student=student) for language in ("en", "zh")))
 
 
-def _lost(nb: NotebookNode) -> bool:
-    """Whether damage to the file took work with it that cannot be marked: its answers, or a cell for code or text."""
-    said = state(nb)
-    if said.get("lost"):
-        return not said["answers"] or any(cell.metadata.get("nbgrader", {}).get("solution") for cell in nb.cells)
-    return "damaged" in said["happened"] and bool(said.get("missing"))
+def on_this_machine(lacks: Text) -> tuple[str, Text]:
+    """(code, sentence for the student) where cells stop here for what the student's machine had. lacks: from ``machine.lacking``."""
+    en, zh = (OTHER_MACHINE[code].format(why=lacks[code][:1].upper() + lacks[code][1:]) for code in ("en", "zh"))
+    return "machine", both(en, zh)
 
 
 def hold(nb: NotebookNode, code: str, sentence: Text) -> None:

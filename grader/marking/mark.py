@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from nbformat import NotebookNode
@@ -15,43 +17,54 @@ from course.questions.variants import Paper
 from course.verdict import Verdict
 from grader.answers import stored
 from grader.marking import fingerprints, render
-from grader.marking.held import hold, print_of, why_held
+from grader.marking.held import hold, on_this_machine, print_of, why_held
 from grader.marking.running import Found
 from grader.marking.step import STATE, grade_id, note, notes, reasons, state
 from grader.marking.tasks import judge_task
 from grader.marking.verdicts import gravest
 from grader.papers import on_other_papers, papers_answered, sentences_on_other_papers
 from grader.project import Infrastructure
+from grader.reading import Held
 from grader.task import Task
 
 METADATA = ("nbgrader", "tags")  # of a cell that stay; the rest tells pages and front ends how to show it
 BLOCKS = {"number": render.number_blocks, "order": render.order_blocks}
 
 
+@dataclass(frozen=True)
+class Circumstances:
+    """What is known about a submission beside its answers.
+
+    paper: the paper that its questions belong to, None where all students have the same. looked: the instructor has accepted it, so
+    nothing is held back. held: why it is held back as it came, or None. lacks: why cells stopped that would have run on the
+    student's machine, or None. stopped: task -> the sentence about the error of the cell that defines it.
+    """
+
+    language: str
+    paper: Paper | None = None
+    student: str = ""
+    looked: bool = False
+    held: Held | None = None
+    lacks: Text | None = None
+    stopped: Mapping[str, Text] = field(default_factory=dict)
+
+
 def mark_cells(
-    nb: NotebookNode,
-    items: dict[str, Item],
-    tasks: dict[str, Task],
-    found: Found,
-    language: str,
-    paper: Paper | None = None,
-    looked: bool = False,
-    student: str = "",
+    nb: NotebookNode, items: dict[str, Item], tasks: dict[str, Task], found: Found, known: Circumstances
 ) -> None:
     """Give every graded cell its mark, from the answers stored in the notebook and from the results of the probes.
 
-    paper: the paper that ``items`` belong to, None where all students have the same. looked: the instructor has accepted this
-    submission, so nothing is held back. The fingerprints of each mark and the verdict on each part of a task are stored in
-    the notebook's metadata.
+    The fingerprints of each mark and the verdict on each part of a task are stored in the notebook's metadata.
     """
-    prints, verdicts = {}, {}
+    language, paper = known.language, known.paper
+    prints, verdicts, lost = {}, {}, False
     happened, others = {*state(nb).get("happened", ())}, {}
-    state(nb)["print"] = print_of(nb, student)
+    state(nb)["print"] = print_of(nb, known.student)
     answered = papers_answered(state(nb)["answers"], items)
     if paper is not None and (others := on_other_papers(answered, paper)):
         state(nb)["others"] = others
         happened.add("look")
-    why = None if looked else why_held(nb, others, len(answered), paper, student)
+    why = None if known.looked else known.held or why_held(nb, others, len(answered), paper, known.student)
     if why is None:
         _note_answers(nb, items, happened, others, paper)
     for cell in nb.cells:
@@ -61,8 +74,9 @@ def mark_cells(
             if identity in items:
                 verdict, blocks = _question(nb, items[identity], language)
             elif identity in tasks:
-                verdict, blocks = _task(nb, tasks[identity], found, language)
+                verdict, blocks = _task(nb, tasks[identity], found, known)
                 happened |= _words(verdict)
+                lost |= verdict.points < verdict.max_points
             else:
                 raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task")
             points = verdict.points / verdict.max_points * top
@@ -83,6 +97,8 @@ def mark_cells(
         verdicts=verdicts,
         fingerprints={**prints, "program": fingerprints.of_program()},
     )
+    if why is None and lost and known.lacks is not None and not known.looked:
+        why = on_this_machine(known.lacks)
     if "look" in reasons(nb):
         state(nb)["verdict"] = gravest({*happened, "look"})
     if why is not None:
@@ -141,9 +157,9 @@ def _question(nb: NotebookNode, item: Item, language: str) -> tuple[Verdict, lis
     return mark(item, response), blocks
 
 
-def _task(nb: NotebookNode, task: Task, found: Found, language: str) -> tuple[Verdict, list[str]]:
-    verdict = judge_task(task, *found[task.id])
+def _task(nb: NotebookNode, task: Task, found: Found, known: Circumstances) -> tuple[Verdict, list[str]]:
+    verdict = judge_task(task, *found[task.id], known.stopped.get(task.id))
     if "by_hand" in verdict.evidence:
         why = verdict.evidence["by_hand"]
         note(nb, "look", both(f"`{task.id}` needs a look by hand ({why}).", f"`{task.id}` 需人工查看（{why}）。"))
-    return verdict, render.verdict_blocks(verdict, language)
+    return verdict, render.verdict_blocks(verdict, known.language)

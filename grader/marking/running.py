@@ -7,6 +7,7 @@ again. What a probe prints, shows or updates is not copied into the notebook, so
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from time import monotonic
@@ -15,7 +16,8 @@ from typing import Any
 from nbformat import NotebookNode
 
 from course.i18n import Text, both, pick
-from grader.marking.outputs import sound
+from grader.marking.machine import Raised
+from grader.marking.outputs import sayable, sound
 from grader.marking.probe import probe, results
 from grader.marking.step import note, state
 from grader.marking.verdicts import OF_KERNEL, WORDS
@@ -24,6 +26,8 @@ from grader.sandbox.limits import Limits
 from grader.sandbox.warm import Warm
 from grader.task import Case, Task
 
+MOST_TOLD, LONGEST_LINE = 3, 300  # errors named in the summary, characters of each
+LOOKS = re.compile(r"(?:#.*\n)*check_file\([^()\n]*\)\s*")  # a cell that does nothing else
 MOST_KERNELS = 4  # so many may be ended by the cells of one submission, and as many by its probes
 
 ENDED = {
@@ -96,6 +100,7 @@ class Run:
         self._left = float(limits.total_s)  # seconds of its own time that are left
         self.disturbed = False  # whether it ran out of time while other programs used the processors
         self.words: set[str] = set()  # words of ``verdicts``: what happened in the run
+        self.raised: dict[int, Raised] = {}  # index of a cell -> how it ended
 
     def go(self, warm: Warm, files: dict[str, bytes]) -> None:
         """Run all cells and probes, in new kernels where one ends, until the time is used up. files: path -> bytes, put into
@@ -123,6 +128,7 @@ class Run:
             self.words.add(word)
             if job.cell is not None:
                 job.cell.outputs = [_error("NotRun", SKIPPED, self.language)]
+                self.raised[job.index] = Raised()
             else:
                 self._miss(job, word)
         if jobs and jobs[0].cell is not None:
@@ -207,6 +213,9 @@ class Run:
             said.append(_line(pick(CUT, self.language)))
         if ran.error is not None:
             self.words.add("memory" if _no_memory(ran) else "raised")
+            self._raised(job, ran)
+        elif ran.late or ran.ended:
+            self.raised[job.index] = Raised()
         if ran.late and not ran.ended:
             said.append(_error("TimeIsUp", LATE, self.language))
             self._note(job, "timeout", LATE)
@@ -219,6 +228,14 @@ class Run:
             self._note(job, OF_KERNEL[ran.ended], why)
         job.cell.outputs = [*outputs, *said]
         self._shown.append((job.cell, ran, said))
+
+    def _raised(self, job: Job, ran: Ran) -> None:
+        """Remember how a cell ended; the first ones are told in the summary, with the last line of the traceback."""
+        message = next((str(one.get("evalue")) for one in ran.outputs if one.get("output_type") == "error"), "")
+        error = Raised(sayable(str(ran.error))[:LONGEST_LINE], sayable(message)[:LONGEST_LINE])
+        self.raised[job.index] = error
+        if len(self.raised) <= MOST_TOLD and not ran.late and not ran.ended:
+            self._note(job, "raised", both(error.line[:LONGEST_LINE], error.line[:LONGEST_LINE]))
 
     def _note(self, job: Job, word: str, why: Text) -> None:
         """Note for the student and the summary what happened to a cell: its number, ``word`` in words, and why."""
@@ -243,11 +260,15 @@ def _no_memory(ran: Ran) -> bool:
 
 
 def own_cells(nb: NotebookNode) -> list[Job]:
-    """The student's code cells. Graded cells are left out: they are marked outside the kernel."""
+    """The student's code cells. Graded cells are left out: they are marked outside the kernel. So is the last cell of a checkpoint,
+    which only looks at the file.
+    """
     return [
         Job(cell.source, cell, index)
         for index, cell in enumerate(nb.cells)
-        if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
+        if cell.cell_type == "code"
+        and not cell.metadata.get("nbgrader", {}).get("grade")
+        and not LOOKS.fullmatch(cell.source)
     ]
 
 

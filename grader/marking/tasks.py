@@ -13,13 +13,18 @@ from grader.project import Infrastructure
 from grader.task import Case, Task, plain, same
 
 
-def judge_task(task: Task, cases: list[Case] | None, found: dict[int, dict[str, Any]]) -> Verdict:
-    """The verdict on one task. cases: the calls, None for a task on a value; found: call number -> result.
+def judge_task(
+    task: Task, cases: list[Case] | None, found: dict[int, dict[str, Any]], stopped: Text | None = None
+) -> Verdict:
+    """The verdict on one task. cases: the calls, None for a task on a value; found: call number -> result. stopped: the sentence
+    about the cell that defines it, where that did not run to its end.
 
     Raises Infrastructure if the reference fails.
     """
     top = float(task.points)
     state = found.get(-1, {}).get("state")
+    if state == "absent" and stopped is not None:
+        return incorrect(stopped, max_points=top, happened=["raised"])
     if state == "absent":
         return not_attempted(
             both(f"There is no `{task.name}` in the notebook.", f"notebook 里没有 `{task.name}`。"), max_points=top

@@ -20,20 +20,21 @@ from nbformat import NotebookNode
 from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
-from course.i18n import Text
 from grader.answers import keyed_items
 from grader.authoring.publish import text_of
 from grader.course import command
-from grader.ingest import MISSING, REPLACED, beside, examine, joined
-from grader.marking.harvest import take_answers
+from grader.handin import STAMP
+from grader.marking.fingerprints import of_questions
 from grader.marking.hidden_inputs import content, draw, secret
-from grader.marking.mark import mark_cells
+from grader.marking.machine import broken, lacking
+from grader.marking.mark import Circumstances, mark_cells
 from grader.marking.outputs import sayable
 from grader.marking.repair import repair
 from grader.marking.running import Run
-from grader.marking.step import language_of, state
+from grader.marking.step import STATE, language_of, note, state
 from grader.papers import answered_papers, paper_of
 from grader.project import HERE, Infrastructure, Project
+from grader.reading import Files, Reading, files_of, read
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
 from grader.task import tasks
@@ -45,7 +46,8 @@ class Exam:
 
     project_root: "" for the checkout that this code is in; released: the text of the released notebook; key: the secret that
     hidden inputs are drawn with; sandbox: False only where the instructor said so; own: the folder of the instructor's own
-    checkpoints, or "". answered_papers: student -> the id whose paper this student answered by mistake.
+    checkpoints, or "". answered_papers: student -> the id whose paper this student answered by mistake. questions: a hash of the keys,
+    tests and points, so that marks of two keys do not stand side by side unseen.
     """
 
     lesson: str
@@ -57,6 +59,7 @@ class Exam:
     sandbox: bool = True
     own: str = ""
     answered_papers: Mapping[str, str] = field(default_factory=dict, hash=False)
+    questions: str = ""
 
     @property
     def project(self) -> Project:
@@ -65,24 +68,18 @@ class Exam:
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in: the notebook's bytes, the other files by relative path, and the time stamp.
-
-    reason: what was wrong with the file, where it was replaced when it came in. looked: the instructor has accepted it, so
-    nothing is held back.
-    """
+    """What one student handed in: its files, and the time stamp. looked: the instructor has accepted it, so nothing is held back."""
 
     student: str
-    data: bytes
-    files: dict[str, bytes]
+    files: Files
     when: str
-    reason: Text | None = None
     looked: bool = False
 
     @property
     def digest(self) -> str:
         """A hash of everything that was handed in."""
-        whole = hashlib.sha256(self.data)
-        for name, data in sorted(self.files.items()):
+        whole = hashlib.sha256()
+        for name, data in sorted(self.files.there.items()):
             whole.update(f"\0{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
         return whole.hexdigest()
 
@@ -92,9 +89,8 @@ class Marked:
     """The result of marking one submission.
 
     notebook: the text of the graded notebook. scores: grade id -> points, None where a person must give them. comments: grade
-    id -> nbgrader's automatic comment or None. digest: of the submission. reason: why the notebook could not be read
-    as it was. seconds: wall time, ``running`` of them in the kernel. disturbed: it ran out of time while other programs
-    used the processors.
+    id -> nbgrader's automatic comment or None. digest: of the submission. seconds: wall time, ``running`` of them in the kernel.
+    disturbed: it ran out of time while other programs used the processors.
     """
 
     student: str
@@ -102,7 +98,6 @@ class Marked:
     scores: dict[str, float | None]
     comments: dict[str, str | None]
     digest: str
-    reason: Text | None
     seconds: float
     running: float
     disturbed: bool = False
@@ -121,6 +116,7 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, limits
         sandbox,
         str(project.own) if project.own_folder(lesson) else "",
         answered_papers(course_root, lesson),
+        of_questions(project, lesson),
     )
 
 
@@ -132,52 +128,56 @@ def released(course_root: Path, lesson: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def read(folder: Path, lesson: str, student: str, reason: Text | None = None) -> Submission:
-    """Read the submission in ``folder``. A notebook that is missing, or a link, is read as no bytes."""
-    files = beside(folder, first=(f"{lesson}.ipynb", f"{lesson}.answers.json", "timestamp.txt"))
-    when = files.get("timestamp.txt", b"").decode("utf-8", "replace")
-    return Submission(student, files.pop(f"{lesson}.ipynb", b""), files, when, reason)
+def handed_in(folder: Path, lesson: str, student: str) -> Submission:
+    """The submission in ``folder``."""
+    files = files_of(folder, lesson)
+    return Submission(student, files, files.there.get(STAMP, b"").decode("utf-8", "replace"))
 
 
 def mark(submission: Submission, exam: Exam) -> Marked:
     """Mark one submission. Raises Infrastructure only for failures that are not the student's."""
     started = monotonic()
     project, released = exam.project, _notebook(exam.released)
-    nb, reason = examine(submission.data)
-    if nb is None:
-        nb = nbformat.reads(exam.released, as_version=4)
-        reason = joined(reason if submission.data else submission.reason or MISSING, REPLACED)
-    reason = reason or submission.reason
+    reading = read(submission.files, exam.lesson, exam.released)
+    nb = reading.notebook
     language, hidden = language_of(nb, exam.language), tasks(project, exam.lesson)
-    sidecar = submission.files.get(f"{exam.lesson}.answers.json")
-    take_answers(nb, None if sidecar is None else sidecar.decode("utf-8", "replace"), exam.lesson, reason)
+    _begin(nb, reading, released)
     repair(nb, released, language)
-    _clear(nb, released)
-    given = content(nb, submission.files, exam.lesson)
+    given = content(nb, submission.files.there, exam.lesson)
     paper = paper_of(released, exam.lesson, submission.student, exam.answered_papers)
     drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)
     run, before = Run(nb, hidden, drawn, language, exam.limits), monotonic()
-    run.go(shared(exam.sandbox), working_files(submission.files, exam, released))
+    run.go(shared(exam.sandbox), working_files(reading.files, exam, released))
     running = monotonic() - before
     nb, _ = LimitOutput().preprocess(nb, {})
     items = keyed_items(project, exam.lesson, paper)
-    mark_cells(nb, items, hidden, run.found(), language, paper, submission.looked, submission.student)
-    state(nb).update(submission=submission.digest, sandbox=exam.sandbox)
+    lacks = lacking(nb, run.raised, reading.files)
+    stopped = broken(nb, hidden, run.raised)
+    known = Circumstances(language, paper, submission.student, submission.looked, reading.held, lacks, stopped)
+    mark_cells(nb, items, hidden, run.found(), known)
+    state(nb).update(submission=submission.digest, sandbox=exam.sandbox, accepted=submission.looked)
+    state(nb).update(questions=exam.questions, paper=exam.answered_papers.get(submission.student, ""))
     scores, comments = _marks(nb)
     if state(nb).get("held"):
         scores, comments = dict.fromkeys(scores), dict.fromkeys(comments)
     text = sayable(text_of(nb))
-    return Marked(
-        submission.student,
-        text,
-        scores,
-        comments,
-        submission.digest,
-        reason,
-        monotonic() - started,
-        running,
-        run.disturbed,
+    spent = monotonic() - started
+    return Marked(submission.student, text, scores, comments, submission.digest, spent, running, run.disturbed)
+
+
+def _begin(nb: NotebookNode, reading: Reading, released: NotebookNode) -> None:
+    """Store what was read in the notebook's metadata, and take the kernel of the release."""
+    nb.metadata.pop(STATE, None)  # a student may have written there
+    said = state(nb)
+    for reason, sentence in reading.said:
+        note(nb, reason, sentence)
+    if reading.damaged and any("harm" not in sentence for _, sentence in reading.said):
+        said["happened"].append("damaged")
+    said.update(
+        answers=NotebookNode(reading.answers), sheet=reading.sheet, lost=reading.lost, name=sayable(reading.name)
     )
+    if "kernelspec" in released.metadata:
+        nb.metadata["kernelspec"] = released.metadata.kernelspec
 
 
 def working_files(files: dict[str, bytes], exam: Exam, released: NotebookNode) -> dict[str, bytes]:
@@ -193,15 +193,6 @@ def working_files(files: dict[str, bytes], exam: Exam, released: NotebookNode) -
 @functools.lru_cache(maxsize=8)
 def _notebook(text: str) -> NotebookNode:
     return nbformat.reads(text, as_version=4)
-
-
-def _clear(nb: NotebookNode, released: NotebookNode) -> None:
-    """Remove the student's outputs, and take the kernel of the release."""
-    if "kernelspec" in released.metadata:
-        nb.metadata["kernelspec"] = released.metadata.kernelspec
-    for cell in nb.cells:
-        if cell.cell_type == "code":
-            cell.outputs, cell.execution_count = [], None
 
 
 def _marks(nb: NotebookNode) -> tuple[dict[str, float | None], dict[str, str | None]]:

@@ -23,7 +23,6 @@ from grader.autograding import UNSAFE, How, alone, check_late_rules, limits, rea
 from grader.course import Course, command
 from grader.gradebook import GradebookWriter
 from grader.guard import guarded
-from grader.ingest import reason_of
 from grader.marking import whole
 from grader.marking.fingerprints import rests_on
 from grader.marking.step import STATE
@@ -77,9 +76,6 @@ def diff(course: Course, lesson: str, how: How | None = None, say: Say = print) 
                     prints = before.get("fingerprints", {})
                     key = PAPER if student in exam.answered_papers else KEY
                     same = before.get("submission") in (None, now["submission"])  # stock nbgrader keeps no digest
-                    same = (
-                        same or reason_of(course.root, student, lesson) is not None
-                    )  # what was damaged has been replaced
                     (place / f"{student}.json").write_text(json.dumps(dataclasses.asdict(answer)), encoding="utf-8")
                     found.changes += changes(
                         student, old.get(student, {}), answer.scores, prints, now["fingerprints"], same, key

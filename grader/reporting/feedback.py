@@ -19,7 +19,7 @@ from course.units import format_points
 from grader.answers import keyed_items, stored
 from grader.beliefs import known_beliefs
 from grader.dates import shown
-from grader.late_rules import course_zone, read_rules
+from grader.late_rules import course_rules, course_zone
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
 from grader.papers import paper_in
@@ -29,6 +29,7 @@ from grader.reporting.second_look import contact, form
 
 CSS = Path(__file__).with_name("feedback.css")
 SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
+AGAIN = ("damaged", "wrong-file", "two-works")  # held back until the student hands in another file
 LONGEST = 90  # characters of a question in the table
 SAY = {
     "title": both("Checkpoint {lesson}", "测验 {lesson}"),
@@ -159,7 +160,7 @@ class Overview(CourseStep):
     def _next_step(self, state: dict, said: dict, language: str) -> str:
         """A sentence for a student whose marks are held back: what to do, and until when."""
         sentence = pick(state["said"], language)
-        if state["held"] != "damaged":
+        if state["held"] not in AGAIN:
             return sentence
         until = self._due(said)
         if until is None or until < datetime.now(timezone.utc).replace(tzinfo=None):
@@ -187,7 +188,7 @@ class Overview(CourseStep):
 
         with Gradebook(said["db_url"]) as gradebook:
             due = gradebook.find_assignment(said["assignment"]).duedate
-        return due and read_rules(Path(self.course_root)).due(said["assignment"], said["student"], due)
+        return due and course_rules(Path(self.course_root), self.config).due(said["assignment"], said["student"], due)
 
     def _shown(self, due: datetime) -> str:
         return shown(due, course_zone(Path(self.course_root), self.config))

@@ -7,6 +7,8 @@ writes a reason behind a question and sends the text as a file; the instructor s
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from grader.marks import cell_marks
 
 FOLDER, CONTACT = "second-look", "contact.txt"
 MOST_BYTES, LONGEST = 20_000, 400  # bytes of a file; characters shown of a reason
+QUOTED = re.compile(r"^(?:\s*>)+\s?")
 CHECKPOINT, STUDENT = ("checkpoint", "测验"), ("student", "学生")
 FORM: Text = both("checkpoint: {lesson}\nstudent: {student}\n{rows}", "测验：{lesson}\n学生：{student}\n{rows}")
 ROW: Text = both("{name}: ", "{name}：")
@@ -49,7 +52,14 @@ def contact(root: Path) -> str:
 def requests(course: Course) -> list[Request]:
     """Read all files in ``second-look/``, in the order of their names. Their content is not trusted: it is cut and only shown."""
     paths = sorted(path for path in (course.root / FOLDER).glob("*") if path.is_file() and not path.is_symlink())
-    return [_read(path.name, read_regular(path)[:MOST_BYTES].decode("utf-8", "replace")) for path in paths]
+    return [_read(path.name, _text(read_regular(path)[:MOST_BYTES])) for path in paths]
+
+
+def _text(data: bytes) -> str:
+    """The text of a file, as Windows and mail programs save it too; the signs of a quotation in front of lines are removed."""
+    code = json.detect_encoding(data) if data else "utf-8"
+    text = data.decode(code, "replace").replace("\ufeff", "")
+    return "\n".join(QUOTED.sub("", line) for line in text.splitlines())
 
 
 def _read(name: str, text: str) -> Request:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import io
 import os
+import unicodedata
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +19,7 @@ from grader.files import read_regular
 from grader.project import ProjectError
 
 JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini")
+SAVED = ".ipynb_checkpoints"  # where Jupyter keeps a copy of each notebook as it was saved by hand
 CHUNK = 1 << 20  # bytes unpacked at a time
 HEAD = b"PK\x01\x02"  # begins every entry of a ZIP's directory
 UNPACKED = (
@@ -109,21 +111,22 @@ def _of_folder(path: Path) -> Iterator[Entry]:
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
-    """The name of an entry. Where the ZIP does not name the encoding, UTF-8 is tried first, then GBK, then the ZIP standard's."""
+    """The name of an entry. Where the ZIP does not name the encoding: UTF-8 if it is that; the one of the ZIP standard, in which
+    Windows writes umlauts, if that gives Latin letters alone; else GBK.
+    """
     if entry.flag_bits & 0x800:
         return entry.filename
     raw = entry.filename.encode("cp437", "replace")
-    for code in ("utf-8", "gbk"):
-        try:
+    western = all("LATIN" in unicodedata.name(sign, "") for sign in entry.filename if not sign.isascii())
+    for code in ("utf-8", *(() if western else ("gbk",))):
+        with suppress(UnicodeDecodeError):
             return raw.decode(code)
-        except UnicodeDecodeError:
-            continue
     return entry.filename
 
 
 def _inside(name: str) -> PurePosixPath | None:
-    """The path that a name stands for, always inside the archive; None for the system files of macOS and Windows."""
+    """The path that a name stands for, always inside the archive; None for the files of systems and editors."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-    if not parts or any(part in JUNK or part.startswith((".", "~")) for part in parts):
+    if not parts or any(part in JUNK or part.startswith((".", "~")) and part != SAVED for part in parts):
         return None
     return PurePosixPath(*parts)
