@@ -14,7 +14,7 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
     ["verbs"],
     ["portfolio", "experiments", "recording_zip"],
     ["lessons"],
-    ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log", "pytest_timing"],
+    ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log"],
     ["cards", "timing", "flops"],
     ["learning", "figures", "isolation"],
     ["questions", "records", "exercise", "flags"],

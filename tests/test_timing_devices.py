@@ -9,7 +9,6 @@ import pytest
 
 from course.timing import TimingError, clock_for, compare, effort, measure, measuring
 from course.timing import clock as clock_module
-from course.timing.calibration import reference_op
 from tests.timing_clocks import NoisyClock, costing
 
 
@@ -146,19 +145,18 @@ def test_threads_at_work_are_processor_time_over_own_time(monkeypatch):
     assert watched.busy() == 1.0, "too short to tell"
 
 
-@pytest.mark.parametrize("busy, device, name", [(1.0, "cpu", "calls"), (1.9, "cpu", "compute")])
-def test_the_reference_op_uses_as_many_threads_as_the_function(monkeypatch, busy, device, name):
-    monkeypatch.setattr(measuring, "Effort", lambda: type("E", (), {"busy": lambda self: busy})())
-    result = measure(lambda: sum(range(3000)), max_time=0.1, device=device)
-    assert result.calibration == name and result.busy_threads == busy and result.relative > 0
+def test_the_reference_op_is_timed_beside_the_function(monkeypatch):
+    monkeypatch.setattr(measuring, "Effort", lambda: type("E", (), {"busy": lambda self: 1.9})())
+    result = measure(lambda: sum(range(3000)), max_time=0.1, device="cpu")
+    assert result.calibration == measuring.REFERENCE and result.busy_threads == 1.9 and result.relative > 0
     assert measure(costing(1e-3), clock=NoisyClock(1), calibrate=None).calibration is None
 
 
 def test_the_small_reference_op_stays_in_one_thread():
-    name, small = reference_op("calls", "cpu", parallel=False)
+    name, small = measuring.reference_op(measuring.REFERENCE, "cpu")
     watched = effort.Effort()
     timeit.timeit(small, number=60_000)
-    assert name == "calls" and watched.busy() < effort.PARALLEL
+    assert name == measuring.REFERENCE and watched.busy() < effort.PARALLEL
 
 
 def test_noise_of_a_parallel_function_is_explained(monkeypatch):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from course.i18n import t
 from course.timing import page, sentences
-from course.timing.store import write
 from course.timing.validation import require_name
 
 ENOUGH = 0.9499
@@ -109,10 +107,6 @@ class Measurement:
 
         return samples_plot(self.rows(), self.sentence, ax, dark)
 
-    def save(self, path: Any) -> Path:
-        """Write it to a JSON file, with this machine's passport; `load` reads it."""
-        return write(path, "Measurement", asdict(self))
-
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, a second one."""
         return sentences.of_measurement(self)
@@ -207,14 +201,6 @@ class Comparison:
     functions: ClassVar[Mapping[str, Callable[[], Any]]] = MappingProxyType({})
     """What was compared, by name, for whoever judges a comparison; known where it was made, never kept in a file."""
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Comparison:
-        """Make a comparison of `plain`, which `dataclasses.asdict` made of one (also after writing and reading it as
-        JSON).
-        """
-        pairs = {name: Paired(**{**pair, "ratios": tuple(pair["ratios"])}) for name, pair in plain["pairs"].items()}
-        return cls(**{**plain, "pairs": pairs, "notes": tuple(plain["notes"])})
-
     def __getitem__(self, name: str) -> Paired:
         """One candidate against the baseline. Raises TimingError for a name that is none of them."""
         require_name(name, self.pairs)
@@ -286,10 +272,6 @@ class Comparison:
         from course.figures.timing import paired_plot
 
         return paired_plot(self.rows(), self.sentence, ax, dark)
-
-    def save(self, path: Any) -> Path:
-        """Write it to a JSON file, with this machine's passport; `load` reads it."""
-        return write(path, "Comparison", asdict(self))
 
     def __str__(self) -> str:
         return page.comparison_text(self)

@@ -21,7 +21,6 @@ from course.timing.clock import Clock, clock_for, with_setup
 from course.timing.effort import Effort, threads
 from course.timing.faults import count_faults
 from course.timing.sameness import digest
-from course.timing.statement import Statement
 
 SETTLED = 4
 """Blocks after which a function has shown whether it works in several threads; the first may still load libraries."""
@@ -32,7 +31,7 @@ def main(spec: dict[str, Any]) -> None:
     set_language(spec["language"])
     answers = _take_stdout()
     try:
-        f = _load(spec["name"], spec)
+        f = _load(spec["name"], spec["target"])
         validation.require_callable(spec["name"], f, spec["setup"] is not None)
         before = _load("setup", spec["setup"]) if spec["setup"] else None
         if "measure" in spec:
@@ -88,11 +87,9 @@ def _say(answers: TextIO, **message: Any) -> None:
     answers.flush()
 
 
-def _load(name: str, source: dict[str, Any]) -> Callable[..., Any]:
-    """The function that `source` (of `workers.source_of`) names."""
-    if "code" in source:
-        return Statement(source["code"], source["before"]).function()
-    module, _, path = source["target"].partition(":")
+def _load(name: str, target: str) -> Callable[..., Any]:
+    """The function that `target` ("module:function") names."""
+    module, _, path = target.partition(":")
     try:
         found: Any = importlib.import_module(module)
         for part in path.split("."):
@@ -100,9 +97,9 @@ def _load(name: str, source: dict[str, Any]) -> Callable[..., Any]:
     except Exception as error:
         raise validation.TimingError(
             t(
-                f"A new process could not load {source['target']}: {type(error).__name__}: {error}. "
+                f"A new process could not load {target}: {type(error).__name__}: {error}. "
                 f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
-                f"新进程无法加载 {source['target']}：{type(error).__name__}：{error}。"
+                f"新进程无法加载 {target}：{type(error).__name__}：{error}。"
                 f"{module}.py 和 notebook 在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
             )
         ) from error

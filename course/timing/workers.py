@@ -19,7 +19,6 @@ from types import TracebackType
 from typing import Any
 
 from course.i18n import language, t
-from course.timing.statement import Statement
 from course.timing.validation import TimingError
 
 
@@ -41,15 +40,8 @@ class Setting:
             "device": device,
             "clock": self.clock,
             "cache": self.cache,
-            "setup": None if self.setup is None else source_of("setup", self.setup),
+            "setup": None if self.setup is None else target_of("setup", self.setup),
         }
-
-
-def source_of(name: str, candidate: Any) -> dict[str, str]:
-    """`candidate` as a new process gets it: {"target": "module:function"} or the code of a Statement."""
-    if isinstance(candidate, Statement):
-        return {"code": candidate.code, "before": candidate.setup}
-    return {"target": target_of(name, candidate)}
 
 
 def target_of(name: str, candidate: Any) -> str:
