@@ -8,7 +8,20 @@ from typing import Any
 
 from course.i18n import t
 from course.timing import pairs, stats, validation
-from course.timing.clock import MIN_BLOCK_S, Clock, calls_for, end_progress, given_clock, progress, with_setup
+from course.timing.clock import (
+    MIN_BLOCK_S,
+    Clock,
+    calls_for,
+    end_progress,
+    for_first_calls,
+    given_clock,
+    issue_s,
+    progress,
+    settled,
+    waits,
+    waits_note,
+    with_setup,
+)
 from course.timing.deadline import out_of_time
 from course.timing.effort import PARALLEL, Effort, crowded_note, overhead_ns, threads
 from course.timing.faults import fault_note, minor_faults
@@ -52,7 +65,9 @@ def measure(
     `relative` is the ratio of the two. It repeats where the absolute time does not, as long as both depend on the
     same part of the machine. calibrate: a function of your own in place of the reference op, or None.
     setup: runs before every call, outside the
-    time; what it returns (unless None) is handed to `f`. device, clock, cache: see `clock_for`.
+    time; what it returns (unless None) is handed to `f`. device: default, where the
+    tensors of the first call are. clock, cache: see `clock_for`. On an accelerator there are two numbers: the device's own time of
+    a call, and `issue_ms`, which Python takes to issue one.
 
     The interval is that of the median within this run. processes=5 measures in five new processes one after another
     (max_time seconds in all, at least 0.2 each, default 2; starting them comes on top), and the interval tells
@@ -120,7 +135,7 @@ class _Run:
         order: random.Random,
     ) -> None:
         self.name, self.f, self.clock, self.max_time, self.order = name, f, clock, max_time, order
-        self.timer = with_setup(clock, setup)
+        self.setup, self.timer = setup, with_setup(clock, setup)
         self.calibrate = calibrate
         self.calibration: tuple[str, Callable[[], Any]] | None = None
         self.busy = 1.0
@@ -140,7 +155,9 @@ class _Run:
         """First call, warm-up, samples."""
         self.began = self.clock.now()
         with validation.named_errors(self.name, 1):
-            self.first = self.timer.block(validation.checked(self.name, self.f), 1)
+            self.first = for_first_calls(self.timer).block(validation.checked(self.name, self.f), 1)
+        self.clock = settled(self.clock)
+        self.timer = with_setup(self.clock, self.setup)
         self.started = self.clock.now()
         bar = progress(self.max_time, t("measuring", "测量中"))
         try:
@@ -281,6 +298,8 @@ class _Run:
             )
         faults = stats.median(self.faults) if self.faults else None
         self.notes += filter(None, [fault_note(self.name, faults, stats.median(samples))])
+        waiting, issuing = waits(self.timer, self.f), issue_s(self.timer, self.f)
+        self.notes += [waits_note([self.name])] * waiting
         ratio = relative[1] if relative else None
         ms = [s * 1e3 for s in samples]
         return Measurement(
@@ -303,7 +322,8 @@ class _Run:
             overhead_ns=overhead,
             faults_per_call=faults,
             device=self.clock.device,
-            clock="cpu" if cpu else self.clock.kind,
+            clock="cpu" if cpu else "wall" if waiting else self.clock.kind,
+            issue_ms=None if issuing is None else issuing * 1e3,
             cache=self.clock.cache,
             threads=threads(self.clock),
             busy_threads=self.busy,

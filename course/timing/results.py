@@ -23,7 +23,8 @@ class Measurement:
     all alike: see `stats.enough`), samples_ms (one per block of `calls_per_sample` calls), first_call_ms (apart from the
     rest), relative (time / time of the interleaved calibration op `calibration`, or None), quality (stable | bimodal |
     noisy | drifting | few), overhead_ns (the timer's own, a call; not subtracted), faults_per_call (minor page faults;
-    None where the system does not tell), device, clock (wall | events | cpu: CPU time, of a thread that other programs
+    None where the system does not tell), issue_ms (on an accelerator: the time Python takes to issue a call; the others are then
+    the device's own), device, clock (wall | events | cpu: CPU time, of a thread that other programs
     kept interrupting), cache (hot | cold), threads (torch may use), busy_threads (of this process at work while it ran;
     1.0 for work in one thread), warmup_calls, warm (two block medians agreed within 2 %), complete (False after an
     interrupt), notes (sentences in the learner's language).
@@ -57,6 +58,7 @@ class Measurement:
     busy_threads: float
     seconds: float
     faults_per_call: float | None = None
+    issue_ms: float | None = None
     processes: int = 1
     process_medians_ms: tuple[float, ...] = ()
     process_relatives: tuple[float, ...] = ()
@@ -88,6 +90,7 @@ class Measurement:
             "calls_per_sample",
             "overhead_ns",
             "faults_per_call",
+            "issue_ms",
             "device",
             "clock",
             "cache",
@@ -100,6 +103,11 @@ class Measurement:
             {key: getattr(self, key) for key in keys}
             | {"samples_ms": list(self.samples_ms), "process_medians_ms": list(self.process_medians_ms)}
         ]
+
+    @property
+    def launch_bound(self) -> bool:
+        """Whether the device waits for Python: issuing a call takes longer than running it."""
+        return self.issue_ms is not None and self.issue_ms > self.median_ms
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """Samples in order, their distribution, the first call apart; see `course.figures.samples_plot`."""
@@ -174,10 +182,10 @@ class Paired:
 class Comparison:
     """Functions compared in random order, round by round; two have `.ratio .low .high .verdict` of their own.
 
-    pairs: candidate name -> Paired, also as c["name"]. medians_ms, first_call_ms, calls, faults_per_call (minor page
-    faults): by name, for one call. rounds, seconds (spent), ci, gate, max_time as given; device, clock, cache, threads;
-    processes: new ones of each candidate, 0 where all ran in this one; complete is False after an interrupt; notes
-    are sentences in the learner's language.
+    pairs: candidate name -> Paired, also as c["name"]. By name, for one call: medians_ms, first_call_ms, calls, faults_per_call
+    (minor page faults), issue_ms (on an accelerator: the time Python takes to issue it). rounds, seconds (spent), ci, gate, max_time
+    as given; device, clock, cache, threads; processes: new ones of each candidate, 0 where all ran in this one; complete is False
+    after an interrupt; notes are sentences in the learner's language.
     """
 
     baseline: str
@@ -195,6 +203,7 @@ class Comparison:
     cache: str
     threads: int
     faults_per_call: dict[str, float | None] = field(default_factory=dict)
+    issue_ms: dict[str, float] = field(default_factory=dict)
     processes: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()

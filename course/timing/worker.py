@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 from course.i18n import set_language, t
 from course.timing import validation
-from course.timing.clock import Clock, clock_for, with_setup
+from course.timing.clock import for_first_calls, given_clock, settled, with_setup
 from course.timing.effort import Effort, threads
 from course.timing.faults import count_faults
 from course.timing.sameness import digest
@@ -43,9 +43,9 @@ def main(spec: dict[str, Any]) -> None:
 
 
 def _serve(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[str, Any], answers: TextIO) -> None:
-    base = _clock(spec)
-    clock = with_setup(base, before)
-    _say(answers, device=base.device, kind=base.kind, cache=base.cache, alone=before is not None)
+    base = given_clock(spec["device"], spec["clock"], spec["cache"])
+    clock = for_first_calls(with_setup(base, before))
+    _say(answers, cache=base.cache, alone=before is not None)
     kept: list[Any] = []
     run, effort = validation.checked(spec["name"], f, kept), Effort()
     for count, line in enumerate(sys.stdin, start=1):
@@ -54,7 +54,11 @@ def _serve(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[s
         if count == SETTLED and spec["processor"] is not None and base.device == "cpu" and effort.alone():
             with contextlib.suppress(OSError):  # a container may forbid it
                 os.sched_setaffinity(0, {spec["processor"]})
-        first = {"threads": threads(base), "result": digest(kept.pop())} if count == 1 else {}
+        first = {}
+        if count == 1:
+            base = settled(base)
+            clock = with_setup(base, before)
+            first = {"device": base.device, "kind": base.kind, "threads": threads(base), "result": digest(kept.pop())}
         run = f
         _say(answers, seconds=seconds, faults=seen.minor, **first)
 
@@ -64,15 +68,16 @@ def _measure(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict
 
     from course.timing.measuring import measure
 
-    found = measure(f, clock=_clock(spec), setup=before, name=spec["name"], **spec["measure"])
+    found = measure(
+        f,
+        device=spec["device"],
+        clock=spec["clock"],
+        cache=spec["cache"],
+        setup=before,
+        name=spec["name"],
+        **spec["measure"],
+    )
     _say(answers, measurement=asdict(found))
-
-
-def _clock(spec: dict[str, Any]) -> Clock:
-    """The clock asked for. A function that brought no torch along needs none: a process without it starts a second sooner."""
-    if spec["device"] is None and "torch" not in sys.modules:
-        return clock_for("cpu", "wall" if spec["clock"] == "auto" else spec["clock"], spec["cache"])
-    return clock_for(spec["device"], spec["clock"], spec["cache"])
 
 
 def _take_stdout() -> TextIO:

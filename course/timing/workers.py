@@ -186,9 +186,8 @@ class WorkerClock:
     """A Clock whose blocks are timed in the processes themselves."""
 
     def __init__(self, ready: Mapping[str, Any]) -> None:
-        self.device, self.kind, self.cache = ready["device"], ready["kind"], ready["cache"]
-        self.alone = ready["alone"]
-        self.threads = 0  # as the other end says after its first block
+        self.cache, self.alone = ready["cache"], ready["alone"]
+        self.device, self.kind, self.threads = "cpu", "wall", 0  # until the other end has told, after its first block
 
     def now(self) -> float:
         """Seconds of this process, for the budget."""
@@ -198,7 +197,8 @@ class WorkerClock:
         """Seconds that `calls` calls of the remote function take."""
         assert isinstance(f, Worker)
         seconds = f.seconds(calls)
-        self.threads = self.threads or f.first["threads"]
+        if not self.threads:
+            self.device, self.kind, self.threads = (f.first[what] for what in ("device", "kind", "threads"))
         return seconds
 
 
