@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from course.i18n import t
-from course.timing import captured, pairs, sameness, stats, validation
+from course.timing import captured, leftovers, pairs, sameness, stats, validation
 from course.timing.clock import (
     Clock,
     calls_for,
@@ -87,6 +87,9 @@ class Run:
         self.first: dict[str, float] = {}
         self.results: dict[str, Any] = {}
         self.changed: dict[str, list[str]] = {}
+        self.switches = leftovers.Switches()
+        self.left: dict[str, list[str]] = {}
+        self.kept: dict[str, list[str]] = {}
         self.calls: dict[str, int] = {}
         self.blocks: dict[str, list[Block]] = {name: [] for name in functions}
         self.faults: dict[str, list[float]] = {name: [] for name in functions}
@@ -116,6 +119,8 @@ class Run:
             self.notes.append(validation.interrupted_note())
         finally:
             end_progress(bar)
+            if any(self.left.values()):  # an interrupt may have come in the middle of a block
+                self.switches.put_back()
         if sink is not None:
             self.notes += validation.print_note(sink)
         return self._result()
@@ -134,6 +139,7 @@ class Run:
             kept: list[Any] = []
             with validation.named_errors(name, 1), captured.changes(f, self.changed.setdefault(name, [])):
                 self.first[name] = first.block(validation.checked(name, f, kept), 1)
+            self.left[name] = self.switches.put_back()
             if self.plan.same is False:
                 continue
             self.results[name] = f.first["result"] if isinstance(f, Worker) else sameness.digest(kept.pop())
@@ -168,8 +174,14 @@ class Run:
     def _find_calls(self) -> None:
         """How many calls a block has: the same number for all, but for functions that take far longer than the quickest."""
         for name, f in self.functions.items():
-            with validation.named_errors(name, 2), captured.changes(f, self.changed[name], again=True):
+            with (
+                validation.named_errors(name, 2),
+                captured.changes(f, self.changed[name], again=True),
+                leftovers.kept_results(f, self.kept.setdefault(name, [])),
+            ):
                 self.calls[name] = calls_for(self.clock, f)
+            if self.left[name]:
+                self.switches.put_back()
         if waiting := [name for name, f in self.functions.items() if waits(self.clock, f)]:
             self.notes.append(waits_note(waiting))
             self.clock = for_first_calls(self.clock)  # one clock for all
@@ -210,6 +222,8 @@ class Run:
         else:
             seconds = self.clock.block(f, calls)
         ended = self.clock.now()
+        if self.left[name]:
+            self.switches.put_back()
         if before is not None:
             self.faults[name].append((faults_so_far() - before) / calls)
         return Block(seconds / calls, began, ended, cpu)
@@ -294,6 +308,7 @@ class Run:
         if cpu and self.watch:
             self.notes.append(self.watch.note())
         self.notes += captured.notes(self.changed)
+        self.notes += leftovers.notes(self.left, self.kept)
         self.notes += sameness.notes(found)
         self.notes += filter(None, (fault_note(n, usual_faults[n], medians[n]) for n in self.functions))
         issuing = {n: s for n, f in self.functions.items() if (s := issue_s(self.clock, f)) is not None}
