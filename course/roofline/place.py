@@ -391,7 +391,7 @@ def _raised(roof: Peaks, layers: Sequence[Layer], memory: bool) -> tuple[Peaks, 
     higher, notes = roof, []
     for layer in sure:
         slow_s = max(layer.interval_ms[1] * 1e-3, TINY)
-        higher = higher.raised(flops_per_s=layer.flops / slow_s, by=layer.label)
+        higher = higher.raised(flops_per_s=layer.flops / slow_s, by=layer.label, kind=layer.kind)
         if memory:
             higher = higher.raised(bytes_per_s=layer.moved / slow_s, by=layer.label)
     for before, now, by, unit in (

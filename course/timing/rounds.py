@@ -402,6 +402,6 @@ def launch_note(names: Collection[str]) -> str:
     return t(
         f"Launch-bound, the GPU waits for Python: {said}. Compared is the GPU's own time; a program that only calls them one after "
         "another takes the time Python needs to issue the calls (.issue_ms).",
-        f"受限于发出调用（GPU 在等 Python）：{said}。这里比的是 GPU 自己的时间；如果程序只是一次接一次地调用它们，"
+        f"受限于 kernel 启动（launch-bound，GPU 在等 Python）：{said}。这里比的是 GPU 自己的时间；如果程序只是一次接一次地调用它们，"
         "耗时取决于 Python 发出调用的时间（.issue_ms）。",
     )

@@ -26,7 +26,7 @@ def _launch_bound(found: Measurement) -> str:
     issue = format_ms(found.issue_ms)
     return t(
         f" That is the device's own time; Python takes {issue} to issue a call. Launch-bound: the GPU waits for Python.",
-        f"这是设备自己的时间；Python 发出一次调用要 {issue}。受限于发出调用：GPU 在等 Python。",
+        f"这是设备自己的时间；Python 发出一次调用要 {issue}。受限于 kernel 启动（launch-bound）：GPU 在等 Python。",
     )
 
 
