@@ -387,7 +387,7 @@ def _raised(roof: Peaks, layers: Sequence[Layer], memory: bool) -> tuple[Peaks, 
 
     memory: whether the memory roof may be lifted too (it says nothing where data may lie in the cache).
     """
-    sure = [layer for layer in layers if len(layer.samples_ms) >= ENOUGH]
+    sure = [layer for layer in layers if len(layer.samples_ms) >= ENOUGH and layer.time_ms > 0]
     higher, notes = roof, []
     for layer in sure:
         slow_s = max(layer.interval_ms[1] * 1e-3, TINY)
