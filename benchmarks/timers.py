@@ -122,7 +122,7 @@ COMPARISONS = {
 
 def figures(f: Function) -> dict[str, float]:
     """What each tool reports for one function, BUDGET_S each: ms a call, `relative` without a unit."""
-    run = measure(f, max_time=BUDGET_S, device="cpu", calibrate="calls", name="job")
+    run = measure(f, max_time=BUDGET_S, device="cpu", name="job")
     samples = do_bench_samples(f, BUDGET_S)
     return {
         "ours .relative": run.relative or float("nan"),

@@ -14,7 +14,7 @@ from typing import Any
 from course import recording_zip
 from course.experiment import base, reports
 from course.i18n import pick, t
-from course.machine import can, one_line, passport
+from course.machine import can, device_of, one_line, passport
 from course.records import nearest, save
 
 HOME = "home"  # --record without a folder: each recording goes to its lesson
@@ -70,8 +70,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     chosen = [exp for exp in chosen if args.needs in (None, exp.needs)]
     if args.missing:
-        about = passport()
-        chosen = [exp for exp in chosen if not held(exp, args.record, about)]
+        chosen = [exp for exp in chosen if not held(exp, args.record, passport(device_of(exp.needs)))]
     code = record_all(chosen, args.record, args.budget)
     if args.zip and code != INTERRUPTED:
         made = recording_zip.pack(Path(args.record))
@@ -142,9 +141,8 @@ def evidence(exp: base.Experiment, about: dict[str, Any]) -> list[str]:
 
 def print_list(known: dict[str, base.Experiment]) -> None:
     """One line an experiment: name, what it needs, seconds, what there is to show of it here."""
-    about = passport()
     for exp in known.values():
-        shown = ", ".join(evidence(exp, about))
+        shown = ", ".join(evidence(exp, passport(device_of(exp.needs))))
         print(f"{exp.name:26} needs {exp.needs:8} {exp.seconds:4g} s  {shown:56} {pick(exp.title)}")
     for module, why in base.FAILED_LESSONS.items():
         print(f"{module}: could not be loaded: {why}", file=sys.stderr)

@@ -39,15 +39,21 @@ _CAN: dict[str, Callable[[], Any]] = {
 NEEDS = tuple(_CAN)
 
 
-def passport() -> dict[str, Any]:
+def device_of(needs: str) -> str:
+    """The device on which an experiment runs that needs this: 'cuda', 'mps', else 'cpu', also on a machine with a GPU."""
+    return needs if needs in ("cuda", "mps") else "cpu"
+
+
+def passport(device: str | None = None) -> dict[str, Any]:
     """This machine as plain data (str, int, float, bool, None), the same keys everywhere.
 
-    device: 'cuda', 'mps' or 'cpu': where experiments run. device_name: the GPU, or the processor.
+    device: the one that a measurement ran on (default: the accelerator that works here, else 'cpu'). device_name: the GPU, or the
+    processor.
     capability: 'sm_75' and the like. memory_gib: of the GPU, or of the machine. driver: of the GPU, as
     nvidia-smi tells it, when known. torch, cuda, cudnn, onednn, mkl: versions.
     threads, interop_threads, cores: counts. cpu, cpu_capability, os, arch, python, course: in words.
     """
-    device = _safe(_device) or "cpu"
+    device = device or _safe(_device) or "cpu"
     cpu = _safe(_cpu_name) or platform.machine() or None
     about = {"device_name": cpu, "capability": None, "memory_gib": _safe(_memory_gib), "driver": None}
     if device == "cuda":

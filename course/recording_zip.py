@@ -14,8 +14,8 @@ from course.experiment import base
 from course.machine import passport
 from course.records import Record, RecordError, load, save
 
-SAME = ("device", "device_name", "torch", "cuda", "cudnn")
-"""What all recordings of one ZIP have in common: they come from one machine."""
+SAME = ("cpu", "torch", "cuda", "cudnn")
+"""What all recordings of one ZIP have in common: they come from one machine. Those of one device have its name in common, too."""
 LARGEST = 5_000_000  # bytes of one recording, unpacked; the largest of the course has some thousand
 OLDEST_TORCH = (2, 9)
 
@@ -35,6 +35,7 @@ def pack(folder: Path) -> Path | None:
         one.experiment: one
         for one in sorted(found, key=lambda one: one.created)
         if all(one.machine.get(key) == about[key] for key in SAME)
+        and one.machine["device_name"] == passport(one.machine["device"])["device_name"]
     }
     if not newest:
         return None
@@ -65,9 +66,11 @@ def unpack(file: Path) -> tuple[list[Record], list[str]]:
 def check(records: list[Record]) -> list[str]:
     """A sentence for each thing that speaks against these recordings; empty where they can be added."""
     faults = [f"{one.experiment}: {fault}" for one in records for fault in _faults(one)]
-    for key in SAME:
-        if len(values := {str(one.machine.get(key)) for one in records}) > 1:
-            faults.append(f"not one machine: {key} is {' and '.join(sorted(values))}")
+    told = [(key, {str(one.machine.get(key)) for one in records}) for key in SAME]
+    for device in sorted({str(one.machine.get("device")) for one in records}):
+        names = {str(one.machine.get("device_name")) for one in records if one.machine.get("device") == device}
+        told.append((f"the name of its {device}", names))
+    faults += [f"not one machine: {key} is {' and '.join(sorted(values))}" for key, values in told if len(values) > 1]
     names = [one.experiment for one in records]
     faults += [f"{name}: recorded {names.count(name)} times" for name in sorted({*names}) if names.count(name) > 1]
     return faults if records else ["there is no recording in it"]

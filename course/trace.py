@@ -20,14 +20,11 @@ from types import FrameType
 from typing import Any
 
 from course.i18n import Text, both, pick, t
+from course.profiled import events_of, is_kernel, runs_on_cuda
 from course.tables import as_text, clip
 from course.units import format_ms
 
 Row = dict[str, Any]
-
-os.environ.setdefault(
-    "KINETO_LOG_LEVEL", "6"
-)  # else the first profiler of the process writes lines about itself to stderr
 
 CALL = "trace: the call"
 LINE = "trace: line "
@@ -55,10 +52,10 @@ class TraceError(ValueError):
 def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WARM_UPS) -> Trace:
     """Profile one call of `function`, which takes no arguments, and say where its time goes.
 
-    It runs ``warm_ups`` times unseen, ``calls`` times against the clock, ``calls`` times under torch.profiler and once more
-    with its lines noted; of the timed and of the profiled calls the shortest is kept, which was disturbed least. Nothing of
-    it is changed. A function that works through something, such as a loader, makes it anew inside. Raises TraceError, in
-    words, for what cannot be called, and whatever the function itself raises.
+    It runs ``warm_ups`` times unseen (on a machine with a GPU once more, to see where its tensors are), ``calls`` times against
+    the clock, ``calls`` times under torch.profiler and once more with its lines noted; of the timed and of the profiled calls the
+    shortest is kept, which was disturbed least. Nothing of it is changed. A function that works through something, such as a
+    loader, makes it anew inside. Raises TraceError, in words, for what cannot be called, and whatever the function itself raises.
     """
     from course.timing import TimingError
     from course.timing.validation import require_callable
@@ -72,12 +69,13 @@ def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WA
     except TimingError as error:
         raise TraceError(str(error)) from None
     _refuse_a_running_profiler()
+    on_cuda = runs_on_cuda(function)
     for _ in range(warm_ups):
         function()
     plain_ms = min(_timed(function) for _ in range(calls))
-    rows = min((_recorded(function) for _ in range(calls)), key=span_of)
+    rows = min((_recorded(function, on_cuda) for _ in range(calls)), key=span_of)
     devices: set[str] = set()
-    lined = _recorded(function, _lines_noted(devices))
+    lined = _recorded(function, on_cuda, _lines_noted(devices))
     same = [row["name"] for row in rows] == [row["name"] for row in lined]
     if same:  # the same operations in the same order: the undisturbed times, the lines of the other run
         lined = [{**row, "line": other["line"], "code": other["code"]} for row, other in zip(rows, lined, strict=True)]
@@ -113,17 +111,14 @@ def _wait() -> None:
         torch.accelerator.synchronize()
 
 
-def _recorded(function: Callable[[], Any], noting: Any = None) -> list[Row]:
+def _recorded(function: Callable[[], Any], on_cuda: bool, noting: Any = None) -> list[Row]:
     """The rows of one call under the profiler, within the context `noting`."""
-    import torch
-    from torch.profiler import ProfilerActivity, profile, record_function
 
-    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])]
-    with profile(activities=activities, acc_events=True) as recording:
-        with record_function(CALL), noting or contextlib.nullcontext():
+    def call() -> None:
+        with noting or contextlib.nullcontext():
             function()
-            _wait()
-    return rows_of(recording.events())
+
+    return rows_of(events_of(call, on_cuda, CALL))
 
 
 # --- lines ------------------------------------------------------------------------------------------------------
@@ -190,7 +185,7 @@ def rows_of(events: Iterable[Any]) -> list[Row]:
             "self_us": end - start,
             "depth": 0,
         }
-        if "CUDA" in str(event.device_type):
+        if is_kernel(event):
             found.append({**row, "device": "cuda", "kind": "kernel", "line": "", "code": ""})
             continue
         while open_until and open_until[-1][0] <= start:

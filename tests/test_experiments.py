@@ -279,3 +279,16 @@ def test_recording_one_by_name(told):
     code, _, err, recorded = told["wrong"]
     assert code == 2 and "Did you mean" in err and not recorded
     assert told["nothing"][0] == 2
+
+
+def test_a_record_names_the_processor_where_the_experiment_ran_on_it(monkeypatch):
+    """Label and file name, too, also on a machine with a GPU."""
+    from course import machine
+    from course.experiment import base
+    from course.i18n import both
+
+    monkeypatch.setattr(machine, "_device", lambda: "cuda")
+    monkeypatch.setattr(machine, "_cpu_name", lambda: "Some Processor")
+    exp = base.Experiment("09-x", "l09", 1, "mkldnn", 1.0, both("x", "x"), lambda budget: [{"a": 1}])
+    record = base.run_experiment(exp)
+    assert "Some Processor" in record.label()["en"] and record.file_name().startswith("09-x--some-processor--")

@@ -213,3 +213,16 @@ def test_the_map_shows_every_row_once_and_marks_the_changed_one_in_words(code):
     assert found._repr_html_().count("◆ True") == 1
     assert "1" in found.headline or "One" in found.headline
     assert [line for line in str(found).split("\n") if line.startswith("◆ ") and "cudnn.benchmark " in line]
+
+
+def test_a_switch_that_is_a_function_and_was_assigned_to_is_named(monkeypatch):
+    import torch
+
+    from course.flags import typos
+
+    monkeypatch.setattr(torch.backends.cuda, "enable_flash_sdp", False)
+    monkeypatch.setattr(torch.backends.mha, "set_fastpath_enabled", False)
+    found = {one.name: str(one) for one in typos()}
+    assert {"cuda.enable_flash_sdp", "mha.set_fastpath_enabled"} <= set(found)
+    said = found["cuda.enable_flash_sdp"]
+    assert "has overwritten a function" in said and "Then call it: `torch.backends.cuda.enable_flash_sdp(...)`" in said

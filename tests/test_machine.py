@@ -112,3 +112,14 @@ def test_without_torch_the_passport_still_answers():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.strip() == "cpu False", done.stderr
+
+
+def test_the_machine_of_an_experiment_is_the_one_it_ran_on(monkeypatch):
+    """A GPU beside it is no business of an experiment on the CPU."""
+    monkeypatch.setattr(machine, "_device", lambda: "cuda")
+    facts = {"device_name": "NVIDIA T4", "capability": "sm_75", "memory_gib": 15.0, "driver": "1"}
+    monkeypatch.setattr(machine, "_cuda_facts", lambda: facts)
+    assert machine.passport()["device_name"] == machine.passport("cuda")["device_name"] == "NVIDIA T4"
+    on_cpu = machine.passport(machine.device_of("mkldnn"))
+    assert (on_cpu["device"], on_cpu["device_name"]) == ("cpu", on_cpu["cpu"]) and on_cpu["capability"] is None
+    assert set(on_cpu) == KEYS and [machine.device_of(one) for one in ("cpu", "cuda", "mps")] == ["cpu", "cuda", "mps"]

@@ -27,6 +27,7 @@ ABOUT = {
     "dtype": "float32",
     "threads": torch.get_num_threads(),
     "precision": "none",
+    "convolution_precision": "none",
     "machine": {"cpu": "a processor", "device_name": "a processor"},
     "created": "2026-05-01T09:30:00Z",
 }
@@ -65,7 +66,8 @@ def small_probes(monkeypatch):
 
 def measured(work: float = 3.0, traffic: float = 2.0, got: float = 1.0):
     """In place of measuring: two peaks, and the share of the processor this process got."""
-    return lambda *_: (peaks_module.Best(work, "mm", got), peaks_module.Best(traffic, "read", 1.0))
+    best = peaks_module.Best
+    return lambda *_: (best(work, "mm", got), best(work / 2, "conv", got), best(traffic, "read", 1.0))
 
 
 # ---- arithmetic -------------------------------------------------------------------------------------------
@@ -311,7 +313,7 @@ def test_thread_count_is_set_back(small_probes, monkeypatch):
     assert seen == [before + 1] and torch.get_num_threads() == before
 
 
-@pytest.mark.parametrize("content", ["{half", "[]", '{"schema": 2, "peaks": [{}]}', "\x00\xff"])
+@pytest.mark.parametrize("content", ["{half", "[]", '{"schema": 3, "peaks": [{}]}', "\x00\xff"])
 def test_a_damaged_file_is_set_aside_and_said_so(content, own_home, monkeypatch):
     monkeypatch.setattr(peaks_module, "_measured", measured())
     own_home.mkdir()
@@ -333,7 +335,7 @@ def test_what_is_kept_belongs_to_machine_type_threads_and_precision():
     assert stored_peaks.add(GIVEN) == ()
     asked = {name: ABOUT[name] for name in stored_peaks.ASKED}
     assert stored_peaks.find(asked, ABOUT["machine"])[0]["ridge"] == 5
-    for change in ({"dtype": "float64"}, {"threads": 99}, {"precision": "bf16"}):
+    for change in ({"dtype": "float64"}, {"threads": 99}, {"precision": "bf16"}, {"convolution_precision": "tf32"}):
         assert stored_peaks.find(asked | change, ABOUT["machine"]) == (None, ())
     assert stored_peaks.find(asked, {"cpu": "another"}) == (None, ())
 
@@ -359,14 +361,14 @@ def test_odd_requests_get_a_sentence(arguments, code):
 
 
 def test_products_that_do_not_fit_are_left_out_unless_none_fits(small_probes, monkeypatch):
-    real, largest = torch.full, 32
+    real, largest = torch.randn, 32
 
-    def full(size, *args, **more):
+    def randn(size, *args, **more):
         if max(size) > largest:
             raise RuntimeError("out of memory")
         return real(size, *args, **more)
 
-    monkeypatch.setattr(torch, "full", full)
+    monkeypatch.setattr(torch, "randn", randn)
     assert peaks("cpu", max_time=0.05).flops_per_s > 0
     largest = 1
     with pytest.raises(RooflineError, match="Too little free memory"):
@@ -790,3 +792,34 @@ def test_a_training_step(counted_time):
     assert all(p.grad is None for p in model.parameters()) and torch.equal(generator, torch.get_rng_state())
     after = traces(model)
     assert after[:2] == before[:2] and all(torch.equal(a, b) for a, b in zip(after[2], before[2], strict=True))
+
+
+def test_a_layer_is_held_against_the_peak_of_its_own_kind():
+    both = from_rates(100e9, 20e9, products_per_s=50e9, convolutions_per_s=100e9, **ABOUT)
+    conv, linear, other = (
+        replace(layer(10**9, 10**6, 40.0, kind=kind), peaks=both) for kind in ("Conv2d", "Linear", "Mine")
+    )
+    assert [one.share for one in (conv, linear, other)] == pytest.approx([0.25, 0.5, 0.25])
+    raised = both.raised(flops_per_s=60e9, by="a", kind="Linear")
+    assert (raised.products_per_s, raised.flops_per_s, raised.convolutions_per_s) == (60e9, 100e9, 100e9)
+    assert both.raised(flops_per_s=120e9, by="a", kind="Conv2d").flops_per_s == 120e9
+    assert "Products reach 50.0 GFLOP/s, convolutions 100 GFLOP/s" in both.sentence()
+
+
+def test_both_precisions_are_read_where_torch_keeps_them():
+    from course import flags
+
+    with flags.using({"mkldnn.matmul.fp32_precision": "bf16", "mkldnn.conv.fp32_precision": "tf32"}):
+        assert (
+            peaks_module.precision_of("cpu", "matmul") == "bf16" and peaks_module.precision_of("cpu", "conv") == "tf32"
+        )
+    assert peaks_module.precision_of("cuda", "conv") == str(torch.backends.cudnn.conv.fp32_precision)
+    assert peaks_module.precision_of("mps", "conv") == ""
+
+
+def test_the_probes_compute_with_random_numbers_and_leave_the_users_alone(small_probes):
+    state = torch.get_rng_state()
+    found = peaks("cpu", max_time=0.05, refresh=True)
+    assert torch.equal(state, torch.get_rng_state())
+    assert found.products_per_s > 0 and found.convolutions_per_s > 0
+    assert found.flops_per_s == max(found.products_per_s, found.convolutions_per_s)

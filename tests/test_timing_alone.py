@@ -70,15 +70,13 @@ def test_the_blocker_blocks():
         alone("import matplotlib")
 
 
-def test_timing_works_alone(tmp_path):
-    said = alone(f"""
+def test_timing_works_alone():
+    said = alone("""
 import torch
-from course.timing import compare, load, measure
+from course.timing import compare, measure
 x = torch.randn(64)
-found = compare({{"a": lambda: x + 1, "b": lambda: x.exp() + 1}}, max_time=0.1, device="cpu")
+found = compare({"a": lambda: x + 1, "b": lambda: x.exp() + 1}, max_time=0.1, device="cpu")
 print(found, found._repr_html_(), measure(lambda: x + 1, max_time=0.1, device="cpu"))
-found.save({str(tmp_path / "kept.json")!r})
-assert load({str(tmp_path / "kept.json")!r}).result == found
 try:
     found.plot()
 except ModuleNotFoundError as error:

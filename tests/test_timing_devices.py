@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import timeit
 
@@ -9,7 +10,6 @@ import pytest
 
 from course.timing import TimingError, clock_for, compare, effort, measure, measuring
 from course.timing import clock as clock_module
-from course.timing.calibration import reference_op
 from tests.timing_clocks import NoisyClock, costing
 
 
@@ -24,28 +24,6 @@ def test_a_device_this_machine_lacks_is_told(monkeypatch):
     with pytest.raises(TimingError, match="Events"):
         clock_for("cpu", "events")
     assert (clock_for().device, clock_for().kind) == ("cpu", "wall")
-
-
-class FakeEvent:
-    """An event of a device whose queue is always one millisecond a step."""
-
-    ticks = 0
-
-    def record(self):
-        FakeEvent.ticks += 1
-        self.at = FakeEvent.ticks
-
-    def synchronize(self):
-        self.waited = True
-
-    def elapsed_time(self, other):
-        assert other.waited
-        return float(other.at - self.at)
-
-
-def test_event_clock_reads_milliseconds_between_marks():
-    clock = clock_module.EventClock("cuda", lambda: None, FakeEvent)
-    assert clock.block(lambda: FakeEvent().record(), 4) == pytest.approx(5e-3)
 
 
 def test_wall_clock_waits_before_and_after_and_restores_collection():
@@ -82,7 +60,7 @@ def test_a_cold_cache_is_flushed_before_every_call():
 def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
     import types
 
-    used = []
+    used, filled = [], []
 
     class Event:
         def __init__(self, enable_timing):
@@ -91,6 +69,9 @@ def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
         def record(self, *stream):
             used.append(stream)
 
+        def query(self):
+            return False
+
         def synchronize(self):
             pass
 
@@ -98,7 +79,11 @@ def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
             return 2.0
 
     fake = types.SimpleNamespace(
-        synchronize=lambda device=None: None, Event=Event, current_stream=lambda device: f"stream of {device}"
+        synchronize=lambda device=None: None,
+        Event=Event,
+        current_stream=lambda device: f"stream of {device}",
+        device=lambda index: contextlib.nullcontext(filled.append(index)),
+        _sleep=filled.append,
     )
     monkeypatch.setattr(clock_module, "available", lambda kind: True)
     monkeypatch.setattr("torch.cuda", fake)
@@ -106,9 +91,10 @@ def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
     assert used == [("stream of cuda:1",)] * 2
     clock_for("cuda").block(lambda: None, 1)
     assert used[2:] == [(), ()]
+    assert filled == [1, 200_000, 200_000], "each queue is filled before, on its own device"
 
 
-@pytest.mark.parametrize("kind", ["cuda", "xpu", "mps"])
+@pytest.mark.parametrize("kind", ["cuda", "mps"])
 def test_torch_has_what_the_clocks_of_accelerators_call(kind):
     import inspect
 
@@ -118,7 +104,7 @@ def test_torch_has_what_the_clocks_of_accelerators_call(kind):
     event = module.event.Event if kind == "mps" else module.Event
     assert callable(module.synchronize)
     assert "enable_timing" in inspect.signature(getattr(event, "__new__" if kind != "mps" else "__init__")).parameters
-    assert all(callable(getattr(event, name)) for name in ("record", "synchronize", "elapsed_time"))
+    assert all(callable(getattr(event, name)) for name in ("record", "query", "synchronize", "elapsed_time"))
     if kind != "mps":
         assert "stream" in inspect.signature(event.record).parameters and callable(module.current_stream)
 
@@ -155,19 +141,18 @@ def test_threads_at_work_are_processor_time_over_own_time(monkeypatch):
     assert watched.busy() == 1.0, "too short to tell"
 
 
-@pytest.mark.parametrize("busy, device, name", [(1.0, "cpu", "calls"), (1.9, "cpu", "compute")])
-def test_the_reference_op_uses_as_many_threads_as_the_function(monkeypatch, busy, device, name):
-    monkeypatch.setattr(measuring, "Effort", lambda: type("E", (), {"busy": lambda self: busy})())
-    result = measure(lambda: sum(range(3000)), max_time=0.1, device=device)
-    assert result.calibration == name and result.busy_threads == busy and result.relative > 0
+def test_the_reference_op_is_timed_beside_the_function(monkeypatch):
+    monkeypatch.setattr(measuring, "Effort", lambda: type("E", (), {"busy": lambda self: 1.9})())
+    result = measure(lambda: sum(range(3000)), max_time=0.1, device="cpu")
+    assert result.calibration == measuring.REFERENCE and result.busy_threads == 1.9 and result.relative > 0
     assert measure(costing(1e-3), clock=NoisyClock(1), calibrate=None).calibration is None
 
 
 def test_the_small_reference_op_stays_in_one_thread():
-    name, small = reference_op("calls", "cpu", parallel=False)
+    name, small = measuring.reference_op(measuring.REFERENCE, "cpu")
     watched = effort.Effort()
     timeit.timeit(small, number=60_000)
-    assert name == "calls" and watched.busy() < effort.PARALLEL
+    assert name == measuring.REFERENCE and watched.busy() < effort.PARALLEL
 
 
 def test_noise_of_a_parallel_function_is_explained(monkeypatch):

@@ -119,7 +119,7 @@ def test_a_failure_at_the_hundredth_call_stops_with_its_name():
         ({"clock": 5}, "clock"),
         ({"device": []}, "devices"),
         ({"device": "gpu"}, "gpu"),
-        ({"calibrate": "gpu"}, "calibrate"),
+        ({"calibrate": "gpu"}, "is the text"),
         ({"calibrate": 3}, "type int"),
         ({"max_time": float("nan")}, "max_time"),
     ],

@@ -13,7 +13,7 @@ from course.i18n import set_language
 from course.isolation.child import in_child
 from course.timing import clock_for, compare, preemption
 from course.timing.clock import MIN_BLOCK_S, SHORT_BLOCK_S
-from course.timing.effort import Effort, waits
+from course.timing.effort import Effort, starved
 from course.timing.preemption import Watch, watch_for
 from course.timing.rounds import Plan, Run
 from tests.timing_clocks import Cost, NoisyClock, costing
@@ -127,6 +127,6 @@ def test_threads_that_wait_for_a_core_decide_nothing_and_are_named(busy, told, m
 
 
 def test_only_blocks_far_slower_than_the_fastest_count_as_waiting():
-    assert not waits([1.0] * 11 + [9.9] * 5) and waits([1.0] * 11 + [11.0] * 5)
-    assert not waits([1.0] * 30 + [500.0])  # one hiccup is no waiting
-    assert not waits([1.0, 500.0])  # too few to tell
+    assert not starved([1.0] * 11 + [9.9] * 5) and starved([1.0] * 11 + [11.0] * 5)
+    assert not starved([1.0] * 30 + [500.0])  # one hiccup is no waiting
+    assert not starved([1.0, 500.0])  # too few to tell

@@ -13,9 +13,8 @@ from course.i18n import set_language
 from course.timing import Measurement, TimingError, compare, measure, stats, workers
 from course.timing.processes import Replicates, repeated
 from course.timing.rounds import Plan
-from course.timing.statement import Statement
 from course.timing.worker import SETTLED
-from course.timing.workers import Setting, Workers, source_of
+from course.timing.workers import Setting, Workers
 from tests.conftest import tries
 from tests.timing_clocks import NoisyClock, Processes, costing
 
@@ -245,16 +244,21 @@ from concurrent.futures import ThreadPoolExecutor
 
 def work(_=0):
     hashlib.sha256(b"x" * 2_000_000).digest()
+
+def spread():
+    list(ThreadPoolExecutor(2).map(work, range(2)))
 """
 
 
 @pytest.mark.skipif(
     not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2, reason="needs two processors and Linux"
 )
-@pytest.mark.parametrize("code, alone", [("work()", True), ("list(ThreadPoolExecutor(2).map(work, range(2)))", False)])
-def test_processes_of_one_thread_stay_on_one_processor_and_others_move_freely(code, alone):
+@pytest.mark.parametrize("function, alone", [("work", True), ("spread", False)])
+def test_processes_of_one_thread_stay_on_one_processor_and_others_move_freely(function, alone, tmp_path, monkeypatch):
     """Two processors of a machine can differ by a factor of 2 for a second: a pair on both would be called different."""
-    spec, drawn = {**source_of("f", Statement(code, BUSY)), **Setting("cpu").as_plain()}, random.getstate()
+    (tmp_path / "busylab.py").write_text(BUSY, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    spec, drawn = {"target": f"busylab:{function}", **Setting("cpu").as_plain()}, random.getstate()
     with Workers({"a": spec, "b": spec}) as pair:
         for f in [*pair.functions.values()] * SETTLED:
             f.seconds(2)

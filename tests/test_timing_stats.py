@@ -176,7 +176,6 @@ def test_quantiles_of_students_t_are_the_textbook_ones(p, freedom, textbook):
 
 def test_too_few_processes_carry_no_interval():
     assert stats.process_interval([1.1, 1.2]) is stats.repetition_interval([1.1, 1.2]) is None
-    assert stats.change_interval([1.0], [1.1, 1.2]) is None
 
 
 def test_the_interval_over_processes_is_students_on_logarithms():
@@ -185,19 +184,6 @@ def test_the_interval_over_processes_is_students_on_logarithms():
     assert stats.geometric_mean([1.0, 4.0]) == pytest.approx(2)
     with pytest.raises(ValueError, match="at least one"):
         stats.geometric_mean([])
-
-
-def test_the_interval_of_a_change_covers_the_truth():
-    noise = random.Random(2)
-
-    def values(count, middle):
-        return [middle * math.exp(noise.gauss(0, 0.03)) for _ in range(count)]
-
-    covered = 0
-    for _ in range(400):
-        interval = stats.change_interval(values(5, 1.0), values(4, 1.1))
-        covered += interval.low <= 1.1 <= interval.high
-    assert covered >= 0.93 * 400
 
 
 def test_processes_are_looked_at_after_four_eight_sixteen():

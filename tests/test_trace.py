@@ -9,6 +9,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from course.i18n import LANGUAGES, speaking
+from course.profiled import since
 from course.trace import CALL, LINE, Trace, TraceError, covered_us, parts_of, rows_of, totals, trace_of
 
 HERE = __file__
@@ -177,3 +178,33 @@ def test_the_error_of_the_function_comes_through_and_the_profiler_stops():
     with pytest.raises(KeyError, match="mine"):
         trace_of(broken)
     assert not torch.autograd._profiler_enabled()
+
+
+def test_what_came_before_the_call_is_not_in_it():
+    """A tiny kernel pays for the profiler's buffer first; ranges are drawn a second time beside the kernels: both are left out."""
+    early = [
+        event("aten::zeros", 1, 9),
+        event("Activity Buffer Request", 2, 8),
+        event("fill kernel", 5, 6, device="CUDA"),
+    ]
+    twice = event(CALL, 121, 229, device="CUDA", label=True)
+    assert [one.name for one in since(CALL, [*early, *EVENTS, twice])] == [one.name for one in EVENTS]
+
+
+def test_a_call_on_the_cpu_is_profiled_there_also_on_a_machine_with_a_gpu(monkeypatch):
+    from course import profiled
+    from course.experiment.kernels import seen
+
+    asked = []
+    real = profiled.events_of
+    monkeypatch.setattr(profiled, "accelerators_here", lambda: ["cuda"])
+    for module in ("course.trace", "course.experiment.kernels"):
+        monkeypatch.setattr(
+            f"{module}.events_of", lambda work, on_cuda, *more: asked.append(on_cuda) or real(work, on_cuda, *more)
+        )
+    x = torch.ones(8, 8)
+    names = [row["kernel"] for row in seen(lambda: x @ x, warm_ups=1, calls=2)]
+    assert "aten::mm" in names and profiled.WHOLE not in names
+    trace_of(lambda: x @ x, calls=1)
+    assert set(asked) == {False}
+    assert profiled.runs_on_cuda(lambda: torch.ones(2, device="meta")) is False

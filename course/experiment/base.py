@@ -18,7 +18,7 @@ from course.experiment.ending import ending
 from course.experiment.reading import Reading
 from course.experiment.words import TOO_NOISY
 from course.i18n import Text, pick, t
-from course.machine import NEEDS
+from course.machine import NEEDS, device_of, passport
 from course.records import Record, nearest
 from course.suggest import did_you_mean
 from course.timing.stats import FEWEST_ROUNDS, enough
@@ -303,7 +303,6 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
     limit_s: seconds after which it is ended wherever it is, and keeps the rows yielded so far (`complete` False). Half-way between
     the budget and this limit a measurement that is under way takes no further round: what it has is kept so.
     """
-    from course.machine import passport
     from course.timing import interrupts_propagate
     from course.timing.deadline import rounds_end_within
 
@@ -313,7 +312,7 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
 
     def record(**how: bool) -> Record:
         about = {"budget_s": budget.seconds, "live": True, "few": tuple(few)}
-        return Record(exp.name, exp.version, exp.lesson, passport(), rows, **about, **how)
+        return Record(exp.name, exp.version, exp.lesson, passport(device_of(exp.needs)), rows, **about, **how)
 
     with restored(), interrupts_propagate(), rounds_end_within((budget.seconds + limit_s) / 2):
         try:
@@ -379,9 +378,7 @@ def runs_here(exp: Experiment, replay: bool = False) -> bool:
 
 def recording(exp: Experiment) -> Record | None:
     """The nearest recording of this version of the experiment, or None. It keeps to the rows that `run` would keep."""
-    from course.machine import passport
-
-    found = nearest(exp.name, passport(), version=exp.version)
+    found = nearest(exp.name, passport(device_of(exp.needs)), version=exp.version)
     if found is None:
         return None
     rows = [kept for row in found.rows if (kept := exp.kept(row))]

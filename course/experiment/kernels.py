@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import torch
-
-from course.experiment.device import wait
+from course.profiled import WHOLE, events_of, is_kernel, runs_on_cuda
 
 SIGN = " | "
 """Between the names of a set in one field of a row."""
 
 
 def seen(call: Callable[[], Any], warm_ups: int = 3, calls: int = 5) -> list[dict[str, Any]]:
-    """The kernels (on a CPU: operations) of a call: whole name, how often, mean in µs; the longest in all first.
-
-    Sets KINETO_LOG_LEVEL where nobody has: the profiler else writes two lines to stderr for every profile. acc_events
-    changes nothing in a profile of one cycle; without it torch 2.11 warns.
-    """
-    os.environ.setdefault("KINETO_LOG_LEVEL", "6")
-    from torch.profiler import ProfilerActivity, profile
-
-    on_gpu = torch.cuda.is_available()
-    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if on_gpu else [])]
+    """The kernels (of work on a CPU: operations) of a call: whole name, how often, mean in µs; the longest in all first."""
+    on_gpu = runs_on_cuda(call)
     for _ in range(warm_ups):
         call()
-    wait()
-    with profile(activities=activities, acc_events=True) as recording:
+
+    def repeated() -> None:
         for _ in range(calls):
             call()
-        wait()
-    return summed(recording.events(), on_gpu)
+
+    return summed((event for event in events_of(repeated, on_gpu) if event.name != WHOLE), on_gpu)
 
 
 def summed(events: Iterable[Any], on_gpu: bool) -> list[dict[str, Any]]:
     """The events of one kind of device by name; the longest in all first."""
     totals: dict[str, list[float]] = {}
     for event in events:
-        if ("CUDA" in str(event.device_type)) == on_gpu and (time_us := event.time_range.elapsed_us()) > 0:
+        if is_kernel(event) == on_gpu and (time_us := event.time_range.elapsed_us()) > 0:
             totals.setdefault(event.name, []).append(time_us)
     found = [
         {"kernel": name, "calls": len(times), "mean_us": sum(times) / len(times)} for name, times in totals.items()

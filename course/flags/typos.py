@@ -40,6 +40,10 @@ class Typo:
         path, shown = f"{PREFIX}.{self.name}", repr(self.value)[:40]
         if self.overwritten:
             cure = both("Restart the kernel to get it back.", "请重启内核找回它。")
+            if self.name in SWITCHES and SWITCHES[self.name].changeable:
+                cure = both(
+                    cure["en"] + f" Then call it: `{path}(...)`.", cure["zh"] + f"之后要这样调用：`{path}(...)`。"
+                )
             if self.deletable:
                 cure = both(f"`del {path}` brings it back.", f"用 `del {path}` 可以找回它。")
             return both(
@@ -92,7 +96,7 @@ def _in_module(module_name: str, module: Any) -> list[Typo]:
         full = f"{group}.{name}" if group else name
         if name not in known and not _read_from_stand_in(module, full, name, stand_in):
             found.append(_typo(module, full, name, value, stand_in))
-        elif not stand_in and not callable(value) and full in SWITCHES and not SWITCHES[full].changeable:
+        elif not stand_in and not callable(value) and name in _functions_in_source(module_name):
             found.append(Typo(full, value, None, overwritten=True, deletable=False))
     return found
 
@@ -134,12 +138,24 @@ def _suggest(full: str) -> str | None:
 @cache
 def _names_in_source(module_name: str) -> frozenset[str]:
     """Every name the module's own code binds; none of them is a learner's."""
-    module = sys.modules[module_name]
+    code = _code(module_name)
+    return frozenset(vars(sys.modules[module_name])) if code is None else frozenset(_bound(code))
+
+
+@cache
+def _functions_in_source(module_name: str) -> frozenset[str]:
+    """The functions that the module's own code defines at its top."""
+    code = _code(module_name)
+    parts = () if code is None else code.co_consts
+    return frozenset(part.co_name for part in parts if isinstance(part, types.CodeType))
+
+
+def _code(module_name: str) -> types.CodeType | None:
+    """The code of a loaded module; None without a source at hand: then what is there is taken as known."""
     try:
-        code = module.__spec__.loader.get_code(module_name)  # type: ignore[union-attr]
-        return frozenset(_bound(code))
-    except Exception:  # noqa: BLE001  (no source at hand: take what is there as known)
-        return frozenset(vars(module))
+        return sys.modules[module_name].__spec__.loader.get_code(module_name)  # type: ignore[union-attr]
+    except Exception:  # noqa: BLE001  (loaders fail in many types)
+        return None
 
 
 def _bound(code: types.CodeType) -> set[str]:

@@ -38,6 +38,37 @@ _SIZE = both(
 )
 
 
+_IDLE = both(
+    'more work for each launch: a larger batch; then torch.compile(mode="reduce-overhead"), which issues all launches at once',
+    '让每次启动多干点活：增大 batch；再试 torch.compile(mode="reduce-overhead")，它把所有启动一次发完',
+)
+_HALF = both(
+    "torch.autocast with bfloat16 (or float16 with a GradScaler): float32 leaves most of this GPU's rate unused",
+    "带 bfloat16 的 torch.autocast（或 float16 加 GradScaler）：float32 用不上这块 GPU 的大部分速率",
+)
+IDLE, CONVERTING = 0.2, 0.05
+"""From these parts of the time on, the GPU's waiting, or changes of the memory layout, are what to try first."""
+
+
+def for_whole(idle: float | None, conversions: float, dtype: str) -> str:
+    """One sentence for a whole model on a GPU: launches, layout, number format, in this order; empty on a CPU, or where none fits."""
+    if idle is None:
+        return ""
+    if idle >= IDLE:
+        why, what = both(f"the GPU idles {idle:.0%}", f"GPU 有 {idle:.0%} 的时间闲着"), _IDLE
+    elif conversions >= CONVERTING:
+        share = f"{conversions:.0%}"
+        why, what = (
+            both(f"{share} of the kernels' time only changes the layout", f"kernel 时间的 {share} 只在转换布局"),
+            _LAYOUT,
+        )
+    elif dtype == "float32":
+        why, what = both("the GPU is busy, in float32", "GPU 一直在忙，用的是 float32"), _HALF
+    else:
+        return ""
+    return pick(both(f"Try first ({why['en']}): {what['en']}.", f"先试这个（{why['zh']}）：{what['zh']}。"))
+
+
 def try_first(longest: Alike) -> str:
     """One sentence for the layers that take longest."""
     return (

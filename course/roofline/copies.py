@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_map
 
 from course.i18n import t
+from course.roofline.traffic import tensors
 from course.roofline.words import RooflineError, is_out_of_memory, too_little_memory
 
 
@@ -39,15 +39,33 @@ def copied_model(model: nn.Module, device: str) -> nn.Module:
 
 def copied(arguments: Any) -> Any:
     """The same arguments with every tensor cloned; an expanded one stays as small as it is."""
-    return tree_map(lambda x: _own(x) if isinstance(x, torch.Tensor) else x, arguments)
+    return _with({id(x): _own(x) for x in tensors(arguments)}, arguments)
 
 
 def detached(arguments: Any) -> Any:
     """The same arguments with every tensor cloned into a leaf that asks for a gradient where the original had one."""
     with torch.no_grad():
-        return tree_map(
-            lambda x: _own(x).detach().requires_grad_(x.requires_grad) if isinstance(x, torch.Tensor) else x, arguments
-        )
+        return _with({id(x): _own(x).detach().requires_grad_(x.requires_grad) for x in tensors(arguments)}, arguments)
+
+
+def _with(own: dict[int, Any], arguments: Any) -> Any:
+    """A copy of the arguments, of objects such as a cache too, with these tensors in place of theirs.
+
+    What cannot be copied (a lock, an open file) makes RooflineError: a forward may change it.
+    """
+    try:
+        return copy.deepcopy(arguments, own)
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise RooflineError(
+            t(
+                f"The inputs cannot be copied ({reason}), and place works on copies, so that nothing of yours changes. Hand over "
+                "tensors, and objects that copy.deepcopy can copy.",
+                f"输入无法复制（{reason}）；place 只在副本上运行，以免改动你的任何东西。请传入张量，或 copy.deepcopy 能复制的对象。",
+            )
+        ) from error
 
 
 def _own(x: torch.Tensor) -> torch.Tensor:

@@ -54,6 +54,11 @@ class Layer:
     params: int = 0
 
     @cached_property
+    def _own(self) -> Peaks:
+        """The peaks that this class of layer is held against."""
+        return self.peaks.of(self.kind)
+
+    @cached_property
     def interval_ms(self) -> tuple[float, float]:
         """95 % interval of the median within this run; twice the median where the samples carry none."""
         return ends(self.samples_ms, self.time_ms)
@@ -68,14 +73,14 @@ class Layer:
     @property
     def least_ms(self) -> float:
         """The shortest time the roof allows, in ms."""
-        return self.peaks.least_s(self.flops, self.moved) * 1e3
+        return self._own.least_s(self.flops, self.moved) * 1e3
 
     @property
     def bound(self) -> str:
         """What limits it: `compute`, `memory`, or neither of them: `overhead`."""
         if self.overhead_ms > self.least_ms and NEAR * self.overhead_ms >= self.time_ms:
             return "overhead"
-        return "compute" if self.flops and self.intensity >= self.peaks.ridge else "memory"
+        return "compute" if self.flops and self.intensity >= self._own.ridge else "memory"
 
     @property
     def memory_only(self) -> bool:
@@ -95,7 +100,7 @@ class Layer:
     @property
     def roof(self) -> float:
         """The most FLOP/s the machine's measured peaks allow at this intensity."""
-        return self.peaks.roof(self.intensity)
+        return self._own.roof(self.intensity)
 
     @property
     def share(self) -> float | None:

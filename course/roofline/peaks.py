@@ -48,7 +48,7 @@ def peaks(
     dtype: of the arithmetic; the memory peak is always that of float32 buffers. threads: CPU threads
     (default: as set now; set back afterwards). max_time: seconds for measuring; at least one round of probes
     is always finished. refresh: measure again although a result for this machine, type and thread count
-    was kept.
+    was kept. Data are random; both precisions of float32, of products and of convolutions, are as set now and kept with the result.
     Raises RooflineError or TimingError, in words, for an unknown device or type, or too little memory.
     """
     if dtype not in DTYPES:
@@ -77,16 +77,19 @@ def peaks(
             "device": clock.device,
             "dtype": _name(dtype),
             "threads": torch.get_num_threads(),
-            "precision": matmul_precision(clock.device),
+            "precision": precision_of(clock.device, "matmul"),
+            "convolution_precision": precision_of(clock.device, "conv"),
         }
         about = _passport(clock.device)
         stored, notes = stored_peaks.find(asked, about)
         if stored is not None and not refresh:
             return Peaks(**stored, machine=about, notes=notes)
-        work, traffic = _measured(clock, dtype, max_time)
+        products, convolutions, traffic = _measured(clock, dtype, max_time)
+        work = max(products, convolutions or products)
     found = from_rates(
-        work.rate, traffic.rate, machine=about, created=_now(), work_by=work.name, traffic_by=traffic.name, **asked
-    )
+        work.rate, traffic.rate, machine=about, created=_now(), work_by=work.name, traffic_by=traffic.name,
+        products_per_s=products.rate, convolutions_per_s=convolutions.rate if convolutions else 0.0, **asked,
+    )  # fmt: skip
     got = min(work.got, traffic.got)
     more = (
         stored_peaks.add(found)
@@ -115,15 +118,18 @@ class Best(NamedTuple):
     got: float
 
 
-def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[Best, Best]:
-    """The best arithmetic and the best traffic: every probe in turn, round after round, until the time is out."""
+def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[Best, Best | None, Best]:
+    """The best product, the best convolution (None where there is none for this type) and the best traffic.
+
+    Every probe in turn, round after round, until the time is out.
+    """
     began = clock.now()
     bar = progress(max_time, t("measuring the peaks", "测量峰值"))
     shown = 0.0
     try:
         with enough_memory(clock.device), torch.no_grad():
             tried = [*probes.work(clock, dtype, max_time * LONGEST), *probes.streams(clock)]
-            best: dict[str, dict[str, Best]] = {"work": {}, "traffic": {}}
+            best: dict[str, dict[str, Best]] = {probe.kind: {} for probe in tried}
             for at in itertools.count():
                 started = clock.now()
                 for probe in tried:
@@ -135,7 +141,7 @@ def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[Best, 
                 bar.update(spent - shown)
                 shown = spent
                 if spent + (clock.now() - started) > max_time or out_of_time():  # another round would not fit
-                    return top["work"], top["traffic"]
+                    return top["products"], top.get("convolutions"), top["traffic"]
     finally:
         end_progress(bar)
 
@@ -158,10 +164,11 @@ def _share(clock: Clock, processor_s: float, seconds: float) -> float:
     return min(1.0, processor_s / seconds / min(torch.get_num_threads(), _cores()))
 
 
-def matmul_precision(device: str) -> str:
-    """What torch may do to float32 inside a matrix product on this device, as set now; "" where unknown."""
-    backend = {"cpu": "mkldnn", "cuda": "cuda"}.get(device.split(":")[0], "")
-    node = getattr(getattr(torch.backends, backend, None), "matmul", None)
+def precision_of(device: str, operation: str) -> str:
+    """What torch may do to float32 inside a product (`matmul`) or a convolution (`conv`) here, as set now; "" where unknown."""
+    backends = {"cpu": {"matmul": "mkldnn", "conv": "mkldnn"}, "cuda": {"matmul": "cuda", "conv": "cudnn"}}
+    backend = backends.get(device.split(":")[0], {}).get(operation, "")
+    node = getattr(getattr(torch.backends, backend, None), operation, None)
     try:
         return str(getattr(node, "fp32_precision", ""))
     except (RuntimeError, AttributeError):

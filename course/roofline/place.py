@@ -14,7 +14,8 @@ from torch import nn
 from course.flops import CountError, FlopCount, count
 from course.generators import generators_preserved
 from course.i18n import t
-from course.roofline import validation
+from course.profiled import events_of
+from course.roofline import kernels, validation
 from course.roofline.copies import copied, copied_model
 from course.roofline.layer import ENOUGH, TINY, Layer
 from course.roofline.peaks import QUIET, peaks
@@ -31,6 +32,8 @@ from course.timing.faults import fault_share
 from course.timing.validation import hidden_prints, print_note, require_positive, swallow_interrupt
 
 MAX_TIME = 5.0
+WARM_UPS = 3
+"""Runs of the whole on a GPU before its kernels are looked at."""
 LOOK = 24
 """Rounds before the first look whether all ranges are narrow; every later look comes after twice as many."""
 NARROW = 0.05, 0.01
@@ -64,7 +67,9 @@ def place(
     model, such as writing a file or a global variable, it does here too, once for each run.)
     training: a training step instead, forward and backward, without the optimizer; bytes are then those of both.
 
-    On a CPU with one thread the time is that of the thread, without what other programs took; else it is wall time.
+    On an NVIDIA GPU a layer's time is that of its kernels inside the whole forward or step: they add up to 100 %, and that the GPU
+    idles is a fact of the whole. Elsewhere each layer is timed by itself; on a CPU with one thread the time is that of the thread,
+    without what other programs took, else it is wall time.
 
     peaks: default, the ones of the model's device and type, measured once and kept. A layer that is seen to beat
     them raises them, with a note. max_time: most seconds for timing; it stops when all likely ranges are narrow; every
@@ -106,7 +111,11 @@ def _units(model: nn.Module, counted: FlopCount) -> list[Unit]:
     found: dict[int, Unit] = {}
 
     def visit(name: str, module: nn.Module) -> None:
-        children = [(f"{name}.{key}" if name else key, child) for key, child in module.named_children()]
+        children = [
+            (f"{name}.{key}" if name else key, child)
+            for key, child in module.named_children()
+            if key != "parametrizations"  # of nn.utils.parametrize: they make a weight of this very layer
+        ]
         node = tree.get(name)
         own_only = (
             node is not None and node.own > 0 and all(below is node or not below.calls for _, below in node.walk())
@@ -136,11 +145,14 @@ class _Run:
         self.units = _units(self.model, counted)
         self.alone = [unit.name for unit in self.units] == [""]
         self.calls: list[Call] = []
-        self.tiny = floor(device)
+        self.tiny = floor(device) if on_cpu else []
         self.step = list(self.model.parameters()) if counted.training else None
         self.whole = Call(
             Unit("", self.model), self.model, self.arguments, written=True, watch=watch_for(device), step=self.step
         )
+        self.on_cuda = device.startswith("cuda")
+        self.idle: float | None = None
+        self.conversions = 0.0
         self.rounds, self.complete, self.notes = 0, True, list[str]()
         self.got = 1.0  # share of the processor that this thread got while it timed
 
@@ -156,7 +168,10 @@ class _Run:
             ):
                 capture = Capture(self.units, self._forward, self.device, self.counted.training)
                 before = time.thread_time(), time.perf_counter()
-                while calls := capture.next():
+                if self.on_cuda:
+                    capture.survey()
+                    self._kernel_rounds()
+                while not self.on_cuda and (calls := capture.next()):
                     self.calls += calls
                     part = len(calls) / (len(calls) + capture.total - capture.given)
                     self._rounds(calls, part * (self.max_time - self._spent()))
@@ -170,6 +185,42 @@ class _Run:
             self.complete = False
         finally:
             end_progress(self.bar)
+
+    def _kernel_rounds(self) -> None:
+        """On a GPU: each layer's kernels inside the whole, round by round; then the whole without a profiler."""
+        wait, until = lambda: torch.cuda.synchronize(self.device), 0.7 * self.max_time
+        seen = [unit for unit in self.units if unit.calls]
+        parts: list[dict[str, float]] = []
+        for _ in range(WARM_UPS):
+            self.whole.renew()
+            self.whole.run()
+        with kernels.ranges((unit.name, unit.module) for unit in seen):
+            while len(parts) < LOOK and (len(parts) < 2 or self._spent() < until):
+                self.whole.renew()
+                events = events_of(self.whole.run, on_cuda=True)
+                parts.append(kernels.of_layers(events, kernels.kernels_us))
+                self.conversions = kernels.conversions_share(events)
+        self.rounds = len(parts)
+        named = {unit.name: unit for unit in seen}
+        if any(part.get(kernels.OUTSIDE) for part in parts):
+            named[kernels.OUTSIDE] = Unit(kernels.OUTSIDE, nn.Module())
+        for name, unit in named.items():
+            call = Call(unit, unit.module, ((), {}))
+            call.samples_s = [part.get(name, 0.0) * 1e-6 for part in parts]
+            call.issue_s = call.faults = [0] * len(parts)
+            self.calls.append(call)
+        while len(self.whole.samples_s) < LOOK and (len(self.whole.samples_s) < 2 or self._spent() < self.max_time):
+            self.whole.samples_s.append(kernels.steady_s(self._steps(), wait))
+        steady, busy = stats.median(self.whole.samples_s), stats.median([sum(part.values()) * 1e-6 for part in parts])
+        self.idle = max(0.0, 1 - busy / max(steady, TINY))
+        self.whole.issue_s, self.whole.faults = [self.idle * steady], [0]
+
+    def _steps(self) -> list[Callable[[], Any]]:
+        """Several runs of the whole, each on arguments of its own, made before."""
+        made = [replace(self.whole) for _ in range(kernels.STEADY_CALLS)]
+        for call in made:
+            call.renew()
+        return [call.run for call in made]
 
     def _spent(self) -> float:
         return self.clock.now() - self.began
@@ -200,6 +251,8 @@ class _Run:
     def result(self, roof: Peaks, notes: list[str]) -> Roofline:
         """What was measured, as a Roofline."""
         layers = self._layers(roof)
+        if not layers:
+            raise _nothing_ran(self.model)
         roof, raised = _raised(roof, layers, memory=self.cache == "cold")
         layers = tuple(replace(layer, peaks=roof) for layer in layers)
         whole = layers[0] if self.alone else self._whole(layers, roof)
@@ -212,6 +265,8 @@ class _Run:
             self.complete,
             (*notes, *raised, *self._remarks(layers, whole), *self.notes),
             self.counted.training,
+            self.idle,
+            self.conversions,
         )
 
     def _layers(self, roof: Peaks) -> tuple[Layer, ...]:
@@ -221,7 +276,9 @@ class _Run:
         for call in self.calls:
             groups.setdefault(call.unit.name, []).append(call)
         return tuple(
-            self._layer(calls, nodes[name].flops, nodes[name].total_params, roof)
+            self._layer(
+                calls, nodes[name].flops if name in nodes else 0, nodes[name].total_params if name in nodes else 0, roof
+            )
             for name, calls in groups.items()
             if all(call.samples_s for call in calls)
         )
@@ -231,7 +288,7 @@ class _Run:
         samples = [sum(times) * 1e3 for times in zip(*(call.samples_s for call in calls), strict=False)]
         faults = sum(stats.median(call.faults) for call in calls)
         time_ms = stats.median(samples)
-        if self.device == "cpu":
+        if self.tiny:
             tiny = [seconds for call in self.tiny for seconds in call.samples_s]
             overhead_s = len(calls) * stats.median_interval(tiny).low
         else:
@@ -242,7 +299,7 @@ class _Run:
             flops,
             unit.moved,
             time_ms,
-            len(calls),
+            unit.calls or len(calls),
             roof,
             tuple(samples),
             overhead_s * 1e3,
@@ -330,11 +387,11 @@ def _raised(roof: Peaks, layers: Sequence[Layer], memory: bool) -> tuple[Peaks, 
 
     memory: whether the memory roof may be lifted too (it says nothing where data may lie in the cache).
     """
-    sure = [layer for layer in layers if len(layer.samples_ms) >= ENOUGH]
+    sure = [layer for layer in layers if len(layer.samples_ms) >= ENOUGH and layer.time_ms > 0]
     higher, notes = roof, []
     for layer in sure:
         slow_s = max(layer.interval_ms[1] * 1e-3, TINY)
-        higher = higher.raised(flops_per_s=layer.flops / slow_s, by=layer.label)
+        higher = higher.raised(flops_per_s=layer.flops / slow_s, by=layer.label, kind=layer.kind)
         if memory:
             higher = higher.raised(bytes_per_s=layer.moved / slow_s, by=layer.label)
     for before, now, by, unit in (
@@ -350,3 +407,14 @@ def _raised(roof: Peaks, layers: Sequence[Layer], memory: bool) -> tuple[Peaks, 
                 )
             )
     return higher, notes
+
+
+def _nothing_ran(model: nn.Module) -> RooflineError:
+    kind, now, other = type(model).__name__, *("train", "eval")[:: 1 if model.training else -1]
+    return RooflineError(
+        t(
+            f"No layer of {kind} runs in this forward, so there is nothing to place. Does it leave its layers out after model.{now}()? "
+            f"Try model.{other}().",
+            f"{kind} 的这次 forward 没有运行任何一层，没有可测的东西。是不是 model.{now}() 之后就跳过了各层？试试 model.{other}()。",
+        )
+    )

@@ -33,7 +33,7 @@ CONVOLUTIONS = {
 
 
 class Probe(NamedTuple):
-    """kind: work | traffic. name: what it is. amount: FLOPs or bytes of one call. calls: how many make a block."""
+    """kind: products | convolutions | traffic. name: what it is. amount: FLOPs or bytes of one call. calls: how many make a block."""
 
     kind: str
     name: str
@@ -69,27 +69,30 @@ def work(clock: Clock, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
             ) from error
         calls, first = calls_for(clock, call, BLOCK_S), False
         per_flop = clock.block(call, calls) / calls / flops
-        yield Probe("work", name, flops, call, calls)
+        yield Probe("convolutions" if name.startswith("conv") else "products", name, flops, call, calls)
 
 
 def _tried(size: str, dtype: torch.dtype, device: str) -> Iterator[tuple[str, float, Callable[[], Callable[[], Any]]]]:
     """Name, FLOPs, and how to make the call."""
 
-    def full(*shape: int) -> torch.Tensor:
-        return torch.full(shape, 0.5, dtype=dtype, device=device)
+    drawn = torch.Generator(device).manual_seed(0)  # the user's own random numbers stay as they are
+
+    def random(*shape: int) -> torch.Tensor:
+        """Random numbers: equal ones need less power, and a GPU computes with them at a rate that no model reaches."""
+        return torch.randn(shape, dtype=dtype, device=device, generator=drawn)
 
     def product(rows: int, inner: int, columns: int) -> Callable[[], Any]:
-        a, b = full(rows, inner), full(inner, columns)
+        a, b = random(rows, inner), random(inner, columns)
         out = torch.empty((rows, columns), dtype=dtype, device=device)
         return lambda: torch.mm(a, b, out=out)
 
     def batched(batch: int, edge: int) -> Callable[[], Any]:
-        a = full(batch, edge, edge)
+        a = random(batch, edge, edge)
         out = torch.empty_like(a)
         return lambda: torch.bmm(a, a, out=out)
 
     def convolution(kernel: int, come: int, go: int, edge: int, batch: int) -> Callable[[], Any]:
-        x, weight = full(batch, come, edge, edge), full(go, come, kernel, kernel)
+        x, weight = random(batch, come, edge, edge), random(go, come, kernel, kernel)
         if size == "gpu":  # the layout tensor cores work in
             x, weight = (one.to(memory_format=torch.channels_last) for one in (x, weight))
         return lambda: functional.conv2d(x, weight, padding=kernel // 2)

@@ -7,6 +7,7 @@ finds its data in the cache, and rounds spread every layer's samples over the wh
 from __future__ import annotations
 
 import random
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -50,6 +51,8 @@ class Unit:
 @dataclass
 class Call:
     """Something to time: `run()` on arguments that `renew()` puts back where a run writes to them.
+
+    A layer is called with the hooks that it had before, since they may do part of its work (spectral_norm, prune, weight_norm).
 
     step: the parameters of a training step, whose gradients a run computes too (and throws away); None: a forward.
     watch: reads the time of the calling thread. samples_s: seconds, one a round. issue_s: seconds of that thread
@@ -117,6 +120,12 @@ class Capture:
         free = free_bytes(device)
         self.room = float("inf") if free is None else free / 3
 
+    def survey(self) -> None:
+        """A forward in which the layers are seen and no call is caught."""
+        self.at, self.held, self.found, self.given = 0, 0, [], sys.maxsize
+        with self._hooks(survey=True):
+            self.forward()
+
     def next(self) -> list[Call]:
         first, self.at, self.held, self.found = self.total == 0, 0, 0, []
         with self._hooks(survey=first):
@@ -132,8 +141,8 @@ class Capture:
             for unit in self.units:
                 before, after = self._pair(unit, survey)
                 for handle in (
-                    unit.module.register_forward_pre_hook(before, with_kwargs=True),
-                    unit.module.register_forward_hook(after, with_kwargs=True, prepend=True),
+                    unit.module.register_forward_pre_hook(before, with_kwargs=True, prepend=True),
+                    unit.module.register_forward_hook(after, with_kwargs=True),
                 ):
                     stack.callback(handle.remove)
             yield
@@ -159,7 +168,7 @@ class Capture:
             if own is not None:
                 step = list(module.parameters()) if self.training else None
                 self.found.append(
-                    Call(unit, module.forward, own, written, _autocast(self.device), watch_for(self.device), step)
+                    Call(unit, module, own, written, _autocast(self.device), watch_for(self.device), step)
                 )
 
         return before, after

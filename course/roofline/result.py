@@ -13,6 +13,7 @@ from course.roofline.roof import Peaks
 from course.roofline.words import RooflineError, between, bound_word, percent
 from course.suggest import did_you_mean
 from course.timing.faults import LARGE_SHARE
+from course.units import format_ms
 
 CLEAR = 1.05
 """A layer is named only where even the low end of its time / that of the next one, round by round, is above this."""
@@ -26,6 +27,8 @@ class Roofline:
     one piece. layers: in the order they ran (empty if the model is itself a single layer); r["name"] is one of
     them. peaks: the roof. cache: cold | hot, when timed. rounds: samples of each layer. complete: False after an
     interrupt. notes: sentences in the learner's language. training: a training step (forward and backward).
+    idle: on a GPU, whose layers' times are those of their kernels: the part of the steady time of the whole in which no kernel runs
+    (None elsewhere). conversions: the part of the kernels' time that only puts tensors into another memory layout.
     """
 
     whole: Layer
@@ -36,6 +39,8 @@ class Roofline:
     complete: bool = True
     notes: tuple[str, ...] = ()
     training: bool = False
+    idle: float | None = None
+    conversions: float = 0.0
 
     @property
     def points(self) -> tuple[Layer, ...]:
@@ -152,6 +157,8 @@ class Roofline:
     def try_first(self) -> str:
         """The one thing to try first: for the layers that take longest, or where none stands out, for the longest of
         those with the limit that takes most of the time."""
+        if whole := advice.for_whole(self.idle, self.conversions, self.peaks.dtype):
+            return whole
         most = next(iter(by_bound(self.points)))
         return advice.try_first(self.named or next(group for group in self.groups if group.first.bound == most))
 
@@ -172,7 +179,9 @@ class Roofline:
         lines = [
             self.peaks.sentence(),
             *self.peaks.notes,
-            t(
+            self._how()
+            if self.idle is not None
+            else t(
                 "Bytes are the least there can be: inputs, weights and outputs of each layer, once. Each layer is timed alone, "
                 f"{state}, in {self.rounds} rounds of all layers; likely ranges (95 %) hold within this run.",
                 f"字节数是最少需要的量：每层的输入、权重和输出各算一次。每层单独计时，{state}，所有层轮流测了 {self.rounds} 轮；"
@@ -187,7 +196,7 @@ class Roofline:
                     "训练步：每层的前向和反向，不含优化器。反向读取输出的梯度、输入和权重，并写出它们的梯度。",
                 )
             )
-        if self.layers:
+        if self.layers and self.idle is None:
             part = sum(layer.time_ms for layer in self.layers) / max(self.whole.time_ms, TINY)
             why = (
                 t(
@@ -235,6 +244,17 @@ class Roofline:
                 )
             )
         return (*lines, *self.notes)
+
+    def _how(self) -> str:
+        """How a GPU was measured, and how much of the time it waits."""
+        return t(
+            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. A layer's time is that of its kernels "
+            f"inside the whole, in {self.rounds} rounds. The whole takes {format_ms(self.whole.time_ms)}, several in a row without a "
+            f"wait: the GPU idles {percent(self.idle or 0.0)} of that.",
+            "字节数是最少需要的量：每层的输入、权重和输出各算一次。每层的耗时是它的 kernel 在整个模型里运行的时间，"
+            f"测了 {self.rounds} 轮。连续运行若干次、中间不等待，整个模型每次耗时 {format_ms(self.whole.time_ms)}："
+            f"其中 {percent(self.idle or 0.0)} 的时间 GPU 闲着。",
+        )
 
     def __str__(self) -> str:
         return render.text((self.sentence(), self.try_first()), self.whole, self.layers, self.remarks())

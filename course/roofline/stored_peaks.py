@@ -1,6 +1,6 @@
 """Measured peaks kept in the learner's home, `peaks.json` beside the answers, with the date of each.
 
-One entry for a machine, device, type, thread count and float32 precision. A file that cannot be read is set
+One entry for a machine, device, type, thread count and float32 precisions. A file that cannot be read is set
 aside, never deleted; a home that cannot be written costs nothing but the measuring next time.
 """
 
@@ -16,13 +16,14 @@ from course.files import replace_file
 from course.i18n import t
 from course.roofline.roof import Peaks
 
-SCHEMA = 2
-"""Version of the file. Version 1 had square matrix products alone, so its peaks are measured again."""
+SCHEMA = 3
+"""Version of the file. Older ones mixed products with convolutions whatever their precision was: those peaks are measured again."""
 MACHINE = ("device_name", "capability", "cpu", "cpu_capability", "cores", "torch", "cuda", "os")
 """Fields of the machine's passport that a peak depends on."""
-ASKED = ("device", "dtype", "threads", "precision")
+ASKED = ("device", "dtype", "threads", "precision", "convolution_precision")
 NUMBERS = ("flops_per_s", "bytes_per_s", "ridge")
-FIELDS = (*NUMBERS, *ASKED, "created", "work_by", "traffic_by")
+APART = ("products_per_s", "convolutions_per_s")
+FIELDS = (*NUMBERS, *APART, *ASKED, "created", "work_by", "traffic_by")
 
 
 def path() -> Path:
@@ -74,7 +75,7 @@ def _read() -> tuple[list[dict[str, Any]], tuple[str, ...]]:
         return [], ()
     try:
         data = json.loads(content)
-        if data["schema"] == 1:
+        if data["schema"] in (1, 2):
             return [], ()
         entries = data["peaks"]
         if data["schema"] != SCHEMA or not all(map(_whole, entries)):
@@ -101,6 +102,8 @@ def _whole(entry: dict[str, Any]) -> bool:
         isinstance(entry[name], (int, float)) and math.isfinite(entry[name]) and entry[name] > 0 for name in NUMBERS
     )
     words = all(
-        isinstance(entry[name], str) for name in ("device", "dtype", "precision", "created", "work_by", "traffic_by")
+        isinstance(entry[name], str)
+        for name in ("device", "dtype", "precision", "convolution_precision", "created", "work_by", "traffic_by")
     )
+    numbers = numbers and all(isinstance(entry[name], (int, float)) and 0 <= entry[name] < math.inf for name in APART)
     return numbers and words and isinstance(entry["threads"], int) and isinstance(entry["machine"], dict)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
+CLOSED = (nn.Module, type, types.FunctionType, types.ModuleType)
+"""Objects that are no containers of inputs or outputs: they are not looked into."""
+
 
 def tensors(values: Any) -> list[torch.Tensor]:
-    """Every tensor in nested containers, each once although it may be passed several times."""
+    """Every tensor in nested containers and in objects that hold some (dataclasses, caches), each once although it may be passed
+    several times.
+    """
     found: dict[int, torch.Tensor] = {}
-    for leaf in tree_leaves(values):
-        if isinstance(leaf, torch.Tensor):
-            found.setdefault(id(leaf), leaf)
+    looked_into: dict[int, Any] = {}
+    left = [values]
+    while left:
+        for leaf in tree_leaves(left.pop(0)):
+            if isinstance(leaf, torch.Tensor):
+                found.setdefault(id(leaf), leaf)
+            elif id(leaf) not in looked_into and not isinstance(leaf, CLOSED):
+                looked_into[id(leaf)] = leaf
+                left.append(list(getattr(leaf, "__dict__", {}).values()))
     return list(found.values())
 
 

@@ -3,9 +3,8 @@
 >>> from course.timing import compare, measure
 >>> compare({"plain": f, "tuned": g}, baseline="plain")     # doctest: +SKIP
 
-Every result prints as a sentence (`.sentence()`), gives `.rows()` for a table (pandas.DataFrame takes them), draws itself
-with `.plot()`, and goes to a file with `.save(path)` and comes back with `load`; `against` sets it beside the one of last week.
-From a shell: `python -m course.timing "stmt" "stmt" --setup "..."`. In pytest: the fixture `timing`.
+Every result prints as a sentence (`.sentence()`), gives `.rows()` for a table (pandas.DataFrame takes them) and draws itself
+with `.plot()`. From a shell: `python -m course.timing "stmt" "stmt" --setup "..."`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 from course.timing.clock import clock_for
 from course.timing.comparing import compare
 from course.timing.faults import count_faults
-from course.timing.history import Change, Saved, against, load
 from course.timing.measuring import measure
 from course.timing.render import bracketed, too_few
 from course.timing.results import Comparison, Measurement, Paired
@@ -22,13 +20,10 @@ from course.timing.validation import TimingError, interrupts_propagate
 from course.units import format_ms
 
 __all__ = [
-    "Change",
     "Comparison",
     "Measurement",
     "Paired",
-    "Saved",
     "TimingError",
-    "against",
     "bracketed",
     "clock_for",
     "compare",
@@ -37,7 +32,6 @@ __all__ = [
     "format_ms",
     "interrupts_propagate",
     "interval_or_none",
-    "load",
     "measure",
     "too_few",
 ]

@@ -49,6 +49,7 @@ def compare(
 
     baseline: a key of `candidates` (default: the first). device, clock, cache: see `clock_for`. seed: of the random
     order. setup: runs before every call, outside the time; what it returns (unless None) is handed to the function.
+    A switch of torch that a function leaves with another value is put back after each of its blocks, and named in the notes.
     same: the first results are compared (shapes, types, values up to half their digits) and a difference is said in
     the notes; a number is a tolerance instead (share of the largest value), False asks for no comparison.
 

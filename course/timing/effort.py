@@ -45,7 +45,7 @@ several threads 40 to 1,400 times (load 15 on two cores).
 """
 
 
-def waits(seconds: Sequence[float]) -> bool:
+def starved(seconds: Sequence[float]) -> bool:
     """Whether the threads of these blocks mostly waited for a core: the slowest tenth of the blocks took far longer
     than the fastest block.
     """

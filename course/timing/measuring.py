@@ -8,8 +8,20 @@ from typing import Any
 
 from course.i18n import t
 from course.timing import pairs, stats, validation
-from course.timing.calibration import reference_op, require_choice
-from course.timing.clock import MIN_BLOCK_S, Clock, calls_for, end_progress, given_clock, progress, with_setup
+from course.timing.clock import (
+    MIN_BLOCK_S,
+    Clock,
+    calls_for,
+    end_progress,
+    for_first_calls,
+    given_clock,
+    issue_s,
+    progress,
+    settled,
+    waits,
+    waits_note,
+    with_setup,
+)
 from course.timing.deadline import out_of_time
 from course.timing.effort import PARALLEL, Effort, crowded_note, overhead_ns, threads
 from course.timing.faults import fault_note, minor_faults
@@ -25,6 +37,8 @@ TINY = 0.2
 EFFORT_S = 0.06
 """Seconds for which the number of working threads is watched: a system updates the time of other threads every few ms
 only."""
+REFERENCE = "small product"
+"""The reference op: a product of two 16 x 16 float32 matrices, so little work that one thread does it."""
 MAX_SAMPLES = 10_000
 """Most samples of one measurement: blocks are made so long that no more fit into the budget."""
 SHORTEST_S = 0.2
@@ -40,25 +54,26 @@ def measure(
     cache: str = "hot",
     setup: Any = None,
     processes: int = 1,
-    calibrate: str | Callable[[], Any] | None = "auto",
+    calibrate: str | Callable[[], Any] | None = REFERENCE,
     name: str | None = None,
     seed: int | None = None,
 ) -> Measurement:
     """Time `f()` for at most `max_time` seconds (default 1) after its first call: median, interval, samples.
 
     Warms up until two successive block medians agree within 2 % (at most 30 % of the budget). Blocks (on a CPU of at
-    least 25 us, elsewhere of 0.3 ms; or a ten-thousandth of the budget) of `f` and of a calibration op alternate at random;
+    least 25 us, elsewhere of 0.3 ms; or a ten-thousandth of the budget) of `f` and of a reference op alternate at random;
     `relative` is the ratio of the two. It repeats where the absolute time does not, as long as both depend on the
-    same part of the machine. calibrate: `auto` (by the number of threads `f` uses: `calls` for one, `compute` for
-    more and for accelerators), `calls` (a small operator), `compute` (a matrix product on all threads), `memory` (a
-    large copy), `python` (a bare loop), a function of your own, or None. setup: runs before every call, outside the
-    time; what it returns (unless None) is handed to `f`. device, clock, cache: see `clock_for`.
+    same part of the machine. calibrate: a function of your own in place of the reference op, or None.
+    setup: runs before every call, outside the
+    time; what it returns (unless None) is handed to `f`. device: default, where the
+    tensors of the first call are. clock, cache: see `clock_for`. On an accelerator there are two numbers: the device's own time of
+    a call, and `issue_ms`, which Python takes to issue one.
 
     The interval is that of the median within this run. processes=5 measures in five new processes one after another
     (max_time seconds in all, at least 0.2 each, default 2; starting them comes on top), and the interval tells
     where a repetition lands in 95 of 100 cases, if the speed of the machine differs from run to run no more than from
-    process to process. `f` and setup are then "module:function" strings or importable functions, calibrate a word or
-    None. After an interrupt, returns what was measured so far (raises Interrupted if that is nothing). Raises
+    process to process. `f` and setup are then "module:function" strings or importable functions, calibrate
+    is left out or None. After an interrupt, returns what was measured so far (raises Interrupted if that is nothing). Raises
     TimingError, with a sentence, for arguments that cannot be measured.
     """
     validation.require_processes(processes)
@@ -66,7 +81,8 @@ def measure(
     validation.require_no_arguments(label, given)
     max_time = (1.0 if processes == 1 else 2.0) if max_time is None else max_time
     validation.require_positive(max_time=max_time)
-    require_choice(calibrate)
+    if calibrate not in (REFERENCE, None):
+        validation.require_callable("calibrate", calibrate)
     if processes > 1:
         from course.timing.processes import measure_in_processes
 
@@ -89,6 +105,22 @@ def _name_of(f: Any) -> str:
     return str(getattr(f, "__name__", type(f).__name__)).strip("<>")  # "<lambda>" is told as lambda
 
 
+def reference_op(choice: str | Callable[[], Any] | None, device: str) -> tuple[str, Callable[[], Any]] | None:
+    """(name, function) of what is timed beside the function; None where nothing is."""
+    if choice is None:
+        return None
+    if not isinstance(choice, str):
+        return getattr(choice, "__name__", "calibrate"), choice
+    import torch
+
+    where = next((d for d in device.split("+") if d != "cpu"), "cpu")
+    edge = 16
+    room = torch.full((2, edge * edge + 512), 0.5, device=where)  # one piece: their distance never varies
+    a, out = (row[: edge * edge].view(edge, edge) for row in room)
+    mm = torch.mm
+    return choice, lambda: mm(a, a, out=out)
+
+
 class _Run:
     """The state of one measurement while it is under way."""
 
@@ -103,7 +135,7 @@ class _Run:
         order: random.Random,
     ) -> None:
         self.name, self.f, self.clock, self.max_time, self.order = name, f, clock, max_time, order
-        self.timer = with_setup(clock, setup)
+        self.setup, self.timer = setup, with_setup(clock, setup)
         self.calibrate = calibrate
         self.calibration: tuple[str, Callable[[], Any]] | None = None
         self.busy = 1.0
@@ -123,7 +155,9 @@ class _Run:
         """First call, warm-up, samples."""
         self.began = self.clock.now()
         with validation.named_errors(self.name, 1):
-            self.first = self.timer.block(validation.checked(self.name, self.f), 1)
+            self.first = for_first_calls(self.timer).block(validation.checked(self.name, self.f), 1)
+        self.clock = settled(self.clock)
+        self.timer = with_setup(self.clock, self.setup)
         self.started = self.clock.now()
         bar = progress(self.max_time, t("measuring", "测量中"))
         try:
@@ -170,7 +204,7 @@ class _Run:
         self.watch = watch_for(self.timer, self.calls * min(seen, default=self.first))
         self.busy = effort.busy()
         making = self._spent()
-        self.calibration = reference_op(self.calibrate, self.clock.device, self.busy > PARALLEL)
+        self.calibration = reference_op(self.calibrate, self.clock.device)
         self.started += self._spent() - making  # perhaps torch had to be imported for it
         if self.calibration:
             self.calibration_calls = calls_for(self.clock, self.calibration[1], self._target())
@@ -264,6 +298,8 @@ class _Run:
             )
         faults = stats.median(self.faults) if self.faults else None
         self.notes += filter(None, [fault_note(self.name, faults, stats.median(samples))])
+        waiting, issuing = waits(self.timer, self.f), issue_s(self.timer, self.f)
+        self.notes += [waits_note([self.name])] * waiting
         ratio = relative[1] if relative else None
         ms = [s * 1e3 for s in samples]
         return Measurement(
@@ -286,7 +322,8 @@ class _Run:
             overhead_ns=overhead,
             faults_per_call=faults,
             device=self.clock.device,
-            clock="cpu" if cpu else self.clock.kind,
+            clock="cpu" if cpu else "wall" if waiting else self.clock.kind,
+            issue_ms=None if issuing is None else issuing * 1e3,
             cache=self.clock.cache,
             threads=threads(self.clock),
             busy_threads=self.busy,

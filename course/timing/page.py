@@ -65,6 +65,8 @@ def _facts(found: Measurement) -> list[tuple[str, str]]:
         ),
         (t("CPU threads at work", "忙碌的 CPU 线程"), f"{found.busy_threads:.1f}"),
     ]
+    if found.issue_ms is not None:
+        facts.append((t("Python issues a call in", "Python 发出一次调用"), format_ms(found.issue_ms)))
     if found.faults_per_call:
         facts.append((t("page faults a call", "每次调用的缺页"), f"{found.faults_per_call:,.4g}"))
     facts.append((t("measured on", "测量条件"), setting(found.device, found.clock, found.cache, found.threads)))

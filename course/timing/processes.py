@@ -20,7 +20,7 @@ from course.timing.deadline import out_of_time
 from course.timing.faults import fault_note
 from course.timing.results import Comparison, Measurement, Paired
 from course.timing.rounds import Plan, Run
-from course.timing.workers import Setting, Worker, Workers, source_of
+from course.timing.workers import Setting, Worker, Workers, target_of
 
 SLICE_S = 0.2
 """Seconds for the rounds of one set of processes: more rounds would not help, because processes differ by more."""
@@ -33,7 +33,7 @@ def compare_in_processes(
 ) -> Comparison:
     """`compare` with fresh_process=True."""
     common = Setting(device, clock, cache, setup).as_plain()
-    specs = {name: {**source_of(name, candidate), **common} for name, candidate in candidates.items()}
+    specs = {name: {"target": target_of(name, candidate), **common} for name, candidate in candidates.items()}
     with validation.interrupts_in_words():
         return Replicates(
             plan, list(specs), lambda names: Workers({n: specs[n] for n in names}), time.perf_counter
@@ -159,11 +159,11 @@ def measure_in_processes(
     if callable(each["calibrate"]):
         raise validation.TimingError(
             t(
-                "With processes > 1 calibrate must be a word or None: a function cannot be sent to the new processes.",
-                "processes 大于 1 时，calibrate 只能是一个词或 None：函数没法传给新进程。",
+                "With processes > 1 leave calibrate out, or give None: a function cannot be sent to the new processes.",
+                "processes 大于 1 时，请不要传 calibrate，或写 None：函数没法传给新进程。",
             )
         )
-    spec = {**source_of(name, f), **Setting(device, clock, cache, setup).as_plain(), "measure": dict(each)}
+    spec = {"target": target_of(name, f), **Setting(device, clock, cache, setup).as_plain(), "measure": dict(each)}
 
     def one() -> Measurement:
         worker = Worker(name, spec)

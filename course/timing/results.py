@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from course.i18n import t
 from course.timing import page, sentences
-from course.timing.store import write
 from course.timing.validation import require_name
 
 ENOUGH = 0.9499
@@ -25,7 +23,8 @@ class Measurement:
     all alike: see `stats.enough`), samples_ms (one per block of `calls_per_sample` calls), first_call_ms (apart from the
     rest), relative (time / time of the interleaved calibration op `calibration`, or None), quality (stable | bimodal |
     noisy | drifting | few), overhead_ns (the timer's own, a call; not subtracted), faults_per_call (minor page faults;
-    None where the system does not tell), device, clock (wall | events | cpu: CPU time, of a thread that other programs
+    None where the system does not tell), issue_ms (on an accelerator: the time Python takes to issue a call; the others are then
+    the device's own), device, clock (wall | events | cpu: CPU time, of a thread that other programs
     kept interrupting), cache (hot | cold), threads (torch may use), busy_threads (of this process at work while it ran;
     1.0 for work in one thread), warmup_calls, warm (two block medians agreed within 2 %), complete (False after an
     interrupt), notes (sentences in the learner's language).
@@ -59,6 +58,7 @@ class Measurement:
     busy_threads: float
     seconds: float
     faults_per_call: float | None = None
+    issue_ms: float | None = None
     processes: int = 1
     process_medians_ms: tuple[float, ...] = ()
     process_relatives: tuple[float, ...] = ()
@@ -90,6 +90,7 @@ class Measurement:
             "calls_per_sample",
             "overhead_ns",
             "faults_per_call",
+            "issue_ms",
             "device",
             "clock",
             "cache",
@@ -103,15 +104,16 @@ class Measurement:
             | {"samples_ms": list(self.samples_ms), "process_medians_ms": list(self.process_medians_ms)}
         ]
 
+    @property
+    def launch_bound(self) -> bool:
+        """Whether the device waits for Python: issuing a call takes longer than running it."""
+        return self.issue_ms is not None and self.issue_ms > self.median_ms
+
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """Samples in order, their distribution, the first call apart; see `course.figures.samples_plot`."""
         from course.figures.timing import samples_plot
 
         return samples_plot(self.rows(), self.sentence, ax, dark)
-
-    def save(self, path: Any) -> Path:
-        """Write it to a JSON file, with this machine's passport; `load` reads it."""
-        return write(path, "Measurement", asdict(self))
 
     def sentence(self) -> str:
         """First call and steady state in one sentence; of a time that climbs or falls, a second one."""
@@ -180,10 +182,10 @@ class Paired:
 class Comparison:
     """Functions compared in random order, round by round; two have `.ratio .low .high .verdict` of their own.
 
-    pairs: candidate name -> Paired, also as c["name"]. medians_ms, first_call_ms, calls, faults_per_call (minor page
-    faults): by name, for one call. rounds, seconds (spent), ci, gate, max_time as given; device, clock, cache, threads;
-    processes: new ones of each candidate, 0 where all ran in this one; complete is False after an interrupt; notes
-    are sentences in the learner's language.
+    pairs: candidate name -> Paired, also as c["name"]. By name, for one call: medians_ms, first_call_ms, calls, faults_per_call
+    (minor page faults), issue_ms (on an accelerator: the time Python takes to issue it). rounds, seconds (spent), ci, gate, max_time
+    as given; device, clock, cache, threads; processes: new ones of each candidate, 0 where all ran in this one; complete is False
+    after an interrupt; notes are sentences in the learner's language.
     """
 
     baseline: str
@@ -201,19 +203,12 @@ class Comparison:
     cache: str
     threads: int
     faults_per_call: dict[str, float | None] = field(default_factory=dict)
+    issue_ms: dict[str, float] = field(default_factory=dict)
     processes: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()
     functions: ClassVar[Mapping[str, Callable[[], Any]]] = MappingProxyType({})
     """What was compared, by name, for whoever judges a comparison; known where it was made, never kept in a file."""
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Comparison:
-        """Make a comparison of `plain`, which `dataclasses.asdict` made of one (also after writing and reading it as
-        JSON).
-        """
-        pairs = {name: Paired(**{**pair, "ratios": tuple(pair["ratios"])}) for name, pair in plain["pairs"].items()}
-        return cls(**{**plain, "pairs": pairs, "notes": tuple(plain["notes"])})
 
     def __getitem__(self, name: str) -> Paired:
         """One candidate against the baseline. Raises TimingError for a name that is none of them."""
@@ -286,10 +281,6 @@ class Comparison:
         from course.figures.timing import paired_plot
 
         return paired_plot(self.rows(), self.sentence, ax, dark)
-
-    def save(self, path: Any) -> Path:
-        """Write it to a JSON file, with this machine's passport; `load` reads it."""
-        return write(path, "Comparison", asdict(self))
 
     def __str__(self) -> str:
         return page.comparison_text(self)

@@ -11,10 +11,21 @@ from functools import partial
 from typing import Any
 
 from course.i18n import t
-from course.timing import captured, pairs, sameness, stats, validation
-from course.timing.clock import Clock, calls_for, end_progress, progress
+from course.timing import captured, leftovers, pairs, sameness, stats, validation
+from course.timing.clock import (
+    Clock,
+    calls_for,
+    end_progress,
+    for_first_calls,
+    issue_s,
+    launch_bound,
+    progress,
+    settled,
+    waits,
+    waits_note,
+)
 from course.timing.deadline import out_of_time, too_late
-from course.timing.effort import PARALLEL, SEVERAL, Effort, crowded_note, threads, waiting_note, waits
+from course.timing.effort import PARALLEL, SEVERAL, Effort, crowded_note, starved, threads, waiting_note
 from course.timing.faults import fault_note, minor_faults
 from course.timing.preemption import Watch, watch_for
 from course.timing.results import Comparison, Paired
@@ -76,6 +87,9 @@ class Run:
         self.first: dict[str, float] = {}
         self.results: dict[str, Any] = {}
         self.changed: dict[str, list[str]] = {}
+        self.switches = leftovers.Switches()
+        self.left: dict[str, list[str]] = {}
+        self.kept: dict[str, list[str]] = {}
         self.calls: dict[str, int] = {}
         self.blocks: dict[str, list[Block]] = {name: [] for name in functions}
         self.faults: dict[str, list[float]] = {name: [] for name in functions}
@@ -105,6 +119,8 @@ class Run:
             self.notes.append(validation.interrupted_note())
         finally:
             end_progress(bar)
+            if any(self.left.values()):  # an interrupt may have come in the middle of a block
+                self.switches.put_back()
         if sink is not None:
             self.notes += validation.print_note(sink)
         return self._result()
@@ -118,13 +134,16 @@ class Run:
 
     def _first_calls(self) -> None:
         """Each function once: its first time, a digest of what it returns, and whether it changes what it captured."""
+        first = for_first_calls(self.clock)
         for name, f in self.functions.items():
             kept: list[Any] = []
             with validation.named_errors(name, 1), captured.changes(f, self.changed.setdefault(name, [])):
-                self.first[name] = self.clock.block(validation.checked(name, f, kept), 1)
+                self.first[name] = first.block(validation.checked(name, f, kept), 1)
+            self.left[name] = self.switches.put_back()
             if self.plan.same is False:
                 continue
             self.results[name] = f.first["result"] if isinstance(f, Worker) else sameness.digest(kept.pop())
+        self.clock = settled(self.clock)
 
     def _fits(self) -> bool:
         """Whether a round fits into the budget, and as many as a result needs before the deadline; if not, one round (or the first
@@ -155,8 +174,18 @@ class Run:
     def _find_calls(self) -> None:
         """How many calls a block has: the same number for all, but for functions that take far longer than the quickest."""
         for name, f in self.functions.items():
-            with validation.named_errors(name, 2), captured.changes(f, self.changed[name], again=True):
+            with (
+                validation.named_errors(name, 2),
+                captured.changes(f, self.changed[name], again=True),
+                leftovers.kept_results(f, self.kept.setdefault(name, [])),
+            ):
                 self.calls[name] = calls_for(self.clock, f)
+            if self.left[name]:
+                self.switches.put_back()
+        if waiting := [name for name, f in self.functions.items() if waits(self.clock, f)]:
+            self.notes.append(waits_note(waiting))
+            self.clock = for_first_calls(self.clock)  # one clock for all
+            self.calls = {name: calls_for(self.clock, f) for name, f in self.functions.items()}
         most = max(self.calls.values())
         self.calls = {name: most if ALIKE * calls >= most else calls for name, calls in self.calls.items()}
 
@@ -193,6 +222,8 @@ class Run:
         else:
             seconds = self.clock.block(f, calls)
         ended = self.clock.now()
+        if self.left[name]:
+            self.switches.put_back()
         if before is not None:
             self.faults[name].append((faults_so_far() - before) / calls)
         return Block(seconds / calls, began, ended, cpu)
@@ -266,7 +297,7 @@ class Run:
     def _result(self) -> Comparison:
         cpu = self._by_cpu()
         busy = self.effort.busy() if self.effort and not self.remote and self.clock.device == "cpu" else 1.0
-        waiting = [name for name in self.functions if waits(self._times(name))] if busy > SEVERAL and not cpu else []
+        waiting = [name for name in self.functions if starved(self._times(name))] if busy > SEVERAL and not cpu else []
         found = {name: self._paired(name, cpu, {name, self.baseline} & {*waiting}) for name in self._candidates()}
         if waiting:
             self.notes.append(waiting_note(waiting))
@@ -277,9 +308,14 @@ class Run:
         if cpu and self.watch:
             self.notes.append(self.watch.note())
         self.notes += captured.notes(self.changed)
+        self.notes += leftovers.notes(self.left, self.kept)
         self.notes += sameness.notes(found)
         self.notes += filter(None, (fault_note(n, usual_faults[n], medians[n]) for n in self.functions))
+        issuing = {n: s for n, f in self.functions.items() if (s := issue_s(self.clock, f)) is not None}
+        if slow := [n for n, s in issuing.items() if launch_bound(s, medians[n])]:
+            self.notes.append(launch_note(slow))
         return Comparison(
+            issue_ms={n: s * 1e3 for n, s in issuing.items()},
             baseline=self.baseline,
             pairs=found,
             medians_ms={n: s * 1e3 for n, s in medians.items()},
@@ -358,3 +394,14 @@ class Run:
         one, two = self.results[self.baseline], self.results[name]
         found, unread = sameness.difference(one, two, self.plan.tolerance()), sameness.unread(one)
         return (found, "") if found else (None, unread) if unread else ("", "")
+
+
+def launch_note(names: Collection[str]) -> str:
+    """The remark on candidates that are launch-bound."""
+    said = ", ".join(map(str, names))
+    return t(
+        f"Launch-bound, the GPU waits for Python: {said}. Compared is the GPU's own time; a program that only calls them one after "
+        "another takes the time Python needs to issue the calls (.issue_ms).",
+        f"受限于 kernel 启动（launch-bound，GPU 在等 Python）：{said}。这里比的是 GPU 自己的时间；如果程序只是一次接一次地调用它们，"
+        "耗时取决于 Python 发出调用的时间（.issue_ms）。",
+    )

@@ -18,6 +18,19 @@ APART = 100
 
 def of_measurement(found: Measurement) -> str:
     """First call and steady state in one sentence; of a time that climbs or falls, a second one."""
+    return _steady(found) + (_launch_bound(found) if found.launch_bound else "")
+
+
+def _launch_bound(found: Measurement) -> str:
+    assert found.issue_ms is not None
+    issue = format_ms(found.issue_ms)
+    return t(
+        f" That is the device's own time; Python takes {issue} to issue a call. Launch-bound: the GPU waits for Python.",
+        f"这是设备自己的时间；Python 发出一次调用要 {issue}。受限于 kernel 启动（launch-bound）：GPU 在等 Python。",
+    )
+
+
+def _steady(found: Measurement) -> str:
     first, later, quality = format_ms(found.first_call_ms), format_ms(found.median_ms), quality_word(found.quality)
     if found.quality == "few":
         return t(

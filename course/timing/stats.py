@@ -198,21 +198,6 @@ def repetition_interval(medians: Sequence[float]) -> Interval | None:
     return Interval(math.exp(mean - half), math.exp(mean + half), 1 - TOTAL_ERROR)
 
 
-def change_interval(then: Sequence[float], now: Sequence[float], error: float = TOTAL_ERROR) -> Interval | None:
-    """Interval for geometric mean of `now` / that of `then`, values of separate processes: Welch's t on logarithms.
-
-    None for fewer than FEWEST_PROCESSES on either side.
-    """
-    if min(len(then), len(now)) < FEWEST_PROCESSES:
-        return None
-    (mean0, sd0), (mean1, sd1) = _log_moments(then), _log_moments(now)
-    parts = sd0 * sd0 / len(then), sd1 * sd1 / len(now)
-    spread_ = parts[0] ** 2 / (len(then) - 1) + parts[1] ** 2 / (len(now) - 1)
-    freedom = int(sum(parts) ** 2 / spread_) if spread_ else len(then) + len(now) - 2
-    half = t_quantile(1 - error / 2, max(1, freedom)) * math.sqrt(sum(parts))
-    return Interval(math.exp(mean1 - mean0 - half), math.exp(mean1 - mean0 + half), 1 - error)
-
-
 def is_look(count: int, first: int = FIRST_LOOK) -> bool:
     """Whether to look at the data after this many rounds: 12, 24, 48, 96, ... (processes: 4, 8, 16, ...)."""
     quotient, rest = divmod(count, first)

@@ -205,19 +205,6 @@ def require_positive(**values: float) -> None:
             )
 
 
-def require_above_one(**values: float) -> None:
-    """Raise TimingError naming the first value that is not a finite number above 1."""
-    for name, value in values.items():
-        require_positive(**{name: value})
-        if value <= 1:
-            raise TimingError(
-                t(
-                    f"{name} is how many times as long it may take, above 1, such as 1.05; not {value!r}.",
-                    f"{name} 是允许的耗时倍数，要大于 1，例如 1.05；而不是 {value!r}。",
-                )
-            )
-
-
 def require_clock_name(clock: Any) -> str:
     """`clock` where it must be a name: a clock made in this process is of no use to another one."""
     if isinstance(clock, str):

@@ -17,11 +17,10 @@ from typing import Any, TextIO
 
 from course.i18n import set_language, t
 from course.timing import validation
-from course.timing.clock import Clock, clock_for, with_setup
+from course.timing.clock import for_first_calls, given_clock, settled, with_setup
 from course.timing.effort import Effort, threads
 from course.timing.faults import count_faults
 from course.timing.sameness import digest
-from course.timing.statement import Statement
 
 SETTLED = 4
 """Blocks after which a function has shown whether it works in several threads; the first may still load libraries."""
@@ -32,7 +31,7 @@ def main(spec: dict[str, Any]) -> None:
     set_language(spec["language"])
     answers = _take_stdout()
     try:
-        f = _load(spec["name"], spec)
+        f = _load(spec["name"], spec["target"])
         validation.require_callable(spec["name"], f, spec["setup"] is not None)
         before = _load("setup", spec["setup"]) if spec["setup"] else None
         if "measure" in spec:
@@ -44,9 +43,9 @@ def main(spec: dict[str, Any]) -> None:
 
 
 def _serve(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[str, Any], answers: TextIO) -> None:
-    base = _clock(spec)
-    clock = with_setup(base, before)
-    _say(answers, device=base.device, kind=base.kind, cache=base.cache, alone=before is not None)
+    base = given_clock(spec["device"], spec["clock"], spec["cache"])
+    clock = for_first_calls(with_setup(base, before))
+    _say(answers, cache=base.cache, alone=before is not None)
     kept: list[Any] = []
     run, effort = validation.checked(spec["name"], f, kept), Effort()
     for count, line in enumerate(sys.stdin, start=1):
@@ -55,7 +54,11 @@ def _serve(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict[s
         if count == SETTLED and spec["processor"] is not None and base.device == "cpu" and effort.alone():
             with contextlib.suppress(OSError):  # a container may forbid it
                 os.sched_setaffinity(0, {spec["processor"]})
-        first = {"threads": threads(base), "result": digest(kept.pop())} if count == 1 else {}
+        first = {}
+        if count == 1:
+            base = settled(base)
+            clock = with_setup(base, before)
+            first = {"device": base.device, "kind": base.kind, "threads": threads(base), "result": digest(kept.pop())}
         run = f
         _say(answers, seconds=seconds, faults=seen.minor, **first)
 
@@ -65,15 +68,16 @@ def _measure(f: Callable[..., Any], before: Callable[[], Any] | None, spec: dict
 
     from course.timing.measuring import measure
 
-    found = measure(f, clock=_clock(spec), setup=before, name=spec["name"], **spec["measure"])
+    found = measure(
+        f,
+        device=spec["device"],
+        clock=spec["clock"],
+        cache=spec["cache"],
+        setup=before,
+        name=spec["name"],
+        **spec["measure"],
+    )
     _say(answers, measurement=asdict(found))
-
-
-def _clock(spec: dict[str, Any]) -> Clock:
-    """The clock asked for. A function that brought no torch along needs none: a process without it starts a second sooner."""
-    if spec["device"] is None and "torch" not in sys.modules:
-        return clock_for("cpu", "wall" if spec["clock"] == "auto" else spec["clock"], spec["cache"])
-    return clock_for(spec["device"], spec["clock"], spec["cache"])
 
 
 def _take_stdout() -> TextIO:
@@ -88,11 +92,9 @@ def _say(answers: TextIO, **message: Any) -> None:
     answers.flush()
 
 
-def _load(name: str, source: dict[str, Any]) -> Callable[..., Any]:
-    """The function that `source` (of `workers.source_of`) names."""
-    if "code" in source:
-        return Statement(source["code"], source["before"]).function()
-    module, _, path = source["target"].partition(":")
+def _load(name: str, target: str) -> Callable[..., Any]:
+    """The function that `target` ("module:function") names."""
+    module, _, path = target.partition(":")
     try:
         found: Any = importlib.import_module(module)
         for part in path.split("."):
@@ -100,9 +102,9 @@ def _load(name: str, source: dict[str, Any]) -> Callable[..., Any]:
     except Exception as error:
         raise validation.TimingError(
             t(
-                f"A new process could not load {source['target']}: {type(error).__name__}: {error}. "
+                f"A new process could not load {target}: {type(error).__name__}: {error}. "
                 f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
-                f"新进程无法加载 {source['target']}：{type(error).__name__}：{error}。"
+                f"新进程无法加载 {target}：{type(error).__name__}：{error}。"
                 f"{module}.py 和 notebook 在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
             )
         ) from error

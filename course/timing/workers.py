@@ -19,7 +19,6 @@ from types import TracebackType
 from typing import Any
 
 from course.i18n import language, t
-from course.timing.statement import Statement
 from course.timing.validation import TimingError
 
 
@@ -41,15 +40,8 @@ class Setting:
             "device": device,
             "clock": self.clock,
             "cache": self.cache,
-            "setup": None if self.setup is None else source_of("setup", self.setup),
+            "setup": None if self.setup is None else target_of("setup", self.setup),
         }
-
-
-def source_of(name: str, candidate: Any) -> dict[str, str]:
-    """`candidate` as a new process gets it: {"target": "module:function"} or the code of a Statement."""
-    if isinstance(candidate, Statement):
-        return {"code": candidate.code, "before": candidate.setup}
-    return {"target": target_of(name, candidate)}
 
 
 def target_of(name: str, candidate: Any) -> str:
@@ -194,9 +186,8 @@ class WorkerClock:
     """A Clock whose blocks are timed in the processes themselves."""
 
     def __init__(self, ready: Mapping[str, Any]) -> None:
-        self.device, self.kind, self.cache = ready["device"], ready["kind"], ready["cache"]
-        self.alone = ready["alone"]
-        self.threads = 0  # as the other end says after its first block
+        self.cache, self.alone = ready["cache"], ready["alone"]
+        self.device, self.kind, self.threads = "cpu", "wall", 0  # until the other end has told, after its first block
 
     def now(self) -> float:
         """Seconds of this process, for the budget."""
@@ -206,7 +197,8 @@ class WorkerClock:
         """Seconds that `calls` calls of the remote function take."""
         assert isinstance(f, Worker)
         seconds = f.seconds(calls)
-        self.threads = self.threads or f.first["threads"]
+        if not self.threads:
+            self.device, self.kind, self.threads = (f.first[what] for what in ("device", "kind", "threads"))
         return seconds
 
 

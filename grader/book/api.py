@@ -9,17 +9,7 @@ from course.i18n import both, pick
 from grader.project import Project
 
 NAMES = {
-    "course.timing": (
-        "compare",
-        "measure",
-        "against",
-        "load",
-        "Comparison",
-        "Paired",
-        "Measurement",
-        "Change",
-        "clock_for",
-    ),
+    "course.timing": ("compare", "measure", "Comparison", "Paired", "Measurement", "clock_for"),
     "course.flops": ("count", "FlopCount", "ModuleCount"),
     "course.crosscheck": ("cross_check", "CrossCheck"),
     "course.roofline": ("place", "peaks", "Roofline", "Layer", "Peaks"),

@@ -91,9 +91,8 @@ def run_changed():
     return changed(y)
 
 
-today = compare({"before": run, "after": run_changed})
-today
+compare({"before": run, "after": run_changed})
 # %% [markdown] en
-# `today.save("today.json")` keeps it; later `against("today.json", new)` from `course.timing` compares a new result with it. One process says nothing about the next, so a verdict over days needs `compare(..., fresh_process=True)` both times, with functions that stand in a file. What each function takes and gives back: `help(compare)`.
+# One process says nothing about the next: where that matters, `compare(..., fresh_process=True)` starts new ones for functions that stand in a file. What each function takes and gives back: `help(compare)`.
 # %% [markdown] zh
-# `today.save("today.json")` 把结果存下来，以后用 `course.timing` 的 `against("today.json", 新结果)` 来对照。一个进程测的，说明不了下一个进程：要隔天比出结论，两次都得用 `compare(..., fresh_process=True)`，函数要写在文件里。每个函数的用法：`help(compare)`。
+# 一个进程测的，说明不了下一个进程：在意这一点时，用 `compare(..., fresh_process=True)`，它会为每个函数启动新进程，函数要写在文件里。每个函数的用法：`help(compare)`。
