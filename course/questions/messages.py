@@ -152,7 +152,7 @@ def _span(parts: list[str], given: str) -> tuple[int, int] | None:
 
 def part_of(pasted: str, known: Iterable[Message], most: int = 3) -> list[Message]:
     """The messages of which a pasted text holds a part, or that share most of its words; the best first, at most ``most``."""
-    given, words = letters(pasted)[-_LONGEST:], _words(pasted)
+    given, words = letters(pasted)[-_LONGEST:], _words(pasted) if pasted.split()[1:] else set()
     scored = []
     for one in known:
         likeness = max(_likeness(given, words, said) for said in one.says)
@@ -166,11 +166,11 @@ def _words(text: str) -> set[str]:
 
 
 def _likeness(given: str, words: set[str], said: str) -> float:
-    """0 to 1: the longest piece that both have, or the words of the text that the message says."""
+    """0 to 1: the longest piece that both have, or the part of the words that the message says. words: none for a single one."""
     wanted = letters(said)
     if len(given) < _SHORTEST:
         return 0.0
-    if len(words) < 2:  # a misspelt word is no part of a message
+    if not words:  # a single word, which may be misspelt, or none
         return float(given in wanted)
     piece = SequenceMatcher(None, wanted, given, autojunk=False).find_longest_match().size
     of_piece = piece / min(len(wanted), len(given)) if piece >= _SHORTEST else 0.0
