@@ -39,7 +39,7 @@ WELCOME = both(
     "from recordings and say on which machine they were taken. To measure on your own machine, to write code and to play the "
     "games for points: {run}.",
     "PyTorch 快慢背后的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后留在卡片上。\n\n"
-    "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。数字来自录制，都注明是在哪台机器上测的。"
+    "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。数字都是事先录好的，注明是在哪台机器上测的。"
     "想在自己的机器上测量、写代码、玩游戏拿分：{run}。",
 )
 ANSWERS = both(

@@ -47,7 +47,7 @@ def headline_stopwatches_cuda(record: Record) -> Text:
         )
     if not early:
         return both("Here even the clock without a fence did not stop too early.", "这次就算不加栅栏，表也没停早。")
-    return both("Without a fence, the clock stops too early at one size only.", "不加栅栏，只有一种尺寸停表太早。")
+    return both("Without a fence, the clock stops too early at one size only.", "不加栅栏时，只有一种尺寸的表停早了。")
 
 
 def say_stopwatches_cuda(record: Record) -> Text:

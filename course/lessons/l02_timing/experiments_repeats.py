@@ -418,7 +418,7 @@ def draw_planted_difference(record: Record, bets: dict) -> SvgPicture:
     version=1,
     needs="cpu",
     seconds=12,
-    title=both("A true difference of one in twenty: who finds it?", "真实差异为二十分之一：谁能找到？"),
+    title=both("A true difference of one in twenty: who finds it?", "真的差 5%，哪种测法看得出来？"),
 )
 def planted_difference(budget: Budget) -> Iterator[dict]:
     """Twelve races of 20 small products against 21."""

@@ -215,17 +215,20 @@ def headline_census(record: Record) -> Text:
     many = len(_movers(record, False))
     kinds = "one kind of `flags` still changes" if many == 1 else f"{many} kinds of `flags` still change"
     said = {
-        "a": both("Ask for what is already set: `flags` changes nothing.", "只请求“保持原样”，`flags` 什么都没动。"),
+        "a": both(
+            "Ask for what is already set: `flags` changes nothing.", "只把开关设成现在的值，`flags` 什么都没动。"
+        ),
         "b": both(
             "Ask for what is already set: only `cudnn.flags` still changes something.",
-            "只请求“保持原样”，唯独 `cudnn.flags` 动了开关。",
+            "只把开关设成现在的值，唯独 `cudnn.flags` 动了开关。",
         ),
         "c": both(
-            f"Ask for what is already set: {kinds} something.", f"只请求“保持原样”，还是有 {many} 种 `flags` 动了开关。"
+            f"Ask for what is already set: {kinds} something.",
+            f"只把开关设成现在的值，还是有 {many} 种 `flags` 动了开关。",
         ),
         "d": both(
             "Ask for what is already set: every kind of `flags` changes something.",
-            "只请求“保持原样”，每种 `flags` 都动了开关。",
+            "只把开关设成现在的值，每种 `flags` 都动了开关。",
         ),
     }
     return said.get(settle_census(record)["04-bet-census"], TOO_NOISY)
@@ -241,7 +244,7 @@ def say_census(record: Record) -> Text:
     return both(
         f"Asked for what was already so, {len(polite)} of {len(managers)} flags() moved something: {en}. "
         f"Called without any argument, {len(bare)} did.",
-        f"只请求“保持原样”，{len(managers)} 个 flags() 里有 {len(polite)} 个动了别的开关：{zh}。"
+        f"只把开关设成现在的值，{len(managers)} 个 flags() 里有 {len(polite)} 个动了别的开关：{zh}。"
         f"不带参数调用时，有 {len(bare)} 个。",
     )
 
@@ -251,7 +254,7 @@ def draw_census(record: Record, bets: dict) -> Table:
     nothing, found = t("nothing", "什么都不动"), (_movers(record, False), _movers(record, True))
     names = list(dict.fromkeys(row["manager"] for row in record.rows))
     lines = [
-        ["", t("asked for what is set: moves", "请求保持原样：动了"), t("without arguments: moves", "不带参数：动了")]
+        ["", t("asked for what is set: moves", "设成现在的值：动了"), t("without arguments: moves", "不带参数：动了")]
     ]
     lines += [[f"{name}.flags()", *(moved.get(name) or nothing for moved in found)] for name in names]
     marks = {(y, x): "told" for y, name in enumerate(names) for x, moved in enumerate(found, 1) if name in moved}
@@ -284,7 +287,7 @@ def settle_census(record: Record) -> dict[str, str | None]:
     needs="cpu",
     seconds=6,
     title=both(
-        "Ask every flags() for what is already so: what moves?", "向每个 flags() 提一个“保持原样”的请求：什么会动？"
+        "Ask every flags() for what is already so: what moves?", "把开关设成它现在的值，flags() 会不会顺手改别的？"
     ),
 )
 def census(budget: Budget) -> list[dict]:

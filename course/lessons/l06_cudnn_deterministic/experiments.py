@@ -72,7 +72,7 @@ def headline_two_lines(record: Record) -> Text:
         return both("All trainings agreed this time; nobody promises the next one.", "这回训练次次相同，但下回不一定。")
     if different == runs:
         return both(
-            "Seeds set, both lines written: no two trainings agree.", "种子设了，两行也写了，没有两次训练相同。"
+            "Seeds set, both lines written: no two trainings agree.", "种子设了，那两行也写了，十次训练还是次次不同。"
         )
     return both(
         f"Seeds set, both lines written: still {different} different results.",

@@ -244,7 +244,7 @@ def say_no_op(record: Record) -> Text:
         return NOTHING
     en = "; ".join(f"{STORIES[story]['en']}: {value}" for story, value in seen.items())
     zh = "；".join(f"{STORIES[story]['zh']}，得 {value}" for story, value in seen.items())
-    return both(f"The root asks for ieee, and cudnn.conv reads: {en}.", f"根要求 ieee 之后读 cudnn.conv：{zh}。")
+    return both(f"The root asks for ieee, and cudnn.conv reads: {en}.", f"把根设成 ieee，再读 cudnn.conv：{zh}。")
 
 
 def draw_no_op(record: Record, bets: dict) -> Table:

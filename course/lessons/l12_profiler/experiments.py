@@ -355,12 +355,10 @@ def _spread(rows: list[dict]) -> dict[tuple[str, str], list[float]]:
 def headline_cost(record: Record) -> Text:
     said = {
         "a": both(
-            "The profiler slows a few large operations more than many small ones.",
-            "profiler 拖慢大操作，比拖慢小操作更厉害。",
+            "The profiler slows a few large operations more than many small ones.", "大算子被 profiler 拖慢得更厉害。"
         ),
         "b": both(
-            "The profiler slows many small operations more than a few large ones.",
-            "profiler 拖慢小操作，比拖慢大操作更厉害。",
+            "The profiler slows many small operations more than a few large ones.", "小算子被 profiler 拖慢得更厉害。"
         ),
         "c": both(
             "With the profiler on, small and large operations change by about the same factor.",

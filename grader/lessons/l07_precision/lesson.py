@@ -13,7 +13,7 @@
 #
 # PyTorch 做乘法时，用的位数可能比你给的少。这样能快好几倍，多数神经网络毫无感觉；可有些计算会被毁掉。学完这一课，你会看开关，能只对某一种计算允许或禁止它，还能说出哪些计算一位都少不得。
 #
-# 任何机器都能实测的：舍入（精确模拟）和开关本身。速度需要 NVIDIA GPU；没有的话，你会看到录制，或者别人公布的结果（会注明）。
+# 任何机器都能实测的：舍入（精确模拟）和开关本身。速度需要 NVIDIA GPU；没有的话，你会看到录好的结果，或者别人公布的结果（会注明）。
 # %% bootstrap
 # %% [markdown] en
 # ## What are fewer digits good for?
@@ -171,9 +171,9 @@ keep("cudnn.allow_tf32")
 # ```
 # They hang together like a tree: `torch.backends.fp32_precision` is its root, these two are **leaves**. A leaf that says `none` takes the value of the node above it.
 #
-# `torch.set_float32_matmul_precision(...)` is a short cut for matrix products. `"highest"`: full float32. `"high"`: TF32 on an NVIDIA GPU. `"medium"`: that, and on the CPU bfloat16 inside oneDNN.
+# `torch.set_float32_matmul_precision(...)` is a short cut for products. `"highest"`: full float32. `"high"`: TF32 on an NVIDIA GPU. `"medium"`: also bfloat16 inside oneDNN on the CPU.
 #
-# One rule saves you trouble: for one kind of work use the old word *or* the new one, never both. For matrix products take the new one. For convolutions take the old one for now: torch itself still reads it, and `torch.export` raises after `cudnn.conv.fp32_precision = "ieee"`, but not after `cudnn.allow_tf32 = False`.
+# One rule saves you trouble: for one kind of work use the old word *or* the new one. For products take the new one; for convolutions the old one, `cudnn.allow_tf32`. torch itself still reads it: after `cudnn.conv.fp32_precision = "ieee"`, `torch.export` raises.
 # %% [markdown] zh
 # ## 新接口：`fp32_precision`
 #
@@ -186,7 +186,7 @@ keep("cudnn.allow_tf32")
 #
 # `torch.set_float32_matmul_precision(...)` 是矩阵乘的快捷方式。`"highest"`：完整的 float32。`"high"`：NVIDIA GPU 上用 TF32。`"medium"`：除此之外，CPU 上 oneDNN 内部还可以用 bfloat16。
 #
-# 记住一条就省心：同一种计算，新旧接口选*一种*，别混用！矩阵乘用新的。卷积暂时用旧的：torch 自己还在读它，写了 `cudnn.conv.fp32_precision = "ieee"`，`torch.export` 就报错；写 `cudnn.allow_tf32 = False` 就没事。
+# 记住一条就省心：同一种计算，新旧接口选*一种*，别混用！矩阵乘用新的；卷积暂时用旧的 `cudnn.allow_tf32`。torch 自己还在读它：写了 `cudnn.conv.fp32_precision = "ieee"`，`torch.export` 就报错。
 # %% [markdown] en
 # ## 🛠️ Your turn: allow it for one call (6 minutes, about 6 lines)
 #
@@ -224,7 +224,7 @@ observe("07-speed-cuda")
 #
 # 1. By default cuDNN may use TF32, matrix products may not.
 # 2. A switch permits. Something happens only where the hardware has the units and the work is large enough. The T4 that Colab often lends has no units for TF32 or bfloat16.
-# 3. For each kind of work choose one word, old or new, and read back what you set.
+# 3. Old word or new: one of them, and read back what you set.
 #
 # ## 🔬 Where it hurts: small differences of large numbers
 #
