@@ -20,6 +20,8 @@ def _endings() -> dict[str, tuple[Switch, ...]]:
             parts = path.lower().split(".")
             for place in range(len(parts)):
                 found.setdefault(".".join(parts[place:]), {})[row.name] = row
+            if parts[1:]:  # as options of frameworks are spelt: cudnn_benchmark
+                found.setdefault("_".join(parts[-2:]), {})[row.name] = row
     return {name: tuple(rows.values()) for name, rows in found.items()}
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,13 @@ SCHEMA = schema.object_of(
 
 def read(path: Path = FILE) -> tuple[dict[str, Message], list[str]]:
     """(messages by id, in file order; a sentence for every fault). A faulty one is left out."""
+    found, faults = _read(path, path.stat().st_mtime_ns)
+    return dict(found), list(faults)
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, changed_ns: int) -> tuple[dict[str, Message], list[str]]:
+    """What `read` gives. changed_ns: the time of the file's last change, so that an edited file is read again."""
     found: dict[str, Message] = {}
     faults: list[str] = []
     for identity, raw in (read_yaml(path) or {}).items():

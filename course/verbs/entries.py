@@ -44,7 +44,7 @@ def switch(one: Switch, cards: list[knowledge.Knowledge]) -> tuple[str, str]:
     if one.nobody:
         rows.append((t("Not in the course", "课程不讲"), pick(one.nobody)))
     shown = [f'`observe("{one.experiment}")`'] if one.experiment else []
-    shown += [f'`keep("{card.id}")`' for card in cards]
+    shown += [f'`keep("{card.id}")`' for card in sorted(cards, key=lambda card: card.id != one.name)[:3]]
     if shown:
         rows.append((t("See it", "动手看"), t(", ", "、").join(shown)))
     return _entry(f"🎛️ {one.path}", rows, "")

@@ -47,7 +47,7 @@ def keep(*names: str) -> None:
 
 def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], list[knowledge.Knowledge]]:
     """(rows of switches that have no card of their own, cards) for a name: the card of that name, those of the switches it
-    names, or else those that have the words in their name or question.
+    names, or else those that say its words.
     """
     wanted, rows = words.strip().lower(), named(words)
     names = {wanted, *(row.name for row in rows)}
@@ -55,11 +55,7 @@ def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], 
         return [], own
     if rows:
         return rows, [card for card in cards if names & set(card.switches)]
-    return [], [card for card in cards if wanted and any(wanted in text.lower() for text in _faces(card))]
-
-
-def _faces(card: knowledge.Knowledge) -> tuple[str, ...]:
-    return card.id, pick(card.title), pick(card.asks)
+    return [], knowledge.near(words, cards)
 
 
 def _names_of(words: str, found: list[str], verb: str) -> None:
@@ -119,18 +115,14 @@ def what(words: str | None = None) -> None:
         for one in part:
             put(*entries.message(one))
     else:
-        near = [f'`what("{one}")`' for one in glossary.near(words, terms)]
-        near += [
-            f'`what("{one}")`'
-            for one in nearest(words, terms.keys() | known.keys(), 2)
-            if f'`what("{one}")`' not in near
-        ]
+        near = [f'`what("{one}")`' for one in glossary.near(words, terms, 2)]
+        near += [f'`keep("{card.id}")`' for card in knowledge.near(words, knowledge.read()[0].values(), 2)]
         say(
             t(
                 f"“{words}” is neither a term nor a switch nor a message that the course knows.",
                 f"词条、开关、报错里都没有“{words}”。",
             )
-            + _perhaps(near[:3])
+            + _perhaps(near)
             + t(" `what()` lists the terms.", "`what()` 列出全部词条。")
         )
 

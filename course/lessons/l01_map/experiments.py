@@ -390,7 +390,7 @@ def headline_flags_trap(record: Record) -> Text:
         zh = f"另外{ZH[others]}个也跟着变" if others > 1 else "另有一个也跟着变"
     if not back:
         en, zh = f"{en}, and not all come back", f"{zh}，还没全变回来"
-    return both(f"A `flags` block names one switch; {en}.", f"`flags` 里只写了一个开关，{zh}。")
+    return both(f"A `flags` block names one switch; {en}.", f"`flags` 只写一个开关，{zh}。")
 
 
 def say_flags_trap(record: Record) -> Text:

@@ -173,7 +173,7 @@ keep("cudnn.allow_tf32")
 #
 # `torch.set_float32_matmul_precision(...)` is a short cut for products. `"highest"`: full float32. `"high"`: TF32 on an NVIDIA GPU. `"medium"`: also bfloat16 inside oneDNN on the CPU.
 #
-# One rule saves you trouble: for one kind of work use the old word *or* the new one. For products take the new one; for convolutions the old one, `cudnn.allow_tf32`. torch itself still reads it: after `cudnn.conv.fp32_precision = "ieee"`, `torch.export` raises.
+# One rule: for one kind of work use the old word *or* the new one. For products the new one; for convolutions the old one: torch itself reads it, and `torch.export` raises after `cudnn.conv.fp32_precision = "ieee"`.
 # %% [markdown] zh
 # ## 新接口：`fp32_precision`
 #
@@ -224,7 +224,7 @@ observe("07-speed-cuda")
 #
 # 1. By default cuDNN may use TF32, matrix products may not.
 # 2. A switch permits. Something happens only where the hardware has the units and the work is large enough. The T4 that Colab often lends has no units for TF32 or bfloat16.
-# 3. Old word or new: one of them, and read back what you set.
+# 3. Old word or new: choose one, and read it back.
 #
 # ## 🔬 Where it hurts: small differences of large numbers
 #
