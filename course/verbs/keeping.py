@@ -60,7 +60,7 @@ def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], 
 
 def _names_of(words: str, found: list[str], verb: str) -> None:
     calls = t(", ", "、").join(f'`{verb}("{one}")`' for one in found)
-    say(t(f"`{words}` leads to {len(found)} more: {calls}.", f"和 `{words}` 有关的还有 {len(found)} 个：{calls}。"))
+    say(t(f"For `{words}` see {calls}.", f"和 `{words}` 有关的：{calls}。"))
 
 
 def _perhaps(calls: list[str]) -> str:

@@ -32,7 +32,7 @@ def blocks(code: str) -> Iterator[str]:
         for one in (one for one in known if one.group == group):
             yield f"### {one.says[0].strip(' :')}"
             if one.says[1:]:
-                yield "  \n".join(f"`{said}`" for said in one.says[1:])
+                yield "  \n".join(f"`` {said.strip(' :')} ``" for said in one.says[1:])
             rows = [f"- **{label}**{colon}{text}" for label, text in one.rows(code)]
             rows += [f'- **{pick(SEE, code)}**{colon}`observe("{one.experiment}")`'] if one.experiment else []
             yield "\n".join([*rows, f"- **{pick(VERSIONS, code)}**{colon}{pick(one.versions, code)}"])
