@@ -85,11 +85,11 @@ def main(argv: list[str] | None = None) -> int:
 def nothing_to_record(needs: str) -> str:
     """A sentence where the device that was asked for is missing, with the next step on Colab."""
     if needs != "cuda":
-        return t(f"{needs} is not here: nothing to record.", f"这里没有 {needs}：没有可录制的。")
+        return t(f"{needs} is not here: nothing to record.", f"这里没有 {needs}：没什么可录的。")
     return t(
         "There is no NVIDIA GPU here: nothing to record. On Colab choose Runtime → Change runtime type → T4 GPU, "
         "then run all cells again.",
-        "这里没有 NVIDIA GPU，没有可录制的。在 Colab 上请选“运行时 → 更改运行时类型 → T4 GPU”，再从头运行所有单元格。",
+        "这里没有 NVIDIA GPU，没什么可录的。在 Colab 上请选“运行时 → 更改运行时类型 → T4 GPU”，再从头运行所有单元格。",
     )
 
 

@@ -99,7 +99,7 @@ class Log:
             t("event", "事件"),
             t("primitive", "primitive"),
             t("implementation", "实现"),
-            t("memory formats", "内存格式"),
+            t("memory formats", "内存布局"),
             t("problem", "问题规模"),
             "ms",
         ]

@@ -1,5 +1,5 @@
 "use strict";
-// Search by substring, which works for Chinese too. `sections`: [page, title of the page, id, heading, words], from index.js.
+// The page of the search: what rank.js finds, with the words marked.
 
 const MOST = 60, AROUND = 60;
 const form = document.querySelector(".book-find"), hits = document.querySelector(".book-hits");
@@ -18,7 +18,8 @@ function marked(text, wanted) {  // text nodes and <mark>s
 }
 
 function hit([page, title, id, heading, words], wanted) {
-  const at = Math.max(0, words.toLowerCase().indexOf(wanted[0]) - AROUND);
+  const low = words.toLowerCase();
+  const at = Math.max(0, Math.min(...wanted.map((word) => low.indexOf(word)).filter((place) => place >= 0), low.length) - AROUND);
   const row = document.createElement("li"), link = document.createElement("a"), said = document.createElement("p");
   link.href = `${page}#${id}`;
   link.append(...marked(title === heading ? title : `${title} › ${heading}`, wanted));
@@ -28,14 +29,18 @@ function hit([page, title, id, heading, words], wanted) {
 }
 
 function find() {
-  const wanted = form.q.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const all = wanted.length ? sections.filter((one) => wanted.every((word) => `${one[3]} ${one[4]}`.toLowerCase().includes(word))) : [];
-  const inHeading = (one) => wanted.some((word) => one[3].toLowerCase().includes(word));
-  const found = [...all.filter(inHeading), ...all.filter((one) => !inHeading(one))].slice(0, MOST);
-  hits.replaceChildren(...found.map((one) => hit(one, wanted)));
-  const words = all.length > MOST ? form.dataset.many : form.dataset.found;
+  const { words, found, near } = ranked(form.q.value);
+  hits.replaceChildren(...found.slice(0, MOST).map((one) => hit(one, words)), ...near.map(offer));
+  const said = found.length > MOST ? form.dataset.many : found.length ? form.dataset.found : near.length ? form.dataset.near : form.dataset.none;
   document.querySelector(".book-count").textContent =
-    wanted.length ? words.replace("{count}", all.length).replace("{shown}", MOST) : "";
+    words.length ? said.replace("{count}", found.length).replace("{shown}", MOST) : "";
+}
+
+function offer(word) {  // a word that the book has
+  const row = document.createElement("li"), button = Object.assign(document.createElement("button"), { type: "button", textContent: word });
+  button.addEventListener("click", () => { form.q.value = word; find(); });
+  row.append(button);
+  return row;
 }
 
 form.addEventListener("input", find);

@@ -22,7 +22,7 @@ def busy_question() -> str:
     """The question, with marks."""
     return f"🔬 **{busy_words()}**" + t(
         " Measure anyway, or see the recording? A result measured now may have a wide interval, or be too noisy to tell.",
-        "现在测，区间可能很宽，甚至说不准。照样测，还是看录制？",
+        "现在测，区间可能很宽，甚至说不准。照样测，还是看录好的结果？",
     )
 
 
@@ -33,7 +33,7 @@ def busy_ways(again: Callable[[bool], object]) -> Ways:
 
 def see() -> str:
     """The button of the recording."""
-    return t("📼 See the recording", "📼 看录制")
+    return t("📼 See the recording", "📼 看录好的结果")
 
 
 class ChoiceBox:

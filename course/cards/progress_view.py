@@ -31,7 +31,7 @@ def ready_words(one: LessonProgress) -> str:
         missing.append(t(f"{opened} still open", f"还有 {opened} 题没答"))
     if wrong := one.answered - one.right:
         missing.append(t(f"{wrong} not right yet", f"{wrong} 题还没答对"))
-    return t("not yet: ", "还没有：") + t(", ", "，").join(missing)
+    return t("not yet: ", "先别急：") + t(", ", "，").join(missing)
 
 
 def bets_words(found: Progress) -> str:

@@ -39,7 +39,7 @@ GROUPS: dict[str, Group] = {
     "cudnn": _group(
         "gpu",
         "NVIDIA's library for convolutions, recurrent layers and batch norm; on an AMD GPU the same names drive MIOpen.",
-        "NVIDIA 的库，算卷积、循环层和批归一化；在 AMD GPU 上，同样的名字控制的是 MIOpen。",
+        "NVIDIA 的库，算卷积、循环层和 BatchNorm；在 AMD GPU 上，同样的名字控制的是 MIOpen。",
     ),
     "cuda": _group(
         "gpu",

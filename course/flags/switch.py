@@ -144,9 +144,11 @@ class Switch:
     @property
     def path(self) -> str:
         """How a program writes it."""
-        if self.group in ("torch", "env"):
-            return self.name.removeprefix("env.")
-        return f"torch.backends.{self.name}"
+        return self.path_of(self.name)
+
+    def path_of(self, name: str) -> str:
+        """How a program writes this name or another of the same thing."""
+        return name.removeprefix("env.") if self.group in ("torch", "env") else f"torch.backends.{name}"
 
     @property
     def new_in(self) -> str:

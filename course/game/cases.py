@@ -23,7 +23,7 @@ from course.suggest import did_you_mean
 FILE = "cases.yaml"
 EVIDENCE: dict[str, Text] = {
     "live": both("🔬 measured live, on this machine", "🔬 现场实测，就在这台机器上"),
-    "recording": both("📼 a recording from another machine, replayed", "📼 回放：另一台机器上的录制"),
+    "recording": both("📼 a recording from another machine, replayed", "📼 回放：另一台机器上录好的结果"),
     "report": both("📰 reported by others, not measured by us", "📰 别人公布的结果，不是我们测的"),
     "rule": both("📖 decided by a rule with a source, not measured here", "📖 按有出处的规则判定，这里没有实测"),
 }

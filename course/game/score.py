@@ -13,7 +13,7 @@ BET_POINTS = {1: (0.5, 0.5), 2: (1.5, 0.0), 3: (2.0, -3.0)}
 Ranks = tuple[tuple[float, int, str, Text], ...]
 RANKS: Ranks = (
     (0.0, 0, "🧑‍🎓", both("Intern with the root password", "拿着 root 密码的实习生")),
-    (3.0, 1, "🧽", both("Knob polisher", "旋钮抛光师")),
+    (3.0, 1, "🧽", both("Knob polisher", "祖传参数搬运工")),
     (5.5, 3, "🔎", both("Reader of logs", "会看日志的人")),
     (8.0, 5, "👑", both("Tuning master", "调参宗师")),
 )

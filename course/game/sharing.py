@@ -52,7 +52,7 @@ class Shared:
 
     @property
     def ask(self) -> str:
-        return t("Can you beat it?", "你能超过我吗？")
+        return t("Can you beat it?", "换你来？")
 
     @property
     def where(self) -> str:

@@ -5,7 +5,8 @@ They are in ``knowledge.yaml`` of their lesson's folder; ``course/cards/knowledg
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +19,8 @@ from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
 
 CODE_LINES = 6
+_ENOUGH = 0.6
+"""The part of the words looked for from which a card is worth naming."""
 ROWS: tuple[tuple[str, Text], ...] = (
     ("what", both("What it is", "是什么")),
     ("default", both("Default", "默认")),
@@ -90,6 +93,20 @@ def _read(stamped: tuple[tuple[Path, int], ...]) -> tuple[dict[str, Knowledge], 
             if not wrong:
                 found[raw["id"]] = Knowledge(**{**raw, "switches": tuple(raw["switches"])})
     return found, faults
+
+
+def near(words: str, cards: Iterable[Knowledge], most: int = 3) -> list[Knowledge]:
+    """The cards that say most of these words, those with them on the front first; at most ``most``. Chinese goes by pairs."""
+    wanted = {one for one in re.findall(r"[a-z_]{3,}", words.lower())}
+    wanted |= {run[at : at + 2] for run in re.findall(r"[\u4e00-\u9fff]{2,}", words) for at in range(len(run) - 1)}
+    scored = []
+    for card in cards:
+        front = " ".join((card.id, pick(card.title), pick(card.asks))).lower()
+        every = " ".join((front, *(text for _, text in card.rows()))).lower()
+        held = sum(one in every for one in wanted)
+        if wanted and held / len(wanted) >= _ENOUGH:
+            scored.append((held + sum(one in front for one in wanted), card))
+    return [card for _, card in sorted(scored, key=lambda pair: -pair[0])[:most]]
 
 
 def _faults(raw: Any, lesson: str, known: dict[str, Knowledge]) -> Iterator[str]:

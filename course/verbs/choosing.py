@@ -38,7 +38,7 @@ def busy_first(names: Sequence[str], again: Callable[[bool], object], call: Call
             " A result measured now may have a wide interval, or be too noisy to tell.",
             "现在测，区间可能很宽，也可能说不准。",
         )
-        none = "" if recorded else t(" There is no recording to show instead.", "这个实验没有录制，只能现在测。")
+        none = "" if recorded else t(" There is no recording to show instead.", "这个实验没有录好的结果，只能现在测。")
         say(f"{busy_words()}{wide}{none}")
         return False
     words = [

@@ -1,38 +1,73 @@
-"""The verbs ``keep``, which shows knowledge cards to take along, and ``what``, which explains a term."""
+"""The verbs ``keep``, which shows knowledge cards to take along, and ``what``, which explains a term, a switch or a message."""
 
 from __future__ import annotations
 
-import html
-
 from course.cards.knowledge_view import card_text, cards_html
-from course.cards.page import page
+from course.flags.catalogue import plain_name
+from course.flags.names import named
+from course.flags.switch import Switch
 from course.i18n import pick, t
-from course.markup import inline, link, plain
-from course.questions import glossary, knowledge
-from course.suggest import did_you_mean
-from course.verbs import state
+from course.markup import inline, plain
+from course.questions import glossary, knowledge, messages
+from course.suggest import nearest
+from course.verbs import entries, state
 from course.verbs.say import in_words, put, say
+
+MOST = 4
+"""Entries shown at once; of more only the names are said."""
 
 
 @in_words
 def keep(*names: str) -> None:
-    """Show knowledge cards: ``keep("cudnn.benchmark")``; without a name, those of the lessons met so far on one page."""
+    """Show knowledge cards: ``keep("cudnn.benchmark")``; without a name, those of the lessons met so far on one page.
+
+    The name of a card, of a switch (also long, or in a line of code), or a word that a card is about.
+    """
     cards, _ = knowledge.read()
     if not names:
         _of_lessons_met(list(cards.values()))
         return
-    known = [cards[one] for one in names if one in cards]
-    if known:
-        put(cards_html(known), "\n\n".join(map(card_text, known)))
-    for one in names:
-        if one not in cards:
-            near = did_you_mean(one, cards, 3, 0.4)
+    for one in map(str, names):
+        rows, found = _about(one, list(cards.values()))
+        if found[MOST:] or rows[MOST:]:
+            _names_of(one, [card.id for card in found] or [row.path for row in rows], "keep")
+            continue
+        for row in rows:
+            put(*entries.switch(row, []))
+        if found:
+            put(cards_html(found), "\n\n".join(map(card_text, found)))
+        if not (rows or found):
+            near = [f'`keep("{name}")`' for name in nearest(one, cards, 3, 0.4)]
             say(
-                t(
-                    f"There is no knowledge card `{one}`.{near} `keep()` shows those of the lessons you have met.",
-                    f"没有名为 `{one}` 的知识卡。{near}用 `keep()` 看学过的各课的知识卡。",
-                )
+                t(f"There is no knowledge card `{one}`.", f"没有名为 `{one}` 的知识卡。")
+                + _perhaps(near)
+                + t(" `keep()` shows those of the lessons you have met.", "用 `keep()` 看学过的各课的知识卡。")
             )
+
+
+def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], list[knowledge.Knowledge]]:
+    """(rows of switches that have no card of their own, cards) for a name: the card of that name, those of the switches it
+    names, or else those that say its words.
+    """
+    wanted, rows = words.strip().lower(), named(words)
+    names = {wanted, *(row.name for row in rows)}
+    if own := [card for card in cards if card.id in names]:
+        return [], own
+    if rows:
+        return rows, [card for card in cards if names & set(card.switches)]
+    return [], knowledge.near(words, cards)
+
+
+def _names_of(words: str, found: list[str], verb: str) -> None:
+    calls = t(", ", "、").join(f'`{verb}("{one}")`' for one in found)
+    say(t(f"For `{words}` see {calls}.", f"和 `{words}` 有关的：{calls}。"))
+
+
+def _perhaps(calls: list[str]) -> str:
+    """A sentence with what was probably meant; empty where nothing is near."""
+    if not calls:
+        return ""
+    return t(f" Perhaps {' or '.join(calls)}?", f"也许是 {' 或 '.join(calls)}？")
 
 
 def _of_lessons_met(every: list[knowledge.Knowledge]) -> None:
@@ -59,56 +94,48 @@ def _of_lessons_met(every: list[knowledge.Knowledge]) -> None:
 
 @in_words
 def what(words: str | None = None) -> None:
-    """Explain a term: ``what("channels_last")``; without a term, list those of this lesson."""
+    """Explain a term, a switch, or an error message: ``what("channels_last")``, ``what("part of the message")``.
+
+    A message is known however it was pasted, with the traceback around it, too. Without words: the terms of this lesson.
+    """
     terms, _ = glossary.read()
     if words is None:
         _words_of(state.now.lesson, terms)
         return
-    term = glossary.find(words, terms)
+    known, words = messages.read()[0], str(words)
+    term, said, rows = glossary.find(words, terms), messages.find(words, known.values()), named(words)
     if term is not None:
-        put(_page(term), _text(term))
-        return
-    near = t(" Perhaps ", "也许是 ") + t(" or ", " 或 ").join(f'`what("{one}")`' for one in glossary.near(words, terms))
-    rest = near + t("?", "？") if glossary.near(words, terms) else ""
-    say(
-        t(
-            f"“{words}” is not in the glossary.{rest} `what()` lists its words.",
-            f"词汇表里没有“{words}”。{rest}`what()` 列出全部词条。",
+        put(*entries.term(term))
+    elif said:
+        for one in said[:MOST]:
+            put(*entries.message(one))
+    elif rows:
+        _switches(words, rows)
+    elif part := messages.part_of(words, known.values()):
+        for one in part:
+            put(*entries.message(one))
+    else:
+        near = [f'`what("{one}")`' for one in glossary.near(words, terms, 2)]
+        near += [f'`keep("{card.id}")`' for card in knowledge.near(words, knowledge.read()[0].values(), 2)]
+        say(
+            t(
+                f"“{words}” is neither a term nor a switch nor a message that the course knows.",
+                f"词条、开关、报错里都没有“{words}”。",
+            )
+            + _perhaps(near)
+            + t(" `what()` lists the terms.", "`what()` 列出全部词条。")
         )
-    )
 
 
-def _page(term: glossary.Term) -> str:
-    example = f"<p>{t('For example:', '例如：')} {inline(pick(term.example))}</p>"
-    return page(f"📖 {plain(pick(term.term))}", f"<p>{inline(pick(term.means))}</p>", example, _more(term, linked=True))
-
-
-def _more(term: glossary.Term, linked: bool) -> str:
-    """Other names, the lesson that teaches it, the page to read."""
-    parts = []
-    if term.also:
-        parts.append(t("also: ", "也叫：") + t(", ", "、").join(term.also))
-    if term.lesson:
-        number = term.lesson.split("_")[0]
-        parts.append(t(f"lesson {number}", f"第 {number} 课"))
-    if not linked:
-        return " · ".join([*parts, *filter(None, [term.source])])
-    shown = [html.escape(one) for one in parts]
-    if term.source:
-        shown.append(link(term.source, t("read on", "延伸阅读")))
-    return f"<p><small>{' · '.join(shown)}</small></p>" if shown else ""
-
-
-def _text(term: glossary.Term) -> str:
-    more = _more(term, linked=False)
-    return "\n".join(
-        [
-            f"📖 {plain(pick(term.term))}",
-            f"  {plain(pick(term.means))}",
-            f"  {t('For example: ', '例如：')}{plain(pick(term.example))}",
-            *([f"  ({more})"] if more else []),
-        ]
-    )
+def _switches(words: str, rows: list[Switch]) -> None:
+    """Show the rows with this name, or all where they are few; name the others."""
+    exact = [row for row in rows if plain_name(words) == row.name]
+    shown = exact or (rows if len(rows) <= MOST else [])
+    cards = knowledge.read()[0].values()
+    for row in shown:
+        put(*entries.switch(row, [card for card in cards if row.name in card.switches]))
+    if rest := [row.path for row in rows if row not in shown]:
+        _names_of(words, rest, "what")
 
 
 def _words_of(lesson: str | None, terms: dict[str, glossary.Term]) -> None:

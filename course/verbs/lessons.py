@@ -51,11 +51,11 @@ def _live() -> str:
     if machine.can("mps"):
         return t(
             "experiments for the CPU and the Apple GPU run live, those for an NVIDIA GPU are replayed where there is a recording",
-            "CPU 和苹果 GPU 的实验在本机实测，NVIDIA GPU 的实验有录制就回放",
+            "CPU 和苹果 GPU 的实验在本机实测，NVIDIA GPU 的实验有录好的结果就回放",
         )
     return t(
         "CPU experiments run live, GPU experiments are replayed where there is a recording",
-        "CPU 实验在本机实测，GPU 实验有录制就回放",
+        "CPU 实验在本机实测，GPU 实验有录好的结果就回放",
     )
 
 

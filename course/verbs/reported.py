@@ -104,7 +104,7 @@ def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
             for kind in kinds
         ),
     ]
-    return (Fold(t("No recording exists yet: make one", "还没有录制：怎样录一份"), tuple(lines)),)
+    return (Fold(t("No recording exists yet: make one", "还没有人录过：怎样录一份"), tuple(lines)),)
 
 
 def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> Betted:

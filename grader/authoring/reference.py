@@ -1,4 +1,5 @@
-"""The reference of every switch of torch.backends: ``docs/switches.md``, and as a table to sort and search ``docs/switches.html``.
+"""The reference of every switch of torch.backends: ``docs/switches.md``, and as a table to sort and search ``docs/switches.html``;
+with them the pages of messages.
 
 All of it comes from the table of switches (course/flags/switches.json), the lessons and their knowledge cards; nothing is
 written here by hand. The same files always give the same text.
@@ -20,6 +21,7 @@ from course.markup import inline
 from course.markup import link as html_link
 from course.questions import knowledge
 from course.questions.finding import Finding
+from grader.authoring import messages
 from grader.authoring.item_page import CSS
 from grader.project import Project
 
@@ -220,7 +222,8 @@ def page_path(project: Project | None, code: str = "") -> Path:
 
 def pages(project: Project) -> dict[Path, str]:
     """Every page and its text."""
-    return {page_path(project): markdown(), **{page_path(project, code): page(code) for code in LANGUAGES}}
+    tables = {page_path(project): markdown(), **{page_path(project, code): page(code) for code in LANGUAGES}}
+    return {**tables, **messages.pages(project)}
 
 
 def stale(project: Project) -> list[Path]:
@@ -243,6 +246,6 @@ def write(project: Project) -> list[Path]:
 def out_of_step(project: Project) -> list[Finding]:
     """A finding for each page on disk that differs from what would be generated now."""
     return [
-        Finding("not-in-step", f"{path}: not in step with the table of switches; run `python -m grader reference`")
+        Finding("not-in-step", f"{path}: not in step with what it is made of; run `python -m grader reference`")
         for path in stale(project)
     ]

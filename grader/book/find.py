@@ -1,4 +1,6 @@
-"""The search index of the built pages: every section with its words, as a script, because a page of a folder may load nothing else."""
+"""The search index of the built pages: every section, row of a table and card with its words. It is a script, because a page of
+a folder may load nothing else.
+"""
 
 from __future__ import annotations
 
@@ -9,46 +11,49 @@ from pathlib import Path
 
 UNSEEN = {"script", "style", "template", "svg", "title", "nav"}
 BLOCKS = {"p", "li", "td", "th", "dt", "dd", "div", "summary", "pre"}
-HEADINGS = {"h1", "h2", "h3"}
+SECTIONS = {"section": {"h1", "h2", "h3"}, "tr": {"th"}, "details": {"b"}}
+"""What holds a section, where it has an id, and what in it is the heading: a part of a page, a row of a table, a card."""
 LEFT_OUT = re.compile(r'<div class="tbr-table".*?</div>|<em class="(?:turn|back)">.*?</em>', re.DOTALL)
 """The table of a result: nobody looks for its numbers, and they are many. What a knowledge card says about turning it."""
 
 
 class _Sections(HTMLParser):
-    """Collects [id, heading, words] of the sections inside the main part of a page."""
+    """Collects [id, heading, words] of the sections, rows and cards inside the main part of a page."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[list[str]] = []
-        self._open: list[list[str] | None] = []  # what each open <section> collects
+        self._open: list[tuple[str, list[str] | None]] = []  # (tag, what it collects) of each open element of SECTIONS
         self._unseen = self._heading = self._main = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
         self._main += tag == "article" and known.get("role") == "main" or tag == "article" and bool(self._main)
         self._unseen += tag in UNSEEN
-        if tag == "section":
+        if tag in SECTIONS:
             entry = [known["id"] or "", "", ""] if known.get("id") and self._main else None
-            self._open.append(entry)
+            self._open.append((tag, entry))
             self.found += [entry] if entry else []
-        if tag in HEADINGS and self._entry() and not self._entry()[1]:
+        holder, entry = self._holder()
+        if entry and tag in SECTIONS[holder] and not entry[1]:
             self._heading += 1
 
     def handle_endtag(self, tag: str) -> None:
         self._main -= tag == "article" and bool(self._main)
         self._unseen -= tag in UNSEEN and self._unseen > 0
-        if tag == "section" and self._open:
+        if tag in SECTIONS and self._open:
             self._open.pop()
-        if tag in HEADINGS:
+        holder, entry = self._holder()
+        if tag in SECTIONS[holder]:
             self._heading = 0
-        elif tag in BLOCKS and (entry := self._entry()):
+        elif tag in BLOCKS and entry:
             entry[2] += " "
 
-    def _entry(self) -> list[str] | None:
-        return next((one for one in reversed(self._open) if one), None)
+    def _holder(self) -> tuple[str, list[str] | None]:
+        return next((one for one in reversed(self._open) if one[1]), ("section", None))
 
     def handle_data(self, data: str) -> None:
-        entry = self._entry()
+        entry = self._holder()[1]
         if entry and self._main and not self._unseen:
             entry[1 if self._heading else 2] += data
 

@@ -28,7 +28,7 @@ SURE = both("How sure are you? Your choice hands the setting in.", "你有多大
 HERE = both(
     "📼 On this page you hand in at once, and a recording or the rules decide; nothing is counted. "
     "In the notebook you measure first, on your own machine, and it counts:",
-    "📼 在网页上直接交方案，由录制或规则来判，不计分。在 notebook 里先在自己的机器上测量，而且计分：",
+    "📼 在网页上直接交方案，由录好的结果或规则来判，不计分。在 notebook 里先在自己的机器上测量，而且计分：",
 )
 FIRST = both(
     "That is what runs today. It may well be right: try one other setting first.",

@@ -13,7 +13,7 @@ from course.i18n import Text, both, pick, speaking
 from course.markup import inline, link
 from course.portfolio.poster import Stop, poster
 from course.questions import glossary, knowledge
-from grader.authoring import claims, reference
+from grader.authoring import claims, messages, reference
 from grader.authoring.build import COLAB
 from grader.book import api
 from grader.book.clean import raw
@@ -25,6 +25,7 @@ TITLES: dict[str, Text] = {
     "knowledge": both("🎴 Knowledge cards", "🎴 知识卡"),
     "glossary": both("📖 Glossary", "📖 词汇表"),
     "switches": reference.TITLE,
+    "messages": messages.TITLE,
     "claims": claims.TITLE,
     "tools": both("🔧 The tools, for your own code", "🔧 工具：用在自己的代码上"),
     "api": both("🔧 The functions of the tools", "🔧 工具的函数"),
@@ -38,7 +39,7 @@ WELCOME = both(
     "from recordings and say on which machine they were taken. To measure on your own machine, to write code and to play the "
     "games for points: {run}.",
     "PyTorch 快慢背后的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后留在卡片上。\n\n"
-    "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。数字来自录制，都注明是在哪台机器上测的。"
+    "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。数字都是事先录好的，注明是在哪台机器上测的。"
     "想在自己的机器上测量、写代码、玩游戏拿分：{run}。",
 )
 ANSWERS = both(
@@ -64,6 +65,8 @@ RUN = both(
 SEARCH = both("Words to look for", "要找的词")
 FOUND = both("{count} places", "找到 {count} 处")
 MANY = both("{count} places; the first {shown}", "找到 {count} 处，显示前 {shown} 处")
+NEAR = both("Nothing found. Nearest words of the book:", "没找到。书里最接近的词：")
+NONE = both("Nothing found, and no word of the book is near.", "没找到，书里也没有相近的词。")
 LESSON, REFERENCE = both("Lessons", "课程"), both("To look things up", "查阅")
 DOWNLOAD, HERE = (both("Download this notebook", "下载这一课的 notebook"), both("Run it here", "在本机运行"))
 OUTCOME, BOOK = both("What came out", "结果"), both("The book", "课程首页")
@@ -97,6 +100,7 @@ def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str
         "knowledge": lambda: _knowledge(code, lessons),
         "glossary": lambda: _glossary(code, lessons),
         "switches": lambda: _switches(code, lessons),
+        "messages": lambda: iter(["\n\n".join(messages.blocks(code))]),
         "claims": lambda: iter([claims.tables(project, code)]),
         "tools": lambda: _tools(project, code),
         "api": lambda: api.reference(code),
@@ -119,7 +123,11 @@ def _index(code: str, lessons: list[str]) -> Iterator[str]:
 def _knowledge(code: str, lessons: list[str]) -> Iterator[str]:
     found = knowledge.read()[0].values()
     for lesson in LESSONS:
-        own = [card_html(card) for card in found if card.lesson == lesson.id]
+        own = [
+            card_html(card).replace("<details", f'<details id="{card.id}"', 1)
+            for card in found
+            if card.lesson == lesson.id
+        ]
         if own:
             yield f"## {_heading(lesson, code, lessons)}\n"
             yield raw(f'<div class="tbk">{"".join(own)}</div>')
@@ -161,9 +169,10 @@ def _poster(code: str) -> Iterator[str]:
 
 
 def _find(code: str) -> Iterator[str]:
-    words = " ".join(f'data-{key}="{pick(text, code)}"' for key, text in (("found", FOUND), ("many", MANY)))
+    asked = (("found", FOUND), ("many", MANY), ("near", NEAR), ("none", NONE))
+    words = " ".join(f'data-{key}="{pick(text, code)}"' for key, text in asked)
     yield raw(
         f'<form class="book-find" role="search" {words}><label>{pick(SEARCH, code)} <input type="search" name="q" '
         'autocomplete="off"></label></form><p role="status" class="book-count"></p><ol class="book-hits"></ol>'
-        '<script src="_static/index.js"></script><script src="_static/find.js"></script>'
+        '<script src="_static/index.js"></script><script src="_static/rank.js"></script><script src="_static/find.js"></script>'
     )

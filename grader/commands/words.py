@@ -65,7 +65,7 @@ COMMANDS: dict[str, tuple[str, Text]] = {
     "notebooks": (AUTHORS, both("build the notebooks from their sources", "从源文件生成 notebook")),
     "reference": (
         AUTHORS,
-        both("write docs/switches.md and docs/switches.html", "生成 docs/switches.md 和 docs/switches.html"),
+        both("write docs/switches.* and docs/messages.*", "生成 docs/switches.* 和 docs/messages.*"),
     ),
     "minutes": (AUTHORS, both("count how long each lesson takes", "数一数每课要多少分钟")),
     "claims": (AUTHORS, both("write docs/claims.md", "生成 docs/claims.md")),

@@ -56,7 +56,7 @@ FEWER = both(
 )
 SKIPPED = both(
     "This cell was not run: the time or the kernels for this notebook were used up.",
-    "没有运行这个单元格：这个 notebook 的时间或内核次数已用完。",
+    "没有运行这个单元格：这个 notebook 的时间用完了，或者内核重启次数到上限了。",
 )
 STATE_OF = {
     "killed": "unreached",
@@ -66,7 +66,7 @@ STATE_OF = {
 }  # word of ``verdicts`` -> state of a call
 SKIPPED_NOTE = both(
     "Some cells were not run: the time or the kernels for this notebook were used up.",
-    "有些单元格没有运行：这个 notebook 的时间或内核次数已用完。",
+    "有些单元格没有运行：这个 notebook 的时间用完了，或者内核重启次数到上限了。",
 )
 CUT = both("... the rest of this output was cut ...", "……其余输出已截断……")
 

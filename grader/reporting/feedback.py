@@ -56,7 +56,7 @@ SAY = {
     "ideas": both("Ideas to look at again", "值得再想一想的地方"),
     "ideas note": both(
         "Ideas that your answers suggest, each with an experiment that tests it. You can run the experiments in any lesson.",
-        "从你的答案看，你可能有下面这些想法；每条都配了能检验它的实验，在任何一课里都可以运行。",
+        "从你的答案看，你可能有下面这些误解；每条都配了能检验它的实验，在任何一课里都可以运行。",
     ),
     "measure": both("Measure it: {}.", "动手测一测：{}。"),
     "practise": both("Practise: {}.", "练一练：{}。"),

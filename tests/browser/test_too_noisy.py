@@ -28,7 +28,9 @@ course.observe("05-toy-race", replay=False);
     ("code", "see", "again", "noisy", "came", "replay"),
     [
         ("en", "See the recording", "Measure again", "Too noisy here to tell.", "The search pays", "Replay"),
-        pytest.param("zh", "看录制", "再测一次", "这里噪声太大，说不准。", "搜索", "回放", marks=pytest.mark.long),
+        pytest.param(
+            "zh", "看录好的结果", "再测一次", "这里噪声太大，说不准。", "搜索", "回放", marks=pytest.mark.long
+        ),
     ],
 )
 def test_each_way_out_of_too_noisy_is_pressed(code, see, again, noisy, came, replay, page, lab):

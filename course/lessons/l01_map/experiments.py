@@ -156,10 +156,7 @@ def _inside(convolve: Callable[[], None], **asked: bool) -> Callable[[], None]:
     version=1,
     needs="mkldnn",
     seconds=5,
-    title=both(
-        "What does a polite `flags(deterministic=True)` cost?",
-        "礼貌地写一句 `flags(deterministic=True)`，要付出什么代价？",
-    ),
+    title=both("What does a polite `flags(deterministic=True)` cost?", "只想开个 `deterministic`，实际慢了多少？"),
 )
 def polite_request(budget: Budget) -> list[dict]:
     """One convolution as it is, inside flags(deterministic=True), and with enabled=True said as well.
@@ -393,7 +390,7 @@ def headline_flags_trap(record: Record) -> Text:
         zh = f"另外{ZH[others]}个也跟着变" if others > 1 else "另有一个也跟着变"
     if not back:
         en, zh = f"{en}, and not all come back", f"{zh}，还没全变回来"
-    return both(f"A `flags` block names one switch; {en}.", f"`flags` 只点名一个开关，{zh}。")
+    return both(f"A `flags` block names one switch; {en}.", f"`flags` 只写一个开关，{zh}。")
 
 
 def say_flags_trap(record: Record) -> Text:
@@ -403,7 +400,7 @@ def say_flags_trap(record: Record) -> Text:
     return both(
         f"One switch was named; inside, {len(others)} others changed too: {en}. "
         f"Afterwards {'all of them were' if restored else 'not all of them were'} back as before.",
-        f"只点名了一个开关，里面却另有 {len(others)} 个跟着变了：{zh}。"
+        f"只写了一个开关，里面却另有 {len(others)} 个跟着变了：{zh}。"
         f"离开之后{'这几个全部恢复原样' if restored else '这几个没有全部恢复'}。",
     )
 
@@ -423,7 +420,7 @@ def draw_flags_trap(record: Record, bets: dict) -> Table:
         if not row["named"] and row[one] != row["before"]
     }
     marks[len(lines), 2] = "told"
-    lines.append([t("changed without being named", "没点名却变了"), "", str(len(_unnamed_changes(record))), ""])
+    lines.append([t("changed without being named", "没写却变了"), "", str(len(_unnamed_changes(record))), ""])
     mine = {"a": "0", "b": "1", "c": "2", "d": "3"}.get(bets.get("01-bet-flags", ""))
     if mine:
         lines.append(["", "", mine, ""])

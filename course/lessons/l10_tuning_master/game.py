@@ -116,7 +116,7 @@ def recorded(case: Case) -> Measured:
         raise base.ExperimentError(
             t(
                 "This machine cannot measure this case, and there is no recording of it yet. Take another one: `board()`.",
-                "这台机器测不了这个病例，它也还没有录制。换一个吧：`board()`。",
+                "这台机器测不了这个病例，也还没有别人录好的结果。换一个吧：`board()`。",
             )
         )
     return _measured(record)

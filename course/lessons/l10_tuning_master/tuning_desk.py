@@ -97,7 +97,7 @@ class Desk(CaseDesk):
             self._print(
                 busy_words()
                 + " "
-                + t("`recording=True` lets a recording answer.", "加 `recording=True`，就由录制回答。")
+                + t("`recording=True` lets a recording answer.", "加 `recording=True`，就用录好的结果回答。")
             )
 
     def _print(self, words: str) -> None:
@@ -152,7 +152,7 @@ class Desk(CaseDesk):
             t(f"💡 Hint, −{HINT_POINTS:g}", f"💡 提示，−{HINT_POINTS:g}"),
             lambda: self._made(self.play.hint),
         )
-        replay = t("📼 Let the recording decide", "📼 让录制来判")
+        replay = t("📼 Let the recording decide", "📼 用录好的结果来判")
         self.tape = button("tbg-tape", replay, lambda: self._measure(self.play.hand_in, recording=True), hides=True)
         rows = (one.widget for one in self.controls.values())
         self.panel = light(w.VBox, [*rows, self.stakes, row(self.go, self.hand, self.tape, self.ask), self.budget])

@@ -179,7 +179,7 @@ class Tuning(Play):
             raise MoveError(
                 t(
                     "This machine is not busy: measure as usual. The recording answers only when this machine cannot tell.",
-                    "这台机器不忙，照常测就行。只有它测不出来时，才由录制回答。",
+                    "这台机器不忙，照常测就行。只有它测不出来时，才用录好的结果回答。",
                 )
             )
         found = self._recorded(self.case)
@@ -187,7 +187,7 @@ class Tuning(Play):
             raise MoveError(
                 t(
                     "The recorded machine has other controls than yours, so it cannot decide here. Close other programs and hand in again.",
-                    "录制那台机器的控件和你的不一样，没法由它来判。关掉别的程序，再交一次吧。",
+                    "录数据的那台机器的控件和你的不一样，没法由它来判。关掉别的程序，再交一次吧。",
                 )
             )
         return found

@@ -123,7 +123,7 @@ def waits_words(play: Tuning) -> str:
         "Close other programs and hand in again, this setting or another; "
         f"or let the recording of another machine decide: `{play.case.call}.hand_in(..., recording=True)`.",
         "⏸️ **方案先挂起。** 机器太忙，分不出高下，所以什么都不揭晓，也什么都不扣。"
-        f"关掉别的程序再交一次，换一套也行；或者让另一台机器的录制来判：`{play.case.call}.hand_in(..., recording=True)`。",
+        f"关掉别的程序再交一次，换一套也行；或者用另一台机器录好的结果来判：`{play.case.call}.hand_in(..., recording=True)`。",
     )
 
 

@@ -50,7 +50,7 @@ def check_ready(ready: Callable[[Any, Any], Any]) -> Verdict:
                 "The scores are not those of the network in eval mode: "
                 "dropout or batch norm of the training went into the program, "
                 "and there is no `eval()` on the other side.",
-                "结果和 eval 模式下的不一样：训练时的 dropout 或批归一化被写进了程序，到了那边就没有 `eval()` 可调了。",
+                "结果和 eval 模式下的不一样：训练时的 dropout 或 BatchNorm 被写进了程序，到了那边就没有 `eval()` 可调了。",
             ),
             reason="train-mode",
         )

@@ -178,7 +178,7 @@ def same_bits(budget: Budget) -> Iterator[dict]:
 SENT = {
     "as it should be": both("exported as it should be", "正确导出"),
     "bfloat16 weights": both("weights rounded to bfloat16", "权重舍入到 bfloat16"),
-    "other eps": both("batch norm with eps 1e-3", "批归一化的 eps 写成 1e-3"),
+    "other eps": both("batch norm with eps 1e-3", "BatchNorm 的 eps 写成 1e-3"),
     "swapped colours": both("red and blue swapped", "红蓝通道颠倒"),
     "older weights": both("weights of a step earlier, 0.1 % off", "早一步的权重，差 0.1%"),
 }

@@ -288,7 +288,7 @@ keep("map.flags")
 # 3. Remember, set, put back in `finally`: only what you name moves.
 # %% [markdown] zh
 # 📌 **小结。**
-# 1. `flags(...)` 连没点名的也设：漏写 `enabled`，库就被关掉了。
+# 1. `flags(...)` 连没写的也设：漏写 `enabled`，库就被关掉了。
 # 2. 用过新接口之后，它甚至会直接报错。
 # 3. 记住、设置、在 `finally` 里放回：只动点了名的那一个。
 # %% [markdown] en

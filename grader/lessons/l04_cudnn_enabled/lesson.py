@@ -16,7 +16,7 @@
 #
 # [[cudnn]] 是 NVIDIA 的加速库，专攻卷积和少数几种层。`torch.backends.cudnn.enabled` 决定 PyTorch 能不能用它。总有一天你会想关掉它：结果很怪，想看看是不是库的问题；或者想做个对比。学完这一课，你能说出关掉之后由谁来算、代价多大，两个结果不一样时该信谁。
 #
-# 任何机器都能实测的：PyTorch 会告诉你它**打算**选谁；CPU 上的 oneDNN 替 cuDNN 出场。需要 NVIDIA GPU 的部分，看录制，或者别人公布的结果（会注明）。
+# 任何机器都能实测的：PyTorch 会告诉你它**打算**选谁；CPU 上的 oneDNN 替 cuDNN 出场。需要 NVIDIA GPU 的部分，看录好的结果，或者别人公布的结果（会注明）。
 # %% bootstrap
 # %%
 # en: Warm-up: cards from earlier lessons that are due today (none is fine).
@@ -291,7 +291,7 @@ check("04-without")
 # %% [markdown] zh
 # ## 🔬 来真的：在 GPU 上关掉 cuDNN
 #
-# 在 GPU 上，同样的问题拿去问 cuDNN：哪些层变慢，跑了哪些 kernel，哪些比特不同。再加两个：显存，以及点名要 cuDNN 的注意力。没有 GPU 就看录制，或者别人公布的结果。
+# 在 GPU 上，同样的问题拿去问 cuDNN：哪些层变慢，跑了哪些 kernel，哪些比特不同。再加两个：显存，以及点名要 cuDNN 的注意力。没有 GPU 就看录好的结果，或者别人公布的结果。
 #
 # 先认识一个词：[[tf32|TF32]]。NVIDIA GPU（Ampere 及更新）做 float32 乘法时，可以把因数的尾数从 23 位舍入到 10 位。快，但没那么准，第 07 课细讲。默认情况下，cuDNN 可以用它。
 # %%

@@ -13,7 +13,7 @@
 #
 # PyTorch 做乘法时，用的位数可能比你给的少。这样能快好几倍，多数神经网络毫无感觉；可有些计算会被毁掉。学完这一课，你会看开关，能只对某一种计算允许或禁止它，还能说出哪些计算一位都少不得。
 #
-# 任何机器都能实测的：舍入（精确模拟）和开关本身。速度需要 NVIDIA GPU；没有的话，你会看到录制，或者别人公布的结果（会注明）。
+# 任何机器都能实测的：舍入（精确模拟）和开关本身。速度需要 NVIDIA GPU；没有的话，你会看到录好的结果，或者别人公布的结果（会注明）。
 # %% bootstrap
 # %% [markdown] en
 # ## What are fewer digits good for?
@@ -167,26 +167,26 @@ keep("cudnn.allow_tf32")
 # Since torch 2.9 each kind of work has a switch that holds a word instead of True or False:
 # ```python
 # torch.backends.cuda.matmul.fp32_precision = "tf32"   # products
-# torch.backends.cudnn.conv.fp32_precision = "ieee"    # convolutions
+# torch.backends.cudnn.conv.fp32_precision             # convolutions: "tf32" until you say otherwise
 # ```
 # They hang together like a tree: `torch.backends.fp32_precision` is its root, these two are **leaves**. A leaf that says `none` takes the value of the node above it.
 #
-# `torch.set_float32_matmul_precision("high")` is a short cut that sets the leaves for matrix products; its other words are `"highest"` and `"medium"`.
+# `torch.set_float32_matmul_precision(...)` is a short cut for products. `"highest"`: full float32. `"high"`: TF32 on an NVIDIA GPU. `"medium"`: also bfloat16 inside oneDNN on the CPU.
 #
-# One rule saves you trouble: use the old words *or* the new ones, never both in one program.
+# One rule: for one kind of work use the old word *or* the new one. For products the new one; for convolutions the old one: torch itself reads it, and `torch.export` raises after `cudnn.conv.fp32_precision = "ieee"`.
 # %% [markdown] zh
 # ## 新接口：`fp32_precision`
 #
 # 从 torch 2.9 起，每种计算都有一个开关，存的不是 True 或 False，而是一个词：
 # ```python
 # torch.backends.cuda.matmul.fp32_precision = "tf32"   # 矩阵乘
-# torch.backends.cudnn.conv.fp32_precision = "ieee"    # 卷积
+# torch.backends.cudnn.conv.fp32_precision             # 卷积：没动过就是 "tf32"
 # ```
 # 它们连成一棵树：`torch.backends.fp32_precision` 是根，上面两个是**叶子**。叶子写着 `none`，就用上一级的值。
 #
-# `torch.set_float32_matmul_precision("high")` 是快捷方式，替你设好矩阵乘的叶子；另外两个词是 `"highest"` 和 `"medium"`。
+# `torch.set_float32_matmul_precision(...)` 是矩阵乘的快捷方式。`"highest"`：完整的 float32。`"high"`：NVIDIA GPU 上用 TF32。`"medium"`：除此之外，CPU 上 oneDNN 内部还可以用 bfloat16。
 #
-# 记住一条就省心：新旧接口选*一种*，同一个程序里别混用！
+# 记住一条就省心：同一种计算，新旧接口选*一种*，别混用！矩阵乘用新的；卷积暂时用旧的 `cudnn.allow_tf32`。torch 自己还在读它：写了 `cudnn.conv.fp32_precision = "ieee"`，`torch.export` 就报错。
 # %% [markdown] en
 # ## 🛠️ Your turn: allow it for one call (6 minutes, about 6 lines)
 #
@@ -224,7 +224,7 @@ observe("07-speed-cuda")
 #
 # 1. By default cuDNN may use TF32, matrix products may not.
 # 2. A switch permits. Something happens only where the hardware has the units and the work is large enough. The T4 that Colab often lends has no units for TF32 or bfloat16.
-# 3. Choose one language, old or new, and read back what you set.
+# 3. Old word or new: choose one, and read it back.
 #
 # ## 🔬 Where it hurts: small differences of large numbers
 #
@@ -465,7 +465,7 @@ for card in ("07-flashcard", "07-medium", "07-typo", "05-flags-trap"):
 #
 # - TF32 rounds **inputs** to 10 bits. No dtype shows it; a float64 reference does.
 # - By default cuDNN may use it, matrix products may not.
-# - Choose one language, old or new, and read back what you set.
+# - For each kind of work choose one word, old or new, and read back what you set.
 # - A permission helps only where the hardware has the units.
 # - Forbid it where large things cancel; where noise is larger, let it run.
 #
@@ -475,7 +475,7 @@ for card in ("07-flashcard", "07-medium", "07-typo", "05-flags-trap"):
 #
 # - TF32 把**输入**舍入到 10 位。dtype 上看不出来，和 float64 的参考一比就知道。
 # - 默认情况下 cuDNN 可以用，矩阵乘不行。
-# - 新旧接口选一种，设完读回来确认。
+# - 同一种计算，新旧接口选一种，设完读回来确认。
 # - 许可要有硬件单元才用得上。
 # - 大数会抵消的地方禁掉它；噪声更大的地方，随它去。
 #

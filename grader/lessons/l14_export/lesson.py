@@ -48,7 +48,7 @@ explain("14-what-for")
 # %% [markdown] zh
 # ## 看一看：网络写成菜谱
 #
-# `small_net()` 是本课的一个训练好的小网络：两个卷积、批归一化、dropout、一个线性层。`torch.export` 拿示例跑一遍，把每一步都写下来，得到一张[[graph|计算图]]。运行下面这格，读读这份菜谱。
+# `small_net()` 是本课的一个训练好的小网络：两个卷积、BatchNorm、dropout、一个线性层。`torch.export` 拿示例跑一遍，把每一步都写下来，得到一张[[graph|计算图]]。运行下面这格，读读这份菜谱。
 # %%
 import torch
 from course.lessons.l14_export.ways_out import images, small_net
@@ -105,7 +105,7 @@ explain("14-keeps")
 # %% [markdown] zh
 # ## 🕳️ eval() 必须先调
 #
-# 训练时，dropout 会随机丢掉一些值，批归一化用的是这一批的统计量。推理时要先 `model.eval()`，进入 [[eval-mode|eval 模式]]。导出前忘了会怎样？运行下面这格：同样的图问两遍；再试试事后补救。（`torch.onnx.export` 至少会警告一声，`torch.export` 什么也不说。）
+# 训练时，dropout 会随机丢掉一些值，BatchNorm 用的是这一批的统计量。推理时要先 `model.eval()`，进入 [[eval-mode|eval 模式]]。导出前忘了会怎样？运行下面这格：同样的图问两遍；再试试事后补救。（`torch.onnx.export` 至少会警告一声，`torch.export` 什么也不说。）
 # %%
 from course.lessons.l14_export.ways_out import quiet
 
@@ -210,7 +210,7 @@ keep("recipe.export")
 # %% [markdown] zh
 # ## 去别人的厨房：ONNX
 #
-# `torch.export` 还在 PyTorch 的世界里。[[onnx]] 则是许多程序都能读的文件格式。[[onnxruntime]] 就是其中之一：每一层都用它自己的代码算，不需要 torch。`dynamo=True`（torch 2.9 起的默认值）以 `torch.export` 为基础。文件并不是逐字照抄：批归一化被并进了前面的卷积，算出来是一回事。
+# `torch.export` 还在 PyTorch 的世界里。[[onnx]] 则是许多程序都能读的文件格式。[[onnxruntime]] 就是其中之一：每一层都用它自己的代码算，不需要 torch。`dynamo=True`（torch 2.9 起的默认值）以 `torch.export` 为基础。文件并不是逐字照抄：BatchNorm 被并进了前面的卷积，算出来是一回事。
 #
 # 下面这格把咱们的网络送过去，再把分数带回来。差多少呢？
 # %%
@@ -381,7 +381,7 @@ explain("14-hash")
 # %% [markdown] zh
 # ## 🎴 下课小测：五张卡片
 #
-# 网络过海关。“带了什么？”“两个卷积，一个批归一化，还有权重。”“开关呢？”“在家。”“线程呢？”“也在家。”“那你总该知道自己是在训练还是推理吧？”“三月份问过我一次，从那以后就没改过。”
+# 网络过海关。“带了什么？”“两个卷积，一个 BatchNorm，还有权重。”“开关呢？”“在家。”“线程呢？”“也在家。”“那你总该知道自己是在训练还是推理吧？”“三月份问过我一次，从那以后就没改过。”
 # %%
 review("14-order", "14-why-no-switch", "14-which-tolerance",
        "14-branch-why", "09-bits-why")

@@ -1,0 +1,186 @@
+"""Errors and warnings of PyTorch and its libraries: what each means, who is to blame, how to tell, what to do.
+
+They stand in ``messages.yaml``. ``find`` knows a message however it was pasted: only its letters are compared, so paths,
+numbers, line breaks, colours of a terminal and the traceback around it make no difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from difflib import SequenceMatcher
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from course.catalog import FOLDER
+from course.i18n import Text, both, pick
+from course.questions import schema
+from course.questions.bank import read_yaml
+from course.questions.item_lint import language_faults
+
+FILE = FOLDER / "messages.yaml"
+VARIES = "…"
+"""Stands in a message for a part that is different each time."""
+GROUPS: dict[str, Text] = {
+    "cudnn": both("cuDNN", "cuDNN"),
+    "precision": both("TF32 and precision", "TF32 与精度"),
+    "determinism": both("Determinism", "确定性"),
+    "attention": both("Attention", "注意力"),
+    "cpu": both("The CPU", "CPU"),
+    "mps": both("MPS (Apple GPUs)", "MPS（苹果 GPU）"),
+    "cuda": both("CUDA and its libraries", "CUDA 及其库"),
+    "compile": both("torch.compile", "torch.compile"),
+    "settings": both("The switches themselves", "开关本身"),
+}
+ROWS: tuple[tuple[str, Text], ...] = (
+    ("means", both("What it means", "意思")),
+    ("switch", both("Which switch", "与哪个开关有关")),
+    ("check", both("How to tell the causes apart", "怎么分辨原因")),
+    ("cure", both("What to do", "怎么办")),
+)
+"""The fields of a message in their order, and what they are called."""
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_LETTER = re.compile(r"[^\W\d_]")
+_SHORTEST, _LONGEST = 8, 6000
+"""Letters from which a part of a message tells which one it is; letters of a pasted text that are looked at, from its end."""
+_ENOUGH = 0.6
+"""The part of the words, or of the letters in one piece, from which a message is worth offering."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """One error or warning. says: its fixed parts, in one or several wordings. switches: names in the table of switches.
+
+    provoke: code that makes it appear on a CPU; cure_code: code of the cure, which runs on a CPU.
+    versions: the versions of torch that say it.
+    """
+
+    id: str
+    group: str
+    says: tuple[str, ...]
+    means: Text
+    switch: Text
+    check: Text
+    cure: Text
+    source: str
+    versions: Text
+    switches: tuple[str, ...] = ()
+    experiment: str = ""
+    provoke: str = ""
+    cure_code: str = ""
+
+    def rows(self, code: str | None = None) -> list[tuple[str, str]]:
+        """(name, text) of each field that a person reads, in their order."""
+        return [(pick(name, code), pick(getattr(self, field), code)) for field, name in ROWS]
+
+
+_TEXT = schema.TEXT
+_LINE = {"type": "string", "minLength": 1}
+SCHEMA = schema.object_of(
+    ["group", "says", "means", "switch", "check", "cure", "source", "versions"],
+    **dict.fromkeys(("means", "switch", "check", "cure", "versions"), _TEXT),
+    **dict.fromkeys(("experiment", "provoke", "cure_code", "source"), _LINE),
+    group={"type": "string", "enum": list(GROUPS)},
+    says={"type": "array", "items": _LINE, "minItems": 1},
+    switches={"type": "array", "items": _LINE},
+)
+
+
+def read(path: Path = FILE) -> tuple[dict[str, Message], list[str]]:
+    """(messages by id, in file order; a sentence for every fault). A faulty one is left out."""
+    found, faults = _read(path, path.stat().st_mtime_ns)
+    return dict(found), list(faults)
+
+
+@lru_cache(maxsize=2)
+def _read(path: Path, changed_ns: int) -> tuple[dict[str, Message], list[str]]:
+    """What `read` gives. changed_ns: the time of the file's last change, so that an edited file is read again."""
+    found: dict[str, Message] = {}
+    faults: list[str] = []
+    for identity, raw in (read_yaml(path) or {}).items():
+        wrong = list(_faults(raw))
+        faults += [f"{path.name}, {identity}, {sentence}" for sentence in wrong]
+        if not wrong:
+            found[identity] = Message(
+                identity, **{**raw, "says": tuple(raw["says"]), "switches": tuple(raw.get("switches", ()))}
+            )
+    return found, faults
+
+
+def _faults(raw: Any) -> Iterator[str]:
+    broken = [f"field {field or '(all)'}: {what}." for field, what in schema.violations(raw, SCHEMA)]
+    yield from broken
+    if broken:
+        return
+    for said in raw["says"]:
+        if any(len(letters(part)) < _SHORTEST for part in said.split(VARIES)):
+            yield f"field says: “{said}” has a part that is too short to be known by."
+    for field in fields(Message):
+        if isinstance(raw.get(field.name), dict):
+            yield from language_faults(field.name, raw[field.name])
+        elif field.name in ("provoke", "cure_code") and field.name in raw:
+            try:
+                compile(raw[field.name], field.name, "exec", dont_inherit=True)
+            except SyntaxError as error:
+                yield f"field {field.name}: is not valid Python (line {error.lineno}: {error.msg})."
+
+
+def letters(text: str) -> str:
+    """The letters of a text in one row, in lower case."""
+    return "".join(_LETTER.findall(_ANSI.sub("", text).lower()))
+
+
+def find(pasted: str, known: Iterable[Message]) -> list[Message]:
+    """The messages that stand whole in a pasted text, the longest first; one that lies inside another's words is left out."""
+    given = letters(pasted)
+    hits = []
+    for one in known:
+        spans = [span for said in one.says if (span := _span([letters(part) for part in said.split(VARIES)], given))]
+        hits += [(max(spans, key=lambda span: span[1] - span[0]), one)] if spans else []
+    hits.sort(key=lambda hit: hit[0][0] - hit[0][1])
+    kept: list[tuple[tuple[int, int], Message]] = []
+    for (start, end), one in hits:
+        if not any(first <= start and end <= last for (first, last), _ in kept):
+            kept.append(((start, end), one))
+    return [one for _, one in kept]
+
+
+def _span(parts: list[str], given: str) -> tuple[int, int] | None:
+    """(start, end) of the parts in this order, or None."""
+    first = end = given.find(parts[0])
+    for part in parts:
+        place = given.find(part, end)
+        if place < 0 or first < 0:
+            return None
+        end = place + len(part)
+    return first, end
+
+
+def part_of(pasted: str, known: Iterable[Message], most: int = 3) -> list[Message]:
+    """The messages of which a pasted text holds a part, or that share most of its words; the best first, at most ``most``."""
+    given, words = letters(pasted)[-_LONGEST:], _words(pasted) if pasted.split()[1:] else set()
+    scored = []
+    for one in known:
+        likeness = max(_likeness(given, words, said) for said in one.says)
+        scored += [(likeness, one)] if likeness >= _ENOUGH else []
+    scored.sort(key=lambda pair: -pair[0])
+    return [one for likeness, one in scored if likeness > scored[0][0] - 0.2][:most]
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[^\W\d_]+", text.lower()) if len(word) > 2}
+
+
+def _likeness(given: str, words: set[str], said: str) -> float:
+    """0 to 1: the longest piece that both have, or the part of the words that the message says. words: none for a single one."""
+    wanted = letters(said)
+    if len(given) < _SHORTEST:
+        return 0.0
+    if not words:  # a single word, which may be misspelt, or none
+        return float(given in wanted)
+    piece = SequenceMatcher(None, wanted, given, autojunk=False).find_longest_match().size
+    of_piece = piece / min(len(wanted), len(given)) if piece >= _SHORTEST else 0.0
+    shared = words & _words(said)
+    return max(of_piece, len(shared) / len(words) if len(shared) > 1 else 0.0)

@@ -1,0 +1,116 @@
+"""Messages: each is known however it was pasted, those that a CPU can say are said by torch itself, and each cure runs."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import pytest
+
+import course
+from course import flags
+from course.experiment import base
+from course.experiment.new_process import answer_of
+from course.i18n import LANGUAGES, pick
+from course.questions import messages
+from grader.authoring import messages as pages
+from tests.forked import forked_processes
+
+torch = pytest.importorskip("torch")
+
+KNOWN, FAULTS = messages.read()
+PROVOKED = [one for one in KNOWN.values() if one.provoke]
+CURED = [one for one in KNOWN.values() if one.cure_code]
+
+
+def test_messages_are_sound_and_lead_to_what_is_there():
+    assert FAULTS == [] and len(KNOWN) >= 60 and len(PROVOKED) >= 20
+    assert {name for one in KNOWN.values() for name in one.switches} <= set(flags.TABLE)
+    assert {one.experiment for one in KNOWN.values() if one.experiment} <= set(base.load_all())
+
+
+def said_by(code: str) -> str:
+    """All that torch says while the code runs in a process of its own: its error, its warnings, what it logs."""
+    wrapped = (
+        "import os, warnings\nos.dup2(1, 2)\ntorch = __import__('torch')\nnn = torch.nn\nwarnings.simplefilter('always')\n"
+        f"try:\n    exec({code!r})\nexcept Exception as error:\n    print('Error:', error)\nanswer(None)\n"
+    )
+    with forked_processes():
+        return answer_of(wrapped)[1]
+
+
+@pytest.mark.parametrize("one", PROVOKED, ids=lambda one: one.id)
+def test_torch_says_the_message_and_it_is_found(one):
+    said = said_by(one.provoke)
+    assert one in messages.find(said, KNOWN.values()), said
+
+
+@pytest.mark.parametrize("one", CURED, ids=lambda one: one.id)
+def test_the_cure_runs_and_the_message_is_gone(one):
+    said = said_by(one.cure_code)
+    assert "Error:" not in said and one not in messages.find(said, KNOWN.values()), said
+
+
+# --- however it was pasted ---
+
+FILLED = re.compile(messages.VARIES)
+
+
+def shapes(said: str) -> list[str]:
+    """A message as people paste it."""
+    filled = FILLED.sub("aten::thing 3.40", said)
+    return [
+        filled,
+        f'Traceback (most recent call last):\n  File "/home/me/train.py", line 12, in <module>\n    y = model(x)\n'
+        f"RuntimeError: {filled} (Triggered internally at ../aten/src/ATen/native/Thing.cpp:919.)\n",
+        "\n".join(filled[at : at + 23] for at in range(0, len(filled), 23)),
+        f"\x1b[31m[rank0]: {filled.upper()}\x1b[0m",
+        f"> {filled.replace(' ', '  ')}",
+    ]
+
+
+@pytest.mark.parametrize("one", KNOWN.values(), ids=list(KNOWN))
+def test_a_message_is_found_in_every_shape_and_by_a_part(one):
+    for said in one.says:
+        for pasted in shapes(said):
+            assert one in messages.find(pasted, KNOWN.values()), pasted
+    longest = max(one.says, key=len)
+    part = longest[: max(20, len(longest) * 2 // 3)]
+    assert one in messages.find(part, KNOWN.values()) + messages.part_of(part, KNOWN.values()), part
+
+
+def test_what_is_no_message_finds_none():
+    for words in ("", "loss is nan after ten epochs", "hello", "显存", "KeyError: 'label'"):
+        assert messages.find(words, KNOWN.values()) == [] == messages.part_of(words, KNOWN.values()), words
+
+
+def test_a_message_inside_another_is_left_out():
+    said = "UserWarning: cuDNN version incompatibility: PyTorch was compiled against 90100 but found 8902"
+    assert [one.id for one in messages.find(said, KNOWN.values())] == ["cudnn-version"]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_what_shows_meaning_check_and_cure(code, capsys):
+    from course.i18n import speaking
+
+    with speaking(code):
+        course.what("RuntimeError: GET was unable to find an engine\n to execute this computation")
+        said = capsys.readouterr().out
+        for name, text in KNOWN["cudnn-no-engine"].rows():
+            assert name in said and re.sub(r"[`*]", "", text) in said
+
+
+def test_the_pages_hold_every_message_in_their_language():
+    from grader.project import Project
+
+    for path, text in pages.pages(Project()).items():
+        code = "zh" if "zh" in path.name else "en"
+        assert path.read_text("utf-8") == text, "run `python -m grader reference`"
+        assert all(pick(one.means, code) in text and one.says[0].strip(" :") in text for one in KNOWN.values())
+
+
+def test_warnings_stay_as_they_are():
+    """``what`` may be called in a program that turns warnings into errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        course.what("CUDNN_STATUS_MAPPING_ERROR")
