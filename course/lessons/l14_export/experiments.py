@@ -12,114 +12,31 @@ import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.words import NOTHING, TOO_NOISY, joined, word
-from course.i18n import Text, both, t
+from course.experiment.reading import Reading
+from course.experiment.words import groups
+from course.i18n import both
 from course.lessons.l14_export import ways_out
 from course.machine import can
-from course.records import Record
-from course.tables import Table
 
 LESSON = "14_export"
 EXPORTING = both("exporting", "导出中")
 
 # --- 14-what-it-keeps -----------------------------------------------------------------------------------------
 
-AROUND = {
-    "cudnn.enabled": both("cudnn.enabled = False", "cudnn.enabled = False"),
-    "cudnn.benchmark": both("cudnn.benchmark = True", "cudnn.benchmark = True"),
-    "cudnn.deterministic": both("cudnn.deterministic = True", "cudnn.deterministic = True"),
-    "mkldnn.enabled": both("mkldnn.enabled = False", "mkldnn.enabled = False"),
-    "deterministic algorithms": both("deterministic algorithms", "确定性模式"),
-    "threads": both("another number of threads", "换个线程数"),
-    "autocast": both("inside an autocast block", "在 autocast 块里导出"),
-}
-"""What stands around the model: setting -> what it is called."""
-MODEL = {
-    "hook": both("a hook that only looks", "加一个只看不动的 hook"),
-    "train": both("model.train()", "model.train()"),
-    "float64": both("model and images in float64", "模型和图片换成 float64"),
-}
+AROUND = (
+    "cudnn.enabled",
+    "cudnn.benchmark",
+    "cudnn.deterministic",
+    "mkldnn.enabled",
+    "deterministic algorithms",
+    "threads",
+    "autocast",
+)
+"""What stands around the model."""
+MODEL = ("hook", "train", "float64")
 """What is changed of the model or its example."""
 WAYS = ("trace", "export", "onnx")
 CHANGED, SAME, NOT_TRIED = 1, 0, -1
-
-
-def _leaves_a_trace(record: Record, way: str, settings: Any) -> list[str]:
-    return [row["setting"] for row in record.rows if row["setting"] in settings and row[way] == CHANGED]
-
-
-def _names(settings: list[str], code: str) -> str:
-    found = joined([{**AROUND, **MODEL}[one][code] for one in settings], code)
-    return found or ("none" if code == "en" else "无")
-
-
-def headline_what_it_keeps(record: Record) -> Text:
-    if len(record.rows) < len(AROUND) + len(MODEL):
-        return TOO_NOISY
-    kept, by_trace = (_leaves_a_trace(record, way, AROUND) for way in ("export", "trace"))
-    if not kept and by_trace:
-        return both(
-            "torch.export keeps not one setting around the model; the old trace keeps some.",
-            "模型之外的设置，torch.export 一个不记，旧 trace 会记几个。",
-        )
-    if not kept:
-        return both("Not one setting around the model gets into the file.", "模型之外的设置，一个也没写进文件。")
-    if kept == ["autocast"]:
-        return both(
-            "Of the settings around the model, only autocast gets into the file.",
-            "模型之外的设置，只有 autocast 写进了文件。",
-        )
-    if len(kept) == len(AROUND):
-        return both("Every setting around the model gets into the file.", "模型之外的设置，全都写进了文件。")
-    return both("Some settings around the model get into the file.", "模型之外的设置，有的写进了文件。")
-
-
-def say_what_it_keeps(record: Record) -> Text:
-    if len(record.rows) < len(AROUND) + len(MODEL):
-        return NOTHING
-    kept = {way: _leaves_a_trace(record, way, AROUND) for way in WAYS}
-    own = _leaves_a_trace(record, "export", MODEL)
-    with_onnx = all(row["onnx"] != NOT_TRIED for row in record.rows)
-    en = f" ONNX: {_names(kept['onnx'], 'en')}." if with_onnx else " ONNX was not tried: its packages are missing."
-    zh = f"ONNX：{_names(kept['onnx'], 'zh')}。" if with_onnx else "ONNX 没有试：缺少它的包。"
-    return both(
-        f"Of {len(AROUND)} settings around the model, these changed what the file says. torch.export: "
-        f"{_names(kept['export'], 'en')}.{en} The old jit.trace: {_names(kept['trace'], 'en')}. "
-        f"Of the model itself, torch.export kept: {_names(own, 'en')}.",
-        f"模型之外的 {len(AROUND)} 项设置，哪些改变了文件的内容？torch.export：{_names(kept['export'], 'zh')}。"
-        f"{zh}旧的 jit.trace：{_names(kept['trace'], 'zh')}。"
-        f"模型自身的改动里，torch.export 记下了：{_names(own, 'zh')}。",
-    )
-
-
-def draw_what_it_keeps(record: Record, bets: dict) -> Table:
-    said = {CHANGED: t("in the file", "写进去了"), SAME: t("no trace", "没有痕迹"), NOT_TRIED: t("not tried", "没有试")}
-    ways = ("export", "onnx", "trace")
-    lines = [["", "torch.export", "ONNX", "jit.trace"]]
-    for row in record.rows:
-        lines.append([word({**AROUND, **MODEL}[row["setting"]]), *(said[row[way]] for way in ways)])
-    marks = {
-        (at, column): "told" if row[way] == CHANGED else "quiet"
-        for at, row in enumerate(record.rows)
-        for column, way in enumerate(ways, 1)
-    }
-    mine = {
-        "a": t("none of these seven", "这七项都不写"),
-        "b": t("autocast alone", "只写 autocast"),
-        "c": t("the three of cuDNN", "只写 cuDNN 的三个"),
-        "d": t("all seven", "七项都写"),
-    }.get(bets.get("14-bet-switches", ""))
-    around = [at for at, row in enumerate(record.rows) if row["setting"] in AROUND]
-    return Table(lines, marks).bet_on(max(around, default=None), [mine, "", ""]) if mine else Table(lines, marks)
-
-
-def settle_what_it_keeps(record: Record) -> dict[str, str | None]:
-    if len([row for row in record.rows if row["setting"] in AROUND]) < len(AROUND):
-        return {"14-bet-switches": None}
-    kept = set(_leaves_a_trace(record, "export", AROUND))
-    cudnn = {name for name in AROUND if name.startswith("cudnn")}
-    answers = {frozenset(): "a", frozenset({"autocast"}): "b", frozenset(cudnn): "c", frozenset(AROUND): "d"}
-    return {"14-bet-switches": answers.get(frozenset(kept))}
 
 
 @contextlib.contextmanager
@@ -159,14 +76,7 @@ def _says(way: str, model: torch.nn.Module, x: torch.Tensor) -> Any:
     return ways_out.graph_and_weights(ways_out.without_notes(ways_out.to_onnx(exported, ())))
 
 
-@experiment(
-    name="14-what-it-keeps",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=12,
-    title=both("Change one thing, export, read the file: did it notice?", "只改一样再导出：文件里看得出来吗？"),
-)
+@experiment(name="14-what-it-keeps", lesson=LESSON, version=1, needs="cpu", seconds=12)
 def what_it_keeps(budget: Budget) -> Iterator[dict]:
     """The same network exported in three ways, once as it is and once for each setting; did the file change?
 
@@ -193,15 +103,29 @@ def what_it_keeps(budget: Budget) -> Iterator[dict]:
         yield {"setting": setting, **{way: noticed(way, setting) for way in WAYS}}
 
 
+def read_what_it_keeps(rows: list[dict]) -> Reading:
+    """Which settings around the model change what torch.export writes."""
+    drawn = [
+        {
+            **row,
+            "told": [way for way in WAYS if row[way] == CHANGED],
+            "quiet": [way for way in WAYS if row[way] != CHANGED],
+        }
+        for row in rows
+    ]
+    if len(rows) < len(AROUND) + len(MODEL):
+        return Reading(drawn=drawn)
+    kept, traced = ({row["setting"] for row in rows if row[way] == CHANGED} & {*AROUND} for way in ("export", "trace"))
+    if not kept:
+        return Reading("a trace keeps some" if traced else "a", drawn=drawn)
+    cudnn = {name for name in AROUND if name.startswith("cudnn")}
+    option = "b" if kept == {"autocast"} else "c" if kept == cudnn else "d" if kept == {*AROUND} else None
+    return Reading(option or "some", drawn=drawn, bets={"14-bet-switches": option})
+
+
 # --- 14-branch ------------------------------------------------------------------------------------------------
 
 ANSWERS = {"like the example": 2.0, "the other side": -1.5}  # of `if x.sum() > 0: x * 2, else: x - 1` at 1.0 and -0.5
-GATES = {
-    "python": both("Python", "Python"),
-    "trace": both("jit.trace", "jit.trace"),
-    "export": both("torch.export", "torch.export"),
-    "where": both("export of torch.where", "导出 torch.where"),
-}
 
 
 def gate(x: torch.Tensor) -> torch.Tensor:
@@ -214,65 +138,6 @@ def gate(x: torch.Tensor) -> torch.Tensor:
 def gate_where(x: torch.Tensor) -> torch.Tensor:
     """The same without a Python branch: both sides are computed, one is taken."""
     return torch.where(x.sum() > 0, x * 2, x - 1)
-
-
-def _of_gate(record: Record) -> dict[tuple[str, str], dict]:
-    return {(row["way"], row["input"]): row for row in record.rows}
-
-
-def headline_branch(record: Record) -> Text:
-    said = {
-        "a": both("The old trace gave a wrong answer, and raised no error.", "旧的 trace 答错了，也不报错。"),
-        "b": both(
-            "Here the old trace gave the right answer for both branches.", "在这里，旧的 trace 两条分支都答对了。"
-        ),
-        "c": both("The old trace refused the other branch with an error.", "走另一条分支时，旧的 trace 报错了。"),
-    }
-    return said.get(settle_branch(record)["14-bet-branch"], TOO_NOISY)
-
-
-def say_branch(record: Record) -> Text:
-    found = _of_gate(record)
-    if len(found) < len(GATES) * len(ANSWERS):
-        return NOTHING
-
-    def told(way: str, code: str) -> str:
-        row = found[way, "the other side"]
-        if row["error"]:
-            return f"refused ({row['error']})" if code == "en" else f"拒绝导出（{row['error']}）"
-        right = row["result"] == found["python", "the other side"]["result"]
-        words = ("right", "对") if right else ("wrong, and no error", "错，也不报错")
-        return f"{row['result']:g} ({words[0]})" if code == "en" else f"{row['result']:g}（{words[1]}）"
-
-    en = "; ".join(f"{GATES[way]['en']} {told(way, 'en')}" for way in GATES)
-    zh = "；".join(f"{GATES[way]['zh']} {told(way, 'zh')}" for way in GATES)
-    return both(f"An input for the other branch: {en}.", f"给一个该走另一条分支的输入：{zh}。")
-
-
-def draw_branch(record: Record, bets: dict) -> Table:
-    found, refused = _of_gate(record), t("refused", "拒绝")
-
-    def cell(given: str, result: float) -> str:
-        return f"{result:g}" if result == ANSWERS[given] else t(f"{result:g}, wrong", f"{result:g}，错")
-
-    lines, marks = [["", t("as in the example", "和示例同侧"), t("the other side", "另一侧")]], {}
-    for at, (way, name) in enumerate(GATES.items()):
-        rows = [found.get((way, given)) for given in ANSWERS]
-        cells = [(refused if row["error"] else cell(row["input"], row["result"])) if row else "–" for row in rows]
-        marks |= {(at, 2): "told"} if rows[1] and (rows[1]["error"] or cells[1] != cell("the other side", -1.5)) else {}
-        lines.append([word(name), *cells])
-    mine = {"a": cell("the other side", -1.0), "b": cell("the other side", -1.5), "c": refused}.get(
-        bets.get("14-bet-branch", "")
-    )
-    return Table(lines, marks).bet_on(list(GATES).index("trace"), ["", mine]) if mine else Table(lines, marks)
-
-
-def settle_branch(record: Record) -> dict[str, str | None]:
-    found = _of_gate(record)
-    row, python = found.get(("trace", "the other side")), found.get(("python", "the other side"))
-    if row is None or python is None:
-        return {"14-bet-branch": None}
-    return {"14-bet-branch": "c" if row["error"] else "b" if row["result"] == python["result"] else "a"}
 
 
 class _Holder(torch.nn.Module):
@@ -292,14 +157,7 @@ def export_function(function: Callable[[torch.Tensor], torch.Tensor], x: torch.T
         return torch.export.export(_Holder(function), (x,)).module()
 
 
-@experiment(
-    name="14-branch",
-    lesson=LESSON,
-    version=1,
-    needs="cpu",
-    seconds=7,
-    title=both("A branch that depends on the numbers: who notices?", "分支取决于数据：谁会发现？"),
-)
+@experiment(name="14-branch", lesson=LESSON, version=1, needs="cpu", seconds=7)
 def branch(budget: Budget) -> Iterator[dict]:
     """A gate with a Python branch, left in four ways, asked on both sides of its branch; the example was positive."""
     example = torch.full((1,), 1.0)
@@ -318,50 +176,24 @@ def branch(budget: Budget) -> Iterator[dict]:
             yield {"way": way, "input": given, **row}
 
 
+def read_branch(rows: list[dict]) -> Reading:
+    """What each way says on both sides of the branch. The bet is on the trace, on the side that is not the example's."""
+    drawn = []
+    for way, mine in groups(rows, "way").items():
+        line = {"way": way, "told": []}
+        for row in mine:
+            right = row["result"] == ANSWERS[row["input"]]
+            line[row["input"]] = "refused" if row["error"] else "right" if right else "wrong"
+            line[f"result {row['input']}"] = row["result"]
+        line["told"] = ["the other side"] * (line.get("the other side") in ("refused", "wrong"))
+        drawn.append(line)
+    traced = next((line.get("the other side") for line in drawn if line["way"] == "trace"), None)
+    return Reading({"wrong": "a", "right": "b", "refused": "c"}.get(traced), drawn=drawn)
+
+
 # --- 14-mkldnn-leaves -----------------------------------------------------------------------------------------
 
-DOORS = {
-    "export": both("torch.export", "torch.export"),
-    "save": both("torch.save(model.state_dict())", "torch.save(model.state_dict())"),
-    "numpy": both("weight.numpy()", "weight.numpy()"),
-    "dense": both("weight.to_dense()", "weight.to_dense()"),
-}
-
-
-def headline_mkldnn_leaves(record: Record) -> Text:
-    works = [row["door"] for row in record.rows if not row["converted"]]
-    if len(record.rows) < len(DOORS):
-        return TOO_NOISY
-    if works == ["dense"]:
-        return both(
-            "After to_mkldnn one way is left: back to normal tensors.", "转成 mkldnn 之后，只剩转回普通张量这条路。"
-        )
-    if not works:
-        return both("After to_mkldnn not one way out works.", "转成 mkldnn 之后，一条路都走不通。")
-    if len(works) == len(DOORS):
-        return both("After to_mkldnn every way out still works here.", "在这里，转成 mkldnn 之后，条条路都走得通。")
-    return both("After to_mkldnn some ways out fail, others still work.", "转成 mkldnn 之后，有的路不通，有的还行。")
-
-
-def say_mkldnn_leaves(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    shut = [row for row in record.rows if row["converted"]]
-    open_en = ", ".join(DOORS[row["door"]]["en"] for row in record.rows if not row["converted"]) or "none"
-    open_zh = "、".join(DOORS[row["door"]]["zh"] for row in record.rows if not row["converted"]) or "没有"
-    en = "; ".join(f"{DOORS[row['door']]['en']}: {row['converted']}" for row in shut) or "none"
-    zh = "、".join(f"{DOORS[row['door']]['zh']}（{row['converted']}）" for row in shut) or "没有"
-    return both(
-        f"After to_mkldnn these fail: {en}. Still open: {open_en}.",
-        f"转成 mkldnn 之后，失败的：{zh}。还能走的：{open_zh}。",
-    )
-
-
-def draw_mkldnn_leaves(record: Record, bets: dict) -> Table:
-    works = t("works", "可以")
-    lines = [["", t("ordinary model", "普通模型"), t("after to_mkldnn", "to_mkldnn 之后")]]
-    lines += [[word(DOORS[row["door"]]), row["plain"] or works, row["converted"] or works] for row in record.rows]
-    return Table(lines, {(at, 2): "told" for at, row in enumerate(record.rows) if row["converted"]})
+DOORS = ("export", "save", "numpy", "dense")
 
 
 def _error_of(call: Callable[[], Any]) -> str:
@@ -374,14 +206,7 @@ def _error_of(call: Callable[[], Any]) -> str:
     return ""
 
 
-@experiment(
-    name="14-mkldnn-leaves",
-    lesson=LESSON,
-    version=1,
-    needs="mkldnn",
-    seconds=7,
-    title=both("Four ways out, before and after to_mkldnn", "四个出口：转成 mkldnn 之前和之后"),
-)
+@experiment(name="14-mkldnn-leaves", lesson=LESSON, version=1, needs="mkldnn", seconds=7)
 def mkldnn_leaves(budget: Budget) -> Iterator[dict]:
     """Each way out with the ordinary network and with its copy converted by to_mkldnn: the errors."""
     from torch.utils import mkldnn
@@ -401,3 +226,12 @@ def mkldnn_leaves(budget: Budget) -> Iterator[dict]:
     before, after = doors(plain, x), doors(converted, x.to_mkldnn())
     for door in budget.loop(DOORS):
         yield {"door": door, "plain": _error_of(before[door]), "converted": _error_of(after[door])}
+
+
+def read_mkldnn_leaves(rows: list[dict]) -> Reading:
+    drawn = [{**row, "told": ["converted"] * bool(row["converted"])} for row in rows]
+    works = [row["door"] for row in rows if not row["converted"]]
+    if len(rows) < len(DOORS):
+        return Reading(drawn=drawn)
+    some = "way back" if works == ["dense"] else "some"
+    return Reading("none" if not works else "all" if len(works) == len(DOORS) else some, drawn=drawn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.lessons.l13_together.experiments import CASES
+from course.lessons.l13_together.experiments import _cases
 
 
 def attends(plain="flash", refused="dropout"):
@@ -10,7 +10,7 @@ def attends(plain="flash", refused="dropout"):
     kernel = {"plain": plain, refused: "math"}
     return [
         {"case": case, "kernel": kernel.get(case, "flash"), "refusal": "A made-up reason." if case == refused else ""}
-        for case in CASES
+        for case in _cases()
     ]
 
 
@@ -111,6 +111,7 @@ BRANCHES = {
     ],
     "13-autocast": [
         [{**row, "inside": "float32"} for row in libraries(2)],
+        [{**row, "lines_outside": 0, "lines_inside": 0} for row in libraries(0)],
         [{**row, "lines_outside": 2} for row in libraries(0)],
         [{**row, "inside": "RuntimeError", "lines_inside": 0} for row in libraries(2)],
     ],

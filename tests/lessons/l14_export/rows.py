@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course.lessons.l14_export.experiments import AROUND, DOORS, MODEL
-from course.lessons.l14_export.experiments_onnx import AGAIN, LAYERS, SENT
+from course.lessons.l14_export.experiments_onnx import AGAIN, SENT, _layers
 
 
 def kept(*noticed, onnx=0):
@@ -32,7 +32,7 @@ def layers(chance, whole):
     shares = {"Linear": chance, "Linear, whole numbers": whole}
     return [
         {"layer": one, "differ_share": shares.get(one, 0.5), "largest": 1e-7, "torch_error": 1e-7, "other_error": 2e-7}
-        for one in LAYERS
+        for one in _layers()
     ]
 
 
