@@ -24,7 +24,7 @@ DUE = datetime(2026, 11, 23, 22, 59)  # 23:59 in Berlin
 
 
 def stamps(zone: str | None = "Europe/Berlin", due: datetime | None = DUE) -> Times:
-    return Times(LESSON, due, Rules(Table(grace_minutes=15), extensions=(Extension("bob", days=2),)), zone)
+    return Times(LESSON, due, Rules(Table(grace_minutes=15), extensions=(Extension("bob", days=2),), timezone=zone))
 
 
 @pytest.mark.parametrize(

@@ -41,5 +41,5 @@ def test_the_picture_is_told_in_both_languages(idea):
             block = idea()
         told[code] = str(block).split("\n")
         assert told[code] == [block.headline, block.picture.alt]
-        assert block._repr_html_().count("<img") == 4, "two widths, two themes"
+        assert block._repr_html_().count("<img") == 6, "three widths, two themes"
     assert not set(told["en"]) & set(told["zh"])

@@ -136,7 +136,7 @@ def test_both_themes_are_written_out_and_the_page_decides_inside_widgets():
     sheet = KINDS["ratio_rows"][0](None)
     assert COLOURS["out"][0] in sheet.svg(dark=False) and COLOURS["out"][1] in sheet.svg(dark=True)
     assert f"var(--p-out,{COLOURS['out'][0]})" in sheet.svg() and "<script" not in sheet.svg()
-    assert sheet.html().count("<img") == 4 and sheet.html(saved=False).count("<svg") == 2
+    assert sheet.html().count("<img") == 6 and sheet.html(saved=False).count("<svg") == 3
     assert "one &lt;size&gt;" in sheet.svg() and not re.search(r' id="|<style|<clipPath', sheet.svg())
 
 

@@ -148,6 +148,7 @@ def synthetic(monkeypatch, winner, bet=BET, live=True):
     experiment = base.get(state.now.bank[bet].experiment)
     record = Record(experiment.name, experiment.version, experiment.lesson, {"device": "cpu"}, [{"x": 1}], live=live)
     parts = {
+        "read": None,
         "settles": lambda record: {bet: winner},
         "draw": None,
         "headline": None,
@@ -240,7 +241,9 @@ def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, 
 
 
 def test_a_run_cut_short_is_not_called_noisy():
-    experiment = dataclasses.replace(base.get("08-env-when"), parts={"headline": lambda record: words.TOO_NOISY})
+    experiment = dataclasses.replace(
+        base.get("08-env-when"), parts={"read": None, "headline": lambda record: words.TOO_NOISY}
+    )
 
     def headline(**more):
         return headline_of(Record("08-env-when", 1, "08_mps", {}, [{"x": 1}], live=True, **more), experiment)
@@ -252,7 +255,7 @@ def test_a_run_cut_short_is_not_called_noisy():
 def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):
     def shown(name, live, sentence, place="elsewhere"):
         experiment = base.get(name)
-        parts = {"headline": lambda record: sentence, "settles": lambda record: {}}
+        parts = {"read": None, "headline": lambda record: sentence, "settles": lambda record: {}}
         monkeypatch.setitem(base.REGISTRY, name, dataclasses.replace(experiment, parts=parts))
         state.now.records[name] = Record(name, 1, experiment.lesson, {"device_name": place}, [{"x": 1}], live=live)
 
@@ -277,7 +280,8 @@ def test_a_lesson_ends_with_five_headlines_those_of_its_take_away_first(monkeypa
     chosen = take_away("05_cudnn_benchmark")
     names = [name for name, one in base.load_all().items() if one.lesson == "05_cudnn_benchmark"][:8]
     for name in [*names, *chosen.experiments]:
-        parts = {"headline": lambda record: {"en": f"{record.experiment}.", "zh": "。"}, "settles": lambda record: {}}
+        said = lambda record: {"en": f"{record.experiment}.", "zh": "。"}  # noqa: E731
+        parts = {"read": None, "headline": said, "settles": lambda record: {}}
         monkeypatch.setitem(base.REGISTRY, name, dataclasses.replace(base.get(name), parts=parts))
         state.now.records[name] = Record(name, 1, "05_cudnn_benchmark", {}, [{"x": 1}], live=True)
     course.finish()

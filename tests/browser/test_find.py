@@ -14,8 +14,6 @@ from course.questions import glossary, knowledge, messages
 from grader.book import find
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.browser
-
 
 def sections(code: str) -> list[list[str]]:
     """[page, title, id, heading, words] of the glossary, the cards, the switches and the messages."""
