@@ -11,10 +11,11 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 LAYERS = [  # the highest first; each imports those below it alone, or its neighbours in the same line
+    ["try_switches"],
     ["verbs"],
     ["portfolio", "experiments", "recording_zip"],
     ["lessons"],
-    ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log", "pytest_timing"],
+    ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log", "pytest_timing", "tryout"],
     ["cards", "timing", "flops"],
     ["learning", "figures", "isolation"],
     ["questions", "records", "exercise", "flags"],
