@@ -149,6 +149,9 @@ class Bench:
         base = self.digits(())
         tell({"base": base})
         for one in settings:
+            if rough and time.perf_counter() - began > seconds / 2:
+                tell({"id": one.id, "late_s": 2 * ROUNDS * base["rough_s"]})
+                continue
             try:
                 row = self.digits([one])
             except Exception as error:  # noqa: BLE001  (what the user's step or torch says of this setting)

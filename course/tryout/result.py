@@ -35,7 +35,7 @@ class Tried:
     untouched: Mapping[str, Sequence[str]]
     machine: Text
     seconds: float
-    notes: Sequence[str] = ()
+    notes: Sequence[Text] = ()
     stopped: bool = False
     base: Mapping[str, Any] = field(default_factory=dict)
 
@@ -81,11 +81,11 @@ class Tried:
         """The lines to paste, under a comment that says what they hold for; empty where nothing helps."""
         names = {row["setting"] for row in verdicts.advised(self.rows(), self.together)[0]}
         pasted = [line for one in self.settings if one.id in names for line in one.lines]
-        holds = t(
-            f"# holds for {pick(self.machine)}; try again after an upgrade",
-            f"# 适用于 {pick(self.machine)}；升级后请重新试",
-        )
-        return [holds, *dict.fromkeys(["import torch", *pasted])] if pasted else []
+        holds = [
+            t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}"),
+            t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试"),
+        ]
+        return [*holds, *dict.fromkeys(["import torch", *pasted])] if pasted else []
 
     def not_tried(self) -> list[str]:
         """What was not tried, and why: a sentence for each reason."""
@@ -111,7 +111,7 @@ class Tried:
                 row["name"], row["ratio"], row["low"], row["high"], lost if verdicts.loses(row) else "", row["rounds"]
             )
             for row in self.rows()
-            if row["ratio"]
+            if row["ratio"] and (row["low"] or not row["processes"])
         ]
         if self.together and self.together.get("ratio"):
             row, name = self.together, t("the faster ones together", "更快的几项一起用")
@@ -152,7 +152,7 @@ class Tried:
         lines = self.lines()
         return "\n".join([
             self.sentence(), *(["", *as_text(self.table(), figures=False)] if self.found else []), *([""] + lines if lines else []), "",
-            *(f"! {plain(note)}" for note in self.notes), self._small(), t("Not tried:", "没有试的："),
+            *(f"! {plain(pick(note))}" for note in self.notes), self._small(), t("Not tried:", "没有试的："),
             *(f"  {plain(line)}" for line in self.not_tried()),
         ])  # fmt: skip
 
@@ -164,8 +164,9 @@ class Tried:
         folds = (Fold(t("Each setting", "每一项"), rows=table, open=True),) if table else ()
         more = (Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),)
         code = "\n".join(self.lines())
-        paste = f"<p><b>{t('Lines to paste', '可以粘贴的代码')}</b></p><pre>{html.escape(code)}</pre>" if code else ""
-        top = body(Block(self.sentence(), " ".join(self.notes), self.picture(), self._small(), folds=folds))
+        title = t("Lines to paste", "可以粘贴的代码")
+        paste = f"<p><b>{title}</b></p><pre style='white-space:pre-wrap'>{html.escape(code)}</pre>" if code else ""
+        top = body(Block(self.sentence(), " ".join(map(pick, self.notes)), self.picture(), self._small(), folds=folds))
         end = body(Block("", "", None, "", folds=more))
         return f'{STYLE}<section class="tbr" role="status" lang="{"zh-CN" if language() == "zh" else "en"}">{top}{paste}{end}</section>'
 
@@ -173,7 +174,7 @@ class Tried:
         """Everything for JSON."""
         return {
             "headline": self.sentence(), "rows": self.rows(), "together": self.together, "lines": self.lines(),
-            "not_tried": self.not_tried(), "notes": list(self.notes), "machine": pick(self.machine), "seconds": self.seconds,
+            "not_tried": self.not_tried(), "notes": list(map(pick, self.notes)), "machine": pick(self.machine), "seconds": self.seconds,
         }  # fmt: skip
 
 
@@ -181,7 +182,7 @@ def _time(row: Mapping[str, Any]) -> str:
     if row["low"] is None:
         return "–"
     ratio, low, high = format_ratio(row["ratio"], row["low"], row["high"])
-    return f"{ratio} ({low} – {high})"
+    return f"{ratio} ({low} – {high})".replace(" ", "\u00a0")
 
 
 def _changed(row: Mapping[str, Any]) -> str:
@@ -215,4 +216,4 @@ def _price(row: Mapping[str, Any]) -> str:
         if after and row["verdict"] in ("take", "digits")
         else ""
     )
-    return f"+{format_ms(price)}{back}"
+    return f"+{format_ms(price)}".replace(" ", "\u00a0") + back

@@ -53,9 +53,17 @@ def verdict_words(row: Row) -> str:
         "digits": t("faster, but other digits: your decision", "更快，但数字变了：由你决定"),
         "same": t("no difference", "没差别"),
         "slower": t("slower", "更慢"),
-        "unsure": t("cannot be told yet", "还说不准"),
+        "unsure": _unsure_words(row),
         "untried": t(f"could not be tried: {clip(row.get('why'), 70)}", f"没能试：{clip(row.get('why'), 70)}"),
     }[verdict_of(row)]
+
+
+def _unsure_words(row: Row) -> str:
+    if row.get("low") is None:
+        return t("too little measured to tell", "测得太少，说不准")
+    if row["high"] < 1:
+        return t("probably faster: give it more time", "多半更快：多给些时间再试")
+    return t("probably slower", "多半更慢") if row["low"] > 1 else t("cannot be told yet", "还说不准")
 
 
 def winners(rows: Sequence[Row]) -> list[Row]:

@@ -22,7 +22,7 @@ from course.tryout.settings import Setting, TryError
 
 
 class Forward:
-    """model(*args, **kwargs); with `training` also the backward of the sum of what came out: returns that and the gradients."""
+    """model(*args, **kwargs); with `training` also the backward of the mean square of what came out: returns that and the gradients."""
 
     def __init__(self, model: nn.Module, args: Sequence[Any], kwargs: dict[str, Any], training: bool) -> None:
         self.model, self.args, self.kwargs, self.training = model, tuple(args), kwargs, training
@@ -35,7 +35,9 @@ class Forward:
             one.grad = None
         with torch.enable_grad():
             result = list(tensors_of(self.model(*self.args, **self.kwargs)))
-            sum(one.float().sum() if one.dtype in LOW else one.sum() for one in result if one.requires_grad).backward()
+            sum(
+                (one.float() if one.dtype in LOW else one).square().mean() for one in result if one.requires_grad
+            ).backward()
         return [one.detach() for one in result], [one.grad for one in self.model.parameters() if one.grad is not None]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from course.flags import preserved
-from course.i18n import both, t
+from course.i18n import Text, both, t
 from course.load import busy
 from course.machine import one_line
 from course.timing import TimingError
@@ -41,7 +41,7 @@ def try_switches(
 
     >>> try_switches(step)                       # a function without arguments          # doctest: +SKIP
     >>> try_switches(model, x)                   # model(x); x may also be a tuple of arguments or a dict of named ones
-    >>> try_switches(model, x, training=True)    # a forward and the backward of the sum of what came out, in train mode
+    >>> try_switches(model, x, training=True)    # forward and backward (of the mean square), in train mode
     >>> try_switches("train.py:step", only="threads")
 
     One look at the operators that ran says which settings can matter. Each is compared with the settings as they are, in turns
@@ -75,14 +75,14 @@ class _Run:
         self.found: dict[str, dict[str, Any]] = {}
         self.look: Look | None = None
         self.base: Row = {}
-        self.notes: list[str] = []
+        self.notes: list[Text] = []
         self.here = False
 
     def go(self, step: Any) -> Tried:
         """Find out as much as the budget allows."""
         if busy():
             self.notes.append(
-                t(
+                both(
                     "Other programs keep this machine busy: small differences will not show.",
                     "其他程序正占着这台机器：小的差别看不出来。",
                 )
@@ -97,7 +97,7 @@ class _Run:
                     self._here(step, why)
         except KeyboardInterrupt:
             stopped = True
-            self.notes.append(t("Stopped: this is what was found so far.", "已停止：以下是目前得到的结果。"))
+            self.notes.append(both("Stopped: this is what was found so far.", "已停止：以下是目前得到的结果。"))
         return self._result(stopped)
 
     def _left(self) -> float:
@@ -111,7 +111,7 @@ class _Run:
             if self.look is None:  # the copy could not even be loaded
                 raise _NotCopied(str(why)) from why
             self.notes.append(
-                t(f"A process with a copy of the step ended early: {why}.", f"带着这一步副本的进程提前结束：{why}。")
+                both(f"A process with a copy of the step ended early: {why}.", f"带着这一步副本的进程提前结束：{why}。")
             )
         kept = [one for one in self.settings if one.kept and self.found.get(one.id, {"why": "?"}).get("why") is None]
         if kept:
@@ -145,7 +145,7 @@ class _Run:
         """Try in this process what needs no other, and put everything back."""
         self.here = True
         self.notes.append(
-            t(
+            both(
                 f"The step could not be copied into a new process ({type(why).__name__}: {why}), so it ran in this one and was put back. "
                 "Settings that need new processes were not tried; a step in a file of its own could be copied.",
                 f"这一步没法复制到新进程（{type(why).__name__}：{why}），所以在当前进程里运行，之后全部恢复。"
@@ -162,7 +162,7 @@ class _Run:
             self.look = Look(**{**row["look"], "operators": set(row["look"]["operators"])})
             if row["random"]:
                 self.notes.append(
-                    t(
+                    both(
                         "The step draws random numbers of its own, so its results were not compared.",
                         "这一步自己会抽随机数，所以没有比较结果。",
                     )
@@ -192,10 +192,11 @@ class _Run:
             base=self.base,
         )
 
-    def _late(self) -> list[str]:
+    def _late(self) -> list[Text]:
         late = [row["late_s"] for row in self.found.values() if "late_s" in row]
-        en, zh = "{} settings had no time: give budget={}.", "有 {} 项没时间试：请设 budget={}。"
-        return [t(en, zh).format(len(late), math.ceil(self.budget + sum(late)))] if late else []
+        count, more = len(late), math.ceil(self.budget + sum(late))
+        said = both(f"{count} of them had no time: give budget={more}.", f"有 {count} 项没时间试：请设 budget={more}。")
+        return [said] if late else []
 
     def _why_refused(self, setting: Setting) -> Any:
         assert self.look is not None
