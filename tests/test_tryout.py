@@ -12,10 +12,9 @@ import pytest
 import torch
 from torch import nn
 
-import course.verbs.trying as trying
 from course import flags, try_switches
 from course.i18n import speaking
-from course.tryout import verdicts
+from course.tryout import running, verdicts
 from course.tryout.look import look_at
 from course.tryout.measuring import Bench
 from course.tryout.settings import TryError, all_settings, why_not
@@ -78,6 +77,7 @@ def outcome(holds, factor: float, seed: int) -> dict[str, str]:
     return {name: verdicts.verdict_of({**rows[name], "lossy": SETTINGS[name].lossy}) for name in HOLDS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planted", HOLDS)
 def test_a_planted_gain_is_found_and_nothing_else_is_claimed(planted):
     found = outcome(HOLDS[planted], 0.9, 7)
@@ -165,7 +165,7 @@ def same(one, two) -> bool:
 @pytest.mark.parametrize("at", [1, 2, 9, 30])
 def test_a_step_that_runs_here_is_put_back(error, at, monkeypatch):
     """Also after an error of the step, and an interrupt, at its first and at later calls. A lock cannot be copied."""
-    monkeypatch.setattr(trying, "busy", lambda: False)
+    monkeypatch.setattr(running, "busy", lambda: False)
     step = Training(threading.Lock())
     step()
     if error is not None:
@@ -180,7 +180,7 @@ def test_a_step_that_runs_here_is_put_back(error, at, monkeypatch):
 
 
 def test_copies_leave_the_step_alone_and_tell_what_was_found(monkeypatch):
-    monkeypatch.setattr(trying, "busy", lambda: True)
+    monkeypatch.setattr(running, "busy", lambda: True)
     step = Training()
     before = photograph(step)
     found = try_switches(step, only="channels_last", budget=8)

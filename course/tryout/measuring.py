@@ -6,12 +6,14 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch.nn.modules.dropout import _DropoutNd
 
 from course.attention import peak_mib
+from course.flags import SWITCHES
 from course.timing import TimingError, clock_for, compare
 from course.tryout.look import Look, look_at, tensors_of
 from course.tryout.reach import Reach, device_of, put_back
@@ -98,7 +100,7 @@ class Bench:
         except Exception:  # noqa: BLE001  (a step may hold numbers of a fixed type; MPS has no float64)
             return None
         finally:
-            self.work._other.clear()
+            self.work.forget()
         return found if math.isfinite(differs(self.as_is, found)) else None
 
     def digits(self, settings: Sequence[Setting]) -> Row:
@@ -125,23 +127,27 @@ class Bench:
         }
 
     def race(self, settings: Sequence[Setting], seconds: float) -> Row:
-        """The time with the settings over the time as it is. What is faster is compared a second time, and the second counts."""
-        sides = {AS_IS: Side(self.work), "tried": Side(self.work, settings)}
-        first = None
+        """The time with the settings over the time as it is. What seems faster or slower is compared again, and the second counts."""
+        still = [replace(one, flags={name: SWITCHES[name].read() for name in one.flags}, way="") for one in settings]
+        sides = {
+            AS_IS: Side(self.work, still),
+            "tried": Side(self.work, settings),
+        }  # both write the same switches before a block
+        price = None
         while True:
-            found = compare(
-                sides, AS_IS, 0.01, seconds, device=self.look.device, clock=self.clock, same=False, seed=self.seed
-            )
+            found = compare(sides, AS_IS, 0.01, seconds, clock=self.clock, same=False, seed=self.seed)
             pair = found["tried"]
-            extra = {name: found.first_call_ms[name] - found.medians_ms[name] for name in sides}
-            row = {
-                "ratio": pair.ratio, "low": pair.low, "high": pair.high, "rounds": found.rounds,
-                "base_ms": found.medians_ms[AS_IS], "complete": found.complete,
-                "price_ms": max(0.0, extra["tried"] - extra[AS_IS]) if first is None else first,
-            }  # fmt: skip
-            if first is not None or not (pair.high and pair.high < 1) or not found.complete:
-                return row
-            first, self.seed = row["price_ms"], None if self.seed is None else self.seed + 1
+            if price is None:
+                first = {name: found.first_call_ms[name] - found.medians_ms[name] for name in sides}
+                price, done = max(0.0, first["tried"] - first[AS_IS]), pair.low is None or pair.low <= 1 <= pair.high
+            else:
+                done = True
+            if done or not found.complete:
+                return {
+                    "ratio": pair.ratio, "low": pair.low, "high": pair.high, "rounds": found.rounds,
+                    "base_ms": found.medians_ms[AS_IS], "complete": found.complete, "price_ms": price,
+                }  # fmt: skip
+            self.seed = None if self.seed is None else self.seed + 1
 
     def all(self, settings: Sequence[Setting], seconds: float, tell: Tell) -> None:
         """Look at the digits of every setting, then time them, the most promising first, until the seconds are out."""

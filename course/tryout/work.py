@@ -100,9 +100,15 @@ class Work:
 
     def __init__(self, step: Callable[[], Any], device: str) -> None:
         self.step, self.device = step, device
+        self._tensors: list[torch.Tensor] = []
         self._other: dict[
             tuple[int, str], tuple[torch.Tensor, torch.Tensor]
         ] = {}  # with the original, so that its id stays its own
+
+    def forget(self) -> None:
+        """Look again at what is within reach, and at its values, where a layout or type is changed next."""
+        self._tensors = []
+        self._other.clear()
 
     @contextlib.contextmanager
     def under(self, settings: Sequence[Setting], afresh: bool = False) -> Iterator[None]:
@@ -111,7 +117,7 @@ class Work:
         afresh: with the values that the tensors have now; else a tensor in another layout is made once, and trained on.
         """
         if afresh:
-            self._other.clear()
+            self.forget()
         flags = {name: value for one in settings for name, value in one.flags.items()}
         with contextlib.ExitStack() as undo:
             undo.enter_context(using(flags))
@@ -154,7 +160,8 @@ class Work:
 
     @contextlib.contextmanager
     def _moved(self, kind: str, made: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[None]:
-        leaves = [one for one in Reach(self.step).tensors if one.is_leaf and one.layout is torch.strided]
+        self._tensors = self._tensors or Reach(self.step).tensors
+        leaves = [one for one in self._tensors if one.is_leaf and one.layout is torch.strided]
         grads = {id(one.grad) for one in leaves if one.grad is not None}
         before = [(one, one.data, one.grad) for one in leaves if id(one) not in grads]
         try:
