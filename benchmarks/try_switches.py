@@ -57,7 +57,7 @@ class Step:
             nn.MultiheadAttention(2, 1).eval(),
             torch.randn(1, 1, 2, 2),
         )
-        self.work, self.name, self.sign = torch.randn(96, 96, dtype=torch.float64), name, sign
+        self.work, self.name, self.sign = torch.randn(144, 144, dtype=torch.float64), name, sign
 
     def __call__(self) -> torch.Tensor:
         y = nn.functional.gelu(self.conv(self.x))[0]

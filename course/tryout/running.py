@@ -172,7 +172,7 @@ class _Run:
         )
 
     def _late(self) -> list[Text]:
-        late = [row["late_s"] for row in self.found.values() if "late_s" in row]
+        late = [row["late_s"] for row in self.found.values() if "late_s" in row and "ratio" not in row]
         count, more = len(late), math.ceil(self.budget + sum(late))
         said = both(f"{count} of them had no time: give budget={more}.", f"有 {count} 项没时间试：请设 budget={more}。")
         return [said] if late else []

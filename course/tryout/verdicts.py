@@ -45,7 +45,7 @@ def loses(row: Row) -> bool:
 
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language."""
-    if row.get("late_s"):
+    if row.get("late_s") and row.get("ratio") is None:
         need = math.ceil(row["late_s"])
         return t(f"no time left: it needs {need} s more", f"没时间试了：还要 {need} 秒")
     return {
