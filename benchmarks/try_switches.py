@@ -124,7 +124,7 @@ def main() -> None:
             wrong[way] += len(said) - right
             print(f"{name or 'nothing'} {'slower' if sign > 0 else 'faster' * bool(sign)}: {way}: {said}", flush=True)
     effects = sum(bool(sign) for _, sign in planted)
-    others = len(planted) * len(IN_FORCE) - effects
+    others = len(planted) * len(IN_FORCE)
     lines = [["way", "planted effects found", "wrong claims", "seconds a step"]]
     for way in WAYS:
         mean = f"{seconds[way] / len(planted):.1f}"

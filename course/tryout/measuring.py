@@ -164,12 +164,15 @@ class Bench:
                 tell({"id": one.id, "why": _said(error)})
                 continue
             rough[one.id] = row["rough_s"]
+            if one.kept and self.look.device != "cpu":  # this process has chosen already, so nothing of it shows here
+                row = {}
             tell({"id": one.id, **row})
-        timed = [
-            one for one in sorted(settings, key=lambda one: rough.get(one.id, 0)) if one.id in rough and not one.kept
-        ]
+        timed = sorted((one for one in settings if one.id in rough and not one.kept), key=lambda one: rough[one.id])
+        end = max(
+            began + seconds, time.perf_counter() + seconds / 2
+        )  # half for the times, however long the digits took
         for at, one in enumerate(timed):
-            left = seconds - (time.perf_counter() - began)
+            left = end - time.perf_counter()
             needed = ROUNDS * (base["rough_s"] + rough[one.id])
             if left < max(needed, 0.2):
                 tell({"id": one.id, "late_s": needed})

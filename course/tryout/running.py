@@ -95,12 +95,17 @@ class _Run:
         kept = [one for one in self.settings if one.kept and self.found.get(one.id, {"why": "?"}).get("why") is None]
         if kept:
             with self._said_of(kept):
-                rows = copies.race([(one.id,) for one in kept], max(kept_s, min(self._left(), KEPT_S)))
+                rows = copies.race([(one.id,) for one in kept], self.device, max(kept_s, min(self._left(), KEPT_S)))
                 for one in kept:
                     self.found[one.id] |= rows[(one.id,)]
         best = [row["setting"] for row in verdicts.winners(self._result(False).rows())]
         if len(best) > 1:
             self._together(copies, best)
+
+    @property
+    def device(self) -> str:
+        """Where the step computes; the CPU until that is known."""
+        return self.look.device if self.look else "cpu"
 
     def _together(self, copies: Copies, ids: list[str]) -> None:
         """All of these settings at once."""
@@ -109,7 +114,7 @@ class _Run:
             copies.find_out({"seconds": seconds / 2, "together": ids}, self._tell)
         if "together" in self.found and "ratio" not in self.found["together"]:
             with self._said_of(()):
-                self.found["together"] |= copies.race([tuple(ids)], max(KEPT_S, seconds))[tuple(ids)]
+                self.found["together"] |= copies.race([tuple(ids)], self.device, max(KEPT_S, seconds))[tuple(ids)]
 
     @contextlib.contextmanager
     def _said_of(self, settings: Sequence[Setting]) -> Iterator[None]:
@@ -154,7 +159,6 @@ class _Run:
         self.bar.update(min(time.monotonic() - self.began, self.budget) - self.bar.n)
 
     def _result(self, stopped: bool) -> Tried:
-        device = self.look.device if self.look else "cpu"
         refused = (
             {one.id: self._why_refused(one) for one in self.settings if one.id not in self.found} if self.look else {}
         )
@@ -163,7 +167,7 @@ class _Run:
             found={name: row for name, row in self.found.items() if name != "together"},
             together=self.found.get("together"),
             refused=refused,
-            untouched=untouched(self.settings, device) if self.look and self.spec["only"] is None else {},
+            untouched=untouched(self.settings, self.device) if self.look and self.spec["only"] is None else {},
             machine=one_line(),
             seconds=time.monotonic() - self.began,
             notes=(*self.notes, *self._late()),
@@ -173,7 +177,7 @@ class _Run:
 
     def _late(self) -> list[Text]:
         late = [row["late_s"] for row in self.found.values() if "late_s" in row and "ratio" not in row]
-        count, more = len(late), math.ceil(self.budget + sum(late))
+        count, more = len(late), math.ceil(max(self.budget, time.monotonic() - self.began) + sum(late))
         said = both(f"{count} of them had no time: give budget={more}.", f"有 {count} 项没时间试：请设 budget={more}。")
         return [said] if late else []
 

@@ -80,14 +80,14 @@ class Copies:
             process.wait()
             complaints.close()
 
-    def race(self, sides: Sequence[Sequence[str]], seconds: float) -> dict[tuple[str, ...], Row]:
+    def race(self, sides: Sequence[Sequence[str]], device: str, seconds: float) -> dict[tuple[str, ...], Row]:
         """The time of the step with each list of settings over the time as it is, each side in several new processes."""
         names = {" + ".join(ids) or AS_IS: ids for ids in [(), *map(tuple, sides)]}
         before = "from course.tryout.worker import ready\nstep = ready({!r}, {!r})"
         candidates = {
             name: Statement("step()", before.format(self._folder.name, list(ids))) for name, ids in names.items()
         }
-        found = compare(candidates, AS_IS, 0.01, seconds, same=False, fresh_process=True)
+        found = compare(candidates, AS_IS, 0.01, seconds, device=device, same=False, fresh_process=True)
         price = {name: found.first_call_ms[name] - found.medians_ms[name] for name in names}
         return {
             ids: {

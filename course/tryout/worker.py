@@ -67,7 +67,7 @@ def find_out(step: Callable[[], Any], spec: Spec, tell: Tell, **of_bench: Any) -
     tell({"look": {**asdict(look), "operators": sorted(look.operators)}, "random": bench.random})
     settings = chosen(spec["only"], spec["compile"], spec["cores"])
     can = [one for one in settings if not why_not(one, look) and not (spec.get("here") and (one.pins or one.kept))]
-    bench.all(can, until - time.monotonic(), tell)
+    bench.all(can, max(spec["seconds"] / 2, until - time.monotonic()), tell)
 
 
 def ready(folder: str, ids: list[str]) -> Callable[[], Any]:
