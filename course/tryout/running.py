@@ -26,7 +26,7 @@ from course.tryout.worker import find_out
 
 LEAST_S = 5.0
 KEPT_S = 20.0
-"""Seconds for settings that need new processes; at most a third of the budget."""
+"""Smallest budget; and least seconds for a comparison in new processes at the end."""
 
 
 def run(
@@ -83,7 +83,7 @@ class _Run:
         return self.budget - (time.monotonic() - self.began)
 
     def _with_copies(self, copies: Copies) -> None:
-        kept_s = min(KEPT_S, self.budget / 3) if any(one.kept for one in self.settings) else 0.0
+        kept_s = self.budget / 3 if any(one.kept for one in self.settings) else 0.0
         try:
             copies.find_out({"seconds": max(LEAST_S, self.budget - kept_s)}, self._tell)
         except Ended as why:
@@ -95,7 +95,7 @@ class _Run:
         kept = [one for one in self.settings if one.kept and self.found.get(one.id, {"why": "?"}).get("why") is None]
         if kept:
             with self._said_of(kept):
-                rows = copies.race([(one.id,) for one in kept], self.device, max(kept_s, min(self._left(), KEPT_S)))
+                rows = copies.race([(one.id,) for one in kept], self.device, max(kept_s, self._left()))
                 for one in kept:
                     self.found[one.id] |= rows[(one.id,)]
         best = [row["setting"] for row in verdicts.winners(self._result(False).rows())]
