@@ -174,8 +174,8 @@ def test_a_step_that_runs_here_is_put_back(error, at, monkeypatch):
     try:
         found = try_switches(step, only=["oneDNN-off", "inference_mode", "channels_last"], budget=5)
         assert "could not be copied" in " ".join(note["en"] for note in found.notes)
-    except (TryError, RuntimeError):
-        assert isinstance(error, RuntimeError)
+    except TryError as said:
+        assert isinstance(error, RuntimeError) and "RuntimeError: enough" in str(said)
     assert same(photograph(step), before)
 
 
@@ -244,6 +244,15 @@ def test_a_wrong_call_gets_a_sentence(call, said):
     with pytest.raises(TryError) as error:
         call()
     assert said in str(error.value)
+
+
+def fails():
+    return torch.ones(2, 3) @ torch.ones(2, 3)
+
+
+def test_a_step_that_fails_is_said_to_fail():
+    with pytest.raises(TryError, match="The step raised RuntimeError: mat1 and mat2"):
+        try_switches(fails, budget=5)
 
 
 def row(name, ratio, error=1e-7, **more):

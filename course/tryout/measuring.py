@@ -161,7 +161,7 @@ class Bench:
             try:
                 row = self.digits([one])
             except Exception as error:  # noqa: BLE001  (what the user's step or torch says of this setting)
-                tell({"id": one.id, "why": _said(error)})
+                tell({"id": one.id, "why": said_of(error)})
                 continue
             rough[one.id] = row["rough_s"]
             if one.kept and self.look.device != "cpu":  # this process has chosen already, so nothing of it shows here
@@ -234,7 +234,7 @@ def _shortest_s(call: Callable[[], Any]) -> float:
     return min(taken)
 
 
-def _said(error: BaseException) -> str:
+def said_of(error: BaseException) -> str:
     """An exception in a line."""
     line = (str(error).strip().splitlines() or [""])[0][:160].rstrip(".")
     return f"{type(error).__name__}: {line}" if line else type(error).__name__

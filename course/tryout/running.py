@@ -70,10 +70,15 @@ class _Run:
         try:
             with _progress(self.budget) as self.bar:
                 try:
-                    with Copies(step, self.spec) as copies:
-                        self._with_copies(copies)
-                except (_NotCopied, *_CANNOT_COPY) as why:
+                    copies = Copies(step, self.spec)
+                except Exception as why:  # noqa: BLE001  (pickling fails in many types)
                     self._here(step, why)
+                else:
+                    with copies:
+                        try:
+                            self._with_copies(copies)
+                        except _NotCopied as why:
+                            self._here(step, why)
         except KeyboardInterrupt:
             stopped = True
             self.notes.append(both("Stopped: this is what was found so far.", "已停止：以下是目前得到的结果。"))
@@ -110,7 +115,7 @@ class _Run:
     def _together(self, copies: Copies, ids: list[str]) -> None:
         """All of these settings at once."""
         seconds = max(LEAST_S, self._left())
-        with contextlib.suppress(Ended):
+        with contextlib.suppress(Ended, TryError):
             copies.find_out({"seconds": seconds / 2, "together": ids}, self._tell)
         if "together" in self.found and "ratio" not in self.found["together"]:
             with self._said_of(()):
@@ -141,7 +146,10 @@ class _Run:
             find_out(step, {**self.spec, "seconds": max(LEAST_S, self._left()), "here": True}, self._tell)
 
     def _tell(self, row: Row) -> None:
-        """Take in what was found, and move the progress bar."""
+        """Take in what was found, and move the progress bar. Raises TryError where the step itself fails."""
+        if "raised" in row:
+            en = f"The step raised {row['raised']}. Call it by itself, make that work, then try again."
+            raise TryError(both(en, f"这一步抛出了 {row['raised']}。请先单独调用一次并修好，再来试。"))
         if "look" in row:
             self.look = Look(**{**row["look"], "operators": set(row["look"]["operators"])})
             if row["random"]:
@@ -191,10 +199,6 @@ class _Run:
 
 class _NotCopied(RuntimeError):
     """The copy of a step could not be loaded."""
-
-
-_CANNOT_COPY = (TypeError, AttributeError, ValueError, NotImplementedError, RuntimeError, ImportError, RecursionError)
-"""What pickling raises, by kind of object."""
 
 
 @contextlib.contextmanager

@@ -18,9 +18,9 @@ import torch
 
 from course.flags import SWITCHES, using
 from course.i18n import set_language
-from course.tryout.measuring import Bench, Row, Tell
+from course.tryout.measuring import Bench, Row, Tell, said_of
 from course.tryout.reach import device_of
-from course.tryout.settings import all_settings, chosen, why_not
+from course.tryout.settings import TryError, all_settings, chosen, why_not
 from course.tryout.work import Work, loaded
 
 Spec = dict[str, Any]
@@ -53,10 +53,19 @@ def as_there(folder: Path) -> Spec:
     return spec
 
 
-def find_out(step: Callable[[], Any], spec: Spec, tell: Tell, **of_bench: Any) -> None:
-    """Tell everything that can be found in one process."""
+def find_out(step: Callable[[], Any], spec: Spec, tell: Tell) -> None:
+    """Tell everything that can be found in one process; or what the step raised as it is."""
+    try:
+        _find_out(step, spec, tell)
+    except TryError:
+        raise
+    except Exception as error:  # noqa: BLE001  (the user's step runs)
+        tell({"raised": said_of(error)})
+
+
+def _find_out(step: Callable[[], Any], spec: Spec, tell: Tell) -> None:
     until = time.monotonic() + spec["seconds"]
-    bench = Bench(step, **of_bench)
+    bench = Bench(step)
     if ids := spec.get("together"):
         joint = [one for one in all_settings(spec["cores"]) if one.id in ids]
         tell({"id": "together", **bench.digits(joint)})
