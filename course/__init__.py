@@ -26,6 +26,7 @@ VERBS = {
         "questions": "answer checkpoint explain predict question review",
         "student_id": "i_am",
         "taking": "cheat_sheet poster take_home",
+        "trying": "try_switches",
     }.items()
     for verb in verbs.split()
 }

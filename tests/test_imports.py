@@ -11,10 +11,11 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 LAYERS = [  # the highest first; each imports those below it alone, or its neighbours in the same line
+    ["try_switches"],
     ["verbs"],
     ["portfolio", "experiments", "recording_zip"],
     ["lessons"],
-    ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log"],
+    ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log", "tryout"],
     ["cards", "profiled", "flops", "hand_in"],
     ["timing"],
     ["learning", "figures", "isolation"],

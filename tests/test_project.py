@@ -302,7 +302,7 @@ def test_a_readme_shows_its_pictures_in_both_themes():
         shown = re.findall(r'srcset="(\S+)"><img src="(\S+)" width="760" alt="([^"]{20,})"', text)
         assert [(dark, light) for dark, light, _ in shown] == [
             (f"docs/pictures/{one}-{code}-dark.png", f"docs/pictures/{one}-{code}-light.png")
-            for one in ("bet", "board", "feedback")
+            for one in ("bet", "board", "try", "feedback")
         ]
         assert all((ROOT / path).exists() for pair in shown for path in pair[:2])
 

@@ -9,6 +9,8 @@ from course.i18n import both, pick
 from grader.project import Project
 
 NAMES = {
+    "course.verbs.trying": ("try_switches",),
+    "course.tryout.result": ("Tried",),
     "course.timing": ("compare", "measure", "Comparison", "Paired", "Measurement", "clock_for"),
     "course.flops": ("count", "FlopCount", "ModuleCount"),
     "course.crosscheck": ("cross_check", "CrossCheck"),

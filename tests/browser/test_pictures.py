@@ -1,4 +1,4 @@
-"""The pictures of the README, taken of what really runs: a bet and its outcome, the board of a game, a page of feedback.
+"""The pictures of the README, taken of what really runs: a bet and its outcome, the board, a trial of the switches, feedback.
 
 `make pictures` writes them to docs/pictures; without it the same is run and looked at, and the pictures are thrown away.
 """
@@ -46,6 +46,15 @@ for case in list(cases.cases("10_tuning_master").values())[:9]:
     play.cause(case.cause.right.id)
 """
 """Nine cases played by somebody who follows the usual advice half of the time."""
+TRIED = """
+import course, torch
+from course.models import lstm
+course.language('{code}')
+torch.set_num_threads(1)
+torch.manual_seed(0)
+only = ["inference_mode", "oneDNN", "precision", "deterministic"]
+course.try_switches(lstm(), torch.randint(0, 1000, (4, 32)), budget=120, only=only).plot()
+"""
 WIDE = {"width": 1000, "height": 1600}
 
 
@@ -86,6 +95,14 @@ def test_the_board_of_a_game(code, page, lab, folder):
     notebook = Notebook(page, lab, lab.write(f"board-{code}.ipynb", REPLAY + PLAYED, BOARD.format(code=code))).open()
     notebook.run_all()
     shots(notebook, f"board-{code}", ".tbb", folder)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_trial_of_the_switches(code, page, lab, folder):
+    lab.forget()
+    notebook = Notebook(page, lab, lab.write(f"try-{code}.ipynb", TRIED.format(code=code))).open()
+    notebook.run_all()
+    shots(notebook, f"try-{code}", ".tbr", folder)
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -423,14 +423,21 @@ observe(["07-who-cuda", "07-depth-cuda", "07-kernels-cuda",
 # ### Deeper, optional: which step of a solver must be exact?
 #
 # A solver improves `x` again and again. It needs the **residual** `b - A @ x`, what is still wrong, and a correction `M @ r`. Which of the two may be coarse?
+#
+# And in your own model? `try_switches` tries each permission on it, and tells the time it saves beside the digit that moves; the truth is a run in float64. Put your model in the place of the small one.
 # %% [markdown] zh
 # ### 选读：求解器里，哪一步必须算准？
 #
 # 求解器一遍遍改进 `x`。它要算**残差** `b - A @ x`（还差多少），再算修正量 `M @ r`。两个里面，哪个可以粗糙？
+#
+# 你自己的模型呢？`try_switches` 把每种许可都在它身上试一遍，说出省了多少时间、从第几位开始变；真值是用 float64 算的。把小模型换成你的就行。
 # %%
 predict("07-bet-solve")
 observe("07-solve")
 explain("07-why-residual")
+model = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.Linear(256, 10))
+try_switches(model, torch.randn(64, 256), budget=15,
+             only=["precision", "tf32", "tf32-conv", "autocast"])
 # %% [markdown] en
 # ## 🕳️ Four myths, then the exit check
 #

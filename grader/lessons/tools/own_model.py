@@ -16,6 +16,7 @@ import copy
 import torch
 from torch import nn
 
+from course import try_switches
 from course.flops import count
 from course.onednn_log import log_of, on_off
 from course.roofline import place
@@ -38,6 +39,16 @@ def run():
     return model(x)
 
 
+# %% [markdown] en
+# ## So, should I? Which lines make it faster, here
+#
+# Every setting that the operators of your model read, tried one at a time against the model as it is, then the faster ones together; in copies, in new processes. A training step of your own: `try_switches(step)`, a function without arguments. From a shell: `python -m course.try_switches train.py:step`.
+# %% [markdown] zh
+# ## 到底该不该开？在这台机器上，哪几行能让它变快
+#
+# 模型的算子会读的每项设置，先一项一项和现状比，再把更快的几项合起来比；跑的都是新进程里的副本。想试自己的一步训练：`try_switches(step)`，`step` 是不带参数的函数。在命令行里：`python -m course.try_switches train.py:step`。
+# %%
+try_switches(model, x, budget=30)
 # %% [markdown] en
 # ## How much work is it?
 #

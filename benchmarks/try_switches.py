@@ -1,0 +1,140 @@
+"""Which settings help? `try_switches` beside "flip it and time it once" and torch's Timer, on steps where the answer is planted.
+
+    python -m benchmarks.try_switches                 all twelve steps, about 15 minutes
+    python -m benchmarks.try_switches --look          three of them
+    python -m benchmarks.try_switches --out FILE      where the table goes (default build/benchmarks/try_switches.md)
+
+A step multiplies matrices 66 times, and 60 times where one setting is in force: that setting, and no other, makes it 9 % faster. One
+step is slower with a setting, in one nothing matters. Each way of measuring tries the same settings; it claims what it calls more
+than 2 % faster or slower. Found: the planted effect is claimed. Wrong: any other claim.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils.benchmark import Timer
+
+from benchmarks.running import busy_words, stoppable
+from course import machine, try_switches
+from course.tables import as_text
+from course.tryout.measuring import Side
+from course.tryout.settings import all_settings
+from course.tryout.work import Work
+
+OUT = Path("build/benchmarks/try_switches.md")
+LEAST = 0.02
+IN_FORCE: dict[str, Callable[[Any], bool]] = {
+    "channels_last": lambda step: step.x.is_contiguous(memory_format=torch.channels_last),
+    "autocast-bfloat16": lambda step: torch.is_autocast_enabled("cpu"),
+    "inference_mode": lambda step: torch.is_inference_mode_enabled(),
+    "oneDNN-off": lambda step: not torch.backends.mkldnn.enabled,
+    "matmul-medium": lambda step: torch.get_float32_matmul_precision() == "medium",
+    "conv-bf16": lambda step: torch.backends.mkldnn.conv.fp32_precision == "bf16",
+    "fastpath-off": lambda step: not torch.backends.mha.get_fastpath_enabled(),
+    "attention-math": lambda step: not torch.backends.cuda.flash_sdp_enabled(),
+    "deterministic": lambda step: torch.are_deterministic_algorithms_enabled(),
+}
+"""Setting -> whether it is in force in a call of a step."""
+SETTINGS = {one.id: one for one in all_settings(2) if one.id in IN_FORCE}
+PLANTED = [(name, -1) for name in IN_FORCE] + [("oneDNN-off", 1), ("deterministic", 1), ("", 0)]
+"""(setting, -1: it makes the step faster, 1: slower); nothing planted."""
+
+
+class Step:
+    """One convolution, attention and gelu, so that every setting seems to matter; then the planted number of products."""
+
+    def __init__(self, name: str, sign: int) -> None:
+        torch.manual_seed(0)
+        self.conv, self.attention, self.x = (
+            nn.Conv2d(1, 1, 1),
+            nn.MultiheadAttention(2, 1).eval(),
+            torch.randn(1, 1, 2, 2),
+        )
+        self.work, self.name, self.sign = torch.randn(144, 144, dtype=torch.float64), name, sign
+
+    def __call__(self) -> torch.Tensor:
+        y = nn.functional.gelu(self.conv(self.x))[0]
+        self.attention(y, y, y, need_weights=False)
+        nn.functional.scaled_dot_product_attention(y, y, y)
+        holds = bool(self.name) and IN_FORCE[self.name](self)
+        for _ in range(60 if holds == (self.sign < 0) else 66):
+            product = self.work @ self.work  # float64, which no setting touches
+        return y + product[0, 0].float() * 0
+
+
+def ours(step: Step) -> dict[str, float]:
+    """What `try_switches` claims: setting -> ratio."""
+    rows = try_switches(step, only=list(IN_FORCE), budget=60).rows()
+    return {row["setting"]: row["ratio"] for row in rows if row["verdict"] in ("take", "digits", "slower")}
+
+
+def by(seconds: Callable[[Callable[[], Any]], float], step: Step) -> dict[str, float]:
+    """What a way to time one function claims, when each setting is flipped and timed, then compared with the step as it is."""
+    work, found = Work(step, "cpu"), {}
+    base = Side(work)
+    base()
+    usual = seconds(base.run)
+    for name, setting in SETTINGS.items():
+        side = Side(work, [setting])
+        with work.under([setting]):
+            side.run()
+            found[name] = seconds(side.run) / usual
+    return {name: ratio for name, ratio in found.items() if abs(ratio - 1) > LEAST}
+
+
+def once(f: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    f()
+    return time.perf_counter() - began
+
+
+def timer(f: Callable[[], Any]) -> float:
+    return float(Timer("f()", globals={"f": f}).blocked_autorange(min_run_time=0.5).median)
+
+
+WAYS = {
+    "try_switches": ours,
+    "flip it and time it once": lambda step: by(once, step),
+    "torch's Timer, medians": lambda step: by(timer, step),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--look", action="store_true", help="three of the twelve steps")
+    parser.add_argument("--out", type=Path, default=OUT)
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    busy, planted = busy_words(), PLANTED[3::4] if given.look else PLANTED
+    found, wrong, seconds = ({name: 0.0 for name in WAYS} for _ in range(3))
+    for name, sign in planted:
+        for way, claims in WAYS.items():
+            began = time.perf_counter()
+            said = claims(Step(name, sign))
+            seconds[way] += time.perf_counter() - began
+            right = name in said and (said[name] - 1) * sign > 0
+            found[way] += right
+            wrong[way] += len(said) - right
+            print(f"{name or 'nothing'} {'slower' if sign > 0 else 'faster' * bool(sign)}: {way}: {said}", flush=True)
+    effects = sum(bool(sign) for _, sign in planted)
+    others = len(planted) * len(IN_FORCE)
+    lines = [["way", "planted effects found", "wrong claims", "seconds a step"]]
+    for way in WAYS:
+        mean = f"{seconds[way] / len(planted):.1f}"
+        lines.append([way, f"{found[way]:.0f} of {effects}", f"{wrong[way]:.0f} of {others}", mean])
+    head = f"{machine.one_line()['en']}; 1 thread, {time.strftime('%Y-%m-%d')}. {busy.capitalize()}".strip()
+    table = "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], ["---", *["--:"] * 3], *lines[1:]])
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    given.out.write_text(f"# Which settings help?\n\n{head}\n\n{table}\n", "utf-8")
+    print("\n".join(as_text(lines)), f"\n{given.out}")
+
+
+if __name__ == "__main__":
+    stoppable(main)

@@ -1,0 +1,39 @@
+"""The verb ``try_switches``: which settings make the user's own step faster, here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from course.tryout.result import Tried
+
+
+def try_switches(
+    work: Any,
+    *inputs: Any,
+    training: bool = False,
+    only: str | Sequence[str] | None = None,
+    compile: bool = False,
+    budget: float = 60.0,
+) -> Tried:
+    """Try every setting that can matter for this step on this machine, one at a time, then the faster ones together.
+
+    >>> try_switches(step)                       # a function without arguments          # doctest: +SKIP
+    >>> try_switches(model, x)                   # model(x); x may also be a tuple of arguments or a dict of named ones
+    >>> try_switches(model, x, training=True)    # forward and backward (of the mean square), in train mode
+    >>> try_switches("train.py:step", only="threads")
+
+    One look at the operators that ran says which settings can matter. Each is compared with the settings as they are, in turns
+    and in random order; what seems faster or slower is compared again, and only the second comparison counts. "Take it": the whole
+    likely range of the time lies below 98 %, and the result is as exact as before. Results are held against a float64 run.
+
+    All of this happens to copies of the step in new processes. Where it cannot be copied (it holds a lock, an open file), it
+    runs here and is put back afterwards; then settings that need new processes are not tried.
+    only: names of settings, families or switches, such as "channels_last", "threads", "mkldnn.enabled". compile: also
+    torch.compile. budget: seconds for all of it, about; an interrupt ends it early with what was found.
+    Returns a `Tried`: a sentence, a picture, a table, the lines to paste; .rows(), .plot(), .lines(). Raises TryError, in a sentence.
+    """
+    from course.tryout.running import run  # with torch, which a card does not need
+
+    return run(work, inputs, training, only, compile, budget)

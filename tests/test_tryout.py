@@ -1,0 +1,342 @@
+"""`try_switches`: it finds what matters and nothing else, leaves everything as it was, and says what it could not try."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import threading
+
+import pytest
+import torch
+from torch import nn
+
+from course import flags, try_switches
+from course.i18n import speaking
+from course.tryout import running, verdicts
+from course.tryout.look import look_at
+from course.tryout.measuring import Bench
+from course.tryout.settings import TryError, all_settings, why_not
+from tests.conftest import ROOT
+from tests.timing_clocks import Cost, NoisyClock
+
+SETTINGS = {one.id: one for one in all_settings(2)}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with flags.preserved():
+        yield
+    torch.set_num_threads(before)
+
+
+def parts():
+    torch.manual_seed(0)
+    return nn.Conv2d(2, 2, 3), nn.MultiheadAttention(2, 1).eval(), torch.randn(2, 2, 6, 6)
+
+
+class Planted:
+    """A step of convolution, product, attention and gelu that costs less on a NoisyClock where `holds` says so."""
+
+    def __init__(self, holds, factor: float = 0.9) -> None:
+        self.conv, self.attention, self.x = parts()
+        self.holds, self.factor = holds, factor
+
+    def __call__(self):
+        y = nn.functional.gelu(self.conv(self.x)).mean((2, 3))[None]
+        self.attention(y, y, y, need_weights=False)
+        nn.functional.scaled_dot_product_attention(y, y, y)
+        return Cost(0.001 * (self.factor if self.holds(self) else 1))
+
+
+HOLDS = {
+    "channels_last": lambda step: step.x.is_contiguous(memory_format=torch.channels_last),
+    "autocast-bfloat16": lambda step: torch.is_autocast_enabled("cpu"),
+    "inference_mode": lambda step: torch.is_inference_mode_enabled(),
+    "oneDNN-off": lambda step: not torch.backends.mkldnn.enabled,
+    "matmul-medium": lambda step: torch.get_float32_matmul_precision() == "medium",
+    "conv-bf16": lambda step: torch.backends.mkldnn.conv.fp32_precision == "bf16",
+    "fastpath-off": lambda step: not torch.backends.mha.get_fastpath_enabled(),
+    "attention-math": lambda step: not torch.backends.cuda.flash_sdp_enabled(),
+    "deterministic": lambda step: torch.are_deterministic_algorithms_enabled(),
+}
+"""Setting -> whether it is in force in a call."""
+
+
+def outcome(holds, factor: float, seed: int) -> dict[str, str]:
+    """The verdict on every setting of HOLDS for a step on a pretended clock."""
+    bench = Bench(Planted(holds, factor), NoisyClock(seed), seed)
+    rows: dict[str, dict] = {}
+    with torch.random.fork_rng():
+        bench.all(
+            [SETTINGS[name] for name in HOLDS], 60.0, lambda row: rows.setdefault(row.get("id", ""), {}).update(row)
+        )
+    return {name: verdicts.verdict_of({**rows[name], "lossy": SETTINGS[name].lossy}) for name in HOLDS}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", HOLDS)
+def test_a_planted_gain_is_found_and_nothing_else_is_claimed(planted):
+    found = outcome(HOLDS[planted], 0.9, 7)
+    claimed = {name for name, verdict in found.items() if verdict in ("take", "digits", "slower")}
+    assert claimed == {planted}, found
+    assert found[planted] == "take"
+
+
+def test_a_planted_loss_is_called_slower_and_never_advised():
+    found = outcome(HOLDS["oneDNN-off"], 1.3, 3)
+    assert {name for name, verdict in found.items() if verdict not in ("same", "unsure")} == {"oneDNN-off"}
+    assert found["oneDNN-off"] == "slower"
+
+
+@pytest.mark.slow
+def test_where_nothing_matters_nothing_is_claimed_in_100_tries():
+    step, wrong = Planted(lambda step: False), []
+    bench = Bench(step, NoisyClock(0))
+    for seed in range(100):
+        bench.clock._clock, bench.seed = NoisyClock(seed), seed
+        wrong += [seed] * (
+            verdicts.verdict_of(bench.race([SETTINGS["deterministic"]], 2.0)) in ("take", "digits", "slower")
+        )
+    assert wrong == []
+
+
+# --- everything as before -------------------------------------------------------------------------------------
+
+
+class Training:
+    """A step that changes everything a step can: parameters, optimizer, statistics, a list, a counter, random numbers, a switch."""
+
+    def __init__(self, lock=None) -> None:
+        torch.manual_seed(0)
+        self.model = nn.Sequential(
+            nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.Dropout(0.2), nn.Flatten(), nn.Linear(64, 3)
+        )
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+        self.x, self.losses, self.count, self.lock = torch.randn(4, 2, 6, 6), [], 0, lock
+        self.stop_at, self.error = 10**9, RuntimeError("enough")
+
+    def __call__(self):
+        self.count += 1
+        if self.count >= self.stop_at:
+            raise self.error
+        self.optimizer.zero_grad()
+        loss = self.model(self.x).square().mean()
+        loss.backward()
+        self.optimizer.step()
+        self.losses.append(float(loss.detach()))
+        torch.backends.cudnn.benchmark = not torch.backends.cudnn.benchmark
+        random.random()
+        return loss.detach()
+
+
+def photograph(step: Training):
+    state = [one.clone() for one in step.model.state_dict().values()]
+    moments = [(key, one.clone()) for entry in step.optimizer.state.values() for key, one in entry.items()]
+    memory = [(one.data_ptr(), one.stride(), one.grad) for one in step.model.parameters()]
+    modes = [one.training for one in step.model.modules()]
+    return (
+        state,
+        moments,
+        memory,
+        modes,
+        list(step.losses),
+        step.count,
+        torch.get_rng_state(),
+        random.getstate(),
+        flags.snapshot(),
+    )
+
+
+def same(one, two) -> bool:
+    if isinstance(one, torch.Tensor):
+        return isinstance(two, torch.Tensor) and torch.equal(one, two)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(two) and all(map(same, one, two))
+    return bool(one == two)
+
+
+@pytest.mark.parametrize(
+    "error", [None, RuntimeError("enough"), KeyboardInterrupt()], ids=["whole", "error", "interrupt"]
+)
+@pytest.mark.parametrize("at", [1, 2, 9, 30])
+def test_a_step_that_runs_here_is_put_back(error, at, monkeypatch):
+    """Also after an error of the step, and an interrupt, at its first and at later calls. A lock cannot be copied."""
+    monkeypatch.setattr(running, "busy", lambda: False)
+    step = Training(threading.Lock())
+    step()
+    if error is not None:
+        step.stop_at, step.error = step.count + at, error
+    before = photograph(step)
+    try:
+        found = try_switches(step, only=["oneDNN-off", "inference_mode", "channels_last"], budget=5)
+        assert "could not be copied" in " ".join(note["en"] for note in found.notes)
+    except TryError as said:
+        assert isinstance(error, RuntimeError) and "RuntimeError: enough" in str(said)
+    assert same(photograph(step), before)
+
+
+def test_copies_leave_the_step_alone_and_tell_what_was_found(monkeypatch):
+    monkeypatch.setattr(running, "busy", lambda: True)
+    step = Training()
+    before = photograph(step)
+    found = try_switches(step, only="channels_last", budget=8)
+    assert same(photograph(step), before)
+    (row,) = found.rows()
+    assert row["setting"] == "channels_last" and row["bits"] in (True, False) and row["error"] < 1e-4
+    assert "busy" in str(found)
+    assert "channels_last" in str(found) and "<svg" not in str(found) and "<table" in found._repr_html_()
+    json.dumps(found.as_plain())
+
+
+def test_a_step_that_takes_from_an_iterator_is_not_run_at_all():
+    taken = iter(range(100))
+    source = (one for one in taken)
+
+    def step():
+        return torch.ones(2) * next(source)
+
+    with pytest.raises(TryError, match="Take one batch"):
+        try_switches(step, budget=5)
+    assert next(taken) == 0
+
+
+# --- what is tried, and what is said --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda one: one.id)
+def test_the_lines_to_paste_do_what_was_tried(setting):
+    code = compile("\n".join(["import torch", *setting.lines]), setting.id, "exec")
+    assert set(setting.flags) <= set(flags.SWITCHES)
+    if setting.flags and "with " not in " ".join(setting.lines):
+        exec(code, {})
+        assert {name: flags.SWITCHES[name].read() for name in setting.flags} == dict(setting.flags)
+
+
+def test_one_look_says_what_can_matter():
+    conv, _, x = parts()
+    small = torch.full((8,), 1e-40)
+    seen = {
+        name: look_at(step)
+        for name, step in {"conv": lambda: conv(x), "add": lambda: x + 1, "small": lambda: small * 2}.items()
+    }
+    can = {name: {one.id for one in SETTINGS.values() if not why_not(one, look)} for name, look in seen.items()}
+    assert {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode"} <= can["conv"]
+    assert not can["add"] & {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode", "denormals"}
+    assert "denormals" in can["small"] and "tf32-products" not in can["conv"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: try_switches(nn.Linear(2, 2)), "try_switches(model, x)"),
+        (lambda: try_switches(3), "try_switches(step)"),
+        (lambda: try_switches(print, torch.ones(1)), "try_switches(step)"),
+        (lambda: try_switches(print, only="onednn"), "oneDNN"),
+        (lambda: try_switches(print, budget=1), "at least 5"),
+        (lambda: try_switches("nowhere.py:step"), "train.py:step"),
+    ],
+)
+def test_a_wrong_call_gets_a_sentence(call, said):
+    with pytest.raises(TryError) as error:
+        call()
+    assert said in str(error.value)
+
+
+def fails():
+    return torch.ones(2, 3) @ torch.ones(2, 3)
+
+
+def test_a_step_that_fails_is_said_to_fail():
+    with pytest.raises(TryError, match="The step raised RuntimeError: mat1 and mat2"):
+        try_switches(fails, budget=5)
+
+
+def row(name, ratio, error=1e-7, **more):
+    return {
+        "setting": name, "name": name, "family": name, "ratio": ratio, "low": ratio * 0.99, "high": ratio * 1.01, "rounds": 24,
+        "bits": False, "error": error, "error_as_is": 1e-7, "float64": True, "lossy": False, **more,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "together", "said"),
+    [
+        ([], None, "Nothing was measured before the run ended."),
+        ([row("a", 1.0)], None, "Nothing here helps: your step runs best as it is."),
+        ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "Nothing is known to help yet."),
+        ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
+        ([row("a", 0.5)], None, "One setting makes your step twice as fast; results stay as exact."),
+        ([row("a", 0.93)], None, "One setting saves 7 % of your step's time; results stay as exact."),
+        ([row("a", 0.55, 4e-4)], None, "One setting makes your step 1.8 times as fast; results move in the fourth digit."),
+        ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "Two settings make your step 1.8 times as fast; results stay as exact."),
+        ([row("a", 0.8), row("b", 0.7)], row("c", 0.72), "One setting makes your step 1.4 times as fast; results stay as exact."),
+        (
+            [row("a", 0.8, family="x"), row("b", 0.7, family="x")],
+            None,
+            "One setting makes your step 1.4 times as fast; results stay as exact.",
+        ),
+    ],
+)  # fmt: skip
+def test_the_sentence_says_what_the_rows_carry(rows, together, said):
+    text = verdicts.headline(rows, together, False)
+    assert text["en"] == said
+    assert len(text["en"].split()) <= 15 and len(text["zh"]) <= 28
+
+
+def test_verdicts():
+    expected = {
+        "take": row("a", 0.9),
+        "digits": row("a", 0.9, 1e-3),
+        "same": row("a", 1.01),
+        "slower": row("a", 1.1),
+        "unsure": row("a", 0.97, low=0.8, high=1.1),
+        "untried": {"why": "RuntimeError"},
+    }
+    assert {name: verdicts.verdict_of(one) for name, one in expected.items()} == {name: name for name in expected}
+    assert verdicts.verdict_of(row("a", 0.9, None, lossy=True)) == "digits"
+    for code in ("en", "zh"):
+        with speaking(code):
+            assert len({verdicts.verdict_words(one) for one in expected.values()}) == len(expected)
+    assert verdicts.pays_after(row("a", 0.5, price_ms=100, base_ms=10)) == 20
+
+
+@pytest.mark.slow
+def test_from_a_shell(tmp_path):
+    (tmp_path / "mine.py").write_text("import torch\nx = torch.randn(8, 8)\ndef step():\n    return x @ x\n", "utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "course.try_switches",
+        f"{tmp_path / 'mine.py'}:step",
+        "--only",
+        "deterministic",
+        "--budget",
+        "5",
+    ]
+    done = subprocess.run(
+        [*command, "--json", "--language", "zh"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert [one["setting"] for one in found["rows"]] == ["deterministic"] and found["rows"][0]["name"] == "确定性算法"
+    done = subprocess.run(
+        [*command[:3], "none.py:step"], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=300
+    )
+    assert done.returncode == 2 and "train.py:step" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_importing_the_command_does_not_hide_the_verb():
+    code = (
+        "import course.try_switches; from course import try_switches; assert try_switches.__doc__; try_switches.budget"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert "'function' object has no attribute 'budget'" in done.stderr
