@@ -8,8 +8,9 @@ export LESSONS MENUS
 export PYTHONDONTWRITEBYTECODE =# many processes import the same files: compiled once
 ENV = $(PYTHON) tools/env.py
 RUN = .venv/bin/python
+PYTEST = $(RUN) -m pytest -n 2 --dist worksteal
 
-.PHONY: help lab test test-fast test-long test-versions notebooks book bundle pictures demo record bench clean
+.PHONY: help lab test test-all test-long test-versions notebooks book bundle pictures demo record bench clean
 
 help:            ## this list
 	@awk -F ':.*## *' '/^[a-z-]+:.*##/ {printf "%-14s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -17,23 +18,22 @@ help:            ## this list
 lab:             ## open the course in JupyterLab (LESSONS=zh for Chinese, MENUS=zh for its menus too, PORT=9999)
 	@$(ENV) lab --language $(LESSONS) --port $(PORT)
 
-test:            ## all tests: lessons executed, browser driven, class graded
+test:            ## all quick tests and one of each real thing: a lesson, a card in JupyterLab, a class, the book, an install (5 minutes)
 	@$(ENV) ensure dev
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check --quiet .
-	@$(RUN) -m pytest -n 2 --dist worksteal -m "not long"
+	@$(PYTEST) -m "not long and (not slow or one_of_each)"
 
-test-long:       ## what takes too long for every day: repeated kills, huge logs, classes of hundreds, mutants of all solutions
+test-all: test   ## `make test`, then the rest: everything that is not long (20 minutes)
+	@$(PYTEST) -m "not long and slow and not one_of_each"
+
+test-long:       ## what takes too long for every day: repeated kills, huge logs, classes of hundreds, mutants of all solutions (2 hours)
 	@$(ENV) ensure dev
-	@$(RUN) -m pytest -n 2 --dist worksteal -m long
+	@$(PYTEST) -m long
 
 test-versions:   ## the parts that depend on torch, on every torch from 2.9 on and every Python: gigabytes, about half an hour
 	@$(ENV) ensure dev
 	@$(RUN) -m benchmarks.versions --out benchmarks/results/versions.md
-
-test-fast:       ## the quick tests: no browser, no nbgrader, few live measurements, few tests over everything there is
-	@$(ENV) ensure dev
-	@$(RUN) -m pytest -n 2 --dist worksteal -m "not browser and not slow and not long"
 
 notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, docs/claims.md and docs/switches.*
 	@$(ENV) ensure dev

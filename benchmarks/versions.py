@@ -121,7 +121,7 @@ def tried(python: str, program: str, version: str, folder: Path) -> Outcome:
         there = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
         if there.returncode:
             return outcome(said=(there.stderr.strip().splitlines() or ["torch cannot be imported"])[-1][:200])
-        options = ["-q", "-n", "2", "-p", "no:cacheprovider", "-m", "not long and not browser"]
+        options = ["-q", "-n", "2", "-p", "no:cacheprovider", "-m", "not long"]
         run = [inside, "-m", "pytest", *options, *TESTS]
         said = subprocess.run(run, cwd=ROOT, capture_output=True, text=True).stdout
         (folder / f"{python}-{version}.txt").write_text(said, encoding="utf-8")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+BROWSER = ROOT / "tests" / "browser"
 sys.path.insert(0, str(ROOT))
 # Threads that wait for work sleep: spinning, they take the processors from the other worker.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -25,12 +26,16 @@ os.environ.update(COURSE_HOME=_home.name, COURSE_LANGUAGE="en")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest leaves out what `-m` does not ask for
 def pytest_collection_modifyitems(items):
-    """What takes longest starts first, so that no worker is left alone with it at the end."""
+    """Every test that drives a browser is slow. What takes longest starts first, so that no worker is left alone with it."""
 
     def weight(item):
-        return 0 if item.get_closest_marker("browser") else 1 if item.get_closest_marker("slow") else 2
+        return 0 if BROWSER in item.path.parents else 1 if item.get_closest_marker("slow") else 2
 
+    for item in items:
+        if BROWSER in item.path.parents:
+            item.add_marker("slow")
     items.sort(key=weight)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import time
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -19,6 +19,7 @@ from course.roofline import peaks, place
 from course.timing import compare, deadline, measure
 from course.timing.deadline import out_of_time, rounds_end_within
 from tests.test_ending import of
+from tests.timing_clocks import Cost, NoisyClock
 
 LONG_S = 60
 
@@ -41,27 +42,35 @@ def test_a_comparison_takes_no_further_round():
 
 
 class Slow:
-    """Sleeps in its first calls and counts all."""
+    """On a pretended clock its first calls take some seconds, later ones a moment; it counts all."""
 
     def __init__(self, seconds: float, calls: int) -> None:
         self.seconds, self.slow, self.calls = seconds, calls, 0
 
-    def __call__(self) -> None:
+    def __call__(self) -> Cost:
         self.calls += 1
-        time.sleep(self.seconds if self.calls <= self.slow else 0)
+        return Cost(self.seconds if self.calls <= self.slow else 1e-4)
 
 
-def test_a_comparison_whose_rounds_cannot_end_in_time_is_not_begun():
+@pytest.fixture
+def clock(monkeypatch):
+    """A pretended clock, by which deadlines go too."""
+    pretended = NoisyClock(1)
+    monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=pretended.now))
+    return pretended
+
+
+def test_a_comparison_whose_rounds_cannot_end_in_time_is_not_begun(clock):
     a, b = Slow(0.2, LONG_S), Slow(0.2, LONG_S)
     with rounds_end_within(1):
-        found = compare({"a": a, "b": b}, max_time=LONG_S)
+        found = compare({"a": a, "b": b}, max_time=LONG_S, seed=1, clock=clock)
     assert found.rounds == 1 and found.low is None and max(a.calls, b.calls) <= 2
 
 
-def test_slow_first_calls_alone_do_not_end_a_comparison():
+def test_slow_first_calls_alone_do_not_end_a_comparison(clock):
     a, b = Slow(0.3, 1), Slow(0.3, 1)
     with rounds_end_within(4):
-        found = compare({"a": a, "b": b}, max_time=LONG_S)
+        found = compare({"a": a, "b": b}, max_time=LONG_S, seed=1, clock=clock)
     assert found.rounds >= 12 and found.low is not None
 
 

@@ -20,6 +20,7 @@ from tests.lessons.losing import verdict_on
 PROJECT = Project()
 
 
+@pytest.mark.one_of_each  # a class of three, graded and given back
 @pytest.mark.slow
 def test_a_stopped_demonstration_goes_on_and_a_finished_one_begins_anew(tmp_path):
     """Stopped after any student: what is handed in stays, nobody hands in twice, and the marks are those that are deserved."""

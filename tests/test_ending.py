@@ -21,9 +21,14 @@ def of(function):
     return Experiment("99-a", "99_test", 1, "cpu", 1.0, both("Is it?", "是吗？"), function)
 
 
+LATE: list[str] = []
+"""Who went on after a sleep that had to be cut off."""
+
+
 def asleep(budget):
     yield {"i": 1}
     time.sleep(60)
+    LATE.append("asleep")
 
 
 def busy(budget):
@@ -35,6 +40,7 @@ def busy(budget):
 def in_a_new_process(budget):
     yield {"i": 1}
     answer_of("import time; time.sleep(60)")
+    LATE.append("in a new process")
 
 
 def wrapped(budget):
@@ -42,6 +48,7 @@ def wrapped(budget):
     yield {"i": 1}
     try:
         time.sleep(60)
+        LATE.append("wrapped")
     except KeyboardInterrupt as error:
         raise RuntimeError("the compiler failed") from error
 
@@ -59,10 +66,8 @@ def told(budget):
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [asleep, busy, in_a_new_process, wrapped, told])
 def test_a_run_keeps_its_rows_when_its_time_is_out(function):
-    began = time.monotonic()
     record = run_experiment(of(function), limit_s=0.5)
-    assert time.monotonic() - began < 20
-    assert record.rows == [{"i": 1}] and not record.complete and not record.interrupted
+    assert record.rows == [{"i": 1}] and not record.complete and not record.interrupted and not LATE
 
 
 def test_a_run_ends_in_time_where_interrupts_are_ignored_as_in_a_background_script():
@@ -93,10 +98,10 @@ def test_a_module_that_is_being_loaded_is_not_cut_off(tmp_path, monkeypatch):
         assert slow_to_load.whole
         yield {"i": 2}
         time.sleep(60)
+        LATE.append("loads")
 
-    began = time.monotonic()
     record = run_experiment(of(loads), limit_s=0.3)
-    assert not record.complete and record.rows[0] == {"i": 1} and time.monotonic() - began < 20
+    assert not record.complete and record.rows[0] == {"i": 1} and not LATE
     assert sys.modules["slow_to_load"].whole
 
 

@@ -23,7 +23,7 @@ from course.figures.wrap import wrap
 from course.i18n import both, language, pick, set_language, t
 from course.records import Record
 from course.timing import compare, measure
-from tests.conftest import loaded_by
+from tests.conftest import loaded_by, missing
 from tests.timing_clocks import NoisyClock, costing
 
 mpl = pytest.importorskip("matplotlib")
@@ -168,7 +168,7 @@ def test_a_font_installed_after_matplotlib_made_its_list_is_found(monkeypatch):
     from matplotlib import font_manager
 
     if not style_module.cjk_font():
-        pytest.skip("no Chinese font here")
+        missing("a Chinese font", "apt install fonts-noto-cjk")
     fonts = font_manager.fontManager.ttflist
     files = {entry.fname for entry in fonts if entry.name in style_module.CJK_FONTS}  # one file holds several fonts
     old = [entry for entry in fonts if entry.fname not in files]

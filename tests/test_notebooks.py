@@ -18,17 +18,22 @@ from tests import warm_kernel
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
+
+
+def notebook(language: str, rest: str, daily: str):
+    """A parameter: this notebook among the long tests, or every day in the language `daily`; the first lesson is the one of its kind."""
+    name = f"{language}/{rest}"
+    first = pytest.mark.one_of_each if name == "en/lessons/00_start" else ()
+    return pytest.param(name, marks=first if language == daily else pytest.mark.long)
+
+
 NOTEBOOKS = [
-    pytest.param(f"{language}/{kind}/{lesson.id}", marks=() if language == LANGUAGES[number % 2] else pytest.mark.long)
+    notebook(language, f"{kind}/{lesson.id}", LANGUAGES[number % 2])
     for kind in ("lessons", "checkpoints")
     for number, lesson in enumerate(LESSONS)
     for language in LANGUAGES
     if kind == "lessons" or lesson.checkpoint
-] + [
-    pytest.param(f"{language}/tools/{name}", marks=() if language == "zh" else pytest.mark.long)
-    for language in LANGUAGES
-    for name in Project().tools()
-]
+] + [notebook(language, f"tools/{name}", "zh") for language in LANGUAGES for name in Project().tools()]
 
 
 def outputs(notebook):

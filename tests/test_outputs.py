@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 
@@ -108,10 +107,8 @@ def test_nothing_of_a_student_passes_for_a_part_of_formgraders_page(html):
     "piece", ["<b><p>", "<div>", "<b>x", "<a>", "<", "<p a='1' b='2' ", "<div><b></div>", "<table>x", "&lt;", "<b></x>"]
 )
 def test_what_a_parser_would_take_hours_for_is_shown_as_it_is_written(piece):
-    started = time.process_time()
-    assert "kept words" in clean("kept words" + piece * 200_000)
-    assert "kept words" in markdown({"cell": {}}, "kept words" + "\\begin{a}[x](" * 3_500)
-    assert time.process_time() - started < 10
+    assert clean("kept words" + piece * 200_000).startswith("<pre>kept words")
+    assert markdown({"cell": {}}, "kept words" + "\\begin{a}[x](" * 3_500).startswith("<pre>kept words")
 
 
 def test_the_gravest_word_is_the_verdict():

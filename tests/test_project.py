@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -110,9 +111,11 @@ def built_wheel(folder):
     return next(folder.glob("*.whl"))
 
 
+@pytest.mark.one_of_each  # an install
 @pytest.mark.slow
-def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
-    names = zipfile.ZipFile(built_wheel(tmp_path)).namelist()
+def test_wheel_holds_the_course_alone_with_its_data_and_an_install_of_it_answers(tmp_path):
+    wheel, place = built_wheel(tmp_path), tmp_path / "place"
+    names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names if ".dist-info" not in name}
     assert tops == {"course"}
     assert "course/lessons/l05_cudnn_benchmark/items.yaml" in names
@@ -120,6 +123,16 @@ def test_wheel_holds_the_course_alone_with_its_data(tmp_path):
     assert "course/cards/static/deck.js" in names
     for package in ROOT.glob("course/**/*.py"):
         assert str(package.relative_to(ROOT)) in names
+    install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), str(wheel)]
+    subprocess.run(install, check=True, capture_output=True)
+    code = (
+        "import course; from course.flops import count; from torch import nn, randn\n"
+        "print(course.__file__); course.lesson('05_cudnn_benchmark'); course.question('05-what-for')\n"
+        "course.answer('05-what-for', 'a'); print(count(nn.Linear(8, 8), randn(1, 8)).macs)"
+    )
+    done = run_python(code, tmp_path, PYTHONPATH=str(place), COURSE_TEXT="1", COURSE_DEBUG="1")
+    told = done.stdout.splitlines()
+    assert done.returncode == 0 and Path(told[0]).parent == place / "course" and told[-1] == "64", done
 
 
 def test_import_course_loads_neither_torch_nor_matplotlib():
@@ -252,6 +265,19 @@ def test_every_environment_that_the_makefile_asks_for_can_be_made():
         )
         assert done.stdout.split() == [extra], done.stderr
     assert {"dev", "book"} <= asked <= extras.keys()
+
+
+def test_every_test_is_in_one_of_the_three_groups_and_the_readmes_show_them():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    asked = [words.strip('"') for words in re.findall(r"\$\(PYTEST\) -m (.+)", makefile)]
+    marks = ("slow", "one_of_each", "long")
+    for carried in itertools.product((False, True), repeat=len(marks)):
+        chosen = [eval(words, dict(zip(marks, carried, strict=True))) for words in asked]
+        assert len(chosen) == 3 and sum(chosen) == 1, dict(zip(marks, carried, strict=True))
+    assert {line.partition(":")[0] for line in pyproject()["tool"]["pytest"]["ini_options"]["markers"]} == {*marks}
+    for page in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "CONTRIBUTING.zh-CN.md"):
+        told = set(re.findall(r"make test[a-z-]*", (ROOT / page).read_text("utf-8")))
+        assert told >= {"make test", "make test-all", "make test-long"}, page
 
 
 def test_readme_shows_the_two_commands_and_every_lesson():

@@ -207,7 +207,7 @@ def test_a_verify_snippet_leaves_no_trace(bank, tmp_path, monkeypatch):
     "snippet",
     [
         "while True: pass",
-        "import time; time.sleep(60)",
+        "import time; time.sleep(60); time.went_on = True",
         "while True:\n    try:\n        while True: pass\n    except Exception: pass",
         "import threading; threading.Event().wait()",
     ],
@@ -216,9 +216,9 @@ def test_a_verify_snippet_that_hangs_is_cut(bank, snippet):
     import signal
     import time
 
-    handler, began = signal.getsignal(signal.SIGALRM), time.monotonic()
+    handler = signal.getsignal(signal.SIGALRM)
     outcome = run_verify(replace(bank["05-one"], verify=snippet), limit_s=0.3)
-    assert not outcome.ok and "0.3 s" in outcome.message and time.monotonic() - began < 10
+    assert not outcome.ok and "0.3 s" in outcome.message and not hasattr(time, "went_on")
     assert signal.getsignal(signal.SIGALRM) is handler and signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 

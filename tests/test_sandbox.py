@@ -543,7 +543,7 @@ def test_a_warm_process_that_cannot_start_says_why(monkeypatch):
 
 def test_a_step_of_the_isolation_that_fails_is_an_obstacle(monkeypatch):
     if reason := launch.obstacle():
-        pytest.skip(reason)
+        missing("the sandbox", reason)
     monkeypatch.setattr(launch, "TRY", launch.TRY.replace("isolate.lock_down", "isolate.no_such_step"))
     assert "no_such_step" in launch.obstacle.__wrapped__()
 

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from course.i18n import set_language
-from course.timing import Comparison, compare, format_ms, interrupts_propagate, measure, stats
+from course.timing import Comparison, compare, format_ms, interrupts_propagate, measure, measuring, stats
 from tests.conftest import loaded_by, tries
 from tests.timing_clocks import Cost, NoisyClock, costing
 
@@ -236,10 +236,14 @@ def test_several_candidates_read_as_a_table():
     assert result.sentence() in result._repr_html_()
 
 
-def test_a_tiny_function_is_told_to_repeat_its_work():
-    result = measure(int, max_time=0.05, device="cpu", calibrate=None)
-    assert "repeat" in result.notes[-1]
-    assert 0 < result.overhead_ns < 1e6 * result.median_ms * 5
+def test_a_tiny_function_is_told_to_repeat_its_work(monkeypatch):
+    monkeypatch.setattr(measuring, "overhead_ns", lambda clock, calls: 40.0)
+    tiny, enough = (
+        measure(costing(seconds), max_time=0.05, clock=NoisyClock(1), seed=1, calibrate=None)
+        for seconds in (1e-7, 1e-6)
+    )
+    assert "repeat" in tiny.notes[-1] and "40 ns" in tiny.notes[-1] and tiny.overhead_ns == 40
+    assert not any("repeat" in note for note in enough.notes)
 
 
 def test_measure_prints_three_lines_and_the_rest_on_request():

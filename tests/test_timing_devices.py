@@ -126,13 +126,22 @@ def test_torch_has_what_the_clocks_of_accelerators_call(kind):
 # ---- what a measurement costs, and its reference_op ----------------------------------------------------------
 
 
-def test_the_timer_adds_no_more_than_timeit():
-    """In turn: a processor that is shared with others is half as fast for some moments."""
-    clock, ours, peer = clock_for("cpu"), [], []
-    for _ in range(20):
-        peer += timeit.repeat(effort._nothing, number=1000, repeat=7)
-        ours.append(effort.overhead_ns(clock, 1000))
-    assert min(ours) <= 1.5 * min(peer) / 1000 * 1e9 + 5
+def test_between_its_two_readings_the_timer_calls_the_function_and_nothing_else():
+    """As timeit does. How many ns that takes beside it, `benchmarks.timing` measures."""
+    clock, called = clock_for("cpu"), []
+
+    def note(frame, event, function):
+        if event in ("call", "c_call"):
+            called.append(frame.f_code.co_name if event == "call" else function.__name__)
+
+    sys.setprofile(note)
+    try:
+        clock.block(effort._nothing, 5)
+    finally:
+        sys.setprofile(None)
+    first = called.index("perf_counter_ns")
+    assert called[first : first + 7] == ["perf_counter_ns", *["_nothing"] * 5, "perf_counter_ns"]
+    assert called.count("perf_counter_ns") == 2 and called.count("_nothing") == 5
 
 
 def test_threads_at_work_are_processor_time_over_own_time(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -78,17 +79,20 @@ def test_only_long_blocks_on_the_plain_clock_of_the_cpu_are_watched():
 @pytest.mark.parametrize("language, words", [("en", "CPU time was compared"), ("zh", "CPU 时间")])
 def test_a_result_in_cpu_time_says_so(monkeypatch, language, words):
     """As beside heavy neighbours: every round counts as one in which the processor was taken away."""
-    switches = iter(range(10**9))
+    switches, clock = iter(range(10**9)), NoisyClock(1)
     monkeypatch.setattr(preemption, "_switches", lambda: (0, next(switches)))
+    monkeypatch.setattr(preemption, "time", SimpleNamespace(thread_time=clock.now, process_time=clock.now))
+    monkeypatch.setattr(Effort, "busy", lambda self: 1.0)
+    clock.cpu_may_count = True
     set_language(language)
     try:
         plan = Plan("a", 0.005, 0.3, 0.02, True, 10.0, random.Random(1))
-        twice = lambda: (spins(), spins())[0]  # noqa: E731
-        found = Run(plan, {"a": spins, "b": twice}, clock_for("cpu")).go()
+        once, twice = costing(1e-3), costing(2e-3)
+        found = Run(plan, {"a": once, "b": twice}, clock).go()
         assert found.clock == "cpu" and any(words in note for note in found.notes)
         assert ("CPU time" if language == "en" else "CPU 时间") in str(found).split("\n")[1]
         assert found["b"].verdict == "slower" and 1.5 < found.ratio < 2.5
-        wall = Run(plan, {"a": spins, "b": twice}, clock_for("cpu", "wall")).go()
+        wall = Run(plan, {"a": once, "b": twice}, NoisyClock(1)).go()
         assert wall.clock == "wall" and not wall.notes
     finally:
         set_language("en")
@@ -96,9 +100,8 @@ def test_a_result_in_cpu_time_says_so(monkeypatch, language, words):
 
 def test_both_sides_run_the_same_number_of_calls_unless_one_takes_far_longer():
     def rounds(scale):
-        return compare(
-            {"a": lambda: sum(range(20)), "b": lambda: sum(range(20 * scale))}, same=False, max_time=0.1, device="cpu"
-        ).calls
+        work = {"a": costing(1e-6), "b": costing(1e-6 * scale)}
+        return compare(work, max_time=0.5, seed=1, clock=NoisyClock(1)).calls
 
     assert len(set(rounds(2).values())) == 1
     calls = rounds(20_000)

@@ -159,10 +159,28 @@ def mylab(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
 
 
-def test_new_processes_compare_functions_of_a_file(mylab):
-    result = compare({"one": "mylab:one", "two": "mylab:two"}, fresh_process=True, max_time=0.3, seed=0)
+PACED = """
+from functools import partial
+from course.timing import clock
+print("loud import")
+ns = [0]
+clock._plain_ns = partial(clock._plain_ns, now=lambda: ns[0])
+def one():
+    ns[0] += 1000
+    return 1
+def two():
+    print("loud")
+    ns[0] += 2000
+    return 2
+"""
+"""A file that makes the clock of its process go by its own functions: 1 us and 2 us."""
+
+
+def test_new_processes_compare_functions_of_a_file(mylab, tmp_path):
+    (tmp_path / "paced.py").write_text(PACED, encoding="utf-8")
+    result = compare({"one": "paced:one", "two": "paced:two"}, fresh_process=True, max_time=0.3, seed=0)
     assert result.processes == result.rounds >= 1 and "new process" in str(result)
-    assert result.ratio > 1.2 and result.threads == 1 and result.device == "cpu"
+    assert result.ratio == pytest.approx(2) and result.threads == 1 and result.device == "cpu"
     assert "does not return what one returns" in result.notes[0]
     assert result.rows()[0]["processes"] == result.processes and result.faults_per_call["two"] is not None
 

@@ -15,7 +15,7 @@ from course.units import format_points
 from tests.browser.conftest import REPLAY, Notebook
 from tests.browser.desks import QUICK, DeskOnPage, HuntOnPage, TypedDesk, TypedHunt, answer_log
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.long
 WAYS = ("mouse", "keys", "typed")
 BUSY = """
 import os

@@ -18,7 +18,6 @@ from tests.browser.conftest import assert_open_to_all, languages, shoot
 from tests.conftest import ROOT
 
 pytest.importorskip("sphinx")
-pytestmark = pytest.mark.browser
 LESSON, GAME, HUNT = "05_cudnn_benchmark", "10_tuning_master", "11_bug_hunt"
 BET, SCALE, QUESTION = "05-bet-race", "05-bet-price", "05-false-how"
 DECK = ("05-analogy", "05-sizes-loop", "05-order-hit")  # shown by one cell
@@ -154,6 +153,7 @@ def test_the_cards_of_one_cell_are_a_deck(open_page, code):
     assert mark[0] in "✓✗◐" and folds[1].locator("summary em").count() == 0
 
 
+@pytest.mark.one_of_each  # a page of the book, opened
 @pytest.mark.parametrize("code", languages("zh"))
 def test_a_bet_opens_the_result_with_the_bet_in_it(open_page, code):
     page = open_page(code, LESSON, dark=code == "en", width=1280 if code == "en" else 390)

@@ -9,7 +9,6 @@ import pytest
 from course.learning.log import AnswerLog
 from tests.browser.conftest import Notebook, comes_to
 
-pytestmark = pytest.mark.browser
 ITEM = "05-why-flip"
 NUMBER = "05-resnet-keys"
 LOADING = """() => {
@@ -44,6 +43,7 @@ def test_a_card_whose_kernel_was_restarted_says_so(page, book):
     comes_to(page, gone.is_visible, False)
 
 
+@pytest.mark.one_of_each  # a card, answered in JupyterLab
 def test_what_is_typed_while_a_cell_runs_is_handed_in_whole(page, lab, book):
     card = page.locator(f".tbq-live-{NUMBER}")
     field, submit = card.locator(".tbq-number input"), card.locator("button.tbq-go").nth(2)

@@ -7,7 +7,6 @@ import pytest
 from course.cards.style import SHEET
 from course.look import COLOURS
 
-pytestmark = pytest.mark.browser
 PLACES = [  # html tag, body tag, what the system prefers, whether the card is to be dark
     ("<html>", '<body data-jp-theme-light="true">', "dark", False),
     ("<html>", '<body data-jp-theme-light="false">', "light", True),

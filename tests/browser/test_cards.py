@@ -12,7 +12,6 @@ from course.markup import plain
 from tests.browser.card_notebook import CardOnPage, cards, items, write
 from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, languages
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 WORDS = {
     "en": {
         "recorded": "Recorded at",

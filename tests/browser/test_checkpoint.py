@@ -8,13 +8,11 @@ import signal
 from contextlib import suppress
 
 import psutil
-import pytest
 
 from course.learning.harvesting import harvest
 from course.questions.bank import Bank
 from tests.browser.test_lesson import card, option, submit_buttons
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LESSON = "05_cudnn_benchmark"
 BANK = Bank()
 

@@ -15,7 +15,6 @@ from course.markup import plain
 from tests.browser.conftest import assert_open_to_all, languages, shoot
 from tests.browser.deck_fixtures import bank, file, first, go_to, line, open_deck, reload, save, stored  # noqa: F401
 
-pytestmark = pytest.mark.browser
 BLOCKED = """Object.defineProperty(window, "localStorage", {
     get() { throw new DOMException("denied", "SecurityError"); } });"""
 

@@ -6,8 +6,6 @@ import itertools
 import random
 from dataclasses import replace
 
-import pytest
-
 from course.cards.offline import showable
 from course.cards.text import parse_number
 from course.i18n import LANGUAGES, pick, speaking
@@ -18,8 +16,6 @@ from course.learning.session import AnswerError
 from course.learning.voice import Past, past_of
 from course.markup import inline
 from tests.browser.deck_fixtures import NOW, bank, file, line, open_deck  # noqa: F401
-
-pytestmark = pytest.mark.browser
 
 
 def responses(item, draw):

@@ -12,7 +12,6 @@ from grader.pipeline import feedback, release
 from tests.grading_corpus.base import ANSWERS, Hostile, dumped, hand_in, sheet
 from tests.grading_fixtures import LESSON, make_project
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MARK = "window.canary = (window.canary || 0) + 1"
 PAGE = (
     f"<script>{MARK}</script><img src=x onerror='{MARK}'><svg onload='{MARK}'></svg><iframe srcdoc='<script>parent.{MARK}"

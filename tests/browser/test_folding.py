@@ -10,7 +10,6 @@ from course.markup import plain
 from course.questions.bank import Bank
 from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, comes_to, languages
 
-pytestmark = pytest.mark.browser
 IDS = ("05-why-flip", "05-bet-price", "05-resnet-keys", "05-key-members")
 RIGHT = {"en": "✓ right", "zh": "✓ 正确"}
 WRONG = {"en": "✗ not right", "zh": "✗ 不对"}

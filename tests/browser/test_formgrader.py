@@ -13,7 +13,6 @@ from tests.browser.conftest import Lab, comes_to, shoot
 from tests.grading_class import hand_in_class
 from tests.grading_fixtures import LESSON
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STUDENT, TASK = "partly-0", "90-t-contrast"
 SPY = "import os\nprint('the gradebook is in sight:', os.path.exists({!r}))"
 BY_HAND = """

@@ -12,7 +12,6 @@ from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to
 from tests.browser.desks import QUICK, DeskOnPage, answer_log, has_the_keyboard
 from tests.browser.test_all_cases import TALLEST
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 REPLY = {"en": "Dear colleague, here is what I measured and why.", "zh": "你好，这是我测到的结果和原因，欢迎复测。"}
 BETTER = {"10-museum": {"mode": "eval", "grad": "inference_mode"}, "10-gan": {"enabled": "off", "sdp": "off"}}
 """Case -> the setting that is played: it is among the best, or keeps what must be kept."""

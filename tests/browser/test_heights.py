@@ -9,7 +9,6 @@ from course.questions.bank import Bank
 from tests.browser.conftest import SHOTS, Notebook, languages
 from tests.browser.test_widths import with_every_bet
 
-pytestmark = [pytest.mark.browser]
 WIDTH, TALLEST = 1100, 1400
 """Of an output in pixels."""
 HEIGHTS = """() => [...document.querySelectorAll('.jp-Notebook .jp-CodeCell')].map(cell => [
@@ -36,7 +35,6 @@ def test_no_output_is_taller_than_two_screens(notebook, lesson, language):
     assert [one for one in found if one[0] > TALLEST] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("language", languages("en"))
 def test_a_card_whose_lines_are_put_in_order_fits_a_screen(page, lab, language):
     orders = [item.id for item in Bank().items() if item.kind == "order"]

@@ -8,7 +8,6 @@ from course.i18n import pick
 from tests.browser.conftest import Notebook, languages
 from tests.browser.desks import HuntOnPage, has_the_keyboard
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 GONE = {"en": "nothing was left over", "zh": "也没留下尾巴"}
 LEFT = {"en": "Almost", "zh": "差一点"}
 

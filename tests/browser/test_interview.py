@@ -10,8 +10,6 @@ from course.markup import plain
 from course.questions.bank import Bank
 from tests.browser.conftest import Notebook, languages, shoot
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.mark.parametrize("language", languages("en"))
 def test_said_uncovered_and_rated_by_keyboard(page, lab, language):

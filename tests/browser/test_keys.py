@@ -15,7 +15,7 @@ from tests.browser.card_notebook import CardOnPage
 from tests.browser.conftest import comes_to
 from tests.browser.test_checkpoint import saved_answers
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.long]
+pytestmark = pytest.mark.long
 LESSON = "03_flops"
 BANK = Bank()
 MOST_TABS = 120

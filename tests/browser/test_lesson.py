@@ -19,7 +19,6 @@ from course.questions.bank import Bank
 from tests.browser.conftest import comes_to, languages
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LESSON = "05_cudnn_benchmark"
 BANK = Bank()
 WORDS = {

@@ -14,7 +14,6 @@ from course.questions.variants import Paper
 from tests.browser.conftest import Notebook, languages
 from tests.browser.test_lesson import card, feedback, run_code, submit_buttons
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LESSON, SALT, PLACE, AGAIN = "15_review", "0123456789abcdef", "15-c-search", "03-linear"
 BANK = Bank()
 

@@ -22,7 +22,7 @@ from grader.project import Project
 from tests.browser.conftest import REPLAY, Notebook
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = pytest.mark.long
 LESSON = "05_cudnn_benchmark"
 BET = """
 import course

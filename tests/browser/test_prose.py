@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import nbformat
-import pytest
 
 from course.cards.knowledge_view import cards_html
 from course.questions import knowledge
 from grader.authoring.prose import prose
 from tests.browser.conftest import Notebook, comes_to
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def test_a_term_tells_its_meaning_and_a_fork_scrolls_to_its_heading(page, lab):

@@ -8,8 +8,6 @@ from grader.authoring.reference import page_path
 from grader.project import Project
 from tests.browser.conftest import assert_open_to_all, languages, shoot
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.mark.parametrize("code", languages("en"))
 def test_the_table_sorts_finds_and_opens_to_all(chromium, code):

@@ -11,7 +11,6 @@ from course.questions.bank import Bank
 from tests.browser.conftest import Lab, Notebook, comes_to, languages
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LESSON, BET, EXPERIMENT = "05_cudnn_benchmark", "05-bet-race", "05-toy-race"
 HINT = {"en": "is not there yet", "zh": "内核刚刚重启过"}
 HEADLINE = {"en": "The search pays when sizes come back.", "zh": "尺寸会重复，搜索才划算。"}

@@ -11,7 +11,6 @@ from course.i18n import set_language
 from course.verbs.reported import reported
 from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, languages, shoot
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SHOW = """
 import course
 course.lesson("05_cudnn_benchmark", language="{code}")

@@ -11,8 +11,6 @@ from course.learning.log import AnswerLog
 from course.questions.bank import load_bank
 from tests.browser.conftest import Notebook
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def learner(lab):

@@ -15,7 +15,6 @@ from course.portfolio.poster import Entry
 from course.verbs import state
 from tests.browser.conftest import assert_open_to_all, shoot
 
-pytestmark = pytest.mark.browser
 SIDE = 1054
 """A4 within its margins, in px at 96 dpi."""
 

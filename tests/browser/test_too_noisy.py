@@ -6,7 +6,6 @@ import pytest
 
 from tests.browser.conftest import Notebook, shoot
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NOISY = """
 import os; os.environ["COURSE_REPLAY"] = "0"
 import course

@@ -12,7 +12,7 @@ from course.learning.session import place_bet
 from course.questions.bank import Bank
 from tests.browser.conftest import SHOTS
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = pytest.mark.long
 FAULTS = """smallest => {
   const faults = [], notebook = document.querySelector('.jp-Notebook'), cells = [...notebook.querySelectorAll('.jp-Cell')];
   const fault = (what, one, ...more) => faults.push(`cell ${cells.indexOf(one.closest('.jp-Cell'))}: ${what}: ${more.join(' ')}`);
