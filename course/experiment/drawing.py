@@ -40,14 +40,10 @@ class Drawn:
 
     def words(self, text: Text, row: Mapping[str, Any] | None = None) -> str:
         """A text with the numbers of the reading and of a row; a value is called by its name, which may hold numbers, too."""
-        numbers = {**self.numbers, **(row or {})}
         names = self.telling.names
-        called = {
-            key: filled(pick(names[one]), numbers)
-            for key, one in (row or {}).items()
-            if isinstance(one, str) and one in names
-        }
-        return filled(pick(text), numbers | called)
+        numbers = {**self.numbers, **(row or {})}
+        named = {key: names[value] for key, value in (row or {}).items() if isinstance(value, str) and value in names}
+        return filled(pick(text), numbers | {key: filled(pick(name), numbers) for key, name in named.items()})
 
     def value(self, said: Any) -> float:
         """A number of the file: itself, or the product of named ones, such as ``bet * later_ms``."""

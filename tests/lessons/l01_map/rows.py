@@ -57,6 +57,6 @@ BRANCHES = {
         [{**row, "named": int(row["switch"] == "3"), "after": row["inside"]} for row in flags(changed)]
         for changed in (0, 3)
     ]
-    + [[{**row, "after": 1} for row in flags(1)]],
+    + [[{**row, "after": 1} for row in flags(changed)] for changed in (0, 1)],
     "01-frozen": [entry_points(0, 1)],
 }

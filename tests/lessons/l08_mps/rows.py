@@ -141,10 +141,12 @@ def lost(*cases):
     ]
 
 
-def machines(**outcomes):
+def machines(*outcomes):
+    """What the first selectors do on the machine without a GPU."""
+    names = [row["selector"] for row in crashing()]
     return [
-        {"machine": "no driver", "selector": name, "picked": "cuda", "outcome": outcome}
-        for name, outcome in outcomes.items()
+        {"machine": "no driver", "selector": name, "picked": "cpu" if outcome == "idle" else "cuda", "outcome": outcome}
+        for name, outcome in zip(names, outcomes, strict=False)
     ]
 
 
@@ -184,7 +186,7 @@ def memory(*held):
 BRANCHES = {
     "08-who-answers": [[*asked("value", "True"), *answers(("act", "RuntimeError"))]],
     "08-float32-loses": [lost(("0.0", "10.0"), ("10.0", "10.0")), lost(("0.0", "0.0"), ("0.0", "10.0"))],
-    "08-selectors": [machines(a="crash", b="idle"), machines(a="crash", b="idle", c="best")],
+    "08-selectors": [machines("crash", "idle"), machines("crash", "idle", "best"), machines("crash", "best", "best")],
     "08-fallback-price": [[{**row, "low": None, "high": None, "rounds": 4} for row in copies(2.0, 1.1)]],
     "08-speed-mps": [
         races("slower", "same"),

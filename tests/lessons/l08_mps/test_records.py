@@ -7,8 +7,9 @@ import torch
 
 from course.experiment import base
 from course.experiment.new_process import ProbeError, answer_of
+from course.experiment.result import block
 from course.lessons.l08_mps import probes as apple_probes
-from tests.lessons.live import check_shown, measured, record_of
+from tests.lessons.live import check_picture, check_sentence, measured, record_of
 
 NO_MPS = not torch.backends.mps.is_built()
 
@@ -75,9 +76,6 @@ def test_the_price_of_a_fallback_is_measured():
     assert ops[0] == "relu" or not record.complete  # a busy machine may leave it too few rounds
 
 
-# --- bets, on invented rows: nothing was measured ---------------------------------------------------------
-
-
 # --- the Mac's experiments, on invented rows -----------------------------------------------------------------
 
 
@@ -86,10 +84,12 @@ def test_float64_errors_are_quoted():
         {"code": "x.double()", "kind": "TypeError", "said": "Cannot convert"},
         {"code": "x.float()", "kind": "value", "said": "a tensor on mps:0"},
     ]
-    assert "TypeError: Cannot convert" in check_shown(record_of("08-float64-mps", rows))
+    record = record_of("08-float64-mps", rows)
+    assert check_picture(record).lines[1:] == [["x.double()", "TypeError"], ["x.float()", "a tensor on mps:0"]]
+    assert "Cannot convert" in block(record, base.get("08-float64-mps"))._repr_html_()
 
 
-def test_fallback_outcomes_are_counted_by_moment():
+def test_fallback_outcomes_are_shown_by_moment():
     rows = [
         {"moment": moment, "op": op, "outcome": outcome}
         for moment, outcomes in (
@@ -99,8 +99,13 @@ def test_fallback_outcomes_are_counted_by_moment():
         )
         for op, outcome in zip("ab", outcomes, strict=True)
     ]
-    sentence = check_shown(record_of("08-fallback-mps", rows))
-    assert "before import: 1 native, 1" in sentence
+    record = record_of("08-fallback-mps", rows)
+    raised = "NotImplementedError"
+    assert check_picture(record).lines[1:] == [
+        ["a", "on the GPU", "on the GPU", "on the GPU"],
+        ["b", raised, "on the CPU", raised],
+    ]
+    assert "only if set before" in check_sentence(record)
 
 
 def test_a_probe_that_breaks_says_so_in_a_sentence():

@@ -217,6 +217,7 @@ BRANCHES = {
             for silent in (("GRU", "RNN", "Linear"), ("GRU", "RNN", "Linear", "LSTM"), ("Conv2d (depthwise)",))
         ),
     ],
+    "09-routes": [[*routes("Slow2d"), {**routes("Mkldnn", 1)[0], "case": "batch"}]],
     "09-logs": [
         [{"call": "conv", "line": report_line(name, 1.0)} for name in names]
         for names in (("convolution",), ("reorder", "reorder", "convolution"))
