@@ -15,6 +15,7 @@ from course import models
 from course.flops import CountError, count
 from course.flops.picture import parts
 from course.i18n import set_language
+from tests.without_fork import without_fork  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
