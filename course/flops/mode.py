@@ -46,9 +46,10 @@ class CountingMode(TorchDispatchMode):
         if known.is_view:  # the most frequent, and nothing to count
             out = self._guarded(self.world.view, func, args, kwargs, tensors)
             return self._follow(known.role, out, args, kwargs, tensors) if self._products else out
-        if any(self.world.known(x) is not x for x in tensors):
-            args, kwargs = mapped(self.world.known, (args, kwargs))
-            tensors = tensors_in(args, kwargs)
+        with torch._C.DisableTorchFunction():  # in a backward the mode that answers for devices is on here, too
+            if any(self.world.known(x) is not x for x in tensors):
+                args, kwargs = mapped(self.world.known, (args, kwargs))
+                tensors = tensors_in(args, kwargs)
         if not self.tally.depth and known.kind != STILL and func.namespace == "aten":
             if name := self.tally.uncalled(sys._getframe(1)):
                 self.world.meets(name)
