@@ -15,6 +15,7 @@ from course import models
 from course.flops import CountError, count
 from course.flops.picture import parts
 from course.i18n import set_language
+from tests.without_fork import without_fork  # noqa: F401
 
 
 @pytest.fixture(autouse=True)
@@ -117,6 +118,13 @@ def test_backward_work_belongs_to_the_module_whose_forward_it_differentiates() -
     forward = count(model, torch.zeros(3, 8))
     for name in ("0", "1", "1.0", "2"):
         assert step[name].macs == 3 * forward[name].macs
+
+
+def test_a_step_needs_no_data_for_indices_made_in_the_forward() -> None:
+    """Max pooling hands its integer indices to the backward: they have shapes alone, too."""
+    model, x = nn.Sequential(nn.Conv2d(3, 4, 3), nn.MaxPool2d(2)), torch.zeros(1, 3, 9, 9)
+    step = count(model, x, training=True)
+    assert (step.macs, step.ground) == (2 * 49 * 4 * 27, "meta")
 
 
 def test_frozen_model_has_no_training_step() -> None:

@@ -13,6 +13,7 @@ from benchmarks.flops_tools import STEPS, TOOLS
 from benchmarks.flops_traces import traces
 from benchmarks.zoo import ZOO
 from benchmarks.zoo_parts import Entry, layer
+from tests.without_fork import without_fork  # noqa: F401
 
 
 def result(tool: str, step: bool) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from course.flops import CountError, count
 from course.i18n import set_language
+from tests.without_fork import without_fork  # noqa: F401
 
 
 class Needs(nn.Module):
@@ -217,3 +218,126 @@ def test_distances_cost_the_same_by_either_kernel() -> None:
         )
         assert counted.macs == 5 * 6 * 4 and counted.exact
     assert count(F.pdist, torch.randn(5, 4, requires_grad=True), training=True).macs == 3 * 10 * 4
+
+
+# ---- what other counters call exact, and is not
+
+
+def test_the_formulas_of_torch_are_not_asked() -> None:
+    """Their registry swaps heads and length of the flash kernel, and stops at grouped heads; layouts are (batch, length, heads, E)."""
+    import torch.utils.flop_counter  # noqa: F401  (then they would be found)
+
+    def flash(q: Tensor, k: Tensor, *offsets: Any) -> Any:
+        return torch.ops.aten._flash_attention_forward(q, k, k, *(offsets or (None, None)), 10, 14, 0.0, False, False)[
+            0
+        ]
+
+    q, k = (torch.empty(2, n, heads, 16, device="meta", dtype=torch.half) for n, heads in ((10, 4), (14, 2)))
+    counted = count(flash, q, k)
+    assert (counted.macs, counted.exact) == (2 * 4 * 10 * 14 * 32, True)
+    rows, starts = torch.empty(10, 2, 16, device="meta", dtype=torch.half), torch.tensor([0, 4, 10])
+    counted = count(flash, rows, rows, starts, starts)
+    assert (counted.macs, counted.exact) == (2 * (4 * 4 + 6 * 6) * 32, True)
+
+
+def test_lengths_that_shapes_do_not_know_are_not_guessed() -> None:
+    varlen_attn = pytest.importorskip("torch.nn.attention.varlen").varlen_attn
+
+    def attend(rows: Tensor, mask: Tensor) -> Tensor:
+        starts = F.pad((mask > 0).sum(1).cumsum(0), (1, 0)).to(torch.int32)
+        return varlen_attn(rows, rows, rows, starts, starts, 6, 6)
+
+    with pytest.raises(CountError, match="lengths of the sequences are values"):
+        count(attend, torch.zeros(10, 2, 16), torch.ones(2, 6), allow_real=False)
+
+
+def test_padding_that_an_encoder_leaves_out_is_named() -> None:
+    model = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2).eval()
+    x, padding = torch.randn(2, 6, 16), torch.arange(6).expand(2, 6) > torch.tensor([[3], [5]])
+    with torch.no_grad():
+        assert not count(model, x, src_key_padding_mask=padding).exact
+        assert count(model, x, src_key_padding_mask=padding & False).exact and count(model, x).exact
+    assert count(model, x, src_key_padding_mask=padding).exact  # with gradients all positions are computed
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_numpy_makes_in_a_forward_is_named() -> None:
+    table, ints = np.ones((3, 3), np.float32), torch.ones(3, 3, dtype=torch.long)
+    assert not count(lambda x: x @ torch.from_numpy(table @ table), X).exact
+    assert not count(lambda x: x @ torch.tensor(table @ table), X).exact
+    assert not count(lambda x: torch.from_numpy(x.numpy() @ x.numpy()), ints).exact
+    assert count(lambda x: x @ torch.from_numpy(table), X).exact  # it was there before
+
+
+def test_a_formula_that_raises_is_no_fault_of_the_forward() -> None:
+    @torch.library.custom_op("course_tests::unlucky", mutates_args=())
+    def unlucky(x: Tensor) -> Tensor:
+        return x.clone()
+
+    unlucky.register_fake(lambda x: torch.empty_like(x))
+    from torch.utils.flop_counter import flop_registry, register_flop_formula
+
+    def formula(*_: Any, **__: Any) -> int:
+        raise AssertionError
+
+    register_flop_formula(torch.ops.course_tests.unlucky)(formula)
+    try:
+        assert count(unlucky, X).unknown == {"course_tests::unlucky (unusual arguments)": 1}
+    finally:
+        del flop_registry[torch.ops.course_tests.unlucky]
+
+
+def test_an_input_that_carries_a_graph_may_be_written_to() -> None:
+    block = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(3, 3))
+    y = LAYER(X)
+    made_by = y.grad_fn
+    assert count(block, y, allow_real=False).macs == 9 and y.grad_fn is made_by
+    on_meta = nn.Linear(3, 3, device="meta")(X.to("meta"))
+    made_by = on_meta.grad_fn
+    assert count(block.to("meta"), on_meta).macs == 9 and on_meta.grad_fn is made_by
+
+
+def test_a_tensor_that_is_logged_makes_no_noise(capfd: pytest.CaptureFixture[str]) -> None:
+    import logging
+
+    def talks(x: Tensor) -> Tensor:
+        logging.getLogger("odd").warning("mean %s", x.mean())
+        return LAYER(x)
+
+    assert count(talks, X).macs == 9
+    assert "Logging error" not in capfd.readouterr().err
+
+
+def test_weights_that_are_loaded_by_hooks_are_counted() -> None:
+    accelerate = pytest.importorskip("accelerate")
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 4)).eval()
+    accelerate.cpu_offload(model, execution_device=torch.device("cpu"))
+    assert count(model, torch.zeros(3, 8)).macs == 3 * (64 + 32)
+
+
+@pytest.mark.parametrize("wrap", ["spectral_norm", "weight_norm", "parametrized", "pruned"])
+def test_weights_that_are_computed_before_each_forward(wrap: str) -> None:
+    """The products of spectral norm (two by power iteration, one for the norm) count; the layer stays one layer."""
+    from torch.nn.utils import parametrizations, prune, spectral_norm, weight_norm
+
+    makers = {
+        "spectral_norm": spectral_norm,
+        "weight_norm": weight_norm,
+        "parametrized": parametrizations.weight_norm,
+        "pruned": lambda layer: prune.l1_unstructured(layer, "weight", amount=0.5),
+    }
+    model = nn.Sequential(makers[wrap](nn.Linear(8, 4)), nn.ReLU())
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    counted = count(model, torch.zeros(3, 8))
+    assert counted["0"].macs - 3 * 32 == (2 * 32 + 32 + 4 if wrap == "spectral_norm" else 0)
+    assert all(torch.equal(value, model.state_dict()[name]) for name, value in before.items())
+
+
+def test_keywords_of_other_tools_get_the_way_of_this_one() -> None:
+    for name in ("inputs", "input_size", "input_shape", "args"):
+        with pytest.raises(CountError, match=r"another tool.*count\(model, x\)"):
+            count(LAYER, **{name: (1, 3)})
+    with pytest.raises(CountError, match=r"inputs were: x: float32 \(1, 4\)"):
+        count(Needs(), x=torch.zeros(1, 4))
+    with pytest.raises(CountError, match="nested tensor of 2 rows"):
+        count(_raises, torch.nested.nested_tensor([torch.zeros(2, 3), torch.zeros(1, 3)]))

@@ -8,6 +8,7 @@ import torch
 from benchmarks.zoo_others import OTHERS
 from benchmarks.zoo_parts import Entry
 from course.flops import CountError, count
+from tests.without_fork import without_fork  # noqa: F401
 
 transformers = pytest.importorskip("transformers")
 

@@ -21,10 +21,9 @@ from benchmarks.zoo import ZOO
 from benchmarks.zoo_parts import Early, Entry
 from benchmarks.zoo_steps import STEPS
 from course.flops import CountError, count
-from course.flops.counter import Call, _for_real
-from course.flops.mode import Shapes
-from course.flops.validation import NotHere
+from course.flops.counter import Call, for_real
 from tests.flops_odd import Thing
+from tests.without_fork import without_fork  # noqa: F401
 
 X = torch.eye(4)
 SMALL = [
@@ -41,7 +40,7 @@ def test_a_real_run_gives_the_same_number(entry: Entry, training: bool) -> None:
     """The fused kernels of this machine count as their mathematics does."""
     torch.manual_seed(0)
     model, inputs = entry.make()
-    counted, _ = _for_real(Call(model, inputs, {}, training))
+    counted, _ = for_real(Call(model, inputs, {}, training))
     assert (counted.macs, counted.ground) == (entry.macs, "real")
 
 
@@ -90,17 +89,27 @@ def test_a_choice_by_device_needs_no_data() -> None:
     assert count(lambda x: x @ x if x.is_meta else x, X.to("meta")).macs == 64  # that one tells the truth
 
 
-def test_models_elsewhere_keep_their_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a machine with a GPU; devices of several types cannot be told apart, so data are needed."""
-    monkeypatch.setattr(Shapes, "device", lambda self: torch.device("cuda:1"))
-    counted = count(lambda x: x @ x if x.is_cuda and not x.is_cpu and x.device.index == 1 else x, X)
-    assert (counted.macs, counted.ground) == (64, "meta")
-    monkeypatch.undo()
-    world = Shapes()
-    world._devices = [torch.device("cpu"), torch.device("cuda:0")]
-    with pytest.raises(NotHere):
-        world.device()
-    assert world.broken
+def test_models_elsewhere_keep_their_place(capsys: pytest.CaptureFixture[str]) -> None:
+    """As on a machine with two GPUs: every tensor, and what comes of it, is where it would be."""
+    with torch._subclasses.fake_tensor.FakeTensorMode():
+        first, second = nn.Linear(4, 4), nn.Linear(4, 4)
+        for layer, at in ((first, "cuda:0"), (second, "cuda:1")):
+            for name in ("weight", "bias"):
+                shape = getattr(layer, name).shape
+                setattr(layer, name, nn.Parameter(torch.empty(shape, device=at), requires_grad=False))
+
+    def forward(x: Tensor) -> Tensor:
+        x = x.to("cuda:0")
+        y = first(x)
+        z = second(y.to(second.weight.device))
+        table = torch.ones(4)
+        where = (x, y, y.view(-1), z, z * table[0], table, table.cuda(1), z.cpu(), torch.zeros(2, device=z.device))
+        print(*(one.device for one in where))
+        return z @ z if z.is_cuda and not table.is_cuda and z.device.index == 1 else z
+
+    counted = count(forward, X)
+    assert (counted.macs, counted.ground) == (3 * 64, "meta")
+    assert capsys.readouterr().out == "cuda:0 cuda:0 cuda:0 cuda:1 cuda:1 cpu cuda:1 cpu cuda:1\n"
 
 
 def test_a_tensor_prints_its_values(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ from benchmarks.zoo import ZOO
 from benchmarks.zoo_steps import STEPS
 from course.flops import CountError, count
 from tests.photograph import of_process
+from tests.without_fork import without_fork  # noqa: F401
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Made = tuple[Any, tuple[Any, ...]]

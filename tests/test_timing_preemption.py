@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from course.i18n import set_language
-from course.isolation.child import in_child
 from course.timing import clock_for, compare, preemption
 from course.timing.clock import MIN_BLOCK_S, SHORT_BLOCK_S
 from course.timing.effort import Effort, starved
 from course.timing.preemption import Watch, watch_for
 from course.timing.rounds import Plan, Run
+from tests.forked import FORK
 from tests.timing_clocks import Cost, NoisyClock, costing
 
 linux = pytest.mark.skipif(preemption.THREAD is None, reason="this system does not tell who lost the processor")
@@ -55,7 +55,12 @@ def test_cpu_time_counts_for_work_of_one_thread_that_never_waits(work, counts):
         watch.preempted = 0
         return *found, watch.says_cpu()
 
-    says, total, waited, says_unpreempted = in_child(facts)
+    here, there = FORK.Pipe()
+    child = FORK.Process(target=lambda: there.send(facts()))
+    child.start()
+    assert here.poll(60)
+    says, total, waited, says_unpreempted = here.recv()
+    child.join()
     assert says is counts
     assert total == 20 and (waited > 0) is not counts
     assert not says_unpreempted, "where the processor is kept, the wall clock counts"

@@ -9,14 +9,13 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.crosscheck.peers import PeerCount, ask_all, isolated
+from course.crosscheck.peers import PeerCount, ask_all
 from course.crosscheck.reasons import Reason, explain
-from course.flops.counter import count, count_run
+from course.flops.counter import Call, count, for_real
 from course.flops.result import FlopCount
-from course.flops.validation import CountError, ask_model, describe, plain, stopped
+from course.flops.validation import CountError, ask_model, describe, plain
 from course.i18n import Text, t
-from course.isolation.child import ChildDied
-from course.isolation.copies import Copier, Uncopyable
+from course.isolation.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class CrossCheck:
 def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossCheck:
     """Count the forward of `model` with every tool and explain the differences in words and numbers.
 
-    model: an nn.Module, run in evaluation mode in a child process. inputs: a tensor, or a tuple of them.
+    model: an nn.Module, run in evaluation mode. inputs: a tensor, or a tuple of them.
     max_time: seconds for each of the other tools; one that takes longer is cut off. Tools that are cut off, not
     installed, or stop, get a row that says so and what to do.
     Raises CountError as `count` does. Nothing stays behind in the model or in torch.
@@ -109,17 +108,14 @@ def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossC
     _checked(model, inputs, max_time)
     model = plain(model)
     arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+    journal = Journal(model)
     try:
-        model = Copier(lambda tensor: tensor)(model).eval()
-    except Uncopyable:
-        ours = isolated(lambda model, inputs: count(model, *inputs), model, arguments)
-    else:
+        model.eval()
         with torch.no_grad():
             ours = count(model, *arguments)
-    try:
-        seen = isolated(lambda model, inputs: count_run(model, *inputs), model, arguments)
-    except ChildDied as why:
-        raise stopped(why, {}, arguments, False, False) from why
+            seen = ours if ours.ground == "real" else for_real(Call(model, arguments, {}, False))[0]
+    finally:
+        journal.restore()
     peers = ask_all(model, arguments, max_time)
     return CrossCheck(ours, tuple(_row(ours, seen, peer) for peer in peers))
 

@@ -1,4 +1,4 @@
-"""Running the other counters, each in a child of its own, and reading what they say part by part.
+"""Running the other counters, each so that it leaves nothing behind, and reading what they say part by part.
 
 Every reader returns a PeerCount whose parts add up to the number the tool reports, so that a difference can
 be traced to where it comes from. A missing package, or a tool that stops, is a PeerCount with a note and no
@@ -8,6 +8,7 @@ number.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import copy
 import importlib
 import inspect
@@ -20,11 +21,12 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_map
 
 from course.i18n import Text, both
-from course.isolation.child import ChildDied, can_compute_in_child, in_child
+from course.isolation.journal import Journal
+from course.isolation.limits import OutOfTime, time_limit
 from course.isolation.preserved import process_preserved
+from course.isolation.saving import SavingMode
 
 
 @dataclass
@@ -79,25 +81,22 @@ def torch_as_it_was() -> Iterator[None]:
 
 
 def isolated(
-    task: Callable[[nn.Module, tuple[Any, ...]], Any],
-    model: nn.Module,
-    inputs: tuple[Any, ...],
-    max_time: float | None = None,
+    task: Callable[[nn.Module, tuple[Any, ...]], Any], model: nn.Module, inputs: tuple[Any, ...], max_time: float
 ) -> Any:
-    """`task(model, inputs)` in evaluation mode, in a forked child; where none can compute, or for a model on a GPU,
-    on a copy and without a limit of time."""
+    """`task(model, inputs)` in evaluation mode, for at most `max_time` seconds; afterwards everything is as it was."""
+    journal = Journal(model, inputs)
+    saving = SavingMode(journal.tensors.values())
 
-    def run(model: nn.Module, inputs: tuple[Any, ...]) -> Any:
-        with torch_as_it_was():
+    def run() -> Any:
+        with torch_as_it_was(), time_limit(max_time):
             return task(model.eval(), inputs)
 
-    elsewhere = {str(p.device) for p in model.parameters()} - {"cpu", "meta"}
-    if can_compute_in_child() and not elsewhere:
-        return in_child(lambda: run(model, inputs), max_time)
-    with process_preserved(min(elsewhere, default="cpu")):
-        return run(
-            _copy_of(model), tree_map(lambda x: x.detach().clone() if isinstance(x, torch.Tensor) else x, inputs)
-        )
+    try:
+        with process_preserved({str(x.device) for x in saving.tensors}), saving:
+            return contextvars.copy_context().run(run)
+    finally:
+        saving.restore()
+        journal.restore()
 
 
 Reader = Callable[[nn.Module, tuple[Any, ...]], PeerCount]
@@ -110,16 +109,11 @@ def _asked(tool: str, read: Reader, model: nn.Module, inputs: tuple[Any, ...], m
         with torch_as_it_was():
             importlib.import_module(_MODULES[tool])  # here, so that the next time costs nothing
         return isolated(read, model, inputs, max_time)
-    except ChildDied as error:
+    except OutOfTime:
         note = both(
             f"{tool} was cut off after {max_time:g} s; to wait longer: cross_check(model, x, max_time={10 * max_time:g})",
             f"{tool} 超过 {max_time:g} 秒仍未完成，已中断；若愿意多等：cross_check(model, x, max_time={10 * max_time:g})",
         )
-        if not error.late:
-            note = both(
-                f"{tool} ended its process without a result ({error.why['en']})",
-                f"{tool} 的进程没有给出结果就结束了（{error.why['zh']}）",
-            )
     except ImportError as error:
         note = both(
             f"{package} is not installed or cannot be imported here ({error}): pip install {package}",

@@ -3,16 +3,19 @@ it or notes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
-from course.flops.mode import READ_GRADIENT, REPLACED, SET_GRADIENT, Real, Shapes, is_meta, mapped
+from course.flops.operators import is_meta, mapped
 from course.flops.tally import Tally
+from course.flops.worlds import READ_GRADIENT, REPLACED, SET_GRADIENT, Real, Shapes
 from course.i18n import t
+from course.isolation.saving import tensors_in
 
 _TOLD = {
     vars(torch._C.TensorBase)[name].__get__: name.removeprefix("is_")
@@ -28,40 +31,91 @@ _EXITS = {
     torch.Tensor.storage: "its memory",
 }
 """Calls through which data leaves torch, where nobody can count what is done with it."""
+_MOVES = {torch.Tensor.cpu: "cpu", torch.Tensor.cuda: "cuda", torch.Tensor.xpu: "xpu"}
 _BACKWARD = (torch.Tensor.backward, torch.autograd.backward, torch.autograd.grad)
 _TAKING = {*_EXITS, torch.Tensor.__repr__, torch.Tensor.__reduce_ex__}
+_LEFT_ALIGNED = torch._nested_tensor_from_mask_left_aligned
 
 
 class AskingMode(TorchFunctionMode):
     """Stand-ins name the device of the tensors they stand for and give no data; data that leaves torch is noted."""
 
-    def __init__(self, tally: Tally, world: Real) -> None:
+    def __init__(self, tally: Tally, world: Real, arrays: list[Any]) -> None:
         super().__init__()
         self.tally, self.world = tally, world
+        self._arrays = arrays  # those there were before
+        self._integers_left = False
         self._storages: list[torch.UntypedStorage] = []  # those handed out
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs, world = kwargs or {}, self.world
+        if name := self.tally.compiled(sys._getframe(1)):
+            self.world.meets(name)
+        self.tally.depth += 1
+        try:
+            return self._answer(func, args, kwargs or {})
+        finally:
+            self.tally.depth -= 1
+
+    def _answer(self, func: Any, args: Any, kwargs: Any) -> Any:
+        world, place = self.world, None
         if isinstance(world, Shapes):
+            args, kwargs = mapped(world.known, (args, kwargs))
             if func in _TOLD:
-                device, asked = world.device(), _TOLD[func]
+                device, asked = world.device(args[0]), _TOLD[func]
                 return device if asked == "device" else device.type == asked
-            if world.strays:
-                args, kwargs = mapped(world.known, (args, kwargs))
-                if func in (READ_GRADIENT, SET_GRADIENT) and type(args[0]) not in REPLACED:
-                    return world.gradient(func, *args)
+            if func in (READ_GRADIENT, SET_GRADIENT) and type(args[0]) not in REPLACED:
+                return world.gradient(func, *args)
             if func in _TAKING and is_meta(args[0]):
                 raise world.refuse(_asks_for_data(func.__name__))
+            func, args, kwargs, place = _on_the_host(world, func, args, kwargs)
             if func is torch.tensor:
                 kwargs = {**kwargs, "device": None}
         if func in _BACKWARD:
             return self._in_the_engine(func, args, kwargs)
-        exit = func in _EXITS or func is torch.Tensor.untyped_storage
-        if exit and args[0].is_floating_point() and args[0].numel() > 1:
-            if func is torch.Tensor.untyped_storage:
+        if func is torch.tensor and type(args[0]).__module__ == "numpy" and not any(args[0] is x for x in self._arrays):
+            self._made_by_numpy(args[0].dtype.kind in "fc", args[0].size)
+        if func is _LEFT_ALIGNED:
+            return self._padding(args)
+        if func in _EXITS or func is torch.Tensor.untyped_storage:
+            world.leaves(args[0])
+            floats = args[0].is_floating_point() and args[0].numel() > 1
+            self._integers_left |= args[0].numel() > 1 and _EXITS.get(func) == "NumPy"
+            if floats and func is torch.Tensor.untyped_storage:
                 return self._watched(func(*args, **kwargs), is_meta(args[0]))
-            self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
-        return func(*args, **kwargs)
+            if floats:
+                self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
+        out = func(*args, **kwargs)
+        if place is not None and place != world.device(out):
+            out = world.put(out.clone() if any(out is x for x in tensors_in(args)) else out, place)
+        return out
+
+    def _made_by_numpy(self, floats: bool, size: int) -> None:
+        """Data come in that another library has made: floats, or integers after some went out."""
+        if size > 1 and (floats or self._integers_left):
+            self.tally.unknown["data made by NumPy, or on another library's memory"] += 1
+
+    def at_the_end(self, output: list[torch.Tensor]) -> None:
+        """Notes what came in on memory of another library's, the output included."""
+        known = [(one.__array_interface__["data"][0], one.nbytes) for one in self._arrays]
+        with torch._C.DisableTorchFunction():
+            for x in output:
+                self.world.known(x)
+            for x in self.world.lent.values():
+                if not any(begin <= x.data_ptr() < begin + size for begin, size in known):
+                    self._made_by_numpy(x.is_floating_point() or x.is_complex(), x.numel())
+
+    def _padding(self, args: Any) -> bool:
+        """nn.TransformerEncoder asks whether it can leave out padded positions; it is counted with them."""
+        encoder = sys._getframe(3).f_locals.get("self")
+        wants = torch.is_grad_enabled() and any(x.requires_grad for x in (args[0], *encoder.parameters()))
+        if not wants:
+            if is_meta(args[1]):
+                raise self.world.refuse(t("a mask decides what is computed", "掩码决定要计算什么"))
+            with torch._C._DisableTorchDispatch():
+                aligned = bool(_LEFT_ALIGNED(torch.zeros(1).expand(args[0].shape), args[1]))
+            if aligned and not bool(args[1].all()):
+                self.tally.unknown["padding left out by nn.TransformerEncoder"] += 1
+        return False
 
     def _watched(self, storage: torch.UntypedStorage, empty: bool) -> torch.UntypedStorage:
         """The memory of a tensor; it notes when its bytes are read, or refuses where it has none (`empty`)."""
@@ -101,6 +155,36 @@ class AskingMode(TorchFunctionMode):
             torch.autograd._engine_run_backward = run
 
 
+def _on_the_host(world: Shapes, func: Any, args: Any, kwargs: Any) -> tuple[Any, Any, Any, torch.device | None]:
+    """The call without its device, and that device: the bindings of torch would start it before any mode is asked."""
+    named = kwargs.get("device")
+    if func in _MOVES:
+        index = args[1] if len(args) > 1 else named
+        place = (
+            torch.device(_MOVES[func])
+            if index is None
+            else torch.device("cuda", index)
+            if type(index) is int
+            else index
+        )
+        func, args, kwargs = torch.Tensor.to, (args[0], "cpu"), {}
+    elif func is torch.Tensor.to and len(args) > 1 and isinstance(args[1], torch.Tensor):
+        place = world.device(args[1])
+        args = (args[0], "cpu", args[1].dtype, *args[2:])
+    elif func is torch.Tensor.to and len(args) > 1 and isinstance(args[1], (str, int, torch.device)):
+        place, args = args[1], (args[0], "cpu", *args[2:])
+    elif named is not None:
+        place = named
+    else:
+        return func, args, kwargs, None
+    place = torch.device(place)
+    if place.type == "meta":
+        return func, args, kwargs, place
+    world.elsewhere |= place.type != "cpu"
+    kwargs = {name: value for name, value in kwargs.items() if name != "non_blocking"}
+    return func, args, {**kwargs, "device": torch.device("cpu")} if named is not None else kwargs, place
+
+
 def _asks_for_data(name: str) -> str:
     return t(f"`{name}` asks for data", f"`{name}` 要读取数据")
 
@@ -109,7 +193,6 @@ class _Watched(torch.UntypedStorage):
     """A storage that tells `_course_read` when its bytes may be read. To ask for its size or to change it reads none."""
 
     __slots__ = ()
-    _course_read: Callable[[str], None]
     _course_empty: bool
 
     def __getattribute__(self, name: str) -> Any:

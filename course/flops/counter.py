@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import inspect
+import contextvars
+import gc
 import io
-import signal
+import logging
 import sys
+import traceback
 import warnings
 from dataclasses import dataclass
 from typing import Any
@@ -17,20 +18,24 @@ from torch import nn
 from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._pytree import tree_leaves, tree_map
 
+from course.flops import outside
 from course.flops.asking import AskingMode
-from course.flops.mode import CountingMode, Real, Shapes
+from course.flops.mode import CountingMode
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
-from course.flops.validation import CountError, NotHere, ask_parameters, callable_of, error, ran, stopped
-from course.isolation.child import ChildDied, can_compute_in_child, can_fork, in_child, watch_threads
-from course.isolation.copies import Uncopyable, copied
+from course.flops.validation import CountError, NotHere, ask_parameters, callable_of, error, parameters, ran, stopped
+from course.flops.worlds import Real, Shapes
+from course.i18n import t
+from course.isolation.journal import Journal, Unrestorable
+from course.isolation.limits import OutOfTime, alone, time_limit
 from course.isolation.preserved import process_preserved
+from course.isolation.saving import SavingMode
 
 
 class _Unsaid:
     """Stands for a keyword that was not given; `help` shows its value."""
 
-    def __init__(self, value: bool) -> None:
+    def __init__(self, value: Any) -> None:
         self.value = value
 
     def __repr__(self) -> str:
@@ -39,23 +44,32 @@ class _Unsaid:
 
 _TRAINING: Any = _Unsaid(False)
 _ALLOW_REAL: Any = _Unsaid(True)
+_MAX_TIME: Any = _Unsaid(600.0)
 
 
 def count(
-    model: Any = None, /, *inputs: Any, training: bool = _TRAINING, allow_real: bool = _ALLOW_REAL, **kwargs: Any
+    model: Any = None,
+    /,
+    *inputs: Any,
+    training: bool = _TRAINING,
+    allow_real: bool = _ALLOW_REAL,
+    max_time: float = _MAX_TIME,
+    **kwargs: Any,
 ) -> FlopCount:
     """Count the work of `model(*inputs, **kwargs)`, or with `training=True` of its forward and backward.
 
     model: an nn.Module or any callable that works on tensors, run in the mode it is in (`model.train()` or
     `model.eval()`); what it prints appears once. inputs, kwargs: what it is called with, batch included; values do
     not matter unless its control flow looks at them. allow_real: whether the forward may run on its data where
-    shapes do not suffice (default True); False for a model whose forward is too expensive.
+    shapes do not suffice (default True); False for a model whose forward is too expensive. max_time: seconds after
+    which the count is cut off.
 
-    Nothing of the caller's is changed: the forward runs on copies made for the count (tensors have shapes, small
-    integer ones values), and code that reaches further than its own objects, or needs data, runs in a forked
-    child. Effects outside the process are not protected: files written, messages sent, memory shared between
-    processes, work on a GPU; a forward may run twice. Nor is an attribute that a forward sets on a class it got as
-    an argument or keeps in an object. Where no forked child can compute (Windows; macOS, with data), such code is refused.
+    The model runs here, in this process, on any device. Its tensors have shapes alone (small integer ones values); only
+    where the forward needs data does it run for real, a second time. Afterwards everything is put back that is within
+    reach of model and inputs: memory, attributes, containers, closures, the globals that functions of one's own name,
+    random generators, settings of torch and Python. Not put back: files, messages, memory shared between processes,
+    what compiled code writes to by itself, what other threads do meanwhile, and tables inside installed packages. An
+    iterator that the forward advances is refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms,
     activations, pooling, bias, softmax count 0; padding taps counted; transposed convolution by input
@@ -64,140 +78,142 @@ def count(
     separate operator sums, as in `(a * b).sum()`, also after moves and casts, are shown apart
     (`.summed_products`); repeated additions are element operations.
     An operator that is neither counted nor provably free of contractions is listed in `.unknown`, and so is
-    work seen to leave torch (other threads, floating-point values handed to NumPy, raw memory); then `.exact` is
-    False. Arithmetic of Python on single values (`.item()`) or of an extension on memory cannot be seen.
+    work seen to leave torch (other threads, values handed to NumPy or made by it, raw memory, compiled extensions);
+    then `.exact` is False. Arithmetic of Python on single values (`.item()`) cannot be seen.
 
-    Raises CountError if `model` cannot be called, inputs are missing, the forward raises (it says where), or a
-    keyword of `count` is also one of the forward.
+    Raises CountError if `model` cannot be called, inputs are missing, the forward raises (it says where), time is
+    over, or a keyword of `count` is also one of the forward.
     """
     with unset_fake_temporarily():
-        return _count(model, inputs, kwargs, training, allow_real)
+        return _count(model, inputs, kwargs, {"training": training, "allow_real": allow_real, "max_time": max_time})
 
 
-def _count(model: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], training: Any, allow_real: Any) -> FlopCount:
+def _count(model: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], options: dict[str, Any]) -> FlopCount:
     model = callable_of(model, inputs, kwargs)
-    for name, value in {"training": training, "allow_real": allow_real}.items():
-        if not isinstance(value, _Unsaid) and name in _parameters(model):
+    for name, value in options.items():
+        if not isinstance(value, _Unsaid) and name in parameters(model):
             raise error("clash", name=name)
-    training, allow_real = (one.value if isinstance(one, _Unsaid) else one for one in (training, allow_real))
-    call = Call(model, inputs, kwargs, bool(training))
+    training, allow_real, seconds = (one.value if isinstance(one, _Unsaid) else one for one in options.values())
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
+        raise error("seconds", given=seconds)
+    ask_parameters(model)
+    call = Call(model, inputs, kwargs, bool(training), seconds)
     try:
-        found, said = _from_shapes(call)
-    except (CountError, ChildDied, NotHere, Uncopyable) as why:
-        if "meta" in call.devices():
-            raise why if isinstance(why, CountError) else error("no child", why=why) from why
-        if not allow_real:
-            raise error("not from shapes", why=str(why).rstrip(".。")) from why
-        found, said = _for_real(call)
+        with alone(seconds):
+            found, said = _either_way(call, allow_real)
+    except OutOfTime as why:
+        raise error("time", seconds=seconds, more=10 * seconds) from why
     print(said, end="")
     return found
 
 
-def count_run(model: Any, *inputs: Any) -> FlopCount:
-    """Count the same from one real run, also where shapes would do: the operators are those of this machine's
-    kernels.
-    """
-    return _for_real(Call(model, inputs, {}, False))[0]
-
-
-def _parameters(model: Any) -> Any:
-    if isinstance(model, torch.jit.ScriptModule):  # it would note on itself that it was asked
-        return ()
-    try:
-        return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
-    except (TypeError, ValueError):
-        return ()
-
-
 @dataclass
 class Call:
-    """A call to be counted: the model with its arguments. training: its forward and backward."""
+    """A call to be counted: the model with its arguments. training: its forward and backward. seconds: for one run."""
 
     model: Any
     inputs: tuple[Any, ...]
     kwargs: dict[str, Any]
     training: bool
+    seconds: float = 600.0
 
-    def devices(self) -> set[str]:
-        """Kinds of devices on which the inputs and the weights of the model lie."""
-        ask_parameters(self.model)
+    def on_meta(self) -> bool:
+        """Whether a weight or an input has no data."""
         owner = getattr(self.model, "__self__", self.model)
         held = [*owner.parameters(), *owner.buffers()] if isinstance(owner, nn.Module) else []
+        given = [x for x in tree_leaves((held, self.inputs, self.kwargs)) if isinstance(x, torch.Tensor)]
         with torch._C.DisableTorchFunctionSubclass():
-            return {str(x.device) for x in tree_leaves((held, self.inputs, self.kwargs)) if isinstance(x, torch.Tensor)}
+            return any(x.device.type == "meta" for x in given)
 
 
-def _from_shapes(call: Call) -> tuple[FlopCount, str]:
-    """On copies without memory, in this process or where none can be made in a child."""
+def _either_way(call: Call, allow_real: bool) -> tuple[FlopCount, str]:
     try:
-        return _on_copies(call, Shapes())
-    except (Uncopyable, NotHere):
-        ask_parameters(call.model)
-        if not can_fork():
-            raise
-        _imported()
-        return in_child(lambda: attempt(call, Shapes(strays=True), call))
+        return from_shapes(call)
+    except (CountError, NotHere) as why:
+        if call.on_meta():
+            raise why if isinstance(why, CountError) else error("not from shapes", why=why) from why
+        if not allow_real:
+            raise error("not from shapes", why=str(why).rstrip(".。")) from why
+    return for_real(call)
 
 
-def _on_copies(call: Call, world: Real, device: str = "cpu") -> tuple[FlopCount, str]:
-    """In this process, on copies of everything; the settings of the process and the generators are put back."""
-    copies = Call(*copied((call.model, call.inputs, call.kwargs), world.stand_in), call.training)
-    with process_preserved(device):
-        return attempt(copies, world, call)
-
-
-@functools.cache
-def _imported() -> None:
-    """What torch imports for its first shape is imported here, not in every child again (1.5 s)."""
-    with process_preserved():
-        torch.nn.functional.linear(torch.empty(2, 2, 2, device="meta"), torch.empty(2, 2, device="meta")) + 1
-
-
-def _for_real(call: Call) -> tuple[FlopCount, str]:
-    """With values: in a child, or on copies where none can compute or the data lie on a GPU."""
-    elsewhere = call.devices() - {"cpu"}
-    if can_compute_in_child() and not elsewhere:
-        try:
-            return in_child(lambda: attempt(call, Real(), call))
-        except ChildDied as why:
-            reason = MemoryError() if why.signal == signal.SIGKILL else why
-            raise stopped(reason, {}, call.inputs, False, call.training) from why
+def from_shapes(call: Call) -> tuple[FlopCount, str]:
+    """Count on stand-ins without memory; also gives what the forward printed."""
+    journal, collects, loud = Journal(call.model, call.inputs, call.kwargs), gc.isenabled(), logging.raiseExceptions
+    world = Shapes(journal.tensors)
+    gc.disable()  # what outlives the run is then found among the young
+    logging.raiseExceptions = False  # a tensor that is logged has no values to print
     try:
-        return _on_copies(call, Real(), min(elsewhere, default="cpu"))
-    except Uncopyable as why:
-        raise error("no child", why=why) from why
+        if journal.lends():
+            raise NotHere(t("an array of NumPy lies on the memory of a tensor", "有 NumPy 数组和张量共用内存"))
+        with process_preserved():
+            return contextvars.copy_context().run(_attempt, call, world, journal)
+    finally:
+        logging.raiseExceptions = loud
+        _put_back(journal)
+        _clear_frames(sys.exc_info()[1])
+        world.evict()
+        (gc.enable if collects else gc.disable)()
 
 
-def attempt(call: Call, world: Real, original: Call) -> tuple[FlopCount, str]:
-    """One count of a call that is thrown away, and what it printed; its exceptions come out as CountError."""
-    tally, in_a_child = Tally(call.model), call is original
-    if in_a_child:
-        watch_threads(lambda: tally.unknown.update(["work in another thread"]))
+def for_real(call: Call) -> tuple[FlopCount, str]:
+    """Count one real run, also where shapes would do: the operators are those of this machine's kernels."""
+    journal = Journal(call.model, call.inputs, call.kwargs)
+    saving = SavingMode(journal.tensors.values())
+    try:
+        with process_preserved({str(x.device) for x in saving.tensors}), saving:
+            return contextvars.copy_context().run(_attempt, call, Real(journal.tensors, saving), journal)
+    finally:
+        saving.restore()
+        _put_back(journal)
+
+
+def _put_back(journal: Journal) -> None:
+    try:
+        journal.restore()
+    except Exception as why:
+        raise error("not put back", why=why) from why
+
+
+def _clear_frames(error: BaseException | None) -> None:
+    """The frames of a forward that failed hold its tensors."""
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__cause__ or error.__context__
+
+
+def _attempt(call: Call, world: Real, journal: Journal) -> tuple[FlopCount, str]:
+    """One count of a call, and what it printed; its exceptions come out as CountError."""
+    tally = Tally(call.model)
     with contextlib.ExitStack() as stack:
         said = stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
         if "torch._dynamo" in sys.modules:  # compiled code hides its operators: functions run as written
             stack.enter_context(torch.compiler.set_stance("force_eager"))
-        torch.backends.mha.set_fastpath_enabled(False)  # it hides its operators
         if call.training:
             stack.enter_context(torch.inference_mode(False))
             stack.enter_context(torch.enable_grad())
-        arguments = call.inputs, call.kwargs
-        if in_a_child and isinstance(world, Shapes):
-            arguments = tree_map(lambda x: world.known(x) if isinstance(x, torch.Tensor) else x, arguments)
+        stack.enter_context(outside.watched(lambda what: tally.unknown.update([what]), tally.scripted))
         try:
-            with tally.following(), AskingMode(tally, world).watching(), CountingMode(tally, world):
-                output = ran(call.model(*arguments[0], **arguments[1]))
+            inputs, kwargs = tree_map(
+                lambda x: world.known(x) if isinstance(x, torch.Tensor) else x, (call.inputs, call.kwargs)
+            )
+            asking = AskingMode(tally, world, journal.arrays)
+            with time_limit(call.seconds), tally.following(), asking.watching(), CountingMode(tally, world):
+                output = ran(call.model(*inputs, **kwargs))
                 if call.training:
                     _backward(output)
+                asking.at_the_end(_tensors_of(output))
             if world.broken is not None and isinstance(world, Shapes):
                 raise world.broken  # swallowed by the forward, which then took another path
         except CountError:
             raise
+        except Unrestorable as why:
+            raise error("iterator", why=why) from why
         except Exception as why:
             tally.tree()  # which names the modules as a result does
-            raise stopped(why, tally.places, original.inputs, "meta" in original.devices(), call.training) from why
+            raise stopped(why, tally.places, call.inputs, call.kwargs, call.on_meta(), call.training) from why
     if call.training and world.hooked:
         tally.unknown["hook on a gradient"] += world.hooked
     tree = tally.tree()

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-import torch
-from torch._ops import HigherOrderOperator
+from course.flops.validation import NotHere
+from course.i18n import t
 
 Formula = Callable[..., int]
 
@@ -67,6 +67,37 @@ def attention_backward(out: Any, grad: Any, q: Any, k: Any, v: Any, *_: Any, **_
     for_q, for_k, for_v = wants if any(wants) else (True, True, True)
     widths = q.shape[-1] * (for_q + for_k) + v.shape[-1] * (for_v + (for_q or for_k))
     return prod(q.shape[:-1]) * k.shape[-2] * widths
+
+
+def _values(numbers: Any) -> list[int]:
+    """The numbers in a tensor. Raises NotHere where it has none."""
+    if numbers.is_meta:
+        raise NotHere(t("the lengths of the sequences are values", "各序列的长度是数值"))
+    return numbers.tolist()
+
+
+def _lengths(offsets: Any) -> list[int]:
+    """Lengths of the sequences that begin and end at these offsets."""
+    at = _values(offsets)
+    return [end - begin for begin, end in zip(at, at[1:], strict=False)]
+
+
+def kernel_attention(out: Any, q: Any, k: Any, v: Any, starts: Any, starts_k: Any, used: Any = None) -> int:
+    """Kernels of attention with q (batch, L, heads, E), k (.., S, .., E), v (.., S, .., Ev), or, with the offsets at which
+    sequences start, all sequences one after the other: (.., sum of L, heads, E).
+
+    used: how many positions of the keys each sequence uses.
+    """
+    widths = q.shape[-1] + v.shape[-1]
+    if starts is None:
+        return prod(q.shape[:-1]) * k.shape[-3] * widths
+    sources = _values(used) if used is not None else _lengths(starts_k if starts_k is not None else starts)
+    return q.shape[-2] * widths * sum(a * b for a, b in zip(_lengths(starts), sources, strict=True))
+
+
+def kernel_attention_backward(out: Any, grad: Any, q: Any, k: Any, v: Any, *offsets: Any) -> int:
+    """The same for the gradients of q, k and v."""
+    return 2 * kernel_attention(out, q, k, v, *offsets)
 
 
 def native_attention(out: Any, q: Any, k: Any, v: Any, embed: int, *_: Any, **__: Any) -> int:
@@ -168,6 +199,21 @@ _ATEN: dict[Formula, str] = {
     convolution_backward: "convolution_backward convolution_backward_overrideable",
     attention: _fused("") + " _scaled_dot_product_attention_math_for_mps",
     attention_backward: _fused("_backward"),
+    lambda out, q, k, v, a, b, *_, seqused_k=None, **__: kernel_attention(out, q, k, v, a, b, seqused_k): (
+        "_flash_attention_forward"
+    ),
+    lambda out, q, k, v, _bias, a, b, *_, seqlen_k=None, **__: kernel_attention(out, q, k, v, a, b, seqlen_k): (
+        "_efficient_attention_forward"
+    ),
+    lambda out, q, k, v, _bias, a, b, *_, **__: (
+        attention(out, q, k, v) if a is None else kernel_attention(out, q, k, v, a, b)
+    ): "_cudnn_attention_forward",
+    lambda out, grad, q, k, v, _out, _lse, a, b, *_, **__: kernel_attention_backward(out, grad, q, k, v, a, b): (
+        "_flash_attention_backward"
+    ),
+    lambda out, grad, q, k, v, _bias, _out, a, b, *_, **__: kernel_attention_backward(out, grad, q, k, v, a, b): (
+        "_efficient_attention_backward"
+    ),
     native_attention: "_native_multi_head_attention",
     trilinear: "_trilinear",
     onednn_rnn: "mkldnn_rnn_layer",
@@ -197,29 +243,30 @@ FORMULAS: dict[str, Formula] = {
     **{f"aten::{name}": formula for formula, names in _ATEN.items() for name in names.split()},
     **{f"quantized::{name}": formula for formula, names in _QUANTIZED.items() for name in names.split()},
     "onednn::qlinear_pointwise": inner(0),
+    "torch_attn::_varlen_attn": lambda out, q, k, v, a, b, *rest, seqused_k=None, **_: kernel_attention(
+        out, q, k, v, a, b, seqused_k if seqused_k is not None else (*rest[6:7], None)[0]
+    ),
+    "torch_attn::_varlen_attn_backward": lambda out, grad, q, k, v, _out, _lse, a, b, *_, **__: (
+        kernel_attention_backward(out, grad, q, k, v, a, b)
+    ),
 }
 
 
-def from_torch_registry(func: Any) -> Formula | None:
-    """A formula somebody registered with torch.utils.flop_counter.register_flop_formula, halved into MACs.
+HIGHER_ORDER: dict[str, Formula] = {
+    "flex_attention": attention,
+    "flex_attention_backward": lambda out, q, k, v, *_, **__: 2 * attention(out, q, k, v),
+}
+"""Operators that take functions."""
 
-    It covers operators this package does not know (flex attention, a custom operator with a formula). Whoever
-    registered one has imported that module; it takes a second to import, so nobody else pays for it.
+
+def registered(func: Any) -> Formula | None:
+    """A formula that somebody registered with torch.utils.flop_counter.register_flop_formula, halved into MACs.
+
+    It covers custom operators. torch's own formulas are not asked: they follow another convention, and some are wrong.
+    Whoever registered one has imported that module; it takes a second to import, so nobody else pays for it.
     """
-    if "torch.utils.flop_counter" not in sys.modules and not isinstance(func, HigherOrderOperator):
+    theirs = sys.modules.get("torch.utils.flop_counter")
+    found = theirs and theirs.flop_registry.get(getattr(func, "_overloadpacket", func))
+    if not found or found.__module__ == theirs.__name__:
         return None
-    from torch.utils.flop_counter import flop_registry
-
-    theirs = flop_registry.get(getattr(func, "_overloadpacket", func))
-    return theirs and (lambda out, *args, **kwargs: int(theirs(*args, out_val=out, **kwargs)) // 2)
-
-
-def tensors_in(args: Any, kwargs: Any | None = None) -> list[torch.Tensor]:
-    """All tensors among the arguments of an operator, also inside lists of tensors."""
-    found = []
-    for value in (*args, *kwargs.values()) if kwargs else args:
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif isinstance(value, (list, tuple)):
-            found += [item for item in value if isinstance(item, torch.Tensor)]
-    return found
+    return lambda out, *args, **kwargs: int(found(*args, out_val=out, **kwargs)) // 2

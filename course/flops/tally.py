@@ -6,8 +6,8 @@ forward; the stack's history says which module was running then.
 
 from __future__ import annotations
 
-import re
 import threading
+import types
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
@@ -18,30 +18,8 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
+from course.flops.outside import compiled, hidden_nodes
 from course.flops.result import ModuleCount
-
-_IN_SCRIPT = frozenset(
-    """
-Constant GetAttr SetAttr ListConstruct ListUnpack TupleConstruct TupleUnpack TupleIndex TupleSlice DictConstruct If
-Loop CallMethod CallFunction RaiseException Print Uninitialized unchecked_cast unchecked_unwrap_optional isinstance
-NumToTensor TensorToNum ImplicitTensorToNum dtype device layout shape requires_grad is_cuda is_cpu is_mkldnn
-is_quantized is_nested is_meta is_sparse data min max abs type index CreateObject Enter Exit rangelist profile Param
-Return ConstantChunk ModuleContainerIndex tolist grad ConstantMKLDNNTensor EnumName EnumValue unpackedtuple
-""".split()
-)
-"""Nodes of a TorchScript graph that hold structure and no work."""
-
-
-def hidden_nodes(module: torch.jit.ScriptModule) -> Counter[str]:
-    """Node kinds, with their number, that fuse or move work out of sight (optimised graphs have them).
-
-    Operators of `aten` and of other libraries go through the dispatcher; of the interpreter's own nodes (`prim`)
-    only those known to hold structure pass.
-    """
-    scripts = [one._c for one in module.modules() if isinstance(one, torch.jit.ScriptModule)]
-    graphs = [one._get_method(name).graph for one in scripts for name in one._method_names()]
-    names = [name for graph in graphs for name in re.findall(r" = prim::(\w+)", str(graph))]
-    return Counter(f"TorchScript prim::{name}" for name in names if name not in _IN_SCRIPT)
 
 
 class Tally:
@@ -58,6 +36,8 @@ class Tally:
         self.calls: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.element_operations = self.summed_products = 0
+        self.depth = 0  # how many functions of torch are running, one inside the other
+        self._read: dict[int, types.CodeType] = {}  # functions of Python that were looked at
         self._alive: dict[int, Any] = {}  # an id means something only while its object lives
         self._stack = [self.root]
         self._history = [(torch.autograd._get_sequence_nr(), self.root)]
@@ -105,6 +85,34 @@ class Tally:
         self.by_operator[name] += macs
         self.calls[name] += 1
         self.place().own += macs
+
+    def compiled(self, frame: types.FrameType) -> str | None:
+        """The name of compiled code that the function of a frame names, when the function is met for the first time."""
+        if id(frame.f_code) in self._read:
+            return None
+        self._read[id(frame.f_code)] = frame.f_code
+        name = compiled(frame)
+        if name:
+            self.unknown[f"{name} (compiled code)"] += 1
+        return name
+
+    def uncalled(self, frame: types.FrameType) -> str | None:
+        """An operator runs that no function of torch has called, so compiled code has: its name, at the first meeting."""
+        found, known = self.compiled(frame), any("compiled code" in name for name in self.unknown)
+        if not known:
+            self.unknown[f"compiled code called by `{frame.f_code.co_name}`"] += 1
+        return found or (None if known else frame.f_code.co_name)
+
+    @contextmanager
+    def scripted(self, script: Any) -> Iterator[None]:
+        """Around a call of TorchScript, whose operators no function of torch calls."""
+        if isinstance(script, torch.jit.ScriptFunction):
+            self.unknown.update(hidden_nodes(script))
+        self.depth += 1
+        try:
+            yield
+        finally:
+            self.depth -= 1
 
     @contextmanager
     def following(self) -> Iterator[None]:

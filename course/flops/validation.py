@@ -12,7 +12,6 @@ import torch
 from torch import nn
 
 from course.i18n import t
-from course.isolation.child import words_of
 
 _SENTENCES = {
     "class": (
@@ -67,11 +66,24 @@ _SENTENCES = {
         "`{name}` is a keyword of count and of this forward. Write count(lambda x: model(x, {name}=...), x).",
         "`{name}` 既是 count 的参数，也是这个 forward 的参数。请写成 count(lambda x: model(x, {name}=...), x)。",
     ),
-    "no child": (
-        "This forward cannot run on copies ({why}), and no forked child can compute here. Count the "
-        "inner model alone, or a fresh one that no other tool has left anything in.",
-        "这个 forward 无法在副本上运行（{why}），这里也不能在 fork 出的子进程里计算。请只统计内部的模型，"
-        "或者换一个没有被其他工具留下东西的新模型。",
+    "time": (
+        "The count was cut off after {seconds:g} s. Count a part of the model or a smaller input, or allow more time "
+        "with max_time={more:g}.",
+        "计数超过 {seconds:g} 秒，已中断。请只统计模型的一部分或换更小的输入，或者用 max_time={more:g} 多给些时间。",
+    ),
+    "seconds": (
+        "max_time is a number of seconds above 0, not {given!r}.",
+        "max_time 应为大于 0 的秒数，而不是 {given!r}。",
+    ),
+    "habit": (
+        "`{name}` belongs to another tool: this one takes the inputs as the model does, count(model, x), with "
+        "x = torch.zeros(1, 3, 224, 224).",
+        "`{name}` 是别的工具的写法：这里像调用模型那样传输入，count(model, x)，其中 x = torch.zeros(1, 3, 224, 224)。",
+    ),
+    "iterator": ("This forward cannot be counted: {why}.", "无法统计这个 forward：{why}。"),
+    "not put back": (
+        "The count ran, but {why}. What else it changed was put back.",
+        "计数已经运行，但{why}。其余改动都已复原。",
     ),
     "not from shapes": (
         "Shapes do not suffice ({why}), and allow_real=False forbids data. Allow it, or count a part that needs none.",
@@ -110,6 +122,10 @@ _SENTENCES = {
 }
 
 
+_HABITS = frozenset("inputs input_size input_shape input_res input_data input_constructor args".split())
+"""Keywords of thop, torchinfo, ptflops and calflops."""
+
+
 class NotHere(Exception):
     """Shapes are not enough: the forward asks for values, or uses an object that a stand-in cannot replace. Its text
     says which.
@@ -130,6 +146,8 @@ def error(name: str, /, **given: Any) -> CountError:
 
 def describe(value: Any) -> str:
     """What was given, in a few words: a tensor by its type and shape, anything else by its class."""
+    if isinstance(value, torch.Tensor) and value.is_nested:
+        return t(f"nested tensor of {value.size(0)} rows", f"{value.size(0)} 行的嵌套张量")
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')} {tuple(value.shape)}"
     return type(value).__name__
@@ -138,6 +156,9 @@ def describe(value: Any) -> str:
 def callable_of(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Returns the model to run. Raises CountError, with what to do, for the usual mistakes in model and inputs."""
     ask_model(model)
+    for name in _HABITS.intersection(kwargs):
+        if not inputs and name not in parameters(model):
+            raise error("habit", name=name)
     if isinstance(model, nn.Module) and not inputs and not kwargs:
         raise error("no inputs", name=type(model).__name__)
     for value in (*inputs, *kwargs.values()):
@@ -152,6 +173,16 @@ def callable_of(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) 
     if isinstance(only, (tuple, list)) and only and all(isinstance(size, int) for size in only):
         raise error("shape", shape=tuple(only))
     return plain(model)
+
+
+def parameters(model: Any) -> Any:
+    """Names that the forward takes."""
+    if isinstance(model, torch.jit.ScriptModule):  # it would note on itself that it was asked
+        return ()
+    try:
+        return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
+    except (TypeError, ValueError):
+        return ()
 
 
 def ask_parameters(model: Any) -> None:
@@ -191,7 +222,12 @@ def ran(output: Any) -> Any:
 
 
 def stopped(
-    reason: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], meta: bool, training: bool
+    reason: BaseException,
+    places: Mapping[int, Any],
+    inputs: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    meta: bool,
+    training: bool,
 ) -> CountError:
     """Which module (places: by id) stopped, why, what it was given, and what to do next.
 
@@ -203,15 +239,24 @@ def stopped(
     experts = meta and "experts" in spot.lower()
     steps = {"memory": memory, "experts": experts, "meta": meta, "packed": packed, "forward": True}
     why = (said.strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
+    given = [*map(describe, inputs), *(f"{name}: {describe(value)}" for name, value in kwargs.items())]
     return error(
         "values" if isinstance(reason, NotHere) else "stopped",
         what=t("training step", "训练步") if training else t("forward", "forward "),
         spot=t(f" in {spot}", f"在 {spot} 处") if spot else "",
         kind=type(reason).__name__,
         why=t("memory ran out", "内存不够") if memory else why,
-        given=", ".join(map(describe, inputs)) or "-",
+        given=", ".join(given) or "-",
         step=t(*_SENTENCES[next(name for name, fits in steps.items() if fits)]),
     )
+
+
+def words_of(error: BaseException | None) -> str:
+    """The message of an exception; "" where its own `__str__` fails."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def _spot(reason: BaseException, places: Mapping[int, Any]) -> str:

@@ -1,6 +1,6 @@
-"""Run code without changing any of the caller's objects: on copies where the code is self-contained, else in a forked child.
+"""Run code in this process and put back afterwards what it changed: `left_as_it_was` (its objects and settings), `unchanged`
+(memory too).
 
-child: runs code in a forked child. copies: copies everything that a value refers to. self_contained: whether a function or class
-uses nothing but its arguments. preserved: restores process settings after a block. Used by `course.flops` and
-`course.crosscheck`.
+journal: the Python objects within reach. saving: the memory of tensors. preserved: settings of the process. limits: seconds.
+Used by `course.flops` and `course.crosscheck`.
 """

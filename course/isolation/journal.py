@@ -1,0 +1,393 @@
+"""A journal of the mutable objects within reach of some roots; `restore()` puts back what differs from it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import dis
+import functools
+import random
+import re
+import sys
+import types
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensor
+
+from course.i18n import t
+
+_ATOMS = frozenset(
+    (
+        type(None),
+        bool,
+        int,
+        float,
+        complex,
+        str,
+        bytes,
+        type(...),
+        range,
+        slice,
+        torch.dtype,
+        torch.device,
+        torch.layout,
+    )
+    + (torch.memory_format, torch.Size, types.BuiltinFunctionType, types.CodeType, re.Pattern)
+)
+_MISSING: Any = object()
+_LARGE = 1 << 26
+"""NumPy arrays of more bytes are not copied: they cannot be written to until the journal is restored."""
+_COPIED = tuple(type(iter(one)) for one in ([], (), range(0), range(1 << 70), "", b""))
+"""Iterators of Python for which a copy can stand."""
+BY_THEMSELVES = (torch._C._disabled_torch_dispatch_impl, FakeTensor.__torch_dispatch__)
+"""Of the classes whose tensors are handed to operators as they are."""
+Undo = Callable[[], Any]
+
+
+class Unrestorable(RuntimeError):
+    """The code advances an iterator, which nobody can put back."""
+
+    def __init__(self, kind: str) -> None:
+        english = f"the code advances a {kind}, which cannot be put back: make it anew in the forward, or use a list"
+        super().__init__(t(english, f"代码会推进一个 {kind}，而它无法复原：请在 forward 里新建，或改用列表"))
+
+
+class _Refusing:
+    """Stands in the place of an iterator that cannot be copied, and refuses to be advanced."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self, *_: Any) -> Any:
+        raise Unrestorable(self._kind)
+
+    send = throw = __next__
+
+
+def plain(x: torch.Tensor) -> bool:
+    """Whether the tensor has memory of its own that can be read byte by byte."""
+    wraps = type(x).__torch_dispatch__ is not BY_THEMSELVES[0]
+    return not wraps and x.layout is torch.strided and not (x.is_nested or x.is_meta or nn.parameter.is_lazy(x))
+
+
+@functools.cache
+def is_own(name: Any) -> bool:
+    """Whether a module of that name holds the user's code, not that of Python, an installed package or this course."""
+    root = name.partition(".")[0] if isinstance(name, str) else ""
+    if root in ("", "course") or root in sys.stdlib_module_names:
+        return False
+    home = sys.modules.get(root)
+    path = getattr(home, "__file__", None) or "".join([*getattr(home, "__path__", ())][:1])
+    return not re.search(r"[/\\](site|dist)-packages[/\\]", path)
+
+
+@functools.lru_cache(maxsize=10_000)
+def names_of(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a function uses, and those of attributes that it may set; functions inside it included."""
+    inner = [names_of(one) for one in code.co_consts if isinstance(one, types.CodeType)]
+    used = frozenset(code.co_names).union(*(one[0] for one in inner))
+    stored = {step.argval for step in dis.get_instructions(code) if step.opname in ("STORE_ATTR", "DELETE_ATTR")}
+    if not used.isdisjoint(("setattr", "delattr", "__setattr__", "__delattr__", "vars", "__dict__")):
+        stored |= {one for one in code.co_consts if isinstance(one, str)}
+    return used, frozenset(stored).union(*(one[1] for one in inner))
+
+
+class Journal:
+    """Every mutable object within reach of `roots` as it is now.
+
+    Followed are attributes, items, closures, defaults, and the globals that the user's own functions name. Of modules,
+    classes and functions of others only the attributes are kept that code within reach may set by name. An iterator is
+    replaced by a copy, or by one that raises Unrestorable when it is advanced. tensors: those met, by id.
+    """
+
+    def __init__(self, *roots: Any) -> None:
+        self.tensors: dict[int, torch.Tensor] = {}
+        self.arrays: list[Any] = []
+        self._undo: list[Undo] = []
+        self._seen: dict[int, Any] = {}  # with the object: an id means something only while it lives
+        self._foreign: list[Any] = []
+        self._stored: set[str] = set()
+        self._advanced: list[tuple[Any, Any]] = []
+        waiting: list[Any] = list(roots)
+        with torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
+            while waiting:
+                value = waiting.pop()
+                if type(value) not in _ATOMS and id(value) not in self._seen:
+                    self._seen[id(value)] = value
+                    waiting += self._note(value)
+        self._set_by_name = [
+            (one, name, vars(one).get(name, _MISSING)) for one in self._foreign for name in self._stored
+        ]
+
+    def _note(self, value: Any) -> list[Any]:
+        """Remembers one object; returns what it holds."""
+        kind = type(value)
+        if isinstance(value, torch.Tensor):
+            return [*self._tensor(value), *self._slots(value)]
+        for of, note in _NOTES:
+            if isinstance(value, of):
+                return note(self, value)
+        if isinstance(value, weakref.ref):
+            return [value()]
+        if kind.__module__.startswith("numpy"):
+            self._array(value)
+            return []
+        if kind.__module__ in ("builtins", "itertools") and hasattr(kind, "__next__"):
+            self._advanced.append((value, _position(value)))
+            return []
+        return [kind, getattr(value, "__dict__", None), *self._slots(value)]
+
+    def _slots(self, value: Any) -> list[Any]:
+        slots, held = [vars(base).get("__slots__", ()) for base in type(value).__mro__], []
+        for name in [name for some in slots for name in ((some,) if isinstance(some, str) else some)]:
+            if name not in ("__dict__", "__weakref__"):
+                item = getattr(value, name, _MISSING)
+                held.append(None if item is _MISSING else item)
+                self._undo.append(functools.partial(_attribute_back, value, name, item))
+        return held
+
+    def _list(self, value: Any) -> list[Any]:
+        kept = list(value)
+        self._undo.append(functools.partial(_list_back, value, kept))
+        for at, item in enumerate(kept):
+            if self._is_iterator(item):
+                value[at] = _replaced(item)
+        return [*kept, getattr(value, "__dict__", None)]
+
+    def _dict(self, value: Any) -> list[Any]:
+        kept = dict(dict.items(value))
+        self._undo.append(functools.partial(_dict_back, value, kept))
+        for name, item in kept.items():
+            if self._is_iterator(item):
+                dict.__setitem__(value, name, _replaced(item))
+        return [*kept, *kept.values(), getattr(value, "__dict__", None)]
+
+    def _set(self, value: Any) -> list[Any]:
+        kept = set(value)
+        self._undo.append(lambda: value == kept or (value.clear(), value.update(kept)))
+        return [*kept]
+
+    def _cell(self, value: types.CellType) -> list[Any]:
+        if value == types.CellType():
+            return []
+        kept = value.cell_contents
+        self._undo.append(lambda: setattr(value, "cell_contents", kept))
+        if self._is_iterator(kept):
+            value.cell_contents = _replaced(kept)
+        return [kept]
+
+    def _is_iterator(self, item: Any) -> bool:
+        """Whether an iterator of Python's own was found, which then is replaced and not looked at again."""
+        kind = type(item)
+        found = kind.__module__ in ("builtins", "itertools") and hasattr(kind, "__next__")
+        if found:
+            self._seen[id(item)] = item
+        return found
+
+    def _cache(self, value: Any) -> list[Any]:
+        size = value.cache_info().currsize
+        self._undo.append(lambda: value.cache_info().currsize == size or value.cache_clear())
+        return [value.__wrapped__, vars(value)]
+
+    def _random(self, value: random.Random) -> list[Any]:
+        self._undo.append(functools.partial(value.setstate, value.getstate()))
+        return []
+
+    def _generator(self, value: torch.Generator) -> list[Any]:
+        self._undo.append(functools.partial(value.set_state, value.get_state()))
+        return []
+
+    def _array(self, value: Any) -> None:
+        if hasattr(value, "bit_generator"):
+            self._undo.append(functools.partial(setattr, value.bit_generator, "state", value.bit_generator.state))
+        elif hasattr(value, "set_state"):
+            self._undo.append(functools.partial(value.set_state, value.get_state()))
+        elif type(value).__name__ == "ndarray" and value.flags.writeable:
+            self.arrays.append(value)
+            if value.nbytes <= _LARGE:
+                self._undo.append(functools.partial(value.__setitem__, ..., value.copy()))
+            else:
+                value.flags.writeable = False
+                self._undo.append(lambda: setattr(value.flags, "writeable", True))
+
+    def _tensor(self, x: torch.Tensor) -> list[Any]:
+        self.tensors[id(x)] = x
+        if nn.parameter.is_lazy(x):
+            return [vars(x)]
+        grad = x.grad if x.is_leaf else None
+        hooks = [(name, getattr(x, name, None)) for name in ("_backward_hooks", "_post_accumulate_grad_hooks")]
+        self._undo.append(functools.partial(_tensor_back, x, x.is_leaf, grad, x.requires_grad, hooks, _place(x)))
+        return [vars(x), grad, *(found for _, found in hooks)]
+
+    def _function(self, value: types.FunctionType) -> list[Any]:
+        kept = value.__defaults__, value.__kwdefaults__
+        self._undo.append(functools.partial(_function_back, value, *kept))
+        held = [*(value.__closure__ or ()), *kept, vars(value)]
+        space = value.__globals__
+        if not is_own(space.get("__name__")):
+            self._foreign.append(value)
+            return held
+        used, stored = names_of(value.__code__)
+        self._stored |= stored
+        for name in used:
+            item = space.get(name, _MISSING)
+            self._undo.append(functools.partial(_item_back, space, name, item))
+            if self._is_iterator(item):
+                space[name] = _replaced(item)
+            held.append(sys.modules.get(name) if item is _MISSING else item)  # `import torch.nn.init` inside
+        modules, known = [one for one in held if isinstance(one, types.ModuleType)], set()
+        while modules:
+            module = modules.pop()
+            known.add(module)
+            parts = [vars(module)[name] for name in used if name in vars(module)]
+            held += parts
+            modules += [one for one in parts if isinstance(one, types.ModuleType) and one not in known]
+        return held
+
+    def _class(self, value: type) -> list[Any]:
+        if not is_own(value.__module__):
+            self._foreign.append(value)
+            return []
+        kept = {name: item for name, item in vars(value).items() if name not in ("__dict__", "__weakref__", "__doc__")}
+        self._undo.append(functools.partial(_class_back, value, kept))
+        return [*kept.values(), *value.__bases__]
+
+    def _module(self, value: types.ModuleType) -> list[Any]:
+        if is_own(value.__name__):
+            return [vars(value)]
+        self._foreign.append(value)
+        return []
+
+    def lends(self) -> bool:
+        """Whether an array of NumPy lies on the memory of a tensor: a stand-in of one would not show in the other."""
+        found = [x for x in self.tensors.values() if plain(x)] if self.arrays else []
+        at = [(x.untyped_storage().data_ptr(), x.untyped_storage().nbytes()) for x in found]
+        return any(a <= one.__array_interface__["data"][0] < a + n for one in self.arrays for a, n in at)
+
+    def restore(self) -> None:
+        """Puts everything back. Raises, at the end, what could not be: Unrestorable for an iterator that was advanced."""
+        with torch._C.DisableTorchFunctionSubclass():
+            failed = self._restored()
+        failed += [Unrestorable(type(one).__name__) for one, position in self._advanced if _position(one) != position]
+        if failed:
+            raise failed[0]
+
+    def _restored(self) -> list[Exception]:
+        failed: list[Exception] = []
+        for owner, name, item in self._set_by_name:
+            if vars(owner).get(name, _MISSING) is not item:
+                _attribute_back(owner, name, item)
+        for undo in reversed(self._undo):
+            try:
+                undo()
+            except Exception as error:
+                failed.append(error)
+        return failed
+
+
+_NOTES: tuple[tuple[Any, Callable[[Journal, Any], list[Any]]], ...] = (
+    (dict, Journal._dict),
+    ((list, deque), Journal._list),
+    ((tuple, frozenset), lambda _, value: [*value]),
+    (types.FunctionType, Journal._function),
+    (type, Journal._class),
+    (set, Journal._set),
+    (types.CellType, Journal._cell),
+    (types.MethodType, lambda _, value: [value.__self__, value.__func__]),
+    ((staticmethod, classmethod), lambda _, value: [value.__func__]),
+    (property, lambda _, value: [value.fget, value.fset, value.fdel]),
+    (functools.partial, lambda _, value: [value.func, value.args, value.keywords, vars(value)]),
+    (functools._lru_cache_wrapper, Journal._cache),
+    (types.ModuleType, Journal._module),
+    (random.Random, Journal._random),
+    (torch.Generator, Journal._generator),
+)
+"""What is kept of the kinds of objects."""
+
+
+def _replaced(iterator: Any) -> Any:
+    return copy.copy(iterator) if isinstance(iterator, _COPIED) else _Refusing(type(iterator).__name__)
+
+
+def _position(iterator: Any) -> Any:
+    frame = getattr(iterator, "gi_frame", None)
+    return frame.f_lasti if frame else getattr(iterator, "__length_hint__", lambda: None)()
+
+
+def _place(x: torch.Tensor) -> tuple[Any, ...]:
+    """Where in which memory a tensor lies, and how often it was written to."""
+    version = None if x.is_inference() else x._version
+    return (x.untyped_storage(), x.storage_offset(), x.shape, x.stride(), version) if plain(x) else (version,)
+
+
+def _tensor_back(x: torch.Tensor, leaf: bool, grad: Any, wants: bool, hooks: Any, place: Any) -> None:
+    if leaf and x.grad is not grad:
+        x.grad = grad
+    if leaf and x.requires_grad != wants:
+        x.requires_grad_(wants)
+    for name, kept in hooks:
+        if kept is None and getattr(x, name, None) is not None:
+            setattr(x, name, None)
+    *where, version = place
+    if where:
+        *now, _ = _place(x)
+        if now[1:] != where[1:] or now[0]._cdata != where[0]._cdata:
+            with torch.no_grad():
+                x.set_(*where)
+    if version is not None and x._version != version:
+        torch._C._autograd._unsafe_set_version_counter((x,), (version,))
+
+
+def _list_back(value: Any, kept: list[Any]) -> None:
+    if len(value) != len(kept) or any(a is not b for a, b in zip(value, kept, strict=True)):
+        value.clear()
+        value.extend(kept)
+
+
+def _dict_back(value: Any, kept: dict[Any, Any]) -> None:
+    now = dict.items(value)
+    if len(now) != len(kept) or any(k is not j or a is not b for (k, a), (j, b) in zip(now, kept.items(), strict=True)):
+        base = OrderedDict if isinstance(value, OrderedDict) else dict
+        base.clear(value)
+        for name, item in kept.items():
+            base.__setitem__(value, name, item)
+
+
+def _item_back(space: dict[str, Any], name: str, item: Any) -> None:
+    if item is _MISSING:
+        space.pop(name, None)
+    elif space.get(name, _MISSING) is not item:
+        space[name] = item
+
+
+def _attribute_back(value: Any, name: str, item: Any) -> None:
+    base = type if isinstance(value, type) else object
+    with contextlib.suppress(AttributeError, TypeError):
+        if item is _MISSING:
+            base.__delattr__(value, name)
+        else:
+            base.__setattr__(value, name, item)
+
+
+def _function_back(value: types.FunctionType, defaults: Any, by_name: Any) -> None:
+    if value.__defaults__ is not defaults:
+        value.__defaults__ = defaults
+    if value.__kwdefaults__ is not by_name:
+        value.__kwdefaults__ = by_name
+
+
+def _class_back(value: type, kept: dict[str, Any]) -> None:
+    now = vars(value)
+    for name in [name for name in now if name not in kept and not name.startswith(("__", "_abc_"))]:
+        type.__delattr__(value, name)
+    for name, item in kept.items():
+        if now.get(name, _MISSING) is not item and not name.startswith("__"):
+            type.__setattr__(value, name, item)
