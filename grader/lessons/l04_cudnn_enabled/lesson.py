@@ -295,9 +295,11 @@ check("04-without")
 #
 # 先认识一个词：[[tf32|TF32]]。NVIDIA GPU（Ampere 及更新）做 float32 乘法时，可以把因数的尾数从 23 位舍入到 10 位。快，但没那么准，第 07 课细讲。默认情况下，cuDNN 可以用它。
 # %%
-observe(["04-ops-cuda", "04-kernels-cuda", "04-bits-cuda",
-         "04-memory-cuda", "04-attention-cuda"])
+observe(["04-ops-cuda", "04-kernels-cuda", "04-bits-cuda"])
 # %%
+# en: Two more questions: how much memory, and does attention follow the same switch?
+# zh: 再问两件事：要多少显存？注意力也听这个开关的吗？
+observe(["04-memory-cuda", "04-attention-cuda"])
 explain("04-pooling")
 explain("04-tf32")
 # en: When is off the right tool? To debug, to compare, or around a known bug in one
