@@ -131,7 +131,7 @@ def test_code_with_any_sign_runs_in_a_new_process_of_a_machine_that_knows_ascii_
 @pytest.mark.parametrize(
     "words",
     [
-        ["course.timing", "sum(range(9))", "len('x')", "--different", "--max-time", "0.2"],
+        ["course.timing", "sum(range(9))", "len('x')", "--max-time", "0.2"],
         ["course.cards", "anki", "--lesson", "05_cudnn_benchmark"],
         ["course.experiments", "--list"],
     ],

@@ -139,21 +139,28 @@ def _either_way(call: Call, allow_real: bool) -> tuple[FlopCount, str]:
 
 def from_shapes(call: Call) -> tuple[FlopCount, str]:
     """Count on stand-ins without memory; also gives what the forward printed."""
-    journal, collects, loud = Journal(call.model, call.inputs, call.kwargs), gc.isenabled(), logging.raiseExceptions
-    world = Shapes(journal.tensors)
-    gc.disable()  # what outlives the run is then found among the young
+    collects, loud = gc.isenabled(), logging.raiseExceptions
+    gc.disable()  # what outlives the run is then found among the young; and the journal makes many small objects
     logging.raiseExceptions = False  # a tensor that is logged has no values to print
+    try:
+        return _on_shapes(call)
+    finally:
+        logging.raiseExceptions = loud
+        (gc.enable if collects else gc.disable)()
+
+
+def _on_shapes(call: Call) -> tuple[FlopCount, str]:
+    journal = Journal(call.model, call.inputs, call.kwargs)
+    world = Shapes(journal.tensors)
     try:
         if journal.lends():
             raise NotHere(t("an array of NumPy lies on the memory of a tensor", "有 NumPy 数组和张量共用内存"))
         with process_preserved():
             return contextvars.copy_context().run(_attempt, call, world, journal)
     finally:
-        logging.raiseExceptions = loud
         _put_back(journal)
         _clear_frames(sys.exc_info()[1])
         world.evict()
-        (gc.enable if collects else gc.disable)()
 
 
 def for_real(call: Call) -> tuple[FlopCount, str]:

@@ -11,6 +11,7 @@ import functools
 import gc
 import types
 import weakref
+from collections import OrderedDict
 from math import prod
 from typing import Any
 
@@ -238,29 +239,25 @@ class Shapes(Real):
         self._gradients.clear()
         if any(ref() is not None for ref in made):
             gc.collect(0)  # the collector was off during the run: what it made is young
-        kept = [ref() for ref in made if ref() is not None]
-        for tensor in kept:
-            inside: Any = tensor
-            for _ in range(4):  # climb out of tuples and the like
-                holders = [
-                    one for one in gc.get_referrers(inside) if one is not kept and type(one) is not types.FrameType
-                ]
-                outer = [one for one in holders if isinstance(one, (tuple, list))]
-                if any([_taken_out(holder, inside) for holder in holders]) or not outer:
-                    break
-                inside = outer[0]
+        inside: list[Any] = [ref() for ref in made if ref() is not None]
+        for _ in range(4):  # climb out of tuples and the like
+            if not inside:
+                return
+            found = gc.get_referrers(*inside)
+            holders = [one for one in found if one is not inside and type(one) is not types.FrameType]
+            wanted = set(map(id, inside))
+            for holder in holders:
+                _take_out(holder, wanted)
+            inside = [one for one in holders if isinstance(one, (tuple, list))]
 
 
-def _taken_out(holder: Any, value: Any) -> bool:
+def _take_out(holder: Any, wanted: set[int]) -> None:
     if isinstance(holder, functools._lru_cache_wrapper):
         holder.cache_clear()
-        return True
-    names = (
-        [name for name, item in holder.items() if item is value or name is value] if isinstance(holder, dict) else []
-    )
-    for name in names:
-        del holder[name]
-    return bool(names)
+    elif isinstance(holder, dict):
+        base = OrderedDict if isinstance(holder, OrderedDict) else dict  # a subclass may forbid it
+        for name in [name for name, item in dict.items(holder) if id(item) in wanted or id(name) in wanted]:
+            base.__delitem__(holder, name)
 
 
 def _shape_of(tensor: torch.Tensor) -> torch.Tensor:
