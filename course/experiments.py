@@ -15,7 +15,7 @@ from course import recording_zip
 from course.experiment import base, reports
 from course.i18n import pick, t
 from course.machine import can, device_of, one_line, passport
-from course.records import nearest, save
+from course.records import Record, nearest, save
 
 HOME = "home"  # --record without a folder: each recording goes to its lesson
 INTERRUPTED = 130
@@ -143,9 +143,26 @@ def print_list(known: dict[str, base.Experiment]) -> None:
     """One line an experiment: name, what it needs, seconds, what there is to show of it here."""
     for exp in known.values():
         shown = ", ".join(evidence(exp, passport(device_of(exp.needs))))
-        print(f"{exp.name:26} needs {exp.needs:8} {exp.seconds:4g} s  {shown:56} {pick(exp.title)}")
+        print(f"{exp.name:26} needs {exp.needs:8} {exp.seconds:4g} s  {shown:56} {title_of(exp)}".rstrip())
     for module, why in base.FAILED_LESSONS.items():
         print(f"{module}: could not be loaded: {why}", file=sys.stderr)
+
+
+def title_of(exp: base.Experiment) -> str:
+    """What it asks; "" on a machine that records without PyYAML."""
+    try:
+        return pick(exp.title)
+    except ModuleNotFoundError:
+        return ""
+
+
+def told(exp: base.Experiment, record: Record) -> str:
+    """What came out, after the bets on it were settled; without PyYAML the outcome alone. Raises what reading it raises."""
+    try:
+        exp.settles(record)
+        return pick(exp.finding(record))
+    except ModuleNotFoundError:
+        return str(exp.reading(record).outcome)
 
 
 def record_all(chosen: list[base.Experiment], folder: str, budget_s: float | None) -> int:
@@ -174,8 +191,7 @@ def record_all(chosen: list[base.Experiment], folder: str, budget_s: float | Non
         saved += 1
         print(f"recorded {exp.name}: {len(record.rows)} rows{'' if record.complete else ', not complete'} -> {path}")
         try:
-            print(f"         {pick(exp.finding(record))}")
-            exp.settles(record)
+            print(f"         {told(exp, record)}")
         except Exception as error:  # noqa: BLE001  (the rows are saved; that nobody can read them is told)
             failures.append(f"{exp.name}: recorded, but not understood: {type(error).__name__}: {error}")
     print(f"{saved} recorded, {skipped} skipped, {len(failures)} failed")
