@@ -19,6 +19,7 @@ The results are the CPU's, and no number means anything.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.abc
 import importlib.machinery
@@ -249,6 +250,9 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
         def synchronize(self) -> None:
             clock.wait_until(self.moment)
 
+        def query(self) -> bool:
+            return clock.now() >= self.moment
+
         def elapsed_time(self, other: Any) -> float:
             if not self.timing or self.moment is None or other.moment is None:
                 raise RuntimeError(
@@ -297,6 +301,8 @@ def install(torch: Any, kind: str, clock: Clock) -> Queue:
             "is_bf16_supported": lambda *_: True,
             "Event": Event,
             "current_stream": lambda *_: stream,
+            "_sleep": lambda cycles: queue.add(cycles / 2e9 / queue.op_s),
+            "device": lambda *_: contextlib.nullcontext(),
             "mem_get_info": lambda *_: (6 << 30, 8 << 30),
             "memory_allocated": lambda *_: resting,
             "memory_reserved": lambda *_: 2 * resting,

@@ -248,7 +248,7 @@ def test_the_solutions_of_the_course_get_all_points_for_any_inputs_and_the_stubs
     ):
         for cell in notebook.cells:
             graded = cell.metadata.get("nbgrader", {}).get("grade")
-            if cell.cell_type == "code" and cell.id != "bootstrap" and not graded:
+            if cell.cell_type == "code" and cell.id not in ("bootstrap", "check-file") and not graded:
                 with contextlib.suppress(NotImplementedError):
                     exec(cell.source, scope)
     for task in tasks(project, lesson).values():
