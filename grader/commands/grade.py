@@ -31,9 +31,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     main = arguments.main  # the other commands are run as if they were typed
     course, where = Course(arguments.dir), ["--dir", str(Course(arguments.dir).root)]
-    print("--- import")
     said = names_said(arguments.said)  # what is refused here stops everything: nothing else is marked in its place
     imported = import_submissions(course, arguments.file, arguments.lms, arguments.lesson, arguments.roster, said)
+    print(f"--- import ({imported.lms})")
     print(report(course, imported, arguments.file))
     left, lessons, lms = int(not imported.complete), [imported.lesson], imported.lms
     if not course.submitted(imported.lesson):
