@@ -21,7 +21,9 @@ HEAVIEST = 1_000_000
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|link(?! rel=\"(?:next|prev)\"))\b[^>]*?(?:src|href)=\"([^\"]+)\"[^>]*>"
 )
-UNSEEN = re.compile(r'<template.*?</template>|<div class="tbr-(?:slim|phone)".*?</div>|<img class="tbr?-dark"[^>]*>', re.DOTALL)
+UNSEEN = re.compile(
+    r'<template.*?</template>|<div class="tbr-(?:slim|phone)".*?</div>|<img class="tbr?-dark"[^>]*>', re.DOTALL
+)
 """What a wide light page does not load: pictures of other bets, of narrow pages, of dark ones."""
 OUTSIDE = re.compile(r"url\(['\"]?(?:https?:)?//[^)]*\)|@import[^;]*")
 IDS = re.compile(r'\bid="([^"]+)"')
