@@ -29,7 +29,7 @@ test-all: test   ## `make test`, then the rest: everything that is not long (20 
 
 test-long:       ## what takes too long for every day: repeated kills, huge logs, classes of hundreds, mutants of all solutions (2 hours)
 	@$(ENV) ensure dev
-	@$(PYTEST) -m long
+	@$(PYTEST) -o faulthandler_timeout=3600 -m long
 
 test-versions:   ## the parts that depend on torch, on every torch from 2.9 on and every Python: gigabytes, about half an hour
 	@$(ENV) ensure dev
