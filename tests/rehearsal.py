@@ -26,20 +26,20 @@ import importlib.machinery
 import inspect
 import json
 import mmap
+import multiprocessing
 import os
 import struct
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.forked import FORK, forked
-
 ROOT = Path(__file__).resolve().parents[1]
+FORK = multiprocessing.get_context("fork") if "fork" in multiprocessing.get_all_start_methods() else None
 FIRST, SEARCH = 4, 40  # a first call of a shape takes that many operations longer, search off and on
 LARGE = 2**30  # multiplications; a CPU takes seconds for them in half precision
 
@@ -478,7 +478,31 @@ def _rehearsed(queue: Queue, order: dict[str, Any]) -> dict[str, Any]:
         if isinstance(message, dict):
             actor.join()
             return message
-        here.send(forked(*message, first=lambda: sys.meta_path.insert(0, Plants(order["plant"]))))
+        here.send(_forked(*message, order["plant"]))
+
+
+def _forked(code: str, argument: str, env: dict[str, str], timeout: float, plant: Any) -> tuple[int, str, str] | None:
+    """`python -c code argument` in a fork: its exit code, output and errors; None where it took too long."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("out", "err")]
+        child = FORK.Process(target=_run, args=(code, argument, env, paths, plant))
+        child.start()
+        child.join(timeout)
+        if child.is_alive():
+            child.kill()
+            child.join()
+            return None
+        return child.exitcode, *(path.read_text("utf-8") for path in paths)
+
+
+def _run(code: str, argument: str, env: Mapping[str, str], paths: list[Path], plant: Any) -> None:
+    os.environ.clear()
+    os.environ.update(env)
+    for number, path in enumerate(paths, start=1):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+    sys.meta_path.insert(0, Plants(plant))
+    sys.argv = ["-c", argument]
+    exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
 
 
 def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
@@ -488,14 +512,15 @@ def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
     sys.meta_path.insert(0, Plants(order["plant"]))
     from course.experiment import new_process
 
-    def run(command: list[str], *, env: dict[str, str], timeout: float, **_: Any) -> Any:
-        """`subprocess.run` for the processes that experiments start: the stage forks them."""
-        pipe.send((command[2:], dict(env), timeout))
+    def run(code: str, argument: str, environment: dict[str, str], timeout_s: float) -> tuple[int, str, str]:
+        """Where experiments start a new process, the stage forks one."""
+        pipe.send((code, argument, dict(environment), timeout_s))
         if (found := pipe.recv()) is None:
-            raise subprocess.TimeoutExpired(command, timeout)
-        return subprocess.CompletedProcess(command, *found)
+            raise subprocess.TimeoutExpired(code, timeout_s)
+        return found
 
-    new_process.subprocess = SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired)
+    new_process.warm_process = SimpleNamespace(can_run=lambda environment: True, run=run)
+    new_process._started = run
     sizes = order["sizes"]
     pipe.send({name: _one(queue.clock, name, s, sizes.get(name, {})) for name, s in order["seconds"].items()})
 

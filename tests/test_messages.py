@@ -14,7 +14,6 @@ from course.experiment.new_process import answer_of
 from course.i18n import LANGUAGES, pick
 from course.questions import messages
 from grader.authoring import messages as pages
-from tests.forked import forked_processes
 
 torch = pytest.importorskip("torch")
 
@@ -35,8 +34,7 @@ def said_by(code: str) -> str:
         "import os, warnings\nos.dup2(1, 2)\ntorch = __import__('torch')\nnn = torch.nn\nwarnings.simplefilter('always')\n"
         f"try:\n    exec({code!r})\nexcept Exception as error:\n    print('Error:', error)\nanswer(None)\n"
     )
-    with forked_processes():
-        return answer_of(wrapped)[1]
+    return answer_of(wrapped, warm=True)[1]
 
 
 @pytest.mark.parametrize("one", PROVOKED, ids=lambda one: one.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 import threading
 import time
@@ -15,7 +16,6 @@ from course.timing.clock import MIN_BLOCK_S, SHORT_BLOCK_S
 from course.timing.effort import Effort, starved
 from course.timing.preemption import Watch, watch_for
 from course.timing.rounds import Plan, Run
-from tests.forked import FORK
 from tests.timing_clocks import Cost, NoisyClock, costing
 
 linux = pytest.mark.skipif(preemption.THREAD is None, reason="this system does not tell who lost the processor")
@@ -55,8 +55,8 @@ def test_cpu_time_counts_for_work_of_one_thread_that_never_waits(work, counts):
         watch.preempted = 0
         return *found, watch.says_cpu()
 
-    here, there = FORK.Pipe()
-    child = FORK.Process(target=lambda: there.send(facts()))
+    here, there = multiprocessing.Pipe()
+    child = multiprocessing.get_context("fork").Process(target=lambda: there.send(facts()))
     child.start()
     assert here.poll(60)
     says, total, waited, says_unpreempted = here.recv()

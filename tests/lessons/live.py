@@ -12,15 +12,13 @@ from course.experiment import base
 from course.experiment.words import OPEN
 from course.i18n import LANGUAGES
 from course.records import Record
-from tests.forked import forked_processes
 
 
 @functools.cache
 def measured(name: str, budget_s: float | None = None) -> Record:
     """The record of one live run, for all tests of this process; it fails where the run leaves anything changed."""
     before = _switches()
-    with forked_processes():
-        record = base.run(name, budget_s)
+    record = base.run(name, budget_s)
     assert _switches() == before
     return record
 

@@ -127,7 +127,7 @@ predict("07-bet-default")
 #
 # The figure shows what each switch **reads** after one thing was set. Three words occur: `tf32` (allowed), `ieee` (full float32), `none` (no wish of its own; the default then decides, and for matrix products that is full float32).
 #
-# For your bet you need only the first row, “nothing set”, and the columns `cudnn.conv`, `cudnn.rnn`, `cuda.matmul`. The rest of the figure belongs to an optional part.
+# For your bet you need only the first row, “nothing set”, and the columns `cudnn.conv`, `cudnn.rnn`, `cuda.matmul`. The rest is for an optional part.
 # %% [markdown] zh
 # ## 🔬 看第一行就够
 #
@@ -169,7 +169,7 @@ keep("cudnn.allow_tf32")
 # torch.backends.cuda.matmul.fp32_precision = "tf32"   # products
 # torch.backends.cudnn.conv.fp32_precision             # convolutions: "tf32" until you say otherwise
 # ```
-# They hang together like a tree: `torch.backends.fp32_precision` is its root, these two are **leaves**. A leaf that says `none` takes the value of the node above it.
+# They form a tree: `torch.backends.fp32_precision` is its root, these two are **leaves**. A leaf that says `none` takes the value of the node above it.
 #
 # `torch.set_float32_matmul_precision(...)` is a short cut for products. `"highest"`: full float32. `"high"`: TF32 on an NVIDIA GPU. `"medium"`: also bfloat16 inside oneDNN on the CPU.
 #
@@ -190,7 +190,7 @@ keep("cudnn.allow_tf32")
 # %% [markdown] en
 # ## 🛠️ Your turn: allow it for one call (6 minutes, about 6 lines)
 #
-# Run `run()` with TF32 allowed for **CUDA matrix products only** (the leaf above), give back its result, and leave everything as it was, also when `run()` raises. (`try: ... finally: ...` runs its last part in every case.) It works without a GPU: the switches are there. Stuck? `hint("07-with-tf32")`.
+# Run `run()` with TF32 allowed for **CUDA matrix products only** (the leaf above), give back its result, and leave everything as it was, also when `run()` raises. (`try: ... finally: ...` runs its last part in every case.) It works without a GPU, too. Stuck? `hint("07-with-tf32")`.
 # %% [markdown] zh
 # ## 🛠️ 轮到你了：只允许一次（6 分钟，约 6 行）
 #
@@ -205,7 +205,7 @@ keep("fp32_precision")
 # %% [markdown] en
 # ## 🎲 A permission is not a command
 #
-# Your own processor has leaves too: `mkldnn.matmul`, `.conv`, `.rnn` (they belong to oneDNN, the CPU library of lesson 01). Allow it [[bf16|bfloat16]] for matrix products. Does it help itself?
+# Your own processor has leaves too: `mkldnn.matmul`, `.conv`, `.rnn` (oneDNN's, the CPU library of lesson 01). Allow it [[bf16|bfloat16]] for matrix products. Does it help itself?
 # %% [markdown] zh
 # ## 🎲 许可不是命令
 #
