@@ -30,7 +30,6 @@ SAYS_HOW_MUCH = {
     "09-on-off": "it names each layer, and those that are open",
     "11-witness": "its rows are repeats, and it says how many",
     "12-two-columns": "its rows are repeats",
-    "15-flip-all": "it says that it speaks of the switches tried",
 }
 """Experiments whose headline is true of the rows that are there, and why."""
 

@@ -40,10 +40,11 @@ class Drawn:
 
     def words(self, text: Text, row: Mapping[str, Any] | None = None) -> str:
         """A text with the numbers of the reading and of a row; a value is called by its name, which may hold numbers, too."""
-        names = self.telling.names
-        numbers = {**self.numbers, **(row or {})}
-        named = {key: names[value] for key, value in (row or {}).items() if isinstance(value, str) and value in names}
-        return filled(pick(text), numbers | {key: filled(pick(name), numbers) for key, name in named.items()})
+        row = row or {}
+        numbers = self.numbers | row
+        named = {key: name for key, name in self.telling.called(row).items() if name != row[key]}
+        texts = {key: filled(pick(name), numbers) for key, name in named.items() if isinstance(name, (str, Mapping))}
+        return filled(pick(text), numbers | named | texts)
 
     def value(self, said: Any) -> float:
         """A number of the file: itself, or the product of named ones, such as ``bet * later_ms``."""

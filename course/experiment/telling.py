@@ -43,8 +43,13 @@ class Telling:
         return sentence(self.outcomes[outcome], self.called(numbers))
 
     def called(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
-        """The same with every text that has a name replaced by it."""
-        return {key: self.names.get(one, one) if isinstance(one, str) else one for key, one in numbers.items()}
+        """The same with every text that has a name replaced by it, also inside lists."""
+        return {key: self._called(one) for key, one in numbers.items()}
+
+    def _called(self, one: Any) -> Any:
+        if isinstance(one, (list, tuple)):
+            return [self._called(each) for each in one]
+        return self.names.get(one, one) if isinstance(one, str) else one
 
     def advice(self, outcome: str | None, numbers: Mapping[str, Any]) -> Text:
         """The line of advice, "" where there is none."""
