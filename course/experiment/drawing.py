@@ -19,6 +19,8 @@ from course.i18n import Text, pick, t
 from course.tables import Table
 
 Rows = Sequence[Mapping[str, Any]]
+MANY_POINTS = 10
+"""Points of a curve that a person who cannot see it hears one by one."""
 
 
 class Drawn:
@@ -124,13 +126,7 @@ def _trend(this: Drawn) -> SvgPicture:
     at = {row[spec["x"]]: row for row in this.rows}
     x_words = lambda value: this.words(spec.get("x_words", "{value:g}"), at.get(value, {}) | {"value": value})  # noqa: E731
     y_words = lambda value: this.words(spec.get("y_words", "{value:g}"), {"value": value})  # noqa: E731
-    lines = (
-        f"{name}{colon}"
-        + ", ".join(
-            f"{x_words(one)} {y_words(value)}" for one, value in zip(x, values, strict=True) if value is not None
-        )
-        for name, values in series.items()
-    )
+    lines = (f"{name}{colon}{_points(x, values, x_words, y_words)}" for name, values in series.items())
     return trend(
         x,
         series,
@@ -142,6 +138,17 @@ def _trend(this: Drawn) -> SvgPicture:
         log_x=spec.get("log_x", False),
         log_y=spec.get("log_y", False),
     )
+
+
+def _points(
+    x: Sequence[float], y: Sequence[float | None], x_words: Callable[[float], str], y_words: Callable[[float], str]
+) -> str:
+    """A series in words: every point, or of more than MANY_POINTS the least and the most."""
+    found = [(place, value) for place, value in zip(x, y, strict=True) if value is not None]
+    if len(found) <= MANY_POINTS:
+        return ", ".join(f"{x_words(place)} {y_words(value)}" for place, value in found)
+    low, high = (y_words(end([value for _, value in found])) for end in (min, max))
+    return low if low == high else t(f"{low} to {high}", f"{low} 到 {high}")
 
 
 def _table(this: Drawn) -> Table:
