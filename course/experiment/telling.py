@@ -11,7 +11,7 @@ from typing import Any
 
 from course.catalog import lesson_folder
 from course.experiment.words import joined
-from course.figures.kinds import fold, one_in, ratio_words, time_words, times
+from course.figures.kinds import fold, one_in, ratio_words, time_change, time_words, times
 from course.i18n import LANGUAGES, Text, language, pick, speaking
 from course.questions.bank import read_yaml
 
@@ -115,6 +115,7 @@ FORMS: Mapping[str, Callable[[Any], str]] = {
     "ms": lambda ms: time_words(ms / 1e3),  # 6.1 ms, 0.12 s
     "us": lambda us: time_words(us / 1e6),
     "change": ratio_words,  # 43 % less, the same, 7 % more, 2.1× as long
+    "time": time_change,  # 43 % less time, the same time, twice as long
     "percent": lambda share: f"{100 * share:.0f}",
     "one_in": one_in,  # 1 in 340
     "s": lambda count: "s" * (count != 1),  # plan{n:s}

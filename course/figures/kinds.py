@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from course.figures.svg import BROAD, Canvas, SvgPicture, scale, wide
-from course.i18n import Text, both, t
+from course.i18n import Text, both, pick, t
 
 LEAST_ROUNDS = 12
 """Fewer rounds are drawn as boxes, without a place on the axis."""
@@ -56,6 +56,17 @@ def ratio_words(ratio: float) -> str:
     if ratio < 1.95:
         return t(f"{(ratio - 1) * 100:.0f} % more", f"多 {(ratio - 1) * 100:.0f}%")
     return t(f"{times(ratio)}× as long", f"{times(ratio)} 倍")
+
+
+def time_change(ratio: float) -> str:
+    """The same with its noun: 43 % less time, the same time, 7 % more time, twice as long."""
+    if abs(ratio - 1) <= 0.02:
+        return t("the same time", "耗时不变")
+    if ratio < 1:
+        return t(f"{100 - 100 * ratio:.0f} % less time", f"省 {100 - 100 * ratio:.0f}% 的时间")
+    if ratio < 1.95:
+        return t(f"{100 * ratio - 100:.0f} % more time", f"多花 {100 * ratio - 100:.0f}% 的时间")
+    return pick(fold(ratio, "{} as long", "要花{}的时间"))
 
 
 def times(ratio: float) -> str:
