@@ -513,7 +513,7 @@ def _one(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dic
 
 def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
     from course.experiment import base
-    from course.experiment.words import OPEN
+    from course.experiment.reading import OPEN
     from course.i18n import set_language
 
     exp = base.get(name)

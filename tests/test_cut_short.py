@@ -12,8 +12,8 @@ from dataclasses import replace
 import pytest
 
 from course.experiment import base
+from course.experiment.reading import OPEN
 from course.experiment.result import block, headline_of
-from course.experiment.words import OPEN
 from tests.test_every_experiment import EXPERIMENTS
 from tests.test_headlines import records
 

@@ -10,8 +10,8 @@ import torch
 
 from course.experiment import base
 from course.experiment.base import run_experiment
+from course.experiment.reading import TOO_FEW
 from course.experiment.result import block, headline_of
-from course.experiment.words import TOO_FEW
 from course.game import cases
 from course.lessons.l10_tuning_master import game
 from course.lessons.l10_tuning_master.tuning_outcome import FEW

@@ -15,8 +15,8 @@ from dataclasses import replace
 import pytest
 
 from course.experiment import base
+from course.experiment.reading import OPEN
 from course.experiment.result import block, headline_of
-from course.experiment.words import OPEN
 from course.i18n import LANGUAGES, set_language
 from course.machine import can
 from course.records import LESSONS, load

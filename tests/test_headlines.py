@@ -10,8 +10,8 @@ from unicodedata import east_asian_width
 
 import pytest
 
+from course.experiment.reading import OPEN
 from course.experiment.result import NoPicture, block, headline_of
-from course.experiment.words import OPEN
 from course.figures.svg import SvgPicture
 from course.i18n import LANGUAGES, set_language, speaking
 from course.records import LESSONS, load

@@ -13,7 +13,7 @@ import pytest
 import course
 from course import i18n
 from course.exercise import all_exercises
-from course.experiment import base, reports, words
+from course.experiment import base, reading, reports
 from course.experiment.reading import Reading
 from course.experiment.result import headline_of
 from course.i18n import pick
@@ -244,7 +244,7 @@ def test_a_reading_that_fails_is_told_as_a_fault_of_the_course_and_leaves_the_be
     monkeypatch.setitem(base.REGISTRY, broken.name, broken)
     course.observe(broken.name)
     said = capsys.readouterr().out
-    assert words.FAULT["en"] in said and "KeyError" in said and "stays open" in said
+    assert reading.FAULT["en"] in said and "KeyError" in said and "stays open" in said
 
 
 def test_a_run_cut_short_is_not_called_noisy():
@@ -253,8 +253,8 @@ def test_a_run_cut_short_is_not_called_noisy():
     def headline(**more):
         return headline_of(Record("08-env-when", 1, "08_mps", {}, [{"x": 1}], live=True, **more), experiment)
 
-    assert headline(complete=False) == words.CUT_SHORT
-    assert headline() == words.TOO_NOISY
+    assert headline(complete=False) == reading.CUT_SHORT
+    assert headline() == reading.TOO_NOISY
 
 
 def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):

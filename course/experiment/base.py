@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from course.catalog import LESSONS, modules
 from course.experiment.ending import ending
-from course.experiment.reading import Reading
-from course.experiment.words import TOO_NOISY
+from course.experiment.reading import TOO_NOISY, Reading
 from course.i18n import Text, pick, t
 from course.machine import NEEDS, device_of, passport
 from course.records import Record, nearest

@@ -1,6 +1,6 @@
 """What came out, as the parts of one block: headline, picture with the bet, small line, bet, the numbers to unfold.
 
-`result_html` and `result_text` show them.
+`shown` makes HTML and text of them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from course.experiment.base import Experiment
-from course.experiment.result_html import html_of
-from course.experiment.result_text import text_of
-from course.experiment.words import CUT_SHORT, EMPTY, FAULT, OPEN, TOO_FEW, TOO_NOISY
+from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, TOO_FEW, TOO_NOISY
+from course.experiment.shown import html_of, text_of
 from course.figures.picture import Plot
 from course.figures.svg import SvgPicture
 from course.i18n import Text, pick, t

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from course.catalog import lesson_folder
-from course.experiment.words import joined
 from course.figures.kinds import fold, one_in, ratio_words, time_change, time_words, times
 from course.i18n import LANGUAGES, Text, language, pick, speaking
 from course.questions.bank import read_yaml
@@ -106,6 +105,11 @@ def sentence(text: Text, numbers: Mapping[str, Any]) -> Text:
 def filled(text: str, numbers: Mapping[str, Any]) -> str:
     """The text with its numbers, in the language in use. Raises KeyError for a number that is not there."""
     return _Filler().vformat(text, (), numbers)
+
+
+def joined(names: Sequence[str], code: str) -> str:
+    """A list in words, with the comma of the language."""
+    return (", " if code == "en" else "、").join(names)
 
 
 FORMS: Mapping[str, Callable[[Any], str]] = {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course.experiment import base
-from course.experiment.words import OPEN
+from course.experiment.reading import OPEN
 from course.figures import style
 from course.figures.picture import Plot
 from course.i18n import LANGUAGES

@@ -10,7 +10,7 @@ from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.flags import using
 from course.i18n import both
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
