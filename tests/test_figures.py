@@ -418,6 +418,23 @@ def test_a_bet_stands_in_its_line_where_it_came_true_and_below_it_otherwise():
     assert table.bet_on(None, ["x86"]).lines[-1] == ["", "x86"]
 
 
+def test_a_table_that_is_too_broad_for_a_phone_is_shown_there_line_by_line():
+    from course.tables import Table
+
+    names = ["cudnn_is_available()", "current_accelerator()", "check_available=True"]
+    assert 'class="many"' in Table([["", *names], ["first", "a", "b", "c"]]).html()
+    sentence = "words that a line may break between"
+    for short in ([sentence] * 3, ["可以在任何一个字后面换行的中文"] * 3, ["a"] * 5):
+        assert 'class="many"' not in Table([["", *short], ["first", *short]]).html()
+
+
+def test_a_table_says_what_its_dots_mean():
+    from course.tables import SAME, Table
+
+    assert "no change" in Table([["", "b"], ["first", SAME]]).alt
+    assert "no change" not in Table([["", "b"], ["first", "c"]]).alt
+
+
 def test_a_line_that_was_bet_on_has_a_name():
     from course.tables import Table
 
