@@ -16,9 +16,11 @@ from course.i18n import t
 Lines = Sequence[Sequence[str]]
 """The header and the lines below it, all equally long."""
 SAME = "·"
-"""A cell of a `Table` in which nothing changed."""
-MANY = 5
-"""Columns of a `Table` that stand side by side on a narrow page."""
+"""A cell of a `Table` in which nothing changed; the corner of the table says so."""
+ROOM, SIGN, GAP = 310, 7.5, 12
+"""Pixels: the breadth of a `Table` on a phone, of a sign in it, and between two columns."""
+BREAK = re.compile(r"(?<=\w)([._])(?=[A-Za-z])")
+"""After such a sign a name of code may go on in the next line."""
 
 
 def clip(text: object, most: int = 40) -> str:
@@ -100,9 +102,12 @@ class Table:
         return Table(lines, marks, {*moved[len(self.marks) :], *((below + 1, at) for at, _ in meant)})
 
     def html(self) -> str:
-        """Its look is in ``course/experiment/result.css``: on a narrow page each line of a table of many columns is a block."""
+        """Its look is in ``course/experiment/result.css``: on a phone each line of a table that is too broad for it is a block."""
         head, *lines = self._named()
-        many = ' class="many"' if len(head) > MANY else ""
+        longest = [
+            max(columns(word) for cell in column for word in _words(cell)) for column in zip(*self.lines, strict=True)
+        ]
+        many = ' class="many"' if sum(longest) * SIGN + len(longest) * GAP > ROOM else ""
         heads = "".join(f'<th scope="col">{_breakable(cell)}</th>' for cell in head) if any(head) else ""
         body = "".join(
             f'<tr><th scope="row">{_breakable(line[0])}</th>'
@@ -114,10 +119,9 @@ class Table:
 
     def _named(self) -> Lines:
         held = {number for number, _ in self.bets}
-        return [
-            [line[0] or t("as you bet", "按你押的"), *line[1:]] if number in held else line
-            for number, line in enumerate(self.lines, -1)
-        ]
+        corner = t(f"{SAME} no change", f"{SAME} 没变") if any(SAME in line for line in self.lines) else ""
+        names = {-1: corner} | dict.fromkeys(held, t("as you bet", "按你押的"))
+        return [[line[0] or names.get(number, ""), *line[1:]] for number, line in enumerate(self.lines, -1)]
 
     def _cell(self, words: str, place: tuple[int, int]) -> str:
         names = [self.marks.get(place, ""), "bet" * (place in self.bets), "same" * (words == SAME)]
@@ -128,4 +132,9 @@ class Table:
 
 def _breakable(words: str) -> str:
     """The words as HTML; a narrow column may break a name of code after a dot or an underscore."""
-    return re.sub(r"(?<=\w)([._])(?=[A-Za-z])", r"\1<wbr>", escape(words))
+    return BREAK.sub(r"\1<wbr>", escape(words))
+
+
+def _words(cell: str) -> list[str]:
+    """The pieces of a cell between which a line may break: a Chinese sign is one of its own."""
+    return re.findall(r"[!-\u2e7f]+|[^\s!-\u2e7f]", BREAK.sub(r"\1 ", cell)) or [""]

@@ -23,7 +23,6 @@ import contextlib
 import functools
 import importlib.abc
 import importlib.machinery
-import inspect
 import json
 import mmap
 import multiprocessing
@@ -538,26 +537,19 @@ def _one(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dic
 
 
 def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
-    from matplotlib.figure import Figure
-
     from course.experiment import base
-    from course.experiment.words import OPEN
-    from course.figures import style
+    from course.experiment.reading import OPEN
     from course.i18n import set_language
 
     exp = base.get(name)
     before = clock.waited
     record = base.run_experiment(exp, budget_s, **sizes)
     waited = clock.waited - before
-    sentence = exp.finding(record)
+    sentence = exp.headline(record)
     for code in ("en", "zh"):
         set_language(code)
-        takes = inspect.signature(exp.draw).parameters
-        with style():
-            if "ax" in takes:
-                exp.draw(record, Figure().add_subplot(), **({"bets": {}} if "bets" in takes else {}))
-            elif exp.headline(record) not in OPEN:  # where nothing is claimed, a row that is drawn may be missing
-                exp.draw(record, {}).html()
+        if sentence not in OPEN:  # where nothing is claimed, a row that is drawn may be missing
+            exp.draw(record, {}).html()
     return {
         "rows": record.rows,
         "complete": record.complete,

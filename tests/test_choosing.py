@@ -10,8 +10,8 @@ import pytest
 import course
 from course import load
 from course.experiment import base
+from course.experiment.reading import OPEN
 from course.experiment.result import headline_of
-from course.experiment.words import OPEN
 from course.game.cases import EVIDENCE, find, origin_said
 from course.i18n import set_language
 from course.verbs import choosing, state

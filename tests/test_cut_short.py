@@ -12,8 +12,8 @@ from dataclasses import replace
 import pytest
 
 from course.experiment import base
+from course.experiment.reading import OPEN
 from course.experiment.result import block, headline_of
-from course.experiment.words import OPEN
 from tests.test_every_experiment import EXPERIMENTS
 from tests.test_headlines import records
 
@@ -30,7 +30,6 @@ SAYS_HOW_MUCH = {
     "09-on-off": "it names each layer, and those that are open",
     "11-witness": "its rows are repeats, and it says how many",
     "12-two-columns": "its rows are repeats",
-    "15-flip-all": "it says that it speaks of the switches tried",
 }
 """Experiments whose headline is true of the rows that are there, and why."""
 

@@ -10,14 +10,15 @@ import torch
 
 from course.experiment import base
 from course.experiment.base import run_experiment
+from course.experiment.reading import TOO_FEW
 from course.experiment.result import block, headline_of
-from course.experiment.words import TOO_FEW
 from course.game import cases
 from course.lessons.l10_tuning_master import game
 from course.lessons.l10_tuning_master.tuning_outcome import FEW
 from course.roofline import peaks, place
 from course.timing import compare, deadline, measure
 from course.timing.deadline import out_of_time, rounds_end_within
+from tests.conftest import tell
 from tests.test_ending import of
 from tests.timing_clocks import Cost, NoisyClock
 
@@ -96,7 +97,8 @@ def test_the_rounds_of_an_experiment_end_half_way_between_its_budget_and_its_lim
     assert seen == pytest.approx(ends)
 
 
-def test_rows_left_out_for_their_few_rounds_are_told_as_too_few():
+def test_rows_left_out_for_their_few_rounds_are_told_as_too_few(monkeypatch):
+    tell(monkeypatch, "99-a", "")
     experiment = of(lambda budget: [{"ratio": 2.0, "low": None, "high": None, "rounds": 4}])
     record = run_experiment(experiment)
     assert record.rows == [] and headline_of(record, experiment) == TOO_FEW

@@ -30,9 +30,7 @@ def registry(monkeypatch):
 
 
 def add(function, name="99-a", **more):
-    return experiment(
-        **({"name": name, "lesson": "99_test", "title": TEXT, "finding": lambda r: TEXT, "seconds": 1} | more)
-    )(function)
+    return experiment(**({"name": name, "lesson": "99_test", "seconds": 1} | more))(function)
 
 
 def test_a_list_or_yielded_rows_become_a_live_record(registry):
@@ -180,13 +178,13 @@ def told(line):
     return code, out.getvalue(), err.getvalue()
 def register():
     base.load_all = lambda: {name: one for name, one in sorted(base.REGISTRY.items()) if name.startswith("99-")}
-    def make(name, function, finding=lambda record: "!", **more):
-        base.experiment(name=name, lesson="99_test", title="?", finding=finding, seconds=0.1, **more)(function)
+    def make(name, function, read=lambda rows: base.Reading("told"), **more):
+        base.experiment(name=name, lesson="00_start", read=read, seconds=0.1, **more)(function)
     def bad(budget): raise RuntimeError("broken on purpose")
     make("99-a", lambda budget: [{"a": 1}])
     make("99-bad", bad)
     make("99-c", lambda budget: [{"c": 2}])
-    make("99-m", lambda budget: [{"m": 1}], lambda record: record.rows[0]["nothing"], needs="mkldnn")
+    make("99-m", lambda budget: [{"m": 1}], lambda rows: rows[0]["nothing"], needs="mkldnn")
 print(json.dumps([told(line) for line in json.loads(sys.argv[1])]))
 """
 EXPERIMENTS_OF_THE_TEST = None
@@ -268,7 +266,7 @@ def test_recording_what_needs_one_thing_and_hearing_what_was_found(told):
     assert code == 1 and "1 recorded, 0 skipped, 1 failed" in out
     assert "99-m: recorded, but not understood: KeyError" in err
     code, out, _, _ = told["heard"]
-    assert code == 0 and "         !" in out
+    assert code == 0 and "         told" in out
 
 
 @pytest.mark.slow
@@ -285,10 +283,9 @@ def test_a_record_names_the_processor_where_the_experiment_ran_on_it(monkeypatch
     """Label and file name, too, also on a machine with a GPU."""
     from course import machine
     from course.experiment import base
-    from course.i18n import both
 
     monkeypatch.setattr(machine, "_device", lambda: "cuda")
     monkeypatch.setattr(machine, "_cpu_name", lambda: "Some Processor")
-    exp = base.Experiment("09-x", "l09", 1, "mkldnn", 1.0, both("x", "x"), lambda budget: [{"a": 1}])
+    exp = base.Experiment("09-x", "l09", 1, "mkldnn", 1.0, lambda budget: [{"a": 1}])
     record = base.run_experiment(exp)
     assert "Some Processor" in record.label()["en"] and record.file_name().startswith("09-x--some-processor--")

@@ -9,7 +9,6 @@ import pytest
 
 from course.experiment import base
 from course.experiment.result import block
-from course.experiment.words import middle, ratio_of
 from course.i18n import LANGUAGES, set_language
 from course.roofline.layer import Alike, Layer
 from course.roofline.roof import Peaks
@@ -75,17 +74,8 @@ def test_equal_bits_are_told_where_the_rounds_are_too_few_for_a_time():
     }
 
 
-def test_a_median_has_its_interval_from_twelve_values_on_and_a_range_before():
-    values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
-    assert middle(values) == "6.5 [3, 10]"
-    assert middle(values[:11]) == "6 (1–11)"
-    assert middle([2.0] * 20) == middle([2.0]) == middle([2.0, 2.0]) == "2"
-
-
 def test_an_interval_whose_ends_read_the_same_is_not_written():
     assert bracketed("20.77", "20.77", "20.77") == "20.77"
-    assert ratio_of({"ratio": 20.77, "low": 20.771, "high": 20.774}) == "20.77"
-    assert ratio_of({"ratio": 2, "low": None, "high": None}) == "2.00"
 
 
 @pytest.mark.parametrize("rounds", [1, 11, 12])

@@ -13,7 +13,8 @@ import pytest
 import course
 from course import i18n
 from course.exercise import all_exercises
-from course.experiment import base, reports, words
+from course.experiment import base, reading, reports
+from course.experiment.reading import Reading
 from course.experiment.result import headline_of
 from course.i18n import pick
 from course.learning.session import bet_of
@@ -22,7 +23,7 @@ from course.portfolio.take_away import take_away
 from course.records import Record
 from course.verbs import state
 from course.verbs.say import in_words
-from tests.conftest import ROOT
+from tests.conftest import ROOT, tell
 
 EXERCISE = all_exercises()["05-count-searches"]
 BET = "05-bet-revisit"
@@ -147,14 +148,10 @@ def synthetic(monkeypatch, winner, bet=BET, live=True):
     """Let the experiment of the bet return a record that names ``winner``."""
     experiment = base.get(state.now.bank[bet].experiment)
     record = Record(experiment.name, experiment.version, experiment.lesson, {"device": "cpu"}, [{"x": 1}], live=live)
-    parts = {
-        "read": None,
-        "settles": lambda record: {bet: winner},
-        "draw": None,
-        "headline": None,
-        "finding": lambda record: {"en": "A finding.", "zh": "一个发现。"},
-    }
-    monkeypatch.setitem(base.REGISTRY, experiment.name, dataclasses.replace(experiment, parts=parts))
+    reading = Reading(None if winner is None else "a", bets={bet: winner})
+    tell(monkeypatch, experiment.name, {"en": "A finding.", "zh": "一个发现。"}, bets={bet: {}})
+    own = {"own_read": lambda rows: reading, "own_draw": lambda record, bets: None}
+    monkeypatch.setitem(base.REGISTRY, experiment.name, dataclasses.replace(experiment, **own))
     monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None, replay=False: record)
 
 
@@ -240,28 +237,37 @@ def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, 
     assert "It stopped." in said and "A finding." in said
 
 
+def test_a_reading_that_fails_is_told_as_a_fault_of_the_course_and_leaves_the_bet_open(monkeypatch, capsys):
+    course.answer(BET, "a")
+    synthetic(monkeypatch, "a")
+    broken = dataclasses.replace(base.get("05-primitive-cache"), own_read=lambda rows: rows[0]["no such column"])
+    monkeypatch.setitem(base.REGISTRY, broken.name, broken)
+    course.observe(broken.name)
+    said = capsys.readouterr().out
+    assert reading.FAULT["en"] in said and "KeyError" in said and "stays open" in said
+
+
 def test_a_run_cut_short_is_not_called_noisy():
-    experiment = dataclasses.replace(
-        base.get("08-env-when"), parts={"read": None, "headline": lambda record: words.TOO_NOISY}
-    )
+    experiment = dataclasses.replace(base.get("08-env-when"), own_read=lambda rows: None)
 
     def headline(**more):
         return headline_of(Record("08-env-when", 1, "08_mps", {}, [{"x": 1}], live=True, **more), experiment)
 
-    assert headline(complete=False) == words.CUT_SHORT
-    assert headline() == words.TOO_NOISY
+    assert headline(complete=False) == reading.CUT_SHORT
+    assert headline() == reading.TOO_NOISY
 
 
 def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, capsys):
     def shown(name, live, sentence, place="elsewhere"):
         experiment = base.get(name)
-        parts = {"read": None, "headline": lambda record: sentence, "settles": lambda record: {}}
-        monkeypatch.setitem(base.REGISTRY, name, dataclasses.replace(experiment, parts=parts))
+        tell(monkeypatch, name, sentence or "")
+        reading = Reading("a") if sentence else None
+        monkeypatch.setitem(base.REGISTRY, name, dataclasses.replace(experiment, own_read=lambda rows: reading))
         state.now.records[name] = Record(name, 1, experiment.lesson, {"device_name": place}, [{"x": 1}], live=live)
 
     shown("05-toy-race", True, {"en": "Measured here.", "zh": "？"})
     shown("05-flip-cuda", False, {"en": "Measured there.", "zh": "？"})
-    shown("05-winners", True, words.TOO_NOISY)
+    shown("05-winners", True, None)
     course.finish()
     said = capsys.readouterr().out
     own, _, rest = said.partition("Measured on another machine")
@@ -280,9 +286,9 @@ def test_a_lesson_ends_with_five_headlines_those_of_its_take_away_first(monkeypa
     chosen = take_away("05_cudnn_benchmark")
     names = [name for name, one in base.load_all().items() if one.lesson == "05_cudnn_benchmark"][:8]
     for name in [*names, *chosen.experiments]:
-        said = lambda record: {"en": f"{record.experiment}.", "zh": "。"}  # noqa: E731
-        parts = {"read": None, "headline": said, "settles": lambda record: {}}
-        monkeypatch.setitem(base.REGISTRY, name, dataclasses.replace(base.get(name), parts=parts))
+        tell(monkeypatch, name, {"en": f"{name}.", "zh": "。"})
+        found = dataclasses.replace(base.get(name), own_read=lambda rows: Reading("a"))
+        monkeypatch.setitem(base.REGISTRY, name, found)
         state.now.records[name] = Record(name, 1, "05_cudnn_benchmark", {}, [{"x": 1}], live=True)
     course.finish()
     said = capsys.readouterr().out

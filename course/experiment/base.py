@@ -10,13 +10,12 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from course.catalog import LESSONS, modules
 from course.experiment.ending import ending
-from course.experiment.reading import Reading
-from course.experiment.words import TOO_NOISY
+from course.experiment.reading import TOO_NOISY, Reading
 from course.i18n import Text, pick, t
 from course.machine import NEEDS, device_of, passport
 from course.records import Record, nearest
@@ -85,10 +84,9 @@ class Budget:
                 bar.total = bar.n  # a bar cut short would stay in red
 
 
-Part = Callable[..., Any]
-"""What a lesson writes about its experiment: read; or headline, finding, draw, settles."""
-NAMED = {"read": "read", "headline": "headline", "finding": "say", "draw": "draw", "settles": "settle"}
-"""part -> how its function's name starts: the run ``toy_race`` is told by ``headline_toy_race``, ``say_toy_race``, ..."""
+Rows = list[dict[str, Any]]
+Read = Callable[[Rows], Reading | None]
+Draw = Callable[[Record, Mapping[str, str | float]], Any]
 
 
 @dataclass(frozen=True)
@@ -96,16 +94,12 @@ class Experiment:
     """One question put to the machine, and what its lesson says of what comes out.
 
     function(budget, ...) returns a list of rows or yields rows one by one (then an interrupt keeps those
-    yielded so far). The other functions are found by its name in its module, wherever they stand there; ``parts``
-    names those that have to come from elsewhere. needs: one of NEEDS. seconds: the usual budget.
+    yielded so far). needs: one of NEEDS. seconds: the usual budget.
 
-    read(rows) -> a `Reading`, or None where nothing can be told: then words, picture and bets are data in the lesson's
-    experiments.yaml (`telling`, `drawing`), and a function draw is needed only for a picture of no common kind.
-    An experiment without ``read`` brings functions instead:
-    headline(record) -> the one sentence that came out. finding(record) -> the same with all its numbers. Both in
-    both languages. draw(record, bets) -> an SvgPicture or a Table, draw(record, ax) or draw(record, ax, bets) paints one
-    matplotlib Axes; bets: id of a predict item -> option id or number. settles(record) -> {predict item id: option
-    id, or the number of a bet on a scale, or None when inconclusive}. headline and draw are None where there is none.
+    own_read(rows) -> a `Reading`, or None where nothing can be told. Words, picture and bets are data in the lesson's
+    experiments.yaml (`telling`, `drawing`). own_draw(record, bets) -> an SvgPicture, a Table or a Plot, for a picture of no common kind;
+    bets: id of a predict item -> option id or number. Both are found by the function's name in its module
+    (``read_toy_race`` beside the run ``toy_race``), unless they are given.
 
     whole: the headline or a bet speaks of all rows (every, none, 4 of these 6, the most), so that rows which are missing could
     turn it round: of a record that is not complete the headline claims nothing and no bet is settled.
@@ -118,9 +112,9 @@ class Experiment:
     version: int
     needs: str
     seconds: float
-    own_title: Text
     function: Callable[[Budget], Iterable[dict[str, Any]]]
-    parts: Mapping[str, Part] = field(default_factory=dict)
+    own_read: Read | None = None
+    own_draw: Draw | None = None
     whole: bool = False
     clockless: bool = False
 
@@ -129,11 +123,6 @@ class Experiment:
         if has_interval(row):
             return dict(row)
         return {**row, **dict.fromkeys(ENDS & row.keys())} if self.clockless else None
-
-    def part(self, part: str) -> Part | None:
-        """What its lesson wrote: a function found by the name of the run, or the one that was named."""
-        named = f"{NAMED[part]}_{self.function.__name__}"
-        return self.parts[part] if part in self.parts else self.function.__globals__.get(named)
 
     @property
     def telling(self) -> Telling:
@@ -144,60 +133,51 @@ class Experiment:
 
     @property
     def title(self) -> Text:
-        return self.own_title or self.telling.title
+        return self.telling.title
+
+    def _beside(self, verb: str) -> Callable[..., Any] | None:
+        """The function of its module that is called by this verb and the name of the run."""
+        return self.function.__globals__.get(f"{verb}_{self.function.__name__}")
+
+    @property
+    def read(self) -> Read:
+        """Raises LookupError where its lesson has none."""
+        if found := self.own_read or self._beside("read"):
+            return found
+        raise LookupError(f"experiment {self.name}: write read_{self.function.__name__}(rows) beside its run")
 
     def reading(self, record: Record) -> Reading:
         """What the rows say. A run cut short may lack what a reading needs; complete rows must not, and raise."""
         if not record.rows:
             return Reading()
+        read = self.read
         try:
-            found = self.part("read")(record.rows) or Reading()
+            found = read(record.rows) or Reading()
         except Exception:
             if record.complete:
                 raise
             return Reading()
         return replace(found, outcome=None, bets={}) if self.whole and not record.complete else found
 
-    def _told(self, record: Record) -> Text:
+    def headline(self, record: Record) -> Text:
+        """The one sentence that came out; TOO_NOISY where nothing can be told."""
         found = self.reading(record)
         return TOO_NOISY if found.outcome is None else self.telling.headline(found.outcome, found.numbers)
 
-    @property
-    def headline(self) -> Callable[[Record], Text] | None:
-        if self.part("read"):
-            return self._told
-        found = self.part("headline")
-        if found is None or not self.whole:
-            return found
-        return lambda record: found(record) if record.complete else TOO_NOISY
+    def settles(self, record: Record) -> dict[str, str | float | None]:
+        """Bet -> the option that came true, or the number of a bet on a scale; None where it stays open."""
+        found = self.reading(record)
+        return {bet: found.settled(bet) for bet in self.telling.bets}
 
-    @property
-    def finding(self) -> Callable[[Record], Text]:
-        """Raises LookupError where the lesson has none."""
-        found = self._told if self.part("read") else self.part("finding")
-        if found is None:
-            raise LookupError(f"experiment {self.name}: write read_{self.function.__name__}(rows) beside its run")
-        return found
-
-    @property
-    def draw(self) -> Part | None:
-        if own := self.part("draw"):
-            return own
-        return self._drawn if self.part("read") and self.telling.picture else None
-
-    def _drawn(self, record: Record, bets: Mapping[str, str | float]) -> Any:
+    def draw(self, record: Record, bets: Mapping[str, str | float]) -> Any:
+        """The picture with the learner's bets in it; None where there is none. Raises what a row that is missing raises."""
+        if own := self.own_draw or self._beside("draw"):
+            return own(record, bets)
+        if not self.telling.picture:
+            return None
         from course.experiment.drawing import draw
 
         return draw(self.telling, self.reading(record), record.rows, bets)
-
-    @property
-    def settles(self) -> Callable[[Record], dict[str, str | float | None]]:
-        if self.part("read"):
-            return lambda record: {bet: self.reading(record).settled(bet) for bet in self.telling.bets}
-        found = self.part("settles") or (lambda record: {})
-        if not self.whole:
-            return found
-        return lambda record: found(record if record.complete else replace(record, rows=[]))
 
 
 REGISTRY: dict[str, Experiment] = {}
@@ -211,31 +191,27 @@ def experiment(
     *,
     name: str,
     lesson: str,
-    title: Text = "",
     version: int = 1,
     needs: str = "cpu",
     seconds: float = 10,
     whole: bool = False,
     clockless: bool = False,
-    **parts: Part,
+    read: Read | None = None,
+    draw: Draw | None = None,
 ) -> Callable[[Callable[[Budget], Iterable[dict[str, Any]]]], Callable[[Budget], Iterable[dict[str, Any]]]]:
     """Register the decorated function as an experiment and return it unchanged.
 
-    title: only of an experiment without an entry in experiments.yaml.
-    parts: read, headline, finding, draw, settles, only where they are not to be found by the function's name.
-    Raises ValueError when `needs` is unknown or another function already has the name, TypeError for an unknown part.
+    read, draw: only where they are not to be found by the function's name.
+    Raises ValueError when `needs` is unknown or another function already has the name.
     """
     if needs not in NEEDS:
         raise ValueError(f"experiment {name}: needs={needs!r} is none of {', '.join(NEEDS)}")
-    if strange := sorted(set(parts) - set(NAMED)):
-        raise TypeError(f"experiment {name}: {', '.join(strange)} is none of {', '.join(NAMED)}")
 
     def register(function: Callable[[Budget], Iterable[dict[str, Any]]]) -> Any:
         old = REGISTRY.get(name)
         if old and (old.function.__module__, old.function.__qualname__) != (function.__module__, function.__qualname__):
             raise ValueError(f"two experiments are called {name}: {old.function.__module__} and {function.__module__}")
-        about = (name, lesson, version, needs, seconds, title, function, parts, whole, clockless)
-        REGISTRY[name] = Experiment(*about)
+        REGISTRY[name] = Experiment(name, lesson, version, needs, seconds, function, read, draw, whole, clockless)
         return function
 
     return register

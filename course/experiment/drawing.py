@@ -15,10 +15,12 @@ from course.experiment.telling import Telling, filled
 from course.figures.curves import trend
 from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
 from course.figures.svg import SvgPicture
-from course.i18n import Text, pick, t
+from course.i18n import LANGUAGES, Text, pick, t
 from course.tables import Table
 
 Rows = Sequence[Mapping[str, Any]]
+MANY_POINTS = 10
+"""Points of a curve that a person who cannot see it hears one by one."""
 
 
 class Drawn:
@@ -40,10 +42,11 @@ class Drawn:
 
     def words(self, text: Text, row: Mapping[str, Any] | None = None) -> str:
         """A text with the numbers of the reading and of a row; a value is called by its name, which may hold numbers, too."""
-        names = self.telling.names
-        numbers = {**self.numbers, **(row or {})}
-        named = {key: names[value] for key, value in (row or {}).items() if isinstance(value, str) and value in names}
-        return filled(pick(text), numbers | {key: filled(pick(name), numbers) for key, name in named.items()})
+        row = row or {}
+        numbers = self.numbers | row
+        named = {key: name for key, name in self.telling.called(row).items() if name != row[key]}
+        texts = {key: filled(pick(name), numbers) for key, name in named.items() if isinstance(name, (str, Mapping))}
+        return filled(pick(text), numbers | named | texts)
 
     def value(self, said: Any) -> float:
         """A number of the file: itself, or the product of named ones, such as ``bet * later_ms``."""
@@ -76,7 +79,9 @@ class Drawn:
         above, at, span = (self.mine.get(key) for key in ("above", "at", "span"))
         return Bet(
             self.words(self.mine["words"]),
-            {place: rows[one] for place, one in here} if isinstance(rows, Mapping) else [place for place, _ in here],
+            {place: rows[one] for place, one in here}
+            if isinstance(rows, Mapping)
+            else tuple(place for place, _ in here),
             span and (self.value(span[0]), self.value(span[1])),
             None if above is None else self.places.get(above, len(self.rows)),
             None if at is None else self.value(at),
@@ -117,19 +122,16 @@ def _shares(this: Drawn) -> SvgPicture:
 
 
 def _trend(this: Drawn) -> SvgPicture:
+    """``y_words``: how a value of y is written, or value -> words of those that are named."""
     x, spec = [row[this.spec["x"]] for row in this.rows], this.spec
     series = {this.telling.name(one): [row[one] for row in this.rows] for one in spec["series"]}
     colon = t(": ", "：")
     at = {row[spec["x"]]: row for row in this.rows}
     x_words = lambda value: this.words(spec.get("x_words", "{value:g}"), at.get(value, {}) | {"value": value})  # noqa: E731
-    y_words = lambda value: this.words(spec.get("y_words", "{value:g}"), {"value": value})  # noqa: E731
-    lines = (
-        f"{name}{colon}"
-        + ", ".join(
-            f"{x_words(one)} {y_words(value)}" for one, value in zip(x, values, strict=True) if value is not None
-        )
-        for name, values in series.items()
-    )
+    y_said = spec.get("y_words", "{value:g}")
+    levels = {} if isinstance(y_said, str) or set(y_said) == set(LANGUAGES) else y_said
+    y_words = lambda value: this.words(levels.get(value, "{value:g}") if levels else y_said, {"value": value})  # noqa: E731
+    lines = (f"{name}{colon}{_points(x, values, x_words, y_words)}" for name, values in series.items())
     return trend(
         x,
         series,
@@ -140,7 +142,19 @@ def _trend(this: Drawn) -> SvgPicture:
         y_words=y_words,
         log_x=spec.get("log_x", False),
         log_y=spec.get("log_y", False),
+        levels=list(levels),
     )
+
+
+def _points(
+    x: Sequence[float], y: Sequence[float | None], x_words: Callable[[float], str], y_words: Callable[[float], str]
+) -> str:
+    """A series in words: every point, or of more than MANY_POINTS the least and the most."""
+    found = [(place, value) for place, value in zip(x, y, strict=True) if value is not None]
+    if len(found) <= MANY_POINTS:
+        return ", ".join(f"{x_words(place)} {y_words(value)}" for place, value in found)
+    low, high = (y_words(end([value for _, value in found])) for end in (min, max))
+    return low if low == high else t(f"{low} to {high}", f"{low} 到 {high}")
 
 
 def _table(this: Drawn) -> Table:

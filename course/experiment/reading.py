@@ -1,10 +1,27 @@
-"""What the rows of an experiment say: the one judgement from which headline, bet, picture and advice follow."""
+"""What the rows of an experiment say: the one judgement from which headline, bet, picture and advice follow.
+
+And the headlines where they say nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from course.i18n import both
+
+TOO_NOISY = both("Too noisy here to tell.", "这里噪声太大，说不准。")
+"""The headline where nothing can be told; the block adds why, and the next step."""
+TOO_FEW = both("Too few rounds to tell.", "轮数太少，说不准。")
+CUT_SHORT = both("The run ended too early to tell.", "运行结束得太早，还说不准。")
+EMPTY = both("Nothing was measured before the run ended.", "运行结束前什么都没测到。")
+FAULT = both(
+    "Something in the course is broken here, not on your machine.", "这里是课程本身出了错，不是你的机器有问题。"
+)
+"""The headline where complete rows could not be read: an error of the course, never told as noise."""
+OPEN = (TOO_NOISY, TOO_FEW, CUT_SHORT, EMPTY, FAULT)
+"""The headlines that claim nothing."""
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,20 @@
 """What came out, as the parts of one block: headline, picture with the bet, small line, bet, the numbers to unfold.
 
-`result_html` and `result_text` show them.
+`shown` makes HTML and text of them.
 """
 
 from __future__ import annotations
 
 import html
-import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from course.experiment.base import Experiment
-from course.experiment.result_html import html_of
-from course.experiment.result_text import text_of
-from course.experiment.words import CUT_SHORT, EMPTY, FAULT, OPEN, TOO_FEW, TOO_NOISY
-from course.figures.picture import Drawing
+from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, TOO_FEW, TOO_NOISY
+from course.experiment.shown import html_of, text_of
+from course.figures.picture import Plot
 from course.figures.svg import SvgPicture
 from course.i18n import Text, pick, t
 from course.records import Record
@@ -53,16 +51,6 @@ class Fold:
     said: tuple[str, ...] = ()
     rows: Sequence[dict[str, Any]] = ()
     open: bool = False
-
-
-class Plot:
-    """A picture by matplotlib, as PNG for both themes, like an SvgPicture: ``alt`` and ``html()``."""
-
-    def __init__(self, drawing: Drawing, alt: str) -> None:
-        self.drawing, self.alt = drawing, alt
-
-    def html(self) -> str:
-        return self.drawing.html(self.alt, 760)
 
 
 class NoPicture:
@@ -114,31 +102,26 @@ class Block:
 def block(record: Record, experiment: Experiment, bets: Bets | None = None, said: Sequence[Betted] = ()) -> Block:
     """The block of a record. bets: for the picture; said: the same bets in words."""
     headline, error = _headline(record, experiment)
-    by_reading = experiment.part("read") is not None
-    finding = "" if by_reading else finding_of(record, experiment)
-    picture = _picture(record, experiment, bets or {}, pick(finding or headline)) if record.rows and not error else None
-    told = [pick(finding)] if finding else []
     return Block(
         headline=pick(headline),
         step=_fault(error) if error else _step(record, headline),
-        picture=picture,
+        picture=_picture(record, experiment, bets or {}, headline) if record.rows and not error else None,
         small=small_line(record),
         bets=tuple(said),
         folds=(
             Fold(
                 t("The numbers", "全部数字"),
-                (*told, f"**{pick(experiment.title)}** `{experiment.name}`. {pick(record.label())}."),
-                experiment.telling.numbers(record.rows) if by_reading else record.rows,
-                open=not headline,
+                (f"**{pick(experiment.title)}** `{experiment.name}`. {pick(record.label())}.",),
+                experiment.telling.numbers(record.rows),
             ),
         ),
         experiment=experiment.name,
-        so=_advice(record, experiment) if by_reading and not error else "",
+        so="" if error else _advice(record, experiment),
     )
 
 
 def headline_of(record: Record, experiment: Experiment) -> Text:
-    """The one sentence that came out; one of ``OPEN`` where nothing can be told, "" where the lesson has none yet."""
+    """The one sentence that came out; one of ``OPEN`` where nothing can be told."""
     return _headline(record, experiment)[0]
 
 
@@ -146,14 +129,10 @@ def _headline(record: Record, experiment: Experiment) -> tuple[Text, Exception |
     """The sentence, and the error of the course that stands in its way: complete rows can be read."""
     if not record.rows:
         return (TOO_FEW if record.few else EMPTY), None
-    if experiment.headline is None:
-        return "", None
     try:
         found = experiment.headline(record)
-    except Exception as error:  # noqa: BLE001  (a cut-short record may lack the rows a sentence needs)
-        if record.complete:
-            return FAULT, error
-        found = TOO_NOISY
+    except Exception as error:  # noqa: BLE001  (the numbers are shown all the same)
+        return FAULT, error
     if found != TOO_NOISY:
         return found, None
     return (TOO_FEW if _few(record) else found if record.complete else CUT_SHORT), None
@@ -173,30 +152,16 @@ def _advice(record: Record, experiment: Experiment) -> str:
     return pick(experiment.telling.advice(found.outcome, found.numbers))
 
 
-def claim(record: Record, experiment: Experiment) -> str:
-    """What can be repeated of a record: its headline, or as long as it has none its finding."""
-    return pick(headline_of(record, experiment) or finding_of(record, experiment))
+def came_true(record: Record, experiment: Experiment) -> dict[str, str | float | None]:
+    """Bet -> what came true of it; nothing where nothing was measured, or where the course is at fault."""
+    if not record.rows or headline_of(record, experiment) == FAULT:
+        return {}
+    return experiment.settles(record)
 
 
 def told(record: Record, experiment: Experiment) -> bool:
     """Whether the record says anything: its headline claims something, and no bet on it stays open."""
-    headline = headline_of(record, experiment) or finding_of(record, experiment)
-    unsure = "Inconclusive" in pick(headline, "en")  # a finding says so itself
-    return headline not in OPEN and not unsure and None not in experiment.settles(record).values()
-
-
-def finding_of(record: Record, experiment: Experiment) -> Text:
-    """The finding with all its numbers, or what is missing for one."""
-    if not record.rows:
-        return TOO_FEW if record.few else EMPTY
-    try:
-        return experiment.finding(record)
-    except Exception as error:  # noqa: BLE001  (as above)
-        kind = type(error).__name__
-        return t(
-            f"Inconclusive: these rows are too few for a finding ({kind}). Run it again with more time.",
-            f"无法判定：数据不足以得出结论（{kind}）。请多给些时间再运行一次。",
-        )
+    return headline_of(record, experiment) not in OPEN and None not in experiment.settles(record).values()
 
 
 def _few(record: Record) -> list[int]:
@@ -262,27 +227,13 @@ def _when(created: str, minute: bool) -> str:
 
 
 def _picture(
-    record: Record, experiment: Experiment, bets: Bets, alt: str
+    record: Record, experiment: Experiment, bets: Bets, headline: Text
 ) -> SvgPicture | Table | Plot | NoPicture | None:
-    """What the experiment draws. One with a parameter ``ax`` paints a matplotlib Axes, any other gives an SvgPicture or Table."""
-    if (draw := experiment.draw) is None:
-        return None
-    takes = inspect.signature(draw).parameters
-    if "ax" not in takes:
-        try:
-            picture = draw(record, bets)
-            picture.html()  # an SvgPicture is painted only here
-        except Exception as error:  # noqa: BLE001  (its sentence must still be seen)
-            return NoPicture(error, fault=record.complete and headline_of(record, experiment) not in OPEN)
-        return picture
-
-    def fill(figure: Any) -> None:
-        ax = figure.add_subplot()
-        try:
-            draw(record, ax, **({"bets": bets} if "bets" in takes else {}))
-        except Exception as error:  # noqa: BLE001  (as above)
-            ax.clear()
-            ax.set_axis_off()
-            ax.text(0.5, 0.5, NoPicture(error).alt, ha="center", transform=ax.transAxes)
-
-    return Plot(Drawing(fill, (7.0, 3.8), tight=0.12), alt)
+    """What the experiment draws; painted once here, so that an error in it is seen. Its sentence must still be shown."""
+    try:
+        picture = experiment.draw(record, bets)
+        if picture is not None:
+            picture.html()
+    except Exception as error:  # noqa: BLE001  (as above)
+        return NoPicture(error, fault=record.complete and headline not in OPEN)
+    return picture

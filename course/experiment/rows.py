@@ -1,13 +1,15 @@
-"""What every experiment that races two functions puts into a row, and where its interval lies."""
+"""Rows of an experiment: what a race of two functions puts into one, where its interval lies, and rows in groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from course.timing import Comparison, Paired
 
+FEW = 6
+"""Fewer repeats decide no bet."""
 SAME = 0.02
 """Up to this share of the time to either side, two times count as the same."""
 
@@ -29,3 +31,11 @@ def kind_of(row: Mapping[str, Any], same: float = SAME) -> str:
     if low > 1 + same:
         return "slower"
     return "same" if 1 - same <= low and high <= 1 + same else "undecided"
+
+
+def groups(rows: Sequence[dict], key: str) -> dict[Any, list[dict]]:
+    """The rows by their value of ``key``, in order of appearance."""
+    found: dict[Any, list[dict]] = {}
+    for row in rows:
+        found.setdefault(row[key], []).append(row)
+    return found

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from course.catalog import lesson_folder
-from course.experiment.words import joined
-from course.figures.kinds import fold, one_in, ratio_words, time_words, times
+from course.figures.kinds import fold, one_in, ratio_words, time_change, time_words, times
 from course.i18n import LANGUAGES, Text, language, pick, speaking
 from course.questions.bank import read_yaml
 
@@ -43,8 +42,13 @@ class Telling:
         return sentence(self.outcomes[outcome], self.called(numbers))
 
     def called(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
-        """The same with every text that has a name replaced by it."""
-        return {key: self.names.get(one, one) if isinstance(one, str) else one for key, one in numbers.items()}
+        """The same with every text that has a name replaced by it, also inside lists."""
+        return {key: self._called(one) for key, one in numbers.items()}
+
+    def _called(self, one: Any) -> Any:
+        if isinstance(one, (list, tuple)):
+            return [self._called(each) for each in one]
+        return self.names.get(one, one) if isinstance(one, str) else one
 
     def advice(self, outcome: str | None, numbers: Mapping[str, Any]) -> Text:
         """The line of advice, "" where there is none."""
@@ -103,6 +107,11 @@ def filled(text: str, numbers: Mapping[str, Any]) -> str:
     return _Filler().vformat(text, (), numbers)
 
 
+def joined(names: Sequence[str], code: str) -> str:
+    """A list in words, with the comma of the language."""
+    return (", " if code == "en" else "、").join(names)
+
+
 FORMS: Mapping[str, Callable[[Any], str]] = {
     "times": lambda ratio: pick(fold(ratio, "{}", "{}")),  # twice, 2.1 times; 两倍, " 2.1 倍"
     "whole": lambda ratio: pick(fold(ratio, "{}", "{}", whole=True)),
@@ -110,6 +119,7 @@ FORMS: Mapping[str, Callable[[Any], str]] = {
     "ms": lambda ms: time_words(ms / 1e3),  # 6.1 ms, 0.12 s
     "us": lambda us: time_words(us / 1e6),
     "change": ratio_words,  # 43 % less, the same, 7 % more, 2.1× as long
+    "time": time_change,  # 43 % less time, the same time, twice as long
     "percent": lambda share: f"{100 * share:.0f}",
     "one_in": one_in,  # 1 in 340
     "s": lambda count: "s" * (count != 1),  # plan{n:s}

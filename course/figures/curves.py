@@ -59,6 +59,9 @@ def cost_curve(
 
 # --- a trend: at most three lines, named at their ends -------------------------------------------------------
 
+DOTTED = 40
+"""Points of a line that are marked and named below; where there are more, the line alone is drawn, over round numbers."""
+
 
 def trend(
     x: Sequence[float],
@@ -71,12 +74,14 @@ def trend(
     y_words: Callable[[float], str] = "{:g}".format,
     log_x: bool = False,
     log_y: bool = False,
+    levels: Sequence[float] = (),
 ) -> SvgPicture:
     """Lines over a size: the last of ``series`` is what it is about, the others stand back. None leaves a gap.
 
-    across: what x is. alt: the picture in words. bet: at, a value of x. Raises ValueError for more than three lines.
+    across: what x is. alt: the picture in words. levels: the values of y that are named; without them round ones.
+    bet: at, a value of x; or span, values of y. Raises ValueError for more than three lines.
     """
-    checked(bet, "at")
+    checked(bet, "at", "span")
     if not 1 <= len(series) <= 3:
         raise ValueError(
             f"a trend has one to three lines, not {len(series)}; draw more with matplotlib, or another picture"
@@ -89,18 +94,18 @@ def trend(
         ends = {name: next(value for value in reversed(line) if value is not None) for name, line in series.items()}
         x1 = w - 22 - max(wide(name, 13.5, True) for name in series)
         low = min(values) if log_y else min(0, *values)
-        ticks = _log_ticks(low, max(values)) if log_y else ticks_to(max(values), 4)
+        ticks = levels or (_log_ticks(low, max(values)) if log_y else ticks_to(max(values), 4))
         x0 = 20 + max(wide(y_words(value), 12) for value in ticks)
         paper = Canvas(w, 268 if not bet else 288)
-        place = scale(
-            min([*x, *([bet.at] if bet else [])]), max([*x, *([bet.at] if bet else [])]), x0 + 10, x1 - 8, log_x
-        )
-        height = scale(low if not log_y else min(low, ticks[0]), max(*values, ticks[-1]), y1, y0, log_y)
+        held = [*x, bet.at] if bet and bet.at else x
+        place = scale(min(held), max(held), x0 + 10, x1 - 8, log_x)
+        span = bet.span if bet and bet.span else ()
+        height = scale(min(low, *ticks, *span) if log_y else low, max(*values, *ticks, *span), y1, y0, log_y)
         for value in ticks:
             paper.line([x0, x1], [height(value)] * 2, "line")
             paper.text(x0 - 8, height(value), y_words(value), "soft", 12, "right")
         taken = -math.inf
-        for value in x:
+        for value in x if len(x) <= DOTTED else ticks_to(max(x)):
             if place(value) - taken > wide(x_words(value), 12) + 12:
                 taken = place(value)
                 paper.text(taken, y1 + 15, x_words(value), "soft", 12, "center")
@@ -109,11 +114,15 @@ def trend(
         for (name, line), (ink, width) in zip(series.items(), inks, strict=True):
             points = [(place(at), height(value)) for at, value in zip(x, line, strict=True) if value is not None]
             paper.line([at for at, _ in points], [at for _, at in points], ink, width)
-            for at in points:
+            for at in points if len(points) <= DOTTED else ():
                 paper.dot(*at, r=4.5 if ink == "out" else 3.5, fill=ink)
             paper.text(x1 + 8, spread[name], name, ink if ink == "out" else "soft", bold=ink == "out")
         if bet and bet.at:
             upright(paper, place(bet.at), y0, y1, bet.full, y1 + 52)
+        if span:
+            up, down = height(span[1]), height(span[0])
+            paper.outline(x0 + 2, up, x1 - x0 - 2, max(down - up, 6))
+            paper.ask(max(8, min(x0 + 2, w - 10 - wide(bet.full, 13, True))), y1 + 52, bet.full)
         return paper
 
     return SvgPicture(paint, alt + (t(" ", "") + bet.full + t(".", "。") if bet else ""))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from course.figures.svg import BROAD, Canvas, SvgPicture, scale, wide
-from course.i18n import Text, both, t
+from course.i18n import Text, both, pick, t
 
 LEAST_ROUNDS = 12
 """Fewer rounds are drawn as boxes, without a place on the axis."""
@@ -56,6 +56,17 @@ def ratio_words(ratio: float) -> str:
     if ratio < 1.95:
         return t(f"{(ratio - 1) * 100:.0f} % more", f"多 {(ratio - 1) * 100:.0f}%")
     return t(f"{times(ratio)}× as long", f"{times(ratio)} 倍")
+
+
+def time_change(ratio: float) -> str:
+    """The same with its noun: 43 % less time, the same time, 7 % more time, twice as long."""
+    if abs(ratio - 1) <= 0.02:
+        return t("the same time", "耗时不变")
+    if ratio < 1:
+        return t(f"{100 - 100 * ratio:.0f} % less time", f"省 {100 - 100 * ratio:.0f}% 的时间")
+    if ratio < 1.95:
+        return t(f"{100 * ratio - 100:.0f} % more time", f"多花 {100 * ratio - 100:.0f}% 的时间")
+    return pick(fold(ratio, "{} as long", "要花{}的时间"))
 
 
 def times(ratio: float) -> str:
@@ -325,33 +336,39 @@ def _side_bet(
     x: Callable[[float], float],
     value: str,
 ) -> None:
-    """The dashed box of a bet on a side, its words where the value leaves room, in it or beside it."""
+    """The dashed box of a bet, its words where the value leaves room: in it, beside a narrow one in the middle, else on its lower edge."""
     x0, one, x1 = edges
-    left, right = {"left": (x0 + 4, one - 7), "right": (one + 7, x1 - 4), "middle": (x(0.97) - 14, x(1.03) + 14)}[
-        bet.rows[number]
-    ]
+    side = bet.rows[number]
+    sides = {"left": (x0 + 4, one - 7), "right": (one + 7, x1 - 4), "middle": (x(0.97) - 14, x(1.03) + 14)}
+    left, right = sides[side]
     paper.outline(left, y - 17, right - left, 34)
     begin, end = right, left  # where mark and value begin and end
     if value:
         room = wide(value, 14, True) + 18
         begin, end = (x(row.low) - room, x(row.high) + 8) if row.ratio < 0.98 else (x(row.low) - 8, x(row.high) + room)
-    if bet.rows[number] == "middle" and value and row.ratio >= 0.98:
+    if side == "middle" and value and row.ratio >= 0.98:
         end = max(end, right + room)  # the value stands beside the box
     inner = {"left": (left + 10, min(begin, right)), "right": (max(end, left), right - 10)}
-    after, before = max(right + 8, one + 10), min(left - 8, one - 10)  # not on the middle line
-    outer = {
-        "left": (after, begin) if begin > right else (max(after, end + 8), x1),
-        "right": (end, before) if end < left else (x0, min(before, begin - 8)),
-    }
-    near = {"left": outer["left"][0] < after + 12, "right": outer["right"][1] > before - 12}
-    outer = {place: room for place, room in outer.items() if near[place]}  # not beyond the mark
+    outer = {}
+    if side == "middle":
+        after, before = right + 8, left - 8
+        outer = {
+            "left": (after, begin) if begin > right else (max(after, end + 8), x1),
+            "right": (end, before) if end < left else (x0, min(before, begin - 8)),
+        }
+        near = {"left": outer["left"][0] < after + 12, "right": outer["right"][1] > before - 12}
+        outer = {place: room for place, room in outer.items() if near[place]}  # not beyond the mark
     words = [bet.full] * first + [t("your bet", "你押的")]
-    for places in filter(None, (inner, outer)):  # in the box; where that is too narrow, beside it
-        side = max(places, key=lambda one: places[one][1] - places[one][0])
-        low, high = places[side]
+    for places in filter(None, (inner, outer)):
+        place = max(places, key=lambda one: places[one][1] - places[one][0])
+        low, high = places[place]
         if fits := [one for one in words if wide(one, 13, True) < high - low - 2]:
-            paper.ask(low if side == "left" else high, y, fits[0], side)
+            paper.ask(low if place == "left" else high, y, fits[0], place)
             return
+    said = next((one for one in words if wide(one, 13, True) < right - left - 16), words[-1])
+    half = wide(said, 13, True) / 2 + 4
+    centre = min(max((left + right) / 2, half), paper.w - half)
+    paper.text(centre, y + 17, said, "bet", 13, "center", True, halo=True)
 
 
 def _boxes(paper: Canvas, x: float, y: float, rounds: int, words: str) -> None:

@@ -7,6 +7,7 @@ import html
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from course.figures.style import colors, faint, ink_on, style
@@ -66,6 +67,24 @@ class Drawing:
         figure.set_layout_engine("none")
         if self.tight is not None and self._edges is None:
             self._edges = figure.get_tightbbox().padded(self.tight)
+
+
+class Plot:
+    """A picture of a result by matplotlib, as PNG for both themes, like an SvgPicture: ``alt`` and ``html()``.
+
+    paint(ax) draws on the only axes, in the colours and the language in force. alt: the picture in words.
+    """
+
+    def __init__(self, paint: Callable[[Any], None], alt: str) -> None:
+        self.drawing, self.alt = Drawing(lambda figure: paint(figure.add_subplot()), (7.0, 3.8), tight=0.12), alt
+
+    def html(self) -> str:
+        """The picture in both themes; drawn once."""
+        return self._html
+
+    @cached_property
+    def _html(self) -> str:
+        return self.drawing.html(self.alt, 760)
 
 
 READABLE = 11

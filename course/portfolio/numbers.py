@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from course.experiment import base
-from course.experiment.result import claim
-from course.i18n import t
+from course.experiment.result import headline_of
+from course.i18n import pick, t
 from course.machine import can
 from course.records import Record, own
 
@@ -45,7 +45,7 @@ def numbers(lessons: Collection[str]) -> Numbers:
             continue
         record = own(name, experiment.version)
         if record is not None:
-            measured.append(Number(name, claim(record, experiment), when_and_where(record)))
+            measured.append(Number(name, pick(headline_of(record, experiment)), when_and_where(record)))
         else:
             (open_ if can(experiment.needs) else elsewhere).append(name)
     return Numbers(tuple(measured), tuple(open_), tuple(elsewhere))

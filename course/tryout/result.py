@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course.experiment.result import Block, Fold
-from course.experiment.result_html import STYLE, body
+from course.experiment.shown import STYLE, body
 from course.figures.kinds import Ratio, one_in, ratio_rows
 from course.figures.svg import SvgPicture
 from course.i18n import Text, language, pick, t

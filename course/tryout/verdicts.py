@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from course.experiment.reading import CUT_SHORT, EMPTY
 from course.experiment.rows import kind_of
-from course.experiment.words import CUT_SHORT, EMPTY
 from course.figures.kinds import times
 from course.i18n import Text, both, t
 from course.tables import clip

@@ -14,8 +14,8 @@ from course.cards.choice_box import ChoiceBox, busy_question, busy_ways, busy_wo
 from course.cards.text import text_mode
 from course.cards.widgets import view_of
 from course.experiment import base
+from course.experiment.reading import OPEN
 from course.experiment.result import headline_of
-from course.experiment.words import OPEN
 from course.i18n import t
 from course.machine import can
 from course.records import Record

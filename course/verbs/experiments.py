@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from course.cards.card_spoken import SpokenCard
 from course.cards.cards import Card, card
 from course.experiment import base, reports
-from course.experiment.result import Block, block
+from course.experiment.result import Block, block, came_true
 from course.i18n import pick, t
 from course.learning.sheet import AnswerSheet
 from course.machine import can, next_step
@@ -76,7 +76,7 @@ def observe(
 
 def block_of(record: Record, experiment: base.Experiment) -> Block:
     """Settle the bets with the record; returns the block that shows the result with them."""
-    items, outcomes = items_of(experiment), experiment.settles(record) if record.rows else {}
+    items, outcomes = items_of(experiment), came_true(record, experiment)
     said = []
     for item in items:
         winner = outcomes.get(item.id)

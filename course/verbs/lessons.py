@@ -111,7 +111,7 @@ def _claims() -> list[str]:
     """
     from course import records
     from course.experiment import base
-    from course.experiment.result import claim, told
+    from course.experiment.result import headline_of, told
     from course.portfolio.numbers import when_and_where
     from course.portfolio.take_away import MOST, take_away
 
@@ -127,7 +127,7 @@ def _claims() -> list[str]:
     for name in settled[:MOST]:
         record, earlier = seen[name], name not in state.now.records
         where = t(f" ({when_and_where(record)})", f"（{when_and_where(record)}）") if not record.live else ""
-        (own if record.live or earlier else replayed).append((claim(record, base.get(name)), where))
+        (own if record.live or earlier else replayed).append((pick(headline_of(record, base.get(name))), where))
     lines = [
         *_under(t("🏁 **Measured on this machine", "🏁 **在这台机器上测得"), own),
         *_under(t("📼 **Measured on another machine, replayed here", "📼 **在别的机器上测得，在这里回放"), replayed),

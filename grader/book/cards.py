@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from course.cards.offline import page_data, showable
 from course.experiment import base
 from course.experiment.result import Block
-from course.experiment.result_html import bets, picture
+from course.experiment.shown import bets, picture
 from course.i18n import speaking
 from course.learning.marking import Response
 from course.learning.session import place_bet

@@ -6,10 +6,15 @@ import nbformat
 import pytest
 
 from course.experiment import base
-from course.experiment.result import block
-from course.i18n import set_language
+from course.experiment.reading import OPEN
+from course.experiment.result import block, headline_of
+from course.experiment.shown import STYLE
+from course.i18n import LANGUAGES, set_language
+from course.tables import Table
 from course.verbs.reported import reported
 from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, languages, shoot
+from tests.test_every_experiment import EXPERIMENTS
+from tests.test_headlines import records
 
 SHOW = """
 import course
@@ -21,6 +26,25 @@ course.observe("05-toy-race"); course.observe("05-primitive-cache"); course.obse
 SEEN = """() => [...document.querySelectorAll('.tbr')].map(one => ({
   images: [...one.querySelectorAll('.tbr-pic img')].filter(i => i.offsetWidth).map(i => [i.className, i.naturalWidth, i.offsetWidth]),
   over: one.scrollWidth - one.clientWidth, head: parseFloat(getComputedStyle(one.querySelector('h3')).fontSize)}))"""
+
+
+CUT = """() => [...document.querySelectorAll('figure')].filter(
+  one => Math.max(one.scrollWidth, one.firstElementChild.offsetWidth) > one.clientWidth).map(one => one.id)"""
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_no_table_of_a_result_is_cut_on_a_phone(code, fresh_page):
+    """Those of all invented rows and recordings: 375 pixels wide."""
+    set_language(code)
+    tables = []
+    for name, experiment in EXPERIMENTS.items():
+        for record in records(name):
+            if headline_of(record, experiment) not in OPEN and isinstance(table := experiment.draw(record, {}), Table):
+                tables.append(f'<figure class="tbr-pic" id="{name}">{table.html()}</figure>')
+    assert len(tables) > 100
+    fresh_page.set_viewport_size({"width": 375, "height": 800})
+    fresh_page.set_content(f'{STYLE}<body style="margin:8px"><section class="tbr">{"".join(tables)}</section>')
+    assert fresh_page.evaluate(CUT) == []
 
 
 @pytest.mark.parametrize("code", languages("zh"))

@@ -17,8 +17,7 @@ def noisy(budget):
     told = len(runs) > 1
     for row in base.recording(base.get("05-toy-race")).rows:
         yield row if told else {{**row, "verdict": "undecided", "low": 0.4, "high": 3 * row["high"]}}
-base.REGISTRY["05-toy-race"] = base.replace(base.get("05-toy-race"), function=noisy, seconds=1, parts={{
-    part: getattr(base.get("05-toy-race"), part) for part in ("headline", "finding", "draw", "settles")}})
+base.REGISTRY["05-toy-race"] = base.replace(base.get("05-toy-race"), function=noisy, seconds=1, own_read=base.get("05-toy-race").read)
 course.answer("05-bet-race", "c", confidence=2)
 course.observe("05-toy-race", replay=False);
 """

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from course.experiment import base
-from course.experiment.words import OPEN
+from course.experiment.reading import OPEN
+from course.figures import style
+from course.figures.picture import Plot
 from course.i18n import LANGUAGES
 from course.records import Record
 
@@ -45,30 +46,27 @@ def check_shown(record: Record) -> str:
 
 
 def check_picture(record: Record, bets: dict[str, str | float] | None = None) -> Any:
-    """What the experiment draws of the record: an SvgPicture, a Table, or matplotlib axes that name what they show."""
+    """What the experiment draws of the record: an SvgPicture, a Table or a Plot, with words."""
+    picture = base.get(record.experiment).draw(record, bets or {})
+    assert picture.alt and "nan" not in picture.alt
+    assert marks(picture) if isinstance(picture, Plot) else picture.html()
+    return picture
+
+
+def marks(plot: Plot) -> int:
+    """How many lines and boxes matplotlib draws in a Plot."""
     from matplotlib.figure import Figure
 
-    from course.figures.style import style
-
-    draw = base.get(record.experiment).draw
-    takes = inspect.signature(draw).parameters
-    if "ax" not in takes:
-        picture = draw(record, bets or {})
-        assert picture.alt and "nan" not in picture.alt and picture.html()
-        return picture
     with style():
-        axes = Figure().add_subplot()
-        draw(record, axes, **({"bets": bets or {}} if "bets" in takes else {}))
-        named = len(axes.texts) >= len(axes.patches) > 0  # a word on each bar
-        assert axes.get_xlabel() or named, "name what the axis shows"
-        assert axes.has_data()
-        axes.figure.canvas.draw()
-    return axes
+        plot.drawing.fill(figure := Figure())
+    (axes,) = figure.axes
+    assert axes.get_xlabel(), "name what the axis shows"
+    return len(axes.lines) + len(axes.patches)
 
 
 def check_sentence(record: Record) -> str:
-    """The finding is a sentence in each language, with a value in every place. Gives back the English one."""
-    sentence = base.get(record.experiment).finding(record)
+    """The headline is a sentence in each language, with a value in every place. Gives back the English one."""
+    sentence = base.get(record.experiment).headline(record)
     assert set(sentence) == set(LANGUAGES) and all(len(text) > 5 for text in sentence.values())
     assert not re.search(r"\b(nan|None)\b|[{}]", sentence["en"] + sentence["zh"])
     assert re.search(r"[一-鿿]", sentence["zh"]) and not re.search(r"[一-鿿]", sentence["en"])

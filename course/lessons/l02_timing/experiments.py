@@ -14,7 +14,7 @@ import torch
 
 from course.experiment.base import Budget, experiment, get
 from course.experiment.reading import Reading
-from course.experiment.words import FEW, groups
+from course.experiment.rows import FEW, groups
 from course.figures.kinds import time_words
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.svg import SvgPicture

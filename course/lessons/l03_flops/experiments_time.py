@@ -16,13 +16,15 @@ from torch import nn
 
 from course.experiment.base import Budget, experiment, get
 from course.experiment.new_process import rows_of
-from course.experiment.plots import bet_box
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
+from course.figures.kinds import Bet
+from course.figures.picture import Plot
 from course.flops import count
-from course.i18n import both, t
+from course.i18n import both, pick, t
 from course.lessons.l03_flops.experiments import LESSON
 from course.lessons.l03_flops.heap import ANEW, AS_IT_COMES, reuse_memory
+from course.look import COLOURS
 from course.records import Record
 
 
@@ -248,48 +250,58 @@ def read_roof(rows: list[dict]) -> Reading:
     return Reading("a" if low >= half else "c" if high <= 2 else "b" if low > 2 and high < half else None, numbers)
 
 
-def draw_roof(record: Record, ax: Any, bets: dict) -> None:
+def draw_roof(record: Record, bets: dict) -> Plot:
     """The two measured roofs, and every operation that has FLOPs as a point; the bet is where the batch of 64 was to lie."""
     from course.roofline import Layer, Peaks
     from course.roofline.picture import draw
 
     operations = [row for row in record.rows if row["part"] == "operation"]
     (peak,) = (row for row in record.rows if row["part"] == "peak")
-    called = get(record.experiment).telling.name
+    telling = get(record.experiment).telling
     given = {
         name: peak[name]
         for name in ("flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created")
     }
     found = Peaks(**given, machine={})
-    draw(
-        [
-            Layer(
-                called(row["operation"]),
-                "",
-                row["flops"],
-                row["bytes"],
-                row["time_ms"],
-                row["calls"],
-                found,
-                overhead_ms=row["overhead_ms"],
-                faults=row["page_faults"],
-                fault_share=row["fault_share"],
-            )
-            for row in operations
-        ],
-        found,
-        "",
-        ax,
-    )
-    points = {row["operation"]: row for row in operations}
-    one, many = (points.get(f"linear, batch {size}") for size in BATCHES)
-    said = {
-        "a": (t("about 64 times as long", "约 64 倍"), (1, 2)),
-        "b": (t("less than 32 times", "不到 32 倍"), (2, 32)),
-        "c": (t("at most twice", "至多 2 倍"), (32, 64)),
-    }
-    mine = said.get(bets.get("03-bet-roof", ""))
-    if mine and one and many:
-        rate, across = one["flops"] / one["time_ms"] * 1e3, many["flops"] / many["bytes"]
-        bet_box(ax, mine[0], (across / 20, across * 1.6), (rate * mine[1][0], rate * mine[1][1]))
-        ax.set_ylim(top=max(ax.get_ylim()[1], 2 * rate * mine[1][1]))
+    layers = [
+        Layer(
+            telling.name(row["operation"]),
+            "",
+            row["flops"],
+            row["bytes"],
+            row["time_ms"],
+            row["calls"],
+            found,
+            overhead_ms=row["overhead_ms"],
+            faults=row["page_faults"],
+            fault_share=row["fault_share"],
+        )
+        for row in operations
+    ]
+    rates = {row["operation"]: row["flops"] / row["time_ms"] * 1e3 for row in operations}
+    one, many = (f"linear, batch {size}" for size in BATCHES)
+    mine = telling.bets["03-bet-roof"].get(bets.get("03-bet-roof")) if {one, many} <= set(rates) else None
+    words = Bet(pick(mine["words"])).full if mine else ""
+
+    def paint(ax: Any) -> None:
+        draw(layers, found, "", ax)
+        if mine:
+            (across,) = (row["flops"] / row["bytes"] for row in operations if row["operation"] == many)
+            low, high = (rates[one] * times for times in mine["span"])
+            _bet_box(ax, words, (across / 20, across * 1.6), (low, high))
+            ax.set_ylim(top=max(ax.get_ylim()[1], 2 * high))
+
+    said = t("; ", "；").join(f"{telling.name(name)} {rate / 1e9:.3g} GFLOP/s" for name, rate in rates.items() if rate)
+    return Plot(paint, said + t(".", "。") + (f"{t(' ', '')}{words}{t('.', '。')}" if mine else ""))
+
+
+def _bet_box(ax: Any, words: str, x: tuple[float, float], y: tuple[float, float]) -> None:
+    """The learner's bet as a dashed box from x[0] to x[1] and y[0] to y[1], in the units of the axes."""
+    from matplotlib.colors import to_rgb
+    from matplotlib.patches import Rectangle
+
+    ink = COLOURS["bet"][sum(to_rgb(ax.get_facecolor())) < 1.5]  # on the ground in force, as in our own SVG
+    line = {"fill": False, "edgecolor": ink, "linestyle": (0, (5, 3)), "linewidth": 1.8}
+    ax.add_patch(Rectangle((x[0], y[0]), x[1] - x[0], y[1] - y[0], **line))
+    above = {"xytext": (2, 3), "textcoords": "offset points", "va": "bottom"}
+    ax.annotate(words, (x[0], max(y)), color=ink, fontweight="bold", **above)

@@ -15,7 +15,7 @@ from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
-from course.experiment.words import FEW
+from course.experiment.rows import FEW
 from course.i18n import both
 from course.lessons.l05_cudnn_benchmark.probes import CHANGES, created
 from course.timing.stats import median, median_interval

@@ -10,7 +10,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.figures.curves import cost_curve
 from course.figures.svg import SvgPicture
 from course.i18n import t

@@ -8,7 +8,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts, joined_set
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
 from course.lessons.l05_cudnn_benchmark.probes import CHANGES_CUDA
 from course.timing.stats import median

@@ -8,7 +8,7 @@ from typing import Any
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.figures.svg import SvgPicture
 from course.i18n import both
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON

@@ -8,8 +8,7 @@ from typing import Any
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
-from course.experiment.rows import race_row
-from course.experiment.words import groups
+from course.experiment.rows import groups, race_row
 from course.flags import using
 from course.i18n import both
 from course.lessons.l06_cudnn_deterministic.experiments import (

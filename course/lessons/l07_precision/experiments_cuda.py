@@ -6,7 +6,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.lessons.l07_precision.experiments import LESSON, pick_rows
 from course.timing.stats import median
 

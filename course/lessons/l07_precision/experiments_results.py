@@ -10,7 +10,7 @@ from torch import Tensor
 
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.experiment.words import FEW, groups
+from course.experiment.rows import FEW, groups
 from course.i18n import both
 from course.lessons.l07_precision.experiments import LESSON, NAMES, pick_rows
 from course.rounding import product, relative_error

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.i18n import both
 from course.lessons.l07_precision.experiments import LESSON
 from course.tables import SAME

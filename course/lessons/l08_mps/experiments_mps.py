@@ -11,8 +11,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.experiment.rows import race_row
-from course.experiment.words import FEW, groups
+from course.experiment.rows import FEW, groups, race_row
 from course.i18n import both
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON, answers

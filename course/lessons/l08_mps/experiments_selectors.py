@@ -6,7 +6,7 @@ import torch
 
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.lessons.l08_mps.experiments import LESSON
 from course.lessons.l08_mps.machines import MACHINES, pretend
 

@@ -15,8 +15,8 @@ from torch import nn
 
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.experiment.rows import kind_of, race_row
-from course.experiment.words import groups, joined
+from course.experiment.rows import groups, kind_of, race_row
+from course.experiment.telling import joined
 from course.i18n import Text, both
 from course.lessons.l09_mkldnn.probes import layers, logged, typical_log
 from course.onednn_log import log_of, on_off, parse, time_in

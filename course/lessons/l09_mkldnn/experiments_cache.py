@@ -11,7 +11,7 @@ from torch import nn
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.lessons.l09_mkldnn.experiments import LESSON
 from course.onednn_log import log_of
 

@@ -11,9 +11,8 @@ from course.experiment.base import Budget, experiment
 from course.experiment.drawing import draw
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.experiment.rows import kind_of, race_row
+from course.experiment.rows import groups, kind_of, race_row
 from course.experiment.telling import telling
-from course.experiment.words import groups
 from course.figures.kinds import ratio_words
 from course.figures.svg import SvgPicture
 from course.i18n import both, t

@@ -16,8 +16,7 @@ from torch import nn
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.experiment.rows import race_row
-from course.experiment.words import FEW, groups
+from course.experiment.rows import FEW, groups, race_row
 from course.i18n import both
 from course.lessons.l12_profiler.cases import SlowPhotos, cases, epoch
 from course.onednn_log import log_of, time_in

@@ -9,7 +9,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.i18n import both
 from course.lessons.l12_profiler.experiments import LESSON
 from course.timing.stats import median

@@ -13,7 +13,7 @@ import torch
 from course import flags
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.experiment.words import groups
+from course.experiment.rows import groups
 from course.i18n import both
 from course.lessons.l14_export import ways_out
 from course.machine import can

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -13,27 +14,15 @@ from torch import nn
 
 from course import flags
 from course.experiment.base import Budget, experiment
+from course.experiment.reading import Reading
 from course.experiment.rows import kind_of
-from course.experiment.words import EMPTY, NOTHING, TOO_NOISY, doubtful, joined, with_interval, word
-from course.figures.kinds import Bet, Ratio, ratio_rows
-from course.figures.svg import SvgPicture
 from course.flags import GROUPS, SWITCHES, FlagError, Switch
-from course.i18n import Text, both, t
-from course.records import Record
-from course.tables import Table
+from course.i18n import both
 
 LESSON = "15_review"
-NAMES: dict[str, Text] = {
-    "conv": both("convolution", "卷积"),
-    "lstm": both("LSTM", "LSTM"),
-    "linear": both("Linear", "Linear"),
-    "linear_bf16": both("Linear in bfloat16", "bfloat16 的 Linear"),
-    "encoder": both("Transformer layer", "Transformer 层"),
-    "gelu": both("GELU", "GELU"),
-    "sum": both("a long sum", "很长的求和"),
-}
-"""The parts of the job in which every switch is tried."""
 CONTROL = "(nothing)"
+STATES = ("changed", "same", "refused", "absent", "untried")
+"""What can come of flipping a switch."""
 OTHER = {"precision": ("bf16", "tf32", "ieee"), "text": ("medium", "native", "onednn", "greedy")}
 """What is tried for a switch that is neither a bool nor a number: the first value that torch takes."""
 LIKELY = ("mkldnn.enabled", "torch.num_threads", "torch.float32_matmul_precision", "mha.set_fastpath_enabled")
@@ -71,93 +60,6 @@ def job() -> dict[str, Callable[[], torch.Tensor]]:
 
 
 # --- 15-flip-all --------------------------------------------------------------------------------------------
-
-
-def changed(record: Record) -> list[dict]:
-    """The rows of the switches that changed a bit."""
-    return [row for row in record.rows if row["state"] == "changed"]
-
-
-def headline_flip_all(record: Record) -> Text:
-    count = len(changed(record))
-    tried = [row for row in record.rows if row["state"] in ("changed", "same")]
-    if not tried:
-        return EMPTY
-    if not record.complete and not 0 < count <= len(tried) / 2:  # the likeliest are tried first
-        return TOO_NOISY
-    if not count:
-        return both("On this CPU not one switch changed a single bit.", "在这颗 CPU 上，没有一个开关改变结果。")
-    if count > len(tried) / 2:
-        return both("On this CPU most switches changed at least one bit.", "在这颗 CPU 上，多数开关都会改变结果。")
-    if count == 1:
-        return both(
-            "Of all switches tried, only one changed a result on this CPU.",
-            "试过的开关里，只有一个改变了这颗 CPU 的结果。",
-        )
-    return both(
-        f"Of all switches tried, only {count} changed a result on this CPU.",
-        f"试过的开关里，只有 {count} 个改变了这颗 CPU 的结果。",
-    )
-
-
-def say_flip_all(record: Record) -> Text:
-    rows = [row for row in record.rows if row["state"] != "control"]
-    if not rows:
-        return NOTHING
-    found, tried = changed(record), [row for row in rows if row["state"] in ("changed", "same")]
-    untried = sum(row["state"] == "untried" for row in rows)
-    missing = len(rows) - len(tried) - untried
-    names = {code: joined([row["switch"] for row in found], code) for code in ("en", "zh")}
-    if not found:
-        en, zh = "none changed a single bit of this job on the CPU", "在 CPU 上，这份活儿的结果一位都没变"
-    else:
-        en = f"{len(found)} changed at least one bit of this job on the CPU: {names['en']}"
-        zh = f"在 CPU 上至少改变了一位结果的有 {len(found)} 个：{names['zh']}"
-    stopped = both("", "")
-    if untried:
-        stopped = both(
-            f" The time ran out: {untried} were not tried, those that matter least on a CPU.",
-            f"时间到了，还有 {untried} 个没试，都是在 CPU 上最不要紧的。",
-        )
-    return both(
-        f"Of {len(tried)} switches flipped one at a time, {en}. "
-        f"{missing} more are missing in this build or refuse another value.{stopped['en']}",
-        f"一次只拨一个，共试了 {len(tried)} 个开关：{zh}。另有 {missing} 个在这份 PyTorch 里没有，或者不接受别的值。{stopped['zh']}",
-    )
-
-
-def draw_flip_all(record: Record, bets: dict) -> Table:
-    found = changed(record)
-    lines = [["", t("where other bits came out", "哪里的结果变了")]]
-    for row in found:
-        lines.append(
-            [f"{row['switch']} = {row['to']}", t(", ", "、").join(word(NAMES[one]) for one in row["parts"].split())]
-        )
-    marks = {(at, 1): "told" for at in range(len(found) + 1)}
-    for state, label in (
-        ("changed", t("changed at least one bit", "至少改变了一位")),
-        ("same", t("no other bit", "一位都没变")),
-        ("refused", t("other values refused", "不接受别的值")),
-        ("absent", t("not in this build", "这份 PyTorch 里没有")),
-        ("untried", t("not tried: no time left", "没有试：时间到了")),
-    ):
-        count = sum(row["state"] == state for row in record.rows)
-        if count or state == "changed":
-            lines.append([label, t(f"{count} switches", f"{count} 个开关")])
-    mine = {
-        "a": t("none", "一个也没有"),
-        "b": t("1 to 10", "1 到 10 个"),
-        "c": t("11 to 20", "11 到 20 个"),
-        "d": t("21 or more", "21 个以上"),
-    }.get(bets.get("15-bet-flips", ""))
-    return Table(lines, marks).bet_on(len(found), [mine]) if mine else Table(lines, marks)
-
-
-def settle_flip_all(record: Record) -> dict[str, str | None]:
-    if not record.complete or not any(row["state"] in ("changed", "same") for row in record.rows):
-        return {"15-bet-flips": None}
-    count = len(changed(record))
-    return {"15-bet-flips": "a" if count == 0 else "b" if count <= 10 else "c" if count <= 20 else "d"}
 
 
 def _rank(switch: Switch) -> int:
@@ -205,15 +107,7 @@ def _flip(
     return row
 
 
-@experiment(
-    name="15-flip-all",
-    lesson=LESSON,
-    title=both(
-        "Every switch flipped once: which changes a bit on the CPU?", "每个开关拨一次：哪些会改变 CPU 上的结果？"
-    ),
-    needs="cpu",
-    seconds=12,
-)
+@experiment(name="15-flip-all", lesson=LESSON, needs="cpu", seconds=12, whole=True)
 def flip_all(budget: Budget, names: Sequence[str] | None = None) -> Iterator[dict]:
     """Each switch of the table (or of ``names``) alone against everything as it stands, the likely ones first; a part that
     differs from itself does not count.
@@ -233,6 +127,23 @@ def flip_all(budget: Budget, names: Sequence[str] | None = None) -> Iterator[dic
             yield {"switch": switch.name, "from": "", "to": "", "parts": "", "state": "untried"}
 
 
+def read_flip_all(rows: list[dict]) -> Reading:
+    """How many of the switches tried changed a bit. Drawn: each of them, then how many switches there are of each state."""
+    counts = Counter(row["state"] for row in rows)
+    drawn = [
+        {"line": f"{row['switch']} = {row['to']}", "where": "parts", "parts": row["parts"].split(), "told": ["where"]}
+        for row in rows
+        if row["state"] == "changed"
+    ]
+    for state in STATES:
+        if counts[state] or state == "changed":
+            told = ["where"] * (state == "changed")
+            drawn.append({"line": state, "where": "count", "count": counts[state], "told": told})
+    changed, tried = counts["changed"], counts["changed"] + counts["same"]
+    many = {0: "a", 1: "b one"}.get(changed, "b" if changed <= 10 else "c" if changed <= 20 else "d")
+    return Reading(many if tried else None, {"changed": changed, "tried": tried}, drawn)
+
+
 # --- 15-three-lines -----------------------------------------------------------------------------------------
 
 LINES = {
@@ -241,107 +152,16 @@ LINES = {
     "conv_search": ("cudnn.benchmark", True, "conv"),
 }
 """name -> (switch, value, part of the job): the line is timed against the same part with the default."""
-COMMA = {"en": ", ", "zh": "，"}
-
-
-def line_words(name: str) -> Text:
-    """The line and what it is tried on."""
-    switch, value, part = LINES[name]
-    return both(f"{switch} = {value} ({NAMES[part]['en']})", f"{switch} = {value}（{NAMES[part]['zh']}）")
-
-
-def as_ratio(row: dict, name: str) -> Ratio:
-    """A row of the picture from a row with ratio, low, high, rounds."""
-    return Ratio(name, row["ratio"], row["low"], row["high"], rounds=row["rounds"])
-
-
-def headline_three_lines(record: Record) -> Text:
-    kinds = {row["line"]: kind_of(row) for row in record.rows}
-    if set(kinds) != set(LINES) or "undecided" in kinds.values():
-        return TOO_NOISY
-    moved = [name for name in LINES if kinds[name] != "same"]
-    if moved == ["conv_off"]:
-        return {
-            "slower": both(
-                "One line of three matters here: without oneDNN the convolution is slower.",
-                "三行里只有一行起作用：不用 oneDNN，卷积变慢。",
-            ),
-            "faster": both(
-                "One line of three matters here: without oneDNN the convolution is faster.",
-                "三行里只有一行起作用：不用 oneDNN，卷积更快。",
-            ),
-        }[kinds["conv_off"]]
-    if moved == ["conv_off", "linear_off"]:
-        return both(
-            "The switch of oneDNN changes both times here, the search changes nothing.",
-            "oneDNN 的开关两处都有影响，搜索没有影响。",
-        )
-    return {
-        0: both("Three well-known lines, and not one changed the time here.", "那三行著名的代码，在这里都不影响耗时。"),
-        1: both("Only one of the three lines changed the time here.", "三行里，在这里只有一行影响耗时。"),
-        2: both("Two of the three lines changed the time here.", "三行里，在这里有两行影响耗时。"),
-        3: both("Each of the three lines changed the time here.", "三行在这里都影响耗时。"),
-    }[len(moved)]
-
-
-def say_three_lines(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    words = {
-        "faster": both("faster", "更快"),
-        "slower": both("slower", "更慢"),
-        "same": both("the same", "一样"),
-        "undecided": both("unclear", "说不准"),
-    }
-    said = {
-        code: [
-            f"{line_words(row['line'])[code]} {with_interval(row, code)}{COMMA[code]}{words[kind_of(row)][code]}"
-            for row in record.rows
-        ]
-        for code in ("en", "zh")
-    }
-    doubt = doubtful(settle_three_lines(record))
-    return both(
-        f"{doubt['en']}Time with the line over time without: {'; '.join(said['en'])}.",
-        f"{doubt['zh']}加上这一行与不加的耗时之比：{'；'.join(said['zh'])}。",
-    )
-
-
-def draw_three_lines(record: Record, bets: dict) -> SvgPicture:
-    rows = [as_ratio(row, word(line_words(row["line"]))) for row in record.rows]
-    mine = {letter: moved for moved, letter in PATTERNS.items()}.get(bets.get("15-bet-lines", ""))
-    bet = None
-    if mine is not None:
-        sides = {"conv_off": "right", "linear_off": "right", "conv_search": "left"}
-        at = {row["line"]: number for number, row in enumerate(record.rows)}
-        held = {at[name]: sides[name] for name in mine if name in at}
-        words = t("a difference here", "这里有差别") if mine else t("no difference", "没有差别")
-        bet = Bet(words, rows=held or dict.fromkeys(range(len(rows)), "middle"))
-    return ratio_rows(rows, (t("faster with the line", "加上更快"), t("slower", "更慢")), bet)
-
-
 PATTERNS = {
     (): "a",
     ("conv_off",): "b",
     ("conv_off", "linear_off"): "c",
     ("conv_off", "linear_off", "conv_search"): "d",
 }
+"""The lines that changed the time -> the option of the bet; any other set of lines is none of them."""
 
 
-def settle_three_lines(record: Record) -> dict[str, str | None]:
-    kinds = {row["line"]: kind_of(row) for row in record.rows}
-    moved = tuple(name for name in LINES if kinds.get(name) in ("faster", "slower"))
-    decided = set(kinds) == set(LINES) and "undecided" not in kinds.values()
-    return {"15-bet-lines": PATTERNS.get(moved) if decided else None}
-
-
-@experiment(
-    name="15-three-lines",
-    lesson=LESSON,
-    title=both("Three well-known lines, timed on the CPU", "三行“名句”，在 CPU 上计时"),
-    needs="mkldnn",
-    seconds=9,
-)
+@experiment(name="15-three-lines", lesson=LESSON, needs="mkldnn", seconds=9)
 def three_lines(budget: Budget) -> Iterator[dict]:
     """Each line against the default, taking turns, one thread, inference."""
     from course.timing import compare
@@ -374,94 +194,24 @@ def three_lines(budget: Budget) -> Iterator[dict]:
         }
 
 
+def read_three_lines(rows: list[dict]) -> Reading | None:
+    kinds = {row["line"]: kind_of(row) for row in rows}
+    if set(kinds) != set(LINES) or "undecided" in kinds.values():
+        return None
+    moved = tuple(name for name in LINES if kinds[name] != "same")
+    option = PATTERNS.get(moved)
+    outcome = {"b": f"b {kinds['conv_off']}", None: "one" if len(moved) == 1 else "two"}.get(option, option)
+    return Reading(outcome, bets={"15-bet-lines": option})
+
+
 # --- 15-what-moves ------------------------------------------------------------------------------------------
 
-CHANGES: dict[str, Text] = {
-    "benchmark": both("cudnn.benchmark = True", "cudnn.benchmark = True"),
-    "channels_last": both("channels_last", "channels_last"),
-    "inference": both("inference_mode()", "inference_mode()"),
-    "batch": both("one batch of 8", "一个 8 张的 batch"),
-    "threads": both("all threads", "用上全部线程"),
-}
-"""One change each, against eight images of SIZE x SIZE pixels in eight calls on one thread, with gradients."""
-LETTERS = dict(zip(CHANGES, "abcde", strict=True))
+CHANGES = {"benchmark": "a", "channels_last": "b", "inference": "c", "batch": "d", "threads": "e"}
+"""One change each, against eight images of SIZE x SIZE pixels in eight calls on one thread, with gradients -> its option of the bet."""
 IMAGES, SIZE = 8, 12
 
 
-def fastest(record: Record) -> str | None:
-    """The change that saves most: its whole interval lies below all others' and below 1; None where no such change is."""
-    if {row["change"] for row in record.rows if row["low"] is not None} != set(CHANGES):
-        return None
-    first, *others = sorted(record.rows, key=lambda row: row["ratio"])
-    clear = first["high"] < 1 and all(first["high"] < row["low"] for row in others)
-    return first["change"] if clear else None
-
-
-BEST: dict[str, Text] = {
-    "benchmark": both("The famous switch saved most here.", "这里省得最多的，就是那个最出名的开关。"),
-    "channels_last": both(
-        "Another memory layout saved most here, not the switch.", "省得最多的是换内存布局，不是开关。"
-    ),
-    "inference": both("Leaving out the gradients saved most here, not the switch.", "省得最多的是不算梯度，不是开关。"),
-    "batch": both("One call for the whole batch saved most, not the switch.", "省得最多的是合成一个 batch，不是开关。"),
-    "threads": both("More threads saved most here, not the switch.", "省得最多的是多用线程，不是开关。"),
-}
-
-
-def headline_what_moves(record: Record) -> Text:
-    best, kinds = fastest(record), [kind_of(row) for row in record.rows]
-    if best:
-        return BEST[best]
-    if len(kinds) < len(CHANGES):
-        return TOO_NOISY
-    if kinds.count("faster") > 1:
-        return both(
-            "Several changes save time here; which saves most stays open.", "好几种改动都省时间，哪个最省还说不准。"
-        )
-    if not {"faster", "undecided"} & set(kinds):
-        return both("Not one of the five changes saved time here.", "五种改动，在这里都没省下时间。")
-    return TOO_NOISY
-
-
-def say_what_moves(record: Record) -> Text:
-    if not record.rows:
-        return NOTHING
-    rows = sorted(record.rows, key=lambda row: row["ratio"])
-    said = {
-        code: joined([f"{CHANGES[row['change']][code]} {with_interval(row, code)}" for row in rows], code)
-        for code in ("en", "zh")
-    }
-    best = fastest(record)
-    en, zh = (
-        (f" Most is saved by: {CHANGES[best]['en']}.", f"省得最多的是：{CHANGES[best]['zh']}。") if best else ("", "")
-    )
-    doubt = doubtful(settle_what_moves(record))
-    return both(
-        f"{doubt['en']}Time with one change over time without: {said['en']}.{en}",
-        f"{doubt['zh']}只改一处，改后与改前的耗时之比：{said['zh']}。{zh}",
-    )
-
-
-def draw_what_moves(record: Record, bets: dict) -> SvgPicture:
-    rows = [as_ratio(row, word(CHANGES[row["change"]])) for row in record.rows]
-    mine = {letter: name for name, letter in LETTERS.items()}.get(bets.get("15-bet-moves", ""))
-    place = next((number for number, row in enumerate(record.rows) if row["change"] == mine), None)
-    bet = Bet(t("saves most", "省得最多"), rows={place: "left"}) if place is not None else None
-    return ratio_rows(rows, (t("the change saves time", "改动省时间"), t("costs time", "更费时间")), bet)
-
-
-def settle_what_moves(record: Record) -> dict[str, str | None]:
-    best = fastest(record)
-    return {"15-bet-moves": LETTERS[best] if best else None}
-
-
-@experiment(
-    name="15-what-moves",
-    lesson=LESSON,
-    title=both("What moves more than a switch?", "什么比开关更管用？"),
-    needs="cpu",
-    seconds=10,
-)
+@experiment(name="15-what-moves", lesson=LESSON, needs="cpu", seconds=10)
 def what_moves(budget: Budget) -> Iterator[dict]:
     """Five changes to the forward pass of a small network, each alone against the same start, taking turns."""
     from course.timing import compare
@@ -514,3 +264,15 @@ def what_moves(budget: Budget) -> Iterator[dict]:
             "after_ms": found.medians_ms["after"],
             "rounds": found.rounds,
         }
+
+
+def read_what_moves(rows: list[dict]) -> Reading | None:
+    """The change that saves most: its whole interval lies below all others' and below 1."""
+    if {row["change"] for row in rows if row["low"] is not None} != set(CHANGES):
+        return None
+    first, *others = sorted(rows, key=lambda row: row["ratio"])
+    if first["high"] < 1 and all(first["high"] < row["low"] for row in others):
+        return Reading(CHANGES[first["change"]])
+    kinds = [kind_of(row) for row in rows]
+    outcome = "several" if kinds.count("faster") > 1 else None if {"faster", "undecided"} & set(kinds) else "none"
+    return Reading(outcome, bets={"15-bet-moves": None})

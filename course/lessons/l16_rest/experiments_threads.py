@@ -9,8 +9,7 @@ from typing import Any
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.experiment.rows import kind_of
-from course.experiment.words import FEW, groups
+from course.experiment.rows import FEW, groups, kind_of
 from course.i18n import Text, both
 from course.lessons.l16_rest.experiments import LESSON, MEASURING, PROBES
 from course.lessons.l16_rest.probes import FLUSH_ORDERS

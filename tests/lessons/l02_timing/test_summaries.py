@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from course.experiment.base import load_all, run
-from course.experiment.words import TOO_NOISY, groups
+from course.experiment.reading import TOO_NOISY
+from course.experiment.rows import groups
 from course.lessons.l02_timing.experiments import STORIES
 from course.lessons.l02_timing.experiments_repeats import read_interruptions, read_planted_difference
 from course.lessons.l02_timing.toy_device import ToyDevice

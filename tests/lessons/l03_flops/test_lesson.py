@@ -7,8 +7,8 @@ import random
 import pytest
 
 from course.experiment.base import Budget, load_all, run
+from course.experiment.reading import TOO_NOISY
 from course.experiment.result import block
-from course.experiment.words import TOO_NOISY
 from course.i18n import speaking
 from course.lessons.l03_flops.experiments_cuda import FORMATS, peaks_cuda
 from course.records import Record

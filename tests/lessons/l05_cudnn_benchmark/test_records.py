@@ -5,10 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from course.experiment import base, kernels
-from course.experiment.words import TOO_NOISY, middle
+from course.experiment.reading import TOO_NOISY
 from course.lessons.l05_cudnn_benchmark import experiments_cuda_survey, probes_survey, survey
 from course.lessons.l05_cudnn_benchmark import probes as search_probes
-from course.timing.stats import FEWEST_ROUNDS
 from tests.lessons.l05_cudnn_benchmark.rows import BRANCHES, CUDA_ROWS, SHOWN, flip_rows, visits
 from tests.lessons.live import check_picture, record_of
 
@@ -44,11 +43,6 @@ def test_names_of_kernels_are_shown_where_they_differ():
     ]
     shown = check_picture(record_of("05-kernels-cuda", rows)).alt
     assert "…tilesize64x64…" in shown and "…tilesize128x64…" in shown and "xmma" not in shown
-
-
-def test_the_range_of_a_few_processes_does_not_look_like_an_interval():
-    assert middle([3.0, 1.0, 2.0]) == "2 (1–3)" and middle([3.0, 1.0, 2.0, 4.0, 5.0, 6.0]) == "3.5 (1–6)"
-    assert "[" in middle([float(value) for value in range(FEWEST_ROUNDS)])
 
 
 def test_without_a_visible_search_the_flip_stays_open():

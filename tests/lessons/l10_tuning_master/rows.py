@@ -67,8 +67,23 @@ def unsure(rows: list[dict]) -> list[dict]:
     return [{**row, "verdict": "undecided", "low": 0.9, "high": 1.0} if row is best else row for row in rows]
 
 
+def not_sure_of_a_gain(name: str) -> list[dict]:
+    """The table of a case whose best one is below today's, by an interval that the verdict does not call faster."""
+    found = table(name, 0.9)
+    best = min(found, key=lambda row: row["ratio"])
+    return [{**row, "verdict": "undecided", "low": 0.85, "high": 0.99} if row is best else row for row in found]
+
+
+def none_keeps_the_requirements(name: str) -> list[list[dict]]:
+    """The table of a case in which every combination breaks its requirements; none for a case without them."""
+    limits = {f"fact_{one.id}": BAD[one.id] for one in tuning_plan.plan_of(cases()[name]).limits}
+    return [[{**row, **limits} for row in table(name)]] if limits else []
+
+
 BRANCHES = {
     name: [
+        not_sure_of_a_gain(name),
+        *none_keeps_the_requirements(name),
         table(name, broken=True),
         table(name, best=0.05),
         table(name, best=1.0),

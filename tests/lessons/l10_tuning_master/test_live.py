@@ -20,6 +20,7 @@ from course.records import Record, save
 from course.timing import compare
 from course.timing.effort import crowded_note
 from tests.lessons.l10_tuning_master.rows import LIVE, table
+from tests.lessons.live import record_of
 
 LESSON = "10_tuning_master"
 
@@ -156,14 +157,13 @@ def test_without_onednn_the_groups_of_a_depthwise_convolution_are_computed_one_b
 
 
 @pytest.mark.parametrize("name", LIVE)
-def test_the_finding_follows_the_table(name):
+def test_the_headline_follows_the_table(name):
     def told(best: float, broken: bool = False) -> str:
-        exp = base.get(name)
-        return exp.finding(Record(name, exp.version, LESSON, {"device": "cpu"}, table(name, best, broken)))["en"]
+        return base.get(name).headline(record_of(name, table(name, best, broken)))["en"]
 
     limits = tuning_plan.plan_of(cases.find(name)).limits
-    assert "0.500" in told(0.5)
-    assert ("0.500" in told(0.5, broken=True)) == (not limits), "what breaks a limit is not the best, however fast"
+    assert "50 % less" in told(0.5)
+    assert ("50 % less" in told(0.5, broken=True)) == (not limits), "what breaks a limit is not the best, however fast"
     if name != "10-laptop":  # there today's breaks the limit
         assert "Nothing to gain" in told(1.4)
 

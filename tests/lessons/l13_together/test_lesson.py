@@ -123,7 +123,7 @@ def test_a_thread_shares_the_switches_and_has_its_own_grad_mode_and_autocast():
 
 def test_a_control_that_compiled_again_is_said():
     found = record_of("13-recompiles", [{**row, "again": 1} for row in rows.compiled(0, 1)])
-    assert "proves nothing" in pick(base.get("13-recompiles").finding(found), "en")
+    assert "proves nothing" in pick(base.get("13-recompiles").headline(found), "en")
 
 
 # --- the tasks --------------------------------------------------------------------------------------------

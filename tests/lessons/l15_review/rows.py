@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.lessons.l15_review.experiments import CHANGES, CONTROL, LETTERS, LINES
+from course.lessons.l15_review.experiments import CHANGES, CONTROL, LINES
 
 
 def flips(count, same=12):
@@ -64,7 +64,7 @@ ROWS = {
         "c": lines("conv_off", "linear_off"),
         "d": lines("conv_off", "linear_off", "conv_search"),
     },
-    "15-bet-moves": {letter: moves(name) for name, letter in LETTERS.items()},
+    "15-bet-moves": {letter: moves(name) for name, letter in CHANGES.items()},
 }
 FURTHER = {
     "15-bet-lines": [

@@ -9,7 +9,7 @@ import torch
 from course import flags
 from course.experiment import base
 from course.flags import SWITCHES
-from course.i18n import LANGUAGES
+from course.i18n import LANGUAGES, set_language
 from course.lessons.l15_review import experiments
 from course.lessons.l15_review.exercises import ASKED, SCRIPTS, homes
 from tests.lessons.l15_review.rows import flips
@@ -50,7 +50,9 @@ def test_without_time_for_all_the_likely_ones_are_tried_and_the_rest_is_counted(
     assert {row["state"] for row in rows[1:]} == {"untried"} and not found.complete
     assert {row["switch"] for row in rows} == {one.name for one in SWITCHES.values() if one.changeable}
     for language in LANGUAGES:
-        assert str(len(rows) - 1) in base.get("15-flip-all").finding(found)[language]
+        set_language(language)
+        picture = base.get("15-flip-all").draw(found, {})
+        assert str(len(rows) - 1) in picture.lines[-1][1]
     order = [row["switch"] for row in rows]
     assert order.index("nnpack.set_flags") < order.index("cuda.enable_flash_sdp") < order.index("cudnn.benchmark")
 
@@ -66,7 +68,7 @@ def test_every_switch_has_another_value_to_try_or_is_told_as_refused():
 
 def test_an_unfinished_round_settles_nothing():
     unfinished = replace(record_of("15-flip-all", flips(3)), complete=False)
-    assert experiments.settle_flip_all(unfinished) == {"15-bet-flips": None}
+    assert base.get("15-flip-all").settles(unfinished) == {"15-bet-flips": None}
 
 
 def test_what_moves_leaves_switches_and_threads_as_they_were():

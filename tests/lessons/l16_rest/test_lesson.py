@@ -12,7 +12,7 @@ import pytest
 
 from course.experiment import base
 from course.experiment.new_process import rows_of
-from course.experiment.words import TOO_NOISY
+from course.experiment.reading import TOO_NOISY
 from course.i18n import LANGUAGES
 from course.lessons.l16_rest.experiments_cuda import read_drawer_cuda
 from course.lessons.l16_rest.experiments_int8 import LIMITS

@@ -1,15 +1,19 @@
-"""The block of a result as HTML. Without its style sheet (an untrusted notebook) it still reads from top to bottom."""
+"""The block of a result as HTML and as plain text.
+
+Without its style sheet (an untrusted notebook) the HTML still reads from top to bottom; the first line of the text is the headline.
+"""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from course.i18n import language, t
 from course.look import css
-from course.markup import inline
+from course.markup import inline, plain
+from course.tables import as_text
 
 if TYPE_CHECKING:
     from course.experiment.result import Betted, Block, Fold
@@ -18,6 +22,8 @@ STYLE = f"<style>{css(Path(__file__).with_name('result.css'))}</style>"
 LONGEST_TABLE = 60
 """Rows shown in the table of the numbers; the rest is counted."""
 CELL_SAMPLES = 3
+MOST_ROWS = 12
+"""Rows of the numbers that are printed; the rest is counted."""
 
 
 def html_of(block: Block) -> str:
@@ -112,3 +118,40 @@ def _cell(value: Any) -> str:
         more = len(value) - CELL_SAMPLES
         return shown + (t(f", … {more} more", f"，……另有 {more} 个") if more > 0 else "")
     return str(value)
+
+
+def text_of(block: Block) -> str:
+    """Headline, the picture's words, the bet, the advice, the small line, the next step, the numbers; one to a line."""
+    said = {line for fold in block.folds for line in fold.said}
+    words = block.picture.alt if block.picture and block.picture.alt not in said else ""
+    bets = [line for bet in block.bets for line in _bet_lines(bet)]
+    so = t("So: ", "所以：") + plain(block.so) if block.so else ""
+    folds = [line for fold in block.folds for line in _fold_lines(fold)]
+    parts = [plain(block.headline), words, *bets, so, plain(block.small), plain(block.step), *folds]
+    return "\n".join(filter(None, parts))
+
+
+def _fold_lines(fold: Fold) -> Iterator[str]:
+    if not fold.said and not fold.rows:
+        return
+    yield fold.title + t(":", "：") + "".join(f"\n  {plain(line)}" for line in fold.said)
+    if fold.rows:
+        lines = table_lines(fold.rows[:MOST_ROWS])
+        yield from (f"  {line}" for line in as_text(lines))
+    if (more := len(fold.rows) - MOST_ROWS) > 0:
+        yield "  " + t(f"and {more} more rows", f"另有 {more} 行")
+
+
+def _bet_lines(bet: Betted) -> Iterator[str]:
+    colon = t(": ", "：")
+    parts = [
+        t("You bet", "你押的是") + colon + bet.mine if bet.mine else "",
+        bet.lead + colon + bet.out if bet.out else "",
+        t("It stays open", "这一注先留着") + colon + bet.still if bet.still else "",
+    ]
+    yield plain(t(". ", "。").join(filter(None, parts)) + t(".", "。"))
+    if bet.why:
+        yield f"  {plain(bet.why)}"
+    if bet.lost:
+        option, reason = bet.others[0]
+        yield f"  {plain(option)} {plain(reason)}"
