@@ -387,6 +387,40 @@ explain("04-batchnorm")
 explain("04-devices")
 explain("02-same")
 # %% [markdown] en
+# ## 📌 So, should I switch it off?
+#
+# | your situation | do this | how you will know |
+# |---|---|---|
+# | everything works | leave `True` | nothing to find out |
+# | a strange number, perhaps cuDNN's | off for one call | compare both with float64 |
+# | “unable to find an engine”, `CUDNN_STATUS_...` | off around that call, then update | `what("the message")` |
+# | backward of an LSTM in `eval()` | off around forward and backward | the error is gone |
+# | memory runs out in a convolution | try off, once | `torch.cuda.max_memory_allocated()` |
+# | a CPU, an Apple GPU | nothing: nobody asks it | the first bet of this lesson |
+#
+# <details><summary>Where this comes from</summary>
+#
+# Bits, float64 and memory: the recordings above (an H100, torch 2.11: a convolution of 224 × 224 took 294 MiB with cuDNN and 208 without). The messages: PyTorch's source, in `docs/messages.md`. How much slower a whole network is without cuDNN on your card: nobody we know of has measured it lately; `compare` does.
+#
+# </details>
+# %% [markdown] zh
+# ## 📌 那我该不该关？
+#
+# | 你的情况 | 这么做 | 怎么知道有没有用 |
+# |---|---|---|
+# | 一切正常 | 保持 `True` | 没什么要查的 |
+# | 有个数很怪，怀疑 cuDNN | 只关那一次调用 | 两个结果都和 float64 比 |
+# | “unable to find an engine”、`CUDNN_STATUS_...` | 先绕着那次调用关掉，再升级 | `what("报错原文")` |
+# | `eval()` 下对 LSTM 求反向 | 前向和反向都包在关掉的块里 | 不再报错 |
+# | 卷积那里显存不够 | 关一次试试 | `torch.cuda.max_memory_allocated()` |
+# | CPU、苹果 GPU | 不用管：没人问它 | 本课第一注 |
+#
+# <details><summary>依据</summary>
+#
+# 比特、float64、显存：上面的实测数据（H100，torch 2.11：224 × 224 的卷积，用 cuDNN 占 294 MiB，不用占 208）。报错：PyTorch 源码，见 `docs/messages.zh-CN.md`。整个网络关掉 cuDNN 会慢多少：近几年的卡，没找到谁量过；`compare` 可以量。
+#
+# </details>
+# %% [markdown] en
 # ## 📌 Claims you can now make
 #
 # - `cudnn.enabled` is a permission for convolutions, recurrent layers, BatchNorm, CTC and `grid_sample` on a GPU. On the CPU

@@ -426,6 +426,38 @@ for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
 #
 # “纸上得来终觉浅，绝知此事要躬行。”（陆游，1199 年。放到今天，他老人家大概会再跑一遍，对对结果！）
 # %% [markdown] en
+# ## 📌 So, should I switch it on?
+#
+# | your situation | do this | how you will know |
+# |---|---|---|
+# | a paper, a report | three seeds or more, and their spread | the curves overlap, or not |
+# | hunting a bug, comparing two versions | the whole checklist | two new processes, `torch.equal` |
+# | convolutions are all that varies | `cudnn.deterministic = True`, `benchmark = False` | the same |
+# | the mode raises | `warn_only=True`; replace what is named | the warnings end |
+# | another card, version or batch size | promise no bits | a tolerance |
+#
+# <details><summary>Where this comes from</summary>
+#
+# The ten trainings and the remedies: this lesson, on your machine. Both switches on and the search as well, two results in three processes: `06-truth-table-cuda`, an H100 with torch 2.11. Which operations the mode refuses: PyTorch's documentation of `use_deterministic_algorithms`. What it costs your step: `try_switches(model, x, only="deterministic")`.
+#
+# </details>
+# %% [markdown] zh
+# ## 📌 那我该不该开？
+#
+# | 你的情况 | 这么做 | 怎么知道有没有用 |
+# |---|---|---|
+# | 写论文、交报告 | 至少三个种子，报出离散程度 | 曲线重不重叠 |
+# | 抓 bug，对比两个版本 | 整张清单 | 两个新进程，`torch.equal` |
+# | 会变的只有卷积 | `cudnn.deterministic = True`，`benchmark = False` | 同上 |
+# | 确定性模式报错 | `warn_only=True`，把点到的算子换掉 | 警告没了 |
+# | 换了卡、版本或批大小 | 别承诺逐位相同 | 看容差 |
+#
+# <details><summary>依据</summary>
+#
+# 十次训练、几种药方：本课，在你自己的机器上测的。两个开关都开、又开着搜索，三个进程出了两种结果：`06-truth-table-cuda`，H100，torch 2.11。模式拒绝哪些算子：PyTorch 的 `use_deterministic_algorithms` 文档。你这一步要付多少：`try_switches(model, x, only="deterministic")`。
+#
+# </details>
+# %% [markdown] en
 # ## Exit check: five cards
 #
 # A seed, a switch and a mode share a flat. “I have locked the door!” says each of them, and each is right. The flat has four doors.

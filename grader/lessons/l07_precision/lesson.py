@@ -468,6 +468,40 @@ try_switches(model, torch.randn(64, 256), budget=15,
 for card in ("07-flashcard", "07-medium", "07-typo", "05-flags-trap"):
     explain(card)
 # %% [markdown] en
+# ## 📌 So, should I allow it?
+#
+# | your situation | do this | how you will know |
+# |---|---|---|
+# | float32, mostly convolutions, RTX 30 or newer | nothing: it is allowed | `cudnn.allow_tf32` reads `True` |
+# | float32, mostly `Linear`, RTX 30 or newer | `set_float32_matmul_precision("high")` | time of a step; the loss curve |
+# | AMP | leave it | products have 16 bits already |
+# | T4, V100, GTX; a CPU | nothing to gain | `07-onednn` |
+# | distances, solvers, references | forbid it for that step | error against float64 |
+# | small convolutions | measure | on an H100 one took 38 % longer |
+#
+# <details><summary>Where this comes from</summary>
+#
+# `07-speed-cuda` on an H100 with torch 2.11: a product of 4096 took 0.14 of the time, a large convolution 0.39, a small one 1.38. For the A100, [PyTorch's notes](https://docs.pytorch.org/docs/stable/notes/cuda.html) say 0.15 for a product of 10240. Other cards: `docs/cards.md`, or `try_switches(model, x, only="tf32")`.
+#
+# </details>
+# %% [markdown] zh
+# ## 📌 那我该不该允许？
+#
+# | 你的情况 | 这么做 | 怎么知道有没有用 |
+# |---|---|---|
+# | float32，主要是卷积，RTX 30 及以后 | 不用动，本来就允许 | `cudnn.allow_tf32` 读出 `True` |
+# | float32，主要是 `Linear`，RTX 30 及以后 | `set_float32_matmul_precision("high")` | 每步耗时；loss 曲线 |
+# | AMP | 不用管 | 矩阵乘已经是 16 位 |
+# | T4、V100、GTX；CPU | 没有好处 | `07-onednn` |
+# | 距离、求解器、参考结果 | 这一步禁掉 | 和 float64 比误差 |
+# | 小卷积 | 量一量 | H100 上有一个慢了 38% |
+#
+# <details><summary>依据</summary>
+#
+# `07-speed-cuda`，H100，torch 2.11：4096 的矩阵乘只要 0.14 的时间，大卷积 0.39，小卷积 1.38。A100：[PyTorch 的说明](https://docs.pytorch.org/docs/stable/notes/cuda.html)给出 10240 的矩阵乘 0.15。别的卡：`docs/cards.zh-CN.md`，或者 `try_switches(model, x, only="tf32")`。
+#
+# </details>
+# %% [markdown] en
 # ## Claims you can now make
 #
 # - TF32 rounds **inputs** to 10 bits. No dtype shows it; a float64 reference does.

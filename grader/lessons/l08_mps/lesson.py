@@ -442,6 +442,38 @@ observe(["08-speed-mps", "08-transfer-mps", "08-fence-mps",
 review("08-fallback-float64", "08-cure", "08-autocast-yes",
        "08-which-macs", "01-typo-trace")
 # %% [markdown] en
+# ## 📌 So, what should I set?
+#
+# | your situation | do this | how you will know |
+# |---|---|---|
+# | a Mac with an Apple GPU | `.to("mps")`, no switch | time with a fence, against the CPU |
+# | “not implemented for the MPS device” | `PYTORCH_ENABLE_MPS_FALLBACK=1` before Python starts | it runs; then time the copies |
+# | “MPS framework doesn't support float64” | float32; subtract first | error against float64 on the CPU |
+# | slower than the CPU | more work in each call, or stay on the CPU | `08-bet-fallback-price` and your own time |
+# | memory runs out | smaller batch, keep fewer tensors | `torch.mps.driver_allocated_memory()` |
+#
+# <details><summary>Where this comes from</summary>
+#
+# The moment at which the variable is read, the price of copies and the exact error of float64: measured in this lesson, without a Mac. Speed on an Apple GPU: reports only; the eight experiments above measure it on yours.
+#
+# </details>
+# %% [markdown] zh
+# ## 📌 那我到底该设什么？
+#
+# | 你的情况 | 这么做 | 怎么知道有没有用 |
+# |---|---|---|
+# | 有苹果 GPU 的 Mac | `.to("mps")`，没有开关 | 加栅栏计时，和 CPU 比 |
+# | 报 “not implemented for the MPS device” | 启动 Python 之前设 `PYTORCH_ENABLE_MPS_FALLBACK=1` | 能跑了；再量拷贝要多久 |
+# | 报 “MPS framework doesn't support float64” | 用 float32，先减再转 | 和 CPU 上的 float64 比误差 |
+# | 比 CPU 还慢 | 每次调用多算些，不然就留在 CPU | `08-bet-fallback-price`，加上自己计时 |
+# | 内存不够 | 减小 batch，少留张量 | `torch.mps.driver_allocated_memory()` |
+#
+# <details><summary>依据</summary>
+#
+# 变量什么时候读、拷贝要付多少、float64 的确切报错：本课测的，不需要 Mac。苹果 GPU 有多快：只有别人的报告；上面八个实验可以在你的 Mac 上测。
+#
+# </details>
+# %% [markdown] en
 # ## Claims you can now make
 #
 # - `torch.backends.mps` answers questions and switches nothing; work runs where the tensors are.

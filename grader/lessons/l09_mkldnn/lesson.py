@@ -410,6 +410,40 @@ try_switches(nn.LSTM(64, 64), torch.randn(32, 4, 64), budget=15,
 # %%
 review("09-when-off", "09-transfer", "09-medium", "09-log-once", "05-revisit")
 # %% [markdown] en
+# ## 📌 So, should I switch it off?
+#
+# | your situation | do this | how you will know |
+# |---|---|---|
+# | convolutions, a whole LSTM | leave it on | its own log has lines |
+# | convolutions in a row | `channels_last` | time of the whole model |
+# | an LSTM, one step at a time | measure; perhaps off around that call | the interval against 1 |
+# | `Linear` in float32 on x86 | nothing: MKL does it | no line in the log |
+# | a processor with AMX or AVX512 for bfloat16 | try `torch.autocast("cpu")` | time, and error against float64 |
+# | a container with fewer cores than it sees | `torch.set_num_threads(n)` | time with 1, n/2 and n threads |
+#
+# <details><summary>Where this comes from</summary>
+#
+# Recordings on two processors (AMD EPYC and Intel Xeon, two cores each): without oneDNN a Conv2d took 39 % and 31 % longer; three convolutions in channels_last took 26 % less (EPYC). All of it, by machine: `docs/cards.md`. ARM and larger machines: `try_switches(model, x)`.
+#
+# </details>
+# %% [markdown] zh
+# ## 📌 那我该不该关？
+#
+# | 你的情况 | 这么做 | 怎么知道有没有用 |
+# |---|---|---|
+# | 卷积、整条 LSTM | 开着别动 | 它自己的日志里有这一行 |
+# | 一连串卷积 | `channels_last` | 整个模型的耗时 |
+# | LSTM 每次只走一步 | 量一量，也许只关那次调用 | 区间在 1 的哪一边 |
+# | x86 上 float32 的 `Linear` | 不用管，算的是 MKL | 日志里没有这一行 |
+# | 处理器有 AMX 或支持 bfloat16 的 AVX512 | 试试 `torch.autocast("cpu")` | 耗时，以及和 float64 的误差 |
+# | 容器分到的核比看到的少 | `torch.set_num_threads(n)` | 用 1、n/2、n 个线程各量一次 |
+#
+# <details><summary>依据</summary>
+#
+# 两种处理器上的实测数据（AMD EPYC、Intel Xeon，各两核）：关掉 oneDNN，Conv2d 慢 39% 和 31%；三个卷积换成 channels_last，少花 26%（EPYC）。按机器列出的全部数据：`docs/cards.zh-CN.md`。ARM 和更大的机器：`try_switches(model, x)`。
+#
+# </details>
+# %% [markdown] en
 # ## Claims you can now make
 #
 # - What oneDNN runs here is what leaves a line: on x86, by default, not float32 `Linear`, not GRU, not RNN.
