@@ -221,6 +221,8 @@ def test_records_without_rows_or_with_too_few_still_speak():
     assert noisy.headline == CUT_SHORT["en"] and "quiet" in noisy.step
     assert noisy.picture.alt == "No picture from these rows (KeyError)."
     undrawn = block(record(), experiment(draw=fails))
+    unpainted = block(record(), experiment(draw=lambda rec, bets: Plot(fails, "its words")))
+    assert "<p>its words</p>" in unpainted._repr_html_() and HEADLINE["en"] in unpainted._repr_html_()
     for shown in (undrawn._repr_html_(), str(undrawn)):
         assert HEADLINE["en"] in shown and "A fault of the course (KeyError" in shown
 

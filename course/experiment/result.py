@@ -229,11 +229,11 @@ def _when(created: str, minute: bool) -> str:
 def _picture(
     record: Record, experiment: Experiment, bets: Bets, headline: Text
 ) -> SvgPicture | Table | Plot | NoPicture | None:
-    """What the experiment draws; painted once here, so that an error in it is seen. Its sentence must still be shown."""
+    """What the experiment draws."""
     try:
         picture = experiment.draw(record, bets)
-        if picture is not None:
-            picture.html()
-    except Exception as error:  # noqa: BLE001  (as above)
+        if isinstance(picture, SvgPicture):
+            picture.html()  # it is painted only here
+    except Exception as error:  # noqa: BLE001  (its sentence must still be seen)
         return NoPicture(error, fault=record.complete and headline not in OPEN)
     return picture

@@ -7,7 +7,6 @@ import html
 import io
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from course.figures.style import colors, faint, ink_on, style
@@ -79,12 +78,11 @@ class Plot:
         self.drawing, self.alt = Drawing(lambda figure: paint(figure.add_subplot()), (7.0, 3.8), tight=0.12), alt
 
     def html(self) -> str:
-        """The picture in both themes; drawn once."""
-        return self._html
-
-    @cached_property
-    def _html(self) -> str:
-        return self.drawing.html(self.alt, 760)
+        """The picture in both themes; its words where it cannot be drawn."""
+        try:
+            return self.drawing.html(self.alt, 760)
+        except Exception:  # noqa: BLE001  (what it says must still be seen)
+            return f"<p>{html.escape(self.alt)}</p>"
 
 
 READABLE = 11
