@@ -8,8 +8,6 @@ the lesson.
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -20,7 +18,6 @@ from course.experiment.result import block, headline_of
 from course.i18n import LANGUAGES, set_language
 from course.machine import can
 from course.records import LESSONS, load
-from tests.conftest import ROOT
 from tests.lessons.live import check_picture, check_sentence, record_of
 from tests.test_bet_rows import BETS, FURTHER, MODULES, ROWS
 
@@ -135,14 +132,10 @@ def test_rows_are_shown_for_experiments_that_exist():
     ],
 )  # fmt: skip
 def test_what_no_other_daily_test_measures_runs_live(name):
-    """The other experiments run live with their lessons; all that a notebook shows runs among the long tests.
-
-    In a new process: a profile with stacks (12-cost) once did not end in one that had run many other tests.
-    """
+    """The other experiments run live with their lessons; all that a notebook shows runs among the long tests."""
     if not can(EXPERIMENTS[name].needs):
         pytest.skip(f"{name} needs {EXPERIMENTS[name].needs}")
-    code = f"from course.experiment.base import run; from tests.lessons.live import check_sentence; check_sentence(run({name!r}, 1))"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=300)
+    check_sentence(base.run(name, 1))
 
 
 def gpu_recordings():
