@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from course.i18n import language, t
 from course.look import css
-from course.markup import inline
+from course.markup import code_block, inline
 
 if TYPE_CHECKING:
     from course.experiment.result import Betted, Block, Fold
@@ -76,8 +76,9 @@ def _bet(bet: Betted) -> str:
 def _fold(fold: Fold) -> str:
     said = "".join(f"<p>{inline(line)}</p>" for line in fold.said)
     table = _table(fold.rows) if fold.rows else ""
+    code = code_block(fold.code, fold.title) if fold.code else ""
     state = " open" if fold.open else ""
-    return f"<details{state}><summary>{html.escape(fold.title)}</summary>{said}{table}</details>"
+    return f"<details{state}><summary>{html.escape(fold.title)}</summary>{said}{table}{code}</details>"
 
 
 def table_lines(rows: Sequence[dict[str, Any]]) -> list[list[str]]:

@@ -30,12 +30,13 @@ def text_of(block: Block) -> str:
 
 
 def _fold(fold: Fold) -> Iterator[str]:
-    if not fold.said and not fold.rows:
+    if not fold.said and not fold.rows and not fold.code:
         return
     yield fold.title + t(":", "：") + "".join(f"\n  {plain(line)}" for line in fold.said)
     if fold.rows:
         lines = table_lines(fold.rows[:MOST_ROWS])
         yield from (f"  {line}" for line in as_text(lines))
+    yield from (f"  {line}" for line in fold.code.splitlines())
     if (more := len(fold.rows) - MOST_ROWS) > 0:
         yield "  " + t(f"and {more} more rows", f"另有 {more} 行")
 

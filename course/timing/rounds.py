@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -215,13 +216,14 @@ class Run:
 
     def _one_block(self, name: str, f: Callable[..., Any], calls: int) -> Block:
         faults_so_far = getattr(f, "minor_faults", minor_faults)
-        before, cpu, began = faults_so_far(), None, self.clock.now()
-        if self.watch:
-            seconds, cpu = self.watch.block(partial(self.clock.block, f, calls))
-            cpu /= calls
-        else:
-            seconds = self.clock.block(f, calls)
-        ended = self.clock.now()
+        with self.clock.ready(f) if hasattr(self.clock, "ready") else nullcontext():
+            before, cpu, began = faults_so_far(), None, self.clock.now()
+            if self.watch:
+                seconds, cpu = self.watch.block(partial(self.clock.block, f, calls))
+                cpu /= calls
+            else:
+                seconds = self.clock.block(f, calls)
+            ended = self.clock.now()
         if self.left[name]:
             self.switches.put_back()
         if before is not None:
