@@ -5,8 +5,9 @@
     python -m benchmarks.try_switches --out FILE      where the table goes (default build/benchmarks/try_switches.md)
 
 A step takes sines 264 times, and 240 times where one setting is in force: that setting, and no other, makes it 9 % faster; three steps are
-slower with a setting instead. In a thirteenth step nothing matters. What else a step does takes about 3 % of its time. Each way of measuring tries the same settings; it claims what it
-calls more than 2 % faster or slower. Found: the planted effect is claimed. Wrong: any other claim.
+slower with a setting instead. In a thirteenth step nothing matters. What else a step does takes about 3 % of its time. Each way of
+measuring tries the same settings; it claims what it calls more than 2 % faster or slower. Found: the planted effect is claimed.
+Wrong: any other claim.
 """
 
 from __future__ import annotations
@@ -52,8 +53,11 @@ class Step:
 
     def __init__(self, name: str, sign: int) -> None:
         torch.manual_seed(0)
-        self.conv, self.attention = nn.Conv2d(1, 1, 1), nn.MultiheadAttention(2, 1).eval().requires_grad_(False)
-        self.x, self.token = torch.randn(1, 1, 2, 2), torch.randn(1, 2, 2)
+        self.conv, self.attention = (
+            nn.Conv2d(2, 1, 1),
+            nn.MultiheadAttention(2, 1, batch_first=True).eval().requires_grad_(False),
+        )
+        self.x, self.token = torch.randn(1, 2, 2, 2), torch.randn(1, 2, 2)
         self.work, self.name, self.sign = torch.randn(16_384, dtype=torch.float64), name, sign
         self.sines = torch.empty_like(self.work)
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from course.experiment.machines import beside
 from course.experiment.result import Block, Fold
-from course.figures.kinds import Ratio, one_in, ratio_rows
+from course.figures.kinds import Ratio, one_in, ratio_rows, ratio_words
 from course.figures.svg import SvgPicture
 from course.i18n import Text, pick, t
 from course.tables import clip
@@ -118,12 +119,22 @@ class Tried:
         folds = [
             Fold(t("Each setting", "每一项"), rows=[dict(zip(names, line, strict=True)) for line in words], open=True),
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
+            Fold(t("The same elsewhere", "别的机器上"), rows=self._elsewhere()),
             Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),
         ]
         said = t(f"{len(words)} settings in {self.seconds:.0f} s", f"{len(words)} 项设置，用时 {self.seconds:.0f} 秒")
         small = t(f"Measured here: {pick(self.machine)} · {said}", f"本机实测：{pick(self.machine)} · {said}")
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
         return Block(self.sentence(), t(" ", "").join(map(pick, self.notes)), self.picture(), small, folds=shown)
+
+    def _elsewhere(self) -> list[dict[str, str]]:
+        """This machine as one more column of `docs/cards.md`; of a family, the fastest."""
+        mine: dict[str, str] = {}
+        for row in self.rows():
+            if row["low"] is not None:
+                mine.setdefault(row["setting"], ratio_words(row["ratio"]))
+                mine.setdefault(row["family"], f"{row['name']}{t(': ', '：')}{ratio_words(row['ratio'])}")
+        return beside(mine)
 
     def __str__(self) -> str:
         return str(self.block())

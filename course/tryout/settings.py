@@ -68,10 +68,12 @@ def all_settings() -> list[Setting]:
 
 def chosen(only: str | Sequence[str] | None, compile_: bool) -> list[Setting]:
     """The settings that are asked for. Raises TimingError for a word of `only` that names none."""
-    known = [one for one in all_settings() if compile_ or one.way != "compile"]
-    wanted, words = {only} if isinstance(only, str) else {*(only or ())}, set().union(*(one.words for one in known))
+    known, wanted = all_settings(), {only} if isinstance(only, str) else {*(only or ())}
+    words = set().union(*(one.words for one in known))
     for word in sorted(wanted - words, key=str):
         near, listed = did_you_mean(word, words), ", ".join(sorted(words))
         said = f'"{word}" cannot be tried.{near} only takes {listed}.', f"“{word}”不能试。{near}only 可以写：{listed}。"
         raise TimingError(t(*said))
-    return [one for one in known if not wanted or one.words & wanted]
+    if wanted:
+        return [one for one in known if one.words & wanted]
+    return [one for one in known if compile_ or one.way != "compile"]
