@@ -45,8 +45,8 @@ delayed."""
 class Clock(Protocol):
     """What `measure` and `compare` need of a clock.
 
-    A clock may also have `block_s` (shortest block in seconds; default MIN_BLOCK_S), `cpu_may_count` (whether CPU time may take
-    its place, see `course.timing.preemption`; default False) and `ready(f)` (a context around each block of `f`, outside its time).
+    A clock may also have `block_s` (shortest block in seconds; default MIN_BLOCK_S) and `cpu_may_count` (whether CPU
+    time may take its place, see `course.timing.preemption`; default False).
     """
 
     device: str

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Collection, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -76,6 +76,19 @@ class Block:
     began: float
     ended: float
     cpu: float | None = None
+
+
+class Prepared:
+    """A candidate that needs something to hold around each of its blocks, outside the time: the context `around()`. Called outside
+    of it, it sees to that itself.
+    """
+
+    def around(self) -> AbstractContextManager[None]:
+        """A context for one block."""
+        raise NotImplementedError
+
+    def __call__(self) -> Any:
+        raise NotImplementedError
 
 
 class Run:
@@ -216,7 +229,7 @@ class Run:
 
     def _one_block(self, name: str, f: Callable[..., Any], calls: int) -> Block:
         faults_so_far = getattr(f, "minor_faults", minor_faults)
-        with self.clock.ready(f) if hasattr(self.clock, "ready") else nullcontext():
+        with f.around() if isinstance(f, Prepared) else nullcontext():
             before, cpu, began = faults_so_far(), None, self.clock.now()
             if self.watch:
                 seconds, cpu = self.watch.block(partial(self.clock.block, f, calls))

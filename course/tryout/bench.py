@@ -6,7 +6,7 @@ import contextlib
 import math
 import statistics
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -22,8 +22,12 @@ from course.tryout.step import Side, Step
 AS_IS = "as it is"
 CI = 0.01
 """Half the width of the interval that the comparisons aim at."""
+BLOCK_S, SHORT_S = 0.01, 0.1
+"""Shortest block of a comparison; and up to which length of a step cold caches would show in it."""
 ROUGH_S = 0.2
 """Seconds for the calls that show about how long one takes; at least one call."""
+LONG_S = 5.0
+"""Calls that take longer are not repeated to see their memory and their usual time."""
 DOUBLE = Setting("float64", "float64", [], way="float64")
 
 Row = dict[str, Any]
@@ -44,39 +48,6 @@ class _NoDropout(TorchDispatchMode):
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         return False  # as in `course.tryout.look`
-
-
-class _Applied:
-    """A clock of `course.timing` for which the settings of a `Side` are applied before a block, outside the time."""
-
-    block_s = 0.01
-
-    def __init__(self, clock: Any) -> None:
-        self._clock, self._threads, self._several, self._ready = clock, 0, False, False
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._clock, name)
-
-    @contextlib.contextmanager
-    def ready(self, f: Side) -> Iterator[None]:
-        """The settings hold in the block. The first call after a change meets cold caches and sleeping threads, so a short one, or
-        one with other threads, is made before.
-        """
-        with f.on():
-            threads, self._threads = self._threads, torch.get_num_threads()
-            if self._several or threads != self._threads:
-                f.run()
-            self._ready = True
-            try:
-                yield
-            finally:
-                self._ready = False
-
-    def block(self, f: Any, calls: int) -> float:
-        """Seconds that `calls` calls take."""
-        self._several = calls > 1
-        with contextlib.nullcontext() if self._ready or not isinstance(f, Side) else f.on():
-            return float(self._clock.block(getattr(f, "run", f), calls))
 
 
 class Bench:
@@ -114,8 +85,9 @@ class Bench:
                     one for one in result + left or side.leaves if not one.is_complex() and one.layout is torch.strided
                 ]
                 values = [one.detach().cpu().double() for one in found]  # a copy, before the next call
-                memory = None if seed or DOUBLE in settings else _peak_mib(side.run, device)
-                rough_s = _shortest_s(side.run)
+                slow = first_s > LONG_S  # then one call has to do
+                memory = None if slow or seed or DOUBLE in settings else _peak_mib(side.run, device)
+                rough_s = first_s if slow else _shortest_s(side.run)
         return values, {"memory_mib": memory, "rough_s": rough_s, "price_ms": 1e3 * max(0.0, first_s - rough_s)}
 
     def digits(self, settings: Sequence[Setting]) -> Row:
@@ -138,11 +110,11 @@ class Bench:
     def race(self, sides: Mapping[str, Sequence[Setting]], seconds: float) -> dict[str, Row]:
         """For each name, the time with its settings over the time as it is; all of them take turns. Raises TimingError."""
         with unchanged(self.step, at_once=True) as journal:
-            tensors = journal.tensors.values()
-            run = {
-                name: Side(self.step, some, tensors, self.look.device) for name, some in {AS_IS: (), **sides}.items()
-            }
-            clock = _Applied(self.clock or clock_for(self.look.device))
+            tensors, short = journal.tensors.values(), self.base["rough_s"] < SHORT_S
+            every = {AS_IS: (), **sides}
+            run = {name: Side(self.step, some, tensors, self.look.device, short) for name, some in every.items()}
+            clock: Any = self.clock or clock_for(self.look.device)
+            clock.block_s = BLOCK_S
             found = compare(run, AS_IS, CI, seconds, clock=clock, same=False, seed=self.seed)
         return rows_of(found)
 

@@ -19,7 +19,7 @@ from course.units import format_ms, format_ratio
 Row = Mapping[str, Any]
 NOTHING = dict.fromkeys((
     "ratio", "low", "high", "rounds", "processes", "base_ms", "bits", "error", "error_as_is", "float64", "memory_mib",
-    "price_ms", "why",
+    "price_ms", "why", "said", "agreed",
 ))  # fmt: skip
 """A row of which nothing is known."""
 
@@ -46,10 +46,10 @@ class Tried:
         """One row a setting, the fastest first; pandas.DataFrame takes them.
 
         setting, name, family, lossy, lines (to paste), verdict (see `verdicts.verdict_of`), ratio (time / time as it is), low, high
-        (likely range; None: too few rounds), rounds, processes (new ones on each side; 0: in this one), base_ms (a step as it
-        is), bits (same?), error and error_as_is (largest relative difference from float64; float64: whether that run was
-        possible), memory_mib and memory_as_is_mib (peak over what was held), price_ms (of the first call), pays_after (steps), why
-        (it could not be tried).
+        (likely range; None: too few rounds), rounds, processes (new ones on each side; 0: in this one), said (faster, slower, same or
+        undecided), agreed (the comparison before said so too), base_ms (a step as it is), bits (same?), error and error_as_is (largest
+        relative difference from float64; float64: whether that run was possible), memory_mib and memory_as_is_mib (peak over what was
+        held), price_ms (of the first call), pays_after (steps), why (it could not be tried).
         """
         rows = []
         for one in (one for one in self.settings if one.id in self.found):
@@ -131,9 +131,10 @@ class Tried:
         """This machine as one more column of `docs/cards.md`; of a family, the fastest."""
         mine: dict[str, str] = {}
         for row in self.rows():
-            if row["low"] is not None:
-                mine.setdefault(row["setting"], ratio_words(row["ratio"]))
-                mine.setdefault(row["family"], f"{row['name']}{t(': ', '：')}{ratio_words(row['ratio'])}")
+            unsure = row["verdict"] in ("unsure", "late", "untried")
+            came = verdicts.verdict_words(row) if unsure else ratio_words(row["ratio"])
+            mine.setdefault(row["setting"], came)
+            mine.setdefault(row["family"], f"{row['name']}{t(': ', '：')}{came}")
         return beside(mine)
 
     def __str__(self) -> str:
@@ -156,7 +157,7 @@ def _time(row: Row) -> str:
     if row["low"] is None:
         return "–"
     ratio, low, high = format_ratio(row["ratio"], row["low"], row["high"])
-    return f"{ratio} ({low} – {high})".replace(" ", "\u00a0")
+    return f"{ratio} ({low}–{high})"
 
 
 def _changed(row: Row) -> str:
@@ -183,4 +184,4 @@ def _price(row: Row) -> str:
     if price <= (row["base_ms"] or 0):
         return "–"
     back = t(f", paid back after {after:,} steps", f"，{after:,} 步后回本") if after else ""
-    return f"+{format_ms(price)}".replace(" ", "\u00a0") + back
+    return f"+{format_ms(price)}{back}"

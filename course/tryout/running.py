@@ -5,24 +5,26 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from course.experiment.new_process import ProbeError
+from course.experiment.rows import kind_of
 from course.i18n import both, t
 from course.isolation.journal import Unrestorable
-from course.isolation.limits import OutOfTime, time_limit
 from course.load import busy
 from course.machine import one_line
 from course.timing import TimingError
 from course.timing.clock import end_progress, progress
 from course.timing.validation import hidden_prints
 from course.tryout import processes, verdicts
-from course.tryout.bench import Bench, Row
+from course.tryout.bench import BLOCK_S, SHORT_S, Bench, Row
 from course.tryout.result import Tried
 from course.tryout.settings import Setting, chosen
 from course.tryout.step import Step, step_of
 
+TOGETHER = "together"
+"""Stands for the winners in a comparison."""
 LEAST_S = 5.0
 """Smallest budget."""
 ROUNDS = 18
@@ -72,7 +74,7 @@ class _Run:
             more = math.ceil(self.out.seconds + 1.5 * sum(late))
             self.out.notes.append(
                 both(
-                    f"{len(late)} of them had no time: give budget={more}.",
+                    f"No time was left for {len(late)}: give budget={more}.",
                     f"有 {len(late)} 项没时间试：请设 budget={more}。",
                 )
             )
@@ -112,17 +114,29 @@ class _Run:
         timed, last = sorted(rough, key=lambda name: rough[name]), []
         while timed and (rough[timed[-1]] > SLOW * bench.base["rough_s"] or 2 * self._needs(timed) > self._left(end)):
             last.append(timed.pop())
-        self._race({name: [name] for name in timed}, self._left(end) * 0.5)
-        seen = [row["setting"] for row in self.out.rows() if row["verdict"] in ("take", "digits", "slower")]
-        best = [row["setting"] for row in verdicts.winners(self.out.rows())]
-        if seen:
-            more = {"": best} if len(best) > 1 else {}
-            self._race({name: [name] for name in seen} | more, self._left(end) * 0.7)
+        while timed and self._needs(timed) < self._left(end):
+            best = self._best(("faster",))
+            self._race(
+                {name: [name] for name in timed} | ({TOGETHER: best} if len(best) > 1 else {}), self._left(end) / 2
+            )
+            timed = [
+                row["setting"] for row in self.out.rows() if row["setting"] in timed and row["verdict"] == "unsure"
+            ]
         for name in reversed(last):
             if self._needs([name]) < self._left(end):
+                found[name]["said"] = "slower" if rough[name] > bench.base["rough_s"] else ""
                 self._race({name: [name]}, self._left(end) / 2)
+        if self.out.together.get("of") != (best := self._best()):
+            self.out.together.clear()
+            if len(best) > 1 and self._needs(best) < self._left(end):
+                self._race({TOGETHER: best}, self._left(end))
         if kept:
             self._in_new_processes(kept)
+
+    def _best(self, said: Collection[str] = ()) -> list[str]:
+        """The settings to take together; of what was compared once too, where that comparison said so."""
+        rows = [row | {"agreed": row["agreed"] or row["said"] in said} for row in self.out.rows()]
+        return sorted(row["setting"] for row in verdicts.winners(rows))
 
     def _refused(self, one: Setting) -> bool:
         if why := one.why_not(self.bench.look):
@@ -131,7 +145,8 @@ class _Run:
 
     def _needs(self, names: Sequence[str]) -> float:
         """Seconds for a verdict on these settings, compared at once."""
-        return ROUNDS * (self.bench.base["rough_s"] + sum(self.out.found[name]["rough_s"] for name in names))
+        calls = [self.bench.base["rough_s"], *(self.out.found[name]["rough_s"] for name in names)]
+        return ROUNDS * sum(2 * max(BLOCK_S, one) if one < SHORT_S else one for one in calls)
 
     @contextlib.contextmanager
     def _said_of(self, names: Sequence[str]) -> Iterator[None]:
@@ -144,33 +159,35 @@ class _Run:
                 self._row(name)["why"] = _said_of(error)
 
     def _row(self, name: str) -> Row:
-        """What is known of a setting; "": of the winners together."""
-        return self.out.found.setdefault(name, {}) if name else self.out.together
+        """What is known of a setting, or of the winners together."""
+        return self.out.together if name == TOGETHER else self.out.found.setdefault(name, {})
 
     def _digits(self, one: Setting, end: float) -> None:
         left, row = self._left(end * 0.4), self._row(one.id)
         row["needs_s"] = self._needs([])
         if left > 0:
-            with self._said_of([one.id]), contextlib.suppress(OutOfTime), time_limit(max(left, LEAST_S)):
+            with self._said_of([one.id]):
                 row |= self.bench.digits([one])
                 row["needs_s"] = self._needs([one.id])
 
     def _race(self, sides: Mapping[str, Sequence[str]], seconds: float) -> None:
-        """Time what has these names; of what was timed before, the later time counts."""
-        if not sides:
-            return
+        """Time what has these names. Of what was timed before the later time counts, and whether both say the same."""
         with self._said_of([*sides]):
             some = {name: [self.known[one] for one in ids] for name, ids in sides.items()}
-            if "" in some:
-                self.out.together |= {"lossy": any(one.lossy for one in some[""])} | self.bench.digits(some[""])
+            if TOGETHER in some:
+                self.out.together |= {
+                    "of": sides[TOGETHER],
+                    "lossy": any(one.lossy for one in some[TOGETHER]),
+                } | self.bench.digits(some[TOGETHER])
             found = self.bench.race(some, max(seconds, 0.5))
             for name, row in found.items():
-                self._row(name).update(row)
+                said = kind_of(row)
+                self._row(name).update(row, said=said, agreed=name == TOGETHER or self._row(name).get("said") == said)
             if not all(row["complete"] for row in found.values()):
                 raise KeyboardInterrupt
 
     def _in_new_processes(self, kept: Sequence[Setting]) -> None:
-        best = [row["setting"] for row in verdicts.winners(self.out.rows())]
+        best = self._best()
         with contextlib.ExitStack() as stack:
             try:
                 folder = stack.enter_context(processes.saved(self.bench))
@@ -185,7 +202,7 @@ class _Run:
             with self._said_of([*sides]):
                 found = processes.race(folder, sides | joint, self.bench.look.device, max(LEAST_S, self._left()))
                 for name in sides:
-                    self._row(name).update(found[name])
+                    self._row(name).update(found[name], agreed=True)
                     if best and verdicts.verdict_of(self._row(name)) in ("take", "digits"):
                         digits = processes.digits(folder, joint[f"{name} too"], max(LEAST_S, self._left()))
                         self.out.together = {"lossy": self.known[name].lossy} | digits | found[f"{name} too"]

@@ -16,6 +16,7 @@ from torch import nn
 from course.flags import using
 from course.i18n import t
 from course.timing import TimingError
+from course.timing.rounds import Prepared
 from course.tryout.look import tensors_of
 from course.tryout.settings import Setting
 
@@ -84,13 +85,20 @@ MOVES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 """Way of a setting -> what becomes of each tensor within reach."""
 
 
-class Side:
+class Side(Prepared):
     """A step under settings. In the block of `on` they hold, and `run` is what to call there; called, it does both.
 
-    tensors: within reach of the step; of a tensor in another layout or type one copy is made, and used again.
+    tensors: within reach of the step; of a tensor in another layout or type one copy is made, and used again. short: a call takes
+    so little that caches, cold after a change of settings, would show in it.
     """
 
-    def __init__(self, step: Step, settings: Iterable[Setting], tensors: Iterable[torch.Tensor], device: str) -> None:
+    threads = 0
+    """In the last block of any side."""
+
+    def __init__(
+        self, step: Step, settings: Iterable[Setting], tensors: Iterable[torch.Tensor], device: str, short: bool = False
+    ) -> None:
+        self.short, self._ready = short, False
         settings, every = list(settings), [one for one in tensors if one.is_leaf and one.layout is torch.strided]
         self.flags = {name: value for one in settings for name, value in one.flags.items()}
         self.ways = [one.way for one in settings if one.way]
@@ -105,8 +113,21 @@ class Side:
         self._moved: dict[tuple[str, int], torch.Tensor | None] = {}
 
     def __call__(self) -> Any:
-        with self.on():
+        with contextlib.nullcontext() if self._ready else self.on():
             return self.run()
+
+    @contextlib.contextmanager
+    def around(self) -> Iterator[None]:
+        """`on`, with a call before where it would meet cold caches, or threads that sleep."""
+        with self.on():
+            before, Side.threads = Side.threads, torch.get_num_threads()
+            if self.short or before != Side.threads:
+                self.run()
+            self._ready = True
+            try:
+                yield
+            finally:
+                self._ready = False
 
     @contextlib.contextmanager
     def on(self) -> Iterator[None]:

@@ -37,6 +37,8 @@ def verdict_of(row: Row) -> str:
     if row.get("low") is None:
         return "unsure" if row.get("rounds") else "late"
     kind = kind_of(row)
+    if kind in ("faster", "slower") and not row.get("agreed", True):
+        return "unsure"
     if kind == "faster":
         return "digits" if loses(row) else "take"
     near = 1 - ALIKE <= row["low"] and row["high"] <= 1 + ALIKE
@@ -85,8 +87,8 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
             return both("Nothing is known to help yet.", "还没发现有用的设置。")
         return both("Nothing here helps: your step runs best as it is.", "试过的都没用：保持现状就好。")
     count, gain, saved = len(settings), 1 / row["ratio"], f"{(1 - row['ratio']) * 100:.0f}"
-    english = "One setting" if count == 1 else f"{_COUNTS[count] if count < len(_COUNTS) else count} settings"
-    chinese = "一项设置" if count == 1 else f"{count} 项设置"
+    number = both(*_COUNTS[count]) if count < len(_COUNTS) else both(f"{count}", f" {count} ")
+    english, chinese = f"{number['en']} setting{'s' * (count > 1)}", f"{number['zh']}项设置"
     if gain < 1.3:
         english += f" save{'s' * (count == 1)} {saved} % of your step's time"
         chinese += f"省下 {saved}% 的时间"
@@ -98,7 +100,7 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
     return both(f"{english}; {end['en']}.", f"{chinese}，{end['zh']}。")
 
 
-_COUNTS = ("No", "One", "Two", "Three", "Four", "Five")
+_COUNTS = (("No", "零"), ("One", "一"), ("Two", "两"), ("Three", "三"), ("Four", "四"), ("Five", "五"))
 _DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 

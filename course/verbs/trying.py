@@ -25,8 +25,8 @@ def try_switches(
     >>> try_switches("train.py:step", only="threads")
 
     One look at the operators that ran says which settings can matter. Those are compared with the step as it is, all in turns and in
-    random order; what seems faster or slower is compared again, beside the faster ones together, and only that second comparison
-    counts. "Take it": the whole likely range of the time lies below 98 %, and the result is as exact as before, held against float64.
+    random order, until the time is out or two comparisons in a row have said the same of each; nothing else is claimed.
+    "Take it": the whole likely range of the time lies below 98 %, and the result is as exact as before, held against float64.
 
     It runs here, and everything is put back: tensors, objects, random numbers, switches; also after an error or an interrupt. What
     a process keeps (cuDNN's plans, denormals) is compared in new ones, with copies of the step; where it cannot be copied, it says so.

@@ -385,9 +385,8 @@ explain("05-why-flip")
 # %%
 observe("05-survey-cuda")
 observe("05-networks-cuda")
-# %%
-# en: And your own network? Put it in the place of the small one; on an NVIDIA GPU the search runs in new processes.
-# zh: 你自己的网络呢？把小网络换成你的；有 NVIDIA GPU 时，搜索会放到新进程里比。
+# en: And your own network? Put it here. A GPU's search is compared in new processes.
+# zh: 你自己的网络呢？换到这里来。GPU 的搜索会放到新进程里比。
 try_switches(torch.nn.Conv2d(8, 8, 3), torch.randn(4, 8, 32, 32), budget=15,
              only=["search", "channels_last", "deterministic"])
 # %%
