@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +16,8 @@ from torch import nn
 
 from course import flags, try_switches
 from course.i18n import speaking
+from course.isolation.saving import SavingMode
+from course.isolation.unchanged import unchanged
 from course.timing import TimingError
 from course.tryout import running, verdicts
 from course.tryout.bench import Bench
@@ -205,6 +208,22 @@ def test_a_step_that_runs_here_is_put_back(error, at, monkeypatch):
     except TimingError as said:
         assert isinstance(error, RuntimeError) and "RuntimeError: enough" in str(said)
     assert same(photograph(step), before)
+
+
+def test_an_interrupt_while_things_are_put_back_waits_until_they_are(monkeypatch):
+    numbers, restore = [1.0, 2.0], SavingMode.restore
+
+    def interrupted(self):
+        signal.raise_signal(signal.SIGINT)
+        restore(self)
+
+    monkeypatch.setattr(SavingMode, "restore", interrupted)
+    tensor, before = torch.ones(3), signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), unchanged([tensor, numbers], at_once=True):
+        tensor.zero_()
+        numbers.clear()
+    assert numbers == [1.0, 2.0] and torch.equal(tensor, torch.ones(3))
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_what_was_found_is_told_in_every_form(monkeypatch):

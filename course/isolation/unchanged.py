@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
@@ -20,11 +22,29 @@ def unchanged(*roots: Any, at_once: bool = False) -> Iterator[Journal]:
     """
     journal = Journal(*roots)
     saving = SavingMode(journal.tensors.values())
-    with ExitStack() as undo:
-        undo.callback(journal.restore)
-        undo.callback(saving.restore)
+    with _restoring(saving, journal):
         if at_once:
             for tensor in saving.tensors:
                 saving.save(tensor)
         with process_preserved({str(x.device) for x in saving.tensors}), nullcontext() if at_once else saving:
             yield journal
+
+
+@contextmanager
+def _restoring(*kept: Any) -> Iterator[None]:
+    """Call `restore()` of each after the block, all of them whatever happens; an interrupt that comes meanwhile is raised then."""
+    try:
+        yield
+    finally:
+        interrupts: list[int] = []
+        main = threading.current_thread() is threading.main_thread()
+        before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number)) if main else None
+        try:
+            with ExitStack() as undo:
+                for one in reversed(kept):
+                    undo.callback(one.restore)
+        finally:
+            if main:
+                signal.signal(signal.SIGINT, before or signal.SIG_DFL)
+            if interrupts:
+                raise KeyboardInterrupt
