@@ -130,9 +130,8 @@ class Tried:
     def _elsewhere(self) -> list[dict[str, str]]:
         """This machine as one more column of `docs/cards.md`; of a family, the fastest."""
         mine: dict[str, str] = {}
-        for row in self.rows():
-            unsure = row["verdict"] in ("unsure", "late", "untried")
-            came = verdicts.verdict_words(row) if unsure else ratio_words(row["ratio"])
+        for row in (row for row in self.rows() if row["low"] is not None):
+            came = verdicts.verdict_words(row) if row["verdict"] == "unsure" else ratio_words(row["ratio"])
             mine.setdefault(row["setting"], came)
             mine.setdefault(row["family"], f"{row['name']}{t(': ', '：')}{came}")
         return beside(mine)

@@ -126,12 +126,13 @@ class _Run:
             if self._needs([name]) < self._left(end):
                 found[name]["said"] = "slower" if rough[name] > bench.base["rough_s"] else ""
                 self._race({name: [name]}, self._left(end) / 2)
-        if self.out.together.get("of") != (best := self._best()):
-            self.out.together.clear()
-            if len(best) > 1 and self._needs(best) < self._left(end):
-                self._race({TOGETHER: best}, self._left(end))
+        best = self._best()
+        if self.out.together.get("of") != best and len(best) > 1 and self._needs(best) < self._left(end):
+            self._race({TOGETHER: best}, self._left(end))
         if kept:
             self._in_new_processes(kept)
+        if self.out.together.get("of") != self._best():
+            self.out.together.clear()
 
     def _best(self, said: Collection[str] = ()) -> list[str]:
         """The settings to take together; of what was compared once too, where that comparison said so."""
@@ -205,7 +206,8 @@ class _Run:
                     self._row(name).update(found[name], agreed=True)
                     if best and verdicts.verdict_of(self._row(name)) in ("take", "digits"):
                         digits = processes.digits(folder, joint[f"{name} too"], max(LEAST_S, self._left()))
-                        self.out.together = {"lossy": self.known[name].lossy} | digits | found[f"{name} too"]
+                        about = {"of": sorted([name, *best]), "lossy": self.known[name].lossy}
+                        self.out.together = about | digits | found[f"{name} too"]
 
     def _not_copied(self, kept: Sequence[Setting], error: Exception) -> None:
         said = _said_of(error)
