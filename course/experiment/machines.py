@@ -144,7 +144,8 @@ def _fitting(rows: Sequence[Mapping[str, Any]], wanted: Mapping[str, Any]) -> li
 def beside(mine: Mapping[str, str]) -> list[dict[str, str]]:
     """The situations that were tried here, on other machines too. mine: setting or family of settings -> what came out, in words.
 
-    A row each: the situation, this machine, and every machine with a figure in one of the rows; [] without PyYAML, or where a cell has lost its source.
+    A row each: the situation, this machine, and every machine with a figure in one of the rows; [] without PyYAML, or where
+    a cell has lost its source.
     """
     try:
         names, situations = read()
