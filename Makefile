@@ -62,12 +62,13 @@ record:          ## run every experiment this machine can run; recordings go to 
 	@$(ENV) ensure dev
 	@$(RUN) -m course.experiments --record $(if $(TO),"$(TO)" --missing --zip)
 
-bench:           ## counters, timers and grading beside their peers: about 2 hours; stopped, it goes on where it was (LOOK=1: a look; FRESH=1: anew; KEEP=1: into benchmarks/results)
+bench:           ## counters, timers, switches and grading beside their peers: about 2 hours; stopped, it goes on where it was (LOOK=1: a look; FRESH=1: anew; KEEP=1: into benchmarks/results)
 	@$(ENV) ensure dev
 	@$(RUN) -m benchmarks.flops --out build/benchmarks/flops.md $(if $(FRESH),--fresh)
 	@$(RUN) -m benchmarks.timing $(if $(LOOK),--look --out build/benchmarks/timing_look.md) $(if $(FRESH),--fresh)
 	@$(RUN) -m benchmarks.grading $(if $(LOOK),--look --out build/benchmarks/grading_look.md) $(if $(FRESH),--fresh)
-	@$(if $(LOOK),,$(if $(KEEP),cp build/benchmarks/flops.md build/benchmarks/timing.md build/benchmarks/grading.md benchmarks/results))
+	@$(RUN) -m benchmarks.try_switches $(if $(LOOK),--look --out build/benchmarks/try_switches_look.md)
+	@$(if $(LOOK),,$(if $(KEEP),cp $(addprefix build/benchmarks/,flops.md timing.md grading.md try_switches.md) benchmarks/results))
 
 clean:           ## remove what was built, never your answers
 	rm -rf build dist .pytest_cache .ruff_cache

@@ -32,19 +32,22 @@ KERNELS = {
 
 
 def _profile(call: Call, memory: bool = False) -> Any:
-    """The profile of one call on the CPU. KINETO_LOG_LEVEL: else each profile writes two lines to stderr."""
+    """The profile of one call on the CPU. KINETO_LOG_LEVEL: else each profile writes two lines to stderr.
+
+    torch.profiler.profile around it would import torch's compiler first, which takes seconds.
+    """
     arguments.function("call", call)
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
-    from torch.profiler import ProfilerActivity, profile
+    from torch.autograd.profiler import profile
 
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=memory, acc_events=True) as recording:
+    with profile(profile_memory=memory, acc_events=True) as recording:
         call()
     return recording
 
 
 def operators_of(call: Call) -> set[str]:
     """The names of all operators that a profile of ``call`` shows."""
-    return {event.name for event in _profile(call).events()}
+    return {event.name for event in _profile(call).function_events}
 
 
 def kernel_of(call: Call) -> str:
@@ -54,7 +57,7 @@ def kernel_of(call: Call) -> str:
 
 def peak_mib(call: Call) -> float:
     """The most memory that torch held at once for ``call``, in MiB, over what it held before. CPU tensors only."""
-    events = [one for one in _profile(call, memory=True).profiler.kineto_results.events() if one.name() == "[memory]"]
+    events = [one for one in _profile(call, memory=True).kineto_results.events() if one.name() == "[memory]"]
     held = most = 0
     for event in sorted(events, key=lambda one: one.start_ns()):
         held += event.nbytes()

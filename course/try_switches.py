@@ -15,7 +15,7 @@ import sys
 from collections.abc import Sequence
 
 from course.i18n import LANGUAGES, set_language
-from course.tryout.settings import TryError
+from course.timing import TimingError
 from course.verbs.trying import try_switches
 
 
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         set_language(given.language)
     try:
         found = try_switches(given.step, only=given.only, compile=given.compile, budget=given.budget)
-    except TryError as error:
+    except TimingError as error:
         print(error, file=sys.stderr)
         return 2
     print(json.dumps(found.as_plain(), ensure_ascii=False, indent=1) if given.json else found)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import pytest
 import torch
@@ -14,14 +16,17 @@ from torch import nn
 
 from course import flags, try_switches
 from course.i18n import speaking
+from course.isolation.saving import SavingMode
+from course.isolation.unchanged import unchanged
+from course.timing import TimingError
 from course.tryout import running, verdicts
+from course.tryout.bench import Bench
 from course.tryout.look import look_at
-from course.tryout.measuring import Bench
-from course.tryout.settings import TryError, all_settings, why_not
+from course.tryout.settings import all_settings
 from tests.conftest import ROOT
 from tests.timing_clocks import Cost, NoisyClock
 
-SETTINGS = {one.id: one for one in all_settings(2)}
+SETTINGS = {one.id: one for one in all_settings()}
 
 
 @pytest.fixture(autouse=True)
@@ -43,13 +48,13 @@ class Planted:
 
     def __init__(self, holds, factor: float = 0.9) -> None:
         self.conv, self.attention, self.x = parts()
-        self.holds, self.factor = holds, factor
+        self.cost = lambda: factor if holds(self) else 1
 
     def __call__(self):
         y = nn.functional.gelu(self.conv(self.x)).mean((2, 3))[None]
         self.attention(y, y, y, need_weights=False)
         nn.functional.scaled_dot_product_attention(y, y, y)
-        return Cost(0.001 * (self.factor if self.holds(self) else 1))
+        return Cost(0.001 * self.cost())
 
 
 HOLDS = {
@@ -66,42 +71,68 @@ HOLDS = {
 """Setting -> whether it is in force in a call."""
 
 
-def outcome(holds, factor: float, seed: int) -> dict[str, str]:
-    """The verdict on every setting of HOLDS for a step on a pretended clock."""
-    bench = Bench(Planted(holds, factor), NoisyClock(seed), seed)
-    rows: dict[str, dict] = {}
-    with torch.random.fork_rng():
-        bench.all(
-            [SETTINGS[name] for name in HOLDS], 60.0, lambda row: rows.setdefault(row.get("id", ""), {}).update(row)
-        )
-    return {name: verdicts.verdict_of({**rows[name], "lossy": SETTINGS[name].lossy}) for name in HOLDS}
+def race(bench: Bench, names, seconds: float = 5.0) -> dict[str, dict]:
+    """The rows of settings on a pretended clock, with their verdicts."""
+    rows = bench.race({name: [SETTINGS[name]] for name in names}, seconds)
+    return {name: verdicts.verdict_of({**row, "lossy": False}) for name, row in rows.items()}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("planted", HOLDS)
 def test_a_planted_gain_is_found_and_nothing_else_is_claimed(planted):
-    found = outcome(HOLDS[planted], 0.9, 7)
+    found = race(Bench(Planted(HOLDS[planted]), NoisyClock(7), 7), HOLDS)
     claimed = {name for name, verdict in found.items() if verdict in ("take", "digits", "slower")}
     assert claimed == {planted}, found
     assert found[planted] == "take"
 
 
-def test_a_planted_loss_is_called_slower_and_never_advised():
-    found = outcome(HOLDS["oneDNN-off"], 1.3, 3)
+def test_a_planted_loss_is_called_slower():
+    found = race(Bench(Planted(HOLDS["oneDNN-off"], 1.3), NoisyClock(3), 3), HOLDS)
     assert {name for name, verdict in found.items() if verdict not in ("same", "unsure")} == {"oneDNN-off"}
     assert found["oneDNN-off"] == "slower"
 
 
 @pytest.mark.slow
 def test_where_nothing_matters_nothing_is_claimed_in_100_tries():
-    step, wrong = Planted(lambda step: False), []
-    bench = Bench(step, NoisyClock(0))
+    """What is claimed twice, as the verb asks for, of any of the settings."""
+    bench, wrong = Bench(Planted(lambda step: False), NoisyClock(0)), []
     for seed in range(100):
-        bench.clock._clock, bench.seed = NoisyClock(seed), seed
-        wrong += [seed] * (
-            verdicts.verdict_of(bench.race([SETTINGS["deterministic"]], 2.0)) in ("take", "digits", "slower")
-        )
+        names = list(HOLDS)
+        for again in (0, 1):
+            bench.clock, bench.seed = NoisyClock(2 * seed + again), 2 * seed + again
+            found = race(bench, names, 2.0) if names else {}
+            names = [name for name, verdict in found.items() if verdict in ("take", "digits", "slower")]
+        wrong += names
     assert wrong == []
+
+
+@pytest.mark.slow
+def test_the_verb_finds_what_helps_and_takes_it_together(monkeypatch):
+    """On a pretended clock, two settings make the step faster, each by a tenth: both are advised, and nothing else."""
+    helping = {"oneDNN-off", "deterministic"}
+    step = Planted(None)
+    step.cost = lambda: 0.9 ** sum(HOLDS[name](step) for name in helping)
+    monkeypatch.setattr(running, "busy", lambda: False)
+    monkeypatch.setattr(running, "Bench", lambda step: Bench(step, NoisyClock(5), 5))
+    found = try_switches(step, only=list(HOLDS), budget=20)
+    claimed = {row["setting"] for row in found.rows() if row["verdict"] in ("take", "digits", "slower")}
+    assert claimed == helping and found.together["of"] == sorted(helping) and 0.78 < found.together["ratio"] < 0.84
+    assert {"torch.backends.mkldnn.enabled = False", "torch.use_deterministic_algorithms(True)"} <= set(found.lines())
+    assert found.sentence().startswith("Two settings save 1") and found.sentence().endswith("results stay as exact.")
+
+
+def test_dropout_is_left_out_where_results_are_compared():
+    """Wherever the step has it: in a layer, as a function, inside an attention."""
+    torch.manual_seed(0)
+    attention, layer, x = nn.MultiheadAttention(4, 1, dropout=0.5), nn.Dropout(0.5), torch.randn(3, 1, 4)
+
+    def step():
+        return layer(nn.functional.dropout(attention(x, x, x)[0], 0.5))
+
+    bench = Bench(step)
+    assert not bench.random and bench.exact is not None
+    attention.eval(), layer.eval()
+    assert torch.allclose(bench.as_is[0], attention(x, x, x)[0].double(), atol=1e-6)
 
 
 # --- everything as before -------------------------------------------------------------------------------------
@@ -164,7 +195,7 @@ def same(one, two) -> bool:
 )
 @pytest.mark.parametrize("at", [1, 2, 9, 30])
 def test_a_step_that_runs_here_is_put_back(error, at, monkeypatch):
-    """Also after an error of the step, and an interrupt, at its first and at later calls. A lock cannot be copied."""
+    """Also after an error of the step, and an interrupt, at its first and at later calls."""
     monkeypatch.setattr(running, "busy", lambda: False)
     step = Training(threading.Lock())
     step()
@@ -173,33 +204,46 @@ def test_a_step_that_runs_here_is_put_back(error, at, monkeypatch):
     before = photograph(step)
     try:
         found = try_switches(step, only=["oneDNN-off", "inference_mode", "channels_last"], budget=5)
-        assert "could not be copied" in " ".join(note["en"] for note in found.notes)
-    except TryError as said:
+        assert found.stopped == isinstance(error, KeyboardInterrupt)
+    except TimingError as said:
         assert isinstance(error, RuntimeError) and "RuntimeError: enough" in str(said)
     assert same(photograph(step), before)
 
 
-def test_copies_leave_the_step_alone_and_tell_what_was_found(monkeypatch):
+def test_an_interrupt_while_things_are_put_back_waits_until_they_are(monkeypatch):
+    numbers, restore = [1.0, 2.0], SavingMode.restore
+
+    def interrupted(self):
+        signal.raise_signal(signal.SIGINT)
+        restore(self)
+
+    monkeypatch.setattr(SavingMode, "restore", interrupted)
+    tensor, before = torch.ones(3), signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), unchanged([tensor, numbers], at_once=True):
+        tensor.zero_()
+        numbers.clear()
+    assert numbers == [1.0, 2.0] and torch.equal(tensor, torch.ones(3))
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_was_found_is_told_in_every_form(monkeypatch):
     monkeypatch.setattr(running, "busy", lambda: True)
-    step = Training()
-    before = photograph(step)
-    found = try_switches(step, only="channels_last", budget=8)
-    assert same(photograph(step), before)
+    found = try_switches(Training(), only="channels_last", budget=8)
     (row,) = found.rows()
     assert row["setting"] == "channels_last" and row["bits"] in (True, False) and row["error"] < 1e-4
-    assert "busy" in str(found)
-    assert "channels_last" in str(found) and "<svg" not in str(found) and "<table" in found._repr_html_()
+    assert "busy" in str(found) and "channels_last" in str(found) and "<svg" not in str(found)
+    assert "<table" in found._repr_html_()
     json.dumps(found.as_plain())
 
 
-def test_a_step_that_takes_from_an_iterator_is_not_run_at_all():
+def test_an_iterator_is_not_advanced():
     taken = iter(range(100))
     source = (one for one in taken)
 
     def step():
         return torch.ones(2) * next(source)
 
-    with pytest.raises(TryError, match="Take one batch"):
+    with pytest.raises(TimingError, match="generator"):
         try_switches(step, budget=5)
     assert next(taken) == 0
 
@@ -223,7 +267,7 @@ def test_one_look_says_what_can_matter():
         name: look_at(step)
         for name, step in {"conv": lambda: conv(x), "add": lambda: x + 1, "small": lambda: small * 2}.items()
     }
-    can = {name: {one.id for one in SETTINGS.values() if not why_not(one, look)} for name, look in seen.items()}
+    can = {name: {one.id for one in SETTINGS.values() if not one.why_not(look)} for name, look in seen.items()}
     assert {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode"} <= can["conv"]
     assert not can["add"] & {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode", "denormals"}
     assert "denormals" in can["small"] and "tf32-products" not in can["conv"]
@@ -241,7 +285,7 @@ def test_one_look_says_what_can_matter():
     ],
 )
 def test_a_wrong_call_gets_a_sentence(call, said):
-    with pytest.raises(TryError) as error:
+    with pytest.raises(TimingError) as error:
         call()
     assert said in str(error.value)
 
@@ -251,7 +295,7 @@ def fails():
 
 
 def test_a_step_that_fails_is_said_to_fail():
-    with pytest.raises(TryError, match="The step raised RuntimeError: mat1 and mat2"):
+    with pytest.raises(TimingError, match="The step raised RuntimeError: mat1 and mat2"):
         try_switches(fails, budget=5)
 
 
@@ -295,9 +339,11 @@ def test_verdicts():
         "slower": row("a", 1.1),
         "unsure": row("a", 0.97, low=0.8, high=1.1),
         "untried": {"why": "RuntimeError"},
+        "late": {},
     }
     assert {name: verdicts.verdict_of(one) for name, one in expected.items()} == {name: name for name in expected}
     assert verdicts.verdict_of(row("a", 0.9, None, lossy=True)) == "digits"
+    assert {verdicts.verdict_of(row("a", ratio, agreed=False)) for ratio in (0.9, 1.1)} == {"unsure"}
     for code in ("en", "zh"):
         with speaking(code):
             assert len({verdicts.verdict_words(one) for one in expected.values()}) == len(expected)
@@ -340,3 +386,24 @@ def test_importing_the_command_does_not_hide_the_verb():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert "'function' object has no attribute 'budget'" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copied", [True, False])
+def test_what_a_process_keeps_is_tried_in_new_ones(copied, tmp_path, monkeypatch):
+    """Denormals to zero; where the step cannot be copied, that is said and the rest is tried."""
+    monkeypatch.setattr(running, "busy", lambda: False)
+    small, lock = torch.full((1000,), 1e-40), threading.Lock()
+    found = try_switches(
+        partial(_times_two, small, None if copied else lock), only=["denormals", "deterministic"], budget=40
+    )
+    rows = {row["setting"]: row for row in found.rows()}
+    assert "deterministic" in rows and not torch.equal(small * 1, torch.zeros(1000))
+    if copied:
+        assert rows["denormals"]["bits"] is False and rows["denormals"]["processes"]
+    else:
+        assert "denormals" not in rows and "could not be copied" in str(found)
+
+
+def _times_two(x, _):
+    return x * 2

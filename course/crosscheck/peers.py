@@ -23,10 +23,8 @@ import torch
 from torch import nn
 
 from course.i18n import Text, both
-from course.isolation.journal import Journal
 from course.isolation.limits import OutOfTime, time_limit
-from course.isolation.preserved import process_preserved
-from course.isolation.saving import SavingMode
+from course.isolation.unchanged import unchanged
 
 
 @dataclass
@@ -84,19 +82,13 @@ def isolated(
     task: Callable[[nn.Module, tuple[Any, ...]], Any], model: nn.Module, inputs: tuple[Any, ...], max_time: float
 ) -> Any:
     """`task(model, inputs)` in evaluation mode, for at most `max_time` seconds; afterwards everything is as it was."""
-    journal = Journal(model, inputs)
-    saving = SavingMode(journal.tensors.values())
 
     def run() -> Any:
         with torch_as_it_was(), time_limit(max_time):
             return task(model.eval(), inputs)
 
-    try:
-        with process_preserved({str(x.device) for x in saving.tensors}), saving:
-            return contextvars.copy_context().run(run)
-    finally:
-        saving.restore()
-        journal.restore()
+    with unchanged(model, inputs):
+        return contextvars.copy_context().run(run)
 
 
 Reader = Callable[[nn.Module, tuple[Any, ...]], PeerCount]

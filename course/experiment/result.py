@@ -45,11 +45,12 @@ class Betted:
 
 @dataclass(frozen=True)
 class Fold:
-    """Something to unfold: paragraphs (with marks), then a table and HTML of its own, where there are any."""
+    """Something to unfold: paragraphs (with marks), then a table and lines of code, where there are any."""
 
     title: str
     said: tuple[str, ...] = ()
     rows: Sequence[dict[str, Any]] = ()
+    code: str = ""
     open: bool = False
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from course.i18n import language, t
 from course.look import css
-from course.markup import inline, plain
+from course.markup import code_block, inline, plain
 from course.tables import as_text
 
 if TYPE_CHECKING:
@@ -82,8 +82,9 @@ def _bet(bet: Betted) -> str:
 def _fold(fold: Fold) -> str:
     said = "".join(f"<p>{inline(line)}</p>" for line in fold.said)
     table = _table(fold.rows) if fold.rows else ""
+    code = code_block(fold.code, fold.title) if fold.code else ""
     state = " open" if fold.open else ""
-    return f"<details{state}><summary>{html.escape(fold.title)}</summary>{said}{table}</details>"
+    return f"<details{state}><summary>{html.escape(fold.title)}</summary>{said}{table}{code}</details>"
 
 
 def table_lines(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
@@ -132,12 +133,13 @@ def text_of(block: Block) -> str:
 
 
 def _fold_lines(fold: Fold) -> Iterator[str]:
-    if not fold.said and not fold.rows:
+    if not fold.said and not fold.rows and not fold.code:
         return
     yield fold.title + t(":", "：") + "".join(f"\n  {plain(line)}" for line in fold.said)
     if fold.rows:
         lines = table_lines(fold.rows[:MOST_ROWS])
         yield from (f"  {line}" for line in as_text(lines))
+    yield from (f"  {line}" for line in fold.code.splitlines())
     if (more := len(fold.rows) - MOST_ROWS) > 0:
         yield "  " + t(f"and {more} more rows", f"另有 {more} 行")
 

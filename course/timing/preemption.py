@@ -24,7 +24,9 @@ LONG_S = 0.0004
 MOST = 0.5
 """From a larger share of preempted rounds on, CPU time is what can be compared."""
 ALLOWED = 0.02
-"""Up to this share, rounds with waiting and CPU time in other threads count as none."""
+"""Up to this share, CPU time in other threads counts as none."""
+WAITED = 0.1
+"""Up to this share, rounds with waiting count as the system's: work that waits does so in most rounds."""
 
 
 class Watch:
@@ -53,10 +55,10 @@ class Watch:
         self.total += 1
 
     def says_cpu(self) -> bool:
-        """Whether CPU time is to be used: other programs took the processor in most rounds, one thread worked, and it never waited."""
+        """Whether CPU time is to be used: other programs took the processor in most rounds, one thread worked, and hardly waited."""
         own, whole = time.thread_time() - self._own, time.process_time() - self._all
         alone = whole - own <= ALLOWED * own
-        return self.preempted > MOST * self.total and alone and self.waited <= ALLOWED * self.total
+        return self.preempted > MOST * self.total and alone and self.waited <= WAITED * self.total
 
     def note(self) -> str:
         """The remark on a result in CPU time."""

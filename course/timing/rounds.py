@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -75,6 +76,19 @@ class Block:
     began: float
     ended: float
     cpu: float | None = None
+
+
+class Prepared:
+    """A candidate that needs something to hold around each of its blocks, outside the time: the context `around()`. Called outside
+    of it, it sees to that itself.
+    """
+
+    def around(self) -> AbstractContextManager[None]:
+        """A context for one block."""
+        raise NotImplementedError
+
+    def __call__(self) -> Any:
+        raise NotImplementedError
 
 
 class Run:
@@ -215,13 +229,14 @@ class Run:
 
     def _one_block(self, name: str, f: Callable[..., Any], calls: int) -> Block:
         faults_so_far = getattr(f, "minor_faults", minor_faults)
-        before, cpu, began = faults_so_far(), None, self.clock.now()
-        if self.watch:
-            seconds, cpu = self.watch.block(partial(self.clock.block, f, calls))
-            cpu /= calls
-        else:
-            seconds = self.clock.block(f, calls)
-        ended = self.clock.now()
+        with f.around() if isinstance(f, Prepared) else nullcontext():
+            before, cpu, began = faults_so_far(), None, self.clock.now()
+            if self.watch:
+                seconds, cpu = self.watch.block(partial(self.clock.block, f, calls))
+                cpu /= calls
+            else:
+                seconds = self.clock.block(f, calls)
+            ended = self.clock.now()
         if self.left[name]:
             self.switches.put_back()
         if before is not None:

@@ -1,6 +1,6 @@
 """Try every setting that can matter for one step of the user's: which lines belong into this script, on this machine?
 
-settings: what can be tried. work: the user's step, copied and put back. look: what ran in one step. measuring: digits, memory,
-times in one process. starting: copies of the step in new processes. verdicts: what follows. result: how it is shown.
-running: one call from beginning to end. The verb is ``course.verbs.trying.try_switches``.
+settings: what can be tried. look: what ran in one step. step: the user's step under settings. bench: digits, memory and times in
+this process. processes: the same in new ones. verdicts: what follows. result: how it is shown. running: one call of the verb
+``course.verbs.trying.try_switches`` from beginning to end.
 """

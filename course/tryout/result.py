@@ -2,76 +2,66 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from course.experiment.machines import beside
 from course.experiment.result import Block, Fold
-from course.experiment.shown import STYLE, body
-from course.figures.kinds import Ratio, one_in, ratio_rows
+from course.figures.kinds import Ratio, one_in, ratio_rows, ratio_words
 from course.figures.svg import SvgPicture
-from course.i18n import Text, language, pick, t
-from course.markup import plain
-from course.tables import as_text
+from course.i18n import Text, pick, t
+from course.tables import clip
 from course.tryout import verdicts
 from course.tryout.settings import Setting
 from course.units import format_ms, format_ratio
 
+Row = Mapping[str, Any]
+NOTHING = dict.fromkeys((
+    "ratio", "low", "high", "rounds", "processes", "base_ms", "bits", "error", "error_as_is", "float64", "memory_mib",
+    "price_ms", "why", "said", "agreed",
+))  # fmt: skip
+"""A row of which nothing is known."""
 
-@dataclass(frozen=True)
+
+@dataclass
 class Tried:
     """The outcome of `try_switches`. Prints as a sentence, a table and the lines to paste; a notebook also shows the picture.
 
-    found: id -> what was found of that setting (`rows()` has it with the verdict). together: the same of all winners at once.
-    refused: id -> why a setting was not tried. untouched: reason -> switches that nothing here writes. machine: what the lines
-    hold for, in both languages. notes: sentences. stopped: whether the run was ended by hand.
+    found: id -> what was found of that setting (`rows()` has it with the verdict). together: the same of the winners at once.
+    base: of the step as it is. refused: id -> why a setting was not tried. machine: what the lines hold for. notes: sentences.
     """
 
     settings: Sequence[Setting]
-    found: Mapping[str, Mapping[str, Any]]
-    together: Mapping[str, Any] | None
-    refused: Mapping[str, Text]
-    untouched: Mapping[str, Sequence[str]]
     machine: Text
-    seconds: float
-    notes: Sequence[Text] = ()
+    found: dict[str, dict[str, Any]] = field(default_factory=dict)
+    together: dict[str, Any] = field(default_factory=dict)
+    base: dict[str, Any] = field(default_factory=dict)
+    refused: dict[str, Text] = field(default_factory=dict)
+    notes: list[Text] = field(default_factory=list)
+    seconds: float = 0.0
     stopped: bool = False
-    base: Mapping[str, Any] = field(default_factory=dict)
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row a setting that was tried, the fastest first; pandas.DataFrame takes them.
+        """One row a setting, the fastest first; pandas.DataFrame takes them.
 
-        setting, family, verdict (see `verdicts.verdict_of`), ratio (time / time as it is), low, high (likely range; None: too few
-        rounds), rounds, processes (new ones on each side; 0: in one process), bits (same?), error and error_as_is (largest
-        relative difference from float64), memory_mib and memory_as_is_mib (peak over what was held), price_ms (of the first
-        call), pays_after (steps), why (it could not be tried), lines (to paste).
+        setting, name, family, lossy, lines (to paste), verdict (see `verdicts.verdict_of`), ratio (time / time as it is), low, high
+        (likely range; None: too few rounds), rounds, processes (new ones on each side; 0: in this one), said (faster, slower, same or
+        undecided), agreed (the comparison before said so too), base_ms (a step as it is), bits (same?), error and error_as_is (largest
+        relative difference from float64; float64: whether that run was possible), memory_mib and memory_as_is_mib (peak over what was
+        held), price_ms (of the first call), pays_after (steps), why (it could not be tried).
         """
-        known = {one.id: one for one in self.settings}
-        rows = [self._row(known[name], row) for name, row in self.found.items()]
+        rows = []
+        for one in (one for one in self.settings if one.id in self.found):
+            about = {"setting": one.id, "name": pick(one.name), "family": one.family or one.id, "lossy": one.lossy}
+            row = (
+                about
+                | NOTHING
+                | self.found[one.id]
+                | {"lines": list(one.lines), "memory_as_is_mib": self.base.get("memory_mib")}
+            )
+            rows.append(row | {"verdict": verdicts.verdict_of(row), "pays_after": verdicts.pays_after(row)})
         return sorted(rows, key=lambda row: row["ratio"] or 1e9)
-
-    def _row(self, setting: Setting, row: Mapping[str, Any]) -> dict[str, Any]:
-        keys = (
-            "ratio",
-            "low",
-            "high",
-            "rounds",
-            "bits",
-            "error",
-            "error_as_is",
-            "float64",
-            "memory_mib",
-            "price_ms",
-            "base_ms",
-            "why",
-        )
-        whole = {
-            "setting": setting.id, "name": pick(setting.name), "family": setting.family or setting.id,
-            "lossy": setting.lossy, **{key: row.get(key) for key in keys}, "late_s": row.get("late_s"),
-            "processes": row.get("processes", 0), "memory_as_is_mib": self.base.get("memory_mib"), "lines": list(setting.lines),
-        }  # fmt: skip
-        return {**whole, "verdict": verdicts.verdict_of(whole), "pays_after": verdicts.pays_after(whole)}
 
     def sentence(self) -> str:
         """What came out, in one sentence."""
@@ -81,11 +71,9 @@ class Tried:
         """The lines to paste, under a comment that says what they hold for; empty where nothing helps."""
         names = {row["setting"] for row in verdicts.advised(self.rows(), self.together)[0]}
         pasted = [line for one in self.settings if one.id in names for line in one.lines]
-        holds = [
-            t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}"),
-            t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试"),
-        ]
-        return [*holds, *dict.fromkeys(["import torch", *pasted])] if pasted else []
+        holds = t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}")
+        again = t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试")
+        return [holds, again, *dict.fromkeys(["import torch", *pasted])] if pasted else []
 
     def not_tried(self) -> list[str]:
         """What was not tried, and why: a sentence for each reason."""
@@ -93,32 +81,23 @@ class Tried:
         reasons: dict[str, list[str]] = {}
         for name, why in self.refused.items():
             reasons.setdefault(pick(why), []).append(known[name])
-        rest = t("these change no time of a step, or need a model made for them", "这些不影响耗时，或要专门准备模型")
-        away = t("for other devices, or not in this torch", "属于其他设备，或当前 torch 没有")
-        if self.untouched:
-            count = len(self.untouched["away"])
-            reasons |= {
-                rest: [f"`{name}`" for name in self.untouched["other"]],
-                away: [t(f"{count} switches", f"{count} 个开关")],
-            }
         return [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
     def picture(self) -> SvgPicture | None:
         """The time ratios with their likely ranges; None where nothing was timed."""
+        both = (
+            [{**self.together, "name": t("the faster ones together", "更快的几项一起用")}]
+            if self.together.get("ratio")
+            else []
+        )
         lost = t("costs accuracy", "损失精度")
         drawn = [
             Ratio(
                 row["name"], row["ratio"], row["low"], row["high"], lost if verdicts.loses(row) else "", row["rounds"]
             )
-            for row in self.rows()
-            if row["ratio"] and (row["low"] or not row["processes"])
+            for row in [*both, *self.rows()]
+            if row["ratio"] and row["low"]
         ]
-        if self.together and self.together.get("ratio"):
-            row, name = self.together, t("the faster ones together", "更快的几项一起用")
-            drawn.insert(
-                0,
-                Ratio(name, row["ratio"], row["low"], row["high"], lost if verdicts.loses(row) else "", row["rounds"]),
-            )
         return (
             ratio_rows(drawn, (t("faster", "更快"), t("slower", "更慢")), middle=t("as it is", "现在"))
             if drawn
@@ -129,46 +108,41 @@ class Tried:
         """The sentence and the picture alone."""
         return Block(self.sentence(), "", self.picture(), "")
 
-    def table(self) -> list[list[str]]:
-        """The head and a line for each setting, in words."""
-        head = [t("setting", "设置"), t("time", "耗时"), t("result", "结果"), t("peak memory", "内存峰值"), t("first call", "第一次调用"),
-                t("verdict", "结论")]  # fmt: skip
-        return [
-            head,
-            *(
-                [row["name"], _time(row), _changed(row), _memory(row), _price(row), verdicts.verdict_words(row)]
-                for row in self.rows()
-            ),
+    def block(self) -> Block:
+        """All of it, as a notebook and a terminal show it."""
+        names = [t("setting", "设置"), t("time", "耗时"), t("result", "结果"), t("peak memory", "内存峰值"), t("first call", "第一次调用"),
+                 t("verdict", "结论")]  # fmt: skip
+        words = [
+            (row["name"], _time(row), _changed(row), _memory(row), _price(row), clip(verdicts.verdict_words(row), 80))
+            for row in self.rows()
         ]
+        folds = [
+            Fold(t("Each setting", "每一项"), rows=[dict(zip(names, line, strict=True)) for line in words], open=True),
+            Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
+            Fold(t("The same elsewhere", "别的机器上"), rows=self._elsewhere()),
+            Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),
+        ]
+        said = t(f"{len(words)} settings in {self.seconds:.0f} s", f"{len(words)} 项设置，用时 {self.seconds:.0f} 秒")
+        small = t(f"Measured here: {pick(self.machine)} · {said}", f"本机实测：{pick(self.machine)} · {said}")
+        shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
+        return Block(self.sentence(), t(" ", "").join(map(pick, self.notes)), self.picture(), small, folds=shown)
 
-    def _small(self) -> str:
-        said = t(
-            f"{len(self.found)} settings tried in {self.seconds:.0f} s",
-            f"试了 {len(self.found)} 项，用时 {self.seconds:.0f} 秒",
-        )
-        return t(f"Measured here: {pick(self.machine)} · {said}", f"本机实测：{pick(self.machine)} · {said}")
+    def _elsewhere(self) -> list[dict[str, str]]:
+        """This machine as one more column of `docs/cards.md`; of a family, the fastest."""
+        mine: dict[str, str] = {}
+        for row in (row for row in self.rows() if row["low"] is not None):
+            came = verdicts.verdict_words(row) if row["verdict"] == "unsure" else ratio_words(row["ratio"])
+            mine.setdefault(row["setting"], came)
+            mine.setdefault(row["family"], f"{row['name']}{t(': ', '：')}{came}")
+        return beside(mine)
 
     def __str__(self) -> str:
-        lines = self.lines()
-        return "\n".join([
-            self.sentence(), *(["", *as_text(self.table(), figures=False)] if self.found else []), *([""] + lines if lines else []), "",
-            *(f"! {plain(pick(note))}" for note in self.notes), self._small(), t("Not tried:", "没有试的："),
-            *(f"  {plain(line)}" for line in self.not_tried()),
-        ])  # fmt: skip
+        return str(self.block())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, *cells = self.table()
-        table = [dict(zip(head, line, strict=True)) for line in cells]
-        folds = (Fold(t("Each setting", "每一项"), rows=table, open=True),) if table else ()
-        more = (Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),)
-        code = "\n".join(self.lines())
-        title = t("Lines to paste", "可以粘贴的代码")
-        paste = f"<p><b>{title}</b></p><pre style='white-space:pre-wrap'>{html.escape(code)}</pre>" if code else ""
-        top = body(Block(self.sentence(), " ".join(map(pick, self.notes)), self.picture(), self._small(), folds=folds))
-        end = body(Block("", "", None, "", folds=more))
-        return f'{STYLE}<section class="tbr" role="status" lang="{"zh-CN" if language() == "zh" else "en"}">{top}{paste}{end}</section>'
+        return self.block()._repr_html_()
 
     def as_plain(self) -> dict[str, Any]:
         """Everything for JSON."""
@@ -178,26 +152,24 @@ class Tried:
         }  # fmt: skip
 
 
-def _time(row: Mapping[str, Any]) -> str:
+def _time(row: Row) -> str:
     if row["low"] is None:
         return "–"
     ratio, low, high = format_ratio(row["ratio"], row["low"], row["high"])
-    return f"{ratio} ({low} – {high})".replace(" ", "\u00a0")
+    return f"{ratio} ({low}–{high})"
 
 
-def _changed(row: Mapping[str, Any]) -> str:
-    if row["bits"]:
-        return t("same bits", "逐位相同")
-    if row["error"] is None:
-        return "–"
+def _changed(row: Row) -> str:
+    if row["bits"] or row["error"] is None:
+        return t("same bits", "逐位相同") if row["bits"] else "–"
     if not verdicts.loses(row):
         return t("other bits, as exact", "位不同，一样准")
-    said, now = one_in(row["error"]), row["error_as_is"]
+    said, now = one_in(row["error"]) if row["error"] < 0.1 else t("a digit or more", "一位以上"), row["error_as_is"]
     before = t(f" (as it is: {one_in(now)})", f"（现在 {one_in(now)}）") if now and row["float64"] else ""
     return t(f"off by {said}{before}", f"误差 {said}{before}")
 
 
-def _memory(row: Mapping[str, Any]) -> str:
+def _memory(row: Row) -> str:
     now, before = row["memory_mib"], row["memory_as_is_mib"]
     if now is None or before is None:
         return "–"
@@ -206,14 +178,9 @@ def _memory(row: Mapping[str, Any]) -> str:
     return t(f"{now:.3g} MiB, as it is {before:.3g}", f"{now:.3g} MiB，现在 {before:.3g}")
 
 
-def _price(row: Mapping[str, Any]) -> str:
-    price = row["price_ms"]
-    if not price or price < (row["base_ms"] or 0):
+def _price(row: Row) -> str:
+    price, after = row["price_ms"] or 0, row["pays_after"]
+    if price <= (row["base_ms"] or 0):
         return "–"
-    after = row["pays_after"]
-    back = (
-        t(f", paid back after {after:,} steps", f"，{after:,} 步后回本")
-        if after and row["verdict"] in ("take", "digits")
-        else ""
-    )
-    return f"+{format_ms(price)}".replace(" ", "\u00a0") + back
+    back = t(f", paid back after {after:,} steps", f"，{after:,} 步后回本") if after else ""
+    return f"+{format_ms(price)}{back}"

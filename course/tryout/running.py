@@ -4,209 +4,221 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from course.flags import preserved
-from course.i18n import Text, both, t
+from course.experiment.new_process import ProbeError
+from course.experiment.rows import kind_of
+from course.i18n import both, t
+from course.isolation.journal import Unrestorable
 from course.load import busy
 from course.machine import one_line
 from course.timing import TimingError
-from course.tryout import verdicts
-from course.tryout.look import Look
-from course.tryout.measuring import Row
-from course.tryout.reach import check_no_iterator, device_of, put_back
+from course.timing.clock import end_progress, progress
+from course.timing.validation import hidden_prints
+from course.tryout import processes, verdicts
+from course.tryout.bench import BLOCK_S, SHORT_S, Bench, Row
 from course.tryout.result import Tried
-from course.tryout.settings import Setting, TryError, chosen, untouched, why_not
-from course.tryout.starting import Copies, Ended
-from course.tryout.work import work_of
-from course.tryout.worker import find_out
+from course.tryout.settings import Setting, chosen
+from course.tryout.step import Step, step_of
 
+TOGETHER = "together"
+"""Stands for the winners in a comparison."""
 LEAST_S = 5.0
-KEPT_S = 20.0
-"""Smallest budget; and least seconds for a comparison in new processes at the end."""
+"""Smallest budget."""
+ROUNDS = 18
+"""Rounds that a verdict needs, with those that warm up."""
+SLOW = 1.5
+"""Where single calls took so many times as long as the step as it is, a setting is timed last, and alone."""
 
 
 def run(
     work: Any, inputs: Sequence[Any], training: bool, only: str | Sequence[str] | None, compile_: bool, budget: float
 ) -> Tried:
     """What the verb does, with its arguments."""
-    step = work_of(work, inputs, training)
+    step = step_of(work, inputs, training)
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not LEAST_S <= budget < 86_400:
-        raise TryError(
-            both(
-                f"budget is a number of seconds, at least {LEAST_S:g}, not {budget!r}.",
-                f"budget 是秒数，至少 {LEAST_S:g}，而不是 {budget!r}。",
-            )
-        )
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    found = _Run({"only": only, "compile": compile_, "cores": cores}, chosen(only, compile_, cores), budget)
-    return found.go(step)
+        english = f"budget is a number of seconds, at least {LEAST_S:g}, not {budget!r}."
+        raise TimingError(t(english, f"budget 是秒数，至少 {LEAST_S:g}，而不是 {budget!r}。"))
+    return _Run(chosen(only, compile_), float(budget)).go(step)
 
 
 class _Run:
-    """One call of the verb: what is known so far."""
+    """One call of the verb: what is known so far, and until when to go on."""
 
-    def __init__(self, spec: dict[str, Any], settings: Sequence[Setting], budget: float) -> None:
-        self.spec, self.settings, self.budget, self.began = spec, settings, budget, time.monotonic()
-        self.found: dict[str, dict[str, Any]] = {}
-        self.look: Look | None = None
-        self.base: Row = {}
-        self.notes: list[Text] = []
-        self.here = False
+    def __init__(self, settings: Sequence[Setting], budget: float) -> None:
+        self.began, self.budget = time.monotonic(), budget
+        self.known = {one.id: one for one in settings}
+        self.out = Tried(settings, one_line())
 
-    def go(self, step: Any) -> Tried:
+    def go(self, step: Step) -> Tried:
         """Find out as much as the budget allows."""
         if busy():
-            self.notes.append(
+            said = both(
+                "Other programs keep this machine busy: small differences will not show.",
+                "其他程序正占着这台机器：小的差别看不出来。",
+            )
+            self.out.notes.append(said)
+        self.bar = progress(self.budget, t("trying switches", "正在试开关"))
+        try:
+            with hidden_prints():
+                self._find_out(self._bench(step))
+        except KeyboardInterrupt:
+            self.out.stopped = True
+            self.out.notes.append(both("Stopped: this is what was found so far.", "已停止：以下是目前得到的结果。"))
+        finally:
+            end_progress(self.bar)
+        self.out.seconds = time.monotonic() - self.began
+        if late := [row.get("needs_s", 0) for row in self.out.found.values() if verdicts.verdict_of(row) == "late"]:
+            more = math.ceil(self.out.seconds + 1.5 * sum(late))
+            self.out.notes.append(
                 both(
-                    "Other programs keep this machine busy: small differences will not show.",
-                    "其他程序正占着这台机器：小的差别看不出来。",
+                    f"No time was left for {len(late)}: give budget={more}.",
+                    f"有 {len(late)} 项没时间试：请设 budget={more}。",
                 )
             )
-        stopped = False
-        try:
-            with _progress(self.budget) as self.bar:
-                try:
-                    copies = Copies(step, self.spec)
-                except Exception as why:  # noqa: BLE001  (pickling fails in many types)
-                    self._here(step, why)
-                else:
-                    with copies:
-                        try:
-                            self._with_copies(copies)
-                        except _NotCopied as why:
-                            self._here(step, why)
-        except KeyboardInterrupt:
-            stopped = True
-            self.notes.append(both("Stopped: this is what was found so far.", "已停止：以下是目前得到的结果。"))
-        return self._result(stopped)
+        return self.out
 
-    def _left(self) -> float:
-        return self.budget - (time.monotonic() - self.began)
+    def _left(self, share: float = 1.0) -> float:
+        """Seconds until this share of the budget is used."""
+        return self.began + share * self.budget - time.monotonic()
 
-    def _with_copies(self, copies: Copies) -> None:
-        kept_s = self.budget / 3 if any(one.kept for one in self.settings) else 0.0
+    def _bench(self, step: Step) -> Bench:
+        """Raises TimingError where the step fails as it is."""
         try:
-            copies.find_out({"seconds": max(LEAST_S, self.budget - kept_s)}, self._tell)
-        except Ended as why:
-            if self.look is None:  # the copy could not even be loaded
-                raise _NotCopied(str(why)) from why
-            self.notes.append(
-                both(f"A process with a copy of the step ended early: {why}.", f"带着这一步副本的进程提前结束：{why}。")
+            return Bench(step)
+        except Unrestorable as error:
+            raise TimingError(str(error)) from error
+        except Exception as error:
+            said = _said_of(error)
+            english = f"The step raised {said}. Call it by itself, make that work, then try again."
+            raise TimingError(t(english, f"这一步抛出了 {said}。请先单独调用一次并修好，再来试。")) from error
+
+    def _find_out(self, bench: Bench) -> None:
+        self.bench, found = bench, self.out.found
+        self.out.base = bench.base
+        if bench.random:
+            self.out.notes.append(
+                both(
+                    "The step draws random numbers of its own, so its results were not compared.",
+                    "这一步自己会抽随机数，所以没有比较结果。",
+                )
             )
-        kept = [one for one in self.settings if one.kept and self.found.get(one.id, {"why": "?"}).get("why") is None]
+        can = [one for one in self.known.values() if not self._refused(one)]
+        kept = [one for one in can if one.kept]
+        end = 0.6 if kept else 1.0  # new processes take the rest
+        for one in (one for one in can if not one.kept):
+            self._digits(one, end)
+        rough = {name: row["rough_s"] for name, row in found.items() if "rough_s" in row}
+        timed, last = sorted(rough, key=lambda name: rough[name]), []
+        while timed and (rough[timed[-1]] > SLOW * bench.base["rough_s"] or 2 * self._needs(timed) > self._left(end)):
+            last.append(timed.pop())
+        while timed and self._needs(timed) < self._left(end):
+            best = self._best(("faster",))
+            self._race(
+                {name: [name] for name in timed} | ({TOGETHER: best} if len(best) > 1 else {}), self._left(end) / 2
+            )
+            timed = [
+                row["setting"] for row in self.out.rows() if row["setting"] in timed and row["verdict"] == "unsure"
+            ]
+        for name in reversed(last):
+            if self._needs([name]) < self._left(end):
+                found[name]["said"] = "slower" if rough[name] > bench.base["rough_s"] else ""
+                self._race({name: [name]}, self._left(end) / 2)
+        best = self._best()
+        if self.out.together.get("of") != best and len(best) > 1 and self._needs(best) < self._left(end):
+            self._race({TOGETHER: best}, self._left(end))
         if kept:
-            with self._said_of(kept):
-                rows = copies.race([(one.id,) for one in kept], self.device, max(kept_s, self._left()))
-                for one in kept:
-                    self.found[one.id] |= rows[(one.id,)]
-        best = [row["setting"] for row in verdicts.winners(self._result(False).rows())]
-        if len(best) > 1:
-            self._together(copies, best)
+            self._in_new_processes(kept)
+        if self.out.together.get("of") != self._best():
+            self.out.together.clear()
 
-    @property
-    def device(self) -> str:
-        """Where the step computes; the CPU until that is known."""
-        return self.look.device if self.look else "cpu"
+    def _best(self, said: Collection[str] = ()) -> list[str]:
+        """The settings to take together; of what was compared once too, where that comparison said so."""
+        rows = [row | {"agreed": row["agreed"] or row["said"] in said} for row in self.out.rows()]
+        return sorted(row["setting"] for row in verdicts.winners(rows))
 
-    def _together(self, copies: Copies, ids: list[str]) -> None:
-        """All of these settings at once."""
-        seconds = max(LEAST_S, self._left())
-        with contextlib.suppress(Ended, TryError):
-            copies.find_out({"seconds": seconds / 2, "together": ids}, self._tell)
-        if "together" in self.found and "ratio" not in self.found["together"]:
-            with self._said_of(()):
-                self.found["together"] |= copies.race([tuple(ids)], self.device, max(KEPT_S, seconds))[tuple(ids)]
+    def _refused(self, one: Setting) -> bool:
+        if why := one.why_not(self.bench.look):
+            self.out.refused[one.id] = why
+        return bool(why)
+
+    def _needs(self, names: Sequence[str]) -> float:
+        """Seconds for a verdict on these settings, compared at once."""
+        calls = [self.bench.base["rough_s"], *(self.out.found[name]["rough_s"] for name in names)]
+        return ROUNDS * sum(2 * max(BLOCK_S, one) if one < SHORT_S else one for one in calls)
 
     @contextlib.contextmanager
-    def _said_of(self, settings: Sequence[Setting]) -> Iterator[None]:
-        """An error of the timed processes is said of these settings."""
+    def _said_of(self, names: Sequence[str]) -> Iterator[None]:
+        """What goes wrong in the block is said of these settings."""
+        self.bar.update(max(0.0, min(time.monotonic() - self.began, self.budget) - self.bar.n))
         try:
             yield
-        except TimingError as error:
-            for one in settings:
-                self.found[one.id]["why"] = str(error)
+        except Exception as error:  # noqa: BLE001  (what the user's step or torch says of a setting)
+            for name in names:
+                self._row(name)["why"] = _said_of(error)
 
-    def _here(self, step: Any, why: BaseException) -> None:
-        """Try in this process what needs no other, and put everything back."""
-        self.here = True
-        self.notes.append(
-            both(
-                f"The step could not be copied into a new process ({type(why).__name__}: {why}), so it ran in this one and was put back. "
-                "Settings that need new processes were not tried; a step in a file of its own could be copied.",
-                f"这一步没法复制到新进程（{type(why).__name__}：{why}），所以在当前进程里运行，之后全部恢复。"
-                "需要新进程的设置没有试；把这一步写进单独的文件，就能复制了。",
-            )
+    def _row(self, name: str) -> Row:
+        """What is known of a setting, or of the winners together."""
+        return self.out.together if name == TOGETHER else self.out.found.setdefault(name, {})
+
+    def _digits(self, one: Setting, end: float) -> None:
+        left, row = self._left(end * 0.4), self._row(one.id)
+        row["needs_s"] = self._needs([])
+        if left > 0:
+            with self._said_of([one.id]):
+                row |= self.bench.digits([one])
+                row["needs_s"] = self._needs([one.id])
+
+    def _race(self, sides: Mapping[str, Sequence[str]], seconds: float) -> None:
+        """Time what has these names. Of what was timed before the later time counts, and whether both say the same."""
+        with self._said_of([*sides]):
+            some = {name: [self.known[one] for one in ids] for name, ids in sides.items()}
+            if TOGETHER in some:
+                self.out.together |= {
+                    "of": sides[TOGETHER],
+                    "lossy": any(one.lossy for one in some[TOGETHER]),
+                } | self.bench.digits(some[TOGETHER])
+            found = self.bench.race(some, max(seconds, 0.5))
+            for name, row in found.items():
+                said = kind_of(row)
+                self._row(name).update(row, said=said, agreed=name == TOGETHER or self._row(name).get("said") == said)
+            if not all(row["complete"] for row in found.values()):
+                raise KeyboardInterrupt
+
+    def _in_new_processes(self, kept: Sequence[Setting]) -> None:
+        best = self._best()
+        with contextlib.ExitStack() as stack:
+            try:
+                folder = stack.enter_context(processes.saved(self.bench))
+            except Exception as error:  # noqa: BLE001  (pickling fails in many types)
+                self._not_copied(kept, error)
+                return
+            for one in kept:
+                with self._said_of([one.id]):
+                    self._row(one.id).update(processes.digits(folder, [one.id], max(LEAST_S, self._left())))
+            sides = {one.id: [one.id] for one in kept if "why" not in self._row(one.id)}
+            joint = {f"{name} too": [name, *best] for name in sides if best}
+            with self._said_of([*sides]):
+                found = processes.race(folder, sides | joint, self.bench.look.device, max(LEAST_S, self._left()))
+                for name in sides:
+                    self._row(name).update(found[name], agreed=True)
+                    if best and verdicts.verdict_of(self._row(name)) in ("take", "digits"):
+                        digits = processes.digits(folder, joint[f"{name} too"], max(LEAST_S, self._left()))
+                        about = {"of": sorted([name, *best]), "lossy": self.known[name].lossy}
+                        self.out.together = about | digits | found[f"{name} too"]
+
+    def _not_copied(self, kept: Sequence[Setting], error: Exception) -> None:
+        said = _said_of(error)
+        english = f"The step could not be copied into a new process ({said}), as some settings need; a step in a file of its own can be."
+        self.out.notes.append(
+            both(english, f"这一步没法复制到新进程（{said}），而有些设置非这样不可；把它写进单独的文件就可以了。")
         )
-        check_no_iterator(step)
-        with preserved(), put_back(step, device_of(step)):
-            find_out(step, {**self.spec, "seconds": max(LEAST_S, self._left()), "here": True}, self._tell)
-
-    def _tell(self, row: Row) -> None:
-        """Take in what was found, and move the progress bar. Raises TryError where the step itself fails."""
-        if "raised" in row:
-            en = f"The step raised {row['raised']}. Call it by itself, make that work, then try again."
-            raise TryError(both(en, f"这一步抛出了 {row['raised']}。请先单独调用一次并修好，再来试。"))
-        if "look" in row:
-            self.look = Look(**{**row["look"], "operators": set(row["look"]["operators"])})
-            if row["random"]:
-                self.notes.append(
-                    both(
-                        "The step draws random numbers of its own, so its results were not compared.",
-                        "这一步自己会抽随机数，所以没有比较结果。",
-                    )
-                )
-        elif "base" in row:
-            self.base = row["base"]
-        else:
-            self.found.setdefault(row["id"], {}).update({key: value for key, value in row.items() if key != "id"})
-            self.bar.set_postfix_str(row["id"], refresh=False)
-        self.bar.update(min(time.monotonic() - self.began, self.budget) - self.bar.n)
-
-    def _result(self, stopped: bool) -> Tried:
-        refused = (
-            {one.id: self._why_refused(one) for one in self.settings if one.id not in self.found} if self.look else {}
-        )
-        return Tried(
-            settings=self.settings,
-            found={name: row for name, row in self.found.items() if name != "together"},
-            together=self.found.get("together"),
-            refused=refused,
-            untouched=untouched(self.settings, self.device) if self.look and self.spec["only"] is None else {},
-            machine=one_line(),
-            seconds=time.monotonic() - self.began,
-            notes=(*self.notes, *self._late()),
-            stopped=stopped,
-            base=self.base,
-        )
-
-    def _late(self) -> list[Text]:
-        late = [row["late_s"] for row in self.found.values() if "late_s" in row and "ratio" not in row]
-        count, more = len(late), math.ceil(max(self.budget, time.monotonic() - self.began) + sum(late))
-        said = both(f"{count} of them had no time: give budget={more}.", f"有 {count} 项没时间试：请设 budget={more}。")
-        return [said] if late else []
-
-    def _why_refused(self, setting: Setting) -> Any:
-        assert self.look is not None
-        own = (
-            both("needs a process of its own", "需要单独的进程") if self.here and (setting.kept or setting.pins) else ""
-        )
-        return why_not(setting, self.look) or own or both("not reached", "没轮到")
+        self.out.refused |= {one.id: both("needs a process of its own", "需要单独的进程") for one in kept}
 
 
-class _NotCopied(RuntimeError):
-    """The copy of a step could not be loaded."""
-
-
-@contextlib.contextmanager
-def _progress(seconds: float) -> Iterator[Any]:
-    from tqdm.auto import tqdm
-
-    form = "{desc}: {bar} {n:.0f}/{total:.0f} s {postfix}"
-    with tqdm(
-        total=seconds, desc=t("trying switches", "正在试开关"), leave=False, disable=None, bar_format=form
-    ) as bar:
-        yield bar
+def _said_of(error: BaseException) -> str:
+    """An exception in a line."""
+    line = (str(error).strip().splitlines() or [""])[0][:160].rstrip(".")
+    return line if isinstance(error, (TimingError, ProbeError)) else f"{type(error).__name__}: {line}".strip(": ")

@@ -24,15 +24,15 @@ def try_switches(
     >>> try_switches(model, x, training=True)    # forward and backward (of the mean square), in train mode
     >>> try_switches("train.py:step", only="threads")
 
-    One look at the operators that ran says which settings can matter. Each is compared with the settings as they are, in turns
-    and in random order; what seems faster or slower is compared again, and only the second comparison counts. "Take it": the whole
-    likely range of the time lies below 98 %, and the result is as exact as before. Results are held against a float64 run.
+    One look at the operators that ran says which settings can matter. Those are compared with the step as it is, all in turns and in
+    random order, until the time is out or two comparisons in a row have said the same of each; nothing else is claimed.
+    "Take it": the whole likely range of the time lies below 98 %, and the result is as exact as before, held against float64.
 
-    All of this happens to copies of the step in new processes. Where it cannot be copied (it holds a lock, an open file), it
-    runs here and is put back afterwards; then settings that need new processes are not tried.
+    It runs here, and everything is put back: tensors, objects, random numbers, switches; also after an error or an interrupt. What
+    a process keeps (cuDNN's plans, denormals) is compared in new ones, with copies of the step; where it cannot be copied, it says so.
     only: names of settings, families or switches, such as "channels_last", "threads", "mkldnn.enabled". compile: also
     torch.compile. budget: seconds for all of it, about; an interrupt ends it early with what was found.
-    Returns a `Tried`: a sentence, a picture, a table, the lines to paste; .rows(), .plot(), .lines(). Raises TryError, in a sentence.
+    Returns a `Tried`: a sentence, a picture, a table, the lines to paste; .rows(), .plot(), .lines(). Raises TimingError, in a sentence.
     """
     from course.tryout.running import run  # with torch, which a card does not need
 

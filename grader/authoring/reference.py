@@ -1,5 +1,5 @@
 """The reference of every switch of torch.backends: ``docs/switches.md``, and as a table to sort and search ``docs/switches.html``;
-with them the pages of messages.
+with them the pages of messages and of cards.
 
 All of it comes from the table of switches (course/flags/switches.json), the lessons and their knowledge cards; nothing is
 written here by hand. The same files always give the same text.
@@ -21,7 +21,7 @@ from course.markup import inline
 from course.markup import link as html_link
 from course.questions import knowledge
 from course.questions.finding import Finding
-from grader.authoring import messages
+from grader.authoring import machines, messages
 from grader.authoring.item_page import CSS
 from grader.project import Project
 
@@ -223,7 +223,7 @@ def page_path(project: Project | None, code: str = "") -> Path:
 def pages(project: Project) -> dict[Path, str]:
     """Every page and its text."""
     tables = {page_path(project): markdown(), **{page_path(project, code): page(code) for code in LANGUAGES}}
-    return {**tables, **messages.pages(project)}
+    return {**tables, **messages.pages(project), **machines.pages(project)}
 
 
 def stale(project: Project) -> list[Path]:

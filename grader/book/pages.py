@@ -13,7 +13,7 @@ from course.i18n import Text, both, pick, speaking
 from course.markup import inline, link
 from course.portfolio.poster import Stop, poster
 from course.questions import glossary, knowledge
-from grader.authoring import claims, messages, reference
+from grader.authoring import claims, machines, messages, reference
 from grader.authoring.build import COLAB
 from grader.book import api
 from grader.book.clean import raw
@@ -27,6 +27,7 @@ TITLES: dict[str, Text] = {
     "switches": reference.TITLE,
     "messages": messages.TITLE,
     "claims": claims.TITLE,
+    "machines": machines.TITLE,
     "tools": both("🔧 The tools, for your own code", "🔧 工具：用在自己的代码上"),
     "api": both("🔧 The functions of the tools", "🔧 工具的函数"),
     "poster": both("🗺️ The whole map", "🗺️ 全图"),
@@ -102,6 +103,7 @@ def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str
         "switches": lambda: _switches(code, lessons),
         "messages": lambda: iter(["\n\n".join(messages.blocks(code))]),
         "claims": lambda: iter([claims.tables(project, code)]),
+        "machines": lambda: iter([machines.table(code, None)]),
         "tools": lambda: _tools(project, code),
         "api": lambda: api.reference(code),
         "poster": lambda: _poster(code),

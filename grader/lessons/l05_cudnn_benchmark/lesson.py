@@ -306,7 +306,7 @@ explain("05-one-lap")
 # | new sizes all the time, short runs | `False` | count the keys |
 # | results must repeat | `False` | lesson 06 |
 #
-# Nobody we found has measured an A100 cleanly; for T4 and RTX 40 there are single runs. [[#Deeper, optional: ask your own card]] has the line.
+# Nobody we found has measured an A100 cleanly; for T4 and RTX 40 there are single runs. What was measured on which card, for other lines too: `docs/cards.md`. [[#Deeper, optional: ask your own card]] has the line for yours.
 # %% [markdown] zh
 # ## 📌 那我该不该开？
 #
@@ -319,7 +319,7 @@ explain("05-one-lap")
 # | 尺寸总在变、跑得很短 | `False` | 数一数 key |
 # | 结果必须能重复 | `False` | 第 06 课 |
 #
-# A100 的干净数据，我们没找到谁公布过；T4 和 RTX 40 也只有单次的报告。想问自己的卡，见[[#选读：问问你自己的卡]]。
+# A100 的干净数据，我们没找到谁公布过；T4 和 RTX 40 也只有单次的报告。哪张卡上测过什么（别的代码行也有）：`docs/cards.zh-CN.md`。想问自己的卡，见[[#选读：问问你自己的卡]]。
 # %% [markdown] en
 # ## 🕳️ Flip it in the middle and compare: it shows nothing
 #
@@ -385,6 +385,10 @@ explain("05-why-flip")
 # %%
 observe("05-survey-cuda")
 observe("05-networks-cuda")
+# en: And your own network? Put it here. A GPU's search is compared in new processes.
+# zh: 你自己的网络呢？换到这里来。GPU 的搜索会放到新进程里比。
+try_switches(torch.nn.Conv2d(8, 8, 3), torch.randn(4, 8, 32, 32), budget=15,
+             only=["search", "channels_last", "deterministic"])
 # %%
 observe("05-sizes-cuda")
 observe("05-first-call-cuda")

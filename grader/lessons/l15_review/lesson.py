@@ -271,13 +271,13 @@ keep("recipe.first_look")
 # %% [markdown] en
 # ## 🛠️ Claims for your own model (3 minutes)
 #
-# Which of all these lines belong into *your* script, on *this* machine? `try_switches` takes one step of yours, sees which operators run in it, and tries every setting that these operators read: one at a time against the step as it is, then the faster ones together. Nothing of yours is changed: copies of the step run in new processes.
+# Which of all these lines belong into *your* script, on *this* machine? `try_switches` takes one step of yours, sees which operators run in it, and tries every setting that these operators read: in turns with the step as it is, then the faster ones together. Everything of yours is put back afterwards.
 #
 # Put your model and input into the cell; until then it holds a small one of ours. You get a sentence, a picture with the likely ranges, and the lines to paste. “Nothing here helps” is a claim, too: you can stop searching.
 # %% [markdown] zh
 # ## 🛠️ 给自己的模型下结论（3 分钟）
 #
-# 这么多行代码，哪几行该写进**你的**脚本、用在**这台**机器上？`try_switches` 拿你的一步来，看里面跑了哪些算子，再把这些算子会读的设置都试一遍：先一项一项和现状比，再把更快的几项合起来比。你的东西不会被改动：跑的是新进程里的副本。
+# 这么多行代码，哪几行该写进**你的**脚本、用在**这台**机器上？`try_switches` 拿你的一步来，看里面跑了哪些算子，再把这些算子会读的设置都试一遍：每一项轮流和现状比，再把更快的几项合起来比。跑完之后，你的东西全部恢复原样。
 #
 # 把模型和输入写进下面的单元格；在那之前，里面放的是我们的一个小模型。你会得到一句结论、一张带可能范围的图、几行可以直接粘贴的代码。“试过的都没用”也是结论：不用再找了。
 # %%

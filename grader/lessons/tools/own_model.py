@@ -42,11 +42,11 @@ def run():
 # %% [markdown] en
 # ## So, should I? Which lines make it faster, here
 #
-# Every setting that the operators of your model read, tried one at a time against the model as it is, then the faster ones together; in copies, in new processes. A training step of your own: `try_switches(step)`, a function without arguments. From a shell: `python -m course.try_switches train.py:step`.
+# Every setting that the operators of your model read, tried in turns with the model as it is, then the faster ones together; everything is put back. A training step of your own: `try_switches(step)`, a function without arguments. From a shell: `python -m course.try_switches train.py:step`.
 # %% [markdown] zh
 # ## 到底该不该开？在这台机器上，哪几行能让它变快
 #
-# 模型的算子会读的每项设置，先一项一项和现状比，再把更快的几项合起来比；跑的都是新进程里的副本。想试自己的一步训练：`try_switches(step)`，`step` 是不带参数的函数。在命令行里：`python -m course.try_switches train.py:step`。
+# 模型的算子会读的每项设置，每一项轮流和现状比，再把更快的几项合起来比；跑完全部恢复原样。想试自己的一步训练：`try_switches(step)`，`step` 是不带参数的函数。在命令行里：`python -m course.try_switches train.py:step`。
 # %%
 try_switches(model, x, budget=30)
 # %% [markdown] en

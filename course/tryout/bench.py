@@ -1,0 +1,168 @@
+"""What each setting does to one step, in this process: the digits, the memory, the first call, the time."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from course.attention import peak_mib
+from course.isolation.unchanged import unchanged
+from course.timing import clock_for, compare
+from course.tryout.look import look_at, tensors_of
+from course.tryout.settings import Setting
+from course.tryout.step import Side, Step
+
+AS_IS = "as it is"
+CI = 0.01
+"""Half the width of the interval that the comparisons aim at."""
+BLOCK_S, SHORT_S = 0.01, 0.1
+"""Shortest block of a comparison; and up to which length of a step cold caches would show in it."""
+ROUGH_S = 0.2
+"""Seconds for the calls that show about how long one takes; at least one call."""
+LONG_S = 5.0
+"""Calls that take longer are not repeated to see their memory and their usual time."""
+DOUBLE = Setting("float64", "float64", [], way="float64")
+
+Row = dict[str, Any]
+Values = list[torch.Tensor]
+
+
+class _NoDropout(TorchDispatchMode):
+    """Dropout keeps every value: the random keeps of a layer become their mean, by which it divides."""
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name, kwargs = function.overloadpacket.__name__, kwargs or {}
+        if name == "native_dropout":
+            return args[0].clone(), torch.ones_like(args[0], dtype=torch.bool)
+        if name == "bernoulli_":
+            return args[0].fill_(args[1] if len(args) > 1 else kwargs.get("p", 0.5))
+        return function(*args, **kwargs)
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # as in `course.tryout.look`
+
+
+class Bench:
+    """One step, looked at once. clock, seed: for tests; else the clock of the step's device, and any order."""
+
+    def __init__(self, step: Step, clock: Any = None, seed: int | None = None) -> None:
+        self.step, self.clock, self.seed = step, clock, seed
+        with unchanged(step):
+            self.look = look_at(step)
+        self.as_is, self.base = self._once()
+        again, other = self._once()[0], self._once(seed=1)[0]
+        self.noise = differs(self.as_is, again)
+        self.random = self.noise == 0 and differs(self.as_is, other) > 0
+        self.exact: Values | None = None
+        with contextlib.suppress(Exception):  # a step may hold numbers of a fixed type; MPS has no float64
+            exact = self._once([DOUBLE])[0]
+            self.exact = exact if math.isfinite(differs(self.as_is, exact)) else None
+
+    def _once(self, settings: Sequence[Setting] = (), seed: int = 0) -> tuple[Values, Row]:
+        """What one call gives, from the same state and random numbers each time, without dropout; and what calls take.
+
+        The values: the tensors of its result and the gradients it leaves; without any, the tensors it changes.
+        """
+        device = self.look.device
+        with unchanged(self.step, at_once=True) as journal:
+            side = Side(self.step, settings, journal.tensors.values(), device)
+            torch.manual_seed(seed)
+            with side.on():
+                began = time.perf_counter()
+                with _NoDropout() if self.look.ran(["bernoulli_", "native_dropout"]) else contextlib.nullcontext():
+                    result = tensors_of(side.run())
+                first_s = time.perf_counter() - began
+                left = [one.grad for one in side.leaves if one.grad is not None]
+                found = [
+                    one for one in result + left or side.leaves if not one.is_complex() and one.layout is torch.strided
+                ]
+                values = [one.detach().cpu().double() for one in found]  # a copy, before the next call
+                slow = first_s > LONG_S  # then one call has to do
+                memory = None if slow or seed or DOUBLE in settings else _peak_mib(side.run, device)
+                rough_s = first_s if slow else _shortest_s(side.run)
+        return values, {"memory_mib": memory, "rough_s": rough_s, "price_ms": 1e3 * max(0.0, first_s - rough_s)}
+
+    def digits(self, settings: Sequence[Setting]) -> Row:
+        """What changes in the result, and the memory.
+
+        bits: whether all bits are the same; None where random numbers or a result without tensors forbid to tell. error: the
+        largest difference from float64 (without a float64 run: from the step as it is), as a share of the largest value.
+        rough_s: about what a call takes, to plan with. price_ms: what the first call takes more.
+        """
+        values, row = self._once(settings)
+        told = bool(values) and not self.random
+        near = self.exact or self.as_is
+        return row | {
+            "bits": differs(self.as_is, values) == 0 if told else None,
+            "error": differs(near, values) if told else None,
+            "error_as_is": differs(near, self.as_is) if self.exact else self.noise,
+            "float64": self.exact is not None,
+        }
+
+    def race(self, sides: Mapping[str, Sequence[Setting]], seconds: float) -> dict[str, Row]:
+        """For each name, the time with its settings over the time as it is; all of them take turns. Raises TimingError."""
+        with unchanged(self.step, at_once=True) as journal:
+            tensors, short = journal.tensors.values(), self.base["rough_s"] < SHORT_S
+            every = {AS_IS: (), **sides}
+            run = {name: Side(self.step, some, tensors, self.look.device, short) for name, some in every.items()}
+            clock: Any = self.clock or clock_for(self.look.device)
+            clock.block_s = BLOCK_S
+            found = compare(run, AS_IS, CI, seconds, clock=clock, same=False, seed=self.seed)
+        return rows_of(found)
+
+
+def rows_of(found: Any) -> dict[str, Row]:
+    """A row for each candidate of a comparison. complete: whether it was not stopped by hand."""
+    return {
+        name: {
+            "ratio": pair.ratio, "low": pair.low, "high": pair.high, "rounds": found.rounds, "processes": found.processes,
+            "base_ms": found.medians_ms[AS_IS], "complete": found.complete,
+        }
+        for name, pair in found.pairs.items()
+    }  # fmt: skip
+
+
+def differs(one: Values, two: Values) -> float:
+    """The largest difference as a share of the largest value of that tensor (of an ordinary tensor, where it is all but zero);
+    0: the same bits; infinite: other shapes, or not finite on one side alone.
+    """
+    if [each.shape for each in one] != [each.shape for each in two]:
+        return math.inf
+    reach = [float(each.abs().max()) for each in one if each.numel()]
+    usual, worst = statistics.median(reach) if reach else 0.0, 0.0
+    for a, b in zip(one, two, strict=True):
+        if a.numel() and not torch.equal(a, b):
+            gap = torch.where((a == b) | (a.isnan() & b.isnan()), 0.0, (a - b).abs())
+            largest = float(gap.max()) / max(float(a.abs().max()), 1e-3 * usual, 1e-300)
+            worst = max(worst, largest) if math.isfinite(largest) else math.inf
+    return worst
+
+
+def _peak_mib(call: Step, device: str) -> float | None:
+    """The most memory held at once for a call, over what was held before, in MiB; None where it cannot be told."""
+    if device == "cpu":
+        return peak_mib(call)
+    if device != "cuda":
+        return None
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+    call()
+    torch.cuda.synchronize()
+    return (torch.cuda.max_memory_allocated() - before) / 2**20
+
+
+def _shortest_s(call: Step) -> float:
+    taken: list[float] = []
+    while not taken or (len(taken) < 5 and sum(taken) < ROUGH_S):
+        began = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - began)
+    return min(taken)

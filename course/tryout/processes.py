@@ -1,0 +1,85 @@
+"""The step in new processes, for settings of which a process keeps what it once chose, or that torch cannot take back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from course.experiment.new_process import call_in_new_process
+from course.flags import snapshot, using
+from course.isolation.journal import Journal
+from course.timing import compare
+from course.tryout.bench import AS_IS, CI, Bench, Row, rows_of
+from course.tryout.settings import all_settings
+from course.tryout.step import Side
+
+_FOR_GOOD = contextlib.ExitStack()
+
+
+@contextlib.contextmanager
+def saved(bench: Bench) -> Iterator[Path]:
+    """A folder from which new processes can take the step. Raises whatever a step that cannot be copied raises."""
+    try:
+        import cloudpickle as pickler
+    except ImportError:
+        pickler = pickle
+    switches = {name: value for name, value in snapshot().items() if isinstance(value, (bool, int, str))}
+    torch_is = torch.is_grad_enabled(), torch.get_default_dtype(), switches
+    with tempfile.TemporaryDirectory(prefix="try_switches-") as folder:
+        torch.save((sys.path, torch_is), Path(folder, "process"))
+        torch.save(bench, Path(folder, "bench"), pickle_module=pickler)
+        yield Path(folder)
+
+
+def _loaded(folder: str) -> Bench:
+    """The saved bench, in a process set up as the user's was."""
+    path, (grad, dtype, switches) = torch.load(Path(folder, "process"), weights_only=False)
+    sys.path += [one for one in path if one not in sys.path]
+    torch.set_grad_enabled(grad)
+    torch.set_default_dtype(dtype)
+    _FOR_GOOD.enter_context(using(switches, skip_absent=True))
+    bench: Bench = torch.load(Path(folder, "bench"), weights_only=False)
+    return bench
+
+
+def _digits_there(folder: str, ids: Sequence[str]) -> Row:
+    return _loaded(folder).digits([one for one in all_settings() if one.id in ids])
+
+
+def ready(folder: str, ids: Sequence[str]) -> Callable[[], Any]:
+    """The saved step, in this process for good with the settings of these ids."""
+    bench = _loaded(folder)
+    settings = [one for one in all_settings() if one.id in ids]
+    side = Side(bench.step, settings, Journal(bench.step).tensors.values(), bench.look.device)
+    _FOR_GOOD.enter_context(side.on())
+    return side.run
+
+
+def digits(folder: Path, ids: Sequence[str], seconds: float) -> Row:
+    """`Bench.digits` in a new process. Raises ProbeError, in a sentence."""
+    found, _ = call_in_new_process(__name__, "_digits_there", str(folder), list(ids), timeout_s=seconds)
+    return dict(found)
+
+
+def race(folder: Path, sides: Mapping[str, Sequence[str]], device: str, seconds: float) -> dict[str, Row]:
+    """The time of the step with the settings of each list of ids over the time as it is, each in several new processes."""
+    targets = {}
+    for at, (name, ids) in enumerate({AS_IS: (), **sides}.items()):
+        code = f"from course.tryout.processes import ready\n\nstep = ready({str(folder)!r}, {list(ids)!r})\n"
+        (folder / f"side_{at}.py").write_text(code, "utf-8")
+        targets[name] = f"side_{at}:step"
+    sys.path.insert(0, os.fspath(folder))
+    try:
+        found = compare(targets, AS_IS, CI, seconds, device=device, same=False, fresh_process=True)
+    finally:
+        sys.path.remove(os.fspath(folder))
+    extra = {name: found.first_call_ms[name] - found.medians_ms[name] for name in targets}
+    return {name: row | {"price_ms": max(0.0, extra[name] - extra[AS_IS])} for name, row in rows_of(found).items()}

@@ -1,0 +1,65 @@
+"""The page of cards: every cell is read from what it names, and a wrong name gets a sentence."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from course.catalog import BY_ID
+from course.experiment import machines
+from course.i18n import LANGUAGES, speaking
+from course.tryout.settings import all_settings
+
+NAMES, ROWS = machines.read()
+
+
+def test_every_cell_has_a_source_that_is_there():
+    for cell in (cell for row in ROWS for cell in row.cells):
+        assert cell.source.startswith("https://") or (machines.FILE.parent / cell.source).is_file()
+        assert cell.ratio > 0 and (cell.low is None or cell.low <= cell.ratio <= cell.high), cell
+
+
+def test_every_row_names_a_lesson_and_a_setting_that_can_be_tried():
+    words = set().union(*(one.words for one in all_settings()))
+    assert all(row.lesson in BY_ID and row.settings and set(row.settings) <= words for row in ROWS)
+
+
+def test_the_file_holds_no_figure():
+    """A number in it selects rows or names them; the figures stand where they were measured."""
+    text = re.sub(r"(what|name|line): (\{.*?\}|\"[^\"]*\")", "", machines.FILE.read_text("utf-8"))
+    assert not re.search(r"\b(ratio|low|high|ms|percent)\s*:", text)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"machine": "toaster"}, "no machine"),
+        ({"recording": "07-nothing"}, "no recording"),
+        ({"row": {"operation": "dance"}}, "nothing measured fits"),
+        ({"report": "00-nobody"}, "no report"),
+    ],
+)
+def test_a_cell_without_its_source_gets_a_sentence(changed, said):
+    cell = {"machine": "h100", "what": "x", "recording": "07-speed-cuda", "row": {"operation": "matmul", "size": 256}}
+    assert machines._cell(cell, {"h100": "H100"}).ratio < 1
+    with pytest.raises(machines.CardsError, match=said):
+        machines._cell(cell | changed, {"h100": "H100"})
+
+
+def test_groups_inverses_and_figures_are_put_into_ratios():
+    rows = [{"side": "a", "ms": [9, 2, 2]}, {"side": "b", "ms": "4"}, {"side": "c", "value": 5}]
+    assert machines._ratio({"value": "ms", "with": {"side": "a"}, "without": {"side": "b"}}, rows)[0] == 0.5
+    assert (
+        machines._ratio({"value": "ms", "with": {"side": "a"}, "without": {"side": "b"}, "inverse": True}, rows)[0] == 2
+    )
+    assert machines._ratio({"times": {"side": "c"}}, rows)[0] == 0.2
+    assert machines._ratio({"row": {}, "inverse": True}, [{"ratio": 2, "low": 1, "high": 4}]) == (0.5, 0.25, 1)
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_learner_stands_beside_the_others(code):
+    with speaking(code):
+        (row,) = machines.beside({"inference_mode": "7 %"})
+    assert "7 %" in row.values() and any("CNN" in value for value in row.values()) and len(row) == 3
+    assert machines.beside({}) == []
