@@ -80,6 +80,7 @@ class Drawn:
             span and (self.value(span[0]), self.value(span[1])),
             None if above is None else self.places.get(above, len(self.rows)),
             None if at is None else self.value(at),
+            self.mine.get("each", ()),
         )
 
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 
 from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
-from course.experiment.plots import BLUE, bet_box
 from course.experiment.reading import Reading
 from course.experiment.words import groups
 from course.flags import using
-from course.i18n import both, t
+from course.i18n import both
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from course.lessons.l06_cudnn_deterministic.experiments import FRESH, LESSON, PAIRS, PROBES, _threads, by_setting, label
 from course.lessons.l06_cudnn_deterministic.filters import FilterConv
 from course.lessons.l06_cudnn_deterministic.probes import SETTINGS, reactions
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
-from course.records import Record
 
 # --- 06-who-raises ------------------------------------------------------------------------------------------
 
@@ -101,68 +99,30 @@ def one_ulp(budget: Budget) -> Iterator[dict]:
 
 
 def read_one_ulp(rows: list[dict]) -> Reading | None:
-    """How far the nudged GAN went; nothing when the control moved, or when the nudge was swallowed within the first steps."""
+    """How many leading digits the losses of the two GANs share after the last step; nothing when the control moved."""
     stories = groups(rows, "story")
     if not {"gan", "control"} <= set(stories):
         return None
     far, moved = (max(row["difference"] for row in stories[story]) for story in ("gan", "control"))
+    steps = [row["step"] for row in stories["gan"]]
+    shown = {
+        row["step"]: {"step": row["step"]}
+        for row in stories["gan"]
+        if row["step"] % 10 == 0 or row["step"] == steps[-1]
+    }
+    for story, found in stories.items():
+        for row in found:
+            if row["step"] in shown:
+                shown[row["step"]][story] = shared_digits(row["loss"], row["difference"])
+    drawn, last = list(shown.values()), shown[steps[-1]]["gan"]
     if moved or not far:
-        return Reading("it does not repeat" if moved else "nothing changed", bets={"06-bet-ulp": None})
-    loss = typical_loss(stories["gan"])
-    return Reading("c" if far > 0.1 * loss else "b" if far > 1e-4 * loss else "a")
+        return Reading("it does not repeat" if moved else "nothing changed", drawn=drawn, bets={"06-bet-ulp": None})
+    return Reading("c" if last < 1 else "b" if last < 4 else "a", {"steps": steps[-1]}, drawn)
 
 
-def typical_loss(rows: list[dict]) -> float:
-    return sorted(row["loss"] for row in rows)[len(rows) // 2]
-
-
-def draw_one_ulp(record: Record, ax: Any, bets: dict) -> None:
-    from course.figures.style import guide
-
-    names = {
-        "gan": t("GAN, nudged", "GAN，挪动过"),
-        "line": t("line fit, nudged", "直线拟合，挪动过"),
-        "control": t("GAN, run twice", "GAN，原样跑两遍"),
-    }
-    floor = 1e-9
-    stories = groups(record.rows, "story")
-    for story, colour, style in (("gan", BLUE, "-"), ("line", guide(), "--"), ("control", guide(), ":")):
-        rows = stories[story]
-        values = [max(row["difference"], floor) for row in rows]
-        ax.plot([row["step"] for row in rows], values, style, color=colour)
-        end = (rows[-1]["step"], values[-1])
-        ax.annotate(
-            names[story],
-            end,
-            xytext=(6, {"line": 8, "control": -6}.get(story, 0)),
-            textcoords="offset points",
-            color=colour,
-            va="center",
-        )
-    gan, most = stories["gan"], max(row["difference"] for row in record.rows)
-    typical, steps = typical_loss(gan), gan[-1]["step"]
-    ax.set_yscale("log")
-    ax.set_xlim(0, steps * 1.35)
-    ends = {
-        "a": ((floor, 1e-4 * typical), t("only the last digits", "只差末几位")),
-        "b": ((1e-4 * typical, 0.1 * typical), t("visible, under a tenth", "看得出，不到十分之一")),
-        "c": ((0.1 * typical, max(3 * typical, most)), t("as large as the loss", "与损失相当")),
-    }
-    mine = ends.get(bets.get("06-bet-ulp", ""))
-    if mine:
-        bet_box(ax, mine[1], (0.02 * steps, steps), mine[0])
-    ax.set_ylim(floor / 2, max(20 * typical, 5 * most))
-    ax.set_yticks([floor, 1e-4 * typical, 0.1 * typical, typical])
-    ax.set_yticklabels(
-        [
-            t("no difference", "没有差别"),
-            t("last digits", "末几位"),
-            t("a tenth of the loss", "损失的十分之一"),
-            t("the loss itself", "损失本身"),
-        ]
-    )
-    ax.minorticks_off()
-    ax.set_xlabel(t("training step", "训练步数"))
+def shared_digits(loss: float, difference: float) -> float:
+    """How many leading digits two losses share: 0 where even the first one differs, 7 where all of float32 agree."""
+    return min(7.0, max(0.0, -math.log10(difference / abs(loss)))) if difference else 7.0
 
 
 # --- 06-toy-table -------------------------------------------------------------------------------------------

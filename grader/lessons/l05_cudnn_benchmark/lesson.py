@@ -280,6 +280,7 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in (your_costs or {}).items()))
 from course.lessons.l05_cudnn_benchmark import survey
 
 survey.h100()
+predict("05-bet-pays")
 # %% [markdown] en
 # ## 💡 Why can one lap pick the slower shoe?
 #
