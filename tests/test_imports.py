@@ -18,7 +18,7 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
     ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log", "tryout"],
     ["cards", "profiled", "flops", "hand_in"],
     ["timing"],
-    ["learning", "figures", "isolation"],
+    ["learning", "figures", "isolation", "explorables"],
     ["questions", "records", "exercise", "flags"],
     ["machine", "load", "suggest", "verdict", "kernel_hint"],
     ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
