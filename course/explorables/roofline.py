@@ -30,5 +30,7 @@ def start(words: Mapping[str, str]) -> Start:
     for name, card in CARDS.items():
         peaks = [f"{card[one]:g} TFLOP/s" if card[one] else words["none"] for one in FORMATS]
         bend = 1e3 * card["float32"] / card["bandwidth"]
-        lines.append([words[name], *peaks, f"{card['bandwidth']:g} GB/s", words["bend_said"].format(bend=f"{bend:.0f}")])
+        lines.append(
+            [words[name], *peaks, f"{card['bandwidth']:g} GB/s", words["bend_said"].format(bend=f"{bend:.0f}")]
+        )
     return Start(lines, {"cards": CARDS, "formats": FORMATS, "work": WORK})

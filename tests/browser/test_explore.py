@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import struct
@@ -9,6 +10,7 @@ import struct
 import pytest
 import torch
 
+from course.explorables import order, roofline
 from course.explorables import page as explore
 from course.i18n import LANGUAGES, speaking
 from course.rounding import FORMATS, pattern, rounded
@@ -77,6 +79,31 @@ def test_a_sum_of_equal_terms_is_torchs(script, name):
         assert float(str(one).replace("Infinity", "inf")) == held.item(), number
 
 
+@pytest.mark.parametrize("power", [0, 4, 8])
+def test_a_sum_in_another_order_is_torchs_in_both_formats(script, power):
+    draw = torch.Generator().manual_seed(power)
+    orders = [torch.randperm(8, generator=draw).tolist() for _ in range(50)]
+    lists = [[order.numbers(power)[at] for at in places] for places in orders]
+    for name, kind in (("float32", torch.float32), ("float64", torch.float64)):
+        found = script("order", f"numbers.map(list => sums(list, ADD.{name}).at(-1))", lists)
+        wanted = [
+            functools.reduce(torch.add, torch.tensor(one, dtype=kind), torch.zeros((), dtype=kind)).item()
+            for one in lists
+        ]
+        assert found == wanted and (len(set(found)) == 1) == (name == "float64")
+
+
+def test_the_roofs_are_pythons(script):
+    found = script(
+        "roofline",
+        "Object.values(numbers).map(card => [bend(card, 'float32'), reached(card, 'float32', 0.5), reached(card, 'half', 1e6)])",
+        roofline.CARDS,
+    )
+    for (bend, slow, fast), card in zip(found, roofline.CARDS.values(), strict=True):
+        assert bend == pytest.approx(1e3 * card["float32"] / card["bandwidth"], rel=1e-12)
+        assert slow == pytest.approx(card["bandwidth"] / 2e3, rel=1e-12) and fast == card["half"]
+
+
 @pytest.fixture
 def open_one(chromium):
     """Show an explorable on an empty page, as a notebook and the book show it; no error may occur."""
@@ -115,8 +142,8 @@ def test_every_control_works_by_keyboard_and_says_what_came(open_one, name, code
     for place in range(controls.count()):
         before = stage.inner_html() + said.inner_text()
         controls.nth(place).focus()
-        kind = controls.nth(place).evaluate("one => one.type")
-        page.keyboard.press({"range": "ArrowRight", "radio": "ArrowDown"}.get(kind, "Enter"))
+        kind = controls.nth(place).evaluate("one => one.value === one.max ? 'full' : one.type")
+        page.keyboard.press({"range": "ArrowRight", "full": "ArrowLeft", "radio": "ArrowDown"}.get(kind, "Enter"))
         assert stage.inner_html() + said.inner_text() != before, f"control {place} changes nothing"
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     for svg in page.locator(".tbx-stage svg").all():
