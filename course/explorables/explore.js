@@ -57,8 +57,8 @@ class Explorable {
     return input;
   }
 
-  button(key, act) {
-    const made = this.control(`<button type="button">${this.word(key)}</button>`);
+  button(key, act, values) {
+    const made = this.control(`<button type="button">${this.word(key, values)}</button>`);
     made.addEventListener("click", act);
     return made;
   }

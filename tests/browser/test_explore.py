@@ -10,7 +10,7 @@ import struct
 import pytest
 import torch
 
-from course.explorables import order, roofline
+from course.explorables import order, roofline, shelf
 from course.explorables import page as explore
 from course.i18n import LANGUAGES, speaking
 from course.rounding import FORMATS, pattern, rounded
@@ -91,6 +91,28 @@ def test_a_sum_in_another_order_is_torchs_in_both_formats(script, power):
             for one in lists
         ]
         assert found == wanted and (len(set(found)) == 1) == (name == "float64")
+
+
+def test_a_bill_is_reckoned_batch_by_batch(script):
+    search_ms, call_ms, _ = shelf.prices()
+    numbers = {"search": search_ms, "call": call_ms}
+    assert search_ms > 10 * call_ms > 0
+    for batches in ([64], [64, 64, 96, 64], list(range(30)), [64] * 500):
+        for gain in (-0.05, 0.0, 0.5):
+            found = script("shelf", f"reckon({batches}, numbers, {gain})", numbers)
+            held, bill = set(), 0.0
+            for size in batches:
+                bill += call_ms * (1 - gain) + search_ms * (size not in held)
+                held.add(size)
+            assert found["misses"] == len(held) and found["hits"] == len(batches) - len(held)
+            assert found["on"] == pytest.approx(bill) and found["off"] == pytest.approx(len(batches) * call_ms)
+            if gain > 0:
+                behind = bill - len(batches) * call_ms
+                assert (
+                    max(0, behind) <= found["missing"] * gain * call_ms + 1e-9 < max(0, behind) + gain * call_ms + 1e-6
+                )
+            else:
+                assert float(found["missing"]) == math.inf
 
 
 def test_the_roofs_are_pythons(script):

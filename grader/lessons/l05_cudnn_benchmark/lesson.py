@@ -130,6 +130,7 @@ explain("05-revisit")
 # ```
 # 只有碰到新 key 才会看开关；无论走哪条路，选中的都会**留下来**。（oneDNN 按规则直接准备一个程序，不比赛。）
 # %%
+explore("shelf")
 explain("05-analogy")
 explain("05-sizes-loop")
 explain("05-order-hit")
@@ -387,7 +388,6 @@ explain("05-why-flip")
 observe("05-survey-cuda")
 observe("05-networks-cuda")
 # %%
-observe("05-sizes-cuda")
 observe("05-first-call-cuda")
 observe("05-new-keys-cuda")
 explain("05-resnet-keys")
