@@ -21,7 +21,7 @@ from course.questions.bank import read_yaml
 from course.tables import as_html, as_text
 
 HERE = Path(__file__).parent
-NAMES = ("floats", "roofline", "order", "shelf")
+NAMES = ("floats", "roofline", "order", "shelf", "stopwatch")
 STILL = both(
     "Run this cell again to touch it: a saved notebook shows where it starts.",
     "重新运行这一格就能动手：保存下来的 notebook 只显示起始状态。",

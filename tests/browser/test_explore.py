@@ -10,7 +10,7 @@ import struct
 import pytest
 import torch
 
-from course.explorables import order, roofline, shelf
+from course.explorables import order, roofline, shelf, stopwatch
 from course.explorables import page as explore
 from course.i18n import LANGUAGES, speaking
 from course.rounding import FORMATS, pattern, rounded
@@ -113,6 +113,19 @@ def test_a_bill_is_reckoned_batch_by_batch(script):
                 )
             else:
                 assert float(found["missing"]) == math.inf
+
+
+def test_the_stopwatch_reads_what_python_reads(script):
+    cases = [
+        (one, other, old, kernel) for one in range(5) for other in range(5) for old in (0, 30) for kernel in (5, 20)
+    ]
+    found = script(
+        "stopwatch", f"numbers.map(([a, b, old, kernel]) => run([a, b], old, kernel, {stopwatch.LAUNCH_MS}))", cases
+    )
+    for (one, other, old, kernel), seen in zip(cases, found, strict=True):
+        assert seen["reading"] == pytest.approx(stopwatch.reading_ms((one, other), old, kernel))
+        true = seen["stop"] >= seen["done"] and seen["start"] >= old
+        assert not true or seen["reading"] == pytest.approx(kernel + stopwatch.LAUNCH_MS)
 
 
 def test_the_roofs_are_pythons(script):
