@@ -17,7 +17,7 @@ function roofline(page) {
   const names = Object.keys(cards), across = (value) => Math.log2(value / LOW) / Math.log2(HIGH / LOW);
   page.choice("card", names.map((one) => [one, page.word(one)]), name, (now) => { name = now; draw(); });
   page.choice("format", formats.map((one) => [one, page.word(one)]), format, (now) => { format = now; draw(); });
-  page.slider("intensity", { min: -16, max: 48, value: 4 * Math.log2(intensity), show: () => short(Number(intensity.toPrecision(2))) }, (now) => {
+  page.slider("intensity", { min: -16, max: 48, value: 4 * Math.log2(intensity), show: (now) => short(Number((2 ** (now / 4)).toPrecision(2))) }, (now) => {
     intensity = 2 ** (now / 4);
     draw();
   });
