@@ -15,6 +15,7 @@ VERBS = {
     for module, verbs in {
         "bets": "bets",
         "experiments": "observe",
+        "exploring": "explore",
         "games": "board case share",
         "handing_in": "check_file",
         "interviewing": "interview",

@@ -75,7 +75,6 @@ def _misused():
     from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
     from course.lessons.l06_cudnn_deterministic.filters import FilterConv
     from course.lessons.l06_cudnn_deterministic.training import fingerprint, small_training
-    from course.lessons.l07_precision.bits import show_bits
     from course.lessons.l08_mps.machines import pretend
     from course.lessons.l12_profiler.cases import show_code
     from course.lessons.l12_profiler.kernel_names import read_aloud
@@ -114,7 +113,7 @@ def _misused():
     yield lambda: rounding.cut_bits(3.0, 5)
     yield lambda: rounding.relative_error(ones, 3.0)
     for number in ("x", None, 10**400):
-        yield lambda number=number: show_bits(number)
+        yield lambda number=number: rounding.pattern(number, "tf32")
     yield lambda: pretend("x").__enter__()
     yield lambda: onednn_log.log_of(3)
     yield lambda: onednn_log.on_off(lambda: 1, threads=0)

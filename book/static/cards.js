@@ -5,12 +5,12 @@
 function stand(root) {
   const live = new Live(byId.get(root.dataset.item), root, { draw, say, answered });
   const said = Object.assign(document.createElement("p"), { className: "said", role: "status" });
-  const place = document.createElement("div");
+  const place = document.createElement("div"), tap = "tap" in root.dataset;
 
   function draw() {
     const done = live.done();
     const again = done && live.item.kind !== "predict" ? `<div class="bar moves"><button type="button" data-do="again">${word("again")}</button></div>` : "";
-    place.innerHTML = articleHtml(live.item, done, live.response) + again;
+    place.innerHTML = tap ? tapHtml(live.item, done) : articleHtml(live.item, done, live.response) + again;
   }
 
   function say(key, values) { said.textContent = key ? word(key, values) : ""; }
@@ -18,7 +18,8 @@ function stand(root) {
   function answered() {
     say();
     draw();
-    unfold(live);
+    const head = unfold(live)?.querySelector(".tbr-head");
+    if (tap && head) { head.tabIndex = -1; head.focus({ preventScroll: true }); }
     for (const notice of answers.notices.splice(0)) say(notice.key, notice.values);
     root.dispatchEvent(new Event("answered"));
   }
@@ -70,15 +71,15 @@ function deckOf(cards) {
   });
 }
 
-function unfold(live) {  // a result, once all bets on it are placed: with the bet in its picture
+function unfold(live) {  // a result, once all bets on it are placed: with the bet in its picture; the result, or null
   const mine = live.item.kind === "predict" && live.done();
-  if (!mine) return;
+  if (!mine) return null;
   const drawnFor = [...document.querySelectorAll(`template[data-item="${live.item.id}"]`)];
-  if (!drawnFor.length) return;
+  if (!drawnFor.length) return null;
   const result = drawnFor[0].closest("details");
   for (const one of [result, ...result.querySelectorAll(".tbr-more")]) one.open = true;
   const bet = drawnFor.find((one) => one.dataset.option === mine.response.options[0]);
-  if (!bet) return;  // a number between the marks, from a notebook
+  if (!bet) return result;  // a number between the marks, from a notebook
   const drawn = bet.content.cloneNode(true);
   const picture = drawn.querySelector(".tbr-pic"), before = result.querySelector(".tbr-pic");
   if (picture && before) before.replaceWith(picture);
@@ -87,6 +88,7 @@ function unfold(live) {  // a result, once all bets on it are placed: with the b
   const fold = result.querySelector(".tbr-fold");
   if (fold) fold.before(drawn);
   else result.querySelector(".tbr").append(drawn);
+  return result;
 }
 
 const standing = [...document.querySelectorAll(".book-card")].filter((root) => byId.has(root.dataset.item)).map(stand);

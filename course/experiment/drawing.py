@@ -15,7 +15,7 @@ from course.experiment.telling import Telling, filled
 from course.figures.curves import trend
 from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
 from course.figures.svg import SvgPicture
-from course.i18n import LANGUAGES, Text, pick, t
+from course.i18n import Text, pick, t
 from course.tables import Table
 
 Rows = Sequence[Mapping[str, Any]]
@@ -85,6 +85,7 @@ class Drawn:
             span and (self.value(span[0]), self.value(span[1])),
             None if above is None else self.places.get(above, len(self.rows)),
             None if at is None else self.value(at),
+            self.mine.get("each", ()),
         )
 
 
@@ -122,15 +123,12 @@ def _shares(this: Drawn) -> SvgPicture:
 
 
 def _trend(this: Drawn) -> SvgPicture:
-    """``y_words``: how a value of y is written, or value -> words of those that are named."""
     x, spec = [row[this.spec["x"]] for row in this.rows], this.spec
     series = {this.telling.name(one): [row[one] for row in this.rows] for one in spec["series"]}
     colon = t(": ", "：")
     at = {row[spec["x"]]: row for row in this.rows}
     x_words = lambda value: this.words(spec.get("x_words", "{value:g}"), at.get(value, {}) | {"value": value})  # noqa: E731
-    y_said = spec.get("y_words", "{value:g}")
-    levels = {} if isinstance(y_said, str) or set(y_said) == set(LANGUAGES) else y_said
-    y_words = lambda value: this.words(levels.get(value, "{value:g}") if levels else y_said, {"value": value})  # noqa: E731
+    y_words = lambda value: this.words(spec.get("y_words", "{value:g}"), {"value": value})  # noqa: E731
     lines = (f"{name}{colon}{_points(x, values, x_words, y_words)}" for name, values in series.items())
     return trend(
         x,
@@ -142,7 +140,6 @@ def _trend(this: Drawn) -> SvgPicture:
         y_words=y_words,
         log_x=spec.get("log_x", False),
         log_y=spec.get("log_y", False),
-        levels=list(levels),
     )
 
 

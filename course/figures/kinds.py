@@ -22,7 +22,7 @@ class Bet:
     """What the learner bet, as a picture draws it. words: what was bet, such as "it does not pay".
 
     rows: the rows it speaks of; in `ratio_rows` row -> side: "left", "middle" or "right". span: from and to on the
-    axis, outlined in those rows. above: a line above this row. at: one value of the axis.
+    axis, outlined in those rows. above: a line above this row. at: one value of the axis. each: counts, as in `Share`.
     """
 
     words: str
@@ -30,6 +30,7 @@ class Bet:
     span: tuple[float, float] | None = None
     above: int | None = None
     at: float | None = None
+    each: Sequence[int] = ()
 
     @property
     def full(self) -> str:
@@ -38,7 +39,7 @@ class Bet:
 
 def checked(bet: Bet | None, *drawn: str) -> Bet | None:
     """The bet, if this kind of picture draws what it holds. Raises ValueError."""
-    held = [name for name in ("rows", "span", "above", "at") if getattr(bet, name, None) not in (None, ())]
+    held = [name for name in ("rows", "span", "above", "at", "each") if getattr(bet, name, None) not in (None, (), [])]
     if bet is not None and (not held or set(held) - set(drawn)):
         raise ValueError(f"this picture draws a bet by {', '.join(drawn)}, not by {', '.join(held) or 'nothing'}")
     return bet
@@ -154,14 +155,14 @@ class Rows:
         lower = (self.tall + 18) / 2 if self.above else self.tall / 2
         return self.top + self.tall * row + lower
 
-    def name(self, paper: Canvas, row: int, bold: bool = False) -> None:
+    def name(self, paper: Canvas, row: int, bold: bool = False, ink: str = "fg") -> None:
         name, remark = self.names[row]
         if self.above:
             both = name + (f"  ·  {remark}" if remark else "")
-            paper.text(self.x0 + 2, self.top + self.tall * row + 11, both, size=13, bold=bold, halo=True)
+            paper.text(self.x0 + 2, self.top + self.tall * row + 11, both, ink, 13, bold=bold, halo=True)
             return
         y = self.y(row)
-        paper.text(self.x0 - 12, y - (8 if remark else 0), name, ha="right", bold=bold)
+        paper.text(self.x0 - 12, y - (8 if remark else 0), name, ink, ha="right", bold=bold)
         if remark:
             paper.text(self.x0 - 12, y + 10, remark, "soft", 12, "right")
 
@@ -526,39 +527,26 @@ class Share(NamedTuple):
 
 
 def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
-    """Same or different: counts, sorted, not the order of the runs. bet: rows, or above."""
-    checked(bet, "rows", "above")
-    runs = max(sum(row.each) for row in rows)
+    """Same or different: counts, sorted, not the order of the runs. bet: rows, above, or each: a row of its own."""
+    checked(bet, "rows", "above", "each")
+    lines = [*rows, Share(bet.full, bet.each, "")] if bet and bet.each else rows
+    runs = max(sum(row.each) for row in lines)
 
     def paint(w: float) -> Canvas:
-        place = Rows(w, [(row.name, "") for row in rows], 8, 46, w < BROAD)
+        place = Rows(w, [(row.name, "") for row in lines], 8, 46, w < BROAD)
         said = 0 if place.above else max(wide(row.said, 14, True) for row in rows) + 26
         step = min(26, (w - place.x0 - 20 - said) / runs)
-        paper = Canvas(w, place.bottom + (18 if bet else 4))
+        paper = Canvas(w, place.bottom + (18 if bet and not bet.each else 4))
         for number, row in enumerate(rows):
-            y, x0 = place.y(number), place.x0
             place.name(paper, number)
-            results = [kind for kind, count in enumerate(row.each, 1) for _ in range(count)]
-            for one, kind in enumerate(results):
-                first = kind == 1
-                gap = min(3, step / 4)
-                paper.box(
-                    x0 + step * one,
-                    y - (step - gap) / 2,
-                    step - gap,
-                    step - gap,
-                    "out" if first else "paper",
-                    "out",
-                    3,
-                    1.2,
-                )
-                if step >= 25:  # smaller figures cannot be read
-                    ink = "paper" if first else "fg"
-                    paper.text(x0 + step * (one + 0.5) - 1.5, y, str(kind), ink, 12, "center")
+            _squares(paper, row.each, place.x0, place.y(number), step)
             if place.above:
-                paper.text(w - 14, y - place.tall / 2 + 3, row.said, size=14, ha="right", bold=True)
+                paper.text(w - 14, place.y(number) - place.tall / 2 + 3, row.said, size=14, ha="right", bold=True)
             else:
-                paper.text(x0 + step * len(results) + 14, y, row.said, size=14, bold=True)
+                paper.text(place.x0 + step * sum(row.each) + 14, place.y(number), row.said, size=14, bold=True)
+        if bet and bet.each:
+            place.name(paper, len(rows), True, "bet")
+            _squares(paper, bet.each, place.x0, place.y(len(rows)), step, mine=True)
         if bet and bet.rows:
             _row_bet(paper, place, bet, step + 12, place.x0 - 6, place.x0 + step * runs + 4)
         if bet and bet.above is not None:
@@ -568,3 +556,15 @@ def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
         return paper
 
     return SvgPicture(paint, alt_of([(row.name, row.said) for row in rows], bet))
+
+
+def _squares(paper: Canvas, each: Sequence[int], x0: float, y: float, step: float, mine: bool = False) -> None:
+    """One square a run, those with the most common result filled, or all dashed where they are a bet."""
+    gap = min(3, step / 4)
+    for place, kind in enumerate(kind for kind, count in enumerate(each, 1) for _ in range(count)):
+        x, side = x0 + step * place, step - gap
+        filled = kind == 1 and not mine
+        edge, dash = ("bet", "4 3") if mine else ("out", "")
+        paper.box(x, y - side / 2, side, side, "out" if filled else "paper", edge, 3, 1.2, dash)
+        if step >= 25:  # smaller figures cannot be read
+            paper.text(x + side / 2, y, str(kind), "paper" if filled else "bet" if mine else "fg", 12, "center")

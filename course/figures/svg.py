@@ -126,8 +126,9 @@ class SvgPicture:
 
     def svg(self, width: float = BROAD, dark: bool | None = None) -> str:
         """The SVG. dark: None leaves the colours to the page (``var(--p-out, ...)``); else those of one theme are written."""
-        paper = self.paint(width)
+        return self._svg_of(self.paint(width), dark)
 
+    def _svg_of(self, paper: Canvas, dark: bool | None) -> str:
         def colour(found: re.Match[str]) -> str:
             light, night = COLOURS[found[1]]
             return f'"var(--p-{found[1]},{light})"' if dark is None else f'"{night if dark else light}"'
@@ -141,11 +142,16 @@ class SvgPicture:
         )
 
     def img(self, width: float = BROAD, dark: bool = False) -> str:
-        """The SVG as the data of an <img>: a saved notebook keeps it where inline SVG is taken out."""
-        data = base64.b64encode(self.svg(width, dark).encode()).decode()
+        """The SVG as the data of an <img>: a saved notebook keeps it where inline SVG is taken out.
+
+        Its place is kept while it loads.
+        """
+        paper = self.paint(width)
+        data = base64.b64encode(self._svg_of(paper, dark).encode()).decode()
         name, shown = ("tb-dark", "none") if dark else ("tb-light", "block")
         return (
-            f'<img class="{name}" style="display:{shown};width:{width}px;max-width:100%" alt="{html.escape(self.alt, quote=True)}" '
+            f'<img class="{name}" style="display:{shown};width:{width}px;max-width:100%;aspect-ratio:{paper.w:g}/{paper.h:g}" '
+            f'alt="{html.escape(self.alt, quote=True)}" '
             f'src="data:image/svg+xml;base64,{data}">'
         )
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from course.cards.offline import page_data, showable
 from course.experiment import base
 from course.experiment.result import Block
-from course.experiment.shown import bets, picture
+from course.experiment.shown import STYLE, bets, html_of, picture
 from course.i18n import speaking
 from course.learning.marking import Response
 from course.learning.session import place_bet
@@ -47,6 +47,12 @@ def after_bet(item: Item, option: str, language: str) -> str:
         place_bet(item, Response(**choice, confidence=2), state.now.log)
         block = _block(experiment)
         return picture(block) + bets(block)
+
+
+def result(experiment: str, language: str) -> str:
+    """HTML of a result without its style, as a learner sees it who has placed no bet."""
+    with speaking(language), _fresh_log():
+        return html_of(_block(base.get(experiment))).removeprefix(STYLE).replace(' role="status"', "", 1)
 
 
 def _block(experiment: base.Experiment) -> Block:

@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 
 from grader.authoring.build import BADGE
 
-HIDDEN = {"explain", "predict", "observe", "keep", "review", "poster", "cheat_sheet"}
+HIDDEN = {"explain", "predict", "observe", "explore", "keep", "review", "poster", "cheat_sheet"}
 """A cell that calls only these shows what they show, and not the call."""
 PERSONAL = {"lesson", "finish", "progress", "bets", "board", "take_home", "export_progress", "import_progress"}
 """What these show is about one learner."""

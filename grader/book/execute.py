@@ -24,7 +24,7 @@ from course.home import NAME
 from grader.project import Project, ProjectError
 
 LONGEST_CELL_S = 600
-READ = ("*.py", "*.yaml", "*.json", "*.css")
+READ = ("*.py", "*.yaml", "*.json", "*.css", "*.js")
 
 
 def executed(project: Project, notebooks: Iterable[Path], folder: Path, workers: int = 2) -> dict[Path, Path]:

@@ -15,12 +15,12 @@ from course.portfolio.poster import Stop, poster
 from course.questions import glossary, knowledge
 from grader.authoring import claims, machines, messages, reference
 from grader.authoring.build import COLAB
-from grader.book import api
+from grader.book import api, front
 from grader.book.clean import raw
 from grader.project import Project
 
 TITLES: dict[str, Text] = {
-    "index": both("torch.backends, hands on", "动手学 torch.backends"),
+    "index": front.TITLE,
     "run": both("Run it yourself", "自己运行"),
     "knowledge": both("🎴 Knowledge cards", "🎴 知识卡"),
     "glossary": both("📖 Glossary", "📖 词汇表"),
@@ -33,16 +33,6 @@ TITLES: dict[str, Text] = {
     "poster": both("🗺️ The whole map", "🗺️ 全图"),
     "find": both("🔍 Search", "🔍 搜索"),
 }
-WELCOME = both(
-    "The switches behind PyTorch's speed: cuDNN, MPS and oneDNN. In each lesson you **bet** on an outcome, **see** what "
-    "came out, find out **why**, and keep it on cards.\n\n"
-    "Here you read, bet and answer in the browser; nothing is installed and nothing is sent anywhere. The numbers come "
-    "from recordings and say on which machine they were taken. To measure on your own machine, to write code and to play the "
-    "games for points: {run}.",
-    "PyTorch 快慢背后的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后留在卡片上。\n\n"
-    "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。数字都是事先录好的，注明是在哪台机器上测的。"
-    "想在自己的机器上测量、写代码、玩游戏拿分：{run}。",
-)
 ANSWERS = both(
     "🎴 **All cards**, with a review plan; there you also save your answers, load them, or take them to the notebooks: {cards}.",
     "🎴 **全部卡片**：按计划复习，保存和读入你的答案，也可以带到 notebook 里：{cards}。",
@@ -93,10 +83,10 @@ def head(file: str, code: str, project: Project) -> str:
     return f'<p class="book-bar">{" · ".join(links)}</p>'
 
 
-def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str]:
-    """name -> Markdown of every page that is no lesson."""
+def everything(project: Project, code: str, lessons: list[str], bets: str = "", piece: str = "") -> dict[str, str]:
+    """name -> Markdown of every page that is no lesson. bets, piece: HTML of the first page (`front`)."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
-        "index": lambda: _index(code, lessons),
+        "index": lambda: _index(project, code, lessons, bets, piece),
         "run": lambda: iter([pick(RUN, code).format(cards=to("cards", pick(TITLES["knowledge"], code)[2:]))]),
         "knowledge": lambda: _knowledge(code, lessons),
         "glossary": lambda: _glossary(code, lessons),
@@ -113,9 +103,8 @@ def everything(project: Project, code: str, lessons: list[str]) -> dict[str, str
         return {name: f"# {pick(TITLES[name], code)}\n\n" + "\n".join(make()) + "\n" for name, make in makers.items()}
 
 
-def _index(code: str, lessons: list[str]) -> Iterator[str]:
-    yield pick(WELCOME, code).format(run=to("run", pick(TITLES["run"], code))) + "\n"
-    yield from (f"- [{one[:2]} {pick(BY_ID[one].question, code)}]({one}.md)" for one in lessons)
+def _index(project: Project, code: str, lessons: list[str], bets: str, piece: str) -> Iterator[str]:
+    yield from front.page(project, code, lessons, bets, piece, to("run", pick(TITLES["run"], code)))
     cards = to("cards", "cards" if code == "en" else "卡片")
     yield f"\n{pick(ANSWERS, code).format(cards=cards)}\n"
     yield toctree(pick(LESSON, code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons])

@@ -7,17 +7,18 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import nbformat
 
 from course.cards import knowledge_view, offline
+from course.experiment import result_html
 from course.i18n import LANGUAGES
 from course.look import css
 from course.questions import knowledge
 from course.questions.bank import load_bank
-from grader.book import cards, clean, find, games, pages
+from grader.book import cards, clean, find, front, games, pages
 from grader.book.check import faults
 from grader.book.execute import executed, state
 from grader.book.hunting import Witness
@@ -49,9 +50,11 @@ def build(project: Project, folder: Path, lessons: list[str]) -> Path:
     done = executed(project, sources, folder / "executed")
     for name in ("site", "source", "static"):
         shutil.rmtree(folder / name, ignore_errors=True)
-    styles: dict[str, None] = {}
+    styles = dict.fromkeys(clean.STYLE.findall(result_html.STYLE))
     for code in LANGUAGES:
-        for name, text in pages.everything(project, code, lessons).items():
+        for name, text in pages.everything(
+            project, code, lessons, book.front(code), front.piece(project, code, book.pictures.folder)
+        ).items():
             _write(folder / "source" / code / f"{name}.md", text)
         for name in project.tools():
             book.offer(project.notebooks / code / "tools" / f"{name}.ipynb")
@@ -94,15 +97,24 @@ class Book:
         source = self.notebook(code, lesson)
         head = pages.head(source.relative_to(self.project.root).as_posix(), code, self.project)
         made = clean.page(nbformat.read(done, 4), head, self.lessons, self.pictures, result, self.game(code))
-        names = [
-            f"../decks/{code}-{lesson}.js",
-            *(f"_static/{one}" for one in (*offline.CARD_SCRIPTS, "cards.js", "games.js")),
-        ]
-        scripts = clean.raw("".join(f'<script src="{one}"></script>' for one in names))
+        scripts = clean.raw(self.scripts(code, lesson, made.cards, below) + '<script src="_static/games.js"></script>')
         _write(self.folder / "source" / code / f"{lesson}.md", f"{made.text}\n{scripts}")
-        _write(self.site / "decks" / f"{code}-{lesson}.js", cards.script(self.bank, made.cards, below, code))
         self.offer(source)
         return made.styles
+
+    def front(self, code: str) -> str:
+        """HTML of the bets on the first page, each with its result and the way to its lesson."""
+        parts, below = [], []
+        for place, item in enumerate(map(self.bank.get, front.BETS), 1):
+            shown = self.pictures.out_of(cards.result(item.experiment, code)) + front.more(item, code, self.lessons)
+            parts += [front.card(place, item, code), self.result(code, below, item.experiment, shown, [item.id])]
+        return "".join(parts) + self.scripts(code, "index", front.BETS, below)
+
+    def scripts(self, code: str, page: str, ids: Sequence[str], below: list[str]) -> str:
+        """Write the data of a page's cards; returns the HTML that loads it and what shows them."""
+        _write(self.site / "decks" / f"{code}-{page}.js", cards.script(self.bank, ids, below, code))
+        names = [f"../decks/{code}-{page}.js", *(f"_static/{one}" for one in (*offline.CARD_SCRIPTS, "cards.js"))]
+        return "".join(f'<script src="{one}"></script>' for one in names)
 
     def offer(self, notebook: Path) -> None:
         """Put a notebook where the bar of its page finds it."""

@@ -14,6 +14,7 @@ from course.learning.session import bet_of
 from course.lessons.l11_bug_hunt.bug import bug
 from course.markup import plain
 from course.questions.bank import load_bank
+from grader.book import front
 from tests.browser.conftest import assert_open_to_all, languages, shoot
 from tests.conftest import ROOT
 
@@ -176,6 +177,46 @@ def test_a_bet_opens_the_result_with_the_bet_in_it(open_page, code):
     reload(page)
     assert result.get_attribute("open") is not None and WORDS[code][2] in result.inner_text()
     assert [one["event"] for one in stored(page)] == ["bet"]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_first_page_opens_with_three_bets_of_one_tap_each(open_page, code):
+    """On a phone the question and its answers are seen at once; no picture moves what stands below it while it loads."""
+    page = open_page(code, "index", dark=code == "zh", width=375 if code == "en" else 1280)
+    cards, results = page.locator(".book-front .book-card"), page.locator(".book-front .book-result")
+    first = cards.first.locator("[data-do=bet]")
+    assert first.last.bounding_box()["y"] + first.last.bounding_box()["height"] < 800
+    assert_open_to_all(page, f"first page {code}")
+    for place, one in enumerate(front.BETS):
+        card, result = cards.nth(place), results.nth(place)
+        assert not result.is_visible()
+        if place == 1:
+            card.locator("[data-do=bet]").first.focus()
+            page.keyboard.press("2")
+        else:
+            card.locator("[data-do=bet]").nth(1).click()
+        assert page.evaluate("document.activeElement.className") == "tbr-head"
+        before = result.bounding_box()["height"]
+        result.locator("img:visible").first.scroll_into_view_if_needed()
+        page.wait_for_function(
+            "[...document.querySelectorAll('.book-front img')].some(one => one.checkVisibility() && one.complete)"
+        )
+        assert result.bounding_box()["height"] == before
+        option = load_bank()[one].options[1]
+        assert plain(pick(option.text, code)) in result.locator(".tbr-bet").inner_text()
+        said = result.locator(".tbr-pic img:visible").get_attribute("alt")
+        assert {"en": "your bet:", "zh": "你押："}[code] in said
+    assert [(line["item"], line["options"], "confidence" in line) for line in stored(page)] == [
+        (one, ["b"], False) for one in front.BETS
+    ]
+    assert_open_to_all(page, f"first page {code}, three bets placed")
+    assert_fits(page, 320)
+    shoot(page, f"book-front-{code}", full_page=True)
+    page.goto((page.url.rsplit("/", 1)[0]) + f"/{LESSON}.html")
+    assert (
+        page.locator(f"details.book-result:has(template[data-item='{front.BETS[2]}'])").get_attribute("open")
+        is not None
+    )
 
 
 @pytest.mark.parametrize("code", languages("zh"))

@@ -21,6 +21,13 @@ function articleHtml(item, done, response, due) {  // due: the row of the timeta
     </article>`;
 }
 
+function tapHtml(item, done) {  // a bet that one tap places; what came out is told beside it
+  const rows = item.options.map((one) => `<button type="button" class="option" data-do="bet" data-id="${one.id}">
+    <b>${one.id}</b><span>${pick(one.text)}</span></button>`);
+  const choice = done ? "" : `<div role="group" aria-labelledby="${own(item, "stem")}">${rows.join("")}</div>`;
+  return `<article class="predict"><div id="${own(item, "stem")}" class="stem">${pick(item.stem)}</div>${choice}</article>`;
+}
+
 // --- before the answer ---
 
 function askHtml(item, response) {

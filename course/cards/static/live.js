@@ -63,6 +63,11 @@ class Live {
     this.focus("result");
   }
 
+  tap(id) {  // a bet of one tap: nobody asked how sure
+    this.response.options = [id];
+    this.submit();
+  }
+
   refuse(key, values) {
     this.page.say(key, values);
     const field = this.part("number");
@@ -75,7 +80,7 @@ class Live {
 
   press({ do: what, level, id }) {  // a button; whether it was one of the card's
     const found = {
-      submit: () => this.submit(Number(level)),
+      submit: () => this.submit(Number(level)), bet: () => this.tap(id),
       toggle: () => this.toggle(id), remove: () => this.toggle(id), up: () => this.move(id, -1), down: () => this.move(id, 1),
     }[what];
     found?.();
@@ -117,7 +122,7 @@ class Live {
     const option = this.item.options[place];
     if (!option) return;
     if (this.item.kind === "order") { this.toggle(option.id); return; }
-    const field = this.root.querySelector(`[name=choice][value="${option.id}"]`);
+    const field = this.root.querySelector(`[name=choice][value="${option.id}"], [data-do=bet][data-id="${option.id}"]`);
     field.focus();
     field.click();
   }

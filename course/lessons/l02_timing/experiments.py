@@ -96,20 +96,14 @@ def read_where_you_wait(rows: list[dict]) -> Reading:
     return Reading("a" if cpu.high < 0.2 else "c" if 0.2 <= cpu.low and cpu.high <= 0.8 else None, drawn=drawn)
 
 
-# --- 02-queue, 02-queue-busy --------------------------------------------------------------------------------
+# --- 02-queue -----------------------------------------------------------------------------------------------
 
 RUNS = 5
-STORIES = {  # name: milliseconds of earlier work, a fence before the start, a fence before the stop
-    "no fence": (0.0, False, False),
-    "a fence before the stop": (0.0, False, True),
-    "old work, one fence": (EARLIER_MS, False, True),
-    "old work, two fences": (EARLIER_MS, True, True),
-}
+STORIES = {"no fence": False, "a fence before the stop": True}
 
 
 def _timeline(story: str) -> list[dict]:
     """What the CPU and the toy device did in one story, and when the clock was read; ms since its beginning."""
-    earlier_ms, before, after = STORIES[story]
     rows: list[dict] = []
 
     def note(lane: str, what: str, start: float, end: float) -> None:
@@ -123,28 +117,22 @@ def _timeline(story: str) -> list[dict]:
         return value
 
     with ToyDevice() as toy:
-        began, kernels = perf_counter(), {}
-        if earlier_ms:
-            kernels["earlier"] = do("launch", lambda: toy.launch(earlier_ms))
-        if before:
+        began = perf_counter()
+        kernel = do("launch", lambda: toy.launch(KERNEL_MS))
+        if STORIES[story]:
             do("fence", toy.synchronize)
-        start = perf_counter()
-        kernels["kernel"] = do("launch", lambda: toy.launch(KERNEL_MS))
-        if after:
-            do("fence", toy.synchronize)
-        note("clock", "reading", start, perf_counter())
-        for what, kernel in kernels.items():
-            note("device", what, *kernel.span())
+        note("clock", "reading", began, perf_counter())
+        note("device", "kernel", *kernel.span())
     return rows
 
 
-def _least_disturbed(stories: list[str]) -> list[dict]:
+def _least_disturbed() -> list[dict]:
     """Of each story the run that was over first: a pause of the machine can only lengthen it."""
 
     def over_ms(rows: list[dict]) -> float:
         return max(row["end_ms"] for row in rows)
 
-    return [row for story in stories for row in min((_timeline(story) for _ in range(RUNS)), key=over_ms)]
+    return [row for story in STORIES for row in min((_timeline(story) for _ in range(RUNS)), key=over_ms)]
 
 
 def _spans(rows: list[dict]) -> dict[str, dict[str, tuple[float, float]]]:
@@ -158,7 +146,7 @@ def _spans(rows: list[dict]) -> dict[str, dict[str, tuple[float, float]]]:
 @experiment(name="02-queue", lesson=LESSON, needs="cpu", seconds=1)
 def queue(budget: Budget) -> list[dict]:
     """One launch on an idle toy device, without and with a fence before the clock stops."""
-    return _least_disturbed(list(STORIES)[:2])
+    return _least_disturbed()
 
 
 def read_queue(rows: list[dict]) -> Reading | None:
@@ -174,7 +162,6 @@ def draw_queue(record: Record, bets: dict) -> SvgPicture:
     looks = {
         "launch": ("quiet", t("gives the order and goes on", "下单后继续往下走")),
         "fence": ("open", t("waits at the fence", "在栅栏前等着")),
-        "earlier": ("quiet", t("old work", "旧任务")),
         "kernel": ("out", t("the kernel we time", "要测的 kernel")),
     }
     names, scenes = {"cpu": "CPU", "device": t("device", "设备")}, []
@@ -190,21 +177,6 @@ def draw_queue(record: Record, bets: dict) -> SvgPicture:
         said = t(f"the clock reads {read}", f"读数 {read}")
         scenes.append(Scene(called(story), lanes, (clock["start_ms"], clock["end_ms"]), said))
     return timed_lanes(scenes, "ms")
-
-
-@experiment(name="02-queue-busy", lesson=LESSON, needs="cpu", seconds=1, draw=draw_queue)
-def queue_busy(budget: Budget) -> list[dict]:
-    """The same launch behind earlier work, with one fence and with two."""
-    return _least_disturbed(list(STORIES)[2:])
-
-
-def read_queue_busy(rows: list[dict]) -> Reading | None:
-    """What a reading holds beyond the kernel; more than a quarter of the kernel is old work."""
-    more = {story: span["reading"][1] - span["reading"][0] > 1.25 * KERNEL_MS for story, span in _spans(rows).items()}
-    one, two = (more.get(story) for story in list(STORIES)[2:])
-    if one is None or two:
-        return None
-    return Reading("one is enough" if not one else "one counts old work" if two is None else "two are needed")
 
 
 # --- 02-five-stopwatches ------------------------------------------------------------------------------------

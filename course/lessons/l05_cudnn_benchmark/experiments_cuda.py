@@ -12,6 +12,7 @@ from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
 from course.figures.curves import cost_curve
+from course.figures.kinds import Bet
 from course.figures.svg import SvgPicture
 from course.i18n import t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
@@ -239,6 +240,9 @@ def pays_cuda(budget: Budget, steps: int = 150, batch: int = 32, size: int = 224
             yield {"story": story, "process": process, "samples_ms": found}
 
 
+PAID_BACK = "05-bet-pays"
+
+
 def read_pays_cuda(rows: list[dict]) -> Reading | None:
     """Faster or slower is told where the ratio of any two processes says so; break-even by the medians."""
     found = _pay_numbers(rows)
@@ -246,11 +250,12 @@ def read_pays_cuda(rows: list[dict]) -> Reading | None:
         return None
     numbers = {**found, "percent": abs(found["fast_ms"] / found["slow_ms"] - 1)}
     if found["low"] > 1:
-        return Reading("slower" if numbers["percent"] >= 0.005 else "no gain", numbers)
+        return Reading("slower" if numbers["percent"] >= 0.005 else "no gain", numbers, bets={PAID_BACK: "c"})
     if found["high"] >= 1:
-        return Reading("no gain", numbers)
+        return Reading("no gain", numbers, bets={PAID_BACK: None})
     steps = _paid_after(found)
-    return Reading("paid back" if steps else "paid back at once", {**numbers, "steps": steps})
+    outcome = "paid back" if steps else "paid back at once"
+    return Reading(outcome, {**numbers, "steps": steps}, bets={PAID_BACK: "a" if steps < 1000 else "b"})
 
 
 def _pay_numbers(rows: list[dict]) -> dict[str, float] | None:
@@ -280,14 +285,21 @@ def draw_pays_cuda(record: Record, bets: dict[str, Any]) -> SvgPicture:
     found = _pay_numbers(record.rows)
     steps = _paid_after(found) if found["high"] < 1 else None
     never = t("never paid back", "永远不回本") if found["low"] > 1 else t("no gain is certain", "没有确定的收益")
+    mine = bets.get(PAID_BACK)
+    bet = {
+        "a": Bet(t("after some hundreds of steps", "几百步之后回本"), at=300),
+        "b": Bet(t("after thousands of steps", "上千步才回本"), at=3000),
+        "c": Bet(t("never paid back", "永远不回本"), above=1),
+    }.get(mine)
     return cost_curve(
-        found["search_ms"],
-        found["slow_ms"],
-        found["fast_ms"] if steps is not None or found["low"] > 1 else found["slow_ms"],
+        found["search_ms"] / 1e3,
+        found["slow_ms"] / 1e3,
+        found["fast_ms" if steps is not None or found["low"] > 1 else "slow_ms"] / 1e3,
         (t("search off", "不搜索"), t("search on", "开搜索")),
         (
             t("not yet paid back", "还没回本"),
             t("paid back", "回本了"),
             never if steps is None else t(f"paid back after {steps} steps", f"{steps} 步后回本"),
         ),
+        bet,
     )

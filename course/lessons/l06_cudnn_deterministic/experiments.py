@@ -76,7 +76,7 @@ def read_two_lines(rows: list[dict]) -> Reading | None:
     each = _each([row["bits"] for row in rows])
     if len(rows) < 2:
         return None
-    outcome = "all agree" if len(each) == 1 else "none agree" if len(each) == len(rows) else "some agree"
+    outcome = "a" if len(each) == 1 else "c" if len(each) == len(rows) else "b"
     return Reading(outcome, {"different": len(each)}, [{"what": "trainings", **_shares(each)}])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -97,27 +98,31 @@ def one_ulp(budget: Budget) -> Iterator[dict]:
             ]
 
 
-LEAST = 1e-9
-"""No difference at all, on a scale of powers of ten: this share of the loss."""
-
-
 def read_one_ulp(rows: list[dict]) -> Reading | None:
-    """How far the nudged GAN went, as a share of its loss; nothing when the control moved, or when the nudge was swallowed within
-    the first steps. Drawn: that share, step by step.
-    """
+    """How many leading digits the losses of the two GANs share after the last step; nothing when the control moved."""
     stories = groups(rows, "story")
     if not {"gan", "control"} <= set(stories):
         return None
-    loss = sorted(row["loss"] for row in stories["gan"])[len(stories["gan"]) // 2]
-    shares = {story: [row["difference"] / loss for row in told] for story, told in stories.items()}
-    steps = [
-        {"step": row["step"], **{story: max(share[at], LEAST) for story, share in shares.items() if at < len(share)}}
-        for at, row in enumerate(stories["gan"])
-    ]
-    far, moved = max(shares["gan"]), max(shares["control"])
+    far, moved = (max(row["difference"] for row in stories[story]) for story in ("gan", "control"))
+    steps = [row["step"] for row in stories["gan"]]
+    shown = {
+        row["step"]: {"step": row["step"]}
+        for row in stories["gan"]
+        if row["step"] % 10 == 0 or row["step"] == steps[-1]
+    }
+    for story, found in stories.items():
+        for row in found:
+            if row["step"] in shown:
+                shown[row["step"]][story] = shared_digits(row["loss"], row["difference"])
+    drawn, last = list(shown.values()), shown[steps[-1]]["gan"]
     if moved or not far:
-        return Reading("it does not repeat" if moved else "nothing changed", drawn=steps, bets={"06-bet-ulp": None})
-    return Reading("c" if far > 0.1 else "b" if far > 1e-4 else "a", drawn=steps)
+        return Reading("it does not repeat" if moved else "nothing changed", drawn=drawn, bets={"06-bet-ulp": None})
+    return Reading("c" if last < 1 else "b" if last < 4 else "a", {"steps": steps[-1]}, drawn)
+
+
+def shared_digits(loss: float, difference: float) -> float:
+    """How many leading digits two losses share: 0 where even the first one differs, 7 where all of float32 agree."""
+    return min(7.0, max(0.0, -math.log10(difference / abs(loss)))) if difference else 7.0
 
 
 # --- 06-toy-table -------------------------------------------------------------------------------------------

@@ -102,17 +102,15 @@ observe("00-same-numbers")
 # %%
 explain("00-why-sums")
 # %% [markdown] en
-# ## The whole effect fits into three numbers
+# ## The whole effect fits into eight numbers
 #
-# `float32` has 24 significant bits, about 7 decimal digits. A large number has no digit left for a small one. Run it, then look where the 1 went.
+# `float32` has 24 significant bits, about 7 decimal digits. A large number has no digit left for a small one. Shuffle, and look where the small ones went. Then make the pair smaller, or add in `float64`.
 # %% [markdown] zh
-# ## 三个数就能看到全部效果
+# ## 八个数就能看到全部效果
 #
-# `float32` 有 24 位有效位，大约 7 位十进制数字。数太大，就没有位置留给小的数了。运行一下，看看那个 1 去哪儿了。
+# `float32` 有 24 位有效位，大约 7 位十进制数字。数太大，就没有位置留给小的数了。打乱几次，看看小的数都去哪儿了；再把那一对调小，或者改用 `float64` 来加。
 # %%
-a, b, c = torch.tensor([100_000_000.0, -100_000_000.0, 1.0])
-print("(a + b) + c =", ((a + b) + c).item())
-print("a + (b + c) =", (a + (b + c)).item())
+explore("order")
 # %% [markdown] en
 # ## 🛠️ Your turn: find three numbers of your own
 #

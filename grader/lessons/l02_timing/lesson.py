@@ -132,9 +132,7 @@ predict("02-bet-one-fence")
 # %%
 observe("02-five-stopwatches")
 # %%
-# en: Drawn along the time: one fence, then two.
-# zh: 沿着时间画出来：先是一道栅栏，再是两道。
-observe("02-queue-busy")
+explore("stopwatch")
 explain("02-two-fences")
 # %% [markdown] en
 # ## 🛠️ Repair the stopwatch

@@ -285,32 +285,13 @@ explain("03-fresh-memory")
 # %% [markdown] en
 # ## 💡 Three workers: one multiplies, one carries, one hands out the orders
 #
-# ```
-# FLOP/s
-#   peak |        ____________
-#        |      /   limited by arithmetic
-#        |    /
-#        |  /  limited by memory
-#        +-----|----------------
-#             bend    FLOPs a byte
-# ```
-#
-# A layer multiplies, and it carries numbers from and to memory. [[arithmetic-intensity|Intensity]] is FLOPs for each byte carried. Below the bend (peak / bandwidth) the carrier is late, above it the multiplier. This picture is the [[roofline]]: a ceiling, not a forecast. The third worker hands out the orders: Python and PyTorch, a few microseconds a call. With many tiny layers he is the late one: [[overhead]]. (Horace He's essay “Making Deep Learning Go Brrrr From First Principles”, 2022, tells them apart this way.)
+# A layer multiplies, and it carries numbers from and to memory. [[arithmetic-intensity|Intensity]] is FLOPs for each byte carried. Below the bend (peak / bandwidth) the carrier is late, above it the multiplier. The picture below is the [[roofline]]: a ceiling, not a forecast. The third worker hands out the orders: Python and PyTorch, a few microseconds a call. With many tiny layers he is the late one: [[overhead]]. (Horace He's essay “Making Deep Learning Go Brrrr From First Principles”, 2022, tells them apart this way.)
 # %% [markdown] zh
 # ## 💡 三个工人：一个算，一个搬，一个派活
 #
-# ```
-# FLOP/s
-#   峰值 |        ____________
-#        |      /   受限于计算
-#        |    /
-#        |  /  受限于内存
-#        +-----|----------------
-#             拐点    FLOPs / 字节
-# ```
-#
-# 一层要做乘法，也要在内存里搬数据。[[arithmetic-intensity|计算强度]]就是每搬一个字节做多少次运算。拐点（峰值 / 带宽）以下，搬的人拖后腿；以上，算的人拖后腿。这张图叫[[roofline|屋顶线（roofline）]]：它是天花板，不是预报。第三个人负责派活：Python 和 PyTorch，每次调用几微秒。层又小又多时，拖后腿的就是他：这叫[[overhead|调用开销]]。（Horace He 2022 年的文章 “Making Deep Learning Go Brrrr From First Principles” 就是这样分的。）
+# 一层要做乘法，也要在内存里搬数据。[[arithmetic-intensity|计算强度]]就是每搬一个字节做多少次运算。拐点（峰值 / 带宽）以下，搬的人拖后腿；以上，算的人拖后腿。下面这张图叫[[roofline|屋顶线（roofline）]]：它是天花板，不是预报。第三个人负责派活：Python 和 PyTorch，每次调用几微秒。层又小又多时，拖后腿的就是他：这叫[[overhead|调用开销]]。（Horace He 2022 年的文章 “Making Deep Learning Go Brrrr From First Principles” 就是这样分的。）
 # %%
+explore("roofline")
 review("03-intensity", "03-overhead")
 # %% [markdown] en
 # 📌 **So far.**

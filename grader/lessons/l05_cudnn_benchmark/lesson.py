@@ -130,6 +130,7 @@ explain("05-revisit")
 # ```
 # 只有碰到新 key 才会看开关；无论走哪条路，选中的都会**留下来**。（oneDNN 按规则直接准备一个程序，不比赛。）
 # %%
+explore("shelf")
 explain("05-analogy")
 explain("05-sizes-loop")
 explain("05-order-hit")
@@ -280,6 +281,7 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in (your_costs or {}).items()))
 from course.lessons.l05_cudnn_benchmark import survey
 
 survey.h100()
+predict("05-bet-pays")
 # %% [markdown] en
 # ## 💡 Why can one lap pick the slower shoe?
 #
@@ -390,7 +392,6 @@ observe("05-networks-cuda")
 try_switches(torch.nn.Conv2d(8, 8, 3), torch.randn(4, 8, 32, 32), budget=15,
              only=["search", "channels_last", "deterministic"])
 # %%
-observe("05-sizes-cuda")
 observe("05-first-call-cuda")
 observe("05-new-keys-cuda")
 explain("05-resnet-keys")

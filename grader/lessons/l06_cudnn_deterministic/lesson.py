@@ -44,13 +44,15 @@ explain("06-one-more-draw")
 #
 # “For full reproducibility set `cudnn.benchmark = False` and `cudnn.deterministic = True`.” You find these two lines in many scripts. Do they keep the promise? Here is a tiny training on the **CPU**: every seed set, the two lines in place, ten times. A square is one training; equal numbers mean equal bits. Do all agree?
 #
-# There is a second remedy, **the mode**: `torch.use_deterministic_algorithms(True)`. It asks all of PyTorch, not cuDNN alone. Place your bet.
+# There is a second remedy, **the mode**: `torch.use_deterministic_algorithms(True)`. It asks all of PyTorch, not cuDNN alone. Place your bets.
 # %% [markdown] zh
 # ## 🔬 著名的两行，训练十次
 #
 # “想完全可复现，就设 `cudnn.benchmark = False` 和 `cudnn.deterministic = True`。”很多脚本里都有这两行。它们兑现了吗？下面是 **CPU** 上的一次小训练：种子全设，两行也写上，重复十次。一个方块是一次训练，数字相同就是逐位相同。十次都一样吗？
 #
 # 还有第二种药方，叫**确定性模式**：`torch.use_deterministic_algorithms(True)`。它管的是整个 PyTorch，而不只是 cuDNN。来，下注！
+# %%
+predict("06-bet-agree")
 # %%
 observe("06-two-lines")
 predict("06-bet-cure")
@@ -246,7 +248,6 @@ with using({"torch.deterministic_algorithms": True}):
         torch.zeros(4).put_(places, values)
     except RuntimeError as error:
         print(f"RuntimeError: {error}")
-# %%
 observe("06-who-raises")
 for card in ("06-put", "06-warn-only"):
     explain(card)

@@ -41,7 +41,7 @@ explain("07-hamster")
 #
 # 0.2 off from 1000 is 0.0002, written `2e-04`: about three digits are right. 1 would mean: nothing is right.
 #
-# The next cell stores one number in four formats. [[float32]], the usual one, keeps about 7 digits, [[bf16|bfloat16]] only 2 or 3. Look at the last column, the relative error. Then put in a number of your own.
+# The next cell stores one number in four formats, to touch. [[float32]], the usual one, keeps about 7 digits, [[bf16|bfloat16]] only 2 or 3. Look at the relative error. Then move both sliders.
 # %% [markdown] zh
 # ## 💡 相对误差：错了多少，要和本身多大比
 #
@@ -51,11 +51,9 @@ explain("07-hamster")
 #
 # 1000 偏了 0.2，就是 0.0002，写作 `2e-04`：大约前三位是对的。要是等于 1，就一位都不对了。
 #
-# 下一格把同一个数存成四种格式。平常用的 [[float32]] 约有 7 位有效数字，[[bf16|bfloat16]] 只有两三位。看最后一列的相对误差，再换成你自己的数。
+# 下一格把同一个数存成四种格式，可以动手拨。平常用的 [[float32]] 约有 7 位有效数字，[[bf16|bfloat16]] 只有两三位。先看相对误差，再拨拨两个滑块。
 # %%
-from course.lessons.l07_precision.bits import show_bits
-
-show_bits(1000.7)
+explore("floats")
 # %% [markdown] en
 # 📌 **So far.**
 # 1. Shorter factors need smaller multipliers: faster.

@@ -180,8 +180,7 @@ def told(story: str, reading_ms: float) -> list[dict]:
         ("cpu", "launch", 0.0, 0.1),
         ("cpu", "fence", 0.1, reading_ms),
         ("clock", "reading", 0.0, reading_ms),
-        ("device", "earlier", 0.0, 30.0),
-        ("device", "kernel", 30.0, 50.0),
+        ("device", "kernel", 0.1, 50.0),
     )
     return [
         {"story": story, "lane": lane, "what": what, "start_ms": start, "end_ms": end}
@@ -191,16 +190,12 @@ def told(story: str, reading_ms: float) -> list[dict]:
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
 FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
-FOLLOWING = "old work, two fences"
-OLD = told("old work, one fence", 50.0)
-SHORT = told("old work, one fence", 20.1)
-SHOWN = {**MORE, "02-queue": told("no fence", 0.1), "02-queue-busy": told("old work, one fence", 50.0)}
+SHOWN = {**MORE, "02-queue": told("no fence", 0.1)}
 BRANCHES = {
     "02-where-you-wait": [
         [*waits(9, 0.1)[:9], *waits(0.1, 20)[9:]]  # a call that waits on the CPU, a read that waits on the toy device
     ],
     "02-queue": [told("no fence", 50.2)],
-    "02-queue-busy": [OLD + told(FOLLOWING, 20.2), SHORT + told(FOLLOWING, 20.2), OLD + told(FOLLOWING, 40.0)],
     "02-five-stopwatches": [
         readings(50.4, two_events=30.0),
         readings(20.1, no_fence=20.0),

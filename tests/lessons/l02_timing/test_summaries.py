@@ -18,19 +18,14 @@ def record(name: str, rows: list[dict]) -> Record:
     return Record(name, 1, "02_timing", {"device": "cpu"}, rows)
 
 
-@pytest.mark.parametrize("name", ["02-queue", "02-queue-busy"])
-def test_the_queue_is_drawn_as_it_ran(name):
+def test_the_queue_is_drawn_as_it_ran():
     """Whatever the machine does, the device works in order, and a clock stopped behind a fence has seen the kernel end."""
-    found = groups(run(name).rows, "story")
+    found = groups(run("02-queue").rows, "story")
     assert len(found) == 2
     for story, rows in found.items():
         span = {row["what"]: (row["start_ms"], row["end_ms"]) for row in rows}
-        earlier, before, after = STORIES[story]
-        assert (span["reading"][1] >= span["kernel"][1]) == after
+        assert (span["reading"][1] >= span["kernel"][1]) == STORIES[story]
         assert span["kernel"][1] - span["kernel"][0] >= 19.9
-        if earlier:
-            assert span["kernel"][0] >= span["earlier"][1]
-            assert (span["reading"][0] >= span["earlier"][1]) == before
 
 
 def test_a_clock_stopped_too_early_is_said():

@@ -73,6 +73,14 @@ def kernels(*searches):
     ]
 
 
+def steps(first_on, later_on):
+    """A first step and 149 later ones, which take 20 ms and 3 ms without the search."""
+    return [
+        {"story": story, "process": 0, "samples_ms": [first] + [later] * 149}
+        for story, first, later in (("off", 20.0, 3.0), ("on", first_on, later_on))
+    ]
+
+
 CUDA_ROWS = {
     "05-first-call-cuda": first_calls(2.0, 60.0, 0.7),
     "05-sizes-cuda": [
@@ -95,10 +103,7 @@ CUDA_ROWS = {
         for change in ("float32", "bfloat16")
     ]
     + [{"process": 0, "change": "torch.compile", "first_ms": 0.0, "later_ms": 0.0, "kernels": "", "error": "E: no"}],
-    "05-pays-cuda": [
-        {"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
-        {"story": "on", "process": 0, "samples_ms": [220.0] + [2.0] * 149},
-    ],
+    "05-pays-cuda": steps(220.0, 2.0),
     "05-kernels-cuda": kernels(("a", "b", 12.0), ("a", "a", 9.0)),
 }
 
@@ -152,6 +157,7 @@ ROWS = {
         for option, kinds in (("a", 1), ("b", 2), ("c", 3))
     },
     "05-bet-flip": {"a": flip_rows(400.0, 0.7), "b": flip_rows(1.0, 1.0), "c": flip_rows(0.7, 0.7)},
+    "05-bet-pays": {"a": steps(220.0, 2.0), "b": steps(220.0, 2.9), "c": steps(220.0, 3.5)},
     "05-bet-price": {stop: costs(0.1 * stop) for stop in (1, 2, 3, 5, 10, 20, 50, 100)},
 }
 COMPILED = [{**row, "change": "torch.compile"} for row in CUDA_ROWS["05-new-keys-cuda"] if row["change"] == "float32"]
@@ -215,13 +221,7 @@ BRANCHES = {
     ],
     "05-memory-cuda": [visits("off", [100.0] + [1.0] * 4) + visits("on", [peak] + [0.7] * 4) for peak in (100.0, 1.0)],
     "05-limit-cuda": [limits(9.0, 9.0), limits(9.0, 400.0, later_of_one=2.0)],
-    "05-pays-cuda": [
-        [
-            {"story": "off", "process": 0, "samples_ms": [20.0] + [3.0] * 149},
-            {"story": "on", "process": 0, "samples_ms": [first] + [later] * 149},
-        ]
-        for first, later in ((220.0, 3.5), (20.0, 2.0), (20.5, 2.0), (220.0, 3.0))
-    ],
+    "05-pays-cuda": [steps(20.0, 2.0), steps(20.5, 2.0), steps(220.0, 3.0)],
     "05-kernels-cuda": [
         kernels(("a", "a", 9.0)),
         kernels(("a", "b", 5.0)),
@@ -277,7 +277,7 @@ RECORDED = {
     "05-kernels-cuda": ("3 of 4 searches took another kernel, each of them slower.", {}),
     "05-memory-cuda": ("For this one layer the search needs no extra memory.", {}),
     "05-new-keys-cuda": ("4 of these 6 changes need a new search.", {}),
-    "05-pays-cuda": ("The search cost 0.43 s once, and every later step was slower.", {}),
+    "05-pays-cuda": ("The search cost 0.43 s once, and every later step was slower.", {"05-bet-pays": "c"}),
     "05-sizes-cuda": ("Every new size costs once; when it returns it is quick.", {}),
 }
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

@@ -80,7 +80,15 @@ def table(first_alone, first_both, bits_both=1, kernels_both=("made_up",) * 3):
     return rows
 
 
+def trainings(kinds):
+    return [
+        {"run": run, "threads": 4, "bits": f"made up {run % kinds}", "first_entry": 1.0 + 1e-6 * (run % kinds)}
+        for run in range(1, 11)
+    ]
+
+
 BETS = [
+    ("06-two-lines", "06-bet-agree", [(trainings(1), "a"), (trainings(3), "b"), (trainings(10), "c")]),
     (
         "06-cures",
         "06-bet-cure",
@@ -150,10 +158,6 @@ GPU_ROWS = [
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
 FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
 SHOWN = {
-    "06-two-lines": [
-        {"run": run, "threads": 4, "bits": f"made up {run % 3}", "first_entry": 1.0 + 1e-6 * (run % 3)}
-        for run in range(1, 11)
-    ],
     "06-who-raises": [
         {"operation": "put_", "default": "runs", "error": "raises", "warn": "warns", "said": "made up"},
         {"operation": "cumsum", "default": "runs", "error": "runs", "warn": "runs", "said": ""},
@@ -218,10 +222,6 @@ def on_gpu(rows):
 
 FEW = [{**row, "low": None, "high": None, "rounds": 4} for row in costs("undecided", "undecided", "undecided")]
 BRANCHES = {
-    "06-two-lines": [
-        [{**row, "bits": f"{row['run']}" if differ else "x"} for row in SHOWN["06-two-lines"]]
-        for differ in (True, False)
-    ],
     "06-cures": [cures(1, 1, 1)],
     "06-threads-sum": [sums(3, 0)],
     "06-pieces": [pieces((6e-5,) * 3, "xxx"), pieces((1e-5, 6e-5, 6e-5))],

@@ -9,7 +9,7 @@ import torch
 
 from course.experiment import base
 from course.lessons.l06_cudnn_deterministic import experiments_cuda
-from tests.lessons.l06_cudnn_deterministic.rows import GPU_ROWS, SHOWN, table
+from tests.lessons.l06_cudnn_deterministic.rows import GPU_ROWS, SHOWN, table, trainings
 from tests.lessons.live import check_picture, check_shown, measured, record_of
 
 # The rows below are invented test data. Nothing was measured.
@@ -117,7 +117,7 @@ def test_an_operation_that_refuses_is_told_and_not_fatal(monkeypatch):
 
 def test_a_training_is_drawn_with_the_number_of_its_own_result():
     """Four, three and three of ten agree: not eight and two that stand alone."""
-    rows = SHOWN["06-two-lines"]
+    rows = trainings(3)
     bits = [row["bits"] for row in rows]
     svg = check_picture(record_of("06-two-lines", rows)).svg()
     numbers = re.findall(r">([123])</text>", svg)

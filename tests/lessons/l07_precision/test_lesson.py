@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from course import flags
-from course.lessons.l07_precision.bits import show_bits
 from course.lessons.l07_precision.exercises import TREE_CASES
 from course.rounding import FORMATS, cut_bits, pattern, product, relative_error, round_bits, rounded
 from grader.project import Project
@@ -58,17 +57,14 @@ def test_an_impossible_number_of_bits_is_named(bits):
 
 
 @pytest.mark.parametrize("number", [0.1, -2.5, 1000.2, 1e-5, 3.0])
-def test_the_bits_shown_give_the_value_kept(number):
-    shown = show_bits(number)
+def test_the_bits_give_the_value_kept(number):
     for name, shape in FORMATS.items():
         sign, exponent, mantissa = pattern(number, name)
         assert (len(exponent), len(mantissa)) == (shape.exponent, shape.mantissa)
         bias = 2 ** (shape.exponent - 1) - 1
         if int(exponent, 2):
             value = (1 + int(mantissa, 2) / 2**shape.mantissa) * 2.0 ** (int(exponent, 2) - bias)
-            assert (-value if sign == "1" else value) == shown.values[name]
-    assert "TF32" in str(shown) and "mantissa" in shown._repr_html_()
-    assert show_bits(0).error("tf32") == 0
+            assert (-value if sign == "1" else value) == rounded(torch.tensor(number), name).item()
 
 
 def test_only_the_inputs_lose_bits():

@@ -1,0 +1,121 @@
+"""The first page of the book: three bets of the lessons, one tap each, then the way to one's own machine and the lessons."""
+
+from __future__ import annotations
+
+import html
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from course.cards.saved import static_html
+from course.catalog import BY_ID
+from course.experiment import base
+from course.experiment.result import headline_of, told
+from course.i18n import both, pick, speaking
+from course.markup import inline
+from course.portfolio.take_away import take_away
+from course.questions.items import Item
+from grader.book.clean import CALL_OF_CARD, STYLE, raw
+from grader.project import Project
+
+BETS = ("06-bet-ulp", "06-bet-agree", "05-bet-pays")
+"""Each is asked in its lesson, too, and a bet placed here is a bet placed there."""
+FIRST = "00_start"
+TITLE = both("Three bets on PyTorch. One tap each.", "三个关于 PyTorch 的赌注，点一下就押。")
+BET = both("Bet", "赌注")
+MORE = both("Why? Lesson {number}: {question}", "为什么？第 {number} 课：{question}")
+OWN = both(
+    "## 🔬 Your machine may say otherwise\n\n"
+    "What you saw was recorded on the machines named there. Measure it on yours (no GPU needed), in the folder of the course:\n\n"
+    "```\nmake lab                   # Linux, macOS\npython tools/env.py lab    # Windows\n```\n\n"
+    "Either line installs everything and opens the first lesson.\n",
+    "## 🔬 换成你的机器，结果可能不同\n\n"
+    "刚才看到的，是在图下注明的机器上录的。在自己的机器上测一测吧（不需要 GPU），进入课程文件夹：\n\n"
+    "```\nmake lab LESSONS=zh\npython tools/env.py lab --language zh\n```\n\n"
+    "两行任选其一（Windows 用第二行）：装好一切，打开第一课。\n",
+)
+COLAB = both(
+    "Or in a browser, with nothing to install: [open lesson 00 in Colab]({address}).",
+    "也可以什么都不装，[在 Colab 打开第 00 课]({address})。",
+)
+ABOUT = both(
+    "## What this is\n\n"
+    "The switches behind PyTorch's speed: cuDNN, MPS and oneDNN. In each lesson you **bet** on an outcome, **see** what "
+    "came out, find out **why**, and keep it on cards. "
+    "Here you read, bet and answer in the browser; nothing is installed and nothing is sent anywhere. To write code, to measure and "
+    "to play the games for points: {run}.",
+    "## 这是什么\n\n"
+    "PyTorch 快慢背后的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后留在卡片上。"
+    "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。想写代码、亲手测量、玩游戏拿分：{run}。",
+)
+PIECE = both("A piece of lesson 06, in JupyterLab.", "第 06 课的一小段，在 JupyterLab 里。")
+PIECE_SHOWS = both(
+    "A text asks a question; a card takes the bet, all ten trainings agree; below it what came out: ten different results, "
+    "and the bet in the picture.",
+    "一段文字提出问题，一张卡片收下赌注：十次全相同；下面是结果：十种不同的结果，赌注也画在图里。",
+)
+LESSONS = both("## The lessons, and one thing each of them measured", "## 各课，以及每课测出来的一件事")
+
+
+def card(place: int, item: Item, code: str) -> str:
+    """The card of a bet that one tap places, below a heading that is heard alone; without a script its text."""
+    with speaking(code):
+        shown = CALL_OF_CARD.sub("</div>", STYLE.sub("", static_html(item)))
+    head = f'<h2 class="visually-hidden">{pick(BET, code)} {place}</h2>'
+    return f'{head}<div class="quiz book-card" data-deck="front" data-item="{item.id}" data-tap>{shown}</div>'
+
+
+def more(item: Item, code: str, lessons: list[str]) -> str:
+    """The link from a result to its lesson; empty where the book does not have it."""
+    if item.lesson not in lessons:
+        return ""
+    said = pick(MORE, code).format(number=item.lesson[:2], question=pick(BY_ID[item.lesson].question, code))
+    return f'<p class="book-on"><a href="{item.lesson}.html">{said}</a></p>'
+
+
+def piece(project: Project, code: str, folder: Path) -> str:
+    """HTML of the picture of a piece of a lesson, in both themes; its files go to ``folder``, beside the pages."""
+    shown = []
+    for theme in ("light", "dark"):
+        source = project.root / "docs" / "pictures" / f"lesson-{code}-{theme}.png"
+        data = source.read_bytes()
+        width, height = struct.unpack(">II", data[16:24])
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / source.name).write_bytes(data)
+        shown.append(
+            f'<img class="tb-{theme}" loading="lazy" width="{width}" height="{height}" src="../{folder.name}/{source.name}" '
+            f'alt="{html.escape(pick(PIECE_SHOWS, code), quote=True)}">'
+        )
+    return f'<figure class="tb-shown book-piece">{"".join(shown)}<figcaption>{pick(PIECE, code)}</figcaption></figure>'
+
+
+def page(project: Project, code: str, lessons: list[str], bets: str, piece: str, run: str) -> Iterator[str]:
+    """The Markdown below the title. bets, piece: HTML of the bets and of the picture; run: a link to the page on running."""
+    yield raw(f'<div class="book-front">{bets}</div>')
+    yield pick(OWN, code)
+    if address := project.colab(f"notebooks/{code}/lessons/{FIRST}.ipynb"):
+        yield pick(COLAB, code).format(address=address) + "\n"
+    yield pick(ABOUT, code).format(run=run) + "\n"
+    yield raw(piece)
+    yield pick(LESSONS, code) + "\n"
+    with speaking(code):
+        items = "".join(map(_lesson, lessons))
+    yield raw(f'<ul class="book-lessons">{items}</ul>')
+
+
+def _lesson(lesson: str) -> str:
+    said = next(_told(lesson), "")
+    return (
+        f'<li><a href="{lesson}.html"><b>{lesson[:2]}</b> <span>{pick(BY_ID[lesson].question)}</span></a>'
+        f"<p>{inline(said)}</p></li>"
+    )
+
+
+def _told(lesson: str) -> Iterator[str]:
+    """What the recordings say that the lesson repeats at its end."""
+    kept = take_away(lesson)
+    for name in kept.experiments if kept else ():
+        experiment = base.get(name)
+        record = base.recording(experiment)
+        if record is not None and told(record, experiment):
+            yield pick(headline_of(record, experiment))
