@@ -20,6 +20,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from course.catalog import checkpoint_names
 from course.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
@@ -162,7 +163,7 @@ def files_of(folder: Path, lesson: str) -> Files:
     """
     unlock(folder.parent)
     if folder.is_symlink() or folder.parent.is_symlink():
-        return Files(linked=(f"{lesson}.ipynb",))
+        return Files(linked=(f"{checkpoint_names(lesson)[0]}.ipynb",))
     there: dict[str, bytes] = {}
     linked, large, left = [], [], MOST_BYTES
     paths = [folder] if folder.is_file() else _walk(folder)
@@ -238,7 +239,7 @@ def read(files: Files, lesson: str, released: str) -> Reading:
             said.append(("file", joined(MISSING, REPLACED)))
     if chosen is not None:
         others = [one.name for one in ours if one is not chosen]
-        if others or PurePosixPath(chosen.name).name != f"{lesson}.ipynb":
+        if others or not _is_name(chosen.name, lesson):
             said.append(("file", _about(chosen.name, lesson, others)))
         if chosen.wrong is not None:
             said.append(("file", chosen.wrong))
@@ -310,9 +311,8 @@ def _candidates(files: Files, wanted: _Released) -> tuple[list[Candidate], dict[
                 found.append(_candidate(name, content, wrong, wanted))
             elif SAVED not in name.split("/"):
                 unread[name] = wrong
-    own = f"{wanted.lesson}.ipynb"
     unread |= {name: LARGE for name in files.large if OURS.search(name)}
-    unread |= {name: LINK for name in files.linked if name == own}
+    unread |= {name: LINK for name in files.linked if "/" not in name and _is_name(name, wanted.lesson)}
     if found or len(unread) > 1:
         unread = {name: why for name, why in unread.items() if why is not EMPTY} or (unread if not found else {})
     return found, unread
@@ -364,8 +364,13 @@ def _rank(one: Candidate, wanted: _Released) -> tuple[Any, ...]:
     """The order in which notebooks are taken: most work first, then the name of the checkpoint, then the shortest path."""
     newest = max((answer["time"] for answer in one.answers.values()), default="")
     work = len(one.answers) + len(one.written)
-    name = PurePosixPath(one.name).name != f"{wanted.lesson}.ipynb"
+    name = not _is_name(one.name, wanted.lesson)
     return -work, [-ord(sign) for sign in newest], -len(one.extra), name, one.name.count("/"), one.name
+
+
+def _is_name(path: str, lesson: str) -> bool:
+    """Whether a file has the name that the checkpoint is handed out with, or was in earlier classes."""
+    return PurePosixPath(path).name in {f"{name}.ipynb" for name in checkpoint_names(lesson)}
 
 
 def _might_be_work(files: Files, name: str) -> bool:
@@ -485,7 +490,7 @@ def _beside(files: Files, chosen: Candidate | None) -> dict[str, bytes]:
 
 def _about(name: str, lesson: str, others: list[str]) -> Text:
     """The sentence about a notebook of another name, and about copies of it. It costs no points."""
-    parts = [_with(RENAMED, name=shown(name))] if PurePosixPath(name).name != f"{lesson}.ipynb" else []
+    parts = [_with(RENAMED, name=shown(name))] if not _is_name(name, lesson) else []
     parts += [_with(COPIES, others=_named(others), name=shown(name))] if others else []
     return {**functools.reduce(joined, parts), **HARMLESS}
 
