@@ -39,30 +39,28 @@ LINK = both(
     "The notebook was a link to another file; links are not followed.", "notebook 是指向别处的链接；不跟随链接。"
 )
 LARGE = both("The notebook file is larger than 20 MB and was not read.", "notebook 文件超过 20 MB，未读取。")
-REPLACED = both("For marking it was replaced by the released notebook.", "评分时用发布的 notebook 代替。")
 RENAMED = both(
     "The notebook had another name, {name}; it was read all the same.", "notebook 改了名，叫 {name}；仍然照常读取。"
 )
 COPIES = both("There is another copy of it, {others}; {name} was marked.", "另有一份副本 {others}；评分用的是 {name}。")
 ARRIVED_DAMAGED = both(
-    "Your file arrived damaged, so it is not marked yet and costs you nothing. Open your notebook, look whether everything is "
-    "there, and save it.",
-    "你交上来的文件损坏了，所以还没有评分，也没有扣分。请打开自己的 notebook，确认内容完整，然后保存。",
+    "Your file arrived damaged. Open your notebook, look whether everything is there, and save it. So far it costs you nothing.",
+    "你交上来的文件损坏了。请打开自己的 notebook，确认内容完整，然后保存。到目前为止没有扣分。",
 )
 WRONG_FILE = both(
-    "Not marked yet, and it costs you nothing: the wrong file came. Expected was the notebook of the checkpoint {lesson}; what came "
-    "is {what}. Open your checkpoint, save it, and hand in that file.",
-    "还没有评分，也没有扣分：交错文件了。应交的是测验 {lesson} 的 notebook，收到的是{what}。请打开你的测验，保存，再交那个文件。",
+    "Expected was the notebook of the checkpoint {lesson}; what came is {what}. Open your checkpoint, save it, and hand in that file. "
+    "So far it costs you nothing.",
+    "应交的是测验 {lesson} 的 notebook，收到的是{what}。请打开你的测验，保存，再交那个文件。到目前为止没有扣分。",
 )
 TWO_WORKS = both(
-    "Not marked yet, and it costs you nothing: several notebooks hold work, and the work differs: {names}. Hand in one file, with "
-    "all of your work in it.",
-    "还没有评分，也没有扣分：有几个 notebook 里都有作业，内容又不一样：{names}。请只交一个文件，全部作业都在里面。",
+    "Several notebooks hold work, and the work differs: {names}. Hand in one file, with all of your work in it. So far it costs you "
+    "nothing.",
+    "有几个 notebook 里都有作业，内容又不一样：{names}。请只交一个文件，全部作业都在里面。到目前为止没有扣分。",
 )
 ALSO_DAMAGED = both(
-    "Not marked yet, and it costs you nothing: beside {name} lies a notebook that cannot be read, {other}. If all of your work is in "
-    "{name}, hand in that file alone.",
-    "还没有评分，也没有扣分：{name} 旁边还有一个无法读取的 notebook：{other}。如果全部作业都在 {name} 里，请只交它。",
+    "Beside {name} lies a notebook that cannot be read, {other}. If all of your work is in {name}, hand in that file alone. So far it "
+    "costs you nothing.",
+    "{name} 旁边还有一个无法读取的 notebook：{other}。如果全部作业都在 {name} 里，请只交它。到目前为止没有扣分。",
 )
 KINDS: tuple[tuple[bytes, Text], ...] = (  # how files of other kinds begin
     (b"Rar!", both("a RAR archive", "RAR 压缩包")),
@@ -229,18 +227,18 @@ def read(files: Files, lesson: str, released: str) -> Reading:
             held = "damaged", _with(ALSO_DAMAGED, name=shown(chosen.name), other=_named(unread))
     elif unread:
         name, why = next(iter(unread.items()))
-        said.append(("file", joined(why, REPLACED)))
+        said.append(("file", why))
         held = ("damaged", ARRIVED_DAMAGED) if _might_be_work(files, name) else _wrong(lesson, _what(files, first))
     elif ours and not _elsewhere(files, first):
         chosen = min(ours, key=lambda one: _rank(one, wanted))
     else:
         held = _wrong(lesson, _what(files, first))
         if not first:
-            said.append(("file", joined(MISSING, REPLACED)))
+            said.append(("file", MISSING))
     if chosen is not None:
         others = [one.name for one in ours if one is not chosen]
-        if others or not _is_name(chosen.name, lesson):
-            said.append(("file", _about(chosen.name, lesson, others)))
+        if about := _about(chosen.name, lesson, others):
+            said.append(("file", about))
         if chosen.wrong is not None:
             said.append(("file", chosen.wrong))
     answers, problems, sheet = _answers(files, chosen, lesson)
@@ -489,10 +487,12 @@ def _beside(files: Files, chosen: Candidate | None) -> dict[str, bytes]:
 
 
 def _about(name: str, lesson: str, others: list[str]) -> Text:
-    """The sentence about a notebook of another name, and about copies of it. It costs no points."""
-    parts = [_with(RENAMED, name=shown(name))] if not _is_name(name, lesson) else []
+    """The sentence about a notebook of quite another name, and about copies of it; empty where there is nothing to say. It costs no
+    points.
+    """
+    parts = [] if lesson in PurePosixPath(name).name else [_with(RENAMED, name=shown(name))]
     parts += [_with(COPIES, others=_named(others), name=shown(name))] if others else []
-    return {**functools.reduce(joined, parts), **HARMLESS}
+    return {**functools.reduce(joined, parts), **HARMLESS} if parts else {}
 
 
 def _named(names: Iterable[str]) -> Text:

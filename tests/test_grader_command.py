@@ -16,6 +16,7 @@ import pytest
 from course.i18n import LANGUAGES, pick
 from grader import launcher
 from grader.commands import main
+from grader.commands.grade import what_next
 from grader.commands.words import COMMANDS, WEEKLY
 from grader.course import Course, init
 from grader.demo.handin import work
@@ -125,3 +126,4 @@ def test_grade_goes_from_the_zip_to_marks_and_feedback(tmp_path, monkeypatch, ca
     assert "ada" in marks and "bob" in marks
     zipped = Path(course.root / f"feedback-{LESSON}-moodle.zip")
     assert zipped.exists() and f"{zipped}: the feedback pages" in said
+    assert "export --format moodle" in said and "--format" not in what_next(course, [LESSON], "teams")

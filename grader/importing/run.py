@@ -161,7 +161,7 @@ def _take(
     if place.in_place(course.root, student, lesson, now, known.get("digest")):
         imported.same.append(student)
     elif folder.exists() and not new.works and read(files_of(folder, lesson), lesson, released).works:
-        what = new.held[1]["en"].split(": ", 1)[-1] if new.held else "the checkpoint with no work in it"
+        what = new.held[1]["en"].split(". ", 1)[0] if new.held else "the checkpoint with no work in it"
         imported.failed[student] = f"what came now holds no work, so what was there before stays and is marked ({what})"
         return
     elif not handed_in.files:

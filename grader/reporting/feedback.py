@@ -125,6 +125,9 @@ class Overview(CourseStep):
             "counts": self._next_step(state, said, language)
             if is_held
             else _say("counts", language, **_counts(states)),
+            "lost": bool(
+                is_held and state.get("lost")
+            ),  # the wrong file came: there is nothing of the student's to show
             "late": "" if is_held or waits else _late(said["late_penalty"], language),
             "heads": [_say(name, language) for name in ("question", "points", "state")],
             "rows": [
