@@ -39,6 +39,7 @@ LINK = both(
     "The notebook was a link to another file; links are not followed.", "notebook 是指向别处的链接；不跟随链接。"
 )
 LARGE = both("The notebook file is larger than 20 MB and was not read.", "notebook 文件超过 20 MB，未读取。")
+REPLACED = both("For marking it was replaced by the released notebook.", "评分时用发布的 notebook 代替。")
 RENAMED = both(
     "The notebook had another name, {name}; it was read all the same.", "notebook 改了名，叫 {name}；仍然照常读取。"
 )
@@ -65,9 +66,9 @@ ALSO_DAMAGED = both(
 KINDS: tuple[tuple[bytes, Text], ...] = (  # how files of other kinds begin
     (b"Rar!", both("a RAR archive", "RAR 压缩包")),
     (b"7z\xbc\xaf\x27\x1c", both("a 7z archive", "7z 压缩包")),
-    (b"\x1f\x8b", both("a packed file (gzip, perhaps tar.gz)", "压缩文件（gzip，可能是 tar.gz）")),
-    (b"BZh", both("a packed file (bzip2)", "压缩文件（bzip2）")),
-    (b"\xfd7zXZ", both("a packed file (xz)", "压缩文件（xz）")),
+    (b"\x1f\x8b", both("a packed file (gzip, perhaps tar.gz)", "gzip 压缩文件，可能是 tar.gz")),
+    (b"BZh", both("a packed file (bzip2)", "bzip2 压缩文件")),
+    (b"\xfd7zXZ", both("a packed file (xz)", "xz 压缩文件")),
     (
         b"PK\x03\x04",
         both("a ZIP archive that could not be unpacked, or an Office file", "打不开的 ZIP，或 Office 文件"),
@@ -75,8 +76,8 @@ KINDS: tuple[tuple[bytes, Text], ...] = (  # how files of other kinds begin
     (b"%PDF", both("a PDF", "PDF 文件")),
     (b"\x89PNG", both("a picture", "图片")),
     (b"\xff\xd8\xff", both("a picture", "图片")),
-    (b"<!doctype html", both("a web page (HTML)", "网页（HTML）")),
-    (b"<html", both("a web page (HTML)", "网页（HTML）")),
+    (b"<!doctype html", both("a web page (HTML)", "HTML 网页")),
+    (b"<html", both("a web page (HTML)", "HTML 网页")),
 )
 ARCHIVES = (b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
 ENDINGS: dict[str, Text] = {
@@ -227,8 +228,9 @@ def read(files: Files, lesson: str, released: str) -> Reading:
             held = "damaged", _with(ALSO_DAMAGED, name=shown(chosen.name), other=_named(unread))
     elif unread:
         name, why = next(iter(unread.items()))
-        said.append(("file", why))
-        held = ("damaged", ARRIVED_DAMAGED) if _might_be_work(files, name) else _wrong(lesson, _what(files, first))
+        is_damaged = _might_be_work(files, name)
+        said.append(("file", joined(why, REPLACED) if is_damaged else why))
+        held = ("damaged", ARRIVED_DAMAGED) if is_damaged else _wrong(lesson, _what(files, first))
     elif ours and not _elsewhere(files, first):
         chosen = min(ours, key=lambda one: _rank(one, wanted))
     else:
@@ -490,7 +492,8 @@ def _about(name: str, lesson: str, others: list[str]) -> Text:
     """The sentence about a notebook of quite another name, and about copies of it; empty where there is nothing to say. It costs no
     points.
     """
-    parts = [] if lesson in PurePosixPath(name).name else [_with(RENAMED, name=shown(name))]
+    base = PurePosixPath(name).name
+    parts = [] if lesson in base and ".ipynb" in base.lower() else [_with(RENAMED, name=shown(name))]
     parts += [_with(COPIES, others=_named(others), name=shown(name))] if others else []
     return {**functools.reduce(joined, parts), **HARMLESS} if parts else {}
 

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from grader.course import Course, init
+from grader.marking import whole
 from grader.marking.execute import DISTURBED
 from grader.marking.verdicts import WORDS
 from grader.pipeline import release, summary
@@ -240,14 +241,14 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
         "timestamp.txt",
     ]
     assert not any(path.is_symlink() for path in handed_in.rglob("*"))
-    reading = autograding.read_submission
+    reading = whole.handed_in
 
     def unreadable(course, lesson, student):
         if student == "ann":
             raise PermissionError(13, "Permission denied")
         return reading(course, lesson, student)
 
-    monkeypatch.setattr(autograding, "read_submission", unreadable)
+    monkeypatch.setattr(whole, "handed_in", unreadable)
     said.clear()
     found = {one.student: one for one in autograding.autograde(course, LESSON, say=said.append)}
     assert [line for line in said if line not in unenforced()] == [
