@@ -37,14 +37,14 @@ test-versions:   ## the parts that depend on torch, on every torch from 2.9 on a
 
 notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, docs/claims.md and docs/switches.*
 	@$(ENV) ensure dev
-	@$(RUN) -m grader notebooks
-	@$(RUN) -m grader claims
-	@$(RUN) -m grader reference
+	@$(RUN) -m grader author notebooks
+	@$(RUN) -m grader author claims
+	@$(RUN) -m grader author reference
 
 book:            ## the course as a web site in both languages, with book.zip
 	@$(ENV) ensure book
-	@$(RUN) -m grader notebooks
-	@$(RUN) -m grader book
+	@$(RUN) -m grader author notebooks
+	@$(RUN) -m grader author book
 
 bundle:          ## one ZIP for a class, without keys (DIR=../my_class for its released checkpoints)
 	@$(ENV) ensure dev
@@ -56,7 +56,7 @@ pictures:        ## the pictures of the README, taken of what runs, into docs/pi
 
 demo:            ## a made-up class of 10, handed in and graded through nbgrader (STUDENTS=30; run again, it goes on)
 	@$(ENV) ensure dev
-	@$(RUN) -m grader demo --dir build/demo --students $(STUDENTS) --language $(LESSONS)
+	@$(RUN) -m grader author demo --dir build/demo --students $(STUDENTS) --language $(LESSONS)
 
 record:          ## run every experiment this machine can run; recordings go to their lessons (TO=FOLDER: there, and into FOLDER.zip to send)
 	@$(ENV) ensure dev

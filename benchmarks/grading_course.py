@@ -27,6 +27,7 @@ from grader.project import Project
 from grader.task import tasks
 
 LESSON = "01_map"
+NOTEBOOK = f"{LESSON}_checkpoint"
 KINDS = (("right", "right"), ("half", "first"), ("wrong", "wrong"), ("right", "none"))
 OWN = """import torch
 model = torch.nn.Linear(4, 1)
@@ -57,10 +58,10 @@ def ours(root: Path, count: int, seconds: float) -> Course:
     for student in students(count):
         folder = root / "submitted" / student.name / LESSON
         folder.mkdir(parents=True)
-        shutil.copy(root / "release" / LESSON / f"{LESSON}.ipynb", folder)
+        shutil.copy(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
         (folder / "timestamp.txt").write_text("2026-01-01 10:00:00.000000 UTC")
         work(course.project, LESSON, "en", student, folder)
-        path = folder / f"{LESSON}.ipynb"
+        path = folder / f"{NOTEBOOK}.ipynb"
         notebook = nbformat.read(path, as_version=4)
         notebook.cells[2:2] = own
         path.write_text(text_of(notebook), encoding="utf-8")
@@ -69,7 +70,7 @@ def ours(root: Path, count: int, seconds: float) -> Course:
 
 def own_sources(course: Course) -> list[str]:
     """The student's own code cells of one right submission."""
-    notebook = nbformat.read(course.root / "submitted" / "s0000" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    notebook = nbformat.read(course.root / "submitted" / "s0000" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
     return [job.source for job in own_cells(notebook)]
 
 
@@ -89,12 +90,12 @@ def plain(root: Path, count: int, seconds: float) -> NbGraderAPI:
         CourseDirectory(config=Config({"CourseDirectory": {"root": str(root)}})),
         config=Config({"CourseDirectory": {"root": str(root)}}),
     )
-    nbformat.write(_plain_source(seconds), root / "source" / LESSON / f"{LESSON}.ipynb")
+    nbformat.write(_plain_source(seconds), root / "source" / LESSON / f"{NOTEBOOK}.ipynb")
     done(api.generate_assignment(LESSON), "generate_assignment")
     project = Project()
     solved = {grade_id(cell): cell.source for cell in assignment_notebook(project, LESSON, "en").cells}
     for student in students(count):
-        notebook = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+        notebook = nbformat.read(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
         given = {
             identity: list(response.options) if response.number is None else response.number
             for identity, response in answers(student, keyed_items(project, LESSON)).items()
@@ -110,7 +111,7 @@ def plain(root: Path, count: int, seconds: float) -> NbGraderAPI:
                         cell.source = f"def {task.name}(*arguments):\n    return 'something else'"
         folder = root / "submitted" / student.name / LESSON
         folder.mkdir(parents=True)
-        nbformat.write(notebook, folder / f"{LESSON}.ipynb")
+        nbformat.write(notebook, folder / f"{NOTEBOOK}.ipynb")
     return api
 
 

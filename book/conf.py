@@ -1,4 +1,4 @@
-"""The settings of Sphinx for the book. Nothing is loaded from outside; `python -m grader book` builds it."""
+"""The settings of Sphinx for the book. Nothing is loaded from outside; `python -m grader author book` builds it."""
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 project = "torch.backends"

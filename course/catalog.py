@@ -27,6 +27,13 @@ class Lesson:
     checkpoint: bool = True
 
 
+def checkpoint_names(lesson_id: str) -> tuple[str, str]:
+    """What the file of a checkpoint may be called, without .ipynb: the name it is handed out with, and the one that classes of before
+    have, which is the lesson's own: a browser saves the second of two such files as "(1)".
+    """
+    return f"{lesson_id}_checkpoint", lesson_id
+
+
 def lesson_folder(lesson_id: str) -> Path:
     """The folder of a lesson, whether it exists or not."""
     return FOLDER / f"l{lesson_id}"

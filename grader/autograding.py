@@ -23,7 +23,7 @@ from grader.dates import timestamp_of
 from grader.files import locked
 from grader.files import replace as write_over
 from grader.gradebook import GradebookWriter
-from grader.groups import groups, home
+from grader.groups import groups
 from grader.guard import STEP_S, TOO_LONG, guarded
 from grader.late_rules import read_rules
 from grader.marking import held, whole
@@ -192,7 +192,7 @@ def _todo(
     for student in students:
         submission = None
         with guarded(student, unread):
-            submission = read_submission(course, lesson, student)
+            submission = whole.handed_in(course.root, lesson, student)
             accepted = student in how.accept or looked.get(student) == submission.digest
             submission = replace(submission, looked=accepted)
             state = _state(course, student, lesson)
@@ -203,11 +203,6 @@ def _todo(
         if submission is not None:
             whens[student] = submission.when
             yield submission
-
-
-def read_submission(course: Course, lesson: str, student: str) -> whole.Submission:
-    """Read the files of one submission, that of the student's group where there is no other. Raises OSError."""
-    return whole.handed_in(home(course.root, lesson, student), lesson, student)
 
 
 def _state(course: Course, student: str, lesson: str) -> dict:
@@ -261,11 +256,11 @@ def store(
     fresh = place.with_name(f".new-{lesson}")
     if fresh.exists():
         rmtree(fresh)
-    for name, data in read_submission(course, lesson, student).files.there.items():
+    for name, data in whole.handed_in(course.root, lesson, student).files.there.items():
         if "/" in name or not name.endswith(".ipynb"):  # nbgrader would take any other notebook there for a marked one
             with suppress(OSError):  # a name too long for one more folder
                 _write(fresh / name, data)
-    _write(fresh / f"{lesson}.ipynb", answer.notebook.encode())
+    _write(fresh / course.autograded(student, lesson).name, answer.notebook.encode())
     if place.exists():
         rmtree(place)
     os.replace(fresh, place)

@@ -16,6 +16,7 @@ from grader.groups import groups
 from grader.launcher import program, remembered
 from grader.names import fault
 from grader.nbgrader_config import FILE
+from grader.notebook_name import name_of
 from grader.project import HERE, Project, ProjectError
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Course:
         return sorted(found)
 
     def autograded(self, student: str, lesson: str) -> Path:
-        return self.root / "autograded" / student / lesson / f"{lesson}.ipynb"
+        return self.root / "autograded" / student / lesson / f"{name_of(self.root, lesson)}.ipynb"
 
 
 def command(words: str, root: Path) -> str:

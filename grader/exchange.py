@@ -16,6 +16,7 @@ from traitlets import Unicode
 from grader.dates import timestamp_of
 from grader.guard import everybodys, guarded
 from grader.names import fault
+from grader.notebook_name import notebook_in
 from grader.project import HERE, Project
 from grader.reading import files_of, read
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
@@ -50,7 +51,7 @@ class CollectChecked(ExchangeCollect):
         """The submissions of one student in the order in which they count: the newest one with work first."""
         newest = super()._sort_by_timestamp(records)
         lesson = self.coursedir.assignment_id
-        path = Path(self.coursedir.root) / "release" / lesson / f"{lesson}.ipynb"
+        path = notebook_in(Path(self.coursedir.root), "release", lesson)
         if len(newest) == 1 or newest[0]["username"] is None or not path.exists():
             return newest
         released = path.read_text(encoding="utf-8")

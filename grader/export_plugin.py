@@ -9,7 +9,8 @@ from nbgrader.plugins import CsvExportPlugin
 from traitlets import Unicode
 
 from grader.course import Course
-from grader.pipeline import export
+from grader.marks import released
+from grader.pipeline import export, stale
 
 
 class CourseExport(CsvExportPlugin):
@@ -24,4 +25,8 @@ class CourseExport(CsvExportPlugin):
         course, to = Course(Path(self.course_root)), Path(self.to or "grades.csv")
         course.config.merge(self.config)  # also what was said on the command line, such as --db
         self.log.info("Exporting grades to %s", to)
-        export(course, to, lessons=map(str, self.assignment), students=map(str, self.student))
+        lessons = [*map(str, self.assignment)]
+        export(course, to, lessons=lessons, students=map(str, self.student))
+        for lesson in lessons or released(course):
+            for sentence in stale(course, lesson):
+                self.log.warning(sentence)

@@ -25,6 +25,7 @@ from nbgrader.api import (
 from sqlalchemy import Table, func, insert, select, update
 from sqlalchemy.engine import Connection
 
+from course.catalog import checkpoint_names
 from grader.course import command
 from grader.dates import timestamp_of
 from grader.late_step import LatePoints, is_by_hand, taken
@@ -51,8 +52,8 @@ class GradebookWriter:
                     f"{lesson} is not in the gradebook; run {command('release ' + lesson, course.root)}"
                 )
             self._assignment, self._due = assignment
-            of_this = (Notebook.assignment_id == self._assignment) & (Notebook.name == lesson)
-            self._notebook = db.execute(select(Notebook.id).where(of_this)).scalar_one()
+            of_this = (Notebook.assignment_id == self._assignment) & Notebook.name.in_(checkpoint_names(lesson))
+            self._notebook, self._name = db.execute(select(Notebook.id, Notebook.name).where(of_this)).one()
             self._grades = self._cells(db, GradeCell)
             self._solutions = self._cells(db, SolutionCell)
 
@@ -131,7 +132,7 @@ class GradebookWriter:
         """Take off the points for lateness, unless they were set by hand: runs the step that stock nbgrader runs, too."""
         resources = {
             "nbgrader": {
-                "notebook": self.lesson,
+                "notebook": self._name,
                 "assignment": self.lesson,
                 "student": student,
                 "db_url": str(self._config.CourseDirectory.get("db_url", "")) or self.url,

@@ -33,9 +33,8 @@ def groups(course: Path, lesson: str) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def home(course: Path, lesson: str, student: str) -> Path:
-    """The folder with the submission of a student: the own one, else that of somebody in the group."""
+def homes(course: Path, lesson: str, student: str) -> list[Path]:
+    """The folders in which the submission of a student can be: the own one first, then those of the group, if they exist."""
     own = course / "submitted" / student / lesson
-    members = () if os.path.lexists(own) else groups(course, lesson).get(student, ())
-    others = (course / "submitted" / member / lesson for member in members)
-    return next(filter(os.path.lexists, others), own)
+    others = (course / "submitted" / member / lesson for member in groups(course, lesson).get(student, ()))
+    return [*dict.fromkeys(path for path in (own, *others) if os.path.lexists(path))] or [own]

@@ -109,6 +109,11 @@ class Table:
         return self.column("Identifier") is not None and self.column("Grade") is not None
 
     @property
+    def is_gradebook(self) -> bool:
+        """Whether this is a gradebook that Canvas has exported."""
+        return all(self.column(name) is not None for name in ("Student", "ID", "Section"))
+
+    @property
     def assignments(self) -> dict[int, str]:
         """The assignments in Canvas's gradebook: index of the column -> name."""
         found = {place: ASSIGNMENT.fullmatch(name.strip()) for place, name in enumerate(self.head)}
@@ -169,11 +174,6 @@ def rows_of(table: Table, path: Path) -> list[Row]:
         if known and "Points Possible" not in row.get("Student", ""):
             rows.append({**row, LINE: str(number)})
     return rows
-
-
-def unlisted(students: Iterable[str], lms: str) -> Matched:
-    """Match students without a roster: their names here are used as login names."""
-    return Matched({student: {KEYS[lms][0]: student, "Student": student} for student in students}, [], [])
 
 
 def called(row: Row) -> str:
@@ -279,19 +279,16 @@ def into_worksheet(table: Table, matched: Matched, totals: Totals, scale: bool =
     return [table.head, *lines]
 
 
-def canvas(matched: Matched, all_totals: list[Totals], names: Mapping[str, str]) -> list[list[str]]:
-    """The rows of Canvas's file where the platform's own is not at hand: only those who have a mark for all of it, since an
-    empty cell clears one. names: lesson -> the assignment's name there, where it differs.
-    """
-    head = [*CANVAS, *(names.get(totals.lesson, totals.lesson) for totals in all_totals)]
-    most = ["    Points Possible", "", "", "", "", *(_points(totals.top) for totals in all_totals)]
-    return [head, most, *_rows(CANVAS, matched, all_totals)]
-
-
 def moodle(matched: Matched, all_totals: list[Totals], names: Mapping[str, str]) -> list[list[str]]:
-    """The rows of a file for Moodle's import, where a person maps the columns. Only students with a mark for every checkpoint."""
-    head = [*MOODLE, *(names.get(totals.lesson, totals.lesson) for totals in all_totals)]
-    return [head, *_rows(MOODLE, matched, all_totals)]
+    """The rows of a file for Moodle's import, where a person maps the columns. Only students with a mark for every checkpoint,
+    since an empty cell clears one. names: lesson -> the assignment's name there, where it differs.
+    """
+    rows = [[*MOODLE, *(names.get(totals.lesson, totals.lesson) for totals in all_totals)]]
+    for student, row in matched.rows.items():
+        points = [totals.points.get(student) for totals in all_totals]
+        if None not in points:
+            rows.append([*(row.get(column, "") for column in MOODLE), *map(_points, points)])
+    return rows
 
 
 def text_of(rows: list[list[str]], as_it_is: bool = False) -> str:
@@ -299,15 +296,6 @@ def text_of(rows: list[list[str]], as_it_is: bool = False) -> str:
     file = io.StringIO()
     csv.writer(file, lineterminator="\n").writerows(row if as_it_is else [inert(cell) for cell in row] for row in rows)
     return file.getvalue()
-
-
-def _rows(columns: tuple[str, ...], matched: Matched, all_totals: list[Totals]) -> list[list[str]]:
-    found = []
-    for student, row in matched.rows.items():
-        points = [totals.points.get(student) for totals in all_totals]
-        if None not in points:
-            found.append([*(row.get(column, "") for column in columns), *map(_points, points)])
-    return found
 
 
 def _points(points: float) -> str:

@@ -21,6 +21,7 @@ from course.i18n import Text, both
 from course.questions.items import Item
 from course.questions.variants import Paper, is_template, same_student
 from grader.groups import groups
+from grader.notebook_name import notebook_in
 from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, read_yaml
 
 FILE = "papers.yaml"
@@ -57,7 +58,7 @@ def paper_in(course: Path, lesson: str, student: str) -> Paper | None:
     """The paper of a student, read from the release and ``papers.yaml`` of a course directory; None where all have the
     same. Raises Infrastructure.
     """
-    path = course / "release" / lesson / f"{lesson}.ipynb"
+    path = notebook_in(course, "release", lesson)
     if not path.exists():
         return None
     return paper_of(json.loads(path.read_text(encoding="utf-8")), lesson, student, answered_papers(course, lesson))

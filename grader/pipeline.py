@@ -26,6 +26,7 @@ from grader.marking.step import STATE, notes, printable, reasons
 from grader.marking.verdicts import LEGEND, WORDS
 from grader.marks import cell_marks, released
 from grader.names import LONGEST, fault, inert_row
+from grader.notebook_name import name_of, notebook_in
 from grader.releasing import decisions
 from grader.releasing.run import release as release
 
@@ -267,7 +268,7 @@ def feedback(course: Course, lesson: str, say: Say = print) -> list[str]:
     if others:
         say(
             f"{len(others)} did not hand in through the exchange; "
-            f"hand out feedback/STUDENT/{lesson}/{lesson}.html yourself, "
+            f"hand out feedback/STUDENT/{lesson}/{name_of(course.root, lesson)}.html yourself, "
             f"or for those who came by import {command('give-back ' + lesson, course.root)}: {', '.join(others)}"
         )
     if not students:
@@ -340,27 +341,36 @@ def details(course: Course, path: Path) -> None:
                 )
 
 
-def two_keys(course: Course, lesson: str) -> str | None:
-    """A sentence that names the students whose marks rest on another key, other points or another test than there is now, so that
-    marks of two keys stand side by side; None where there are none.
+def stale(course: Course, lesson: str) -> list[str]:
+    """Sentences that name the students whose marks rest on what is no more: on another key, other points or another test, so that
+    marks of two keys stand side by side, or on a submission that has been removed.
     """
-    now, before = of_questions(course.project, lesson), []
-    for student in course.submitted(lesson):
+    now, before, there = of_questions(course.project, lesson), [], course.submitted(lesson)
+    for student in there:
         path = course.autograded(student, lesson)
         found = MARKED_WITH.search(path.read_text(encoding="utf-8")) if path.exists() else None
         before += [student] if found and now and found[1] != now else []
-    if not before:
-        return None
-    again = command(f"regrade {lesson} --diff", course.root)
-    return (
-        f"{lesson}: MARKS OF TWO KEYS: marked before a key, the points or a test changed: {len(before)} ({', '.join(before[:20])}); "
-        f"{again} shows who would change"
-    )
+    said = []
+    if before:
+        again = command(f"regrade {lesson} --diff", course.root)
+        said.append(
+            f"MARKS OF TWO KEYS: marked before a key, the points or a test changed: {_few(before)}; {again} shows who would change"
+        )
+    marks = cell_marks(course, lesson)
+    if gone := [
+        one for one in marks if one not in there and any(mark.points is not None for mark in marks[one].values())
+    ]:
+        said.append(f"marks of a submission that lies under submitted/ no more: {_few(gone)}")
+    return [f"{lesson}: {one}" for one in said]
+
+
+def _few(names: list[str]) -> str:
+    return f"{len(names)} ({', '.join(names[:20])}{', ...' if len(names) > 20 else ''})"
 
 
 def cell_points(course: Course, lesson: str) -> dict[str, dict[str, tuple[float, float]]]:
     """Student -> graded cell -> (points, most points), cells in the order of the released notebook."""
-    released = course.root / "release" / lesson / f"{lesson}.ipynb"
+    released = notebook_in(course.root, "release", lesson)
     if not released.exists():
         return {}
     order = [

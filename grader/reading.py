@@ -20,6 +20,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
+from course.catalog import checkpoint_names
 from course.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
@@ -44,31 +45,30 @@ RENAMED = both(
 )
 COPIES = both("There is another copy of it, {others}; {name} was marked.", "另有一份副本 {others}；评分用的是 {name}。")
 ARRIVED_DAMAGED = both(
-    "Your file arrived damaged, so it is not marked yet and costs you nothing. Open your notebook, look whether everything is "
-    "there, and save it.",
-    "你交上来的文件损坏了，所以还没有评分，也没有扣分。请打开自己的 notebook，确认内容完整，然后保存。",
+    "Your file arrived damaged. Open your notebook, look whether everything is there, and save it. So far it costs you nothing.",
+    "你交上来的文件损坏了。请打开自己的 notebook，确认内容完整，然后保存。到目前为止没有扣分。",
 )
 WRONG_FILE = both(
-    "Not marked yet, and it costs you nothing: the wrong file came. Expected was the notebook of the checkpoint {lesson}; what came "
-    "is {what}. Open your checkpoint, save it, and hand in that file.",
-    "还没有评分，也没有扣分：交错文件了。应交的是测验 {lesson} 的 notebook，收到的是{what}。请打开你的测验，保存，再交那个文件。",
+    "Expected was the notebook of the checkpoint {lesson}; what came is {what}. Open your checkpoint, save it, and hand in that file. "
+    "So far it costs you nothing.",
+    "应交的是测验 {lesson} 的 notebook，收到的是{what}。请打开你的测验，保存，再交那个文件。到目前为止没有扣分。",
 )
 TWO_WORKS = both(
-    "Not marked yet, and it costs you nothing: several notebooks hold work, and the work differs: {names}. Hand in one file, with "
-    "all of your work in it.",
-    "还没有评分，也没有扣分：有几个 notebook 里都有作业，内容又不一样：{names}。请只交一个文件，全部作业都在里面。",
+    "Several notebooks hold work, and the work differs: {names}. Hand in one file, with all of your work in it. So far it costs you "
+    "nothing.",
+    "有几个 notebook 里都有作业，内容又不一样：{names}。请只交一个文件，全部作业都在里面。到目前为止没有扣分。",
 )
 ALSO_DAMAGED = both(
-    "Not marked yet, and it costs you nothing: beside {name} lies a notebook that cannot be read, {other}. If all of your work is in "
-    "{name}, hand in that file alone.",
-    "还没有评分，也没有扣分：{name} 旁边还有一个无法读取的 notebook：{other}。如果全部作业都在 {name} 里，请只交它。",
+    "Beside {name} lies a notebook that cannot be read, {other}. If all of your work is in {name}, hand in that file alone. So far it "
+    "costs you nothing.",
+    "{name} 旁边还有一个无法读取的 notebook：{other}。如果全部作业都在 {name} 里，请只交它。到目前为止没有扣分。",
 )
 KINDS: tuple[tuple[bytes, Text], ...] = (  # how files of other kinds begin
     (b"Rar!", both("a RAR archive", "RAR 压缩包")),
     (b"7z\xbc\xaf\x27\x1c", both("a 7z archive", "7z 压缩包")),
-    (b"\x1f\x8b", both("a packed file (gzip, perhaps tar.gz)", "压缩文件（gzip，可能是 tar.gz）")),
-    (b"BZh", both("a packed file (bzip2)", "压缩文件（bzip2）")),
-    (b"\xfd7zXZ", both("a packed file (xz)", "压缩文件（xz）")),
+    (b"\x1f\x8b", both("a packed file (gzip, perhaps tar.gz)", "gzip 压缩文件，可能是 tar.gz")),
+    (b"BZh", both("a packed file (bzip2)", "bzip2 压缩文件")),
+    (b"\xfd7zXZ", both("a packed file (xz)", "xz 压缩文件")),
     (
         b"PK\x03\x04",
         both("a ZIP archive that could not be unpacked, or an Office file", "打不开的 ZIP，或 Office 文件"),
@@ -76,8 +76,8 @@ KINDS: tuple[tuple[bytes, Text], ...] = (  # how files of other kinds begin
     (b"%PDF", both("a PDF", "PDF 文件")),
     (b"\x89PNG", both("a picture", "图片")),
     (b"\xff\xd8\xff", both("a picture", "图片")),
-    (b"<!doctype html", both("a web page (HTML)", "网页（HTML）")),
-    (b"<html", both("a web page (HTML)", "网页（HTML）")),
+    (b"<!doctype html", both("a web page (HTML)", "HTML 网页")),
+    (b"<html", both("a web page (HTML)", "HTML 网页")),
 )
 ARCHIVES = (b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
 ENDINGS: dict[str, Text] = {
@@ -162,7 +162,7 @@ def files_of(folder: Path, lesson: str) -> Files:
     """
     unlock(folder.parent)
     if folder.is_symlink() or folder.parent.is_symlink():
-        return Files(linked=(f"{lesson}.ipynb",))
+        return Files(linked=(f"{checkpoint_names(lesson)[0]}.ipynb",))
     there: dict[str, bytes] = {}
     linked, large, left = [], [], MOST_BYTES
     paths = [folder] if folder.is_file() else _walk(folder)
@@ -228,18 +228,19 @@ def read(files: Files, lesson: str, released: str) -> Reading:
             held = "damaged", _with(ALSO_DAMAGED, name=shown(chosen.name), other=_named(unread))
     elif unread:
         name, why = next(iter(unread.items()))
-        said.append(("file", joined(why, REPLACED)))
-        held = ("damaged", ARRIVED_DAMAGED) if _might_be_work(files, name) else _wrong(lesson, _what(files, first))
+        is_damaged = _might_be_work(files, name)
+        said.append(("file", joined(why, REPLACED) if is_damaged else why))
+        held = ("damaged", ARRIVED_DAMAGED) if is_damaged else _wrong(lesson, _what(files, first))
     elif ours and not _elsewhere(files, first):
         chosen = min(ours, key=lambda one: _rank(one, wanted))
     else:
         held = _wrong(lesson, _what(files, first))
         if not first:
-            said.append(("file", joined(MISSING, REPLACED)))
+            said.append(("file", MISSING))
     if chosen is not None:
         others = [one.name for one in ours if one is not chosen]
-        if others or PurePosixPath(chosen.name).name != f"{lesson}.ipynb":
-            said.append(("file", _about(chosen.name, lesson, others)))
+        if about := _about(chosen.name, lesson, others):
+            said.append(("file", about))
         if chosen.wrong is not None:
             said.append(("file", chosen.wrong))
     answers, problems, sheet = _answers(files, chosen, lesson)
@@ -310,9 +311,8 @@ def _candidates(files: Files, wanted: _Released) -> tuple[list[Candidate], dict[
                 found.append(_candidate(name, content, wrong, wanted))
             elif SAVED not in name.split("/"):
                 unread[name] = wrong
-    own = f"{wanted.lesson}.ipynb"
     unread |= {name: LARGE for name in files.large if OURS.search(name)}
-    unread |= {name: LINK for name in files.linked if name == own}
+    unread |= {name: LINK for name in files.linked if "/" not in name and _is_name(name, wanted.lesson)}
     if found or len(unread) > 1:
         unread = {name: why for name, why in unread.items() if why is not EMPTY} or (unread if not found else {})
     return found, unread
@@ -364,8 +364,13 @@ def _rank(one: Candidate, wanted: _Released) -> tuple[Any, ...]:
     """The order in which notebooks are taken: most work first, then the name of the checkpoint, then the shortest path."""
     newest = max((answer["time"] for answer in one.answers.values()), default="")
     work = len(one.answers) + len(one.written)
-    name = PurePosixPath(one.name).name != f"{wanted.lesson}.ipynb"
+    name = not _is_name(one.name, wanted.lesson)
     return -work, [-ord(sign) for sign in newest], -len(one.extra), name, one.name.count("/"), one.name
+
+
+def _is_name(path: str, lesson: str) -> bool:
+    """Whether a file has the name that the checkpoint is handed out with, or was in earlier classes."""
+    return PurePosixPath(path).name in {f"{name}.ipynb" for name in checkpoint_names(lesson)}
 
 
 def _might_be_work(files: Files, name: str) -> bool:
@@ -484,10 +489,13 @@ def _beside(files: Files, chosen: Candidate | None) -> dict[str, bytes]:
 
 
 def _about(name: str, lesson: str, others: list[str]) -> Text:
-    """The sentence about a notebook of another name, and about copies of it. It costs no points."""
-    parts = [_with(RENAMED, name=shown(name))] if PurePosixPath(name).name != f"{lesson}.ipynb" else []
+    """The sentence about a notebook of quite another name, and about copies of it; empty where there is nothing to say. It costs no
+    points.
+    """
+    base = PurePosixPath(name).name
+    parts = [] if lesson in base and ".ipynb" in base.lower() else [_with(RENAMED, name=shown(name))]
     parts += [_with(COPIES, others=_named(others), name=shown(name))] if others else []
-    return {**functools.reduce(joined, parts), **HARMLESS}
+    return {**functools.reduce(joined, parts), **HARMLESS} if parts else {}
 
 
 def _named(names: Iterable[str]) -> Text:

@@ -20,6 +20,7 @@ from grader.dates import timestamp_of
 from grader.files import read_regular, replace, unlock
 from grader.guard import guarded
 from grader.handin import STAMP
+from grader.notebook_name import name_of
 from grader.project import Project
 from grader.reading import PLACEHOLDER
 from grader.sandbox.limits import MOST_BYTES
@@ -44,7 +45,7 @@ def prepare(course: Path, project: Project, lesson: str, student: str) -> None:
         unlock(Path(inner))
         for path in (Path(inner) / name for name in names):
             path.unlink() if path.is_symlink() else unlock(path)
-    path, stamp = folder / f"{lesson}.ipynb", folder / STAMP
+    path, stamp = folder / f"{name_of(course, lesson)}.ipynb", folder / STAMP
     if os.path.lexists(stamp) and not (_small(stamp) and timestamp_of(read_regular(stamp))):
         _move_aside(stamp)  # it would stop stock commands for the whole class. Without one nobody is late
     if not _opens(path):
@@ -66,7 +67,7 @@ def before_autograde(project_root: str) -> Callable[..., None]:
             if project.checkpoint_source(lesson).exists():
                 with guarded(folder.parent.name, lambda name, reason: print(f"{name}: {reason}", file=sys.stderr)):
                     prepare(folder.parents[2], project, lesson, folder.parent.name)
-                notebooks[:] = [str(folder / f"{lesson}.ipynb")]
+                notebooks[:] = [str(folder / f"{name_of(folder.parents[2], lesson)}.ipynb")]
 
     return hook
 

@@ -11,7 +11,7 @@ from grader.demo.handin import work
 from grader.demo.students import Student
 from grader.pipeline import release
 from grader.project import Project
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 PUPILS = (
     Student("ada"),
@@ -32,7 +32,7 @@ def make_class(folder: Path) -> tuple[Project, Course]:
     for day, student in enumerate(PUPILS, start=1):
         place = root / "submitted" / student.name / LESSON
         place.mkdir(parents=True)
-        shutil.copy(root / "release" / LESSON / f"{LESSON}.ipynb", place)
+        shutil.copy(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", place)
         (place / "timestamp.txt").write_text(HANDED_IN.format(day))
         work(project, LESSON, "en", student, place)
     autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)

@@ -10,7 +10,7 @@ from grader.course import Course, done, init
 from grader.demo.handin import work
 from grader.demo.students import CLASS
 from grader.pipeline import release
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 ROWS = """
 select s.student_id, s.timestamp, c.name, g.auto_score, g.manual_score, g.needs_manual_grade, n.late_submission_penalty,
@@ -36,7 +36,7 @@ def hand_in_class(project_folder: Path, root: Path, times: int) -> Path:
         for student in CLASS:
             folder = root / "submitted" / f"{student.name}-{number}" / LESSON
             folder.mkdir(parents=True)
-            shutil.copy(root / "release" / LESSON / f"{LESSON}.ipynb", folder)
+            shutil.copy(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
             (folder / "timestamp.txt").write_text(f"2026-01-0{number + 1} 10:00:00.000000 UTC")
             work(project, LESSON, "en", student, folder)
     return root

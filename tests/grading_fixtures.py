@@ -13,6 +13,7 @@ import yaml
 from grader.project import Project
 
 LESSON = "90_fixture"
+NOTEBOOK = f"{LESSON}_checkpoint"  # the name of its file, without .ipynb
 nbgrader.api.get_alembic_version = functools.cache(nbgrader.api.get_alembic_version)
 """Asked for every new gradebook, and each time a program of its own is started for it, for seconds."""
 

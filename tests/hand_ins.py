@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from course.learning.harvesting import MIME
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
-NAME, ANSWERS = f"{LESSON}.ipynb", f"{LESSON}.answers.json"
+NAME, ANSWERS = f"{NOTEBOOK}.ipynb", f"{LESSON}.answers.json"
 Json = dict[str, Any]
 
 
@@ -160,19 +160,25 @@ Packing = Callable[[Work, Callable[[Json], bytes]], dict[str, bytes]]
 PACKINGS: dict[str, Packing] = {
     "alone": lambda work, tool: {NAME: tool(work.notebook)},
     "with-answers": lambda work, tool: {NAME: tool(work.notebook), ANSWERS: work.answers},
-    "browser": lambda work, tool: {f"{LESSON} (1).ipynb": tool(work.notebook), NAME: work.lesson},
+    "old-name": lambda work, tool: {f"{LESSON}.ipynb": tool(work.notebook)},
+    "old-names-in-a-browser": lambda work, tool: {
+        f"{LESSON} (1).ipynb": tool(work.notebook),
+        f"{LESSON}.ipynb": work.lesson,
+    },
+    "old-and-new": lambda work, tool: {NAME: work.untouched, f"{LESSON}.ipynb": tool(work.notebook)},
+    "with-its-lesson": lambda work, tool: {NAME: tool(work.notebook), f"{LESSON}.ipynb": work.lesson},
     "canvas-names": lambda work, tool: {
-        f"{LESSON}-1.ipynb": tool(work.cleared),
+        f"{NOTEBOOK}-1.ipynb": tool(work.cleared),
         f"{LESSON}.answers-1.json": work.answers,
     },
     "browser-names": lambda work, tool: {
-        f"{LESSON} (2).ipynb": tool(work.cleared),
+        f"{NOTEBOOK} (2).ipynb": tool(work.cleared),
         f"{LESSON}.answers (1).json": work.answers,
     },
-    "copy-and-untouched": lambda work, tool: {f"{LESSON}-Copy1.ipynb": tool(work.notebook), NAME: work.untouched},
+    "copy-and-untouched": lambda work, tool: {f"{NOTEBOOK}-Copy1.ipynb": tool(work.notebook), NAME: work.untouched},
     "untouched-copy": lambda work, tool: {NAME: tool(work.notebook), f"Copy of {NAME}": work.untouched},
     "cleared-copy": lambda work, tool: {NAME: tool(work.notebook), "final.ipynb": tool(work.cleared)},
-    "upper": lambda work, tool: {f"{LESSON}.IPYNB": tool(work.notebook)},
+    "upper": lambda work, tool: {f"{NOTEBOOK}.IPYNB": tool(work.notebook)},
     "txt": lambda work, tool: {f"{NAME}.txt": tool(work.notebook)},
     "json": lambda work, tool: {f"{NAME}.json": tool(work.notebook)},
     "zip": lambda work, tool: {"hand-in.zip": zipped({f"a/b/{NAME}": tool(work.notebook), "a/notes.txt": b"x"})},
@@ -185,20 +191,20 @@ PACKINGS: dict[str, Packing] = {
         "course.zip": zipped(
             {
                 f"c/checkpoints/{NAME}": work.untouched,
-                f"c/lessons/{NAME}": work.lesson,
+                f"c/lessons/{LESSON}.ipynb": work.lesson,
                 f"c/my work/{NAME}": tool(work.notebook),
-                f"c/my work/.ipynb_checkpoints/{LESSON}-checkpoint.ipynb": work.untouched,
+                f"c/my work/.ipynb_checkpoints/{NOTEBOOK}-checkpoint.ipynb": work.untouched,
             }
         )
     },
     "saved-copy-alone": lambda work, tool: {
-        "h.zip": zipped({f".ipynb_checkpoints/{LESSON}-checkpoint.ipynb": tool(work.notebook)})
+        "h.zip": zipped({f".ipynb_checkpoints/{NOTEBOOK}-checkpoint.ipynb": tool(work.notebook)})
     },
     "with-junk": lambda work, tool: {
         NAME: tool(work.notebook),
         f"._{NAME}": b"\0\5\26\7",
         "work.pdf": b"%PDF-1.7",
-        f"{LESSON}.html": b"<html></html>",
+        f"{NOTEBOOK}.html": b"<html></html>",
         "empty.ipynb": b"",
     },
 }

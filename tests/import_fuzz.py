@@ -15,7 +15,7 @@ from grader.course import Course
 from grader.importing.run import Imported, import_submissions, report
 from grader.project import ProjectError
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 STUDENTS = ("ada", "bob", "cyd", "dee", "eve")
 KEPT = ("submitted", "earlier", "imported")
@@ -70,7 +70,7 @@ def packed(files: dict[str, bytes], how: int = zipfile.ZIP_DEFLATED) -> bytes:
 def hand_in(rng: random.Random) -> Sent:
     """A hand-in of a random kind: sound, with odd names, truncated, packed, packed in another way, packed and damaged."""
     kind, own = rng.randrange(10), notebook(str(rng.random()))
-    name = f"{LESSON}.ipynb"
+    name = f"{NOTEBOOK}.ipynb"
     if kind < 3:
         return Sent({name: own}, sound=True)
     odd = {one: rng.randbytes(rng.randrange(50)) for one in rng.sample(NAMES, rng.randrange(1, 6))}

@@ -19,7 +19,7 @@ from grader.bundling.single import unpack
 from grader.course import Course, init
 from grader.pipeline import release
 from grader.project import Project, ProjectError
-from tests.grading_fixtures import KEYS, LESSON, make_project
+from tests.grading_fixtures import KEYS, LESSON, NOTEBOOK, make_project
 
 pytestmark = pytest.mark.slow
 
@@ -59,11 +59,11 @@ def test_it_holds_what_a_class_needs_and_was_looked_through(made, course):
         "lab.bat",
         "lab.py",
         f"notebooks/en/lessons/{LESSON}.ipynb",
-        f"notebooks/en/checkpoints/{LESSON}.ipynb",
-        f"notebooks/zh/checkpoints/{LESSON}.ipynb",
-        f"colab/zh/checkpoint-{LESSON}.ipynb",
+        f"notebooks/en/checkpoints/{NOTEBOOK}.ipynb",
+        f"notebooks/zh/checkpoints/{NOTEBOOK}.ipynb",
+        f"colab/zh/{NOTEBOOK}.ipynb",
         f"colab/zh/{LESSON}.ipynb",
-        f"colab/en/checkpoint-{LESSON}.ipynb",
+        f"colab/en/{NOTEBOOK}.ipynb",
     } <= names
     assert modes["lab.command"] == modes["lab.sh"] == 0o755 and modes["lab.py"] == 0o644
     for words in (
@@ -83,7 +83,7 @@ def test_the_other_language_of_a_mixed_class_is_the_same_checkpoint(made):
     """The same cells, points, questions and papers; other words around them."""
     with zipfile.ZipFile(made[0]) as archive:
         own, other = (
-            json.loads(archive.read(f"{NAME}/notebooks/{code}/checkpoints/{LESSON}.ipynb")) for code in ("en", "zh")
+            json.loads(archive.read(f"{NAME}/notebooks/{code}/checkpoints/{NOTEBOOK}.ipynb")) for code in ("en", "zh")
         )
 
     def graded(notebook):
@@ -103,7 +103,7 @@ def test_a_release_that_is_older_than_the_questions_has_no_other_language(course
     before, said = items.read_text("utf-8"), []
     items.write_text(before.replace("difficulty: easy", "difficulty: hard", 1), "utf-8")
     try:
-        path = course.root / "release" / LESSON / f"{LESSON}.ipynb"
+        path = course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"
         assert [code for code, *_ in in_languages(course, path, ["en", "zh"], said.append)] == ["en"]
     finally:
         items.write_text(before, "utf-8")

@@ -113,11 +113,11 @@ def test_no_list_is_an_error_with_the_file(copy):
 
 def test_check_fails_when_the_page_is_old_and_writing_mends_it(copy, monkeypatch, capsys):
     monkeypatch.setattr("grader.commands.claims.Project", lambda: copy)
-    assert main(["claims", "--check"]) == 1 and "`python -m grader claims`" in capsys.readouterr().out
+    assert main(["author", "claims", "--check"]) == 1 and "`python -m grader author claims`" in capsys.readouterr().out
     assert not claims.page_path(copy).exists()
-    assert main(["claims"]) == 0 and main(["claims", "--check"]) == 0
+    assert main(["author", "claims"]) == 0 and main(["author", "claims", "--check"]) == 0
     claims.page_path(copy).write_text("old", "utf-8")
-    assert main(["claims", "--check"]) == 1
+    assert main(["author", "claims", "--check"]) == 1
 
 
 def test_sentences_end_and_no_language_is_mixed_in():

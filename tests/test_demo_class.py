@@ -14,7 +14,7 @@ from grader.demo.run import demo
 from grader.demo.students import CLASS, deserved, large_class
 from grader.project import Project, ProjectError
 from grader.task import tasks
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 from tests.lessons.losing import verdict_on
 
 PROJECT = Project()
@@ -35,7 +35,7 @@ def test_a_stopped_demonstration_goes_on_and_a_finished_one_begins_anew(tmp_path
 
     with pytest.raises(Stop):
         demo(root, "en", project, students=students, say=stop_at_marking)
-    notebook = root / "students" / "partly" / LESSON / f"{LESSON}.ipynb"
+    notebook = root / "students" / "partly" / LESSON / f"{NOTEBOOK}.ipynb"
     before, said = notebook.stat().st_mtime_ns, []
     assert demo(root, "en", project, students=students, say=said.append) == []
     assert "goes on where it was stopped" in said and notebook.stat().st_mtime_ns == before

@@ -14,7 +14,7 @@ from course.version import __version__
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.leaks import leaks
 from grader.project import Project
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def released(tmp_path):
 
 @pytest.fixture
 def opened(tmp_path, monkeypatch):
-    def open_(notebook, name=f"{LESSON}.ipynb"):
+    def open_(notebook, name=f"{NOTEBOOK}.ipynb"):
         monkeypatch.chdir(tmp_path)
         monkeypatch.setattr(state, "now", state.State())
         monkeypatch.setenv("COURSE_TEXT", "1")
@@ -68,7 +68,7 @@ def test_an_older_package_is_told_in_one_sentence_and_goes_on(released):
 def test_what_travels_unseen_is_looked_through_for_keys(tmp_path):
     project = make_project(tmp_path)
     made = checkpoint_notebook(project, LESSON, "en")
-    path = project.notebooks / "en" / "checkpoints" / f"{LESSON}.ipynb"
+    path = project.notebooks / "en" / "checkpoints" / f"{NOTEBOOK}.ipynb"
     assert leaks(project, {path: json.dumps(made)}) == []
     made.metadata.course.questions[0]["why"] = "The secret reason for option a stands here."
     assert any("explanation" in sentence for sentence in leaks(project, {path: json.dumps(made)}))

@@ -17,7 +17,7 @@ from grader.marking.render import order_blocks
 from grader.pipeline import feedback
 from grader.reporting.classroom import page, picture
 from tests.graded_class import make_class
-from tests.grading_fixtures import LESSON, both
+from tests.grading_fixtures import LESSON, NOTEBOOK, both
 
 pytestmark = pytest.mark.slow
 ELSEWHERE = re.compile(
@@ -37,14 +37,14 @@ def pages(tmp_path_factory):
     (course.root / "late.yaml").write_text("timezone: Europe/Berlin\n", encoding="utf-8")
     with course.gradebook as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=datetime(2030, 12, 1, 22, 59))
-        gradebook.find_grade("90-c-number", LESSON, LESSON, "bob").manual_score = 0.5
-        gradebook.find_comment("90-t-contrast-answer", LESSON, LESSON, "bob").manual_comment = "Well <b>done</b>"
+        gradebook.find_grade("90-c-number", NOTEBOOK, LESSON, "bob").manual_score = 0.5
+        gradebook.find_comment("90-t-contrast-answer", NOTEBOOK, LESSON, "bob").manual_comment = "Well <b>done</b>"
         gradebook.find_submission(LESSON, "ada").notebooks[0].late_submission_penalty = 1.0
         gradebook.db.commit()
     assert feedback(course, LESSON, lambda line: None) == []
     place = course.root / "feedback"
     return {
-        one: (place / one / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
+        one: (place / one / LESSON / f"{NOTEBOOK}.html").read_text(encoding="utf-8")
         for one in ("ada", "bob", "cyd", "dee")
     }, course
 

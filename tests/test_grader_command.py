@@ -16,38 +16,45 @@ import pytest
 from course.i18n import LANGUAGES, pick
 from grader import launcher
 from grader.commands import main
-from grader.commands.words import COMMANDS
+from grader.commands.grade import what_next
+from grader.commands.words import COMMANDS, WEEKLY
 from grader.course import Course, init
 from grader.demo.handin import work
 from grader.demo.students import Student
 from grader.releasing.run import release
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 
-def test_the_list_holds_every_command_in_plain_words_of_both_languages(capsys, monkeypatch):
-    assert main(["--help"]) == 0
-    english = capsys.readouterr().out
-    assert main(["--help", "--language", "zh"]) == 0
-    chinese = capsys.readouterr().out
+def test_the_lists_hold_every_command_in_plain_words_of_both_languages(capsys, monkeypatch):
+    lists = {}
+    for code in LANGUAGES:
+        assert main(["--help", "--language", code]) == 0 and main(["author", "--help", "--language", code]) == 0
+        lists[code] = capsys.readouterr().out
     there: set[str] = set()
     add = argparse._SubParsersAction.add_parser
     monkeypatch.setattr(
         argparse._SubParsersAction, "add_parser", lambda self, name, **more: there.add(name) or add(self, name, **more)
     )
     main(["--help"])
-    assert there <= set(COMMANDS), "a command without words"
-    for name in there:
-        assert f"\n  {name:<15} {pick(COMMANDS[name][1], 'en')}" in english
-        assert f"\n  {name:<15} {pick(COMMANDS[name][1], 'zh')}" in chinese
-    assert all(pick(words, code).strip() for _, words in COMMANDS.values() for code in LANGUAGES)
-    assert "每周都用" in chinese and "Every week" in english
+    assert there - {"author"} == {name.split()[-1] for name in COMMANDS}
+    for code, page in lists.items():
+        assert all(f"\n  {name:<17} {pick(words, code)}" in page for name, (_, words) in COMMANDS.items())
+    assert "每周都用" in lists["zh"] and "Every week" in lists["en"]
+    assert sum(group == WEEKLY for group, _ in COMMANDS.values()) == 12
+
+
+def test_what_authors_need_is_named_where_the_word_author_is_missing(capsys):
+    for name in (name for name in COMMANDS if name.startswith("author ")):
+        assert main([*name.split()[1:], "--check", "a b.yaml"]) == 2
+        assert f"python -m grader {name} --check 'a b.yaml'" in capsys.readouterr().out
+    assert main(["author"]) == 1 and "author notebooks" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_help_of_a_command_is_chinese_when_asked_for(name, capsys):
-    assert main([name, "--dir", "zh", "--help"]) == 0
+    assert main([*name.split(), "--dir", "zh", "--help"]) == 0
     assert "options:" in capsys.readouterr().out
-    assert main([name, "--help", "--language", "zh"]) == 0
+    assert main([*name.split(), "--help", "--language", "zh"]) == 0
     page = capsys.readouterr().out
     assert page.count("选项") and pick(COMMANDS[name][1], "zh")[:6] in page
     left = [line for line in page.splitlines()[1:] if re.search(r"(?<![\w-])(the|of|for|and|is|be|or) [a-z]+", line)]
@@ -105,7 +112,7 @@ def test_grade_goes_from_the_zip_to_marks_and_feedback(tmp_path, monkeypatch, ca
         for number, (who, name) in enumerate((("ada", "Ada Lovelace"), ("bob", "Bob Ross")), 11):
             desk = tmp_path / who
             desk.mkdir()
-            shutil.copy(course.root / "release" / LESSON / f"{LESSON}.ipynb", desk)
+            shutil.copy(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", desk)
             work(course.project, LESSON, "en", Student(who, quiz="right" if who == "ada" else "wrong"), desk)
             for path in desk.iterdir():
                 if path.is_file():
@@ -119,3 +126,4 @@ def test_grade_goes_from_the_zip_to_marks_and_feedback(tmp_path, monkeypatch, ca
     assert "ada" in marks and "bob" in marks
     zipped = Path(course.root / f"feedback-{LESSON}-moodle.zip")
     assert zipped.exists() and f"{zipped}: the feedback pages" in said
+    assert "export --format moodle" in said and "--format" not in what_next(course, [LESSON], "teams")

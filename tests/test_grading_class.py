@@ -14,7 +14,7 @@ from grader.demo.students import CLASS
 from grader.marking.step import STATE, grade_id
 from grader.task import tasks
 from tests.grading_class import stock
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,9 @@ TRICKS = {
 def submit(course, student, code, answers=None):
     folder = course.root / "submitted" / student / LESSON
     folder.mkdir(parents=True)
-    notebook = nbformat.read(course.root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    notebook = nbformat.read(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
     cell_of(notebook, "90-t-contrast-answer").source = code
-    (folder / f"{LESSON}.ipynb").write_text(text_of(notebook))
+    (folder / f"{NOTEBOOK}.ipynb").write_text(text_of(notebook))
     if answers is not None:
         (folder / f"{LESSON}.answers.json").write_bytes(answers)
 
@@ -66,10 +66,10 @@ def graded(tmp_path_factory, project):
 @pytest.mark.slow
 def test_the_class_gets_what_it_deserves_and_the_papers_are_there(graded, project):
     learner = checkpoint_notebook(project, LESSON, "zh")
-    assert nbformat.read(graded.root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4) == learner
+    assert nbformat.read(graded.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4) == learner
     csv = (graded.root / "grades.csv").read_text()
     assert ",perfect,,,,13.0,0.0,13.0,13.0" in csv
-    page = (graded.root / "feedback" / "partly" / LESSON / f"{LESSON}.html").read_text()
+    page = (graded.root / "feedback" / "partly" / LESSON / f"{NOTEBOOK}.html").read_text()
     assert "选项 b 的秘密理由写在这里。" in page and "未作答" in page and "哪个字母排第二？" in page
     for student in CLASS:
         path = graded.autograded(student.name, LESSON)
@@ -77,9 +77,9 @@ def test_the_class_gets_what_it_deserves_and_the_papers_are_there(graded, projec
         assert cell_of(notebook, "90-t-contrast").source == 'check("90-t-contrast")'
         outputs = [cell.outputs for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
         assert all(len(shown) == 1 and shown[0].output_type == "execute_result" for shown in outputs)
-    page = (graded.root / "feedback" / "deleted-cells" / LESSON / f"{LESSON}.html").read_text()
+    page = (graded.root / "feedback" / "deleted-cells" / LESSON / f"{NOTEBOOK}.html").read_text()
     assert page.count("未作答") == page.count("未作答 0") == 1 and "已按发布时的样子补回" in page
-    half = (graded.root / "submitted" / "half-a-file" / LESSON / f"{LESSON} as handed in.ipynb").read_text()
+    half = (graded.root / "submitted" / "half-a-file" / LESSON / f"{NOTEBOOK} as handed in.ipynb").read_text()
     assert half and not half.endswith("}\n")
 
 
@@ -102,7 +102,7 @@ def test_tricks_and_accidents_cost_only_themselves(graded, project):
     assert "without a grade: nobody" in pipeline.summary(list(found.values()))
     path = course.autograded("recorder", LESSON)
     assert pipeline.feedback(course, LESSON) == []
-    page = (course.root / "feedback" / "recorder" / LESSON / f"{LESSON}.html").read_text()
+    page = (course.root / "feedback" / "recorder" / LESSON / f"{NOTEBOOK}.html").read_text()
     source = TRICKS["recorder"].count("SEEN")
     assert path.read_text().count("SEEN") == source and len(re.findall(r"SEEN \d", page)) == 0
     assert path.stat().st_size < 100_000 and course.autograded("loud", LESSON).stat().st_size < 1_500_000

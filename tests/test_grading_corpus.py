@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from grader.course import Course, init
+from grader.marking import whole
 from grader.marking.execute import DISTURBED
 from grader.marking.verdicts import WORDS
 from grader.pipeline import release, summary
@@ -24,7 +25,7 @@ from grader.project import HERE
 from grader.sandbox.launch import unenforced
 from tests.grading_corpus import CLASS, hand_in
 from tests.grading_corpus.base import CANARY
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 SETTINGS = """
 c.CourseExecute.timeout = 1
@@ -115,7 +116,7 @@ def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside
     course = make_course(tmp_path_factory, SETTINGS)
     canary = f"{CANARY}_{uuid.uuid4().hex[:8]}"
     listener = Listener(canary)
-    released = nbformat.read(course.root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    released = nbformat.read(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
     words = {
         CANARY: canary,
         "LISTENER_PORT": str(listener.port),
@@ -196,7 +197,7 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
     from grader.pipeline import collect
 
     course = make_course(tmp_path_factory)
-    released = course.root / "release" / LESSON / f"{LESSON}.ipynb"
+    released = course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"
     inbound = course.root / "exchange" / "corpus" / "inbound"
     strange = (
         "=1+1",
@@ -216,7 +217,7 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
         folder = inbound / f"{student}+{LESSON}+{when}+secret"
         folder.mkdir()
         (folder / "timestamp.txt").write_text("2026-01-01 10:00:00 UTC")
-        (folder / f"{LESSON}.ipynb").write_bytes(released.read_bytes())
+        (folder / f"{NOTEBOOK}.ipynb").write_bytes(released.read_bytes())
         if student == "eve":
             (folder / "key").symlink_to(course.root / "marking_secret")
             (folder / "all").symlink_to(course.root, target_is_directory=True)
@@ -235,16 +236,19 @@ def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marki
     assert len(said) == len(strange) + 1, said  # all but the hidden folder, ivy whose folder has no time, fay's link
     handed_in = course.root / "submitted"
     (handed_in / os.fsdecode(b"\xff") / LESSON).mkdir(parents=True)
-    assert sorted(path.name for path in (handed_in / "eve" / LESSON).iterdir()) == [f"{LESSON}.ipynb", "timestamp.txt"]
+    assert sorted(path.name for path in (handed_in / "eve" / LESSON).iterdir()) == [
+        f"{NOTEBOOK}.ipynb",
+        "timestamp.txt",
+    ]
     assert not any(path.is_symlink() for path in handed_in.rglob("*"))
-    reading = autograding.read_submission
+    reading = whole.handed_in
 
     def unreadable(course, lesson, student):
         if student == "ann":
             raise PermissionError(13, "Permission denied")
         return reading(course, lesson, student)
 
-    monkeypatch.setattr(autograding, "read_submission", unreadable)
+    monkeypatch.setattr(whole, "handed_in", unreadable)
     said.clear()
     found = {one.student: one for one in autograding.autograde(course, LESSON, say=said.append)}
     assert [line for line in said if line not in unenforced()] == [

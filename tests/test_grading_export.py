@@ -15,7 +15,7 @@ from grader.importing.who import matched as matched_by
 from grader.marks import Totals
 from grader.project import ProjectError
 from tests.graded_class import make_class
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 TOTALS = [Totals("01_map", 10.0, {"ada": 7.25, "bob": None}), Totals("02_timing", 12.5, {"ada": 12.5, "cyd": 0.0})]
 ADA = {"student_id": "ada", "First name": "Ada", "Last name": "Lovelace", "Email address": "ada@x.org"}
@@ -145,12 +145,6 @@ def test_a_student_id_column_decides_alone(tmp_path):
     assert matched.rows["ada"]["ID"] == "5" and matched.strangers == ["bob"]
 
 
-def test_without_a_roster_our_names_are_login_names():
-    totals = [Totals("01_map", 10.0, {"ada": 7.25})]
-    rows = parsed(lms.canvas(lms.unlisted(["ada"], "canvas"), totals, {}))
-    assert rows[2] == ["ada", "", "", "ada", "", "7.25"]
-
-
 @pytest.mark.parametrize(
     ("text", "words"), [("name,age\nada,3\n", "column"), ("", "column"), ("student_id\nada\nada\n", "'ada' twice")]
 )
@@ -167,12 +161,21 @@ def test_faults_of_a_roster_are_said(tmp_path, text, words):
 def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
     project, course = make_class(tmp_path)
     to = tmp_path / "out.csv"
-    text = "student_id,Student,ID\nada,Ada L,1\nbob,Bob M,2\ncyd,Cyd N,3\n"
+    columns = f"student_id,{','.join(lms.CANVAS)}"
+    text = f"{columns}\nada,Ada L,1,,,A\nbob,Bob M,2,,,A\ncyd,Cyd N,3,,,A\n"
     command = ["export", "--dir", str(course.root), "--to", str(to), "--format", "canvas"]
-    assert main([*command, "--roster", str(roster(tmp_path, text))]) == 1
+    assert main(command) == 1 and "needs --roster FILE" in capsys.readouterr().out
+    assert main([*command, "--roster", str(roster(tmp_path, "student_id\nada\n"))]) == 1
+    assert "is not the gradebook that Canvas exports" in capsys.readouterr().out
+    command += ["--roster", str(roster(tmp_path, text)), "--column", f"{LESSON}=One"]
+    assert main(command) == 1
     assert "left out: dee" in capsys.readouterr().out
     rows = list(csv.reader(to.open()))
-    assert rows[1][-1] == "13.00" and canvas_reads(rows) == {"1": ["13.00"], "2": ["7.67"], "3": ["0.67"]}
+    assert (
+        rows[1][-1] == "13.00"
+        and rows[0][-1] == "One"
+        and canvas_reads(rows) == {"1": ["13.00"], "2": ["7.67"], "3": ["0.67"]}
+    )
     people = roster(tmp_path, "Username\nada\nbob\ncyd\ndee\nfay\n")
     more = [*command[:3], "--format", "moodle", "--roster", str(people)]
     assert main(more) == 0 and "submission: 1; what they have there stays: fay" in capsys.readouterr().out
@@ -180,12 +183,13 @@ def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
     with course.gradebook as gradebook:
         submission = gradebook.find_submission(LESSON, "ada")
         submission.notebooks[0].late_submission_penalty = 3.0
-        grade = gradebook.find_grade("90-t-report", LESSON, LESSON, "bob")
+        grade = gradebook.find_grade("90-t-report", NOTEBOOK, LESSON, "bob")
         grade.auto_score, grade.needs_manual_grade = None, True
         gradebook.db.commit()
-    assert main([*command, "--column", f"{LESSON}=One"]) == 0
+    roster(tmp_path, text)
+    assert main(command) == 1
     said, rows = capsys.readouterr().out, list(csv.reader(to.open()))
-    assert canvas_reads(rows) == {"ada": ["10.00"], "cyd": ["0.67"], "dee": ["0.00"]} and rows[0][-1] == "One"
+    assert canvas_reads(rows) == {"1": ["10.00"], "3": ["0.67"]}
     assert "no grade for bob" in said
     for name in ("report", "similar", "late", "regrade", "export"):
         words = [name, "--lesson", "77_none"] if name == "export" else [name, "77_none"]

@@ -25,7 +25,7 @@ from grader.pipeline import collect, feedback
 from grader.project import Infrastructure, ProjectError
 from tests.graded_class import make_class
 from tests.grading_class import copy_of
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 
 def outcome(act, seconds: float = 60) -> dict[str, str]:
@@ -145,8 +145,8 @@ def test_feedback_of_huge_notebooks_and_strange_names_costs_the_others_nothing(c
     assert [line.split(":")[0] for line in said if "did not work" in line] == ["feedback for cyd did not work"]
     pages = course.root / "feedback"
     assert sorted(path.name for path in pages.iterdir()) == ["ada", "bob", "dee"]
-    assert (pages / "ada" / LESSON / f"{LESSON}.html").stat().st_size < 2_000_000
-    page = (pages / "bob" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
+    assert (pages / "ada" / LESSON / f"{NOTEBOOK}.html").stat().st_size < 2_000_000
+    page = (pages / "bob" / LESSON / f"{NOTEBOOK}.html").read_text(encoding="utf-8")
     assert "missing from the notebook" in page and "and words" in page
 
 
@@ -201,7 +201,7 @@ def test_collecting_goes_on_behind_one_that_cannot_be_taken_in(course, monkeypat
     for student in ("ann", "ben", "cat"):
         folder = inbound / f"{student}+{LESSON}+2026-04-01 10:00:00 UTC+x"
         folder.mkdir()
-        shutil.copy(course.root / "release" / LESSON / f"{LESSON}.ipynb", folder)
+        shutil.copy(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
         (folder / "timestamp.txt").write_text("2026-04-01 10:00:00 UTC")
     (inbound / f"dan+{LESSON}+2026-04-01 10:00:00 UTC+x").write_text("a file")
     prepare = exchange.prepare
@@ -215,7 +215,7 @@ def test_collecting_goes_on_behind_one_that_cannot_be_taken_in(course, monkeypat
     said: list[str] = []
     assert collect(course, LESSON, said.append) == 8
     assert [line for line in said if line.startswith("ann could not be collected: PermissionError")] == said
-    assert (course.root / "submitted" / "dan" / LESSON / f"{LESSON}.ipynb").exists()
+    assert (course.root / "submitted" / "dan" / LESSON / f"{NOTEBOOK}.ipynb").exists()
 
 
 def test_a_disturbed_submission_is_marked_again_alone_and_never_loses_a_point_to_a_busy_machine():

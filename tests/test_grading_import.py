@@ -30,7 +30,7 @@ from grader.reporting.numbers import analyse
 from tests.graded_class import make_class
 from tests.grading_class import copy_of
 from tests.grading_corpus.base import ANSWERS, RIGHT, dumped, sheet
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 MOODLE = [
     ("Ada Lovelace_4711_assignsubmission_file_/L.ipynb", "4711", "L.ipynb"),
@@ -122,6 +122,8 @@ def test_nobody_becomes_somebody_else_by_naming_a_folder_so():
         "2026年11月23日 星期一 23:59",
         "2026年11月23日 星期一 下午 11:59",
         "23. November 2026, 23.59 Uhr",
+        "23. Nov. 2026, 23.59",
+        "23.11.2026 23:59",
         "Nov 23, 2026 1159 PM",
         "2026-11-23-23-59-00",
         "20261123235900",
@@ -130,6 +132,12 @@ def test_nobody_becomes_somebody_else_by_naming_a_folder_so():
 )
 def test_times_of_the_platforms(said):
     assert str(moment_of(said, "Europe/Berlin")) == "2026-11-23 22:59:00"
+
+
+def test_a_day_that_is_another_one_in_another_country_is_not_guessed():
+    assert str(moment_of("01.12.2026 23:59", "UTC")) == "2026-12-01 23:59:00"
+    assert str(moment_of("11/23/2026 23:59", "UTC")) == "2026-11-23 23:59:00"
+    assert moment_of("01/12/2026 23:59", "UTC") is None
 
 
 def test_gradescope_says_whose_in_a_list_and_the_newest_attempt_comes_first():
@@ -156,9 +164,12 @@ def test_one_folder_around_everything_is_nobody_and_a_folder_of_several_people_i
     found, _ = parcels(entries, "plain", LESSON, known)
     assert [one.name for one in found] == ["ada", "bob"]
     (alone,) = parcels(entries, "plain", LESSON)[0].values()
-    assert several(alone, known) == ["ada", "bob"]
+    assert several(alone, LESSON, known) == ["ada", "bob"]
+    flat = [Entry(PurePosixPath(f"class/{name}.ipynb"), 0, lambda most: b"") for name in ("ada", "bob")]
+    (alone,) = parcels(flat, "plain", LESSON)[0].values()
+    assert several(alone, LESSON, known) == ["ada", "bob"]
     (ada,) = parcels([Entry(PurePosixPath("ada/src/L.ipynb"), 0, lambda most: b"")], "plain", LESSON, known)[0].items()
-    assert ada[0].name == "ada" and several(ada[1], known) == []
+    assert ada[0].name == "ada" and several(ada[1], LESSON, known) == []
 
 
 def test_names_that_windows_packed(tmp_path):
@@ -343,7 +354,7 @@ def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whol
 def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_path, capsys):
     root = whole.root
     ada = root / "submitted" / "ada" / LESSON
-    sound = (ada / f"{LESSON}.ipynb").read_bytes()
+    sound = (ada / f"{NOTEBOOK}.ipynb").read_bytes()
 
     def listed(cell):
         if cell.get("id") == "bootstrap":
@@ -351,7 +362,7 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
             made.record("90-c-single", Response(("b",)))
             cell.outputs = [new_output("display_data", data={k: v for k, v in made.bundle().items() if k != MIME})]
 
-    old = nbformat.read(ada / f"{LESSON}.ipynb", as_version=4)
+    old = nbformat.read(ada / f"{NOTEBOOK}.ipynb", as_version=4)
     for cell in old.cells:
         cell.pop("id", None)
     old.nbformat_minor = 0
@@ -363,11 +374,11 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     own = {
         "Eve One_1_assignsubmission_file_/my copy.ipynb": by("eve"),
         "Eve One_1_assignsubmission_file_/scratch.ipynb": notebook(said=False),
-        "Eve One_1_assignsubmission_file_/my copy (1).ipynb": by("eve", cleared(ada / f"{LESSON}.ipynb")),
-        "Fay Two_2_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
-        "Gil Six_3_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb"),
+        "Eve One_1_assignsubmission_file_/my copy (1).ipynb": by("eve", cleared(ada / f"{NOTEBOOK}.ipynb")),
+        "Fay Two_2_assignsubmission_file_/L.ipynb": cleared(ada / f"{NOTEBOOK}.ipynb"),
+        "Gil Six_3_assignsubmission_file_/L.ipynb": cleared(ada / f"{NOTEBOOK}.ipynb"),
         f"Gil Six_3_assignsubmission_file_/{ANSWERS}": dumped(sheet(*RIGHT)),
-        "Hal Ten_4_assignsubmission_file_/L.ipynb": cleared(ada / f"{LESSON}.ipynb", listed),
+        "Hal Ten_4_assignsubmission_file_/L.ipynb": cleared(ada / f"{NOTEBOOK}.ipynb", listed),
         "Ida Old_5_assignsubmission_file_/L.ipynb": by("ida", json.dumps(old).encode()),
         "No Body_6_assignsubmission_file_/L.ipynb": by("nobo"),
     }
@@ -419,14 +430,14 @@ def test_a_class_from_moodle_is_marked_and_gets_its_feedback_back(whole, tmp_pat
     assert "fay@x.org" in summary(found)
     assert analyse(gather(Course(root), LESSON))["lost"] == ["fay@x.org"], "nobody knows what she answered"
     graded = nbformat.read(
-        root / "autograded" / "ida@x.org" / LESSON / f"{LESSON}.ipynb", as_version=nbformat.NO_CONVERT
+        root / "autograded" / "ida@x.org" / LESSON / f"{NOTEBOOK}.ipynb", as_version=nbformat.NO_CONVERT
     )
     nbformat.validate(graded)
     assert feedback(Course(root), LESSON, lambda line: None) == []
     assert main(["give-back", LESSON, "--dir", str(root)]) == 0
     with zipfile.ZipFile(root / f"feedback-{LESSON}-moodle.zip") as archive:
         names = archive.namelist()
-        assert f"Eve One_1_assignsubmission_file_/{LESSON}.html" in names and len(names) == 6
+        assert f"Eve One_1_assignsubmission_file_/{NOTEBOOK}.html" in names and len(names) == 6
     with zipfile.ZipFile(file, "a") as archive:
         archive.writestr("Fay Two_2_assignsubmission_file_/more.ipynb", sound)
     assert main(words) == 0 and "1 replaced" in capsys.readouterr().out, "what --as said holds from then on"

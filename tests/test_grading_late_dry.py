@@ -18,7 +18,7 @@ from grader.marks import totals
 from grader.pipeline import outcomes
 from tests.graded_class import make_class
 from tests.grading_class import rows
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 DUE = datetime(2026, 11, 23, 22, 59)  # 23:59 in Berlin
 
@@ -99,7 +99,7 @@ def test_points_for_lateness_follow_every_mark_and_what_was_set_by_hand_stays(tm
     for number in range(30):
         student, does = rng.choice(students), "again" if number == 20 else rng.choice(("mark", "mark", "hand", "rules"))
         with course.gradebook as gradebook:
-            submission = gradebook.find_submission_notebook(LESSON, LESSON, student)
+            submission = gradebook.find_submission_notebook(NOTEBOOK, LESSON, student)
             if does == "mark":
                 grade = rng.choice(submission.grades)
                 grade.manual_score = rng.choice((None, 0.0, grade.max_score / 2, grade.max_score))
@@ -117,7 +117,7 @@ def test_points_for_lateness_follow_every_mark_and_what_was_set_by_hand_stays(tm
         found = totals(course, LESSON)
         with course.gradebook as gradebook:
             for name in students:
-                one = gradebook.find_submission_notebook(LESSON, LESSON, name)
+                one = gradebook.find_submission_notebook(NOTEBOOK, LESSON, name)
                 days = math.ceil((one.assignment.timestamp - due) / timedelta(days=1))
                 right = by_hand.get(name, round(one.score * min(1, percent * days / 100), 4))
                 assert (one.late_submission_penalty or 0.0) == pytest.approx(right), (number, does, student, name)

@@ -25,7 +25,7 @@ from tests.graded_class import PUPILS
 from tests.grading_class import copy_of, hand_in_class, marked, rows
 from tests.grading_corpus import CLASS, damaged, exhausting, hand_in
 from tests.grading_corpus.base import CANARY
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 from tests.test_grading_killed import start
 
 pytestmark = pytest.mark.long
@@ -52,7 +52,7 @@ def honest(tmp_path_factory) -> Path:
             shutil.copytree(root / "submitted" / f"s{number % len(PUPILS):03}" / LESSON, folder)
             continue
         folder.mkdir(parents=True)
-        shutil.copy(root / "release" / LESSON / f"{LESSON}.ipynb", folder)
+        shutil.copy(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
         (folder / "timestamp.txt").write_text("2026-01-01 10:00:00.000000 UTC")
         work(project, LESSON, "en", kind, folder)
     ordinary_user.give(project.root)
@@ -89,7 +89,7 @@ def mark(root: Path) -> str:
 
 def test_forty_hostile_submissions_change_no_mark_of_260_honest_ones(honest, tmp_path):
     quiet, rough = copy_of(honest, tmp_path / "quiet"), copy_of(honest, tmp_path / "rough")
-    released = nbformat.read(honest / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    released = nbformat.read(honest / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
     words = {CANARY: "CANARY", "LISTENER_PORT": "9", "COURSE_ROOT": str(rough), "CHECKOUT_ROOT": str(HERE)}
     for number, case in enumerate(BUSIEST[-HOSTILE:]):  # between the honest ones, so that they run side by side
         hand_in(case, copy.deepcopy(released), rough / "submitted" / f"s{6 * number:03}-{case.name}" / LESSON, words)

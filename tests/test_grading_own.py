@@ -25,6 +25,7 @@ from tests.grading_fixtures import make_project
 
 pytestmark = pytest.mark.slow
 NAME = "50_our_cluster"
+FILE = f"{NAME}_checkpoint"
 NAMES = ("50-c-first", "50-c-second", "50-c-draws")
 
 
@@ -47,7 +48,7 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     assert "keys.yaml, line 3, 4, 8, 9" in said and f"release {NAME} --unfinished" in said
     assert main(["release", NAME, "--unfinished", "--dir", str(course.root)]) == 0
     assert "keys.yaml, line 3, 4, 8, 9" in capsys.readouterr().out
-    notebook = nbformat.read(course.root / "release" / NAME / f"{NAME}.ipynb", as_version=4)
+    notebook = nbformat.read(course.root / "release" / NAME / f"{FILE}.ipynb", as_version=4)
     text = "\n".join(cell.source for cell in notebook.cells)
     assert ("共 14 分" in text) == (language != "en") and ("**14 points**" in text) == (language == "en")
     assert "return sum(values)" not in text and len(notebook.metadata.course.questions) == 3
@@ -150,10 +151,10 @@ def hand_in(course, student, cells, answered):
     """Put a submission in place. cells: grade id -> what the student wrote there; answered: two questions, too."""
     folder = course.root / "submitted" / student / NAME
     folder.mkdir(parents=True)
-    notebook = nbformat.read(course.root / "release" / NAME / f"{NAME}.ipynb", as_version=4)
+    notebook = nbformat.read(course.root / "release" / NAME / f"{FILE}.ipynb", as_version=4)
     for cell in notebook.cells:
         cell.source = cells.get(grade_id(cell), cell.source)
-    (folder / f"{NAME}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+    (folder / f"{FILE}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
     answer = {"options": ["a"], "number": None, "confidence": None, "time": "2026-01-01T10:00:00.000Z"}
     answers = {f"50-c-{one}": answer for one in ("first", "second") if answered}
     (folder / f"{NAME}.answers.json").write_text(json.dumps({"schema": 1, "checkpoint": NAME, "answers": answers}))
@@ -161,7 +162,7 @@ def hand_in(course, student, cells, answered):
 
 def mark_text(course, student, points):
     with course.gradebook as gradebook:
-        grade = gradebook.find_grade("50-e-why", NAME, NAME, student)
+        grade = gradebook.find_grade("50-e-why", FILE, NAME, student)
         grade.manual_score, grade.needs_manual_grade = points, False
         gradebook.db.commit()
 
@@ -190,8 +191,8 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
         "an untouched text is worth nothing, one nobody read has no grade"
     )
     with course.gradebook as gradebook:
-        assert gradebook.find_grade("50-e-why", NAME, NAME, "ada").needs_manual_grade
-        assert not gradebook.find_grade("50-t-sum", NAME, NAME, "ada").needs_manual_grade
+        assert gradebook.find_grade("50-e-why", FILE, NAME, "ada").needs_manual_grade
+        assert not gradebook.find_grade("50-t-sum", FILE, NAME, "ada").needs_manual_grade
     mark_text(course, "ada", 3.0)
     assert totals(course, NAME).points["ada"] == 11.0
     again = diff(course, NAME, How(jobs=1), lambda line: None)
@@ -200,9 +201,9 @@ def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
     autograde(course, NAME, how=How(jobs=1, again=True), say=lambda line: None)
     assert totals(course, NAME).points == {"ada": 11.0, "bob": 8.0}
     with course.gradebook as gradebook:
-        assert not gradebook.find_grade("50-e-why", NAME, NAME, "ada").needs_manual_grade
+        assert not gradebook.find_grade("50-e-why", FILE, NAME, "ada").needs_manual_grade
     assert feedback(course, NAME, lambda line: None) == []
-    page = (course.root / "feedback" / "ada" / NAME / f"{NAME}.html").read_text(encoding="utf-8")
+    page = (course.root / "feedback" / "ada" / NAME / f"{FILE}.html").read_text(encoding="utf-8")
     assert "Because I measured it." in page and "3 / 4 分" in page and MIME not in page
     assert f"<code>{NAME}</code>" not in page, "the kernel that marks knows the questions of an own checkpoint"
     found = analyse(gather(course, NAME))

@@ -36,6 +36,7 @@ from tests.grading_class import copy_of, stock
 
 pytestmark = pytest.mark.slow
 PROJECT, LESSON, WHEN = Project(), "15_review", "2026-03-01 12:00:00.000000 UTC"
+NOTEBOOK = f"{LESSON}_checkpoint"
 QUIET = How(jobs=1)
 PUPILS = (
     Student("ada"),
@@ -81,12 +82,12 @@ def hand_in(course: Course, student: Student, as_whom: str = "") -> None:
     if student.copy_of:
         shutil.copytree(course.root / "submitted" / student.copy_of / LESSON, folder, dirs_exist_ok=True)
         return
-    shutil.copy(course.root / "release" / LESSON / f"{LESSON}.ipynb", folder)
+    shutil.copy(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
     (folder / "timestamp.txt").write_text(WHEN)
     written = Student(as_whom or student.name, student.quiz, student.tasks)
     work(PROJECT, LESSON, "en", written, folder)
     if student.name == "eve":
-        path = folder / f"{LESSON}.ipynb"
+        path = folder / f"{NOTEBOOK}.ipynb"
         notebook = nbformat.read(path, as_version=4)
         next(cell for cell in notebook.cells if grade_id(cell) == answer_id("15-t-searches")).source = spy()
         nbformat.write(notebook, path)
@@ -143,7 +144,7 @@ def test_what_is_held_back_is_marked_when_somebody_has_looked_and_shows_no_key_b
     assert "Held back" in kept and "right answer" not in kept
     assert "Held back" not in other.autograded("ada", LESSON).read_text(encoding="utf-8"), "hers is her own"
     assert main(["feedback", LESSON, "--early", "--dir", str(other.root)]) == 0
-    page = (other.root / "feedback" / "cyd" / LESSON / f"{LESSON}.html").read_text(encoding="utf-8")
+    page = (other.root / "feedback" / "cyd" / LESSON / f"{NOTEBOOK}.html").read_text(encoding="utf-8")
     assert "Not marked yet" in page and "→ " not in page and "right answer" not in page
     capsys.readouterr()
     assert main(["autograde", LESSON, "--accept", "cyd", "--jobs", "1", "--dir", str(other.root)]) == 0
@@ -159,7 +160,7 @@ def test_what_is_held_back_is_marked_when_somebody_has_looked_and_shows_no_key_b
 def test_a_copy_that_differs_only_in_the_id_is_held_back_with_the_original(course, tmp_path):
     other = Course(copy_of(course.root, tmp_path / "alike"))
     hers, place = (other.root / "submitted" / name / LESSON for name in ("ada", "fay"))
-    notebook = hers / f"{LESSON}.ipynb"
+    notebook = hers / f"{NOTEBOOK}.ipynb"
     notebook.chmod(0o644)
     made_for = notebook.read_text(encoding="utf-8").replace('language=\\"en\\"', 'language=\\"en\\", student=\\"ada\\"')
     assert "student=" in made_for, "a notebook that was made for her (`release --personal`)"
@@ -177,14 +178,14 @@ def test_a_copy_that_differs_only_in_the_id_is_held_back_with_the_original(cours
 
 def test_a_notebook_made_for_another_student_is_held_back_also_with_nothing_answered(course, tmp_path):
     other = Course(copy_of(course.root, tmp_path / "personal"))
-    released = (other.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")
+    released = (other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")
     salt = released_salt(json.loads(released))
     for student, whose in (("gus", "ada"), ("hal", "HAL"), ("ian", "ada"), ("joe", 'jo "x" 乔')):
         notebook = nbformat.reads(released, as_version=4)
         first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")
         first.source = bootstrap(PROJECT, "checkpoint", LESSON, "en", salt, whose)
         assert made_for(notebook.cells) == whose
-        place = other.root / "submitted" / student / LESSON / f"{LESSON}.ipynb"
+        place = other.root / "submitted" / student / LESSON / f"{NOTEBOOK}.ipynb"
         place.parent.mkdir(parents=True)
         nbformat.write(notebook, place)
     assert made_for(nbformat.reads(released, as_version=4).cells) == ""
@@ -213,7 +214,7 @@ def test_the_kernel_of_a_student_finds_no_key(course):
     notebook = nbformat.read(course.autograded("eve", LESSON), as_version=4)
     shown = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
     assert "looked everywhere nothing" in shown and "ESCAPED" not in shown
-    released = (course.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")
+    released = (course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")
     assert (
         released_salt(json.loads(released)) and (course.root / "marking_secret").read_bytes().hex()[:16] not in released
     )
@@ -234,10 +235,10 @@ def test_the_marks_are_the_same_again_elsewhere_and_under_stock_nbgrader(course,
 
 def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(course, tmp_path, capsys):
     other = Course(copy_of(course.root, tmp_path / "mended"))
-    salt = released_salt(json.loads((other.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")))
+    salt = released_salt(json.loads((other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")))
     assert main(["release", LESSON, "--dir", str(other.root)]) == 0
     assert "tell the class" in capsys.readouterr().out
-    assert salt == released_salt(json.loads((other.root / "release" / LESSON / f"{LESSON}.ipynb").read_text("utf-8")))
+    assert salt == released_salt(json.loads((other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")))
     (other.root / "papers.yaml").write_text(f"{LESSON}:\n  dee: deee\n")
     autograde(other, LESSON, ["dee"], QUIET, say=lambda line: None)
     assert sum(points(other)["dee"].values()) == sum(points(other)["ada"].values())

@@ -34,7 +34,7 @@ def test_each_student_gets_the_own_notebook_and_nobody_else_gets_the_exam(tmp_pa
     assert not list((root / "exchange").rglob("*.ipynb"))
     monkeypatch.setattr("grader.bundling.build.wheel_of", lambda project: ("course.whl", b"PK\x05\x06" + bytes(18)))
     assert not any("checkpoints" in name for name in contents(Project(), ["en"], course))
-    notebook = nbformat.read(root / "personal" / LESSON / "k1" / f"{LESSON}.ipynb", as_version=4)
+    notebook = nbformat.read(root / "personal" / LESSON / "k1" / f"{LESSON}_checkpoint.ipynb", as_version=4)
     first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap").source
     assert 'student="k1"' in first
     assert main(["release", LESSON, "--dir", str(root)]) == 0, "on its day"

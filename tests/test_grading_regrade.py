@@ -28,7 +28,7 @@ from grader.regrading.differences import NEW, NOTHING, PAPER, UNKNOWN, changes, 
 from grader.task import tasks
 from tests.graded_class import PUPILS, make_class
 from tests.grading_class import stock
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 PROGRAM = {"code": "c", "versions": "Python 3"}
 PRINT = {"points": 2.0, "key": "k", "words": "w"}
@@ -190,7 +190,7 @@ def test_regrade_shows_then_writes_exactly_that(marked, capsys):
     project, course = marked
     first = cell_marks(course, LESSON)
     with course.gradebook as gradebook:
-        grade = gradebook.find_grade("90-c-single", LESSON, LESSON, "bob")
+        grade = gradebook.find_grade("90-c-single", NOTEBOOK, LESSON, "bob")
         grade.manual_score = 1.5
         gradebook.db.commit()
     with pytest.raises(ProjectError, match="waiting"):
@@ -241,7 +241,7 @@ def test_a_mark_that_changes_by_itself_is_shown_as_such(marked):
     project, course = marked
     autograde(course, LESSON, ["ada"], How(again=True), say=lambda line: None)
     with course.gradebook as gradebook:
-        gradebook.find_grade("90-t-report", LESSON, LESSON, "ada").auto_score = 1.0
+        gradebook.find_grade("90-t-report", NOTEBOOK, LESSON, "ada").auto_score = 1.0
         gradebook.db.commit()
     (change,) = [c for c in diff(course, LESSON).changes if c.student == "ada"]
     assert (change.cell, change.old, change.new, change.why) == ("90-t-report", 1.0, 3.0, NOTHING)

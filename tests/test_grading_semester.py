@@ -13,13 +13,17 @@ import pytest
 from grader.autograding import How, autograde
 from grader.commands import course as course_commands
 from grader.commands import export, main
-from grader.course import Course, command
+from grader.course import Course, command, init
+from grader.demo.handin import work
+from grader.demo.run import hand_in
+from grader.demo.students import Student
 from grader.late_rules import read_rules
-from grader.pipeline import BY_HAND, Outcome, feedback, strays, summary
+from grader.pipeline import BY_HAND, Outcome, collect, feedback, release, strays, summary
 from grader.project import ProjectError
+from grader.regrading.run import diff
 from tests.graded_class import make_class
-from tests.grading_class import copy_of, rows
-from tests.grading_fixtures import LESSON
+from tests.grading_class import copy_of, rows, stock
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 
 @pytest.fixture(scope="module")
@@ -41,19 +45,19 @@ def again(root, *students) -> dict:
 @pytest.mark.slow
 def test_other_notebooks_beside_the_one_cost_nobody_the_feedback(root):
     ada = root / "submitted" / "ada" / LESSON
-    shutil.copy(ada / f"{LESSON}.ipynb", ada / "scratch.ipynb")
+    shutil.copy(ada / f"{NOTEBOOK}.ipynb", ada / "scratch.ipynb")
     by_mail = root / "submitted" / "mia" / LESSON
     by_mail.mkdir(parents=True)
-    work = (ada / f"{LESSON}.ipynb").read_bytes().replace(b"def contrast", b"# mia\\ndef contrast")
-    (by_mail / f"{LESSON} (1).ipynb").write_bytes(work)
+    work = (ada / f"{NOTEBOOK}.ipynb").read_bytes().replace(b"def contrast", b"# mia\\ndef contrast")
+    (by_mail / f"{NOTEBOOK} (1).ipynb").write_bytes(work)
     (ada / "timestamp.txt").write_text("yesterday noon")
     found, said = again(root), []
     assert found["mia"].points == found["ada"].points == 13
     assert "yesterday noon" in found["said"]
-    assert [path.name for path in (root / "autograded" / "mia" / LESSON).glob("*.ipynb")] == [f"{LESSON}.ipynb"]
+    assert [path.name for path in (root / "autograded" / "mia" / LESSON).glob("*.ipynb")] == [f"{NOTEBOOK}.ipynb"]
     assert feedback(Course(root), LESSON, said.append) == []
     for student in ("ada", "mia"):
-        assert (root / "feedback" / student / LESSON / f"{LESSON}.html").exists()
+        assert (root / "feedback" / student / LESSON / f"{NOTEBOOK}.html").exists()
     assert len(said) == 2 and said[1].startswith("5 did") and "ada, bob, cyd, dee, mia" in said[1]
 
 
@@ -77,7 +81,7 @@ def test_a_lost_gradebook_is_filled_again_and_a_renamed_student_counts_once(root
 @pytest.mark.slow
 def test_a_mark_by_hand_that_outlives_its_submission_is_named(root):
     with Course(root).gradebook as gradebook:
-        gradebook.find_grade("90-c-single", LESSON, LESSON, "bob").manual_score = 1.5
+        gradebook.find_grade("90-c-single", NOTEBOOK, LESSON, "bob").manual_score = 1.5
         gradebook.db.commit()
     assert (again(root)["bob"].reason, again(root)["bob"].problems) == ("", [])
     (root / "submitted" / "bob" / LESSON / "more.txt").write_text("handed in anew")
@@ -88,7 +92,7 @@ def test_a_mark_by_hand_that_outlives_its_submission_is_named(root):
 @pytest.mark.slow
 def test_the_plain_csv_has_no_number_where_there_is_no_grade(root, tmp_path, capsys):
     with Course(root).gradebook as gradebook:
-        grade = gradebook.find_grade("90-t-report", LESSON, LESSON, "bob")
+        grade = gradebook.find_grade("90-t-report", NOTEBOOK, LESSON, "bob")
         grade.auto_score, grade.needs_manual_grade = None, True
         gradebook.update_or_create_student("ada", last_name="King, Countess of Lovelace")
         gradebook.db.commit()
@@ -124,11 +128,11 @@ def test_names_nobody_knows_in_the_late_rules_are_said(root, capsys):
 def test_what_lies_in_the_wrong_place_is_named(root):
     (root / "submitted" / "loose.ipynb").write_text("{}")
     (root / "submitted" / "mia").mkdir()
-    (root / "submitted" / "mia" / f"{LESSON}.ipynb").write_text("{}")
+    (root / "submitted" / "mia" / f"{NOTEBOOK}.ipynb").write_text("{}")
     (root / "submitted" / "bob" / ".ipynb_checkpoints").mkdir()
     assert [line.split(";")[0] for line in strays(Course(root))] == [
         "NOT MARKED: submitted/loose.ipynb",
-        f"NOT MARKED: submitted/mia/{LESSON}.ipynb",
+        f"NOT MARKED: submitted/mia/{NOTEBOOK}.ipynb",
     ]
 
 
@@ -190,7 +194,7 @@ def test_the_right_answers_are_not_handed_out_while_somebody_may_still_hand_in(r
     (root / "late.yaml").write_text("extensions:\n  - {student: bob, days: 3}\n")
     status, said = told()
     assert status == 1 and f"{now + timedelta(days=2):%Y-%m-%d %H:%M} UTC" in said
-    assert told("--early")[0] == 0 and (root / "feedback" / "ada" / LESSON / f"{LESSON}.html").exists()
+    assert told("--early")[0] == 0 and (root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html").exists()
     (root / "late.yaml").unlink()
     assert told()[0] == 0
 
@@ -233,3 +237,51 @@ def test_a_number_of_processes_and_the_next_command(tmp_path, monkeypatch, capsy
     assert command("late 01_map", tmp_path / "my class") == "`python -m grader late 01_map --dir 'my class'`"
     with pytest.raises(ProjectError, match="no course directory"):
         Course(tmp_path)
+
+
+@pytest.mark.slow
+def test_a_class_that_was_released_under_the_old_names_goes_on_under_them(tmp_path):
+    """Through the exchange and by import, with stock steps, another release and a regrade; a copy with the new name counts alike."""
+    project = make_project(tmp_path / "project")
+    init(tmp_path / "class", "en", "old", project=project)
+    course = Course(tmp_path / "class")
+    there = course.root / "source" / LESSON / f"{LESSON}.ipynb"
+    there.parent.mkdir(parents=True)
+    there.write_text("{}")  # what an earlier version wrote
+    release(course, LESSON)
+    hand_in(course, LESSON, Student("ada"))
+    desk = course.root / "students" / "ada" / LESSON
+    assert (desk / f"{LESSON}.ipynb").exists() and not list(desk.glob(f"{NOTEBOOK}*"))
+    (tmp_path / "in" / "bob").mkdir(parents=True)
+    work(
+        project,
+        LESSON,
+        "en",
+        Student("bob", quiz="half"),
+        shutil.copytree(there.parents[2] / "release" / LESSON, desk / "b"),
+    )
+    shutil.copy(desk / "b" / f"{LESSON}.ipynb", tmp_path / "in" / "bob" / f"{NOTEBOOK}.ipynb")
+    assert main(["roster", str(rostered(tmp_path)), "--dir", str(course.root)]) == 0
+    assert main(["import", str(tmp_path / "in"), "--dir", str(course.root)]) == 0
+    assert collect(course, LESSON) == 2
+
+    def points() -> dict[str, float | None]:
+        return {one.student: one.points for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
+
+    first = points()
+    assert first["ada"] == 13 and 0 < first["bob"] < 13
+    release(course, LESSON)
+    for student in ("ada", "bob"):
+        stock(course, LESSON, student)
+    assert points() == first and not diff(course, LESSON, How(jobs=1), lambda line: None).changes
+    assert feedback(course, LESSON, lambda line: None) == []
+    for folder, ending in (("source", ""), ("release", ""), ("autograded/ada", ".ipynb"), ("feedback/bob", ".html")):
+        names = {path.stem for path in (course.root / folder / LESSON).glob(f"*{ending or '.ipynb'}")}
+        assert names == {LESSON}, (folder, names)
+    with course.gradebook as gradebook:
+        assert [one.name for one in gradebook.find_assignment(LESSON).notebooks] == [LESSON]
+
+
+def rostered(folder: Path) -> Path:
+    (folder / "roster.csv").write_text("student_id,First name,Last name\nada,Ada,L\nbob,Bob,R\n")
+    return folder / "roster.csv"

@@ -20,7 +20,7 @@ from grader.importing.run import import_submissions
 from grader.pipeline import release
 from grader.project import HERE
 from tests.grading_class import copy_of, rows
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 from tests.import_fuzz import KEPT, STUDENTS, Sent, check, damaged, hand_in, platform_file, tree, works
 
 SEED = 20261123
@@ -69,10 +69,10 @@ def twice(released, tmp_path_factory) -> dict[str, Path]:
     """
     place = tmp_path_factory.mktemp("twice")
     found = {"before": place / "before", "file": place / "second.zip", "quiet": place / "quiet"}
-    sound = (released / "release" / LESSON / f"{LESSON}.ipynb").read_bytes()
+    sound = (released / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes()
     for number in (1, 2):
         own = {name: sound.replace(b"# YOUR CODE HERE", f"# {name} {number}".encode()) for name in STUDENTS}
-        sent = {name: Sent({f"{LESSON}.ipynb": data, "data.bin": os.urandom(200_000)}) for name, data in own.items()}
+        sent = {name: Sent({f"{NOTEBOOK}.ipynb": data, "data.bin": os.urandom(200_000)}) for name, data in own.items()}
         platform_file(found["file"] if number == 2 else place / "first.zip", sent)
     for name in KEPT:
         shutil.rmtree(released / name, ignore_errors=True)

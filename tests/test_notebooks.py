@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course.catalog import LESSONS
+from course.catalog import LESSONS, checkpoint_names
 from course.i18n import LANGUAGES
 from grader.project import Project
 from tests import warm_kernel
@@ -28,9 +28,10 @@ def notebook(language: str, rest: str, daily: str):
 
 
 NOTEBOOKS = [
-    notebook(language, f"{kind}/{lesson.id}", LANGUAGES[number % 2])
+    notebook(language, f"{kind}/{name}", LANGUAGES[number % 2])
     for kind in ("lessons", "checkpoints")
     for number, lesson in enumerate(LESSONS)
+    for name in [lesson.id if kind == "lessons" else checkpoint_names(lesson.id)[0]]
     for language in LANGUAGES
     if kind == "lessons" or lesson.checkpoint
 ] + [notebook(language, f"tools/{name}", "zh") for language in LANGUAGES for name in Project().tools()]

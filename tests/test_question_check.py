@@ -109,14 +109,17 @@ def test_all_findings_of_questions_and_keys_are_told_at_once(project):
 def test_a_file_that_holds_no_questions_gets_a_sentence(tmp_path, content, words, capsys):
     path = tmp_path / "draft.yaml"
     path.write_text(content, "utf-8")
-    assert main(["items", "--check", str(path)]) == 1
+    assert main(["author", "items", "--check", str(path)]) == 1
     assert words in capsys.readouterr().out
-    assert main(["items", "--check", str(tmp_path / "none.yaml")]) == 1 and "no such file" in capsys.readouterr().out
+    assert (
+        main(["author", "items", "--check", str(tmp_path / "none.yaml")]) == 1
+        and "no such file" in capsys.readouterr().out
+    )
 
 
 @pytest.mark.slow
 def test_a_lesson_of_the_course_has_nothing_to_mend(capsys):
-    assert main(["items", "--check", str(ROOT / "course/lessons/l02_timing/checkpoint.yaml")]) == 0
+    assert main(["author", "items", "--check", str(ROOT / "course/lessons/l02_timing/checkpoint.yaml")]) == 0
     assert "nothing to mend" in capsys.readouterr().out
 
 
@@ -128,7 +131,10 @@ def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_pa
     with (project.learner_folder / "misconceptions.yaml").open("a", encoding="utf-8") as file:
         file.write('nobody-yet: {en: "A belief without a question.", zh: "还没有题目的误解。"}\n')
     for name, arguments in (("plain", []), ("keys", ["--keys"])):
-        assert main(["items", "--root", str(project.root), "--to", str(tmp_path / f"{name}.html"), *arguments]) == 0
+        assert (
+            main(["author", "items", "--root", str(project.root), "--to", str(tmp_path / f"{name}.html"), *arguments])
+            == 0
+        )
     plain, full = ((tmp_path / f"{name}.html").read_text("utf-8") for name in ("plain", "keys"))
     assert "05-revisit" in plain and "05-c-two-shapes" in plain and "To mend" not in plain
     assert secret not in plain and secret in full and "For instructors" in full and "For instructors" not in plain
@@ -147,7 +153,20 @@ def test_the_page_shows_what_is_to_be_mended(project, tmp_path):
     path.write_text(path.read_text("utf-8") + yaml.safe_dump([draft], allow_unicode=True), "utf-8")
     project.keys("02_timing").write_text("{}", "utf-8")
     assert (
-        main(["items", "--root", str(project.root), "--to", str(tmp_path / "a.md"), "--keys", "--language", "zh"]) == 0
+        main(
+            [
+                "author",
+                "items",
+                "--root",
+                str(project.root),
+                "--to",
+                str(tmp_path / "a.md"),
+                "--keys",
+                "--language",
+                "zh",
+            ]
+        )
+        == 0
     )
     page = (tmp_path / "a.md").read_text("utf-8")
     assert "unheard-of" in page and "has no key in grader/lessons/l02_timing/keys.yaml" in page
@@ -156,5 +175,5 @@ def test_the_page_shows_what_is_to_be_mended(project, tmp_path):
 
 def test_a_place_that_cannot_be_written_gets_a_sentence(project, tmp_path, capsys):
     (tmp_path / "file").write_bytes(b"")
-    assert main(["items", "--root", str(project.root), "--to", str(Path(tmp_path, "file", "a.html"))]) == 1
+    assert main(["author", "items", "--root", str(project.root), "--to", str(Path(tmp_path, "file", "a.html"))]) == 1
     assert "choose another place" in capsys.readouterr().out

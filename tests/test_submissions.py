@@ -18,7 +18,7 @@ from grader.marking.repair import repair
 from grader.marking.step import grade_id, notes, reasons, state
 from grader.reading import files_of, read
 from grader.stock import before_autograde
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 
 @pytest.fixture(scope="module")
@@ -175,10 +175,10 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
     changed = copy.deepcopy(released)
     changed.cells.append(new_code_cell("mine = 1", id="mine"))
     sent = {
-        "broken": {f"{LESSON}.ipynb": b"{broken"},
+        "broken": {f"{NOTEBOOK}.ipynb": b"{broken"},
         "empty": {"other.ipynb": b""},
         "renamed": {"final version.ipynb": text_of(changed).encode()},
-        "sound": {f"{LESSON}.ipynb": text_of(changed).encode()},
+        "sound": {f"{NOTEBOOK}.ipynb": text_of(changed).encode()},
     }
     for student, files in sent.items():
         folder = tmp_path / "submitted" / student / LESSON
@@ -190,7 +190,7 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
         for _ in range(2):  # again changes nothing
             notebooks = [str(folder / "x.ipynb")]
             before_autograde(str(project.root))(assignment=LESSON, student="*", notebooks=notebooks)
-            assert notebooks == [str(folder / f"{LESSON}.ipynb")]
+            assert notebooks == [str(folder / f"{NOTEBOOK}.ipynb")]
             nbformat.read(notebooks[0], as_version=4)
             after = read(files_of(folder, LESSON), LESSON, text)
             assert (after.held, after.works, after.notebook) == (before.held, before.works, before.notebook), student

@@ -21,8 +21,8 @@ PROJECT, LESSON = Project(), "08_mps"
 
 @pytest.mark.slow
 def test_an_untouched_checkpoint_does_not_validate_and_a_finished_one_does(tmp_path):
-    untouched, finished = (tmp_path / name / f"{LESSON}.ipynb" for name in ("untouched", "finished"))
-    released = (PROJECT.notebooks / "en" / "checkpoints" / f"{LESSON}.ipynb").read_text(encoding="utf-8")
+    untouched, finished = (tmp_path / name / f"{LESSON}_checkpoint.ipynb" for name in ("untouched", "finished"))
+    released = (PROJECT.notebooks / "en" / "checkpoints" / f"{LESSON}_checkpoint.ipynb").read_text(encoding="utf-8")
     items, hidden = keyed_items(PROJECT, LESSON), tasks(PROJECT, LESSON)
     untouched.parent.mkdir()
     untouched.write_text(released, encoding="utf-8")

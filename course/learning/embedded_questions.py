@@ -22,7 +22,7 @@ def embedded_questions(notebooks: Iterable[Any], checkpoint: str) -> tuple[list[
         if said.get("lesson") == checkpoint and isinstance(raw, list):
             notices = _older(said.get("version"))
             try:
-                items = [parse_item(one, f"{checkpoint}.ipynb", checkpoint=True) for one in raw]
+                items = [parse_item(one, checkpoint, checkpoint=True) for one in raw]
             except BankError:
                 items = []
                 notices = notices or [

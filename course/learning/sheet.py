@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from course import colab
+from course.catalog import checkpoint_names
 from course.i18n import language, t
 from course.learning.entry import after, now, stamp
 from course.learning.harvesting import MIME, SCHEMA, Answers, decoded, harvest, history_of, latest, read_sheet
@@ -213,9 +214,9 @@ class AnswerSheet:
 
 
 def saved_notebooks(checkpoint: str, folder: Path | str = ".") -> Iterator[Any]:
-    """The saved notebooks of this checkpoint that can be found: under the session's name, under the checkpoint's name, on Colab."""
+    """The saved notebooks of this checkpoint that can be found: under the session's name, under the checkpoint's names, on Colab."""
     session = Path(os.environ.get("JPY_SESSION_NAME", "")).name
-    for name in dict.fromkeys((session, f"{checkpoint}.ipynb")):
+    for name in dict.fromkeys((session, *(f"{name}.ipynb" for name in checkpoint_names(checkpoint)))):
         if name.endswith(".ipynb"):
             with suppress(OSError, ValueError, RecursionError):
                 yield json.loads((Path(folder) / name).read_text("utf-8"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from course.catalog import checkpoint_names
 from course.hand_in import missing_in, told
 from course.i18n import t
 from course.learning.sheet import current_sheet
@@ -17,7 +18,10 @@ def check_file(name: str = "") -> None:
     if os.environ.get("NBGRADER_EXECUTION"):  # it is being marked or validated, from another place
         return
     sheet = current_sheet()
-    name = name or Path(os.environ.get("JPY_SESSION_NAME", "")).name or (f"{sheet.checkpoint}.ipynb" if sheet else "")
+    name = name or Path(os.environ.get("JPY_SESSION_NAME", "")).name
+    if not name and sheet:
+        known = [f"{one}.ipynb" for one in checkpoint_names(sheet.checkpoint)]
+        name = next((one for one in known if Path(one).exists()), known[0])
     try:
         lines = told(Path(name))
         unsaved = missing_in(Path(name), sheet.answers) if sheet else 0

@@ -25,9 +25,9 @@ TITLE = both("Common claims, and what is true", "常见说法，以及真相")
 INTRO = both(
     "Sentences that are often written about `torch.backends`, timing and counting work. "
     "“Met in” names the questions and experiments of the course that let you find out for yourself. "
-    "Written by `python -m grader claims`.",
+    "Written by `python -m grader author claims`.",
     "关于 `torch.backends`、计时和计算量，常能读到这些说法。“在哪里验证”一栏列出课程里的题目和实验，"
-    "你可以自己查明。本页由 `python -m grader claims` 生成。",
+    "你可以自己查明。本页由 `python -m grader author claims` 生成。",
 )
 COLUMNS = both(
     "no. | claim | verdict | what is true | met in | source", "编号 | 说法 | 判断 | 真相 | 在哪里验证 | 依据"
@@ -190,5 +190,7 @@ def out_of_step(project: Project) -> list[Finding]:
     if path.exists() and path.read_text(encoding="utf-8") == page(project):
         return []
     return [
-        Finding("not-in-step", f"{path}: not in step with claims.yaml and the items; run `python -m grader claims`")
+        Finding(
+            "not-in-step", f"{path}: not in step with claims.yaml and the items; run `python -m grader author claims`"
+        )
     ]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from course.catalog import checkpoint_names
 from course.questions.finding import Finding
 from course.questions.variants import NUMBERS, alternatives
 from grader import project as files
@@ -84,13 +85,18 @@ def _solutions(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
                     yield Finding("leaked-mark", f"{path}: a solution mark is left in this notebook")
                 if len(body) >= SHORT and body in squeezed[path]:
                     yield Finding("leaked-solution", f"{path}: holds the solution of task {identity!r}")
-                elif path.suffix == ".ipynb" and path.stem == lesson and path.parent.name == "checkpoints":
+                elif path.suffix == ".ipynb" and _is_checkpoint(path, lesson):
                     for line in lines:
                         if line in text and line not in starter:
                             yield Finding(
                                 "leaked-solution",
                                 f"{path}: holds the line `{line}` of the solution of task {identity!r}",
                             )
+
+
+def _is_checkpoint(path: Path, lesson: str) -> bool:
+    new, old = checkpoint_names(lesson)
+    return path.stem == new or (path.stem == old and path.parent.name == "checkpoints")
 
 
 def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
@@ -109,7 +115,10 @@ def _explanations(project: Project, texts: dict[Path, str]) -> Iterator[Finding]
 def _formulas(project: Project, texts: dict[Path, str]) -> Iterator[Finding]:
     """A finding for each formula of a key that is also in the question's file or in a notebook of its checkpoint."""
     for lesson in project.checkpoints():
-        beside = [project.checkpoint_items(lesson), *(path for path in texts if path.name == f"{lesson}.ipynb")]
+        beside = [
+            project.checkpoint_items(lesson),
+            *(path for path in texts if path.suffix == ".ipynb" and path.stem in checkpoint_names(lesson)),
+        ]
         keys = files.keys(project, lesson)
         for one in (one for item in files.checkpoint_items(project, lesson).values() for one in alternatives(item)):
             key = keys.get(one["id"], {}) if "draw" in one else {}

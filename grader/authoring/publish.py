@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 
+from course.catalog import checkpoint_names
 from course.questions.finding import Finding
 from grader.authoring.build import PICTURE, badge_of, checkpoint_notebook, lesson_notebook, tool_notebook
 from grader.project import LANGUAGES, Project, ProjectError
@@ -30,7 +31,8 @@ def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str
             if only not in (None, lesson):
                 continue
             for language in LANGUAGES:
-                path = project.notebooks / language / folder / f"{lesson}.ipynb"
+                name = checkpoint_names(lesson)[0] if folder == "checkpoints" else lesson
+                path = project.notebooks / language / folder / f"{name}.ipynb"
                 try:
                     made[path] = text_of(BUILDERS[folder](project, lesson, language))
                 except (ProjectError, RuntimeError) as error:
@@ -65,7 +67,7 @@ def write(made: dict[Path, str]) -> list[Path]:
 def out_of_step(project: Project, made: dict[Path, str], only: str | None = None) -> list[Finding]:
     """A finding for each notebook on disk that differs from its source, is missing, or has no source."""
     found = [
-        Finding("not-in-step", f"{path}: not in step with its source; run `python -m grader notebooks`")
+        Finding("not-in-step", f"{path}: not in step with its source; run `python -m grader author notebooks`")
         for path, text in made.items()
         if not _on_disk(path, text)
     ]

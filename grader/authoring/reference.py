@@ -30,10 +30,10 @@ INTRO = both(
     "What each switch, query and context manager of `torch.backends` does, who reads it and when, its default, the torch "
     "version that brought it (from 2.9 to 2.15; `<=2.9`: 2.9 had it already), and where this course shows it. Environment "
     "variables and the settings of `torch` beside it stand below. The tests walk `torch.backends` and fail on a name "
-    "without a row. Written by `python -m grader reference`.",
+    "without a row. Written by `python -m grader author reference`.",
     "`torch.backends` 的每个开关、查询和上下文管理器：做什么，谁在什么时候读它，默认值，从哪个 torch 版本起有"
     "（2.9 到 2.15；`<=2.9` 表示 2.9 里已经有了），本课程在哪里演示。`torch` 自身的相关设置和环境变量列在后面。"
-    "测试会逐个走访 `torch.backends` 的成员，少一行就不通过。本页由 `python -m grader reference` 生成。",
+    "测试会逐个走访 `torch.backends` 的成员，少一行就不通过。本页由 `python -m grader author reference` 生成。",
 )
 COLUMNS = both(
     "name | what it does | default | read by | read when | since | shown in | source",
@@ -246,6 +246,6 @@ def write(project: Project) -> list[Path]:
 def out_of_step(project: Project) -> list[Finding]:
     """A finding for each page on disk that differs from what would be generated now."""
     return [
-        Finding("not-in-step", f"{path}: not in step with what it is made of; run `python -m grader reference`")
+        Finding("not-in-step", f"{path}: not in step with what it is made of; run `python -m grader author reference`")
         for path in stale(project)
     ]

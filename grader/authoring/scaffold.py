@@ -96,7 +96,7 @@ DRAWN_KEY = """{number}-c-draws:
       - low: "full"
         high: "full"
         why: {trap}
-        misconception: "{dropped}"                # a sentence, or an id of a list (`items` shows it)
+        misconception: "{dropped}"                # a sentence, or an id of a list (`author items` shows it)
   why: {counted}
   source: your own
   verify: |                                    # computes the number in another way; run when you check

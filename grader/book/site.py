@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 
 from course.cards import knowledge_view, offline
-from course.experiment import result_html
+from course.experiment import shown
 from course.i18n import LANGUAGES
 from course.look import css
 from course.questions import knowledge
@@ -50,7 +50,7 @@ def build(project: Project, folder: Path, lessons: list[str]) -> Path:
     done = executed(project, sources, folder / "executed")
     for name in ("site", "source", "static"):
         shutil.rmtree(folder / name, ignore_errors=True)
-    styles = dict.fromkeys(clean.STYLE.findall(result_html.STYLE))
+    styles = dict.fromkeys(clean.STYLE.findall(shown.STYLE))
     for code in LANGUAGES:
         for name, text in pages.everything(
             project, code, lessons, book.front(code), front.piece(project, code, book.pictures.folder)

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from course.catalog import checkpoint_names
 from course.i18n import Text, both, pick
 from grader.authoring.build import checkpoint_notebook, lesson_notebook
 from grader.authoring.publish import text_of
@@ -95,12 +96,14 @@ def contents(
         texts["nbgrader_config.py"] = EXCHANGE + student_config(course)
         held = decisions.held(course.root)
         for path in sorted((course.root / "release").glob("*/*.ipynb")):
-            if path.stem in held:  # an exam that is prepared, and not released yet
+            if path.parent.name in held:  # an exam that is prepared, and not released yet
                 continue
-            say(f"checkpoint {path.stem}")
+            say(f"checkpoint {path.parent.name}")
             for language, notebook, text in in_languages(course, path, languages, say):
                 texts[f"notebooks/{language}/checkpoints/{path.name}"] = text
-                texts[f"colab/{language}/checkpoint-{path.name}"] = text_of(single(notebook, name, packed, language))
+                texts[f"colab/{language}/{checkpoint_names(path.parent.name)[0]}.ipynb"] = text_of(
+                    single(notebook, name, packed, language)
+                )
     return {**{name: text.encode() for name, text in texts.items()}, name: wheel}
 
 
@@ -110,16 +113,16 @@ def in_languages(
     """(language, notebook, its text) of a released checkpoint: as it was released, and the same in the other languages of the
     class, where it has been written in them and its questions are still those that were released.
     """
-    released = nbformat.read(path, as_version=4)
+    released, lesson = nbformat.read(path, as_version=4), path.parent.name
     said = released.metadata.get("course", {})
     own = said.get("language", course.language)
     yield own, released, path.read_text(encoding="utf-8")
     for language in (one for one in languages if one != own):
-        other = checkpoint_notebook(course.project, path.stem, language, _points(released), released_salt(released))
+        other = checkpoint_notebook(course.project, lesson, language, _points(released), released_salt(released))
         if other.metadata.course.language != language:
-            say(f"{path.stem}: there is none in {language}")
+            say(f"{lesson}: there is none in {language}")
         elif other.metadata.course.questions != said.get("questions"):
-            say(f"{path.stem}: its questions have changed since the release; release it again for a copy in {language}")
+            say(f"{lesson}: its questions have changed since the release; release it again for a copy in {language}")
         else:
             yield language, other, text_of(other)
 
@@ -134,7 +137,7 @@ def handing_in(course: Course) -> list[Text]:
     with course.gradebook as gradebook:
         due = {one.name: one.duedate for one in gradebook.assignments}
     zone = course_zone(course.root, course.config)
-    out = sorted(path.stem for path in (course.root / "release").glob("*/*.ipynb"))
+    out = sorted(path.parent.name for path in (course.root / "release").glob("*/*.ipynb"))
     rows = [(lesson, shown(due[lesson], zone) if due.get(lesson) else "") for lesson in out]
     listed = [
         both(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from pathlib import Path
 
 from course.i18n import LANGUAGES, language, pick
 from grader.commands.options import in_chinese
-from grader.commands.words import COMMANDS, overview
+from grader.commands.words import AUTHORS, COMMANDS, MOVED, ONCE, WEEKLY, overview
 from grader.launcher import is_course, program, remember, remembered
 from grader.project import Infrastructure, ProjectError
 
@@ -42,32 +43,25 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog=program(), add_help=False)
     commands = parser.add_subparsers(metavar="COMMAND", dest="command")
-    for group in (
-        notebooks,
-        items,
-        claims,
-        minutes,
-        reference,
-        course,
-        regrade,
-        report,
-        second_look,
-        similar,
-        late,
-        export,
-        grade,
-        import_submissions,
-        book,
-        bundle,
-        own,
-        demo,
-    ):
+    for group in (course, grade, import_submissions, export, second_look, regrade, report, bundle, late, similar, own):
         group.add(commands)
+    of_authors = commands.add_parser(AUTHORS, add_help=False).add_subparsers(metavar="COMMAND")
+    for group in (notebooks, items, claims, reference, minutes, book, demo):
+        group.add(of_authors)
     if not words or words[0] in ("-h", "--help", "--language"):
-        print(overview(set(commands.choices), _of_help(words)))
+        print(overview((WEEKLY, ONCE), _of_help(words)))
         return int(not words)
-    if {"-h", "--help"} & {*words} and (one := commands.choices.get(words[0])):
-        one.description = one.description or pick(COMMANDS[words[0]][1], _of_help(words))
+    if words[0] in of_authors.choices:
+        moved = f"{program()} {AUTHORS} {shlex.join(words)}"
+        print(pick(MOVED, _of_help(words)).format(command=moved))
+        return 2
+    author = words[0] == AUTHORS
+    if author and (len(words) == 1 or words[1] in ("-h", "--help", "--language")):
+        print(overview((AUTHORS,), _of_help(words)))
+        return int(len(words) == 1)
+    known, name = (of_authors, words[1]) if author else (commands, words[0])
+    if {"-h", "--help"} & {*words} and (one := known.choices.get(name)):
+        one.description = one.description or pick(COMMANDS[" ".join(words[: 1 + author])][1], _of_help(words))
         if _of_help(words) == "zh":
             in_chinese(one)
         one.print_help()

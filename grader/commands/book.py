@@ -1,4 +1,4 @@
-"""``python -m grader book``: the course as a site of static pages."""
+"""``python -m grader author book``: the course as a site of static pages."""
 
 from __future__ import annotations
 

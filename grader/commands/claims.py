@@ -1,4 +1,4 @@
-"""``python -m grader claims``: the page of common claims, and which of them no question meets."""
+"""``python -m grader author claims``: the page of common claims, and which of them no question meets."""
 
 from __future__ import annotations
 

@@ -57,9 +57,6 @@ def add(commands: argparse._SubParsersAction) -> None:
                 action="store_true",
                 help="also a checkpoint of your own in which words of the template are left",
             )
-            parser.add_argument(
-                "--back", action="store_true", help="hand out again what was out before the questions changed"
-            )
         if name == "feedback":
             parser.add_argument("--early", action="store_true", help="also while somebody may still hand in")
         if name == "autograde":
@@ -138,15 +135,12 @@ def run_release(arguments: argparse.Namespace) -> int:
     from grader.authoring.scaffold import left_over
     from grader.dates import utc
     from grader.releasing.personal import personal
-    from grader.releasing.run import back, release
+    from grader.releasing.run import release
     from grader.releasing.varied import WHICH_ID, told_of, varied
     from grader.student_config import for_students
 
     course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)
     for lesson in arguments.lesson:
-        if arguments.back:
-            print("\n".join(back(course, lesson)))
-            continue
         said = release(
             course,
             lesson,
@@ -193,7 +187,7 @@ def run_autograde(arguments: argparse.Namespace) -> int:
         pool.prepare(arguments.jobs or pool.cores(), not arguments.no_sandbox)
     from grader.autograding import How, autograde
     from grader.marks import require
-    from grader.pipeline import strays, summary, two_keys
+    from grader.pipeline import stale, strays, summary
 
     course, lost = Course(arguments.dir), False
     require(course, *arguments.lesson)
@@ -208,7 +202,7 @@ def run_autograde(arguments: argparse.Namespace) -> int:
     for lesson in arguments.lesson:
         found = autograde(course, lesson, arguments.student, how)
         print(f"\n{lesson}\n{summary(found)}")
-        if sentence := two_keys(course, lesson):
+        for sentence in stale(course, lesson):
             print(sentence)
         lost = lost or any(outcome.reason == "no-grade" for outcome in found)
     for sentence in strays(course):

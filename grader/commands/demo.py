@@ -1,4 +1,4 @@
-"""``python -m grader demo``: a synthetic class goes the whole way through nbgrader, and the marks are checked."""
+"""``python -m grader author demo``: a synthetic class goes the whole way through nbgrader, and the marks are checked."""
 
 from __future__ import annotations
 

@@ -59,6 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise ProjectError(
             "--roster, --column and --scale are for --format canvas and moodle; the plain CSV names students as we do"
         )
+    if arguments.format != "csv" and not arguments.roster:
+        raise ProjectError(
+            f"--format {arguments.format} needs --roster FILE, the platform's own file: the gradebook that Canvas exports, "
+            "or Moodle's grading worksheet or participants"
+        )
     if arguments.details:
         details(course, arguments.details)
     if arguments.format == "csv":
@@ -80,21 +85,23 @@ def _for_lms(course: Course, arguments: argparse.Namespace) -> int:
     require(course, *names)
     found = [totals(course, lesson) for lesson in arguments.lesson or released(course)]
     students = sorted({student for one in found for student in one.points})
-    table = lms.read_table(arguments.roster) if arguments.roster else None
+    table = lms.read_table(arguments.roster)
     lesson = found[0].lesson if len(found) == 1 else None
-    matched, nobody = lms.unlisted(students, arguments.format), []
-    if table is not None:
-        known = who.everybody(course, arguments.roster, arguments.format, lesson)
-        matched, nobody = who.matched(students, known), known.without_id
-    if table is not None and arguments.format == "moodle" and table.is_worksheet:
+    known = who.everybody(course, arguments.roster, arguments.format, lesson)
+    matched, nobody = who.matched(students, known), known.without_id
+    if arguments.format == "moodle" and table.is_worksheet:
         if lesson is None:
             raise ProjectError("a grading worksheet is of one assignment: say which checkpoint with --lesson")
         rows = lms.into_worksheet(table, matched, found[0], arguments.scale)
-    elif table is not None and arguments.format == "canvas" and table.assignments:
+    elif arguments.format == "moodle":
+        rows = lms.moodle(matched, found, names)
+    elif table.is_gradebook:
         rows = lms.into_canvas(table, matched, found, names, arguments.scale)
     else:
-        rows = {"canvas": lms.canvas, "moodle": lms.moodle}[arguments.format](matched, found, names)
-    as_it_is = arguments.format == "moodle" and table is not None and table.is_worksheet
+        raise ProjectError(
+            f"{arguments.roster} is not the gradebook that Canvas exports, which goes back with the marks in it"
+        )
+    as_it_is = arguments.format == "moodle" and table.is_worksheet
     arguments.to.write_text(lms.text_of(rows, as_it_is), encoding="utf-8")
     print(f"wrote {arguments.to}: {len(found)} checkpoints, {len(matched.rows)} students with a submission")
     for one in found:
@@ -108,9 +115,9 @@ def _for_lms(course: Course, arguments: argparse.Namespace) -> int:
 
 
 def _say_ungraded(course: Course, found: Totals) -> None:
-    from grader.pipeline import two_keys
+    from grader.pipeline import stale
 
-    if sentence := two_keys(course, found.lesson):
+    for sentence in stale(course, found.lesson):
         print(sentence)
     if without := [student for student, points in found.points.items() if points is None]:
         print(f"{found.lesson}: no grade for {', '.join(without)}; what they have there stays; autograde says why")

@@ -9,6 +9,7 @@ from grader.commands.course import directory, marking_options
 from grader.commands.import_submissions import names_said
 from grader.course import Course, command
 from grader.importing.names import PLATFORMS
+from grader.lms import KEYS
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 def what_next(course: Course, lessons: list[str], lms: str) -> str:
     """What an instructor looks at now, a line each."""
     rows = [f"  {course.root / 'grades.csv'}: the marks"]
-    if lms != "plain":
+    if lms in KEYS:
         rows.append(f"  {command(f'export --format {lms} --roster FILE', course.root)}: the marks as {lms} takes them")
     for lesson in lessons:
         zipped = course.root / f"feedback-{lesson}-{lms}.zip"

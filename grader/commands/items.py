@@ -1,4 +1,4 @@
-"""``python -m grader items``: all questions on a page, and what is wrong with them."""
+"""``python -m grader author items``: all questions on a page, and what is wrong with them."""
 
 from __future__ import annotations
 

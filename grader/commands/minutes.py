@@ -1,4 +1,4 @@
-"""``python -m grader minutes``: how long each lesson takes, counted, and where a recap is missing."""
+"""``python -m grader author minutes``: how long each lesson takes, counted, and where a recap is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m grader notebooks``: build the learner notebooks, lint the sources, look for leaks."""
+"""``python -m grader author notebooks``: build the learner notebooks, lint the sources, look for leaks."""
 
 from __future__ import annotations
 

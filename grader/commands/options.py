@@ -32,7 +32,6 @@ CHINESE = {
         "给成绩册里每个学生各做一个 notebook，学号已填好；同时相当于 --hold"
     ),
     "also a checkpoint of your own in which words of the template are left": "自己的测验里还留着模板的字样也发布",
-    "hand out again what was out before the questions changed": "把改题之前发布的那一版重新发出去",
     "also while somebody may still hand in": "还有人可以交的时候也做",
     "this student only; may be given several times": "只处理这个学生；可写多次",
     "also mark what is up to date": "没有变化的也重新批改",

@@ -1,4 +1,4 @@
-"""``python -m grader reference``: the pages of every switch and every message."""
+"""``python -m grader author reference``: the pages of every switch and every message."""
 
 from __future__ import annotations
 

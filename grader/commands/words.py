@@ -5,7 +5,7 @@ from __future__ import annotations
 from course.i18n import Text, both, pick
 from grader.launcher import program
 
-WEEKLY, ONCE, AUTHORS = "weekly", "once", "authors"
+WEEKLY, ONCE, AUTHORS = "weekly", "once", "author"
 GROUPS: dict[str, Text] = {
     WEEKLY: both("Every week", "每周都用"),
     ONCE: both("Once, or now and then", "用一次，或偶尔用"),
@@ -25,15 +25,11 @@ COMMANDS: dict[str, tuple[str, Text]] = {
     "autograde": (WEEKLY, both("mark every submission", "批改所有作业")),
     "feedback": (WEEKLY, both("make and hand out the feedback pages", "生成并发放反馈页面")),
     "give-back": (WEEKLY, both("one ZIP of the feedback pages, for the platform", "把反馈页面打包成 ZIP，供平台上传")),
-    "second-look": (WEEKLY, both("who asks for a second look, and why", "谁申请复核，理由是什么")),
     "export": (
         WEEKLY,
         both("the marks as CSV, for Canvas or Moodle too", "把成绩导出为 CSV，也可供 Canvas、Moodle 用"),
     ),
-    "late": (WEEKLY, both("apply the rules for lateness", "应用迟交规则")),
-    "report": (WEEKLY, both("what to teach again: numbers of every question and task", "哪些要重讲：每道题的数据")),
-    "class": (WEEKLY, both("the class on one page", "一页看全班")),
-    "similar": (WEEKLY, both("submissions that look alike, side by side", "并排查看相似的作业")),
+    "second-look": (WEEKLY, both("who asks for a second look, and why", "谁申请复核，理由是什么")),
     "regrade": (
         WEEKLY,
         both(
@@ -41,6 +37,8 @@ COMMANDS: dict[str, tuple[str, Text]] = {
             "答案或测试改了之后：先看谁会变，再写入",
         ),
     ),
+    "report": (WEEKLY, both("what to teach again: numbers of every question and task", "哪些要重讲：每道题的数据")),
+    "class": (WEEKLY, both("the class on one page", "一页看全班")),
     "init": (ONCE, both("make a course folder", "建立课程文件夹")),
     "roster": (
         ONCE,
@@ -53,23 +51,25 @@ COMMANDS: dict[str, tuple[str, Text]] = {
             "给班级的一个 ZIP：课、已发布的测验、启动方式；不含答案",
         ),
     ),
+    "late": (ONCE, both("apply changed rules for lateness", "迟交规则改了之后重新应用")),
+    "similar": (ONCE, both("submissions that look alike, side by side", "并排查看相似的作业")),
     "new-checkpoint": (
         ONCE,
         both("a checkpoint of your own; run again, it checks it", "自己出的测验；再运行一次就是检查"),
     ),
-    "demo": (ONCE, both("watch a made-up class being graded", "看评分程序怎样批改一个虚构的班级")),
-    "items": (
+    "author notebooks": (AUTHORS, both("build the notebooks from their sources", "从源文件生成 notebook")),
+    "author items": (
         AUTHORS,
         both("all questions on a page; with --check, what to mend", "全部题目一览；加 --check 则列出要改之处"),
     ),
-    "notebooks": (AUTHORS, both("build the notebooks from their sources", "从源文件生成 notebook")),
-    "reference": (
+    "author claims": (AUTHORS, both("write docs/claims.md", "生成 docs/claims.md")),
+    "author reference": (
         AUTHORS,
         both("write docs/switches.* and docs/messages.*", "生成 docs/switches.* 和 docs/messages.*"),
     ),
-    "minutes": (AUTHORS, both("count how long each lesson takes", "数一数每课要多少分钟")),
-    "claims": (AUTHORS, both("write docs/claims.md", "生成 docs/claims.md")),
-    "book": (AUTHORS, both("the course as a web site, and book.zip of it", "把课程做成网站，并打包成 book.zip")),
+    "author minutes": (AUTHORS, both("count how long each lesson takes", "数一数每课要多少分钟")),
+    "author book": (AUTHORS, both("the course as a web site, and book.zip of it", "把课程做成网站，并打包成 book.zip")),
+    "author demo": (AUTHORS, both("watch a made-up class being graded", "看评分程序怎样批改一个虚构的班级")),
 }
 HEAD = both(
     "{program} COMMAND ...   (what a command takes: {program} COMMAND --help; this list in Chinese: --help --language zh)",
@@ -81,10 +81,18 @@ FOLDER = both(
 )
 
 
-def overview(there: set[str], language: str) -> str:
-    """The list of commands by group. there: the commands that the parser knows."""
-    rows = [pick(HEAD, language).format(program=program()), "", pick(FOLDER, language)]
-    for group, title in GROUPS.items():
-        named = [(name, words) for name, (of, words) in COMMANDS.items() if of == group and name in there]
-        rows += ["", pick(title, language), *(f"  {name:<15} {pick(words, language)}" for name, words in named)]
+MOVED = both(
+    "What authors need is called with `author` in front: {command}", "课程作者用的命令前面要写 author：{command}"
+)
+
+
+def overview(groups: tuple[str, ...], language: str) -> str:
+    """The list of the commands in some of the groups."""
+    rows = [pick(HEAD, language).format(program=program())]
+    rows += [] if AUTHORS in groups else ["", pick(FOLDER, language)]
+    for group in groups:
+        named = [(name, words) for name, (of, words) in COMMANDS.items() if of == group]
+        rows += ["", pick(GROUPS[group], language), *(f"  {name:<17} {pick(words, language)}" for name, words in named)]
+    if AUTHORS not in groups:
+        rows += ["", f"{pick(GROUPS[AUTHORS], language)}  {program()} {AUTHORS}"]
     return "\n".join(rows)

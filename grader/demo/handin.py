@@ -9,6 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
+from course.catalog import checkpoint_names
 from course.i18n import set_language
 from course.learning.sheet import AnswerSheet
 from grader.answers import keyed_items
@@ -29,7 +30,7 @@ LAST = "import os\nos._exit(3)"
 
 def work(project: Project, lesson: str, language: str, student: Student, folder: Path) -> None:
     """Turn the fetched notebook in ``folder`` into this student's submission, the answers file beside it."""
-    path = folder / f"{lesson}.ipynb"
+    path = next(path for name in checkpoint_names(lesson) if (path := folder / f"{name}.ipynb").exists())
     notebook = nbformat.read(path, as_version=4)
     _write_code(project, lesson, student, notebook)
     _give_answers(project, lesson, language, student, notebook, folder)

@@ -34,7 +34,7 @@ class Attempt:
 
 
 # Task -> changes of its solution: a text in it, what takes its place, and the parts that are lost then. Only the two
-# checkpoints that `python -m grader demo` takes by default have any: elsewhere a task is solved or left alone.
+# checkpoints that `python -m grader author demo` takes by default have any: elsewhere a task is solved or left alone.
 CHANGES = {
     "01-t-inside-flags": [
         ("{**before, **defaults, **asked}", "{**defaults, **asked}", {"others"}),

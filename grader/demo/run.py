@@ -29,6 +29,7 @@ from grader.course import Course, init
 from grader.demo.handin import work
 from grader.demo.people import attempts
 from grader.demo.students import CLASS, Student, deserved
+from grader.notebook_name import name_of, notebook_in
 from grader.papers import paper_of
 from grader.pool import cores
 from grader.project import Project, ProjectError
@@ -39,11 +40,11 @@ MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared; it
 Say = Callable[[str], None]
 LOOK = both(
     "to look at, in {root}:\n  grades.csv, grades-by-cell.csv   the marks\n"
-    "  autograded/{one}/{lesson}/{lesson}.ipynb   a graded notebook\n"
-    "  feedback/{one}/{lesson}/{lesson}.html   what the student gets to see\n",
+    "  autograded/{one}/{lesson}/{name}.ipynb   a graded notebook\n"
+    "  feedback/{one}/{lesson}/{name}.html   what the student gets to see\n",
     "可以看看 {root} 里的：\n  grades.csv、grades-by-cell.csv   成绩\n"
-    "  autograded/{one}/{lesson}/{lesson}.ipynb   批改后的 notebook\n"
-    "  feedback/{one}/{lesson}/{lesson}.html   学生看到的评语\n",
+    "  autograded/{one}/{lesson}/{name}.ipynb   批改后的 notebook\n"
+    "  feedback/{one}/{lesson}/{name}.html   学生看到的评语\n",
 )
 WORDS = {
     "work": ("release, fetch, work, submit", "发布、领取、作答、上交"),
@@ -138,7 +139,8 @@ def _set_due(course: Course, lesson: str) -> datetime:
 def _show(course: Course, lessons: list[str], students: tuple[Student, ...], say: Say) -> None:
     """What there is to look at now."""
     one = next((student.name for student in students if student.name == "partly"), students[0].name)
-    say(pick(LOOK, course.language).format(root=course.root, one=one, lesson=lessons[0]))
+    name = name_of(course.root, lessons[0])
+    say(pick(LOOK, course.language).format(root=course.root, one=one, lesson=lessons[0], name=name))
     for lesson in lessons:
         write_report(course, lesson)
         what = "which questions told abilities apart, and what to teach again", "哪些题区分得出水平，哪些内容要重讲"
@@ -204,7 +206,7 @@ def put_in(course: Course, lesson: str, student: Student, due: datetime) -> None
         for path in (course.root / "submitted" / student.copy_of / lesson).iterdir():
             shutil.copy(path, folder)
     else:
-        shutil.copy(course.root / "release" / lesson / f"{lesson}.ipynb", folder)
+        shutil.copy(notebook_in(course.root, "release", lesson), folder)
         work(course.project, lesson, course.language, student, folder)
     when = due + timedelta(days=1) if student.late else due - timedelta(hours=3)
     (folder / "timestamp.txt").write_text(f"{when:%Y-%m-%d %H:%M:%S}.000000 UTC", encoding="utf-8")
@@ -236,7 +238,7 @@ def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say
     """Print student by cell, deserved beside given; a sentence for each that differs."""
     given = pipeline.cell_points(course, lesson)
     hidden, wrong = tasks(course.project, lesson), attempts(course.project, lesson)
-    released = nbformat.read(course.root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    released = nbformat.read(notebook_in(course.root, "release", lesson), as_version=4)
 
     def paper(name: str) -> dict[str, Item]:
         return keyed_items(course.project, lesson, paper_of(released, lesson, name, {}))

@@ -69,13 +69,12 @@ def parcels(
     return dict(found.values()), strange
 
 
-def several(parcel: Parcel, known: Iterable[Person]) -> list[str]:
-    """The students whose names the folders inside a parcel have, where there are several: it is not one person's."""
-    known, found = [*known], set()
-    for folder in {
-        PurePosixPath(path).parts[0] for files in parcel.attempts.values() for path, _ in files if "/" in path
-    }:
-        found |= {person.student for person in candidates(Sender(folder), known, "plain")}
+def several(parcel: Parcel, lesson: str, known: Iterable[Person]) -> list[str]:
+    """The students after whom the folders and files inside a parcel are named, where there are several: it is not one person's."""
+    known = [*known]
+    paths = {PurePosixPath(path) for files in parcel.attempts.values() for path, _ in files}
+    senders = {one.sender for path in paths if (one := sent(path, "plain", lesson))}
+    found = {person.student for one in senders for person in candidates(one, known, "plain")}
     return sorted(found) if len(found) > 1 else []
 
 

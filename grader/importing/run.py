@@ -26,6 +26,7 @@ from grader.marking.step import printable
 from grader.marking.whole import released as released_text
 from grader.marks import released, require
 from grader.names import fault
+from grader.notebook_name import name_of
 from grader.project import ProjectError
 from grader.reading import Files, files_of, lesson_of, read
 
@@ -93,7 +94,7 @@ def import_submissions(
             if lms == "plain":  # names there hold the lesson's
                 found, strange = parcels(entries, lms, lesson, people.known)
         told = who.told(said or {}, who.remembered(course).get(lms, {}), found, people)
-        _one_person_each(told.students, found, people)
+        _one_person_each(told.students, found, lesson, people)
         who.remember(course, lms, told.to_save)
         imported = Imported(lesson, lms, strange=strange, unmatched=told.unmatched)
         senders, doubtful = _senders_by_student(found, people, told, lms, imported)
@@ -101,7 +102,7 @@ def import_submissions(
         for student, one in sorted(senders.items()):
             with guarded(student, imported.failed.__setitem__):
                 _take(course, lesson, lms, student, one, found[one], known.get(student, {}), people, when, imported)
-    _enrol(course, people, imported)
+    imported.enrolled, imported.differing = enrol(course, people)
     imported.said += [*when.said]
     imported.differing += [f"{name} of the roster is {here} there" for name, here in people.renamed.items()]
     imported.differing += [
@@ -160,7 +161,7 @@ def _take(
     if place.in_place(course.root, student, lesson, now, known.get("digest")):
         imported.same.append(student)
     elif folder.exists() and not new.works and read(files_of(folder, lesson), lesson, released).works:
-        what = new.held[1]["en"].split(": ", 1)[-1] if new.held else "the checkpoint with no work in it"
+        what = new.held[1]["en"].split(". ", 1)[0] if new.held else "the checkpoint with no work in it"
         imported.failed[student] = f"what came now holds no work, so what was there before stays and is marked ({what})"
         return
     elif not handed_in.files:
@@ -187,12 +188,14 @@ def _take(
         imported.other.append(student)
 
 
-def _one_person_each(students: Mapping[Sender, str], found: Mapping[Sender, Parcel], people: who.Everybody) -> None:
+def _one_person_each(
+    students: Mapping[Sender, str], found: Mapping[Sender, Parcel], lesson: str, people: who.Everybody
+) -> None:
     """Raises ProjectError where somebody is named for a folder in which several people's work lies."""
     for one, student in students.items():
-        if names := several(found[one], people.known):
+        if names := several(found[one], lesson, people.known):
             raise ProjectError(
-                f"{one.shown} is not {student}'s alone: it holds folders of {', '.join(names)}. Import that folder by itself, so that "
+                f"{one.shown} is not {student}'s alone: it holds work of {', '.join(names)}. Import that folder by itself, so that "
                 "each of them is found. Nothing was imported."
             )
 
@@ -251,12 +254,12 @@ def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path
     to, lacking = to or course.root / f"feedback-{lesson}-{lms}.zip", []
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
         for student, facts in sorted(known.items()):
-            page = course.root / "feedback" / student / lesson / f"{lesson}.html"
+            page = course.root / "feedback" / student / lesson / f"{name_of(course.root, lesson)}.html"
             marked = course.autograded(student, lesson)
             if not page.exists() or not marked.exists() or page.stat().st_mtime_ns < marked.stat().st_mtime_ns:
                 lacking.append(student)  # a page of before the last marking may say "held back", or show other marks
                 continue
-            name = f"{facts['head']}{lesson}.html" if lms == "canvas" else f"{facts['head']}/{lesson}.html"
+            name = f"{facts['head']}{page.name}" if lms == "canvas" else f"{facts['head']}/{page.name}"
             archive.write(page, name)
     with course.gradebook as gradebook:
         idle = {one.id for one in gradebook.students} - {*course.submitted(lesson), *known}
@@ -280,14 +283,10 @@ def _lesson(course: Course, found: Mapping[Sender, Parcel], path: Path) -> str:
     return votes.most_common(1)[0][0]
 
 
-def _enrol(course: Course, people: who.Everybody, imported: Imported) -> None:
-    """Add the students of a roster to the gradebook. Names in the gradebook stay, and no student is removed."""
-    imported.enrolled, differing = enrol(course, people)
-    imported.differing += differing
-
-
 def enrol(course: Course, people: who.Everybody) -> tuple[list[str], list[str]]:
-    """Add students to the gradebook. Returns (the new ones, sentences where roster and gradebook do not agree)."""
+    """Add the students of a roster to the gradebook; names there stay, and nobody is removed. Returns (the new ones, sentences where
+    roster and gradebook do not agree).
+    """
     enrolled: list[str] = []
     differing: list[str] = []
     with course.gradebook as gradebook:

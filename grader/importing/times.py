@@ -17,6 +17,8 @@ MODIFIED = "Last modified (submission)"  # column of Moodle's grading worksheet
 NOT_YET = ("", "-")
 CHINESE = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日.*?(上午|下午|AM|PM)?\s*(\d{1,2})[:：](\d{2})", re.DOTALL)
 DIGITS = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)-?(\d\d)-?(\d\d)-?(\d\d)\d*(?:$|[_.])")  # Blackboard, ILIAS, Sakai
+DOTTED = re.compile(r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b")  # the day first, as wherever dots are written
+SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/\d{4}\b")  # the day first, or the month, as the country has it
 ZONED = re.compile(r"(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$")
 NO_ZONE = (
     "the platform says when each was handed in, but not in which time zone: write `timezone: Europe/Berlin` (yours) into "
@@ -86,32 +88,30 @@ def times(course: Course, lesson: str) -> Times:
     return Times(lesson, due, course_rules(course.root, course.config))
 
 
+GERMAN_MONTHS = (
+    "januar februar märz/mär/mrz april mai juni juli august september oktober/okt november dezember/dez".split()
+)
+GERMAN_DAYS = "montag dienstag mittwoch donnerstag freitag samstag sonntag".split()
+
+
 class Months(parser.parserinfo):
     """Dates in English and in German."""
 
     MONTHS = [
-        (*english, german)
-        for english, german in zip(
-            parser.parserinfo.MONTHS,
-            "januar februar märz april mai juni juli august september oktober november dezember".split(),
-            strict=True,
-        )
+        (*english, *german.split("/")) for english, german in zip(parser.parserinfo.MONTHS, GERMAN_MONTHS, strict=True)
     ]
-    WEEKDAYS = [
-        (*english, german)
-        for english, german in zip(
-            parser.parserinfo.WEEKDAYS,
-            "montag dienstag mittwoch donnerstag freitag samstag sonntag".split(),
-            strict=True,
-        )
-    ]
+    WEEKDAYS = [(*english, german) for english, german in zip(parser.parserinfo.WEEKDAYS, GERMAN_DAYS, strict=True)]
     JUMP = [*parser.parserinfo.JUMP, "uhr", "um"]
 
 
 def moment_of(said: str, zone: str | None) -> datetime | None:
     """Parse a time as platforms write it (Monday, 23 November 2026, 11:59 PM; Montag, 23. November 2026, 23:59; 2026年11月23日
-    星期一 23:59; 2026-11-23-23-59-00; 20261123235900; Nov 23, 2026 1159 PM); naive, in UTC. zone: where it names none.
+    星期一 23:59; 23.11.2026 23:59; 2026-11-23-23-59-00; 20261123235900; Nov 23, 2026 1159 PM); naive, in UTC. zone: where it names
+    none. None for no time, and for 11/12/2026, which is another day in another country.
     """
+    if (found := SLASHED.search(said)) and found[1] != found[2] and max(int(found[1]), int(found[2])) <= 12:
+        return None
+    said = DOTTED.sub(r"\3-\2-\1", said)
     if found := CHINESE.search(said):
         year, month, day, half, hour, minute = found.groups()
         said = f"{year}-{month}-{day} {int(hour) % 12 + 12 if half in ('下午', 'PM') else hour}:{minute}"

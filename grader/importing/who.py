@@ -147,15 +147,8 @@ def _mail(person: Person) -> str:
 
 
 def _full_name(person: Person) -> str:
-    words = [person.details.get(name, "") for name in ("first_name", "last_name")]
-    return plain(person.row.get("Full name", "") or " ".join(words)) or next(
-        (name for name in map(plain, [_turned(person.row.get("Student", ""))]) if name), ""
-    )
-
-
-def _turned(listed: str) -> str:
-    """Turn "Lovelace, Ada" into "Ada Lovelace"."""
-    return " ".join(part.strip() for part in reversed(listed.split(",", 1)))
+    words = f"{person.details.get('first_name', '')} {person.details.get('last_name', '')}".strip()
+    return plain(person.row.get("Full name", "") or words or person.row.get("Student", ""))
 
 
 def _told(person: Person, roster: Iterable[Person], said: Said) -> str:

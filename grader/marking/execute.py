@@ -52,7 +52,7 @@ class CourseExecute(CourseStep, Execute):
         root, lesson, student = Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"]
         if self.sandbox:
             out_of_sight(root)
-        handed_in = whole.handed_in(root / "submitted" / student / lesson, lesson, student)
+        handed_in = whole.handed_in(root, lesson, student)
         looked = accepted(root, lesson).get(student) == handed_in.digest
         exam = whole.exam(root, self.project, lesson, self.course_language, self.limits, self.sandbox)
         marked = whole.mark(dataclasses.replace(handed_in, looked=looked), exam)

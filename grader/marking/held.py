@@ -29,23 +29,23 @@ from grader.reading import ARRIVED_DAMAGED
 
 FOLDER = "accepted"
 OTHER_PAPER = both(
-    "Not marked yet: it was answered on the paper of “{other}”, and handed in as “{student}”. If you mistyped your id, tell your "
+    "It was answered on the paper of “{other}”, and handed in as “{student}”. If you mistyped your id, tell your "
     "instructor; if it is not your work, hand in your own.",
-    "还没有评分：作答用的是“{other}”的试卷，提交者却是“{student}”。如果是学号填错了，请告诉老师；如果交错了文件，请交自己的那一份。",
+    "作答用的是“{other}”的试卷，提交者却是“{student}”。如果是学号填错了，请告诉老师；如果交错了文件，请交自己的那一份。",
 )
 OTHER_NOTEBOOK = both(
-    "Not marked yet: it is the notebook made for “{other}”, with no question answered, and was handed in as “{student}”. Please hand in "
+    "It is the notebook made for “{other}”, with no question answered, and was handed in as “{student}”. Please hand in "
     "your own; if you did work in this one, tell your instructor.",
-    "还没有评分：这是发给“{other}”的 notebook，题目一道也没有答，提交者却是“{student}”。请交你自己的那一份；"
+    "这是发给“{other}”的 notebook，题目一道也没有答，提交者却是“{student}”。请交你自己的那一份；"
     "如果确实是在这一份里做的，请告诉老师。",
 )
 COPY = both(
-    "Not marked yet: your instructor has to look at this submission first. There is nothing you need to do unless you are asked.",
-    "还没有评分：老师要先看一看这份提交。除非老师找你，否则不用做什么。",
+    "Your instructor has to look at this submission first. There is nothing you need to do unless you are asked.",
+    "老师要先看一看这份提交。除非老师找你，否则不用做什么。",
 )
 OTHER_MACHINE = both(
-    "Not marked yet, and it costs you nothing: some of it does not run on the machine that marks. {why}. Your instructor looks at it.",
-    "还没有评分，也没有扣分：有些代码在评分的机器上跑不了。{why}。老师会来看。",
+    "Some of it does not run on the machine that marks. {why}. Your instructor looks at it; so far it costs you nothing.",
+    "有些代码在评分的机器上跑不了。{why}。老师会来看；到目前为止没有扣分。",
 )
 WAITS = both("Held back: not marked yet, and no zero.", "暂缓评分：还没有分数，也不是零分。")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from course.catalog import checkpoint_names
 from grader.marking.probe import seed
 from grader.marking.running import Drawn
 from grader.project import Infrastructure
@@ -28,7 +29,7 @@ def content(nb: NotebookNode, files: dict[str, bytes], lesson: str) -> str:
     stamp: what one submission finds out about its inputs does not help the next.
     """
     whole = hashlib.sha256("\0".join(cell.source for cell in nb.cells).encode("utf-8", "replace"))
-    for name in sorted({*files} - {f"{lesson}.ipynb", "timestamp.txt"}):
+    for name in sorted({*files} - {*(f"{one}.ipynb" for one in checkpoint_names(lesson)), "timestamp.txt"}):
         whole.update(f"\0{name}\0".encode("utf-8", "surrogateescape") + hashlib.sha256(files[name]).digest())
     return whole.hexdigest()
 

@@ -101,9 +101,9 @@ def mark_cells(
         why = on_this_machine(known.lacks)
     if "look" in reasons(nb):
         state(nb)["verdict"] = gravest({*happened, "look"})
-    if why is not None:
-        hold(nb, *why)
     said = notes(nb, language)
+    if why is not None:  # the head of the page says why
+        hold(nb, *why)
     if said:
         nb.cells.insert(0, render.notes_cell(said, language))
 

@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
+from course.catalog import checkpoint_names
 from course.i18n import Text, pick
 from course.questions.variants import Paper
 from grader.papers import paper_in
@@ -33,11 +34,12 @@ class CourseStep(NbGraderPreprocessor):
 
     def lesson(self, resources: dict) -> str:
         """The lesson of the notebook being marked."""
-        return resources["nbgrader"]["notebook"]
+        return resources["nbgrader"]["assignment"]
 
     def ours(self, resources: dict) -> bool:
         """Whether this notebook is a checkpoint of the course. The steps leave other notebooks as they are."""
-        return self.project.checkpoint_source(self.lesson(resources)).exists()
+        lesson, name = self.lesson(resources), resources["nbgrader"]["notebook"]
+        return name in checkpoint_names(lesson) and self.project.checkpoint_source(lesson).exists()
 
     def language(self, notebook: NotebookNode) -> str:
         """The language of the submission, "en" or "zh"."""

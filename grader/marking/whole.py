@@ -20,9 +20,11 @@ from nbformat import NotebookNode
 from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
+from course.catalog import checkpoint_names
 from grader.answers import keyed_items
 from grader.authoring.publish import text_of
 from grader.course import command
+from grader.groups import homes
 from grader.handin import STAMP
 from grader.marking.fingerprints import of_questions
 from grader.marking.hidden_inputs import content, draw, secret
@@ -32,6 +34,7 @@ from grader.marking.outputs import sayable
 from grader.marking.repair import repair
 from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
+from grader.notebook_name import notebook_in
 from grader.papers import answered_papers, paper_of
 from grader.project import HERE, Infrastructure, Project
 from grader.reading import Files, Reading, files_of, read
@@ -122,16 +125,20 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, limits
 
 def released(course_root: Path, lesson: str) -> str:
     """The text of the released checkpoint. Raises Infrastructure where it was not released."""
-    path = course_root / "release" / lesson / f"{lesson}.ipynb"
+    path = notebook_in(course_root, "release", lesson)
     if not path.exists():
         raise Infrastructure(f"{path} is missing; run {command('release ' + lesson, course_root)} first")
     return path.read_text(encoding="utf-8")
 
 
-def handed_in(folder: Path, lesson: str, student: str) -> Submission:
-    """The submission in ``folder``."""
-    files = files_of(folder, lesson)
-    return Submission(student, files, files.there.get(STAMP, b"").decode("utf-8", "replace"))
+def handed_in(course_root: Path, lesson: str, student: str) -> Submission:
+    """The submission of a student: the own one or, where no work is in that, one of the student's group. Raises OSError."""
+    own, *others = (files_of(folder, lesson) for folder in homes(course_root, lesson, student))
+    for files in (own, *others) if others else ():
+        if read(files, lesson, released(course_root, lesson)).works:
+            own = files
+            break
+    return Submission(student, own, own.there.get(STAMP, b"").decode("utf-8", "replace"))
 
 
 def mark(submission: Submission, exam: Exam) -> Marked:
@@ -187,7 +194,7 @@ def working_files(files: dict[str, bytes], exam: Exam, released: NotebookNode) -
     if not exam.own:
         return files
     questions = {"cells": [], "metadata": {"course": released.metadata["course"]}, "nbformat": 4, "nbformat_minor": 5}
-    return {**files, f"{exam.lesson}.ipynb": json.dumps(questions).encode("utf-8")}
+    return {**files, f"{checkpoint_names(exam.lesson)[0]}.ipynb": json.dumps(questions).encode("utf-8")}
 
 
 @functools.lru_cache(maxsize=8)

@@ -12,6 +12,7 @@ from grader.authoring.publish import text_of
 from grader.authoring.worth import points_by_id
 from grader.course import Course
 from grader.marking.step import grade_id
+from grader.notebook_name import in_gradebook, notebook_in
 from grader.releasing import decisions
 
 
@@ -37,7 +38,7 @@ def put(course: Course, lesson: str) -> None:
     """Write the present points into a released checkpoint, so that stock commands use them, too."""
     points = wanted(course, lesson)
     for folder in ("source", "release"):
-        path = course.root / folder / lesson / f"{lesson}.ipynb"
+        path = notebook_in(course.root, folder, lesson)
         if path.exists():
             text = path.read_text(encoding="utf-8")
             new = patched(text, points)
@@ -45,10 +46,10 @@ def put(course: Course, lesson: str) -> None:
                 fresh = path.with_name(path.name + ".new")
                 fresh.write_text(new, encoding="utf-8")
                 os.replace(fresh, path)
-    released = nbformat.read(course.root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    released = nbformat.read(notebook_in(course.root, "release", lesson), as_version=4)
     sums = {grade_id(cell): cell.metadata.nbgrader.get("checksum") for cell in released.cells if grade_id(cell)}
     with course.gradebook as gradebook:
-        notebook = gradebook.find_notebook(lesson, lesson)
+        notebook = in_gradebook(gradebook, lesson)
         for cell in gradebook.db.query(GradeCell).filter(GradeCell.notebook_id == notebook.id):
             cell.max_score = points.get(cell.name, cell.max_score)
         for cell in gradebook.db.query(SourceCell).filter(SourceCell.notebook_id == notebook.id):

@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from grader.autograding import UNSAFE, How, alone, check_late_rules, limits, read_submission, store, workers
+from grader.autograding import UNSAFE, How, alone, check_late_rules, limits, store, workers
 from grader.course import Course, command
 from grader.gradebook import GradebookWriter
 from grader.guard import guarded
@@ -135,7 +135,7 @@ def write(course: Course, lesson: str, say: Say = print) -> list[str]:
                 with guarded(student, failed.__setitem__):
                     path = place / f"{student}.json"
                     answer = whole.Marked(**json.loads(path.read_text(encoding="utf-8")))
-                    when = read_submission(course, lesson, student).when
+                    when = whole.handed_in(course.root, lesson, student).when
                     store(course, lesson, gradebook, student, answer, when)
                     path.unlink()
         for student, reason in failed.items():
@@ -174,7 +174,7 @@ def _submissions(
     for student in students:
         submission = None
         with guarded(student, failed.__setitem__):
-            submission = read_submission(course, lesson, student)
+            submission = whole.handed_in(course.root, lesson, student)
         if submission is not None:
             yield submission
 
@@ -184,7 +184,7 @@ def _state(notebook: str) -> dict:
 
 
 def _digest(course: Course, lesson: str, student: str) -> str:
-    return read_submission(course, lesson, student).digest
+    return whole.handed_in(course.root, lesson, student).digest
 
 
 def _digest_of(place: Path, student: str) -> str:

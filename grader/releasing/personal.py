@@ -12,6 +12,7 @@ from grader.authoring.bootstrap import bootstrap
 from grader.authoring.publish import text_of
 from grader.course import Course
 from grader.names import fault
+from grader.notebook_name import notebook_in
 from grader.papers import released_salt
 from grader.project import ProjectError
 
@@ -19,10 +20,11 @@ FOLDER = "personal"
 
 
 def personal(course: Course, lesson: str) -> list[str]:
-    """Write ``personal/LESSON/STUDENT/LESSON.ipynb`` for every student in the gradebook, and a ZIP with all of them. Returns
+    """Write ``personal/LESSON/STUDENT/LESSON_checkpoint.ipynb`` for every student in the gradebook, and a ZIP with all of them. Returns
     sentences for the instructor. Raises ProjectError where the gradebook is empty, or all students have the same paper.
     """
-    text = (course.root / "release" / lesson / f"{lesson}.ipynb").read_text(encoding="utf-8")
+    released = notebook_in(course.root, "release", lesson)
+    text = released.read_text(encoding="utf-8")
     salt = released_salt(json.loads(text))
     with course.gradebook as gradebook:
         students = sorted(student.id for student in gradebook.students)
@@ -36,13 +38,13 @@ def personal(course: Course, lesson: str) -> list[str]:
     shutil.rmtree(place, ignore_errors=True)
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for student in (name for name in students if not fault(name)):
-            path = place / student / f"{lesson}.ipynb"
+            path = place / student / released.name
             path.parent.mkdir(parents=True)
             path.write_text(_of(course, text, lesson, salt, student), encoding="utf-8")
-            packed.write(path, f"{student}/{lesson}.ipynb")
+            packed.write(path, f"{student}/{released.name}")
     place.parent.chmod(0o700)
     return [
-        f"wrote {place}/STUDENT/{lesson}.ipynb for {len(students)} students, and all of them as {archive}",
+        f"wrote {place}/STUDENT/{released.name} for {len(students)} students, and all of them as {archive}",
         "give each student the own file alone; it is in neither the exchange nor a bundle",
     ]
 

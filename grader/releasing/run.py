@@ -1,7 +1,7 @@
 """Release a checkpoint, also again after its questions changed. Everything is checked before anything is written.
 
 Where there are submissions and the questions change, the old state is first copied to ``releases/LESSON/N/`` of the course
-folder: the source, the release, and every mark of a cell that is removed. ``back`` restores it.
+folder: the source, the release, and every mark of a cell that is removed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from grader.authoring.publish import text_of
 from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
 from grader.marking.hidden_inputs import secret
+from grader.notebook_name import in_gradebook, notebook_in
 from grader.papers import has_papers, released_salt, salt
 from grader.project import ProjectError
 from grader.releasing import decisions
@@ -76,42 +77,17 @@ def release(
     if added == "from-now":
         decided["excused"] |= {cell: students for cell in change.added}
     place = _next_place(course, lesson)
-    before = decisions.read(course.root, lesson)
     with _copies(course, lesson, place) as old:
         with course.gradebook as gradebook:
             saved = fit(gradebook, lesson, notebook, added or "all", students)
         try:
-            (place / "was.json").write_text(json.dumps({"marks": saved, "decided": before}), encoding="utf-8")
+            (place / "was.json").write_text(json.dumps({"marks": saved}), encoding="utf-8")
             _put(course, lesson, notebook, due)
             decisions.write(course.root, lesson, decided)
         except BaseException:
             _undo(course, lesson, old, saved)
             raise
     return _said(course, lesson, change, added, len(students)) + _worth(course, lesson, change, students)
-
-
-def back(course: Course, lesson: str) -> list[str]:
-    """Restore the release, and its marks, from before the questions changed; returns sentences. Raises ProjectError."""
-    places = _places(course, lesson)
-    if not places:
-        raise ProjectError(
-            f"{lesson}: its questions did not change after somebody handed in, so there is nothing to go back to"
-        )
-    place = places[-1]
-    was = json.loads((place / "was.json").read_text(encoding="utf-8"))
-    old = nbformat.read(place / "source" / f"{lesson}.ipynb", as_version=4)
-    if unknown := sorted(set(_graded(old)) - set(_graded_now(course, lesson))):
-        raise ProjectError(
-            f"{lesson}: {', '.join(unknown)} cannot be marked any more; put them back into the questions, "
-            "keys and tasks of the course, then go back"
-        )
-    with course.gradebook as gradebook:
-        fit(gradebook, lesson, old, "all", ())
-        put_back(gradebook, lesson, was["marks"])
-    decisions.write(course.root, lesson, was["decided"])
-    _put(course, lesson, old, None)
-    shutil.rmtree(place)
-    return [f"{lesson}: handed out again as it was; releasing it asks once more about what has changed since"]
 
 
 def _check_name(course: Course, lesson: str) -> None:
@@ -133,13 +109,12 @@ def _check(course: Course, lesson: str, change: Change, added: str | None, remov
         said.append(f"gone: {_names(change.removed)}. Their marks would not count any more: --removed drop")
     if said:
         head = f"{lesson}: {n} have handed in, and its questions have changed; nothing was written."
-        again = f"Say it with {command(f'release {lesson} ...', course.root)}; `--back` there undoes it."
+        again = f"Say it with {command(f'release {lesson} ...', course.root)}."
         raise ProjectError("\n".join([head, *said, again]))
 
 
 def _said(course: Course, lesson: str, change: Change, added: str | None, n: int) -> list[str]:
     again = command(f"regrade {lesson} --diff", course.root)
-    undo = command(f"release {lesson} --back", course.root)
     said = []
     if change.added:
         said.append(
@@ -152,7 +127,7 @@ def _said(course: Course, lesson: str, change: Change, added: str | None, n: int
         )
     if change.removed:
         said.append(f"{_names(change.removed)}: counts no more; the marks lie in releases/{lesson}/")
-    return [*said, f"to undo this: {undo}"]
+    return said
 
 
 def _worth(course: Course, lesson: str, change: Change, students: list[str]) -> list[str]:
@@ -168,7 +143,8 @@ def _excuse_again(course: Course, lesson: str, decided: dict) -> list[str]:
     """After a gradebook was lost: write the marks of excused students (submitted before this question existed) again."""
     excused = {cell: students for cell, students in decided["excused"].items() if students}
     with course.gradebook as gradebook:
-        tops = {cell.name: cell.max_score for cell in gradebook.find_notebook(lesson, lesson).grade_cells}
+        notebook = in_gradebook(gradebook, lesson)
+        tops = {cell.name: cell.max_score for cell in notebook.grade_cells}
         missing = sorted(
             {student for students in excused.values() for student in students}
             - {one.student.id for one in gradebook.assignment_submissions(lesson)}
@@ -176,14 +152,14 @@ def _excuse_again(course: Course, lesson: str, decided: dict) -> list[str]:
         for student in missing:
             enrol(gradebook, lesson, student)
             for cell in [cell for cell, students in excused.items() if student in students and cell in tops]:
-                grade = gradebook.find_grade(cell, lesson, lesson, student)
+                grade = gradebook.find_grade(cell, notebook.name, lesson, student)
                 grade.manual_score, grade.needs_manual_grade = tops[cell], False
         gradebook.db.commit()
     return [f"full points as before for what came too late for them: {', '.join(missing)}"] if missing else []
 
 
 def _put(course: Course, lesson: str, notebook: NotebookNode, due: datetime | None) -> None:
-    path = course.root / "source" / lesson / f"{lesson}.ipynb"
+    path = notebook_in(course.root, "source", lesson)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text_of(notebook), encoding="utf-8")
     done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
@@ -228,7 +204,7 @@ def _copies(course: Course, lesson: str, place: Path | None) -> Iterator[Path]:
 
 
 def _undo(course: Course, lesson: str, old: Path, saved: Saved) -> None:
-    path = old / "source" / f"{lesson}.ipynb"
+    path = old / "source" / notebook_in(course.root, "source", lesson).name
     with course.gradebook as gradebook:
         fit(gradebook, lesson, nbformat.read(path, as_version=4), "all", ())
         put_back(gradebook, lesson, saved)
@@ -244,7 +220,7 @@ def _salt(course: Course, lesson: str) -> str:
     """The salt that papers are drawn with. It is the same at every release, so that students who have fetched the checkpoint keep
     their paper; "" also at later releases where the first one was made before there were variants.
     """
-    path = course.root / "release" / lesson / f"{lesson}.ipynb"
+    path = notebook_in(course.root, "release", lesson)
     if path.exists():
         return released_salt(nbformat.read(path, as_version=4))
     return salt(secret(course.root), lesson) if has_papers(course.project, lesson) else ""
@@ -262,19 +238,6 @@ def _handed_in(course: Course, lesson: str) -> list[str]:
 
 def _is_known(gradebook, lesson: str) -> bool:
     return lesson in {assignment.name for assignment in gradebook.assignments}
-
-
-def _graded(notebook: NotebookNode) -> list[str]:
-    return [
-        cell.metadata.nbgrader.grade_id for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")
-    ]
-
-
-def _graded_now(course: Course, lesson: str) -> list[str]:
-    from grader.answers import keyed_items
-    from grader.authoring.worth import points_by_id
-
-    return [*keyed_items(course.project, lesson), *points_by_id(course.project, lesson)]
 
 
 def _places(course: Course, lesson: str) -> list[Path]:

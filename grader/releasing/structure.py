@@ -13,8 +13,10 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader import utils
-from nbgrader.api import Comment, Grade, Gradebook, GradeCell, MissingEntry, SolutionCell, SourceCell
+from nbgrader.api import Comment, Grade, Gradebook, GradeCell, SolutionCell, SourceCell
 from sqlalchemy.exc import SAWarning
+
+from grader.notebook_name import in_gradebook
 
 Saved = dict[str, Any]
 
@@ -37,9 +39,8 @@ class Change:
 
 def compare(gradebook: Gradebook, lesson: str, notebook: NotebookNode) -> Change | None:
     """How ``notebook`` differs from the gradebook; None where the gradebook does not have this checkpoint."""
-    try:
-        known = gradebook.find_notebook(lesson, lesson)
-    except MissingEntry:
+    known = in_gradebook(gradebook, lesson)
+    if known is None:
         return None
     old = {cell.name: cell.max_score for cell in known.grade_cells}
     new = _graded(notebook)
@@ -60,7 +61,7 @@ def fit(gradebook: Gradebook, lesson: str, notebook: NotebookNode, count: str, s
 
     count: one of ``decisions.COUNTS``, for the added cells. students: those who handed in before the cells were added.
     """
-    db, known = gradebook.db, gradebook.find_notebook(lesson, lesson)
+    db, known = gradebook.db, in_gradebook(gradebook, lesson)
     wanted, others = _graded(notebook), _others(notebook)
     kinds = {cell.metadata.nbgrader.grade_id: cell.cell_type for cell in notebook.cells if _ours(cell)}
     added = {name: points for name, points in wanted.items() if name not in {cell.name for cell in known.grade_cells}}
@@ -111,7 +112,7 @@ def fit(gradebook: Gradebook, lesson: str, notebook: NotebookNode, count: str, s
 
 def put_back(gradebook: Gradebook, lesson: str, saved: Saved) -> None:
     """Restore the marks and comments that ``fit`` removed, for the submissions that still exist."""
-    db, known = gradebook.db, gradebook.find_notebook(lesson, lesson)
+    db, known = gradebook.db, in_gradebook(gradebook, lesson)
     submissions = {one.student.id: one for one in known.submissions}
     for kind, cells, row_of in (("grades", known.grade_cells, Grade), ("comments", known.solution_cells, Comment)):
         by_name = {cell.name: cell for cell in cells}

@@ -22,6 +22,7 @@ from grader.dates import shown
 from grader.late_rules import course_rules, course_zone
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
+from grader.notebook_name import name_of, notebook_in
 from grader.papers import paper_in
 from grader.project import Infrastructure
 from grader.reporting.collect import remedies
@@ -117,13 +118,16 @@ class Overview(CourseStep):
             "lang": {"en": "en", "zh": "zh-Hans"}[language],
             "css": css(CSS),
             "states": {n: s.replace(" ", "-") for n, s in states.items()},
-            "title": _say("title", language, lesson=said["notebook"]),
+            "title": _say("title", language, lesson=said["assignment"]),
             "score": _say("held" if is_held else "pending", language)
             if is_held or waits
             else _points(max(0.0, said["score"]), said["max_score"], language),
             "counts": self._next_step(state, said, language)
             if is_held
             else _say("counts", language, **_counts(states)),
+            "lost": bool(
+                is_held and state.get("lost")
+            ),  # the wrong file came: there is nothing of the student's to show
             "late": "" if is_held or waits else _late(said["late_penalty"], language),
             "heads": [_say(name, language) for name in ("question", "points", "state")],
             "rows": [
@@ -224,7 +228,7 @@ class Overview(CourseStep):
     def _order(self, said: dict, found: dict) -> list[str]:
         import nbformat
 
-        path = Path(self.course_root) / "release" / said["assignment"] / f"{said['notebook']}.ipynb"
+        path = notebook_in(Path(self.course_root), "release", said["assignment"])
         cells = nbformat.read(path, as_version=4).cells if path.exists() else []
         known = [grade_id(cell) for cell in cells if grade_id(cell) in found]
         return [*dict.fromkeys(known), *sorted(set(found) - set(known))]
@@ -255,7 +259,13 @@ class Overview(CourseStep):
 
         found: dict[str, list[str]] = {}
         for lesson in self._given_back(said):
-            path = Path(self.course_root) / "autograded" / said["student"] / lesson / f"{lesson}.ipynb"
+            path = (
+                Path(self.course_root)
+                / "autograded"
+                / said["student"]
+                / lesson
+                / f"{name_of(Path(self.course_root), lesson)}.ipynb"
+            )
             if path.exists() and self.project.checkpoint_source(lesson).exists():
                 state = nbformat.v4.reads(path.read_text(encoding="utf-8")).metadata.get(STATE, {})
                 paper = paper_in(Path(self.course_root), lesson, said["student"])
@@ -265,8 +275,10 @@ class Overview(CourseStep):
 
     def _given_back(self, said: dict) -> list[str]:
         """The other checkpoints of this student with a feedback page, so that the student knows the marks already."""
-        pages = (Path(self.course_root) / "feedback" / said["student"]).glob("*/*.html")
-        return sorted({path.stem for path in pages if path.stem == path.parent.name} - {said["assignment"]})
+        root = Path(self.course_root)
+        pages = (root / "feedback" / said["student"]).glob("*/*.html")
+        found = {path.parent.name for path in pages if path.stem == name_of(root, path.parent.name)}
+        return sorted(found - {said["assignment"]})
 
     def _before(self, said: dict, language: str) -> Data:
         from nbgrader.api import Gradebook, MissingEntry

@@ -11,6 +11,7 @@ from grader.course import Course, command
 from grader.guard import guarded
 from grader.marking.step import STATE, grade_id
 from grader.marks import require
+from grader.notebook_name import notebook_in
 from grader.pipeline import graded_notebook
 from grader.project import ProjectError
 from grader.reporting.collect import history
@@ -26,7 +27,7 @@ def gather(
     """(student -> work, task -> starter code and our solution). Raises ProjectError where nothing is marked."""
     require(course, lesson)
     hidden = {name: answer_id(name) for name in tasks(course.project, lesson)}
-    released = nbformat.read(course.root / "release" / lesson / f"{lesson}.ipynb", as_version=4)
+    released = nbformat.read(notebook_in(course.root, "release", lesson), as_version=4)
     solved = assignment_notebook(course.project, lesson, course.language)
     known = {name: [_source(released, cell), _source(solved, cell)] for name, cell in hidden.items()}
     works = {}

@@ -35,7 +35,7 @@ def saved_answers(book, lesson: str = LESSON) -> dict:
 
 
 def test_click_save_close_and_kill(notebook):
-    book = notebook("en", "checkpoints", LESSON)
+    book = notebook("en", "checkpoints", f"{LESSON}_checkpoint")
     page = book.page
     book.run_all()
     first, second = [item for item in BANK.items(LESSON, checkpoint=True) if item.kind == "single"][:2]

@@ -10,7 +10,7 @@ from grader.autograding import How, autograde
 from grader.course import Course, init
 from grader.pipeline import feedback, release
 from tests.grading_corpus.base import ANSWERS, Hostile, dumped, hand_in, sheet
-from tests.grading_fixtures import LESSON, make_project
+from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 MARK = "window.canary = (window.canary || 0) + 1"
 PAGE = (
@@ -70,7 +70,7 @@ def pages(tmp_path_factory):
     init(root, "en", "scripts", project=project)
     course = Course(root)
     release(course, LESSON)
-    released = nbformat.read(root / "release" / LESSON / f"{LESSON}.ipynb", as_version=4)
+    released = nbformat.read(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
     case = Hostile(
         "eve", harm=SHOW, change=tamper, files={ANSWERS: dumped(sheet(answers={f"<script>{MARK}</script>": 7}))}
     )
@@ -80,7 +80,7 @@ def pages(tmp_path_factory):
     assert feedback(course, LESSON, say=lambda line: None) == []
     stock = root / "stock.html"
     stock.write_text(HTMLExporter().from_filename(str(course.autograded("eve", LESSON)))[0])
-    return root / "feedback" / "eve" / LESSON / f"{LESSON}.html", stock
+    return root / "feedback" / "eve" / LESSON / f"{NOTEBOOK}.html", stock
 
 
 def opened(chromium, path) -> tuple[int, list[str], str]:

@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell
 from grader.authoring.publish import text_of
 from tests.browser.conftest import Lab, comes_to, shoot
 from tests.grading_class import hand_in_class
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 STUDENT, TASK = "partly-0", "90-t-contrast"
 SPY = "import os\nprint('the gradebook is in sight:', os.path.exists({!r}))"
@@ -27,7 +27,7 @@ where s.student_id = ? and c.name = ?
 def course(tmp_path_factory):
     """A course folder of ours with a class handed in, and a server started in it."""
     root = hand_in_class(tmp_path_factory.mktemp("project"), tmp_path_factory.mktemp("instructor") / "class", times=1)
-    path = root / "submitted" / STUDENT / LESSON / f"{LESSON}.ipynb"
+    path = root / "submitted" / STUDENT / LESSON / f"{NOTEBOOK}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     notebook.cells.append(new_code_cell(SPY.format(str(root / "gradebook.db")), id="spy"))
     path.write_text(text_of(notebook), encoding="utf-8")
@@ -117,8 +117,8 @@ def test_the_button_marks_in_the_sandbox_and_a_mark_by_hand_stays(page, course):
     line = frame.locator("tr", has=frame.get_by_text(STUDENT, exact=True))
     line.locator("td.score", has_text="6.17 / 13").wait_for()
     press(frame, "generate-feedback")
-    feedback = (course.work / "feedback" / STUDENT / LESSON / f"{LESSON}.html").read_text("utf-8")
+    feedback = (course.work / "feedback" / STUDENT / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
     assert "Say why the sum cannot be zero." in feedback and "1.5 of 3 points" in feedback
     shot(page, "again")
-    page.goto((course.work / "feedback" / STUDENT / LESSON / f"{LESSON}.html").as_uri())
+    page.goto((course.work / "feedback" / STUDENT / LESSON / f"{NOTEBOOK}.html").as_uri())
     shot(page, "feedback")

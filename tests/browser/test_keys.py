@@ -130,7 +130,7 @@ def test_a_lesson_is_gone_through_by_keys_alone(notebook, lesson, language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_checkpoint_is_answered_and_saved_by_keys_alone(notebook, language):
-    book = notebook(language, "checkpoints", LESSON)
+    book = notebook(language, "checkpoints", f"{LESSON}_checkpoint")
     book.started()
     walk, answered = Walk(book), []
     while len(answered) < 2:

@@ -26,6 +26,7 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.long
 LESSON = "05_cudnn_benchmark"
+NOTEBOOK = f"{LESSON}_checkpoint"
 BET = """
 import course
 course.lesson("06_cudnn_deterministic", language="{code}")
@@ -128,7 +129,7 @@ def test_a_trial_of_the_switches(code, page, lab, folder):
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_a_page_of_feedback(code, fresh_page, tmp_path, folder):
     course = marked(tmp_path / "class", code)
-    path = course.root / "feedback" / "ada" / LESSON / f"{LESSON}.html"
+    path = course.root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html"
     fresh_page.set_viewport_size({"width": 900, "height": 1000})
     for theme in ("dark", "light"):
         fresh_page.emulate_media(color_scheme=theme)
@@ -145,7 +146,7 @@ def marked(root: Path, code: str) -> Course:
     course, place = Course(root), root / "submitted" / "ada" / LESSON
     release(course, LESSON)
     place.mkdir(parents=True)
-    shutil.copy(root / "release" / LESSON / f"{LESSON}.ipynb", place)
+    shutil.copy(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", place)
     random.seed(5)
     work(project, LESSON, code, Student("ada", quiz="half", tasks="first"), place)
     autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)

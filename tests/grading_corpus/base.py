@@ -19,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_output
 from course.learning.harvesting import MIME
 from grader.authoring.publish import text_of
 from grader.marking.step import grade_id
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 SOLVED = "def contrast(low, high):\n    return (high - low) / (high + low)\n"
 REPORT = 'report = {"median_ms": 1.25, "repeats": 7}\n'
@@ -94,7 +94,9 @@ def hand_in(case: Hostile, released: NotebookNode, folder: Path, words: dict[str
         case.change(notebook)
     text = filled(text_of(notebook), words)
     made = case.text(text) if case.text is not None else text
-    (folder / f"{LESSON}.ipynb").write_bytes(made if isinstance(made, bytes) else made.encode("utf-8", "surrogatepass"))
+    (folder / f"{NOTEBOOK}.ipynb").write_bytes(
+        made if isinstance(made, bytes) else made.encode("utf-8", "surrogatepass")
+    )
     for name, data in (case.files or {}).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

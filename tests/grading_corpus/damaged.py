@@ -13,10 +13,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from tests.grading_corpus.base import ANSWERS, RIGHT, SOLVED, Hostile, cell_of, dumped, sheet
-from tests.grading_fixtures import LESSON
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 ANSWERED = {ANSWERS: dumped(sheet(*RIGHT))}
-NOTEBOOK = f"{LESSON}.ipynb"
+FILE = f"{NOTEBOOK}.ipynb"
 
 
 def as_json(change):
@@ -112,13 +112,13 @@ def linked_student(folder: Path) -> None:
 
 
 def linked_notebook(folder: Path) -> None:
-    (folder / NOTEBOOK).unlink()
-    (folder / NOTEBOOK).symlink_to(folder.parents[1] / "top-student" / LESSON / NOTEBOOK)
+    (folder / FILE).unlink()
+    (folder / FILE).symlink_to(folder.parents[1] / "top-student" / LESSON / FILE)
 
 
 def linked_other(folder: Path) -> None:
-    (folder / NOTEBOOK).unlink()
-    (folder / "mine.ipynb").symlink_to(folder.parents[1] / "top-student" / LESSON / NOTEBOOK)
+    (folder / FILE).unlink()
+    (folder / "mine.ipynb").symlink_to(folder.parents[1] / "top-student" / LESSON / FILE)
 
 
 def linked_answers(folder: Path) -> None:
@@ -150,13 +150,13 @@ def fifo(folder: Path) -> None:
 
 
 def fifo_notebook(folder: Path) -> None:
-    (folder / NOTEBOOK).unlink()
-    os.mkfifo(folder / NOTEBOOK)
+    (folder / FILE).unlink()
+    os.mkfifo(folder / FILE)
 
 
 def folder_notebook(folder: Path) -> None:
-    (folder / NOTEBOOK).unlink()
-    (folder / NOTEBOOK).mkdir()
+    (folder / FILE).unlink()
+    (folder / FILE).mkdir()
 
 
 def huge_file(folder: Path) -> None:
@@ -166,7 +166,7 @@ def huge_file(folder: Path) -> None:
 
 
 def huge_notebook(folder: Path) -> None:
-    with (folder / NOTEBOOK).open("ab") as file:
+    with (folder / FILE).open("ab") as file:
         file.truncate(64 << 20)
 
 
@@ -183,16 +183,16 @@ def deep_folders(folder: Path) -> None:
 
 
 def unreadable_name(folder: Path) -> None:
-    (folder / NOTEBOOK).rename(folder / "homework (1) final.ipynb")
+    (folder / FILE).rename(folder / "homework (1) final.ipynb")
 
 
 def not_utf8_name(folder: Path) -> None:
-    (folder / NOTEBOOK).rename(folder / os.fsdecode(b"\xff\xfe.ipynb"))
+    (folder / FILE).rename(folder / os.fsdecode(b"\xff\xfe.ipynb"))
 
 
 def two_names(folder: Path) -> None:
-    (folder / "copy.ipynb").write_bytes((folder / NOTEBOOK).read_bytes())
-    (folder / NOTEBOOK).rename(folder / "other.ipynb")
+    (folder / "copy.ipynb").write_bytes((folder / FILE).read_bytes())
+    (folder / FILE).rename(folder / "other.ipynb")
 
 
 def stamp(text: str | bytes):
@@ -228,8 +228,8 @@ def broken_beside(make):
     """A broken notebook, and beside it something under the name a careless grader gives its unfinished file."""
 
     def place(folder: Path) -> None:
-        (folder / NOTEBOOK).write_bytes((folder / NOTEBOOK).read_bytes()[:-3])
-        make(folder / f"{NOTEBOOK}.new")
+        (folder / FILE).write_bytes((folder / FILE).read_bytes()[:-3])
+        make(folder / f"{FILE}.new")
 
     return place
 
@@ -253,7 +253,7 @@ def no_rights_at_all(folder: Path) -> None:
 
 def file_for_folder(folder: Path) -> None:
     """The notebook itself lies where its folder should be."""
-    data = (folder / NOTEBOOK).read_bytes()
+    data = (folder / FILE).read_bytes()
     for path in folder.iterdir():
         path.unlink()
     folder.rmdir()
