@@ -427,6 +427,18 @@ for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
 #
 # “纸上得来终觉浅，绝知此事要躬行。”（陆游，1199 年。放到今天，他老人家大概会再跑一遍，对对结果！）
 # %% [markdown] en
+# ## Exit check: five cards
+#
+# A seed, a switch and a mode share a flat. “I have locked the door!” says each of them, and each is right. The flat has four doors.
+# %% [markdown] zh
+# ## 下课小测：五张卡片
+#
+# 种子、开关和模式合租。“门我锁好了！”三个都这么说，也都没说错。只是这套房有四扇门。
+# %%
+for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
+             "06-order-hunt", "05-why-flip"):
+    explain(card)
+# %% [markdown] en
 # ## 📌 So, should I switch it on?
 #
 # | your situation | do this | how you will know |
@@ -439,7 +451,7 @@ for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
 #
 # <details><summary>Where this comes from</summary>
 #
-# The ten trainings and the remedies: this lesson, on your machine. Both switches on and the search as well, two results in three processes: `06-truth-table-cuda`, an H100 with torch 2.11. Which operations the mode refuses: PyTorch's documentation of `use_deterministic_algorithms`. What it costs your step: `try_switches(model, x, only="deterministic")`.
+# The ten trainings and the remedies: this lesson, on your machine. With the search and determinism both on, two results in three processes: `06-truth-table-cuda`, an H100 with torch 2.11. Which operations the mode refuses: PyTorch's documentation of `use_deterministic_algorithms`. What it costs your step: `try_switches(model, x, only="deterministic")`.
 #
 # </details>
 # %% [markdown] zh
@@ -455,21 +467,9 @@ for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
 #
 # <details><summary>依据</summary>
 #
-# 十次训练、几种药方：本课，在你自己的机器上测的。两个开关都开、又开着搜索，三个进程出了两种结果：`06-truth-table-cuda`，H100，torch 2.11。模式拒绝哪些算子：PyTorch 的 `use_deterministic_algorithms` 文档。你这一步要付多少：`try_switches(model, x, only="deterministic")`。
+# 十次训练、几种药方：本课，在你自己的机器上测的。搜索和确定性都开着，三个进程出了两种结果：`06-truth-table-cuda`，H100，torch 2.11。模式拒绝哪些算子：PyTorch 的 `use_deterministic_algorithms` 文档。你这一步要付多少：`try_switches(model, x, only="deterministic")`。
 #
 # </details>
-# %% [markdown] en
-# ## Exit check: five cards
-#
-# A seed, a switch and a mode share a flat. “I have locked the door!” says each of them, and each is right. The flat has four doors.
-# %% [markdown] zh
-# ## 下课小测：五张卡片
-#
-# 种子、开关和模式合租。“门我锁好了！”三个都这么说，也都没说错。只是这套房有四扇门。
-# %%
-for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
-             "06-order-hunt", "05-why-flip"):
-    explain(card)
 # %% [markdown] en
 # ## Claims you can now make
 #
