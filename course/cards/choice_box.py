@@ -19,7 +19,7 @@ def busy_words() -> str:
 
 
 def busy_question() -> str:
-    """The question, with marks."""
+    """The question that a busy machine asks, as Markdown."""
     return f"🔬 **{busy_words()}**" + t(
         " Measure anyway, or see the recording? A result measured now may have a wide interval, or be too noisy to tell.",
         "现在测，区间可能很宽，甚至说不准。照样测，还是看录好的结果？",
@@ -27,7 +27,7 @@ def busy_question() -> str:
 
 
 def busy_ways(again: Callable[[bool], object]) -> Ways:
-    """Its two buttons. again: does what was asked for, True: with the recording."""
+    """The buttons of the busy-machine question. again(True) shows the recording, again(False) measures."""
     return [(see(), lambda: again(True)), (t("🔬 Measure anyway", "🔬 照样测"), lambda: again(False))]
 
 

@@ -49,7 +49,7 @@ def question_html(item: Item, folded: bool | None = None, done: str = "") -> str
 
 
 def done_words(item: Item, tone: str) -> str:
-    """What a folded card says of its answer. tone: of its report."""
+    """The words on a folded card after an answer. tone: the colour of its verdict."""
     if item.checkpoint:
         return t("✓ recorded", "✓ 已记录")
     return bet_words() if item.kind == "predict" else tone_words(tone)

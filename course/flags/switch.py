@@ -56,7 +56,7 @@ class Unreadable:
 
     @property
     def why(self) -> Text:
-        """Why, in a few words; torch's own where there are no better ones."""
+        """Why torch refused, as a short sentence; torch's message if we have none."""
         if "legacy and new API" in self.message:
             return both(
                 "the older and the newer precision settings contradict each other", "新旧两套精度接口的设置互相矛盾"

@@ -42,7 +42,7 @@ class Play:
         return moves.attempts(self.case.id, self.log.entries(), self.is_closed)
 
     def is_closed(self, found: Sequence[moves.Move]) -> bool:
-        """Whether these moves, an attempt's, end it. A game says when."""
+        """Whether the attempt is over after these moves. Each game overrides this."""
         raise NotImplementedError
 
     @property

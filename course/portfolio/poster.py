@@ -90,7 +90,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """Without the name of its card; a call with its brackets."""
+        """The switch's name without its submodule; functions with "()"."""
         short = self.switch.name.partition(".")[2] if self.switch.group != "root" else self.switch.name
         called = (
             self.switch.kind == "setter"

@@ -115,7 +115,7 @@ def dtype(model: nn.Module, inputs: tuple[Any, ...]) -> torch.dtype:
 
 
 def mismatch(roof: Peaks, device: str, dtype: torch.dtype) -> list[str]:
-    """Sentences on peaks that belong to something else than what is placed."""
+    """Warnings if the peaks were measured on another device or number format than the model's."""
     name, notes = str(dtype).removeprefix("torch."), []
     if roof.device.split(":")[0] != device.split(":")[0] or roof.dtype != name:
         notes.append(

@@ -1,4 +1,4 @@
-"""When the rounds of a measurement have to end, whatever time it was given: set by whoever has a limit for all of it."""
+"""A deadline set by the caller for all measurements inside a block; it overrides their `max_time`."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def assignment_notebook(
 
 
 def spoken(cells: list[Cell], language: str) -> str:
-    """``language``, or the only language of the texts where there is just one."""
+    """The language to build: the one asked for, or the only one the texts have."""
     there = {cell.language for cell in cells if cell.language}
     return there.pop() if len(there) == 1 else language
 

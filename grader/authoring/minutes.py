@@ -84,7 +84,7 @@ def minutes(cells: list[Cell], language: str) -> Minutes:
 
 
 def _of_cell(cell: Cell, language: str, met: set[tuple[str, str]]) -> Minutes:
-    """met: (kind, id) of what was counted already; it grows."""
+    """The minutes of one cell. met: (kind, id) of the cards counted so far; this function adds to it."""
     if cell.kind == "bootstrap":
         return Minutes()
     used = {(kind, name) for kind, name, _ in used_ids(cell)} - met

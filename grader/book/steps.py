@@ -17,7 +17,7 @@ from course.markup import inline
 
 @dataclass(frozen=True)
 class Choice:
-    """label, said: HTML, of the choice and of what comes of it; right: whether it leads on."""
+    """One answer button: its label and the HTML shown after the press; right: whether it leads to the next step."""
 
     label: str
     said: str

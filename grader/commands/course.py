@@ -224,7 +224,7 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 
 
 def _too_early(course: Course, lesson: str) -> bool:
-    """Whether somebody may still hand in, whom the right answers would help; says so, and asks where there is somebody to ask."""
+    """True if a due date is still open and the instructor did not confirm."""
     from grader.dates import shown
     from grader.late_recompute import open_until
     from grader.late_rules import course_zone

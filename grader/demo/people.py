@@ -160,6 +160,6 @@ def _logistic(x: float) -> float:
 
 
 def crowd(count: int, seed: int = 30) -> list[Person]:
-    """So many people, from weak to strong as it happens."""
+    """`count` students with random abilities."""
     rng = random.Random(seed)
     return [Person(seed * 1000 + number, rng.gauss(0, 1)) for number in range(count)]

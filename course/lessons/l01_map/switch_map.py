@@ -106,7 +106,7 @@ def _value(value: Any) -> str:
 
 
 def _default(row: Row) -> str:
-    """A question mark where there is none to have: for a query."""
+    """The default as text; "?" for a query, which has none."""
     if row["kind"] == "query":
         return "?"
     return repr(DEPENDS) if row["default"] is DEPENDS else _value(row["default"])

@@ -190,7 +190,7 @@ def in_words(plan: Plan, config: Config) -> str:
 
 
 def blocks(plan: Plan, names: Collection[str]) -> list[dict[str, str]]:
-    """The configurations with these keys, told in few parts: what a part does not name may stand as it likes."""
+    """Cover the configurations with these keys by few partial settings; a control left out of one may have any value."""
     picked = itertools.product(*((None, *one.values) for one in plan.controls))
     parts = [{one.id: value for one, value in zip(plan.controls, values, strict=True) if value} for values in picked]
     holds = [(part, {key(one) for one in plan.configs() if part.items() <= one.items()}) for part in parts]

@@ -350,7 +350,7 @@ def budget_html(play: Tuning) -> str:
 
 
 def set_words(plan: Plan, names: Sequence[str]) -> str:
-    """A set of configurations in few parts, with marks: what a part leaves out makes no difference."""
+    """A set of configurations in words, as Markdown; a control that is not named may have any value."""
     parts = tuning_plan.blocks(plan, names)
     return t("; or ", "；或者 ").join(f"**{tuning_plan.in_words(plan, one)}**" for one in parts)
 
