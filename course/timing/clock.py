@@ -517,7 +517,7 @@ class PerCall:
 
 
 def with_setup(clock: Clock, setup: Callable[[], Any] | None) -> Clock:
-    """`clock`, or where there is a setup a PerCall of it."""
+    """The clock; with `setup`, one that runs setup untimed before every call."""
     return clock if setup is None else PerCall(clock, setup)
 
 
