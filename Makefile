@@ -27,9 +27,10 @@ test:            ## all quick tests and one of each real thing: a lesson, a card
 test-all: test   ## `make test`, then the rest: everything that is not long (20 minutes)
 	@$(PYTEST) -m "not long and slow and not one_of_each"
 
+test-long: PYTEST += -o faulthandler_timeout=3600
 test-long:       ## what takes too long for every day: repeated kills, huge logs, classes of hundreds, mutants of all solutions (2 hours)
 	@$(ENV) ensure dev
-	@$(PYTEST) -o faulthandler_timeout=3600 -m long
+	@$(PYTEST) -m long
 
 test-versions:   ## the parts that depend on torch, on every torch from 2.9 on and every Python: gigabytes, about half an hour
 	@$(ENV) ensure dev

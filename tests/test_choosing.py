@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from course.experiment.result import headline_of
 from course.game.cases import EVIDENCE, find, origin_said
 from course.i18n import set_language
 from course.verbs import choosing, state
+from tests.conftest import ROOT
 
 NAME, UNRECORDED = "05-toy-race", "99-none"
 
@@ -34,6 +36,7 @@ def crowded(monkeypatch):
     monkeypatch.setattr("course.verbs.asking.somebody_there", lambda: True)
     monkeypatch.setattr(base, "run_experiment", run)
     monkeypatch.setattr(state.now, "replays", {})
+    monkeypatch.setattr(state.now, "on_busy", None)
     return ran
 
 
@@ -84,6 +87,59 @@ def test_a_button_runs_the_cell_again_with_what_was_chosen(way, crowded, monkeyp
     assert "anyway" in second.description and "tbq-sub" in second._dom_classes
     choice.buttons[way].click()
     assert crowded == [NAME] * way and choice.widget.children == (choice.output,) and state.now.replays == {}
+
+
+@pytest.mark.parametrize("way", [True, False])
+def test_it_is_asked_once_a_lesson(way, crowded, monkeypatch, capsys):
+    """What was chosen holds for the next experiments of the lesson while the machine is busy."""
+    shown = []
+    monkeypatch.setattr(choosing, "text_mode", lambda: False)
+    monkeypatch.setattr(choosing.Choice, "show", lambda self: shown.append(self.build()))
+    monkeypatch.setattr("course.verbs.asking.wait", lambda: None)
+    monkeypatch.setattr("course.verbs.asking.this_cell", lambda: lambda: course.observe(NAME, bet=False))
+    course.observe(NAME, bet=False)
+    shown[0].buttons[0 if way else 1].click()
+    record = course.observe("05-toy-cost", bet=False)
+    assert len(shown) == 1 and record.live != way and ("still busy" in capsys.readouterr().out) == way
+    monkeypatch.setattr(load, "busy", lambda: False)
+    assert course.observe("05-toy-cost", bet=False).live
+    course.lesson("05_cudnn_benchmark")
+    assert state.now.on_busy is None
+
+
+@pytest.mark.parametrize(
+    "name, asked", [("05-winners", False), ("06-two-lines", False), ("04-cpu-enabled", False), (NAME, True)]
+)
+def test_it_is_asked_where_the_answer_needs_a_clock(name, asked, crowded, capsys):
+    course.observe(name, bet=False)
+    assert ("This machine is busy" in capsys.readouterr().out) == asked and (crowded == [name]) == (not asked)
+
+
+REST = r"""
+from IPython.core.interactiveshell import InteractiveShell
+from course.verbs import asking
+shell = InteractiveShell.instance()
+shell.user_ns["asking"] = asking
+def cell(source):
+    shell.run_cell(source, store_history=True).raise_error()
+cell("seen, ask = [], []")
+cell("seen.append('above')\nfor one in 'ab':\n    ask.append(asking.this_cell())\n    seen.append(one)\nseen.append('below')")
+seen_now = lambda: shell.user_ns["seen"]
+assert seen_now() == ["above", "a", "b", "below"]
+cell("seen.clear()")
+cell("ask[0]()")
+assert seen_now() == ["a", "b", "below"], seen_now()
+cell("seen.clear(); later = ask[2]")
+cell("later()")
+assert seen_now() == ["a", "b", "below"], seen_now()
+print("rest")
+"""
+
+
+def test_what_runs_again_is_the_rest_of_the_cell_that_asked():
+    """Cards above the question do not come twice, and no other cell runs, however many ran since."""
+    done = subprocess.run([sys.executable, "-c", REST], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.stdout.strip().endswith("rest"), done.stderr + done.stdout
 
 
 def test_where_a_run_tells_nothing_there_are_two_buttons(crowded, monkeypatch):

@@ -93,7 +93,7 @@ def test_running_the_first_cell_again_restores_from_the_file_or_the_notebook(she
     for name in checkpoint_names("05_x"):
         saved = tmp_path / f"{name}.ipynb"
         saved.write_text(json.dumps(notebook(sheet.payload())), "utf-8")
-        sheet.path.unlink()
+        sheet.path.unlink(missing_ok=True)
         assert AnswerSheet("05_x", ITEMS, tmp_path).response("05-c-one").options == ("b",)
         saved.unlink()
 

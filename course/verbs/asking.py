@@ -7,6 +7,7 @@ notebook.
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,7 +25,8 @@ from course.questions.items import Item
 from course.verbs import state
 from course.verbs.say import say
 
-_choosing = False  # while a cell is run again by a button, its other open bets are asked for too
+_again: str | None = None
+"""What a button runs again at this moment: the rest of a cell. Somebody is there then, to answer further questions of it."""
 
 
 class Waiting(BaseException):
@@ -51,7 +53,7 @@ def somebody_there() -> bool:
     if shell is None:
         return hasattr(sys, "ps1")
     kernel = getattr(shell, "kernel", None)
-    return _choosing or kernel is None or bool(getattr(kernel, "_allow_stdin", False))
+    return _again is not None or kernel is None or bool(getattr(kernel, "_allow_stdin", False))
 
 
 def ask(items: Sequence[Item], look: str, make: Callable[[Item], Card], again: Callable[[], Any]) -> None:
@@ -86,19 +88,32 @@ def wait() -> None:
 
 
 def this_cell() -> Callable[[], Any]:
-    """A function that runs the present cell once more, and asks for its other open bets, too."""
+    """A function that runs the rest of the present cell, from the statement that asks; its other open bets are asked for, too.
+
+    What stood above the question stays where it is. In a rest that is run again, the present cell is that rest.
+    """
     shell = state.running_shell()
-    source = (shell.user_ns.get("In") or [""])[-1] if shell else ""
+    rest = _rest(shell) if shell else ""
 
     def again() -> None:
-        global _choosing
-        _choosing = True
+        global _again
+        before, _again = _again, rest
         try:
-            shell.run_cell(source, store_history=False)
+            shell.run_cell(rest, store_history=False)
         finally:
-            _choosing = False
+            _again = before
 
     return again
+
+
+def _rest(shell: Any) -> str:
+    """The source of the running cell from the top-level statement that is running on; all of it where that cannot be told."""
+    source = shell.transform_cell((shell.user_ns.get("In") or [""])[-1] if _again is None else _again)
+    frame = sys._getframe()
+    while frame and not (frame.f_globals is shell.user_ns and frame.f_code.co_name == "<module>"):
+        frame = frame.f_back
+    begins = [one.lineno for one in ast.parse(source).body if frame and one.lineno <= frame.f_lineno]
+    return "\n".join(source.splitlines()[begins[-1] - 1 :]) if begins else source
 
 
 class AskBox:

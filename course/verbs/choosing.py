@@ -1,7 +1,8 @@
 """Measure, or see the recording? Asked before a run on a busy machine, and where a run could tell nothing.
 
-Each way is a button, and a call that can be typed: ``observe(name, replay=True)``. The cell ends where it is asked, without an error, and
-runs again once the learner has chosen. Where nobody can answer (a notebook that is executed by a program), nothing is asked.
+Before a run it is asked where the answer needs a clock, and once a lesson: the choice holds while the machine stays busy. Each way is
+a button, and a call that can be typed: ``observe(name, replay=True)``. The cell ends where it is asked, without an error, and its rest
+runs once the learner has chosen. Where nobody can answer (a notebook that is executed by a program), nothing is asked.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ from course.experiment.result import headline_of
 from course.i18n import t
 from course.machine import can
 from course.records import Record
-from course.verbs import asking
+from course.verbs import asking, state
 from course.verbs.say import say
+
+TIMES = {"ms", "ratio", "rounds", "self", "outside"}
+"""Columns of rows that hold times, besides those that end in ``_ms``."""
 
 
 def busy_first(names: Sequence[str], again: Callable[[bool], object], call: Callable[[bool], str]) -> bool:
@@ -29,8 +33,7 @@ def busy_first(names: Sequence[str], again: Callable[[bool], object], call: Call
     again: runs them, True: as recordings. call: the same as it is typed. Where there is nothing to choose, one sentence says what
     a busy machine means.
     """
-    live = [name for name in names if can(base.get(name).needs)]
-    if not live or os.environ.get("COURSE_REPLAY") or not load.busy():
+    if not (live := _disturbed(names)):
         return False
     recorded = any(map(_recorded, live))
     if not recorded or not asking.somebody_there():
@@ -45,8 +48,41 @@ def busy_first(names: Sequence[str], again: Callable[[bool], object], call: Call
         busy_question(),
         t(f"Typed: `{call(True)}` or `{call(False)}`.", f"用键盘输入：`{call(True)}` 或 `{call(False)}`。"),
     ]
-    Choice(words, busy_ways(again)).show()
+
+    def chosen(replay: bool) -> None:
+        state.now.on_busy = replay
+        again(replay)
+
+    Choice(words, busy_ways(chosen)).show()
     return True
+
+
+def chosen_before(names: Sequence[str], call: Callable[[bool], str]) -> bool | None:
+    """What the learner chose earlier in this lesson, where the machine is busy again: True for the recording; None: nothing."""
+    if state.now.on_busy is None or not any(map(_recorded, _disturbed(names))):
+        return None
+    if state.now.on_busy:
+        say(
+            t(
+                f"The machine is still busy: here is the recording. To measure: `{call(False)}`.",
+                f"机器还在忙，这里给你看录好的结果。想实测：`{call(False)}`。",
+            )
+        )
+    return state.now.on_busy
+
+
+def _disturbed(names: Sequence[str]) -> list[str]:
+    """The experiments that would run here, by the clock, on a machine that is busy now."""
+    live = [name for name in names if can(base.get(name).needs) and _by_the_clock(name)]
+    return live if live and not os.environ.get("COURSE_REPLAY") and load.busy() else []
+
+
+def _by_the_clock(name: str) -> bool:
+    """Whether an experiment answers by times: its recording holds some. Without a recording nothing is known, so it may."""
+    experiment = base.get(name)
+    record = base.recording(experiment)
+    keys = {key for row in record.rows for key in row} if record else {"ms"}
+    return not experiment.clockless and any(key in TIMES or key.endswith("_ms") for key in keys)
 
 
 def after_nothing(record: Record, again: Callable[[bool], object]) -> None:

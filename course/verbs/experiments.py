@@ -49,6 +49,8 @@ def observe(
         return None
     if replay is None:
         replay = _chosen(names)
+    if replay is None:
+        replay = choosing.chosen_before(names, _call(experiment_name))
     if replay is None and choosing.busy_first(names, _again(names, asking.this_cell()), _call(experiment_name)):
         asking.wait()
         return None
@@ -128,8 +130,10 @@ def run_here(experiment_name: str) -> None:
         def again(replay: bool) -> Record | None:
             return observe(experiment_name, bet=False, replay=replay)
 
-        if not choosing.busy_first([experiment_name], again, _call(experiment_name)):
-            again(False)
+        names, call = [experiment_name], _call(experiment_name)
+        replay = choosing.chosen_before(names, call)
+        if replay is not None or not choosing.busy_first(names, again, call):
+            again(bool(replay))
 
     if waiting := open_bets([experiment_name]):
         asking.ask(waiting, f'observe("{experiment_name}", bet=False)', new_card, run)

@@ -30,7 +30,7 @@ def lesson(lesson_id: str, language: str | None = None) -> None:
 
     if state.now.lesson != lesson_id:
         flags.remember()  # a lesson started twice keeps what it was compared with
-    state.now.lesson = lesson_id
+    state.now.lesson, state.now.on_busy = lesson_id, None
     flags.watch()
     on_colab = colab_notice.before_answering()  # may bring answers along, which the line about progress then counts
     say(
