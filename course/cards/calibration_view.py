@@ -141,6 +141,19 @@ def _said(bet: Bet) -> str:
     return said + t(f", because {own}", f"，因为{own}")
 
 
+def bet_sentence(bet: Bet) -> str:
+    """A settled bet as a sentence, with marks."""
+    said, came = _answer(bet, bet.choice), _answer(bet, bet.outcome)
+    if bet.state == "won":
+        return t(
+            f"{state_words('won')}: you bet “{said}”, and so it was.", f"{state_words('won')}：你押“{said}”，果然如此。"
+        )
+    return t(
+        f"{state_words('lost')}: you bet “{said}”; it was “{came}”.",
+        f"{state_words('lost')}：你押“{said}”，结果是“{came}”。",
+    )
+
+
 def _return_words(one: Return) -> str:
     return t(f"`{one.item}` from {one.due.astimezone():%Y-%m-%d}", f"`{one.item}`：{one.due.astimezone():%Y-%m-%d} 起")
 

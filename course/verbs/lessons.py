@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 import sys
 from datetime import datetime
+from pathlib import Path
 
 from course import catalog, i18n
+from course.cards.page import listing, page
 from course.game.board import Board, games, played
 from course.game.closed_view import closed_lines
 from course.i18n import pick, t
+from course.markup import inline, plain
+from course.records import Record
 from course.suggest import did_you_mean
 from course.usual_language import remember
 from course.verbs import colab_notice, state
-from course.verbs.say import in_words, say
+from course.verbs.say import in_words, put, say
 from course.version import OLDEST_TORCH
 
 
@@ -100,38 +104,81 @@ def finish() -> None:
     state.now.write("finish", state.now.lesson)
     for leak in flags.leaks() if "torch" in sys.modules else ():
         say("⚠️ " + pick(leak.text))
-    say(*_claims(), *_cases(), _schedule(), _what_next())
+    sections, ends = [*_claims(), *_bets()], [*_open(), *_cases(), _schedule()]
+    text = [
+        plain(line) for head, lines in sections for line in (f"{head}{t(':', '：')}", *(f"• {one}" for one in lines))
+    ]
+    words, link = _what_next()
+    put(
+        page(
+            _title(),
+            *(listing(head, [inline(line) for line in lines]) for head, lines in sections),
+            *(f"<p>{inline(line)}</p>" for line in ends if line),
+            f"<p>{link or inline(words)}</p>",
+        ),
+        "\n".join([*text, *(plain(line) for line in ends if line), plain(words)]),
+    )
 
 
-def _claims() -> list[str]:
-    """At most five headlines, measured here and replayed told apart, and what they mean for the learner's own code.
+Section = tuple[str, list[str]]
+"""A head and the lines below it, with marks."""
 
-    What was measured in this lesson before the kernel was restarted counts, with its date. What no run could settle is
-    counted, not repeated.
-    """
+
+def _title() -> str:
+    """What was asked in this lesson, now that it is done."""
+    asked = catalog.BY_ID.get(state.now.lesson or "")
+    return t(f"🏁 {state.now.lesson}, done", f"🏁 {state.now.lesson}，学完了") + (
+        t(": ", "：") + pick(asked.question) if asked else ""
+    )
+
+
+def _seen() -> tuple[dict[str, Record], list[str]]:
+    """The records of this lesson that have rows, of this kernel or of one before; their names, those to take away first."""
     from course import records
     from course.experiment import base
-    from course.experiment.result import headline_of, told
-    from course.portfolio.numbers import when_and_where
-    from course.portfolio.take_away import MOST, take_away
+    from course.portfolio.take_away import take_away
 
     of_lesson = {name: one for name, one in base.load_all().items() if one.lesson == state.now.lesson}
     before = {name: found for name, one in of_lesson.items() if (found := records.own(name, one.version))}
     seen = {name: record for name, record in (before | state.now.records).items() if record.rows}
     chosen = take_away(state.now.lesson or "")
     first = chosen.experiments if chosen else ()
-    order = sorted(seen, key=lambda name: (first.index(name) if name in first else len(first), seen[name].created))
-    settled = [name for name in order if told(seen[name], base.get(name))]
+    return seen, sorted(seen, key=lambda name: (first.index(name) if name in first else len(first), seen[name].created))
+
+
+def _claims() -> list[Section]:
+    """At most five headlines, those measured here and those replayed apart.
+
+    What was measured in this lesson before the kernel was restarted counts, with its date. What no run could settle is
+    counted, not repeated.
+    """
+    from course.experiment import base
+    from course.experiment.result import headline_of, told
+    from course.portfolio.numbers import when_and_where
+    from course.portfolio.take_away import MOST
+
+    seen, order = _seen()
     own: list[tuple[str, str]] = []
     replayed: list[tuple[str, str]] = []
-    for name in settled[:MOST]:
+    for name in [name for name in order if told(seen[name], base.get(name))][:MOST]:
         record, earlier = seen[name], name not in state.now.records
         where = t(f" ({when_and_where(record)})", f"（{when_and_where(record)}）") if not record.live else ""
         (own if record.live or earlier else replayed).append((pick(headline_of(record, base.get(name))), where))
-    lines = [
-        *_under(t("🏁 **Measured on this machine", "🏁 **在这台机器上测得"), own),
-        *_under(t("📼 **Measured on another machine, replayed here", "📼 **在别的机器上测得，在这里回放"), replayed),
+    return [
+        *_under(t("Measured on this machine", "在这台机器上测得"), own),
+        *_under(t("Measured on another machine, replayed here", "在别的机器上测得，在这里回放"), replayed),
     ]
+
+
+def _open() -> list[str]:
+    """How many experiments no run could settle; what all of it means for the learner's own code."""
+    from course.experiment import base
+    from course.experiment.result import told
+    from course.portfolio.take_away import take_away
+
+    seen, order = _seen()
+    settled, chosen = [name for name in order if told(seen[name], base.get(name))], take_away(state.now.lesson or "")
+    lines = []
     if open_ := len(order) - len(settled):
         lines.append(t(f"❔ Not settled by this run: {open_}.", f"❔ 这次没测出结论的：{open_} 个。"))
     if chosen and settled:
@@ -139,12 +186,21 @@ def _claims() -> list[str]:
     return lines
 
 
-def _under(head: str, found: list[tuple[str, str]]) -> list[str]:
+def _under(head: str, found: list[tuple[str, str]]) -> list[Section]:
     """Claims below their head; when and where they were measured stands in the head if it is the same for all."""
     places = {where for _, where in found}
     once = places.pop() if len(places) == 1 else ""
-    lines = [f"• {said}{where if where != once else ''}" for said, where in found]
-    return [f"{head}{once}{t(':', '：')}**", *lines] if found else []
+    return [(f"{head}{once}", [f"{said}{where if where != once else ''}" for said, where in found])] if found else []
+
+
+def _bets() -> list[Section]:
+    """The bets of this lesson that are settled, a sentence each."""
+    from course.cards.calibration_view import bet_sentence
+    from course.learning.calibration import placed_bets
+
+    mine = [bet for bet in placed_bets(state.now.log.entries(), state.now.bank) if bet.item.lesson == state.now.lesson]
+    lines = [bet_sentence(bet) for bet in mine if bet.state in ("won", "lost")]
+    return [(t("Your bets", "你的赌注"), lines)] if lines else []
 
 
 def _cases() -> list[str]:
@@ -175,17 +231,19 @@ def _schedule() -> str:
     )
 
 
-def _what_next() -> str:
+def _what_next() -> tuple[str, str]:
+    """The next lesson in words; as HTML with a link, where its notebook lies beside this one."""
     following = catalog.after(state.now.lesson or "")
     if following is None:
         return t(
             "That was the last lesson so far. `progress()` shows the whole map.",
             "目前这是最后一课。用 `progress()` 看全貌。",
-        )
-    return t(
-        f"➡️ Next: **{following.id}**. {pick(following.question)}",
-        f"➡️ 下一课：**{following.id}**。{pick(following.question)}",
-    )
+        ), ""
+    head, question = t("➡️ Next: ", "➡️ 下一课："), pick(following.question)
+    stop = t(". ", "。")
+    file = Path(f"{following.id}.ipynb")
+    link = f'{head}<a href="{file}"><b>{following.id}</b></a>{stop}{inline(question)}' if file.exists() else ""
+    return f"{head}**{following.id}**{stop}{question}", link
 
 
 def speak(code: str | None) -> bool:
