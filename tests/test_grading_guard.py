@@ -159,11 +159,15 @@ def test_report_similar_export_and_regrade_name_whom_they_cannot_read_and_go_on(
     answers = course.root / "submitted" / "bob" / LESSON / f"{LESSON}.answers.json"
     answers.unlink()
     os.mkfifo(answers)
+    roster = tmp_path / "participants.csv"
+    roster.write_text(
+        "Username,First name,Surname\n" + "".join(f"{one},{one},X\n" for one in ("ada", "bob", "cyd", "dee"))
+    )
     for command in (
         ["report", LESSON, "--to", str(tmp_path / "r.html")],
         ["similar", LESSON],
         ["export"],
-        ["export", "--format", "moodle", "--details", str(tmp_path / "d.csv")],
+        ["export", "--format", "moodle", "--roster", str(roster), "--details", str(tmp_path / "d.csv")],
     ):
         assert main([*command, "--dir", str(course.root)]) == 0, command
         assert ("ada is left out: " in capsys.readouterr().out) == (command[0] in ("report", "similar"))
