@@ -7,7 +7,8 @@ import pytest
 import course
 from course.flags import TABLE
 from course.flags.names import named
-from course.questions import glossary
+from course.i18n import speaking
+from course.questions import glossary, knowledge
 
 ROWS = [row for row in TABLE.values() if row.kind != "internal"]
 WRITTEN = [(path, row.name) for row in ROWS for path in (row.path, *map(row.path_of, row.also))]
@@ -73,9 +74,47 @@ def test_keep_and_what_answer_every_name(capsys):
 
 
 @pytest.mark.parametrize(
-    "typed, identity", [("T4", "compute-capability"), ("连续", "contiguous"), ("可复现", "reproducible")]
+    "typed, identity",
+    [
+        ("T4", "compute-capability"),
+        ("连续", "contiguous"),
+        ("可复现", "reproducible"),
+        ("is_bf16_supported", "bf16"),
+        ("batch-invariant", "batch-invariance"),
+        ("flash", "sdpa"),
+    ],
 )
 def test_words_that_people_ask_by_are_terms(typed, identity):
     terms = glossary.read()[0]
     found = glossary.find(typed, terms) or terms[glossary.near(typed, terms)[0]]
     assert found.id == identity
+
+
+@pytest.mark.parametrize(
+    "words, code, first",
+    [
+        ("TF32", "en", "cuda.matmul.allow_tf32"),
+        ("float64", "en", "mps.float64"),
+        ("bf16x3", "en", "matmul.words"),
+        ("mps slower than cpu", "en", "mps.slow"),
+        ("mps 比 CPU 慢", "zh", "mps.slow"),
+        ("mps loss worse", "en", "bits.reference"),
+        ("einsum slower than numpy", "en", "opt_einsum.enabled"),
+        ("ResNet50 FLOPs", "en", "flops.units"),
+        ("counters differ", "en", "flops.units"),
+        ("benchmark memory", "en", "cudnn.benchmark"),
+        ("rfft memory", "en", "cuda.libraries"),
+        ("导出 mps", "zh", "recipe.export"),
+    ],
+)
+def test_a_question_in_words_finds_its_card_first(words, code, first):
+    """Numbers in a word count (TF32), and a rare word says more than one that stands on every card."""
+    with speaking(code):
+        found = knowledge.near(words, knowledge.read()[0].values())
+    assert found and found[0].id == first, [card.id for card in found]
+
+
+@pytest.mark.parametrize("words, call", [("channels_last slower", "channels_last"), ("工作区", "workspace")])
+def test_keep_names_the_term_where_there_is_no_card(words, call, capsys):
+    course.keep(words)
+    assert f'what("{call}")' in capsys.readouterr().out

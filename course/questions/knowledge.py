@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -95,17 +96,23 @@ def _read(stamped: tuple[tuple[Path, int], ...]) -> tuple[dict[str, Knowledge], 
     return found, faults
 
 
-def near(words: str, cards: Iterable[Knowledge], most: int = 3) -> list[Knowledge]:
-    """The cards that say most of these words, those with them on the front first; at most ``most``. Chinese goes by pairs."""
-    wanted = {one for one in re.findall(r"[a-z_]{3,}", words.lower())}
-    wanted |= {run[at : at + 2] for run in re.findall(r"[\u4e00-\u9fff]{2,}", words) for at in range(len(run) - 1)}
-    scored = []
+def near(words: str, cards: Iterable[Knowledge], most: int = 3, enough: float = _ENOUGH) -> list[Knowledge]:
+    """The cards that say most of these words, rare words counting more and those on the front twice; at most ``most``.
+
+    A word of two signs needs a digit (T4). Chinese goes by pairs. enough: the part of the words that a card must say.
+    """
+    wanted = {one for one in re.findall(r"[a-z_][a-z0-9_]+", words.lower()) if one[2:] or one[-1].isdigit()}
+    wanted |= {run[at : at + 2] for run in re.findall(r"[\u4e00-\u9fff]+", words) for at in range(max(1, len(run) - 1))}
+    texts = []
     for card in cards:
         front = " ".join((card.id, pick(card.title), pick(card.asks))).lower()
-        every = " ".join((front, *(text for _, text in card.rows()))).lower()
-        held = sum(one in every for one in wanted)
-        if wanted and held / len(wanted) >= _ENOUGH:
-            scored.append((held + sum(one in front for one in wanted), card))
+        texts.append((card, front, " ".join((front, *(text for _, text in card.rows()))).lower()))
+    weights = {one: log(1 + len(texts) / (1 + sum(one in every for _, _, every in texts))) for one in wanted}
+    scored = []
+    for card, front, every in texts:
+        held = [one for one in wanted if one in every]
+        if held and len(held) / len(wanted) >= enough:
+            scored.append((sum(weights[one] * (1 + (one in front)) for one in held), card))
     return [card for _, card in sorted(scored, key=lambda pair: -pair[0])[:most]]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from course.cards.knowledge_view import card_text, cards_html
 from course.flags.catalogue import plain_name
 from course.flags.names import named
@@ -37,7 +39,9 @@ def keep(*names: str) -> None:
         if found:
             put(cards_html(found), "\n\n".join(map(card_text, found)))
         if not (rows or found):
-            near = [f'`keep("{name}")`' for name in nearest(one, cards, 3, 0.4)]
+            said = [card.id for card in knowledge.near(one, cards.values(), 2, 0.3)]
+            likely = nearest(one, cards, 2) or said or nearest(one, cards, 3, 0.4)
+            near = _explained(one) + [f'`keep("{name}")`' for name in likely]
             say(
                 t(f"There is no knowledge card `{one}`.", f"没有名为 `{one}` 的知识卡。")
                 + _perhaps(near)
@@ -50,6 +54,9 @@ def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], 
     names, or else those that say its words.
     """
     wanted, rows = words.strip().lower(), named(words)
+    asked = re.search(r"[\u4e00-\u9fff]", words) and not re.search(r"[._=]", words)  # a question, not a line of code
+    if rows and asked and (said := knowledge.near(words, cards)):
+        return [], said
     names = {wanted, *(row.name for row in rows)}
     if own := [card for card in cards if card.id in names]:
         return [], own
@@ -61,6 +68,14 @@ def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], 
 def _names_of(words: str, found: list[str], verb: str) -> None:
     calls = t(", ", "、").join(f'`{verb}("{one}")`' for one in found)
     say(t(f"For `{words}` see {calls}.", f"和 `{words}` 有关的：{calls}。"))
+
+
+def _explained(words: str) -> list[str]:
+    """The call of ``what`` that explains these words or one of them, in a list; empty where they hold no term and no message."""
+    terms = glossary.read()[0]
+    if term := next((term for one in (words, *words.split()) if (term := glossary.find(one, terms))), None):
+        return [f'`what("{term.id}")`']
+    return [f'`what("{one.says[0]}")`' for one in messages.find(words, messages.read()[0].values())[:1]]
 
 
 def _perhaps(calls: list[str]) -> str:
