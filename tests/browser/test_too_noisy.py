@@ -26,7 +26,7 @@ course.observe("05-toy-race", replay=False);
 @pytest.mark.parametrize(
     ("code", "see", "again", "noisy", "came", "replay"),
     [
-        ("en", "See the recording", "Measure again", "Too noisy here to tell.", "The search pays", "Replay"),
+        ("en", "See the recording", "Measure again", "Too noisy here to tell.", "The toy's search pays", "Replay"),
         pytest.param(
             "zh", "看录好的结果", "再测一次", "这里噪声太大，说不准。", "搜索", "回放", marks=pytest.mark.long
         ),
