@@ -32,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -483,25 +483,21 @@ def _rehearsed(queue: Queue, order: dict[str, Any]) -> dict[str, Any]:
 def _forked(code: str, argument: str, env: dict[str, str], timeout: float, plant: Any) -> tuple[int, str, str] | None:
     """`python -c code argument` in a fork: its exit code, output and errors; None where it took too long."""
     with tempfile.TemporaryDirectory() as folder:
-        paths = [Path(folder, name) for name in ("out", "err")]
-        child = FORK.Process(target=_run, args=(code, argument, env, paths, plant))
+        child = FORK.Process(target=_run, args=(plant, code, argument, env, os.getcwd(), folder))
         child.start()
         child.join(timeout)
         if child.is_alive():
             child.kill()
             child.join()
             return None
-        return child.exitcode, *(path.read_text("utf-8") for path in paths)
+        return child.exitcode, *(Path(folder, name).read_text("utf-8") for name in ("out", "err"))
 
 
-def _run(code: str, argument: str, env: Mapping[str, str], paths: list[Path], plant: Any) -> None:
-    os.environ.clear()
-    os.environ.update(env)
-    for number, path in enumerate(paths, start=1):
-        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+def _run(plant: Any, *asked: Any) -> None:
+    from course.experiment.warm_process import become
+
     sys.meta_path.insert(0, Plants(plant))
-    sys.argv = ["-c", argument]
-    exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+    become(*asked)
 
 
 def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:

@@ -50,6 +50,8 @@ def run(code: str, argument: str, environment: Mapping[str, str], timeout_s: flo
             if not select.select([server.stdout], [], [], timeout_s)[0]:
                 raise subprocess.TimeoutExpired(code, timeout_s)
             answer = server.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
         except BaseException:
             _end(server)
             raise
@@ -101,14 +103,14 @@ def main() -> None:
     for line in sys.stdin:
         pid = os.fork()
         if not pid:
-            _run(*json.loads(line))
+            become(*json.loads(line))
         while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
             if select.select([0], [], [], LOOK_S)[0]:  # nobody asks before the answer: the input has ended
                 os.kill(pid, signal.SIGKILL)
         print(os.waitstatus_to_exitcode(ended[1]), flush=True)
 
 
-def _run(code: str, argument: str, environment: dict[str, str], folder: str, out_folder: str) -> None:
+def become(code: str, argument: str, environment: dict[str, str], folder: str, out_folder: str) -> None:
     """In the fork: what ``python -c code argument`` does. Does not return."""
     exit_code = 0
     try:

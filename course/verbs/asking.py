@@ -93,26 +93,31 @@ def this_cell() -> Callable[[], Any]:
     What stood above the question stays where it is. In a rest that is run again, the present cell is that rest.
     """
     shell = state.running_shell()
-    rest = _rest(shell) if shell else ""
+    source = ((shell.user_ns.get("In") or [""])[-1] if _again is None else _again) if shell else ""
+    line = _line(shell) if shell else 0
 
     def again() -> None:
         global _again
-        before, _again = _again, rest
+        before, _again = _again, _rest(shell.transform_cell(source), line)
         try:
-            shell.run_cell(rest, store_history=False)
+            shell.run_cell(_again, store_history=False)
         finally:
             _again = before
 
     return again
 
 
-def _rest(shell: Any) -> str:
-    """The source of the running cell from the top-level statement that is running on; all of it where that cannot be told."""
-    source = shell.transform_cell((shell.user_ns.get("In") or [""])[-1] if _again is None else _again)
+def _line(shell: Any) -> int:
+    """The line of the running cell that is being executed; 0 where that cannot be told."""
     frame = sys._getframe()
     while frame and not (frame.f_globals is shell.user_ns and frame.f_code.co_name == "<module>"):
         frame = frame.f_back
-    begins = [one.lineno for one in ast.parse(source).body if frame and one.lineno <= frame.f_lineno]
+    return frame.f_lineno if frame else 0
+
+
+def _rest(source: str, line: int) -> str:
+    """The source from the top-level statement on that holds this line; all of it for line 0."""
+    begins = [one.lineno for one in ast.parse(source).body if one.lineno <= line]
     return "\n".join(source.splitlines()[begins[-1] - 1 :]) if begins else source
 
 

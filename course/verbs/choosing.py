@@ -27,8 +27,8 @@ TIMES = {"ms", "ratio", "rounds", "self", "outside"}
 """Columns of rows that hold times, besides those that end in ``_ms``."""
 
 
-def busy_first(names: Sequence[str], again: Callable[[bool], object], call: Callable[[bool], str]) -> bool:
-    """Whether the learner is asked before these experiments run on a busy machine; else they may run now.
+def before_a_run(names: Sequence[str], again: Callable[[bool], object], call: Callable[[bool], str]) -> bool | None:
+    """Whether these experiments are shown as recordings (True) or run (False); None: the learner is asked, since the machine is busy.
 
     again: runs them, True: as recordings. call: the same as it is typed. Where there is nothing to choose, one sentence says what
     a busy machine means.
@@ -36,6 +36,15 @@ def busy_first(names: Sequence[str], again: Callable[[bool], object], call: Call
     if not (live := _disturbed(names)):
         return False
     recorded = any(map(_recorded, live))
+    if recorded and state.now.on_busy is not None:
+        if state.now.on_busy:
+            say(
+                t(
+                    f"The machine is still busy: here is the recording. To measure: `{call(False)}`.",
+                    f"机器还在忙，这里给你看录好的结果。想实测：`{call(False)}`。",
+                )
+            )
+        return state.now.on_busy
     if not recorded or not asking.somebody_there():
         wide = t(
             " A result measured now may have a wide interval, or be too noisy to tell.",
@@ -54,21 +63,7 @@ def busy_first(names: Sequence[str], again: Callable[[bool], object], call: Call
         again(replay)
 
     Choice(words, busy_ways(chosen)).show()
-    return True
-
-
-def chosen_before(names: Sequence[str], call: Callable[[bool], str]) -> bool | None:
-    """What the learner chose earlier in this lesson, where the machine is busy again: True for the recording; None: nothing."""
-    if state.now.on_busy is None or not any(map(_recorded, _disturbed(names))):
-        return None
-    if state.now.on_busy:
-        say(
-            t(
-                f"The machine is still busy: here is the recording. To measure: `{call(False)}`.",
-                f"机器还在忙，这里给你看录好的结果。想实测：`{call(False)}`。",
-            )
-        )
-    return state.now.on_busy
+    return None
 
 
 def _disturbed(names: Sequence[str]) -> list[str]:

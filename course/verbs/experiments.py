@@ -50,15 +50,15 @@ def observe(
     if replay is None:
         replay = _chosen(names)
     if replay is None:
-        replay = choosing.chosen_before(names, _call(experiment_name))
-    if replay is None and choosing.busy_first(names, _again(names, asking.this_cell()), _call(experiment_name)):
+        replay = choosing.before_a_run(names, _again(names, asking.this_cell()), _call(experiment_name))
+    if replay is None:
         asking.wait()
         return None
     if not isinstance(experiment_name, str):
-        return _observe_all(names, budget_s, bool(replay))
+        return _observe_all(names, budget_s, replay)
     experiment = base.get(experiment_name)
-    with stop_button(max(budget_s or 0, experiment.seconds) if base.runs_here(experiment, bool(replay)) else 0):
-        record = base.load_or_run(experiment_name, budget_s, bool(replay))
+    with stop_button(max(budget_s or 0, experiment.seconds) if base.runs_here(experiment, replay) else 0):
+        record = base.load_or_run(experiment_name, budget_s, replay)
     if record is None:
         tell([experiment])
         return None
@@ -130,10 +130,9 @@ def run_here(experiment_name: str) -> None:
         def again(replay: bool) -> Record | None:
             return observe(experiment_name, bet=False, replay=replay)
 
-        names, call = [experiment_name], _call(experiment_name)
-        replay = choosing.chosen_before(names, call)
-        if replay is not None or not choosing.busy_first(names, again, call):
-            again(bool(replay))
+        replay = choosing.before_a_run([experiment_name], again, _call(experiment_name))
+        if replay is not None:
+            again(replay)
 
     if waiting := open_bets([experiment_name]):
         asking.ask(waiting, f'observe("{experiment_name}", bet=False)', new_card, run)

@@ -13,7 +13,6 @@ from course.game.board import Board, games, played
 from course.game.closed_view import closed_lines
 from course.i18n import pick, t
 from course.markup import inline, plain
-from course.records import Record
 from course.suggest import did_you_mean
 from course.usual_language import remember
 from course.verbs import colab_notice, state
@@ -104,7 +103,8 @@ def finish() -> None:
     state.now.write("finish", state.now.lesson)
     for leak in flags.leaks() if "torch" in sys.modules else ():
         say("⚠️ " + pick(leak.text))
-    sections, ends = [*_claims(), *_bets()], [*_open(), *_cases(), _schedule()]
+    claims, left = _claims()
+    sections, ends = [*claims, *_bets()], [*left, *_cases(), _schedule()]
     text = [
         plain(line) for head, lines in sections for line in (f"{head}{t(':', '：')}", *(f"• {one}" for one in lines))
     ]
@@ -132,58 +132,40 @@ def _title() -> str:
     )
 
 
-def _seen() -> tuple[dict[str, Record], list[str]]:
-    """The records of this lesson that have rows, of this kernel or of one before; their names, those to take away first."""
+def _claims() -> tuple[list[Section], list[str]]:
+    """At most five headlines, those measured here and those replayed apart; then what they mean for the learner's own code.
+
+    What was measured in this lesson before the kernel was restarted counts, with its date. What no run could settle is
+    counted, not repeated.
+    """
     from course import records
     from course.experiment import base
-    from course.portfolio.take_away import take_away
+    from course.experiment.result import headline_of, told
+    from course.portfolio.numbers import when_and_where
+    from course.portfolio.take_away import MOST, take_away
 
     of_lesson = {name: one for name, one in base.load_all().items() if one.lesson == state.now.lesson}
     before = {name: found for name, one in of_lesson.items() if (found := records.own(name, one.version))}
     seen = {name: record for name, record in (before | state.now.records).items() if record.rows}
     chosen = take_away(state.now.lesson or "")
     first = chosen.experiments if chosen else ()
-    return seen, sorted(seen, key=lambda name: (first.index(name) if name in first else len(first), seen[name].created))
-
-
-def _claims() -> list[Section]:
-    """At most five headlines, those measured here and those replayed apart.
-
-    What was measured in this lesson before the kernel was restarted counts, with its date. What no run could settle is
-    counted, not repeated.
-    """
-    from course.experiment import base
-    from course.experiment.result import headline_of, told
-    from course.portfolio.numbers import when_and_where
-    from course.portfolio.take_away import MOST
-
-    seen, order = _seen()
+    order = sorted(seen, key=lambda name: (first.index(name) if name in first else len(first), seen[name].created))
+    settled = [name for name in order if told(seen[name], base.get(name))]
     own: list[tuple[str, str]] = []
     replayed: list[tuple[str, str]] = []
-    for name in [name for name in order if told(seen[name], base.get(name))][:MOST]:
+    for name in settled[:MOST]:
         record, earlier = seen[name], name not in state.now.records
         where = t(f" ({when_and_where(record)})", f"（{when_and_where(record)}）") if not record.live else ""
         (own if record.live or earlier else replayed).append((pick(headline_of(record, base.get(name))), where))
+    left = []
+    if open_ := len(order) - len(settled):
+        left.append(t(f"❔ Not settled by this run: {open_}.", f"❔ 这次没测出结论的：{open_} 个。"))
+    if chosen and settled:
+        left.append(t("**In your own code:** ", "**用在你自己的代码里：**") + pick(chosen.own_code))
     return [
         *_under(t("Measured on this machine", "在这台机器上测得"), own),
         *_under(t("Measured on another machine, replayed here", "在别的机器上测得，在这里回放"), replayed),
-    ]
-
-
-def _open() -> list[str]:
-    """How many experiments no run could settle; what all of it means for the learner's own code."""
-    from course.experiment import base
-    from course.experiment.result import told
-    from course.portfolio.take_away import take_away
-
-    seen, order = _seen()
-    settled, chosen = [name for name in order if told(seen[name], base.get(name))], take_away(state.now.lesson or "")
-    lines = []
-    if open_ := len(order) - len(settled):
-        lines.append(t(f"❔ Not settled by this run: {open_}.", f"❔ 这次没测出结论的：{open_} 个。"))
-    if chosen and settled:
-        lines.append(t("**In your own code:** ", "**用在你自己的代码里：**") + pick(chosen.own_code))
-    return lines
+    ], left
 
 
 def _under(head: str, found: list[tuple[str, str]]) -> list[Section]:
