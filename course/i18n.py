@@ -15,6 +15,11 @@ Text = str | Mapping[str, str]
 _current = ""  # not asked for yet
 
 
+def html_language() -> str:
+    """The language in use as HTML names it."""
+    return {"zh": "zh-CN"}.get(language(), language())
+
+
 def language() -> str:
     """The language in use now, ``"en"`` or ``"zh"``; at first that of ``course.usual_language``."""
     global _current

@@ -7,7 +7,7 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
@@ -237,6 +237,19 @@ def load(path: str | os.PathLike[str]) -> Record:
     return Record.from_json(text, file.name)
 
 
+def recorded(experiment: str, folders: Iterable[str | os.PathLike[str]] | None = None) -> Iterator[tuple[Path, Record]]:
+    """Its recordings with their files, those of the lessons without `folders`. Damaged files are passed over with a warning."""
+    for folder in folders if folders is not None else sorted(LESSONS.glob("*/recordings")):
+        for path in sorted(Path(folder).glob(f"{_slug(experiment)}--*.json")):
+            try:
+                record = load(path)
+            except RecordError as error:
+                warnings.warn(str(error), stacklevel=3)
+                continue
+            if record.experiment == experiment:
+                yield path, record
+
+
 def nearest(
     experiment: str,
     machine: Mapping[str, Any],
@@ -249,16 +262,7 @@ def nearest(
     newest. version: only recordings of this version of the experiment. Damaged files are passed over
     with a warning.
     """
-    found = []
-    for folder in folders if folders is not None else sorted(LESSONS.glob("*/recordings")):
-        for path in sorted(Path(folder).glob(f"{_slug(experiment)}--*.json")):
-            try:
-                record = load(path)
-            except RecordError as error:
-                warnings.warn(str(error), stacklevel=2)
-                continue
-            if record.experiment == experiment and version in (None, record.experiment_version):
-                found.append(record)
+    found = [record for _, record in recorded(experiment, folders) if version in (None, record.experiment_version)]
     return max(found, key=lambda record: _closeness(record, machine), default=None)
 
 

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from course import records
 from course.catalog import BY_ID
-from course.experiment import machines
+from course.experiment import base, machines
 from course.i18n import LANGUAGES, speaking
 from course.tryout.settings import all_settings
 
@@ -18,6 +19,13 @@ def test_every_cell_has_a_source_that_is_there():
     for cell in (cell for row in ROWS for cell in row.cells):
         assert cell.source.startswith("https://") or (machines.FILE.parent / cell.source).is_file()
         assert cell.ratio > 0 and (cell.low is None or cell.low <= cell.ratio <= cell.high), cell
+
+
+def test_no_cell_comes_from_a_run_that_was_changed_since():
+    """A recording of an older version is shown nowhere, so not here either."""
+    for cell in (cell for row in ROWS for cell in row.cells if cell.source.endswith(".json")):
+        record = records.load(machines.FILE.parent / cell.source)
+        assert record.experiment_version == base.get(record.experiment).version, cell.source
 
 
 def test_every_row_names_a_lesson_and_a_setting_that_can_be_tried():

@@ -100,13 +100,11 @@ def _of_report(name: str) -> tuple[list[dict[str, Any]], str]:
 
 def _of_recording(name: str, device: str) -> tuple[Sequence[dict[str, Any]], str]:
     """The rows of the newest recording of an experiment on a device."""
-    for path in sorted(
-        FILE.parent.glob(f"*/recordings/{name}--*.json"), key=lambda one: one.stem.rsplit("--", 1)[1], reverse=True
-    ):
-        record = records.load(path)
-        if device and device in str(record.machine.get("device_name")):
-            return record.rows, path.relative_to(FILE.parent).as_posix()
-    raise CardsError(f"cards.yaml: {name} has no recording on {device or 'a machine without a device'}.")
+    found = [one for one in records.recorded(name) if device and device in str(one[1].machine.get("device_name"))]
+    if not found:
+        raise CardsError(f"cards.yaml: {name} has no recording on {device or 'a machine without a device'}.")
+    path, record = max(found, key=lambda one: one[1].created)
+    return record.rows, path.relative_to(FILE.parent).as_posix()
 
 
 def _ratio(raw: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> tuple[float, float | None, float | None]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course.i18n import language, t
+from course.i18n import html_language, t
 from course.look import css
 from course.markup import code_block, inline, plain
 from course.tables import as_text
@@ -28,7 +28,7 @@ MOST_ROWS = 12
 
 def html_of(block: Block) -> str:
     """The whole block with its style."""
-    code = {"zh": "zh-CN"}.get(language(), language())
+    code = html_language()
     name = html.escape(block.experiment, quote=True)
     return f'{STYLE}<section class="tbr" role="status" lang="{code}" data-experiment="{name}">{body(block)}</section>'
 

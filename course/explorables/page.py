@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from course.i18n import both, language, pick
+from course.i18n import both, html_language, pick
 from course.look import css
 from course.markup import inline, plain
 from course.questions.bank import read_yaml
@@ -45,7 +45,7 @@ class Explorable:
     start: Start
 
     def _repr_html_(self) -> str:
-        code = {"zh": "zh-CN"}.get(language(), language())
+        code = html_language()
         ask, keep = inline(self.words["ask"]), inline(self.words["keep"])
         words = {key: plain(text) for key, text in self.words.items() if key not in ("ask", "keep")}
         still = f"{as_html(self.start.lines)}<p>{inline(pick(STILL))}</p>"

@@ -8,17 +8,16 @@ from typing import Any
 
 import torch
 from torch._ops import HigherOrderOperator
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from course.flops.formulas import HIGHER_ORDER, registered
 from course.flops.operators import COMPOSITE, ELEMENTS, STILL, UNKNOWN, mapped, operator_of
 from course.flops.tally import Tally
 from course.flops.validation import NotHere
 from course.flops.worlds import Real
-from course.isolation.saving import as_they_are, tensors_in
+from course.isolation.saving import LightMode, as_they_are, tensors_in
 
 
-class CountingMode(TorchDispatchMode):
+class CountingMode(LightMode):
     """Counts every operator into `tally` and runs it in `world`."""
 
     supports_higher_order_operators = True
@@ -27,11 +26,6 @@ class CountingMode(TorchDispatchMode):
         super().__init__()
         self.tally, self.world = tally, world
         self._products: set[int] = set()  # storages that hold products of two tensors, moved or cast since
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Compiled code is switched off while counting: torch need not import its compiler for this mode."""
-        return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

@@ -40,7 +40,15 @@ def tensors_in(args: Iterable[Any], kwargs: dict[str, Any] | None = None) -> lis
     return found
 
 
-class SavingMode(TorchDispatchMode):
+class LightMode(TorchDispatchMode):
+    """A dispatch mode for which torch need not import its compiler."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
+class SavingMode(LightMode):
     """Inside, the memory of `tensors` is copied before it is written to; `restore()` copies it back."""
 
     supports_higher_order_operators = True
@@ -51,10 +59,6 @@ class SavingMode(TorchDispatchMode):
             self.tensors = [x for x in tensors if plain(x)]
         self._stores = {x.untyped_storage()._cdata: x for x in self.tensors}
         self._saved: list[tuple[torch.UntypedStorage, torch.Tensor]] = []
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # torch need not import its compiler for this mode
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from course.attention import peak_mib
+from course.isolation.saving import LightMode
 from course.isolation.unchanged import unchanged
 from course.timing import clock_for, compare
 from course.tryout.look import look_at, tensors_of
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 Values = list[torch.Tensor]
 
 
-class _NoDropout(TorchDispatchMode):
+class _NoDropout(LightMode):
     """Dropout keeps every value: the random keeps of a layer become their mean, by which it divides."""
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -44,10 +44,6 @@ class _NoDropout(TorchDispatchMode):
         if name == "bernoulli_":
             return args[0].fill_(args[1] if len(args) > 1 else kwargs.get("p", 0.5))
         return function(*args, **kwargs)
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # as in `course.tryout.look`
 
 
 class Bench:

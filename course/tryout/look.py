@@ -8,10 +8,10 @@ from fnmatch import fnmatch
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from course.isolation.journal import plain
+from course.isolation.saving import LightMode
 
 
 @dataclass
@@ -44,14 +44,10 @@ class Look:
         return self.graph and not self.ran(["*backward*"])
 
 
-class _Watch(TorchDispatchMode):
+class _Watch(LightMode):
     def __init__(self, look: Look) -> None:
         super().__init__()
         self.look = look
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # torch need not import its compiler for this mode
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = function(*args, **(kwargs or {}))
