@@ -118,7 +118,7 @@ def test_the_verb_finds_what_helps_and_takes_it_together(monkeypatch):
     claimed = {row["setting"] for row in found.rows() if row["verdict"] in ("take", "digits", "slower")}
     assert claimed == helping and found.together["of"] == sorted(helping) and 0.78 < found.together["ratio"] < 0.84
     assert {"torch.backends.mkldnn.enabled = False", "torch.use_deterministic_algorithms(True)"} <= set(found.lines())
-    assert found.sentence().startswith("Two settings save 1") and found.sentence().endswith("results stay as exact.")
+    assert re.match(r"Two settings save (1[6-9]|2[0-2]) % .*results stay as exact\.$", found.sentence())
 
 
 def test_dropout_is_left_out_where_results_are_compared():
