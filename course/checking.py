@@ -1,27 +1,18 @@
-"""What the checks of several lessons share: a planned exception, an untouched placeholder, the form of a report."""
+"""What the checks of several lessons share: a planned exception, switches seen and put back, a comparison that lost."""
 
 from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from course.i18n import Text, both
-from course.verdict import Verdict, inconclusive, incorrect, not_attempted, not_marked, partly
+from course.verdict import Verdict, inconclusive, incorrect, partly
 
 if TYPE_CHECKING:
     from course.timing import Comparison
-
-PLACEHOLDER = not_attempted(
-    both(
-        "What it gives back still holds a `...` or nothing: fill in the blanks.",
-        "返回值里还有 `...`，或者什么也没有：请把空白补上。",
-    ),
-    reason="placeholder",
-)
-
 
 _SWALLOWED = both(
     "An exception in `run()` did not reach the caller: to the caller it looks like a success. "
@@ -186,36 +177,3 @@ def not_lost(raced: Comparison, won: Text, line: float = 1) -> Verdict | None:
         ),
         reason="undecided",
     )
-
-
-def data(value: Any) -> Any:
-    """What somebody gave back, as marking reads it: arrays and tensors as lists or numbers, tuples as lists, a device as its name."""
-    if type(value).__name__ == "device":
-        return str(value)
-    if hasattr(value, "tolist"):
-        return data(value.tolist())
-    return [data(one) for one in value] if isinstance(value, (list, tuple)) else value
-
-
-def form_is_fine(said: Text) -> Verdict:
-    """What the visible check of a checkpoint says at best: it sees a form or an example, the marks come from other inputs."""
-    return not_marked(
-        said, both("Whether it is right is decided when the checkpoint is marked.", "答得对不对，要等评分时才知道。")
-    )
-
-
-def form_of_report(fields: Sequence[str]) -> Callable[[Any], Verdict]:
-    """The visible check of a report task: whether it is a dictionary with the fields filled. Their values count later."""
-
-    def check(report: Any) -> Verdict:
-        if not isinstance(report, Mapping):
-            return incorrect(both("`report` is a dictionary.", "`report` 应是字典。"), reason="no-dictionary")
-        missing = [name for name in fields if report.get(name, ...) is None or report.get(name, ...) is ...]
-        if missing:
-            return incorrect(
-                both(f"Still missing in the report: {', '.join(missing)}.", f"报告里还缺：{'、'.join(missing)}。"),
-                reason="missing-fields",
-            )
-        return form_is_fine(both("All fields are there.", "字段齐全。"))
-
-    return check

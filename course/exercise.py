@@ -14,6 +14,7 @@ from typing import Any
 from course.catalog import LESSONS, lesson_folder, modules
 from course.i18n import Text, both
 from course.questions.bank import read_yaml
+from course.slips import KEYS, check_of
 from course.verdict import Verdict, incorrect, not_attempted
 
 
@@ -89,21 +90,22 @@ def judge(exercise: Exercise, obj: Any = MISSING) -> Verdict:
 
 @cache
 def all_exercises() -> dict[str, Exercise]:
-    """Every exercise of every lesson by id: its texts from ``exercises.yaml``, its check from CHECKS beside it.
+    """Every exercise of every lesson by id: texts and check from ``exercises.yaml``; a check in Python from CHECKS beside it.
 
-    Raises ValueError where two share an id, or where a check has no texts or texts have no check.
+    Raises ValueError where two share an id, or where a check has no texts, or texts have no check or two.
     """
     found: dict[str, Exercise] = {}
     for lesson in LESSONS:
         path = lesson_folder(lesson.id) / "exercises.yaml"
         texts = read_yaml(path) if path.exists() else {}
         checks = [pair for module in modules(lesson.id, "exercises") for pair in module.CHECKS.items()]
+        checks += [(name, check) for name, entry in texts.items() if (check := check_of(entry))]
         names = [name for name, _ in checks]
         if twice := [name for name in names if names.count(name) > 1 or name in found]:
             raise ValueError(f"two exercises share the id {twice[0]!r}")
         if alone := set(names) ^ set(texts):
             raise ValueError(f"lesson {lesson.id}: only texts or only a check for {', '.join(sorted(alone))}")
         for name, check in checks:
-            told = texts[name]
+            told = {key: value for key, value in texts[name].items() if key not in KEYS}
             found[name] = Exercise(name, lesson.id, check=check, **told | {"hints": tuple(told.get("hints", ()))})
     return found

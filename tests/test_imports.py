@@ -21,7 +21,7 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
     ["timing"],
     ["learning", "figures", "isolation"],
     ["questions", "records", "exercise", "flags"],
-    ["machine", "load", "suggest", "verdict", "kernel_hint"],
+    ["machine", "load", "suggest", "verdict", "slips", "kernel_hint"],
     ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
      "arguments", "i18n", "look", "usual_language", "home", "files", "generators", "colab", "version"],
 ]  # fmt: skip

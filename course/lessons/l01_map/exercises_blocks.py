@@ -222,7 +222,4 @@ def _promises_kept(only: Callable[..., Any]) -> Verdict:
     return partly(kept, 4, *texts, reason=reason) if kept else incorrect(*texts, max_points=4, reason=reason)
 
 
-# --- the exercises ---
-
-
 CHECKS = {"01-fill-the-blanks": check_fill_the_blanks, "01-only": check_only}

@@ -161,7 +161,4 @@ def _check_states(states: Mapping[str, Any]) -> Verdict:
     )
 
 
-# --- the exercises ---
-
-
 CHECKS = {"01-make-it-lose": check_make_it_lose}

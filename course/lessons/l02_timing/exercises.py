@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
-from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, too_few_rounds, watched
+from course.checking import comparison, too_few_rounds, watched
 from course.i18n import Text, both
 from course.lessons.l02_timing.virtual_device import VirtualDevice
+from course.slips import PLACEHOLDER
 from course.verdict import Verdict, correct, inconclusive, incorrect
 
 KERNEL_MS, EARLIER_MS = 20.0, 30.0
@@ -358,46 +359,9 @@ def check_lose(evidence: Any) -> Verdict:
     )
 
 
-# --- checkpoint: what can be seen before handing in ----------------------------------------------------
-
-
-def smoke_interval(interval_of_median: Callable[..., Any]) -> Verdict:
-    """One example; the marks come from other inputs."""
-    answer = data(interval_of_median([5.0, 1.0, 4.0, 2.0, 3.0, 6.0, 7.0]))
-    if isinstance(answer, Sequence) and list(answer) == [1.0, 7.0]:
-        return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
-    return incorrect(
-        both(
-            f"For 7 readings from 1 to 7 the ends are [1.0, 7.0], not {answer!r:.60}.",
-            f"1 到 7 共 7 个读数时，两端应为 [1.0, 7.0]，而不是 {answer!r:.60}。",
-        ),
-        reason="example",
-    )
-
-
-def smoke_verdict(honest_verdict: Callable[..., Any]) -> Verdict:
-    """One example; the marks come from other inputs."""
-    answer = data(honest_verdict(0.80, 0.90, 0.02))
-    if answer == "faster":
-        return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
-    return incorrect(
-        both(f'0.80 to 0.90 is "faster", not {answer!r:.60}.', f'0.80 至 0.90 应为 "faster"，而不是 {answer!r:.60}。'),
-        reason="example",
-    )
-
-
-REPORT_FIELDS = ("device", "threads", "warmup_calls", "fence", "ratios", "low", "high", "gate", "claim")
-
-
-# --- the exercises ---
-
-
 CHECKS = {
     "02-stopwatch": check_stopwatch,
     "02-median-interval": check_median_interval,
     "02-paired-ratio": check_paired_ratio,
     "02-lose": check_lose,
-    "02-t-interval": smoke_interval,
-    "02-t-verdict": smoke_verdict,
-    "02-t-report": form_of_report(REPORT_FIELDS),
 }

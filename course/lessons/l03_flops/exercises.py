@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import PLACEHOLDER, comparison, data, form_is_fine
+from course.checking import comparison
 from course.i18n import Text, both
+from course.slips import PLACEHOLDER
 from course.verdict import Verdict, correct, inconclusive, incorrect
 
 
@@ -289,48 +290,4 @@ def _judge_interval(low: float, high: float, verdict: Any, share: float, found: 
     )
 
 
-# --- checkpoint: what can be seen before handing in ----------------------------------------------------
-
-
-def _example(answer: Any, expected: int, question: Text) -> Verdict:
-    answer = data(answer)
-    if answer == expected and not isinstance(answer, bool):
-        return form_is_fine(both("The visible example is right.", "可见的示例通过了。"))
-    return incorrect(
-        both(
-            f"{question['en']} {expected:,}, not {answer!r:.60}.",
-            f"{question['zh']} {expected:,}，而不是 {answer!r:.60}。",
-        ),
-        reason="example",
-    )
-
-
-def smoke_layer(layer_macs: Callable[..., Any]) -> Verdict:
-    """One example; the marks come from other inputs."""
-    return _example(
-        layer_macs("conv", 1, 3, 8, 3, 10, 1, 1, 1),
-        21_600,
-        both(
-            "The 3x3 convolution from 3 to 8 channels on 10x10 with padding 1 needs",
-            "10x10 的图、padding 为 1、3 到 8 通道的 3x3 卷积需要",
-        ),
-    )
-
-
-def smoke_step(step_macs: Callable[..., Any]) -> Verdict:
-    """One example; the marks come from other inputs."""
-    return _example(
-        step_macs([10], [True]), 20, both("One trained layer of 10 MACs needs", "一个 10 MAC、需要训练的层需要")
-    )
-
-
-# --- the exercises ---
-
-
-CHECKS = {
-    "03-conv-macs": check_conv_macs,
-    "03-least-ms": check_least_ms,
-    "03-lose": check_lose,
-    "03-t-layer": smoke_layer,
-    "03-t-step": smoke_step,
-}
+CHECKS = {"03-conv-macs": check_conv_macs, "03-least-ms": check_least_ms, "03-lose": check_lose}

@@ -1,7 +1,4 @@
-"""Code tasks of lesson 04: who reads the switch, off for one block, two errors, make the rule lose.
-
-The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 04: who reads the switch, off for one block, two errors, make the rule lose."""
 
 from __future__ import annotations
 
@@ -9,18 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course.checking import (
-    Planned,
-    comparison,
-    crash,
-    cudnn_state,
-    data,
-    form_is_fine,
-    not_run_once,
-    switched,
-    too_few_rounds,
-    watched,
-)
+from course.checking import Planned, comparison, crash, cudnn_state, not_run_once, switched, too_few_rounds, watched
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
 
@@ -342,42 +328,9 @@ def _misses_onednn(race: Any) -> bool:
         return next(iter(again.pairs.values())).shown_above(1.05)
 
 
-# --- the exercises ---
-
-
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
-
-
-def _form_of_moved(moved_unasked: Callable[..., Any]) -> Verdict:
-    got = data(moved_unasked({"a": 1}, {"a": 2}, []))
-    if isinstance(got, list) and all(isinstance(name, str) for name in got):
-        return form_is_fine(both("The form is right: a list of names.", "形式正确：返回的是名字的列表。"))
-    return incorrect(
-        both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"), reason="form"
-    )
-
-
-ANSWERS = ("rounding", "cudnn", "plain", "elsewhere")
-
-
-def _form_of_suspect(suspect: Callable[..., Any]) -> Verdict:
-    got = data(suspect(1e-7, 2e-7, 1e-6))
-    if got in ANSWERS:
-        return form_is_fine(both("The form is right: one of the four words.", "形式正确：返回的是四个词之一。"))
-    return incorrect(
-        both(
-            f"One of {', '.join(ANSWERS)} is expected, not {got!r}.",
-            f"应返回 {'、'.join(ANSWERS)} 之一，而不是 {got!r}。",
-        ),
-        reason="form",
-    )
-
-
 CHECKS = {
     "04-reads": check_reads_enabled,
     "04-errors": check_two_errors,
     "04-without": check_without_cudnn,
     "04-lose": check_lose,
-    "04-t-moved": _form_of_moved,
-    "04-t-suspect": _form_of_suspect,
 }

@@ -1,7 +1,4 @@
-"""Code tasks of lesson 05: count searches, find the break-even, mend a trap, make the search lose.
-
-The last three entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 05: count searches, find the break-even, mend a trap, make the search lose."""
 
 from __future__ import annotations
 
@@ -11,17 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from unittest import mock
 
-from course.checking import (
-    Planned,
-    comparison,
-    crash,
-    cudnn_state,
-    data,
-    form_is_fine,
-    form_of_report,
-    not_lost,
-    switched,
-)
+from course.checking import Planned, comparison, crash, cudnn_state, not_lost, switched
 from course.i18n import both
 from course.verdict import Verdict, correct, incorrect, partly
 
@@ -312,38 +299,9 @@ def _schedule(run: Callable[[], Any]) -> list[tuple[bool, int]]:
     return steps
 
 
-# --- the exercises ---
-
-
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
-
-
-def _form_of_run(searches_of_run: Callable[..., Any]) -> Verdict:
-    got = data(searches_of_run(100, 25, 3, 2, True))
-    if isinstance(got, int) and not isinstance(got, bool):
-        return form_is_fine(both("The form is right: it gives back a whole number.", "形式正确：返回的是整数。"))
-    return incorrect(both(f"A whole number is expected, not {got!r}.", f"应返回整数，而不是 {got!r}。"), reason="form")
-
-
-def _form_of_choice(choose_benchmark: Callable[..., Any]) -> Verdict:
-    got = data(choose_benchmark([[8, 3, 64, 64]] * 5, 10.0, 4.0, 3.0))
-    if isinstance(got, bool):
-        return form_is_fine(both("The form is right: it gives back True or False.", "形式正确：返回 True 或 False。"))
-    return incorrect(
-        both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。"),
-        reason="form",
-    )
-
-
-REPORT_FIELDS = ("device", "fence", "first_ms", "later_ms", "low", "high", "claim")
-
-
 CHECKS = {
     "05-count-searches": check_count_searches,
     "05-break-even": check_break_even,
     "05-search-here": check_search_here,
     "05-make-it-lose": check_make_it_lose,
-    "05-t-run": _form_of_run,
-    "05-t-choice": _form_of_choice,
-    "05-t-report": form_of_report(REPORT_FIELDS),
 }

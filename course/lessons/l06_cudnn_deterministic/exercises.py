@@ -1,7 +1,4 @@
-"""Code tasks of lesson 06: seed, add in a steady order, run repeatably, and make a seeded run differ.
-
-The last three entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 06: seed, add in a steady order, run repeatably, and make a seeded run differ."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from course.checking import Planned, data, form_is_fine, form_of_report
+from course.checking import Planned
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
 
@@ -368,48 +365,9 @@ def _two_settings(pair: Any) -> tuple[dict, dict] | Verdict:
     return one, other
 
 
-# --- the exercises ---
-
-
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
-
-
-def _form_of_engine(choose_engine: Callable[..., Any]) -> Verdict:
-    got = data(choose_engine([["only", True, 3.0]], False, False, 10))
-    if isinstance(got, str):
-        return form_is_fine(both("The form is right: it gives back a name.", "形式正确：返回的是一个名字。"))
-    return incorrect(
-        both(f"The name of an engine is expected, not {got!r}.", f"应返回引擎的名字，而不是 {got!r}。"), reason="form"
-    )
-
-
-def _form_of_obstacles(obstacles: Callable[..., Any]) -> Verdict:
-    run = {
-        "seed": 1,
-        "device": "cpu",
-        "torch": "2.13.0",
-        "threads": 2,
-        "batch_size": 8,
-        "benchmark": False,
-        "deterministic_algorithms": True,
-    }
-    got = data(obstacles(dict(run), dict(run)))
-    if isinstance(got, list) and all(isinstance(one, str) for one in got):
-        return form_is_fine(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字的列表。"))
-    return incorrect(
-        both(f"A list of names is expected, not {got!r}.", f"应返回名字的列表，而不是 {got!r}。"), reason="form"
-    )
-
-
-REPORT_FIELDS = ("device", "threads", "changed", "a", "b", "claim")
-
-
 CHECKS = {
     "06-seed-everything": check_seed_everything,
     "06-steady-sum": check_steady_sum,
     "06-repeatable": check_repeatable,
     "06-make-it-lose": check_make_it_lose,
-    "06-t-engine": _form_of_engine,
-    "06-t-obstacles": _form_of_obstacles,
-    "06-t-report": form_of_report(REPORT_FIELDS),
 }

@@ -1,7 +1,4 @@
-"""Code tasks of lesson 07: round a number, find who decides, allow TF32 for one call, ruin a product.
-
-The last three entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 07: round a number, find who decides, allow TF32 for one call, ruin a product."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from course.checking import Planned, crash, data, form_is_fine, form_of_report
+from course.checking import Planned, crash
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
@@ -327,37 +324,9 @@ def _judged(ruined: dict[str, float], harmless: dict[str, float]) -> Verdict:
     )
 
 
-# --- the exercises ---
-
-
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
-
-
-def _form_of_spacing(spacing: Callable[..., Any]) -> Verdict:
-    got = data(spacing(3.0, 10))
-    if isinstance(got, (int, float)) and not isinstance(got, bool):
-        return form_is_fine(both("The form is right: it gives back one number.", "形式正确：返回的是一个数。"))
-    return incorrect(both(f"One number is expected, not {got!r}.", f"应返回一个数，而不是 {got!r}。"), reason="form")
-
-
-def _form_of_leaves(tf32_leaves: Callable[..., Any]) -> Verdict:
-    got = data(tf32_leaves({"cuda.matmul": "tf32"}))
-    if isinstance(got, list) and all(isinstance(one, str) for one in got):
-        return form_is_fine(both("The form is right: it gives back a list of names.", "形式正确：返回的是名字列表。"))
-    return incorrect(
-        both(f"A list of names is expected, not {got!r}.", f"应返回名字列表，而不是 {got!r}。"), reason="form"
-    )
-
-
-REPORT_FIELDS = ("reference", "errors", "tolerance", "low", "high", "claim")
-
-
 CHECKS = {
     "07-round-to": check_round_to,
     "07-in-force": check_in_force,
     "07-with-tf32": check_with_tf32,
     "07-make-it-lose": check_cases,
-    "07-t-spacing": _form_of_spacing,
-    "07-t-leaves": _form_of_leaves,
-    "07-t-report": form_of_report(REPORT_FIELDS),
 }

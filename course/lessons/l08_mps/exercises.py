@@ -1,7 +1,4 @@
-"""Code tasks of lesson 08: choose a device, set a variable in time, do without float64.
-
-The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 08: choose a device, set a variable in time, do without float64."""
 
 from __future__ import annotations
 
@@ -10,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import data, form_is_fine
 from course.i18n import Text, both, pick
+from course.slips import data
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 
 # --- choosing a device, under simulated answers -----------------------------------------------------------
@@ -396,34 +393,10 @@ def check_numbers(numbers: Any) -> Verdict:
     )
 
 
-# --- the exercises ---
-
-
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
-
-
-def _form_of_choice(choose_device: Callable[..., Any]) -> Verdict:
-    got = data(choose_device("mps", 1, None))
-    if isinstance(got, str):
-        return form_is_fine(both("The form is right: it gives back a text.", "形式正确：返回的是字符串。"))
-    return incorrect(both(f"A text is expected, not {got!r}.", f"应返回字符串，而不是 {got!r}。"), reason="form")
-
-
-def _form_of_step(step_ms: Callable[..., Any]) -> Verdict:
-    got = data(step_ms([[True, 1.0, 3.0, 0.5], [False, 0.0, 2.0, 0.5]], "1"))
-    if got is None or (isinstance(got, (int, float)) and not isinstance(got, bool)):
-        return form_is_fine(both("The form is right: a number or None.", "形式正确：数或 None。"))
-    return incorrect(
-        both(f"A number or `None` is expected, not {got!r}.", f"应返回数或 `None`，而不是 {got!r}。"), reason="form"
-    )
-
-
 CHECKS = {
     "08-pick-by-hand": check_pick_by_hand,
     "08-pick-device": check_pick_device,
     "08-script": check_script,
     "08-seconds": check_seconds,
     "08-make-it-lose": check_numbers,
-    "08-t-device": _form_of_choice,
-    "08-t-step": _form_of_step,
 }

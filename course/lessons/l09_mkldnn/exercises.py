@@ -1,7 +1,4 @@
-"""Code tasks of lesson 09: foresee the route, switch off cleanly, make oneDNN lose.
-
-The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 09: foresee the route, switch off cleanly, make oneDNN lose."""
 
 from __future__ import annotations
 
@@ -10,9 +7,8 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from course.checking import Planned, comparison, crash, data, form_is_fine, form_of_report, not_lost, not_run_once
+from course.checking import Planned, comparison, crash, not_lost, not_run_once
 from course.i18n import Text, both
-from course.lessons.l09_mkldnn.exercises_log import report_line
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
 # --- goes_to_onednn ---------------------------------------------------------------------------------------
@@ -311,34 +307,8 @@ def _used(call: Callable[[], Any]) -> Sequence[Any]:
         return log_of(call).lines
 
 
-# --- the exercises ---
-
-
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
-
-
-def _form_of_time(time_by_primitive: Callable[..., Any]) -> Verdict:
-    got = data(time_by_primitive([report_line("convolution", 2.5)]))
-    if isinstance(got, Mapping) and all(isinstance(v, (int, float)) for v in got.values()):
-        return form_is_fine(
-            both("The form is right: a dictionary from name to milliseconds.", "形式正确：名字到毫秒数的字典。")
-        )
-    return incorrect(
-        both(
-            f"A dictionary from name to milliseconds is expected, not {got!r}.",
-            f"应返回“名字到毫秒数”的字典，而不是 {got!r}。",
-        ),
-        reason="form",
-    )
-
-
-REPORT_FIELDS = ("layer", "threads", "lines", "on_ms", "off_ms", "low", "high", "claim")
-
-
 CHECKS = {
     "09-goes-to-onednn": check_goes_to_onednn,
     "09-without-onednn": check_without_onednn,
     "09-make-it-lose": check_losing,
-    "09-t-time": _form_of_time,
-    "09-t-report": form_of_report(REPORT_FIELDS),
 }

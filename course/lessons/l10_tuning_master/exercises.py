@@ -1,7 +1,4 @@
-"""Code tasks of lesson 10: which settings may be called the best, and a large batch in small pieces.
-
-The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 10: which settings may be called the best, and a large batch in small pieces."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from course.checking import data, form_is_fine, form_of_report
 from course.i18n import both
+from course.slips import data
 from course.verdict import Verdict, correct, incorrect, not_attempted
 
 # --- 10-best-set ------------------------------------------------------------------------------------------
@@ -198,23 +195,4 @@ def _pieces_fault(sizes: list[int], total: int, micro: int) -> Verdict | None:
     return None
 
 
-# --- the checkpoint's visible smoke tests -----------------------------------------------------------------
-
-
-def _form_of_choice(choose: Callable[..., Any]) -> Verdict:
-    got = data(choose([row("today", 1.0, 1.0, 1.0, 0.0), row("b", 0.4, 0.5, 0.6, 0.0)], "today", 0.01))
-    if got is None or isinstance(got, str):
-        return form_is_fine(both("The form is right: a name, or None.", "形式正确：一个名字，或者 None。"))
-    return incorrect(
-        both(f"A name or None is expected, not {got!r}.", f"应返回一个名字或 None，而不是 {got!r}。"), reason="form"
-    )
-
-
-REPORT_FIELDS = ("today", "change", "today_ms", "change_ms", "low", "high", "claim", "must_not_break", "kept")
-
-CHECKS = {
-    "10-best-set": check_best_set,
-    "10-pieces": check_pieces,
-    "10-t-choose": _form_of_choice,
-    "10-t-report": form_of_report(REPORT_FIELDS),
-}
+CHECKS = {"10-best-set": check_best_set, "10-pieces": check_pieces}

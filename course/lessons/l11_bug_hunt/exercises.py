@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import data, form_is_fine
 from course.i18n import both
+from course.slips import data
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 
 # --- 11-first-bad -------------------------------------------------------------------------------------------------
@@ -135,28 +135,4 @@ def check_next_test(test_order: Callable[[list[list]], list[str]]) -> Verdict:
     )
 
 
-# --- the checkpoint: the form of an answer, nothing about its value ---------------------------------------------------
-
-
-def _form_of_verdict(verdict: Callable[..., Any]) -> Verdict:
-    got = data(verdict({"ratio": 2.9, "output": [1.0], "left": {}}, {"ratio": 1.0, "output": [1.0], "left": {}}, 1.15))
-    if isinstance(got, str):
-        return form_is_fine(both("The form is right: it gives back a text.", "形式正确：返回的是文本。"))
-    return incorrect(both(f"A text is expected, not {got!r}.", f"应返回文本，而不是 {got!r}。"), reason="form")
-
-
-def _form_of_culprit(culprit: Callable[..., Any]) -> Verdict:
-    got = data(culprit([[[], False], [["a"], True], [["b"], False]]))
-    if got is None or isinstance(got, str):
-        return form_is_fine(both("The form is right: a name or None.", "形式正确：一个名字或 None。"))
-    return incorrect(
-        both(f"A name or `None` is expected, not {got!r}.", f"应返回名字或 `None`，而不是 {got!r}。"), reason="form"
-    )
-
-
-CHECKS = {
-    "11-first-bad": check_first_bad,
-    "11-next-test": check_next_test,
-    "11-t-verdict": _form_of_verdict,
-    "11-t-culprit": _form_of_culprit,
-}
+CHECKS = {"11-first-bad": check_first_bad, "11-next-test": check_next_test}

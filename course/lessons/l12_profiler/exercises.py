@@ -1,7 +1,4 @@
-"""Code tasks of lesson 12: own time from nested events, the line that pays, a loop to mend, a work the profiler spoils.
-
-The last three entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 12: own time from nested events, the line that pays, a loop to mend, a work the profiler spoils."""
 
 from __future__ import annotations
 
@@ -11,8 +8,9 @@ from typing import Any
 
 import torch
 
-from course.checking import PLACEHOLDER, comparison, data, form_is_fine, form_of_report, not_lost
+from course.checking import comparison, not_lost
 from course.i18n import both
+from course.slips import PLACEHOLDER, data
 from course.verdict import Verdict, correct, incorrect, partly
 
 ENOUGH = 1.5
@@ -298,44 +296,13 @@ def check_make_it_lose(race: Any) -> Verdict:
     )
 
 
-# --- the exercises ---
-
-
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
-
-
 def _number(got: Any) -> bool:
     return isinstance(got, (int, float)) and not isinstance(got, bool)
 
-
-def _form_of_gap(outside_us: Callable[..., Any]) -> Verdict:
-    got = data(outside_us([[2.0, 5.0], [3.0, 4.0]], 0.0, 10.0))
-    if _number(got):
-        return form_is_fine(both("The form is right: it gives back a number.", "形式正确：返回的是一个数。"))
-    return incorrect(both(f"A number is expected, not {got!r}.", f"应返回一个数，而不是 {got!r}。"), reason="form")
-
-
-def _form_of_self(self_by_name: Callable[..., Any]) -> Verdict:
-    got = data(self_by_name([["a", 0.0, 9.0], ["b", 1.0, 3.0]]))
-    if isinstance(got, dict) and got and all(isinstance(key, str) and _number(data(one)) for key, one in got.items()):
-        return form_is_fine(both("The form is right: names with numbers.", "形式正确：名字对应数。"))
-    return incorrect(
-        both(
-            f"A dictionary of names and numbers is expected, not {got!r}.",
-            f"应返回“名字 -> 数”的字典，而不是 {got!r}。",
-        ),
-        reason="form",
-    )
-
-
-REPORT_FIELDS = ("work", "plain_ms", "profiled_ms", "low", "high", "claim")
 
 CHECKS = {
     "12-own-times": check_own_times,
     "12-which-line": check_line_that_pays,
     "12-row-spreads": check_row_spreads,
     "12-make-it-lose": check_make_it_lose,
-    "12-t-gap": _form_of_gap,
-    "12-t-self": _form_of_self,
-    "12-t-report": form_of_report(REPORT_FIELDS),
 }

@@ -1,7 +1,4 @@
-"""Code tasks of lesson 14: export for inference, compare within a tolerance, leave without a Python branch.
-
-The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 14: export for inference, compare within a tolerance, leave without a Python branch."""
 
 from __future__ import annotations
 
@@ -10,8 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import PLACEHOLDER, data, form_is_fine
 from course.i18n import both
+from course.slips import PLACEHOLDER, data
 from course.verdict import Verdict, correct, incorrect, partly
 
 # --- ready --------------------------------------------------------------------------------------------------
@@ -246,41 +243,4 @@ def check_gate(gate: Callable[[Any], Any]) -> Verdict:
     )
 
 
-# --- the exercises ---
-
-
-def check_first_difference(first_difference: Callable[..., Any]) -> Verdict:
-    """Whether it gives back a whole number or None for an example."""
-    got = data(first_difference([1.0, 2.0, 3.0], [1.0, 2.5, 3.0], 0.125, 0.0))
-    if got is None or got is Ellipsis or isinstance(got, bool) or not isinstance(got, (int, float)) or got != int(got):
-        return incorrect(
-            both(
-                f"For [1, 2, 3] and [1, 2.5, 3] it gives {got!r}: a place in the list is asked for, a whole number.",
-                f"对 [1, 2, 3] 和 [1, 2.5, 3]，它返回了 {got!r}：要的是位置，一个整数。",
-            ),
-            reason="form",
-        )
-    return form_is_fine(both("It gives back a place.", "返回的是位置。"))
-
-
-def check_accepts(accepts: Callable[..., Any]) -> Verdict:
-    """Whether it gives back a list of True and False, one for each request."""
-    got = data(accepts([2, 3, 16, 16], [None, None, None, None], [[2, 3, 16, 16], [4, 3, 16, 16]]))
-    if not isinstance(got, list) or len(got) != 2 or not all(isinstance(one, bool) for one in got):
-        return incorrect(
-            both(
-                f"For two requests it gives {got!r}: a list of two, True or False for each, is asked for.",
-                f"给了两个请求，它返回 {got!r}：要的是两项的列表，每项 True 或 False。",
-            ),
-            reason="form",
-        )
-    return form_is_fine(both("A True or False for each request.", "每个请求都有 True 或 False。"))
-
-
-CHECKS = {
-    "14-ready": check_ready,
-    "14-agrees": check_agrees,
-    "14-gate": check_gate,
-    "14-t-differ": check_first_difference,
-    "14-t-accepts": check_accepts,
-}
+CHECKS = {"14-ready": check_ready, "14-agrees": check_agrees, "14-gate": check_gate}

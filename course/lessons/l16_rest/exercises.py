@@ -1,7 +1,4 @@
-"""Code tasks of lesson 16: the cheaper of two orders, sums in 16 bits, who flushes, and an int8 layer that loses.
-
-The last two entries are the visible smoke tests of the checkpoint: they look at form, not at the answer.
-"""
+"""Code tasks of lesson 16: the cheaper of two orders, sums in 16 bits, who flushes, and an int8 layer that loses."""
 
 from __future__ import annotations
 
@@ -9,9 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import PLACEHOLDER, data, form_is_fine, form_of_report, not_lost, race_in
+from course.checking import not_lost, race_in
 from course.i18n import Text, both
 from course.lessons.l16_rest.int8_race import int8_layers
+from course.slips import PLACEHOLDER, data
 from course.verdict import Verdict, correct, incorrect
 
 # --- best_order -----------------------------------------------------------------------------------------------
@@ -233,32 +231,9 @@ def check_losing(losing: Any) -> Verdict:
     )
 
 
-# --- the exercises ---
-
-
-# --- the checkpoint's visible smoke tests: the form of an answer, nothing about its value -----------------
-
-
-def _form_of_copies(place_copies: Callable[..., Any]) -> Verdict:
-    got = data(place_copies([0, 1, 2, 3], 1, 2))
-    if got == "error" or isinstance(got, list) and all(isinstance(one, list) for one in got):
-        return form_is_fine(both("The form is right.", "形式正确。"))
-    return incorrect(
-        both(
-            f'A list of lists or "error" is expected, not {got!r}.',
-            f'应返回由列表组成的列表，或 "error"，而不是 {got!r}。',
-        ),
-        reason="form",
-    )
-
-
-REPORT_FIELDS = ("engine", "shape", "threads", "int8_ms", "float32_ms", "low", "high", "error", "claim")
-
 CHECKS = {
     "16-best-order": check_best_order,
     "16-sixteen-bits": check_dot,
     "16-share-kept": check_share_kept,
     "16-make-it-lose": check_losing,
-    "16-t-copies": _form_of_copies,
-    "16-t-report": form_of_report(REPORT_FIELDS),
 }

@@ -1,0 +1,332 @@
+"""Checks that an exercise states as data: cases with a reference and slips, the form of an answer, an example, a report.
+
+``exercises.yaml`` holds one of four keys, and `check_of` makes the check from it:
+
+``cases``
+    The arguments of each call, as text: ``"(16, 3, 64, 64), 2"``, or ``{call: ..., why: {en, zh}, half: true}`` where a
+    sentence belongs to the case, or where missing this case alone costs half. What the solution gives is right. A **slip**
+    is a wrong solution that people write; whoever gives what it gives, wherever it is wrong, gets its sentence.
+``form``
+    ``{call: ..., gives: [number, none]}`` or ``one_of: [faster, slower]``: the kind of what comes back (a graded task).
+``example``
+    ``{call: ..., right: "[1.0, 7.0]"}``: one visible example of a graded task.
+``report``
+    The fields that a report needs.
+
+In a sentence ``{call}`` is the case, ``{got}`` what was given back, ``{right}`` what is right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from itertools import islice
+from typing import Any
+
+from course.i18n import Text, both
+from course.verdict import Verdict, correct, incorrect, not_attempted, not_marked, partly
+
+PLACEHOLDER = not_attempted(
+    both(
+        "What it gives back still holds a `...` or nothing: fill in the blanks.",
+        "返回值里还有 `...`，或者什么也没有：请把空白补上。",
+    ),
+    reason="placeholder",
+)
+
+
+def data(value: Any) -> Any:
+    """What somebody gave back, as marking reads it: arrays and tensors as lists or numbers, tuples as lists, a device as its name."""
+    if type(value).__name__ == "device":
+        return str(value)
+    if hasattr(value, "tolist"):
+        return data(value.tolist())
+    if isinstance(value, Mapping):
+        return {key: data(one) for key, one in value.items()}
+    if hasattr(value, "__next__"):
+        value = list(islice(value, 10_000))
+    return [data(one) for one in value] if isinstance(value, (list, tuple)) else value
+
+
+def same(got: Any, right: Any) -> bool:
+    """Whether two results are equal: numbers up to rounding (1e-6), True and 1 apart, lists in order."""
+    if isinstance(got, bool) or isinstance(right, bool):
+        return got is right
+    if isinstance(got, (int, float)) and isinstance(right, (int, float)):
+        return got == right or math.isclose(got, right, rel_tol=1e-6, abs_tol=1e-12)
+    if isinstance(got, list) and isinstance(right, list):
+        return len(got) == len(right) and all(map(same, got, right))
+    if isinstance(got, dict) and isinstance(right, dict):
+        return got.keys() == right.keys() and all(same(got[key], right[key]) for key in right)
+    return type(got) is type(right) and got == right
+
+
+# --- cases and slips --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A wrong solution that people write. name: its reason code. says: what it overlooks. half: half of the points stay."""
+
+    name: str
+    code: str
+    says: Text
+    half: bool
+
+
+@dataclass(frozen=True)
+class Cases:
+    """An exercise whose answer is a function, judged on calls: what its solution gives is right.
+
+    name: of the function. calls: the arguments of each call as Python text; why, half: what belongs to single calls, by
+    the text. right: said where all is right. wrong: said after the first difference. keeps: whether the arguments must
+    stay as they are.
+    """
+
+    name: str
+    solution: str
+    calls: tuple[str, ...]
+    why: Mapping[str, Text]
+    half: frozenset[str]
+    slips: tuple[Slip, ...]
+    right: Text
+    wrong: Text
+    keeps: bool
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Cases:
+        """The cases of an entry of ``exercises.yaml``. Raises ValueError where a slip changes what the solution does not hold."""
+        cases = [case if isinstance(case, Mapping) else {"call": case} for case in entry["cases"]]
+        slips = [
+            Slip(name, _swapped(entry["solution"], one, name), one["says"], one.get("half", False))
+            for name, one in entry.get("slips", {}).items()
+        ]
+        return cls(
+            name=entry["name"],
+            solution=entry["solution"],
+            calls=tuple(case["call"] for case in cases),
+            why={case["call"]: case["why"] for case in cases if "why" in case},
+            half=frozenset(case["call"] for case in cases if case.get("half")),
+            slips=tuple(slips),
+            right=entry["right"],
+            wrong=entry.get("wrong", both("", "")),
+            keeps=entry.get("keeps", False),
+        )
+
+    def outcomes(self, function: Callable[..., Any]) -> dict[str, Any]:
+        """By call: what ``function`` gives, as plain data; the exception where it raises one."""
+        found = {}
+        for call in self.calls:
+            given, named = arguments(call)
+            try:
+                found[call] = data(function(*given, **named))
+            except Exception as error:
+                found[call] = error
+                continue
+            if self.keeps and not same(data([given, named]), data(list(arguments(call)))):
+                found[call] = _CHANGED
+        return found
+
+    def made(self, code: str) -> dict[str, Any]:
+        """By call: what the function that ``code`` defines gives."""
+        space: dict[str, Any] = {}
+        exec(compile(code, f"<{self.name}>", "exec"), space)
+        return self.outcomes(space[self.name])
+
+    def judge(self, function: Callable[..., Any]) -> Verdict:
+        """The verdict on a learner's function. Raises what it raises where the first wrong call ends so."""
+        got, right = self.outcomes(function), self.made(self.solution)
+        wrong = [call for call in self.calls if not _alike(got[call], right[call])]
+        if not wrong:
+            return correct(self.right)
+        if all(value is None or value is ... or value == [...] for value in got.values()):
+            return PLACEHOLDER
+        if met := self._met(got, right):
+            slip, call = met
+            return _said(slip.half, slip.name, _filled(slip.says, self._texts(call, got, right)))
+        call = wrong[0]
+        if isinstance(got[call], Exception):
+            raise got[call]
+        if got[call] is _CHANGED:
+            return incorrect(
+                both(
+                    "Your function changed what it was given. Build something new instead.",
+                    "你的函数改动了传入的数据。请新建一个再返回。",
+                ),
+                reason="input-changed",
+            )
+        told = both(
+            "`{call}` should give `{right}`, and it gave `{got}`.", "`{call}` 应得到 `{right}`，得到的却是 `{got}`。"
+        )
+        more = self.why.get(call, self.wrong)
+        text = {code: f"{told[code]} {more[code]}".strip() for code in told}
+        return _said(set(wrong) <= self.half, "wrong", _filled(text, self._texts(call, got, right)))
+
+    def _met(self, got: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[Slip, str] | None:
+        """The slip that gives what the answer gives wherever the slip is wrong (of several, the one wrong most often),
+        and the first such call.
+        """
+        met: list[tuple[int, Slip, str]] = []
+        for slip in self.slips:
+            made = self.made(slip.code)
+            wrong = [call for call in self.calls if not _alike(made[call], right[call])]
+            if wrong and all(_alike(got[call], made[call]) for call in wrong):
+                met.append((len(wrong), slip, wrong[0]))
+        return max(met, key=lambda one: one[0])[1:] if met else None
+
+    def _texts(self, call: str, got: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, str]:
+        return {"{call}": f"{self.name}({call})", "{got}": _shown(got[call]), "{right}": _shown(right[call])}
+
+
+_CHANGED = object()
+
+
+def arguments(call: str) -> tuple[tuple, dict[str, Any]]:
+    """The arguments that the text of a call stands for, made anew: ``"2, x=[1]"`` -> ``((2,), {"x": [1]})``."""
+    space: dict[str, Any] = {"_given": lambda *given, **named: (given, named)}
+    if "torch." in call:
+        space["torch"] = import_module("torch")
+    return eval(f"_given({call})", space)
+
+
+def _swapped(solution: str, slip: Mapping[str, Any], name: str) -> str:
+    """The code of a slip: its own, or the solution with some of its text replaced."""
+    code = slip.get("code", solution)
+    for old, new in slip.get("swap", {}).items():
+        if code.count(old) != 1:
+            raise ValueError(f"slip {name!r}: {old!r} stands {code.count(old)} times in the solution, not once")
+        code = code.replace(old, new)
+    return code
+
+
+def _alike(got: Any, right: Any) -> bool:
+    if isinstance(got, Exception) or isinstance(right, Exception):
+        return type(got) is type(right)
+    return same(got, right)
+
+
+def _said(half: bool, reason: str, text: Text) -> Verdict:
+    return partly(0.5, 1.0, text, reason=reason) if half else incorrect(text, reason=reason)
+
+
+def _filled(text: Text, values: Mapping[str, str]) -> Text:
+    filled = dict(text)
+    for code in filled:
+        for mark, value in values.items():
+            filled[code] = filled[code].replace(mark, value)
+    return filled
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.9g}"
+    return repr(value) if len(repr(value)) <= 200 else repr(value)[:200] + " ..."
+
+
+# --- the visible checks of graded tasks ---------------------------------------------------------------------------
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+KINDS: dict[str, tuple[Callable[[Any], bool], Text]] = {
+    "number": (_number, both("a number", "一个数")),
+    "whole number": (lambda value: _number(value) and value == int(value), both("a whole number", "一个整数")),
+    "bool": (lambda value: isinstance(value, bool), both("`True` or `False`", "`True` 或 `False`")),
+    "text": (lambda value: isinstance(value, str), both("a text", "字符串")),
+    "none": (lambda value: value is None, both("`None`", "`None`")),
+    "texts": (lambda value: _all(value, "text"), both("a list of texts", "字符串的列表")),
+    "bools": (lambda value: _all(value, "bool"), both("a list of `True` and `False`", "由 `True`、`False` 组成的列表")),
+    "lists": (
+        lambda value: isinstance(value, list) and all(isinstance(one, list) for one in value),
+        both("a list of lists", "由列表组成的列表"),
+    ),
+    "numbers by name": (
+        lambda value: isinstance(value, dict) and all(map(_number, value.values())),
+        both("a dictionary from names to numbers", "“名字 -> 数”的字典"),
+    ),
+}
+
+
+def _all(value: Any, kind: str) -> bool:
+    return isinstance(value, list) and all(map(KINDS[kind][0], value))
+
+
+def form_is_fine(said: Text) -> Verdict:
+    """What the visible check of a checkpoint says at best: it sees a form or an example, the marks come from other inputs."""
+    return not_marked(
+        said, both("Whether it is right is decided when the checkpoint is marked.", "答得对不对，要等评分时才知道。")
+    )
+
+
+def check_form(function: Any, call: str, gives: Sequence[str] = (), one_of: Sequence[Any] = ()) -> Verdict:
+    """Whether what comes back is of one of the kinds ``gives`` (see KINDS), or is one of ``one_of``."""
+    given, named = arguments(call)
+    got = data(function(*given, **named))
+    kinds = [KINDS[kind] for kind in gives]
+    if got in one_of or any(fits(got) for fits, _ in kinds):
+        return form_is_fine(both("The form is right.", "形式正确。"))
+    if got is None or got is ...:
+        return PLACEHOLDER
+    names = {code: [name[code] for _, name in kinds] + [f'"{one}"' for one in one_of] for code in ("en", "zh")}
+    return incorrect(
+        both(
+            f"It should give back {' or '.join(names['en'])}, and it gave `{_shown(got)}`.",
+            f"应返回{' 或 '.join(names['zh'])}，得到的却是 `{_shown(got)}`。",
+        ),
+        reason="form",
+    )
+
+
+def check_example(function: Any, name: str, call: str, right: str) -> Verdict:
+    """Whether one visible example comes out right."""
+    given, named = arguments(call)
+    got, (expected,) = data(function(*given, **named)), arguments(right)[0]
+    if same(got, data(expected)):
+        return form_is_fine(both("The example comes out right.", "示例正确。"))
+    if got is None or got is ...:
+        return PLACEHOLDER
+    return incorrect(
+        both(
+            f"For the example, `{name}({call})`, `{right}` is right, and it gave `{_shown(got)}`.",
+            f"示例 `{name}({call})` 应得到 `{right}`，得到的却是 `{_shown(got)}`。",
+        ),
+        reason="example",
+    )
+
+
+def check_report(report: Any, fields: Sequence[str]) -> Verdict:
+    """Whether a report is a dictionary with these fields filled. Their values count later."""
+    if not isinstance(report, Mapping):
+        return incorrect(both("`report` is a dictionary.", "`report` 应是字典。"), reason="no-dictionary")
+    missing = [name for name in fields if report.get(name, ...) is None or report.get(name, ...) is ...]
+    if missing:
+        return incorrect(
+            both(f"Still missing in the report: {', '.join(missing)}.", f"报告里还缺：{'、'.join(missing)}。"),
+            reason="missing-fields",
+        )
+    return form_is_fine(both("All fields are there.", "字段齐全。"))
+
+
+# --- the entry of exercises.yaml ----------------------------------------------------------------------------------
+
+KEYS = ("cases", "right", "wrong", "keeps", "slips", "form", "example", "report")
+"""The keys of an entry that make its check."""
+
+
+def check_of(entry: Mapping[str, Any]) -> Callable[[Any], Verdict] | None:
+    """The check that an entry of ``exercises.yaml`` states, or None: then it is a function in Python."""
+    if "cases" in entry:
+        made = cache(partial(Cases.of, entry))
+        return lambda answer: made().judge(answer)
+    if "form" in entry:
+        return partial(check_form, **entry["form"])
+    if "example" in entry:
+        return partial(check_example, name=entry["name"], **entry["example"])
+    if "report" in entry:
+        return partial(check_report, fields=entry["report"])
+    return None
