@@ -14,7 +14,7 @@ from typing import Any
 from course.catalog import LESSONS, lesson_folder, modules
 from course.i18n import Text, both
 from course.questions.bank import read_yaml
-from course.slips import KEYS, check_of
+from course.slips import KEYS, Cases, visible_check
 from course.verdict import Verdict, incorrect, not_attempted
 
 
@@ -23,7 +23,8 @@ class Exercise:
     """One code task of a lesson, or the visible smoke test of a checkpoint task.
 
     name: the global the learner defines. check(obj) -> Verdict. hints: three texts, mildest first
-    (none for a checkpoint task). solution: Python source, or None where it is never shown.
+    (none for a checkpoint task). solution: Python source, or None where it is never shown. cases: the calls, the right
+    results and the slips where the check is made of them.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Exercise:
     hints: tuple[Text, ...] = ()
     solution: str | None = None
     why: Text = ""
+    cases: Cases | None = None
 
 
 MISSING = object()
@@ -99,7 +101,9 @@ def all_exercises() -> dict[str, Exercise]:
         path = lesson_folder(lesson.id) / "exercises.yaml"
         texts = read_yaml(path) if path.exists() else {}
         checks = [pair for module in modules(lesson.id, "exercises") for pair in module.CHECKS.items()]
-        checks += [(name, check) for name, entry in texts.items() if (check := check_of(entry))]
+        cases = {name: Cases.of(entry) for name, entry in texts.items() if "cases" in entry}
+        checks += [(name, one.judge) for name, one in cases.items()]
+        checks += [(name, check) for name, entry in texts.items() if (check := visible_check(entry))]
         names = [name for name, _ in checks]
         if twice := [name for name in names if names.count(name) > 1 or name in found]:
             raise ValueError(f"two exercises share the id {twice[0]!r}")
@@ -107,5 +111,6 @@ def all_exercises() -> dict[str, Exercise]:
             raise ValueError(f"lesson {lesson.id}: only texts or only a check for {', '.join(sorted(alone))}")
         for name, check in checks:
             told = {key: value for key, value in texts[name].items() if key not in KEYS}
-            found[name] = Exercise(name, lesson.id, check=check, **told | {"hints": tuple(told.get("hints", ()))})
+            told["hints"] = tuple(told.get("hints", ()))
+            found[name] = Exercise(name, lesson.id, check=check, cases=cases.get(name), **told)
     return found

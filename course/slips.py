@@ -5,7 +5,11 @@
 ``cases``
     The arguments of each call, as text: ``"(16, 3, 64, 64), 2"``, or ``{call: ..., why: {en, zh}, half: true}`` where a
     sentence belongs to the case, or where missing this case alone costs half. What the solution gives is right. A **slip**
-    is a wrong solution that people write; whoever gives what it gives, wherever it is wrong, gets its sentence.
+    is a wrong solution that people write: an answer whose first fault it makes, and that gives what it gives wherever it
+    is wrong, gets its sentence.
+    ``draws`` is an expression for a tuple of arguments drawn at random with ``draw``; sixty calls come of it. ``setup``
+    is code that the solution needs before it; ``keeps: true``: the arguments must stay as they are; ``any_order: true``:
+    the order of a list does not matter.
 ``form``
     ``{call: ..., gives: [number, none]}`` or ``one_of: [faster, slower]``: the kind of what comes back (a graded task).
 ``example``
@@ -19,9 +23,10 @@ In a sentence ``{call}`` is the case, ``{got}`` what was given back, ``{right}``
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from itertools import islice
 from typing import Any
@@ -67,6 +72,10 @@ def same(got: Any, right: Any) -> bool:
 # --- cases and slips --------------------------------------------------------------------------------------------
 
 
+class Changed(Exception):
+    """The outcome of a call that changed its arguments."""
+
+
 @dataclass(frozen=True)
 class Slip:
     """A wrong solution that people write. name: its reason code. says: what it overlooks. half: half of the points stay."""
@@ -82,11 +91,11 @@ class Cases:
     """An exercise whose answer is a function, judged on calls: what its solution gives is right.
 
     name: of the function. calls: the arguments of each call as Python text; why, half: what belongs to single calls, by
-    the text. right: said where all is right. wrong: said after the first difference. keeps: whether the arguments must
-    stay as they are.
+    the text. right: said where all is right. wrong: said after the first difference.
     """
 
     name: str
+    setup: str
     solution: str
     calls: tuple[str, ...]
     why: Mapping[str, Text]
@@ -95,6 +104,7 @@ class Cases:
     right: Text
     wrong: Text
     keeps: bool
+    any_order: bool
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Cases:
@@ -104,16 +114,19 @@ class Cases:
             Slip(name, _swapped(entry["solution"], one, name), one["says"], one.get("half", False))
             for name, one in entry.get("slips", {}).items()
         ]
+        draws = [_drawn(entry["draws"], number) for number in range(60)] if "draws" in entry else []
         return cls(
             name=entry["name"],
+            setup=entry.get("setup", ""),
             solution=entry["solution"],
-            calls=tuple(case["call"] for case in cases),
+            calls=(*(case["call"] for case in cases), *draws),
             why={case["call"]: case["why"] for case in cases if "why" in case},
             half=frozenset(case["call"] for case in cases if case.get("half")),
             slips=tuple(slips),
             right=entry["right"],
             wrong=entry.get("wrong", both("", "")),
             keeps=entry.get("keeps", False),
+            any_order=entry.get("any_order", False),
         )
 
     def outcomes(self, function: Callable[..., Any]) -> dict[str, Any]:
@@ -122,66 +135,77 @@ class Cases:
         for call in self.calls:
             given, named = arguments(call)
             try:
-                found[call] = data(function(*given, **named))
+                got = data(function(*given, **named))
             except Exception as error:
                 found[call] = error
                 continue
+            found[call] = sorted(got, key=repr) if self.any_order and isinstance(got, list) else got
             if self.keeps and not same(data([given, named]), data(list(arguments(call)))):
-                found[call] = _CHANGED
+                found[call] = Changed()
         return found
 
     def made(self, code: str) -> dict[str, Any]:
         """By call: what the function that ``code`` defines gives."""
         space: dict[str, Any] = {}
+        exec(self.setup, space)
         exec(compile(code, f"<{self.name}>", "exec"), space)
         return self.outcomes(space[self.name])
 
     def judge(self, function: Callable[..., Any]) -> Verdict:
-        """The verdict on a learner's function. Raises what it raises where the first wrong call ends so."""
+        """The verdict on a learner's function. Raises what it raises where a blank is left in it."""
         got, right = self.outcomes(function), self.made(self.solution)
         wrong = [call for call in self.calls if not _alike(got[call], right[call])]
         if not wrong:
             return correct(self.right)
-        if all(value is None or value is ... or value == [...] for value in got.values()):
+        if all(value is None or value is ... or isinstance(value, list) and ... in value for value in got.values()):
             return PLACEHOLDER
-        if met := self._met(got, right):
-            slip, call = met
-            return _said(slip.half, slip.name, _filled(slip.says, self._texts(call, got, right)))
         call = wrong[0]
-        if isinstance(got[call], Exception):
+        if slip := self._met(call, got, right):
+            return _said(slip.half, slip.name, _filled(slip.says, self._texts(call, got, right)))
+        if isinstance(got[call], NotImplementedError) or "ellipsis" in str(got[call]).lower():
             raise got[call]
-        if got[call] is _CHANGED:
-            return incorrect(
-                both(
-                    "Your function changed what it was given. Build something new instead.",
-                    "你的函数改动了传入的数据。请新建一个再返回。",
-                ),
-                reason="input-changed",
-            )
-        told = both(
-            "`{call}` should give `{right}`, and it gave `{got}`.", "`{call}` 应得到 `{right}`，得到的却是 `{got}`。"
-        )
+        reason, told = _difference(got[call])
         more = self.why.get(call, self.wrong)
         text = {code: f"{told[code]} {more[code]}".strip() for code in told}
-        return _said(set(wrong) <= self.half, "wrong", _filled(text, self._texts(call, got, right)))
+        half = set(wrong) <= self.half or reason == "input-changed"
+        return _said(half, reason, _filled(text, self._texts(call, got, right)))
 
-    def _met(self, got: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[Slip, str] | None:
-        """The slip that gives what the answer gives wherever the slip is wrong (of several, the one wrong most often),
-        and the first such call.
+    def _met(self, first: str, got: Mapping[str, Any], right: Mapping[str, Any]) -> Slip | None:
+        """The slip that is wrong on the answer's first wrong call and gives what the answer gives wherever it is wrong: of
+        several, the one that is wrong most often.
         """
-        met: list[tuple[int, Slip, str]] = []
+        met: list[tuple[int, Slip]] = []
         for slip in self.slips:
             made = self.made(slip.code)
             wrong = [call for call in self.calls if not _alike(made[call], right[call])]
-            if wrong and all(_alike(got[call], made[call]) for call in wrong):
-                met.append((len(wrong), slip, wrong[0]))
-        return max(met, key=lambda one: one[0])[1:] if met else None
+            if first in wrong and all(_alike(got[call], made[call]) for call in wrong):
+                met.append((len(wrong), slip))
+        return max(met, key=lambda pair: pair[0])[1] if met else None
 
     def _texts(self, call: str, got: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, str]:
         return {"{call}": f"{self.name}({call})", "{got}": _shown(got[call]), "{right}": _shown(right[call])}
 
 
-_CHANGED = object()
+def _difference(got: Any) -> tuple[str, Text]:
+    """A code and a sentence for a call that went wrong in a way that no slip does."""
+    if isinstance(got, Changed):
+        return "input-changed", both(
+            "`{call}` changed what it was given. Build something new instead.",
+            "`{call}` 改动了传入的数据。请新建一个再返回。",
+        )
+    if isinstance(got, Exception):
+        return "raised", both(
+            "`{call}` should give `{right}`, and it stopped with `{got}`.",
+            "`{call}` 应得到 `{right}`，却出错了：`{got}`。",
+        )
+    return "wrong", both(
+        "`{call}` should give `{right}`, and it gave `{got}`.", "`{call}` 应得到 `{right}`，得到的却是 `{got}`。"
+    )
+
+
+def _drawn(expression: str, number: int) -> str:
+    """The text of a call whose arguments are drawn: the same for the same number."""
+    return ", ".join(map(repr, eval(expression, {"draw": random.Random(number)})))
 
 
 def arguments(call: str) -> tuple[tuple, dict[str, Any]]:
@@ -223,6 +247,8 @@ def _filled(text: Text, values: Mapping[str, str]) -> Text:
 def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.9g}"
+    if isinstance(value, Exception):
+        return f"{type(value).__name__}: {value}"
     return repr(value) if len(repr(value)) <= 200 else repr(value)[:200] + " ..."
 
 
@@ -314,15 +340,14 @@ def check_report(report: Any, fields: Sequence[str]) -> Verdict:
 
 # --- the entry of exercises.yaml ----------------------------------------------------------------------------------
 
-KEYS = ("cases", "right", "wrong", "keeps", "slips", "form", "example", "report")
+KEYS = (
+    "cases", "draws", "setup", "right", "wrong", "keeps", "any_order", "slips", "form", "example", "report",
+)  # fmt: skip
 """The keys of an entry that make its check."""
 
 
-def check_of(entry: Mapping[str, Any]) -> Callable[[Any], Verdict] | None:
-    """The check that an entry of ``exercises.yaml`` states, or None: then it is a function in Python."""
-    if "cases" in entry:
-        made = cache(partial(Cases.of, entry))
-        return lambda answer: made().judge(answer)
+def visible_check(entry: Mapping[str, Any]) -> Callable[[Any], Verdict] | None:
+    """The check of a graded task by its ``form``, ``example`` or ``report`` in ``exercises.yaml``; None where it has none."""
     if "form" in entry:
         return partial(check_form, **entry["form"])
     if "example" in entry:

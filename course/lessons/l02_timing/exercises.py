@@ -1,11 +1,10 @@
-"""Code tasks of lesson 02: an honest stopwatch, an honest summary, an honest ratio, and a liar caught."""
+"""Code tasks of lesson 02 that measure or simulate: an honest stopwatch, and a liar caught."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
-from statistics import median
+from collections.abc import Callable
 from typing import Any
 
 from course.checking import comparison, too_few_rounds, watched
@@ -34,16 +33,6 @@ def cut(count: int, confidence: float = 0.95) -> int | None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _untouched(answer: Any) -> bool:
-    """Whether a stub still gives back its placeholder."""
-    parts = answer if isinstance(answer, tuple) else (answer,)
-    return any(part is ... or part is None for part in parts)
-
-
-def _near(value: Any, expected: float, tolerance: float = 1e-6) -> bool:
-    return _is_number(value) and math.isclose(value, expected, rel_tol=tolerance, abs_tol=1e-12)
 
 
 # --- 02-stopwatch --------------------------------------------------------------------------------------
@@ -130,156 +119,6 @@ def _stopwatch_reason(reading: float, launches: int, kernel_ms: float, earlier_m
     )
 
 
-# --- 02-median-interval --------------------------------------------------------------------------------
-
-NOISY = (
-    [1.2, 1.0, 9.0, 1.1, 1.3, 1.0, 1.2, 1.1, 1.4, 1.1, 6.5, 1.2],
-    [3.0, 1.0, 2.0, 5.0, 4.0, 6.0],
-    [float(v * v % 53) for v in range(1, 41)],
-)
-
-
-UNSORTED = both(
-    "The ends are those of the readings as they came. Sort first: `ordered = sorted(samples)`.",
-    "两端取自原来的顺序。请先排序：`ordered = sorted(samples)`。",
-)
-
-
-def check_median_interval(median_interval: Callable[..., Any]) -> Verdict:
-    """Compare (median, low, high) with the order statistics of three sets of readings."""
-    for samples in NOISY:
-        given = list(samples)
-        answer = median_interval(given)
-        if _untouched(answer):
-            return PLACEHOLDER
-        ordered, drop = sorted(samples), cut(len(samples))
-        expected = (median(samples), ordered[drop], ordered[-1 - drop])
-        if given != samples:
-            return incorrect(
-                both(
-                    "It changed the order of the readings it was given: sort a copy (`sorted`).",
-                    "它改动了传入读数的顺序：请排序一个副本（`sorted`）。",
-                ),
-                reason="input-changed",
-            )
-        if not isinstance(answer, Sequence) or len(answer) != 3 or not all(map(_is_number, answer)):
-            return incorrect(
-                both(
-                    "It should give back three numbers: `(median, low, high)`.",
-                    "它应当返回三个数：`(median, low, high)`。",
-                ),
-                reason="three-numbers",
-            )
-        if not all(map(_near, answer, expected)):
-            unsorted = _near(answer[1], samples[drop]) and not _near(answer[1], expected[1])
-            reason, said = ("unsorted", UNSORTED) if unsorted else _interval_reason(answer, expected, ordered, drop)
-            return incorrect(said, reason=reason, n=len(samples))
-    return correct(
-        both("Right for 6, 12 and 40 readings, outliers included.", "6、12、40 个读数都正确，包括有离群值的情形。")
-    )
-
-
-def _interval_reason(answer: Any, expected: tuple[float, ...], ordered: list[float], drop: int) -> tuple[str, Text]:
-    count = len(ordered)
-    if _near(answer[0], sum(ordered) / count) and not _near(answer[0], expected[0]):
-        return "mean", both(
-            "The first number is the mean. One interruption is enough to move it; take the median.",
-            "第一个数是平均值，一次打断就能带偏它；请用中位数。",
-        )
-    if not _near(answer[0], expected[0]):
-        return "median", both(
-            f"The median of {count} readings is not right. "
-            "With an even number, it is half-way between the two in the middle; the readings must be sorted.",
-            f"{count} 个读数的中位数不对。个数为偶数时取中间两个的平均；别忘了先排序。",
-        )
-    if drop and _near(answer[1], ordered[0]) and _near(answer[2], ordered[-1]):
-        return "whole-range", both(
-            "This is the whole range. Cut `cut(n)` readings off at each end first.",
-            "这是整个范围。请先从两端各去掉 `cut(n)` 个。",
-        )
-    return "ends", both(
-        f"The ends are off for {count} readings: after cutting {drop} at each end, "
-        f"low is `ordered[{drop}]` and high is `ordered[{count - 1 - drop}]`.",
-        f"{count} 个读数的两端不对：两端各去掉 {drop} 个后，low 是 `ordered[{drop}]`，"
-        f"high 是 `ordered[{count - 1 - drop}]`。",
-    )
-
-
-# --- 02-paired-ratio -----------------------------------------------------------------------------------
-
-BASELINE_MS = [1.00, 1.02, 1.60, 2.00, 2.10, 1.05, 1.00]
-CANDIDATE_MS = [0.90, 0.918, 1.44, 1.80, 1.89, 1.90, 0.90]
-
-
-def check_paired_ratio(paired_ratio: Callable[..., Any]) -> Verdict:
-    """Seven pairs on a machine that slows down and recovers: the pairs say 0.9, the medians do not."""
-    answer = paired_ratio(list(BASELINE_MS), list(CANDIDATE_MS))
-    if _untouched(answer):
-        return PLACEHOLDER
-    if _near(answer, 0.9):
-        draw = random.Random(5)
-        for count in (1, 4, 9, 12):
-            base = [draw.uniform(1, 3) for _ in range(count)]
-            candidate = [one * draw.choice([0.7, 0.9, 1.1, 1.6]) for one in base]
-            again = paired_ratio(list(base), list(candidate))
-            if not _near(again, median(c / b for b, c in zip(base, candidate, strict=True))):
-                return incorrect(
-                    both(
-                        f"0.9 is right for the pairs above, but not what it gives for {count} others. "
-                        "Take the median of candidate / baseline, pair by pair.",
-                        f"上面那几对得 0.9 没错，但换成另外 {count} 对就不对了。请逐对计算 候选 / 基准，再取中位数。",
-                    ),
-                    reason="other-pairs",
-                )
-        return correct(
-            both(
-                "0.9: each pair saw the same machine, so its slow minutes cancel.",
-                "0.9：每一对面对的是同一台机器，变慢的时刻相互抵消。",
-            )
-        )
-    known = {
-        "medians": (
-            median(CANDIDATE_MS) / median(BASELINE_MS),
-            both(
-                "This is the ratio of the medians: the pairs were torn apart. Divide pair by pair, then take the median.",
-                "这是中位数之比：配对被拆散了。请先逐对相除，再取中位数。",
-            ),
-        ),
-        "means": (
-            sum(CANDIDATE_MS) / sum(BASELINE_MS),
-            both(
-                "This is the ratio of the means: one disturbed reading is enough to move it.",
-                "这是平均值之比：一次受干扰的读数就能带偏它。",
-            ),
-        ),
-        "turned-round": (
-            1 / 0.9,
-            both(
-                "The other way round: candidate / baseline, so that below 1 means faster.",
-                "方向反了：应为 候选 / 基准，小于 1 表示更快。",
-            ),
-        ),
-        "mean-of-ratios": (
-            sum(map(lambda c, b: c / b, CANDIDATE_MS, BASELINE_MS)) / 7,
-            both(
-                "Pair by pair is right, but the mean of the ratios listens to the one disturbed pair. Take the median.",
-                "逐对相除是对的，但平均值会被那一对受干扰的读数带偏。请取中位数。",
-            ),
-        ),
-    }
-    for reason, (value, said) in known.items():
-        if _near(answer, value):
-            return incorrect(said, reason=reason, answer=answer)
-    return incorrect(
-        both(
-            "It should be one number: the median of candidate / baseline, pair by pair.",
-            "应当返回一个数：逐对计算 候选 / 基准，再取中位数。",
-        ),
-        answer=repr(answer)[:60],
-        reason="no-number",
-    )
-
-
 # --- 02-lose -------------------------------------------------------------------------------------------
 
 
@@ -359,9 +198,4 @@ def check_lose(evidence: Any) -> Verdict:
     )
 
 
-CHECKS = {
-    "02-stopwatch": check_stopwatch,
-    "02-median-interval": check_median_interval,
-    "02-paired-ratio": check_paired_ratio,
-    "02-lose": check_lose,
-}
+CHECKS = {"02-stopwatch": check_stopwatch, "02-lose": check_lose}

@@ -1,71 +1,13 @@
-"""Code tasks of lesson 04: who reads the switch, off for one block, two errors, make the rule lose."""
+"""Code tasks of lesson 04 that run or measure: off for one block, make the rule lose."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from course.checking import Planned, comparison, crash, cudnn_state, not_run_once, switched, too_few_rounds, watched
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
-
-READERS = ("conv2d", "lstm", "gru", "batch_norm", "ctc_loss", "grid_sample")
-OTHERS = {
-    "linear": both("a matrix product, done by cuBLAS", "矩阵乘法，归 cuBLAS"),
-    "max_pool2d": both("PyTorch's own kernel", "用 PyTorch 自己的 kernel"),
-    "softmax": both("PyTorch's own kernel", "用 PyTorch 自己的 kernel"),
-    "layer_norm": both(
-        "PyTorch's own kernel, which ignores the argument it is handed", "用 PyTorch 自己的 kernel，传进来的参数它不理"
-    ),
-    "attention": both("guarded by `enable_cudnn_sdp` instead", "归另一个开关 `enable_cudnn_sdp` 管"),
-}
-
-
-# --- reads_enabled ------------------------------------------------------------------------------------------
-
-
-def check_reads_enabled(reads_enabled: Callable[[str, str], bool]) -> Verdict:
-    """Readers and others on a GPU, then the same on a CPU."""
-    for op in (*READERS, *OTHERS):
-        expected, got = op in READERS, reads_enabled(op, "cuda")
-        if got is expected:
-            continue
-        if not isinstance(got, bool):
-            return incorrect(
-                both(
-                    f'For {op!r} on "cuda" it gave back {got!r}; `True` or `False` is asked for.',
-                    f'对 {op!r}、"cuda" 返回了 {got!r}；应返回 `True` 或 `False`。',
-                ),
-                reason="no-bool",
-            )
-        if expected:
-            return incorrect(
-                both(
-                    f"{op!r} on a GPU does read the switch, and it is missing.",
-                    f"GPU 上的 {op!r} 会读这个开关，你漏了。",
-                ),
-                reason="missed",
-            )
-        return incorrect(
-            both(
-                f"{op!r} on a GPU does not read it: {OTHERS[op]['en']}.",
-                f"GPU 上的 {op!r} 不读它：{OTHERS[op]['zh']}。",
-            ),
-            reason="no-reader",
-        )
-    if any(reads_enabled(op, "cpu") for op in READERS):
-        return partly(
-            0.5,
-            1.0,
-            both(
-                "Right for the GPU. On the CPU the switch decides nothing: ask the device first.",
-                "GPU 上都对。CPU 上这个开关什么都不决定：先看设备。",
-            ),
-            reason="device",
-        )
-    return correct(both("Six readers, on the GPU only.", "六个会读，而且只在 GPU 上。"))
-
 
 # --- without_cudnn ------------------------------------------------------------------------------------------
 
@@ -154,99 +96,6 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
     )
 
 
-# --- two_errors ---------------------------------------------------------------------------------------------
-
-
-def check_two_errors(two_errors: Callable[..., Any]) -> Verdict:
-    """Values whose errors are known, among them one that a float32 comparison cannot see."""
-    import torch
-
-    exact = torch.tensor([1.0, -4.0, 2.0 + 2.0**-26], dtype=torch.float64)
-    on = torch.tensor([1.0, -4.0, 2.0], dtype=torch.float32)
-    off = torch.tensor([1.0, -3.0, 2.0], dtype=torch.float32)
-    expected = (2.0**-26 / 4, 0.25)
-    got = two_errors(on.clone(), off.clone(), exact.clone())
-    try:
-        pair = tuple(float(value) for value in got)
-    except (TypeError, ValueError):
-        return incorrect(
-            both(f"Two numbers are asked for, not {got!r}.", f"要返回两个数，而不是 {got!r}。"), reason="two-numbers"
-        )
-    if len(pair) != 2:
-        return incorrect(
-            both(f"Two numbers are asked for, not {len(pair)}.", f"要返回两个数，而不是 {len(pair)} 个。"),
-            reason="two-numbers",
-        )
-    if all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(pair, expected, strict=True)):
-        rng = torch.Generator().manual_seed(4)
-        for size in ((7,), (3, 5), (1,)):  # the largest of on, off and exact stand apart
-            exact = torch.randn(size, generator=rng, dtype=torch.float64)
-            on, off = (
-                (exact * torch.empty(size, dtype=torch.float64).uniform_(0.5, 2, generator=rng)).float(),
-                -exact.float(),
-            )
-            wanted = [((side.double() - exact).abs().max() / exact.abs().max()).item() for side in (on, off)]
-            again = [float(value) for value in two_errors(on.clone(), off.clone(), exact.clone())]
-            if not all(math.isclose(a, b, rel_tol=1e-6) for a, b in zip(again, wanted, strict=True)):
-                return incorrect(
-                    both(
-                        "Right for one example, but not where the largest values of `on`, `off` and `exact` differ: "
-                        "divide by the largest absolute value of `exact`.",
-                        "一个例子上对了，但 `on`、`off`、`exact` 的最大值不同时就不对：要除以 `exact` 的最大绝对值。",
-                    ),
-                    reason="other-scale",
-                )
-        return correct(
-            both(
-                "Both against float64, in float64, as part of the largest exact value.",
-                "两个都在 float64 里和 float64 比，除以最大的精确值。",
-            )
-        )
-    if pair[0] == 0 and math.isclose(pair[1], 0.25):
-        return incorrect(
-            both(
-                "The first error came out as 0: it was lost in float32. "
-                "Turn `on` and `off` to float64 before you subtract, not `exact` to float32.",
-                "第一个误差成了 0：在 float32 里丢了。"
-                "相减之前把 `on` 和 `off` 转成 float64，别把 `exact` 转成 float32。",
-            ),
-            reason="float32",
-        )
-    if math.isclose(pair[1], 1.0, rel_tol=1e-6):
-        return incorrect(
-            both(
-                "The distances are right. Divide by the largest absolute value of `exact`.",
-                "距离对了。还要除以 `exact` 的最大绝对值。",
-            ),
-            reason="no-scale",
-        )
-    if min(pair) < 0:
-        return incorrect(
-            both(
-                "An error came out negative: take `abs()` before the maximum.",
-                "误差成了负数：先取 `abs()` 再取最大值。",
-            ),
-            reason="negative",
-        )
-    if math.isclose(pair[0], pair[1]):
-        return incorrect(
-            both(
-                "Both numbers are the same here, and should not be: each side is compared with `exact`.",
-                "两个数一样，不应该：两边都要分别与 `exact` 比。",
-            ),
-            reason="sides-equal",
-        )
-    wanted_text, shown = ("({:.4g}, {:.4g})".format(*two) for two in (expected, pair))
-    return incorrect(
-        both(
-            f"For a small example it should be {wanted_text}, and was {shown}. "
-            "Divide the largest distance to `exact` by the largest absolute value of `exact`.",
-            f"一个小例子应得 {wanted_text}，得到的是 {shown}。算法：与 `exact` 的最大差值，除以 `exact` 的最大绝对值。",
-        ),
-        reason="example",
-    )
-
-
 # --- make it lose -------------------------------------------------------------------------------------------
 
 
@@ -328,9 +177,4 @@ def _misses_onednn(race: Any) -> bool:
         return next(iter(again.pairs.values())).shown_above(1.05)
 
 
-CHECKS = {
-    "04-reads": check_reads_enabled,
-    "04-errors": check_two_errors,
-    "04-without": check_without_cudnn,
-    "04-lose": check_lose,
-}
+CHECKS = {"04-without": check_without_cudnn, "04-lose": check_lose}

@@ -1,4 +1,4 @@
-"""Code tasks of lesson 07: round a number, find who decides, allow TF32 for one call, ruin a product."""
+"""Code tasks of lesson 07 that run: allow TF32 for one call, ruin a product."""
 
 from __future__ import annotations
 
@@ -14,128 +14,6 @@ from course.verdict import Verdict, correct, inconclusive, incorrect, not_attemp
 
 RUINED, FINE = 0.1, 1e-3
 """Relative errors: above the first a product is ruined, below the second nobody needs to care (here)."""
-
-# --- round_to ---------------------------------------------------------------------------------------------
-
-ROUND_CASES = [
-    (3.14159, 10),
-    (2.71828, 10),  # cut off, it is not what one bit less would give
-    (0.1, 10),
-    (1000.2, 10),
-    (0.1, 7),
-    (-2.71828, 7),
-    (1.0, 3),
-    (6.02e23, 10),
-    (1.6e-19, 7),
-    (257.0, 7),
-]
-
-
-def _round(x: float, bits: int) -> float:
-    """x rounded to ``bits`` stored mantissa bits, to the nearest, ties to even."""
-    fraction, exponent = math.frexp(x)
-    return math.ldexp(round(fraction * 2 ** (bits + 1)), exponent - bits - 1)
-
-
-def check_round_to(round_to: Callable[[float, int], float]) -> Verdict:
-    """Ordinary numbers, negative, tiny and huge ones, a tie; then zero."""
-    for x, bits in ROUND_CASES:
-        expected, got = _round(x, bits), round_to(x, bits)
-        if isinstance(got, (int, float)) and not isinstance(got, bool) and got == expected:
-            continue
-        return _wrong_rounding(x, bits, got, expected)
-    if round_to(0.0, 10) != 0:
-        return partly(
-            0.5, 1.0, both("All numbers but one are right: 0 stays 0.", "只差一个：0 应当还是 0。"), reason="zero"
-        )
-    return correct(
-        both(
-            "Rounded to the nearest number with so few bits, whatever its size. That is all TF32 does to an input.",
-            "不管数有多大，都舍入到位数允许的最近值。TF32 对输入做的就是这件事。",
-        )
-    )
-
-
-def _wrong_rounding(x: float, bits: int, got: Any, expected: float) -> Verdict:
-    here = f"round_to({x:g}, {bits})"
-    if not isinstance(got, (int, float)) or isinstance(got, bool):
-        return incorrect(
-            both(f"{here} should be one number, not {got!r}.", f"{here} 应是一个数，而不是 {got!r}。"),
-            reason="no-number",
-        )
-    if got == _round(x, bits - 1):
-        return incorrect(
-            both(
-                f"{here} came out as {got:.9g}: one bit too coarse. "
-                "Besides the stored bits there is one in front that is not stored.",
-                f"{here} 得到 {got:.9g}：粗了一位。除了存下的位，前面还有一位不存的。",
-            ),
-            reason="too-coarse",
-        )
-    if got == _round(x, bits + 1):
-        return incorrect(
-            both(f"{here} came out as {got:.9g}: one bit too fine.", f"{here} 得到 {got:.9g}：细了一位。"),
-            reason="too-fine",
-        )
-    if abs(got) < abs(expected) and abs(got - x) < 2 * abs(x) / 2**bits:
-        return incorrect(
-            both(
-                f"{here} came out as {got:.9g}: cut off. To the nearest it is {expected:.9g}.",
-                f"{here} 得到 {got:.9g}：这是截断。舍入到最近应是 {expected:.9g}。",
-            ),
-            reason="cut-off",
-        )
-    return incorrect(
-        both(
-            f"{here} should be {expected:.9g}, and it was {got:.9g}.", f"{here} 应为 {expected:.9g}，得到 {got:.9g}。"
-        ),
-        reason="wrong-value",
-    )
-
-
-# --- in_force ---------------------------------------------------------------------------------------------
-
-TREE_CASES = [
-    ({"root": "none", "cuda": "none", "cuda.matmul": "tf32"}, "cuda.matmul", "tf32"),
-    ({"root": "none", "cuda": "ieee", "cuda.matmul": "none"}, "cuda.matmul", "ieee"),
-    ({"root": "tf32", "cuda": "none", "cuda.matmul": "none"}, "cuda.matmul", "tf32"),
-    ({"root": "tf32", "cuda": "none", "cuda.matmul": "ieee"}, "cuda.matmul", "ieee"),
-    ({"root": "tf32", "cuda": "ieee", "cuda.matmul": "none"}, "cuda.matmul", "ieee"),
-    ({"root": "none", "cuda": "none", "cuda.matmul": "none"}, "cuda.matmul", "none"),
-    ({"root": "bf16", "cuda": "ieee", "mkldnn": "none", "mkldnn.conv": "none"}, "mkldnn.conv", "bf16"),
-    ({"root": "ieee", "mkldnn": "tf32", "mkldnn.rnn": "none"}, "mkldnn.rnn", "tf32"),
-]
-
-
-def check_in_force(in_force: Callable[[dict[str, str], str], str]) -> Verdict:
-    """A leaf's own value, its branch, the root, none at all; both branches."""
-    for stored, leaf, expected in TREE_CASES:
-        got = in_force(dict(stored), leaf)
-        if got == expected:
-            continue
-        told = ", ".join(f"{node}: {value}" for node, value in stored.items())
-        reason, why = "other", both("", "")
-        if got == "none":
-            reason, why = "none", both(" `none` means: ask the next node upwards.", "`none` 的意思是：再往上问。")
-        elif got == stored["root"]:
-            reason, why = (
-                "root",
-                both(" The root speaks last, for those who have nothing to say.", "根最后才发言，只替没有主见的节点。"),
-            )
-        return incorrect(
-            both(
-                f"With {told}, {leaf} is computed with {expected!r}, not {got!r}.{why['en']}",
-                f"设置为 {told} 时，{leaf} 用 {expected!r} 计算，而不是 {got!r}。{why['zh']}",
-            ),
-            reason=reason,
-        )
-    return correct(
-        both(
-            "Leaf, branch, root: the first that is not `none` decides. torch does the same.",
-            "叶子、分支、根：第一个不是 `none` 的说了算。torch 也是这么做的。",
-        )
-    )
-
 
 # --- with_tf32 --------------------------------------------------------------------------------------------
 
@@ -324,9 +202,4 @@ def _judged(ruined: dict[str, float], harmless: dict[str, float]) -> Verdict:
     )
 
 
-CHECKS = {
-    "07-round-to": check_round_to,
-    "07-in-force": check_in_force,
-    "07-with-tf32": check_with_tf32,
-    "07-make-it-lose": check_cases,
-}
+CHECKS = {"07-with-tf32": check_with_tf32, "07-make-it-lose": check_cases}

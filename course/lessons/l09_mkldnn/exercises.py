@@ -1,122 +1,14 @@
-"""Code tasks of lesson 09: foresee the route, switch off cleanly, make oneDNN lose."""
+"""Code tasks of lesson 09 that run or measure: switch off cleanly, make oneDNN lose."""
 
 from __future__ import annotations
 
 import contextlib
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from course.checking import Planned, comparison, crash, not_lost, not_run_once
-from course.i18n import Text, both
+from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
-
-# --- goes_to_onednn ---------------------------------------------------------------------------------------
-
-SMALL = 20480  # pixels times channels of one image, up to which a plain small convolution stays with ATen
-
-
-def rule(batch: int, channels: int, height: int, width: int, kernel: int, groups: int = 1) -> bool:
-    """ConvParams::use_mkldnn for a float32 convolution with stride 1, no dilation and a kernel of at least 3."""
-    return groups > 1 or kernel > 3 or batch > 1 or batch * channels * height * width > SMALL
-
-
-CONVOLUTIONS = {
-    "one small image": (1, 3, 32, 32, 3),
-    "one large image": (1, 3, 224, 224, 3),
-    "two small images": (2, 3, 32, 32, 3),
-    "a 5x5 kernel": (1, 3, 32, 32, 5),
-    "groups": (1, 16, 32, 32, 3, 16),
-    "exactly at the limit": (1, 20, 32, 32, 3),
-    "one row above the limit": (1, 20, 33, 32, 3),
-    "one column above the limit": (1, 20, 32, 33, 3),
-    "a 4x4 kernel": (1, 3, 32, 32, 4),
-    "two groups": (1, 16, 32, 32, 3, 2),
-    "wide and low": (1, 3, 8, 900, 3),
-    "many channels": (1, 64, 18, 18, 3),
-    "one number above the limit": (1, 1, 6827, 3, 3),
-}
-
-
-def check_goes_to_onednn(goes_to_onednn: Callable[..., bool]) -> Verdict:
-    """One case for each condition, one that meets none, and both sides of the limit."""
-    wrong = []
-    for name, case in CONVOLUTIONS.items():
-        got = goes_to_onednn(*case)
-        if got is None or got is Ellipsis:
-            return not_attempted(
-                both("`goes_to_onednn` returns nothing yet.", "`goes_to_onednn` 还没有返回值。"), reason="placeholder"
-            )
-        if not isinstance(got, bool):
-            return incorrect(
-                both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。"),
-                reason="no-bool",
-            )
-        if got != rule(*case):
-            wrong.append(name)
-    if not wrong:
-        draw = random.Random(9)
-        for _ in range(60):  # mostly one small image: what the size alone decides
-            case = (
-                draw.choice([1, 1, 1, 2]),
-                draw.choice([2, 4, 16, 40]),
-                draw.randint(5, 60),
-                draw.randint(5, 60),
-                draw.choice([3, 3, 3, 4, 5]),
-                draw.choice([1, 1, 1, 2]),
-            )
-            if goes_to_onednn(*case) is not rule(*case):
-                return incorrect(
-                    both(
-                        f"`goes_to_onednn{case}` should be {rule(*case)}.",
-                        f"`goes_to_onednn{case}` 应为 {rule(*case)}。",
-                    ),
-                    reason="drawn",
-                )
-        return correct(
-            both(
-                "One of the four conditions is enough; the limit itself is still small.",
-                "四个条件满足一个就够；正好等于上限仍算“小”。",
-            )
-        )
-    if wrong == ["exactly at the limit"]:
-        return partly(
-            0.5,
-            1.0,
-            both(
-                "All right but the edge: at exactly 20480 numbers the image still counts as small.",
-                "只差边界：正好 20480 个数时仍算小图像。",
-            ),
-            reason="limit",
-        )
-    first = wrong[0]
-    arguments = ", ".join(map(str, CONVOLUTIONS[first]))
-    answer = rule(*CONVOLUTIONS[first])
-    reason, because = _because(first)
-    return incorrect(
-        both(
-            f"{first}: `goes_to_onednn({arguments})` should be {answer}. {because['en']}",
-            f"`goes_to_onednn({arguments})` 应为 {answer}。{because['zh']}",
-        ),
-        reason=reason,
-    )
-
-
-def _because(case: str) -> tuple[str, Text]:
-    if case == "one small image":
-        return "none-holds", both("Not one of the four conditions holds.", "四个条件一个也不满足。")
-    if case in (
-        "one row above the limit",
-        "one column above the limit",
-        "wide and low",
-        "many channels",
-        "one number above the limit",
-    ):
-        return "size", both("Channels count too: channels * height * width.", "通道也要算：channels * height * width。")
-    return "one-is-enough", both(
-        "One condition alone is enough: join them with `or`.", "满足一个条件就够：用 `or` 连接。"
-    )
-
 
 # --- without_onednn ---------------------------------------------------------------------------------------
 
@@ -307,8 +199,4 @@ def _used(call: Callable[[], Any]) -> Sequence[Any]:
         return log_of(call).lines
 
 
-CHECKS = {
-    "09-goes-to-onednn": check_goes_to_onednn,
-    "09-without-onednn": check_without_onednn,
-    "09-make-it-lose": check_losing,
-}
+CHECKS = {"09-without-onednn": check_without_onednn, "09-make-it-lose": check_losing}

@@ -1,4 +1,4 @@
-"""Code tasks of lesson 11: halve the suspects, and order the tests. Then the checkpoint's visible checks: form alone."""
+"""Code tasks of lesson 11: halve the suspects, and order the tests."""
 
 from __future__ import annotations
 

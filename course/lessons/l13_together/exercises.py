@@ -1,4 +1,4 @@
-"""Code tasks of lesson 13: foresee the attention kernel, compare two kernels, take your settings into a thread, make flash lose."""
+"""Code tasks of lesson 13 that run or measure: compare two kernels, take your settings into a thread, make flash lose."""
 
 from __future__ import annotations
 
@@ -9,105 +9,10 @@ from typing import Any
 
 from course import flags
 from course.checking import not_lost, race_in
-from course.i18n import Text, both
+from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
 SWITCHES = ("cuda.enable_flash_sdp", "cuda.enable_mem_efficient_sdp", "cuda.enable_math_sdp", "cuda.enable_cudnn_sdp")
-
-
-# --- stays_fused ------------------------------------------------------------------------------------------
-
-CASES_ZH = {
-    "plain": "普通的输入",
-    "one sequence": "只有一条序列",
-    "a mask": "带掩码",
-    "a bool mask": "带布尔掩码",
-    "bfloat16": "bfloat16",
-    "queries that want gradients": "query 需要梯度",
-    "fewer queries": "query 更少",
-    "dropout": "有 dropout",
-    "a learnt mask": "可学习的掩码",
-    "two dimensions": "二维",
-    "narrow values": "value 较窄",
-    "narrow queries and keys": "query 和 key 较窄",
-    "transposed keys": "转置的 key",
-    "transposed queries": "转置的 query",
-    "transposed values": "转置的 value",
-    "a dropout of 1 %": "dropout 只有 1%",
-    "mask and dropout": "掩码加 dropout",
-}
-"""What the calls of ``_inputs`` are called in Chinese."""
-
-
-def _inputs() -> dict[str, tuple[tuple[Any, ...], dict[str, Any], Text]]:
-    """name -> (q, k, v), what else is given, and what to look at where the answer is wrong."""
-    import torch
-
-    q, k, v = (torch.randn(2, 4, 8, 16) for _ in range(3))
-    fixed, learnt = torch.zeros(8, 8), torch.zeros(8, 8, requires_grad=True)
-    nothing = both("None of the five reasons applies.", "五条理由一条也没沾上。")
-    return {
-        "plain": ((q, k, v), {}, nothing),
-        "one sequence": ((q[:1], k[:1], v[:1]), {}, nothing),
-        "a mask": ((q, k, v), {"mask": fixed}, both("This mask is not learnt.", "这个掩码不是可学习的。")),
-        "a bool mask": ((q, k, v), {"mask": fixed == 0}, both("This mask is not learnt.", "这个掩码不是可学习的。")),
-        "bfloat16": ((q.bfloat16(), k.bfloat16(), v.bfloat16()), {}, nothing),
-        "queries that want gradients": (
-            (q.clone().requires_grad_(), k, v),
-            {},
-            both("Only a **mask** that wants gradients is refused.", "只有**掩码**需要梯度时才拒绝。"),
-        ),
-        "fewer queries": ((q[:, :, :3], k, v), {}, both("Lengths may differ.", "长度可以不同。")),
-        "dropout": ((q, k, v), {"dropout": 0.1}, both("Dropout is above 0.", "dropout 大于 0。")),
-        "a learnt mask": ((q, k, v), {"mask": learnt}, both("`mask.requires_grad` is True.", "`mask.requires_grad` 是 True。")),
-        "two dimensions": ((q[0, 0], k[0, 0], v[0, 0]), {}, both("Count the dimensions.", "数数有几维。")),
-        "narrow values": ((q, k, v[..., :4].contiguous()), {}, both("Look at the last sizes.", "看最后一维的大小。")),
-        "narrow queries and keys": (
-            (q[..., :4].contiguous(), k[..., :4].contiguous(), v),
-            {},
-            both("All three last sizes count.", "三个张量的最后一维都要看。"),
-        ),
-        "transposed keys": ((q, k.mT.contiguous().mT, v), {}, both("Ask `k.stride(-1)`.", "问问 `k.stride(-1)`。")),
-        "transposed queries": ((q.mT.contiguous().mT, k, v), {}, both("Ask `q.stride(-1)` too.", "`q.stride(-1)` 也要问。")),
-        "transposed values": ((q, k, v.mT.contiguous().mT), {}, both("Ask `v.stride(-1)` too.", "`v.stride(-1)` 也要问。")),
-        "a dropout of 1 %": ((q, k, v), {"dropout": 0.01}, both("Any dropout above 0 counts.", "dropout 只要大于 0 就算。")),
-        "mask and dropout": ((q, k, v), {"mask": fixed, "dropout": 0.5}, both("One reason is enough.", "一条理由就够。")),
-    }  # fmt: skip
-
-
-def check_stays_fused(stays_fused: Callable[..., bool]) -> Verdict:
-    """Against what torch itself does here when flash alone may run."""
-    from torch.nn.functional import scaled_dot_product_attention as attend
-
-    from course.attention import refusal
-
-    for name, (tensors, given, look) in _inputs().items():
-        got = stays_fused(*tensors, **given)
-        if got is None or got is Ellipsis:
-            return not_attempted(
-                both("`stays_fused` returns nothing yet.", "`stays_fused` 还没有返回值。"), reason="placeholder"
-            )
-        if not isinstance(got, bool):
-            return incorrect(
-                both(f"`True` or `False` is expected, not {got!r}.", f"应返回 `True` 或 `False`，而不是 {got!r}。"),
-                reason="no-bool",
-            )
-        options = {"attn_mask": given.get("mask"), "dropout_p": given.get("dropout", 0.0)}
-        fused = refusal(lambda tensors=tensors, options=options: attend(*tensors, **options)) == ""
-        if got is not fused:
-            return incorrect(
-                both(
-                    f"{name}: asked to use flash alone, torch {'runs it' if fused else 'refuses'}. {look['en']}",
-                    f"“{CASES_ZH[name]}”这一例：只许用 flash 时，torch {'照样算' if fused else '拒绝了'}。{look['zh']}",
-                ),
-                reason=name.replace(" ", "-"),
-            )
-    return correct(
-        both(
-            "Seventeen calls, and torch agrees on every one. Five reasons, and one is enough for a no.",
-            "十七次调用，torch 全都同意。五条理由，有一条就不行。",
-        )
-    )
 
 
 # --- kernel_gap -------------------------------------------------------------------------------------------
@@ -344,9 +249,4 @@ def check_losing(losing: Any) -> Verdict:
     )
 
 
-CHECKS = {
-    "13-stays-fused": check_stays_fused,
-    "13-kernel-gap": check_kernel_gap,
-    "13-in-thread": check_in_thread,
-    "13-make-it-lose": check_losing,
-}
+CHECKS = {"13-kernel-gap": check_kernel_gap, "13-in-thread": check_in_thread, "13-make-it-lose": check_losing}

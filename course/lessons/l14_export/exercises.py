@@ -1,4 +1,4 @@
-"""Code tasks of lesson 14: export for inference, compare within a tolerance, leave without a Python branch."""
+"""Code tasks of lesson 14 that export: a program for inference, and one that leaves without a Python branch."""
 
 from __future__ import annotations
 
@@ -97,94 +97,6 @@ def check_ready(ready: Callable[[Any, Any], Any]) -> Verdict:
     )
 
 
-# --- agrees -------------------------------------------------------------------------------------------------
-
-NAN = float("nan")
-COMPARED: tuple[tuple[str, list, list, float, float, bool], ...] = (
-    ("equal", [1.0, -2.0, 4.0], [1.0, -2.0, 4.0], 0.0, 0.0, True),
-    ("too high", [1.0, 2.0], [1.0, 2.5], 0.125, 0.0, False),
-    ("too low", [1.0, 2.0], [1.0, 1.5], 0.125, 0.0, False),
-    ("within", [1.0, 2.0], [1.125, 2.125], 0.125, 0.0, True),
-    ("one of many", [1.0] * 8, [1.0] * 7 + [1.75], 0.25, 0.0, False),
-    ("near zero", [0.0, 8.0], [0.0625, 8.0], 0.125, 0.125, True),
-    ("both parts", [8.0, 8.0], [9.5, 8.0], 0.125, 0.5, True),
-    ("negative", [-8.0, 1.0], [-8.5, 1.0], 0.125, 0.0, True),
-    ("whose scale", [1.0, 1.0], [2.0, 1.0], 0.5, 0.0, False),
-    ("NaN", [1.0, 2.0], [1.0, NAN], 0.5, 0.5, False),
-    ("shape", [1.0, 1.0, 1.0], [1.0], 0.5, 0.5, False),
-)
-AGREES_WHY = {
-    "too low": both(
-        "A result that is too low counts too: take the absolute value of the difference.",
-        "结果偏小也算差：差要取绝对值。",
-    ),
-    "one of many": both(
-        "Seven equal values do not make up for one that is off: every value counts by itself, no mean.",
-        "七个相等，抵不过一个出错：逐个判断，别取平均。",
-    ),
-    "near zero": both(
-        "Beside a 0 every relative tolerance is 0: that is what `atol` is for. Add it.",
-        "跟 0 相比，相对容差也是 0：`atol` 就是为此准备的，加上它。",
-    ),
-    "both parts": both(
-        "The two tolerances add up: `atol + rtol * abs(ours)`, neither alone nor the larger of them.",
-        "两个容差要相加：`atol + rtol * abs(ours)`，不是只用一个，也不是取大的那个。",
-    ),
-    "negative": both(
-        "`rtol` times a negative number is negative: take `abs(ours)`.", "`rtol` 乘负数还是负数：要用 `abs(ours)`。"
-    ),
-    "whose scale": both(
-        "The tolerance is a part of `ours`, the side you trust, not of what came back.",
-        "容差按 `ours`（你信任的一方）的大小来算，而不是按返回来的结果。",
-    ),
-    "NaN": both(
-        "A NaN passed! Every comparison with NaN is False, so `(difference > limit).any()` finds nothing. "
-        "Ask whether all are `<=`.",
-        "NaN 混过去了！和 NaN 的任何比较都是 False，所以 `(difference > limit).any()` 什么也抓不到。要问是不是全部 `<=`。",
-    ),
-    "shape": both(
-        "Three results against one: torch stretches the shorter side (broadcasting) and finds them equal. Compare the shapes first.",
-        "三个结果对一个：torch 会把短的一边拉长（广播），然后说相等。先比形状。",
-    ),
-}
-
-
-def check_agrees(agrees: Callable[[Any, Any, float, float], bool]) -> Verdict:
-    """Signs, the two tolerances, the scale, a NaN, another shape."""
-    import torch
-
-    for name, ours, theirs, rtol, atol, expected in COMPARED:
-        try:
-            got = data(agrees(torch.tensor(ours), torch.tensor(theirs), rtol, atol))
-        except RuntimeError as error:
-            if name != "shape":
-                raise
-            return partly(
-                0.5,
-                1.0,
-                both(
-                    f"All right so far; with another shape it stops ({str(error).splitlines()[0][:80]}). Give back False.",
-                    f"其余都对；形状不同时它停了下来（{str(error).splitlines()[0][:80]}）。应返回 False。",
-                ),
-                reason="shape",
-            )
-        if got is None or got is Ellipsis:
-            return PLACEHOLDER
-        if got is not expected:
-            said = AGREES_WHY.get(name) or both(
-                f"For ours = {ours}, theirs = {theirs}, rtol = {rtol:g}, atol = {atol:g} it should be {expected}, not {got!r}.",
-                f"当 ours = {ours}、theirs = {theirs}、rtol = {rtol:g}、atol = {atol:g} 时，应是 {expected}，而不是 {got!r}。",
-            )
-            made = partly(0.5, 1.0, said, reason=name) if name in ("NaN", "shape") else None
-            return made or incorrect(said, reason=name.replace(" ", "-"))
-    return correct(
-        both(
-            "Every value by itself, both tolerances, and neither a NaN nor another shape slips through.",
-            "逐个比较，两个容差都用上，NaN 和形状不符也都混不过去。",
-        )
-    )
-
-
 # --- gate ---------------------------------------------------------------------------------------------------
 
 GATED = (
@@ -243,4 +155,4 @@ def check_gate(gate: Callable[[Any], Any]) -> Verdict:
     )
 
 
-CHECKS = {"14-ready": check_ready, "14-agrees": check_agrees, "14-gate": check_gate}
+CHECKS = {"14-ready": check_ready, "14-gate": check_gate}

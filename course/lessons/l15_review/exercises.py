@@ -1,4 +1,4 @@
-"""Code tasks of lesson 15: the map from memory, a sentence that an interval allows, advice for a script."""
+"""Code tasks of lesson 15: the map from memory, advice for a script."""
 
 from __future__ import annotations
 
@@ -61,66 +61,7 @@ def check_home_of(home_of: Any) -> Verdict:
 
 # --- claim --------------------------------------------------------------------------------------------------
 
-CASES: tuple[tuple[float, float, float, str], ...] = (
-    (0.71, 0.66, 0.76, "faster"),
-    (1.35, 1.20, 1.52, "slower"),
-    (1.00, 0.99, 1.01, "same"),
-    (0.93, 0.80, 1.08, "unclear"),
-    (1.00, 0.70, 1.40, "unclear"),
-    (0.99, 0.985, 0.995, "same"),
-    (1.01, 1.005, 1.015, "same"),
-    (0.97, 0.95, 0.99, "unclear"),
-    (1.03, 1.01, 1.05, "unclear"),
-    (0.96, 0.94, 0.979, "faster"),
-    (1.04, 1.021, 1.06, "slower"),
-)
 """(ratio, low, high, the word that the interval allows) with a gate of 2 %."""
-
-
-def _why(low: float, high: float, word: str) -> tuple[str, str]:
-    """Which part of the rule the case is about."""
-    if word == "same":
-        return (
-            "the whole interval lies within 2 % of 1, and that is a finding: “same”",
-            "整个区间都在 1 的 2% 以内，这就是结论：“same”",
-        )
-    if word != "unclear":
-        return f"the whole interval lies more than 2 % from 1: “{word}”", f"整个区间离 1 都超过 2%：“{word}”"
-    if low <= 1 <= high:
-        return (
-            "the interval holds 1 and reaches beyond 2 %: neither a gain nor “no difference” is shown",
-            "区间含 1，又伸到 2% 之外：既没证明有差别，也没证明没差别",
-        )
-    return (
-        "the interval leaves 1 and still reaches inside 2 %: whether the difference is worth a word is open",
-        "区间不含 1，却还伸进 2% 以内：差别值不值得一提，还说不准",
-    )
-
-
-def check_claim(claim: Callable[[float, float, float], str]) -> Verdict:
-    """Intervals on every side of 1 and of the gate; the first miss is explained by its own case."""
-    for ratio, low, high, word in CASES:
-        said = claim(ratio, low, high)
-        if said is None or said is ...:
-            return not_attempted(
-                both("`claim` returns nothing yet: fill in the blanks.", "`claim` 还没有返回值：请把空白补上。"),
-                reason="placeholder",
-            )
-        if said != word:
-            en, zh = _why(low, high, word)
-            return incorrect(
-                both(
-                    f"For {ratio} [{low}, {high}] it says {said!r}; {en}.",
-                    f"{ratio} [{low}, {high}] 得到的是 {said!r}；{zh}。",
-                ),
-                reason=word,
-            )
-    return correct(
-        both(
-            "The interval speaks, the ratio alone never does. That sentence you can defend.",
-            "听区间的，不听单个比值的。这样的话才站得住脚。",
-        )
-    )
 
 
 # --- advice -------------------------------------------------------------------------------------------------
@@ -229,4 +170,4 @@ def check_advice(advice: Callable[[Script], Mapping[str, Any]]) -> Verdict:
     )
 
 
-CHECKS = {"15-home-of": check_home_of, "15-claim": check_claim, "15-advice": check_advice}
+CHECKS = {"15-home-of": check_home_of, "15-advice": check_advice}

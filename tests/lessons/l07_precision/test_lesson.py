@@ -8,12 +8,14 @@ import pytest
 import torch
 
 from course import flags
-from course.lessons.l07_precision.exercises import TREE_CASES
+from course.exercise import all_exercises
 from course.rounding import FORMATS, cut_bits, pattern, product, relative_error, round_bits, rounded
+from course.slips import arguments
 from grader.project import Project
 from grader.task import tasks
 
 LESSON = "07_precision"
+TREE = all_exercises()["07-in-force"].cases
 
 
 # --- rounding ---------------------------------------------------------------------------------------------
@@ -87,8 +89,9 @@ NODES = {
 }
 
 
-@pytest.mark.parametrize(("stored", "leaf", "expected"), TREE_CASES)
-def test_the_tree_of_the_exercise_is_the_tree_of_torch(stored, leaf, expected):
+@pytest.mark.parametrize(("call", "taught"), TREE.made(TREE.solution).items())
+def test_the_tree_of_the_exercise_is_the_tree_of_torch(call, taught):
+    (stored, leaf), _ = arguments(call)
     reads = {
         "cuda.matmul": torch.backends.cuda.matmul,
         "mkldnn.conv": torch.backends.mkldnn.conv,
@@ -97,7 +100,7 @@ def test_the_tree_of_the_exercise_is_the_tree_of_torch(stored, leaf, expected):
     with flags.preserved():
         for node, value in stored.items():
             NODES[node](value)
-        assert reads[leaf].fp32_precision == expected
+        assert reads[leaf].fp32_precision == taught
 
 
 # --- checkpoint tasks -------------------------------------------------------------------------------------

@@ -11,18 +11,18 @@ import torch
 from course.exercise import all_exercises, judge
 from course.experiment import base
 from course.experiment.new_process import answer_of
-from course.lessons.l09_mkldnn.exercises import CONVOLUTIONS, rule
-from course.lessons.l09_mkldnn.exercises_log import report_line
 from course.lessons.l09_mkldnn.experiments_isa import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
-from course.onednn_log import parse, recorded_log
+from course.onednn_log import recorded_log
 from course.questions.bank import Bank
 from course.records import nearest
+from course.slips import arguments
 from grader.project import Project
 from grader.task import tasks
 from tests.lessons.live import check_shown, measured
 
 LESSON = "09_mkldnn"
+RULE = all_exercises()["09-goes-to-onednn"].cases
 NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
 ONEDNN = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this build of PyTorch has no oneDNN")
 
@@ -55,14 +55,14 @@ def test_there_is_something_to_replay_where_this_build_has_no_onednn():
 
 
 @ONEDNN
-@pytest.mark.parametrize("case", CONVOLUTIONS.values(), ids=CONVOLUTIONS)
-def test_the_taught_rule_is_the_dispatchers(case):
-    batch, channels, height, width, kernel, groups = (*case, 1)[:6]
+@pytest.mark.parametrize(("call", "taught"), RULE.made(RULE.solution).items())
+def test_the_taught_rule_is_the_dispatchers(call, taught):
+    batch, channels, height, width, kernel, groups = (*arguments(call)[0], 1)[:6]
     weight = torch.zeros(16, channels // groups, kernel, kernel)
     named = route(torch.zeros(batch, channels, height, width), weight, groups=groups)
     if not named:
         pytest.skip("this torch does not name its choice")
-    assert (named == "Mkldnn") == rule(*case)
+    assert (named == "Mkldnn") == taught
 
 
 def test_the_checkpoint_is_worth_thirteen_points():
@@ -143,8 +143,3 @@ def test_the_switch_without_a_reader_and_the_trap():
     plain_row, switch, inside = measured("09-deterministic", 2).rows
     assert (switch["lines"], switch["same_share"]) == (plain_row["lines"], 1.0) and plain_row["lines"]
     assert (inside["enabled"], inside["lines"]) == (0, 0)
-
-
-def test_made_up_lines_of_the_checks_are_read_like_real_ones():
-    line = parse(report_line("rnn", 2.5))[0]
-    assert (line.primitive, line.time_ms, line.event) == ("rnn", 2.5, "exec")

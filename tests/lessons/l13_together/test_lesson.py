@@ -9,19 +9,21 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from course import flags
 from course.attention import flash_math, kernel_of, peak_mib, refusal
+from course.exercise import all_exercises
 from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.i18n import pick
-from course.lessons.l13_together.exercises import CASES_ZH, _inputs, check_stays_fused
 from course.lessons.l13_together.experiments import _cases
 from course.lessons.l13_together.experiments_together import PROBES
 from course.machine import can
+from course.slips import arguments
 from tests.lessons.l13_together import rows
 from tests.lessons.live import check_shown, measured, record_of
 
 pytestmark = pytest.mark.slow
 
 q = torch.randn(1, 2, 16, 8)
+FUSED = all_exercises()["13-stays-fused"].cases
 VERSION = tuple(map(int, torch.__version__.split(".")[:2]))
 
 
@@ -129,11 +131,12 @@ def test_a_control_that_compiled_again_is_said():
 # --- the tasks --------------------------------------------------------------------------------------------
 
 
-def test_the_call_that_is_judged_wrongly_is_named_in_both_languages():
-    assert list(CASES_ZH) == list(_inputs())
-    for judged, name in ((False, "plain"), (True, "dropout")):
-        (said,) = check_stays_fused(lambda *tensors, judged=judged, **given: judged).messages
-        assert said["en"].startswith(name) and f"“{CASES_ZH[name]}”" in said["zh"]
+@pytest.mark.parametrize(("call", "taught"), FUSED.made(FUSED.solution).items())
+def test_the_taught_reasons_are_torchs(call, taught):
+    """Asked to use flash alone, torch runs the call or refuses it, as the solution says."""
+    tensors, given = arguments(call)
+    options = {"attn_mask": given.get("mask"), "dropout_p": given.get("dropout", 0.0)}
+    assert (refusal(lambda: F.scaled_dot_product_attention(*tensors, **options)) == "") == taught
 
 
 # --- frozen code, and an order of one's own ------------------------------------------------------------------

@@ -1,0 +1,169 @@
+"""Exercises stated as cases and slips: each slip is told apart from the right answer and from the others, everywhere."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from course.exercise import Exercise, all_exercises, judge
+from course.slips import KINDS, Cases, arguments, data, same, visible_check
+from tests.lessons.ideas import IMPORTS
+
+EXERCISES = [exercise for exercise in all_exercises().values() if exercise.cases]
+SLIPS = [
+    pytest.param(exercise, slip, id=f"{exercise.id}: {slip.name}")
+    for exercise in EXERCISES
+    for slip in exercise.cases.slips
+]
+
+
+def defined(code: str, exercise: Exercise):
+    space: dict = {}
+    exec(IMPORTS + exercise.cases.setup, space)
+    exec(code, space)
+    return space[exercise.name]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda one: one.id)
+def test_the_solution_is_right_and_no_two_slips_are_one(exercise):
+    cases = exercise.cases
+    assert judge(exercise, defined(exercise.solution, exercise)).state == "correct"
+    made = [cases.made(slip.code) for slip in cases.slips]
+    for place, one in enumerate(made):
+        for other in made[:place]:
+            assert any(repr(one[call]) != repr(other[call]) for call in cases.calls), cases.slips[place].name
+
+
+@pytest.mark.parametrize(("exercise", "slip"), SLIPS)
+def test_a_slip_gets_its_own_sentence(exercise, slip):
+    verdict = judge(exercise, defined(slip.code, exercise))
+    assert (verdict.state, verdict.reason) == ("partly" if slip.half else "incorrect", slip.name)
+    for text in verdict.messages[0].values():
+        assert not re.search(r"\{(call|got|right)\}", text)
+
+
+ADD = {
+    "name": "add",
+    "solution": "def add(a, b):\n    return a + b\n",
+    "cases": ["1, 2", "b=1, a=3", {"call": "0, 0", "half": True, "why": {"en": "Nothing.", "zh": "没有。"}}],
+    "right": {"en": "Right.", "zh": "对。"},
+    "wrong": {"en": "Add.", "zh": "相加。"},
+    "slips": {
+        "minus": {"swap": {"a + b": "a - b"}, "says": {"en": "{call} is {right}, not {got}.", "zh": "减法"}},
+        "first": {"code": "add = lambda a, b: a", "says": {"en": "One is missing.", "zh": "少一个"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "state", "reason", "said"),
+    [
+        (lambda a, b: a + b, "correct", "", "Right."),
+        (lambda a, b: a + b + 1e-12, "correct", "", "Right."),
+        (lambda a, b: a - b, "incorrect", "minus", "add(1, 2) is 3, not -1."),
+        (
+            lambda a, b: a - b if a else 5,
+            "incorrect",
+            "minus",
+            "add(1, 2) is 3, not -1.",
+        ),  # and another fault beside it
+        (lambda a, b: a * b, "incorrect", "wrong", "`add(1, 2)` should give `3`, and it gave `2`. Add."),
+        (lambda a, b: a + b or 7, "partly", "wrong", "`add(0, 0)` should give `0`, and it gave `7`. Nothing."),
+        (lambda a, b: "three", "incorrect", "wrong", "`add(1, 2)` should give `3`, and it gave `'three'`. Add."),
+        (lambda a, b: [a][b], "incorrect", "raised", "it stopped with `IndexError: list index out of range`"),
+        (lambda a, b: None, "not attempted", "placeholder", ""),
+        (lambda a, b: ..., "not attempted", "placeholder", ""),
+    ],
+)
+def test_how_an_answer_is_judged(answer, state, reason, said):
+    verdict = Cases.of(ADD).judge(answer)
+    assert (verdict.state, verdict.reason) == (state, reason)
+    assert said in verdict.messages[0]["en"]
+
+
+def test_a_blank_that_is_computed_with_is_a_blank():
+    blank = Exercise("x", "00", "", "add", Cases.of(ADD).judge)
+    assert judge(blank, lambda a, b: a + ...).reason == "placeholder"
+
+    def unwritten(a, b):
+        raise NotImplementedError
+
+    assert judge(blank, unwritten).reason == "not-implemented"
+
+
+def test_what_was_given_must_stay_where_the_exercise_says_so():
+    def popped(values):
+        return [values.pop()][:1]
+
+    last = {
+        **ADD,
+        "name": "last",
+        "solution": "def last(values):\n    return values[-1:]\n",
+        "cases": ["[1, 2]"],
+        "slips": {},
+    }
+    assert Cases.of(last).judge(popped).state == "correct"
+    assert Cases.of({**last, "keeps": True}).judge(popped).reason == "input-changed"
+
+
+def test_drawn_calls_are_the_same_each_time_and_can_be_pasted():
+    drawn = Cases.of({**ADD, "draws": "(draw.randint(1, 9), draw.random())"})
+    assert (
+        len(drawn.calls) == 63
+        and drawn.calls == Cases.of({**ADD, "draws": "(draw.randint(1, 9), draw.random())"}).calls
+    )
+    verdict = drawn.judge(lambda a, b: a + b if b > 0.5 or b in (0, 1, 2) else a)
+    call = re.match(r"`add\((.*)\)` should", verdict.messages[0]["en"])[1]
+    assert arguments(call)[0][1] <= 0.5
+
+
+def test_a_slip_that_changes_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"slip 'minus': 'x' stands 0 times"):
+        Cases.of({**ADD, "slips": {"minus": {"swap": {"x": "y"}, "says": {}}}})
+
+
+@pytest.mark.parametrize(
+    ("got", "right", "equal"),
+    [
+        (1, True, False),
+        (1.0, 1, True),
+        ([1, (2.0, 3)], [1, [2, 3]], True),
+        ({"a": (1, 2)}, {"a": [1, 2]}, True),
+        (float("nan"), 1.0, False),
+        ("1", 1, False),
+        (None, 0, False),
+        (iter([1, 2]), [1, 2], True),
+    ],
+)
+def test_equal_results(got, right, equal):
+    assert same(data(got), data(right)) is equal
+
+
+@pytest.mark.parametrize(
+    ("kind", "fits", "not_so"),
+    [
+        ("number", 1.5, True),
+        ("whole number", 2.0, 2.5),
+        ("bool", False, 0),
+        ("text", "", 1),
+        ("none", None, 0),
+        ("texts", ["a"], "a"),
+        ("bools", [True], [1]),
+        ("lists", [[1]], [1]),
+        ("numbers by name", {"a": 1}, {"a": "1"}),
+    ],
+)
+def test_the_kinds_of_a_visible_check(kind, fits, not_so):
+    check = visible_check({"name": "f", "form": {"call": "", "gives": [kind]}})
+    assert check(lambda: fits).state == "not marked"
+    assert check(lambda: not_so).state == "incorrect"
+    assert set(KINDS) >= {kind}
+
+
+def test_an_example_and_a_choice_of_words():
+    example = visible_check({"name": "f", "example": {"call": "1", "right": "[1, 2]"}})
+    assert example(lambda one: (1, 2)).state == "not marked"
+    assert "`f(1)`, `[1, 2]` is right, and it gave `[2]`" in example(lambda one: [2]).messages[0]["en"]
+    words = visible_check({"name": "f", "form": {"call": "", "one_of": ["yes", "no"]}})
+    assert words(lambda: "no").state == "not marked" and '"yes" or "no"' in words(lambda: 3).messages[0]["en"]
