@@ -1,43 +1,17 @@
-"""What the checks of several lessons share: a planned exception, switches seen and put back, a comparison that lost."""
+"""What checks that measure share: the switches that an operation ran under, and a comparison that lost."""
 
 from __future__ import annotations
 
-import contextlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from course.i18n import Text, both
-from course.verdict import Verdict, inconclusive, incorrect, partly
+from course.verdict import Verdict, inconclusive, incorrect
 
 if TYPE_CHECKING:
     from course.timing import Comparison
-
-_SWALLOWED = both(
-    "An exception in `run()` did not reach the caller: to the caller it looks like a success. "
-    "`finally` lets it pass; an `except` without `raise` swallows it.",
-    "`run()` 里的异常没有传出来，调用的人会以为成功了。`finally` 会放它过去；不写 `raise` 的 `except` 会把它吞掉。",
-)
-
-
-def not_run_once(swallowed: bool, times: int) -> Verdict | None:
-    """What is said where the learner's wrapper swallowed an exception, or called what it wraps never or again; else None."""
-    if swallowed:
-        return partly(0.5, 1.0, _SWALLOWED, reason="swallowed")
-    if times == 1:
-        return None
-    often = both(f"`run` was called {times} times: once is asked for.", f"`run` 被调用了 {times} 次：只要一次。")
-    return partly(0.5, 1.0, often, reason="runs")
-
-
-class Planned(Exception):
-    """Raised by a check inside the learner's block, to see what is left behind."""
-
-
-def crash() -> None:
-    """Raise `Planned`."""
-    raise Planned
 
 
 @dataclass(frozen=True)
@@ -118,25 +92,6 @@ def race_in(losing: Any, maker: str, baseline: str, other: str) -> Comparison | 
         return raced
     said = both(f"`race` should be what `{maker}` gave back.", f"`race` 应是 `{maker}` 的返回值。")
     return incorrect(said, reason="no-race")
-
-
-@contextlib.contextmanager
-def switched(**wanted: Any) -> Iterator[None]:
-    """Some cuDNN switches for one block, everything put back whatever the learner's function left behind."""
-    from course import flags
-
-    with flags.preserved():
-        for name, value in wanted.items():
-            flags.assign(f"cudnn.{name}", value)
-        yield
-
-
-def cudnn_state() -> dict[str, Any]:
-    """The cuDNN switches that its `flags()` sets."""
-    import torch
-
-    names = ("enabled", "benchmark", "deterministic", "allow_tf32")
-    return {name: getattr(torch.backends.cudnn, name) for name in names}
 
 
 def too_few_rounds(raced: Comparison) -> Verdict | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from course.blocks import block_check
 from course.catalog import LESSONS, lesson_folder, modules
 from course.i18n import Text, both
 from course.questions.bank import read_yaml
@@ -103,7 +104,8 @@ def all_exercises() -> dict[str, Exercise]:
         checks = [pair for module in modules(lesson.id, "exercises") for pair in module.CHECKS.items()]
         cases = {name: Cases.of(entry) for name, entry in texts.items() if "cases" in entry}
         checks += [(name, one.judge) for name, one in cases.items()]
-        checks += [(name, check) for name, entry in texts.items() if (check := visible_check(entry))]
+        made = ((name, block_check(entry) or visible_check(entry)) for name, entry in texts.items())
+        checks += [(name, check) for name, check in made if check]
         names = [name for name, _ in checks]
         if twice := [name for name in names if names.count(name) > 1 or name in found]:
             raise ValueError(f"two exercises share the id {twice[0]!r}")

@@ -341,7 +341,7 @@ def check_report(report: Any, fields: Sequence[str]) -> Verdict:
 # --- the entry of exercises.yaml ----------------------------------------------------------------------------------
 
 KEYS = (
-    "cases", "draws", "setup", "right", "wrong", "keeps", "any_order", "slips", "form", "example", "report",
+    "block", "moved", "cases", "draws", "setup", "right", "wrong", "keeps", "any_order", "slips", "form", "example", "report",
 )  # fmt: skip
 """The keys of an entry that make its check."""
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from course.checking import Planned
+from course.blocks import Planned
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, partly
 

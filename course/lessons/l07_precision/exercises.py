@@ -1,117 +1,16 @@
-"""Code tasks of lesson 07 that run: allow TF32 for one call, ruin a product."""
+"""The code task of lesson 07 that computes: ruin a product."""
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Callable, Mapping
-from operator import attrgetter
+from collections.abc import Mapping
 from typing import Any
 
-from course.checking import Planned, crash
 from course.i18n import both
 from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
 RUINED, FINE = 0.1, 1e-3
 """Relative errors: above the first a product is ruined, below the second nobody needs to care (here)."""
-
-# --- with_tf32 --------------------------------------------------------------------------------------------
-
-READS = (
-    "cuda.matmul",
-    "cudnn.conv",
-    "cudnn.rnn",
-    "mkldnn.matmul",
-    "mkldnn.conv",
-    "mkldnn.rnn",
-    "cudnn",
-    "mkldnn",
-    "root",
-)
-
-
-def _seen() -> dict[str, str]:
-    """What every node of the tree reads."""
-    import torch
-
-    nodes = {name: torch.backends if name == "root" else attrgetter(name)(torch.backends) for name in READS}
-    return {name: node.fp32_precision for name, node in nodes.items()}
-
-
-def check_with_tf32(with_tf32: Callable[[Callable[[], Any]], Any]) -> Verdict:
-    """Look at the tree inside, at the value handed back, and at what is left, also after an exception."""
-    from course import flags
-
-    for start in ("none", "ieee"):
-        with flags.preserved():
-            flags.assign("cuda.matmul.fp32_precision", start)
-            before = _seen()
-            inside = with_tf32(_seen)
-            after = _seen()
-        with flags.preserved():
-            flags.assign("cuda.matmul.fp32_precision", start)
-            with contextlib.suppress(Planned):
-                with_tf32(crash)
-            after_crash = _seen()
-        verdict = _allowed(before, inside, after, after_crash)
-        if verdict.state != "correct":
-            break
-    return verdict
-
-
-def _allowed(before: dict[str, str], inside: Any, after: dict[str, str], after_crash: dict[str, str]) -> Verdict:
-    if not isinstance(inside, Mapping):
-        return incorrect(
-            both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"), reason="no-result"
-        )
-    if inside["cuda.matmul"] != "tf32":
-        return incorrect(
-            both(
-                f"While `run()` runs, `cuda.matmul.fp32_precision` reads {inside['cuda.matmul']!r}, not 'tf32'.",
-                f"`run()` 执行期间，`cuda.matmul.fp32_precision` 读出 {inside['cuda.matmul']!r}，而不是 'tf32'。",
-            ),
-            reason="not-in-force",
-        )
-    others = [name for name in READS if name != "cuda.matmul" and inside[name] != before[name]]
-    if others:
-        return partly(
-            0.5,
-            1.0,
-            both(
-                f"Products on CUDA may use TF32 inside, but so much more changed: "
-                f"{', '.join(others)}. Set the leaf alone.",
-                f"块内 CUDA 矩阵乘允许 TF32 了，但还连带改了：{'、'.join(others)}。只设那一片叶子。",
-            ),
-            reason="moved",
-        )
-    if after != before:
-        return partly(
-            0.5,
-            1.0,
-            both(
-                "Inside all is well, but afterwards the leaf is not what it was.", "块内都对，但之后叶子没有恢复原样。"
-            ),
-            reason="left-behind",
-        )
-    if after_crash != before:
-        return partly(
-            0.5,
-            1.0,
-            both(
-                "All is well until `run()` raises: then TF32 stays on for everybody. `finally` always runs.",
-                "平时都对，可 `run()` 一旦抛异常，TF32 就一直开着了。`finally` 总会执行。",
-            ),
-            reason="exception",
-        )
-    return correct(
-        both(
-            "Allowed for one call, for one kind of work, and gone afterwards, whatever happens.",
-            "只在一次调用里、只对一种计算允许；无论发生什么，事后都恢复。",
-        )
-    )
-
-
-# --- make it lose -----------------------------------------------------------------------------------------
 
 
 def check_cases(cases: Any) -> Verdict:
@@ -202,4 +101,4 @@ def _judged(ruined: dict[str, float], harmless: dict[str, float]) -> Verdict:
     )
 
 
-CHECKS = {"07-with-tf32": check_with_tf32, "07-make-it-lose": check_cases}
+CHECKS = {"07-make-it-lose": check_cases}

@@ -1,122 +1,13 @@
-"""Code tasks of lesson 09 that run or measure: switch off cleanly, make oneDNN lose."""
+"""The code task of lesson 09 that measures: make oneDNN lose."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from course.checking import Planned, comparison, crash, not_lost, not_run_once
+from course.checking import comparison, not_lost
 from course.i18n import both
-from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
-
-# --- without_onednn ---------------------------------------------------------------------------------------
-
-NAMES = ("enabled", "deterministic")
-
-
-def _state() -> dict[str, Any]:
-    from torch.backends import mkldnn
-
-    return {name: getattr(mkldnn, name) for name in NAMES}
-
-
-@contextlib.contextmanager
-def _set(**wanted: bool) -> Iterator[None]:
-    """Two oneDNN switches for one block, put back whatever the learner's function left behind."""
-    from torch.backends import mkldnn
-
-    before = _state()
-    try:
-        for name, value in wanted.items():
-            setattr(mkldnn, name, value)
-        yield
-    finally:
-        for name, value in before.items():
-            setattr(mkldnn, name, value)
-
-
-def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> Verdict:
-    """Off inside, the result handed back, all else untouched, and everything back: also after an exception."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        runs, swallowed = [], True
-
-        def look() -> dict[str, Any]:
-            runs.append(1)
-            return _state()
-
-        with _set(enabled=True, deterministic=True):
-            inside = without_onednn(look)
-            after = _state()
-        with _set(enabled=True, deterministic=True):
-            try:
-                without_onednn(crash)
-            except Planned:
-                swallowed = False
-            after_crash = _state()
-        with _set(enabled=False, deterministic=False):
-            without_onednn(_state)
-            after_off = _state()
-    if not isinstance(inside, Mapping):
-        return incorrect(
-            both("Hand back what `run()` returned.", "请把 `run()` 的返回值返回出来。"), reason="no-result"
-        )
-    if inside["enabled"]:
-        return incorrect(
-            both("oneDNN is still on while `run()` runs.", "`run()` 执行时 oneDNN 还开着。"), reason="still-on"
-        )
-    if not after["enabled"] or not after["deterministic"]:
-        return incorrect(
-            both(
-                "Afterwards the switches are not what they were: oneDNN should be on again.",
-                "结束后开关没有恢复原样：oneDNN 应该重新打开。",
-            ),
-            reason="left-behind",
-        )
-    if not after_crash["enabled"]:
-        return partly(
-            0.5,
-            1.0,
-            both(
-                "Right as long as nothing goes wrong. "
-                "When `run()` raises, oneDNN stays off: use `try`/`finally` or `with`.",
-                "一切顺利时没问题。但 `run()` 一抛异常，oneDNN 就一直关着：请用 `try`/`finally` 或 `with`。",
-            ),
-            reason="exception",
-        )
-    if after_off["enabled"]:
-        return partly(
-            0.5,
-            1.0,
-            both(
-                "It was off before, and you switched it on. Restore what was there, not the default.",
-                "原本就是关着的，你却把它打开了。要恢复原值，而不是默认值。",
-            ),
-            reason="forced-on",
-        )
-    if not inside["deterministic"]:
-        return partly(
-            0.5,
-            1.0,
-            both(
-                "Off inside and restored. "
-                "But `flags` also moved `deterministic`, which you did not name: change one switch only.",
-                "里面关了，也恢复了。但 `flags` 顺带改了你没点名的 `deterministic`：请只动一个开关。",
-            ),
-            reason="moved",
-        )
-    return not_run_once(swallowed, len(runs)) or correct(
-        both(
-            "One switch, one block, and everything back, whatever happens.",
-            "只动一个开关、一个代码块，无论发生什么都恢复原样。",
-        )
-    )
-
-
-# --- make it lose -----------------------------------------------------------------------------------------
+from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted
 
 
 def check_losing(losing: Any) -> Verdict:
@@ -199,4 +90,4 @@ def _used(call: Callable[[], Any]) -> Sequence[Any]:
         return log_of(call).lines
 
 
-CHECKS = {"09-without-onednn": check_without_onednn, "09-make-it-lose": check_losing}
+CHECKS = {"09-make-it-lose": check_losing}
