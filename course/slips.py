@@ -56,17 +56,21 @@ def data(value: Any) -> Any:
     return [data(one) for one in value] if isinstance(value, (list, tuple)) else value
 
 
-def same(got: Any, right: Any) -> bool:
-    """Whether two results are equal: numbers up to rounding (1e-6), True and 1 apart, lists in order."""
-    if isinstance(got, bool) or isinstance(right, bool):
-        return got is right
-    if isinstance(got, (int, float)) and isinstance(right, (int, float)):
-        return got == right or math.isclose(got, right, rel_tol=1e-6, abs_tol=1e-12)
-    if isinstance(got, list) and isinstance(right, list):
-        return len(got) == len(right) and all(map(same, got, right))
-    if isinstance(got, dict) and isinstance(right, dict):
-        return got.keys() == right.keys() and all(same(got[key], right[key]) for key in right)
-    return type(got) is type(right) and got == right
+def same(actual: Any, expected: Any) -> bool:
+    """Whether two values are equal as plain data: ints, strings, bools and lists exactly, floats within a relative 1e-6."""
+    if isinstance(expected, bool) or isinstance(actual, bool):
+        return actual is expected
+    if isinstance(expected, float) and isinstance(actual, (int, float)):
+        if math.isnan(expected):
+            return math.isnan(actual)
+        return math.isclose(actual, expected, rel_tol=1e-6, abs_tol=1e-12)
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(actual) == len(expected) and all(map(same, actual, expected))
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return actual.keys() == expected.keys() and all(same(actual[key], expected[key]) for key in expected)
+    if isinstance(expected, int) and isinstance(actual, (int, float)):
+        return actual == expected
+    return type(actual) is type(expected) and actual == expected
 
 
 # --- cases and slips --------------------------------------------------------------------------------------------

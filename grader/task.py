@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import math
 import random
 import re
 import sys
@@ -101,23 +100,6 @@ def plain(value: Any) -> Any:
     it.
     """
     return json.loads(json.dumps(value))
-
-
-def same(actual: Any, expected: Any) -> bool:
-    """Whether two values are equal as plain data: ints, strings, bools and lists exactly, floats within a relative 1e-6."""
-    if isinstance(expected, bool) or isinstance(actual, bool):
-        return actual is expected
-    if isinstance(expected, float) and isinstance(actual, (int, float)):
-        if math.isnan(expected):
-            return math.isnan(actual)
-        return math.isclose(actual, expected, rel_tol=1e-6, abs_tol=1e-12)
-    if isinstance(expected, list) and isinstance(actual, list):
-        return len(actual) == len(expected) and all(map(same, actual, expected))
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        return actual.keys() == expected.keys() and all(same(actual[key], expected[key]) for key in expected)
-    if isinstance(expected, int) and isinstance(actual, (int, float)):
-        return actual == expected
-    return type(actual) is type(expected) and actual == expected
 
 
 def tasks(project: Project, lesson: str) -> dict[str, Any]:

@@ -7,10 +7,11 @@ import json
 from typing import Any
 
 from course.i18n import Text, both
+from course.slips import same
 from course.units import format_points
 from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 from grader.project import Infrastructure
-from grader.task import Case, Task, plain, same
+from grader.task import Case, Task, plain
 
 
 def judge_task(

@@ -7,8 +7,9 @@ from statistics import fmean
 
 import pytest
 
+from course.slips import same
 from grader.project import Project
-from grader.task import Task, plain, same, tasks
+from grader.task import Task, plain, tasks
 
 PROJECT = Project()
 TASKS = [task for lesson in PROJECT.checkpoints() for task in tasks(PROJECT, lesson).values() if task.judge is None]
