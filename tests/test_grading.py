@@ -13,6 +13,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from course.i18n import both
 from course.learning.marking import Response
+from course.slips import same
 from course.verdict import correct
 from grader.answers import keyed_items
 from grader.authoring.build import assignment_notebook, checkpoint_notebook
@@ -22,7 +23,7 @@ from grader.marking import render
 from grader.marking.hidden_inputs import content, draw
 from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError
-from grader.task import Case, Part, Task, same, tasks
+from grader.task import Case, Part, Task, tasks
 from tests.grading_fixtures import LESSON, make_project
 
 PARTS = {
