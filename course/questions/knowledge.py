@@ -22,6 +22,8 @@ from course.questions.item_lint import language_faults
 CODE_LINES = 6
 _ENOUGH = 0.6
 """The part of the words looked for from which a card is worth naming."""
+_UNKNOWN = 0.5
+"""The weight, in a sentence, of a word that no card says: about that of a word that most cards say."""
 ROWS: tuple[tuple[str, Text], ...] = (
     ("what", both("What it is", "是什么")),
     ("default", both("Default", "默认")),
@@ -38,6 +40,7 @@ class Knowledge:
     """One knowledge card. id: the switch it is about, such as ``cudnn.benchmark``, or another name, such as ``recipe.training``.
 
     switches: names in the table of switches (course.flags). asks: the front. All fields below it: the back.
+    asked: what people type who look for this card, separated by semicolons; it is not shown on the card.
     """
 
     id: str
@@ -53,6 +56,7 @@ class Knowledge:
     switches: tuple[str, ...] = ()
     default: Text = ""
     nothing: Text = ""
+    asked: Text = ""
 
     def rows(self) -> list[tuple[str, str]]:
         """(name, text) for each field of the back that is not empty, in the language in use."""
@@ -66,7 +70,7 @@ SCHEMA = schema.object_of(
     lesson={"type": "string", "pattern": r"^\d\d_[a-z0-9_]+$"},
     switches={"type": "array", "items": {"type": "string", "minLength": 1}},
     source={"type": "string", "minLength": 1},
-    **dict.fromkeys(("title", "asks", "what", "default", "how", "pays", "costs", "nothing", "code"), _TEXT),
+    **dict.fromkeys(("title", "asks", "asked", "what", "default", "how", "pays", "costs", "nothing", "code"), _TEXT),
 )
 
 
@@ -99,21 +103,32 @@ def _read(stamped: tuple[tuple[Path, int], ...]) -> tuple[dict[str, Knowledge], 
 def near(words: str, cards: Iterable[Knowledge], most: int = 3, enough: float = _ENOUGH) -> list[Knowledge]:
     """The cards that say most of these words, rare words counting more and those on the front twice; at most ``most``.
 
-    A word of two signs needs a digit (T4). Chinese goes by pairs. enough: the part of the words that a card must say.
+    Endings do not count (slower, slow). A word of two letters needs a digit (T4). Chinese goes by pairs of signs. enough: the
+    part of the words, by weight, that a card must say.
     """
-    wanted = {one for one in re.findall(r"[a-z_][a-z0-9_]+", words.lower()) if one[2:] or one[-1].isdigit()}
-    wanted |= {run[at : at + 2] for run in re.findall(r"[\u4e00-\u9fff]+", words) for at in range(max(1, len(run) - 1))}
     texts = []
     for card in cards:
-        front = " ".join((card.id, pick(card.title), pick(card.asks))).lower()
-        texts.append((card, front, " ".join((front, *(text for _, text in card.rows()))).lower()))
-    weights = {one: log(1 + len(texts) / (1 + sum(one in every for _, _, every in texts))) for one in wanted}
+        front = " ".join((card.id, pick(card.title), pick(card.asks), *(pick(card.asked, code) for code in LANGUAGES)))
+        texts.append((card, front.lower(), " ".join((front, *(text for _, text in card.rows()))).lower()))
+    wanted = _words(words)
+    counts = {one: sum(one in every for _, _, every in texts) for one in wanted}
+    unknown = _UNKNOWN if len(wanted) > 2 else log(1 + len(texts))
+    weights = {one: log(1 + len(texts) / (1 + count)) if count else unknown for one, count in counts.items()}
     scored = []
     for card, front, every in texts:
         held = [one for one in wanted if one in every]
-        if held and len(held) / len(wanted) >= enough:
+        if held and sum(weights[one] for one in held) >= enough * sum(weights.values()):
             scored.append((sum(weights[one] * (1 + (one in front)) for one in held), card))
     return [card for _, card in sorted(scored, key=lambda pair: -pair[0])[:most]]
+
+
+def _words(text: str) -> set[str]:
+    """The parts of a text to look for: words without their endings, and Chinese by pairs of signs."""
+    latin = (one for one in re.findall(r"[a-z_][a-z0-9_]+", text.lower()) if one[2:] or one[-1].isdigit())
+    chinese = re.findall(r"[\u4e00-\u9fff]+", text)
+    return {re.sub(r"(?<=...)(ings?|ers?|ed|es|s|ly)$", "", one) for one in latin} | {
+        run[at : at + 2] for run in chinese for at in range(max(1, len(run) - 1))
+    }
 
 
 def _faults(raw: Any, lesson: str, known: dict[str, Knowledge]) -> Iterator[str]:

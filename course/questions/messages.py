@@ -183,4 +183,4 @@ def _likeness(given: str, words: set[str], said: str) -> float:
     piece = SequenceMatcher(None, wanted, given, autojunk=False).find_longest_match().size
     of_piece = piece / min(len(wanted), len(given)) if piece >= _SHORTEST else 0.0
     shared = words & _words(said)
-    return max(of_piece, len(shared) / len(words) if len(shared) > 1 else 0.0)
+    return max(of_piece, len(shared) / len(words) if len(shared) > 2 else 0.0)

@@ -39,7 +39,7 @@ def keep(*names: str) -> None:
         if found:
             put(cards_html(found), "\n\n".join(map(card_text, found)))
         if not (rows or found):
-            said = [card.id for card in knowledge.near(one, cards.values(), 2, 0.3)]
+            said = [card.id for card in _likely(one)]
             likely = nearest(one, cards, 2) or said or nearest(one, cards, 3, 0.4)
             near = _explained(one) + [f'`keep("{name}")`' for name in likely]
             say(
@@ -130,16 +130,25 @@ def what(words: str | None = None) -> None:
         for one in part:
             put(*entries.message(one))
     else:
+        cards = knowledge.near(words, knowledge.read()[0].values(), 3)
         near = [f'`what("{one}")`' for one in glossary.near(words, terms, 2)]
-        near += [f'`keep("{card.id}")`' for card in knowledge.near(words, knowledge.read()[0].values(), 2)]
+        near += [f'`keep("{card.id}")`' for card in cards[1:] or _likely(words)]
         say(
             t(
                 f"“{words}” is neither a term nor a switch nor a message that the course knows.",
                 f"词条、开关、报错里都没有“{words}”。",
             )
+            + (t(" The nearest card is below.", "最接近的知识卡在下面。") if cards else "")
             + _perhaps(near)
             + t(" `what()` lists the terms.", "`what()` 列出全部词条。")
         )
+        if cards:
+            put(cards_html(cards[:1]), card_text(cards[0]))
+
+
+def _likely(words: str) -> list[knowledge.Knowledge]:
+    """Cards that say some of these words, where none says most of them."""
+    return knowledge.near(words, knowledge.read()[0].values(), 2, 0.3)
 
 
 def _switches(words: str, rows: list[Switch]) -> None:

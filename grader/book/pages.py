@@ -62,6 +62,7 @@ LESSON, REFERENCE = both("Lessons", "课程"), both("To look things up", "查阅
 DOWNLOAD, HERE = (both("Download this notebook", "下载这一课的 notebook"), both("Run it here", "在本机运行"))
 OUTCOME, BOOK = both("What came out", "结果"), both("The book", "课程首页")
 NAMES = {"en": "English", "zh": "中文"}
+ASKED = both("People ask: ", "常见的问法：")
 FORMER, EXAMPLE = both("also: ", "也叫："), both("For example: ", "例如：")
 
 
@@ -114,14 +115,17 @@ def _index(project: Project, code: str, lessons: list[str], bets: str, piece: st
 def _knowledge(code: str, lessons: list[str]) -> Iterator[str]:
     found = knowledge.read()[0].values()
     for lesson in LESSONS:
-        own = [
-            card_html(card).replace("<details", f'<details id="{card.id}"', 1)
-            for card in found
-            if card.lesson == lesson.id
-        ]
+        own = [_card(card, code) for card in found if card.lesson == lesson.id]
         if own:
             yield f"## {_heading(lesson, code, lessons)}\n"
             yield raw(f'<div class="tbk">{"".join(own)}</div>')
+
+
+def _card(card: knowledge.Knowledge, code: str) -> str:
+    """A card with its id, and below it what people type who look for it: the book's search finds it by these words."""
+    asked = f"<p><small>{pick(ASKED, code)}{html.escape(pick(card.asked, code))}</small></p>"
+    head, _, tail = card_html(card).replace("<details", f'<details id="{card.id}"', 1).rpartition("</div></details>")
+    return f"{head}{asked}</div></details>{tail}"
 
 
 def _heading(lesson: Lesson, code: str, lessons: list[str]) -> str:
