@@ -23,7 +23,7 @@ CODE_LINES = 6
 _ENOUGH = 0.6
 """The part of the words looked for from which a card is worth naming."""
 _UNKNOWN = 0.5
-"""The weight, in a sentence, of a word that no card says: about that of a word that most cards say."""
+"""The weight of a word that no card says where little is enough: about that of a word that most cards say."""
 ROWS: tuple[tuple[str, Text], ...] = (
     ("what", both("What it is", "是什么")),
     ("default", both("Default", "默认")),
@@ -112,7 +112,7 @@ def near(words: str, cards: Iterable[Knowledge], most: int = 3, enough: float = 
         texts.append((card, front.lower(), " ".join((front, *(text for _, text in card.rows()))).lower()))
     wanted = _words(words)
     counts = {one: sum(one in every for _, _, every in texts) for one in wanted}
-    unknown = _UNKNOWN if len(wanted) > 2 else log(1 + len(texts))
+    unknown = _UNKNOWN if len(wanted) > 2 and enough < _ENOUGH else log(1 + len(texts))
     weights = {one: log(1 + len(texts) / (1 + count)) if count else unknown for one, count in counts.items()}
     scored = []
     for card, front, every in texts:
