@@ -59,7 +59,7 @@ def daily(make: Callable[[str], Card]) -> None:
                 "没有要复习的：你做完的题里，没有需要再来一遍的。答过的卡片会在最合适的时候回来。",
             )
         )
-    elif found.due or not lost:
+    elif found.due or found.moved or not lost:
         say(*greeting(found, _now()))
     _show_in_turn(found.items, make)
     if lost:
