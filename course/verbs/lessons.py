@@ -177,7 +177,7 @@ def _under(head: str, found: list[tuple[str, str]]) -> list[Section]:
 
 def _bets() -> list[Section]:
     """The bets of this lesson that are settled, a sentence each."""
-    from course.cards.calibration_view import bet_sentence
+    from course.experiment.bets_view import bet_sentence
     from course.learning.calibration import placed_bets
 
     mine = [bet for bet in placed_bets(state.now.log.entries(), state.now.bank) if bet.item.lesson == state.now.lesson]
