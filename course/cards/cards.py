@@ -51,7 +51,6 @@ from course.questions.items import Item
 from course.questions.wording import recorded_words, unrecorded_words
 from course.verdict import Verdict
 
-
 KEPT = "tbq-kept"
 """The class of a card that comes with its answer: it keeps no room for what only answering needs."""
 
