@@ -14,7 +14,7 @@ import pytest
 
 import course
 from course.cards.widgets import view_of
-from course.game import board, board_view, cases, moves, play, score, sharing, view
+from course.game import board, board_view, cases, ladder, moves, play, score, sharing, view
 from course.game.board_page import BoardPage
 from course.game.returning import coming_back
 from course.i18n import LANGUAGES, both, pick, set_language, speaking, t
@@ -26,6 +26,7 @@ from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan, tuning
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
+from course.lessons.l11_bug_hunt.game import RANKS as HUNT_RANKS
 from course.markup import plain
 from course.units import format_points
 from course.verbs import state
@@ -582,7 +583,7 @@ def test_quarter_points_stand_whole_in_the_score_and_on_the_board(language):
             assert "1.25 / 5" in shown
         assert "6.25 / 10" in view.points_text(found) and "6.25</b> / 10" in view.top_html("", found, False)
         assert "6.25" in board_view.practice(standing) and "6.25" in board_view.face_html(standing)
-        assert "6.25" in board_view.career_lines(board.career([standing], [LIVE.id]))[0]
+        assert "6.2 " in ladder.career_lines(board.career([standing], [LIVE.id]))[1]
 
 
 def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that_come_later(log, monkeypatch):
@@ -637,7 +638,7 @@ def test_the_board_knows_state_rank_and_the_score_before(language, monkeypatch, 
     told = capsys.readouterr().out
     found = board.career(board.standings("10_tuning_master", state.now.log.entries()), ["10-gan", "10-mac"])
     assert found.closed == 2 and found.before == pytest.approx(6.5) and found.mean < found.before
-    assert score.rank(found.mean, 2)[1][language] in told and f"{found.before:.1f}" in told
+    assert score.rank(found.mean, 2)[1][language] in told and pick(both("Down a little", "拉低了一点")) in told
     assert "📆" in told, "the days at the desk are counted"
     course.board("09_mkldnn")
     assert "10_tuning_master" in capsys.readouterr().out
@@ -732,7 +733,7 @@ def test_review_finish_and_take_home_know_the_cases(language, log, monkeypatch, 
     (placed,) = every_bet(log.entries())
     won = pick(both(f"Bets: {int(placed.state == 'won')} won", f"押中 {int(placed.state == 'won')}，"))
     known = said(course.progress)
-    assert won in known and pick(both("1 of 16 cases closed", "已完成 1/16")) in known
+    assert won in known and pick(both("1 of 16 cases closed", "做完 1 个（共 16 个）")) in known
     assert pick(both("1 due", "1 项待复习")) not in known and "10_tuning_master" in known
     told = said(course.finish)
     assert school in told and detector in told and "4.5" in told
@@ -769,14 +770,35 @@ def test_review_after_cases_that_were_won_asks_for_no_card_first(language, log, 
     assert pick(both("Nothing to review yet", "还没有可复习的")) not in said
 
 
+@pytest.mark.parametrize("ranks", [score.RANKS, HUNT_RANKS])
+def test_the_ladder_is_full_only_at_the_highest_rank_and_climbs_with_every_good_case(ranks):
+    """Its steps are the ranks: who holds the second of four never sees it nearly full, whatever the mean."""
+    for points in (0.0, 2.9, 3.0, 5.6, 8.5, 9.9):
+        before = -1.0
+        for closed in range(1, 9):
+            now, place = (
+                score.climbed(points, closed, ranks),
+                [one[2] for one in ranks].index(score.rank(points, closed, ranks)[0]),
+            )
+            assert place / len(ranks) <= now < (place + 1) / len(ranks) or now == 1.0 == (place + 1) / len(ranks)
+            assert now >= before
+            before = now
+    climb = [score.climbed(9.5, closed, ranks) for closed in range(6)]
+    assert climb == sorted(set(climb)) and climb[-1] == 1.0, "each good case moves it"
+
+
+def test_the_ladder_shows_what_the_last_case_added():
+    found = score.Score((score.Part("x", 9, 10),))
+    known = list(cases.cases("10_tuning_master").values())
+    one = board.career([board.Standing(case, "", (found,)) for case in known[1:3]], [case.id for case in known[1:3]])
+    assert 0.25 == one.climbed_before < one.climbed == 0.375
+    assert 'class="was" style="width:25%"' in ladder.ladder_html(one) and "width:37.5%" in ladder.ladder_html(one)
+
+
 def test_a_rank_that_wants_more_cases_says_how_many():
     found = score.Score((score.Part("x", 9, 10),))
     one = board.career([board.Standing(LIVE, "", (found,))], [LIVE.id])
-    assert (
-        one.next[1] == 3
-        and "2 more cases" in board_view.next_words(one)
-        and "average" not in board_view.next_words(one)
-    )
+    assert one.next[1] == 3 and "2 more cases" in ladder.next_words(one) and "average" not in ladder.next_words(one)
     many = [board.Standing(case, "", (found,)) for case in cases.cases("10_tuning_master").values()]
     assert board.career(many).next is None
 
