@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import struct
+import sys
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
+from email.message import Message
 
 import ipykernel
 import ipykernel.comm.comm as kernel
+import numpy as np
 import pytest
+from PIL import Image
 
 import course
+from course import version
 from course.cards.widgets import view_of
 from course.game import board, board_view, cases, ladder, moves, play, score, sharing, view
 from course.game.board_page import BoardPage
@@ -829,7 +835,63 @@ def test_what_is_shared_names_no_setting_and_no_cause(language, bank, log, monke
         course.share(case.id)
         assert case.call in capsys.readouterr().out
         width, height = struct.unpack(">II", (tmp_path / f"torch-backends-{case.id[3:]}.png").read_bytes()[16:24])
-        assert (width, height) == (sharing.WIDTH, sharing.HEIGHT)
+        assert (width, height) == (sharing.SIDE, sharing.SIDE)
+
+
+ADDRESS = "https://example.org/somebody/torch-backends-course"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_shared_asks_for_a_bet_on_the_best_result(language, bank, log):
+    set_language(language)
+    bank.run({"dtype": "int8"}, "faster", 3), bank.hand_in({"dtype": "bf16"}, "same", 2), bank.cause("c")
+    hook = board.game(LIVE.lesson).shared(LIVE, log.entries()).hook
+    assert plain(pick(LIVE.quote.text)) in hook and pick(both("60 % less time", "省 60% 的时间")) in hook
+    assert "90" not in hook, "what breaks a requirement is no result"
+    assert hook.endswith(pick(both("Your bet?", "你押哪个？")))
+    for case in (RULED, cases.find("typo")):
+        played = board.game(case.lesson).player(case, log)
+        played.hand_in(enabled="off", bet="fits", confidence=1) if case is RULED else played.give_up()
+        played.cause(case.cause.right.id)
+        hook = board.game(case.lesson).shared(case, log.entries()).hook
+        assert hook.endswith(("Your bet?", "你押哪个？", "你押哪行？")) and "%" not in hook
+
+
+def shared_picture():
+    bars = [sharing.Bar("run", 0.6, "40 % less", "faster", "certain")]
+    made = sharing.Shared(LIVE, "They told us. Your bet?", score.Score((score.Part("x", 9, 10),)), bars, "", "x")
+    png = sharing.ShareCard(made).png()
+    return sharing.share_text(made), np.asarray(Image.open(io.BytesIO(png)).convert("L"))
+
+
+def test_the_qr_code_on_the_picture_is_the_projects_address(monkeypatch):
+    segno = pytest.importorskip("segno")
+    monkeypatch.setattr(sharing, "address", lambda: ADDRESS)
+    text, seen = shared_picture()
+    wanted = np.array([list(row) for row in segno.make(ADDRESS, error="m", micro=False).matrix_iter(border=2)])
+    left, top = sharing.CODE_AT
+    middles = ((np.arange(len(wanted)) + 0.5) * sharing.CODE / len(wanted)).astype(int)
+    assert ((seen[top + middles][:, left + middles] < 128) == wanted).all() and text.endswith(ADDRESS)
+
+
+def test_without_an_address_or_without_the_package_for_it_the_picture_has_no_code(monkeypatch):
+    left, top = sharing.CODE_AT
+    monkeypatch.setattr(sharing, "address", lambda: "")
+    text, seen = shared_picture()
+    assert "http" not in text and seen[top : top + sharing.CODE, left : left + sharing.CODE].min() > 200
+    monkeypatch.setattr(sharing, "address", lambda: ADDRESS)
+    monkeypatch.setitem(sys.modules, "segno", None)
+    text, seen = shared_picture()
+    assert text.endswith(ADDRESS) and (seen[900:960, 64:700] < 160).any(), "the address stands there in words"
+
+
+def test_the_address_is_the_one_that_the_package_names(monkeypatch):
+    about = Message()
+    monkeypatch.setattr(version.metadata, "metadata", lambda name: about)
+    assert version.address() == ""
+    about["Project-URL"] = f"Repository, {ADDRESS}"
+    about["Project-URL"] = "Issues, https://example.org/elsewhere"
+    assert version.address() == ADDRESS
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -837,7 +899,7 @@ def test_words_of_a_rule_are_no_smaller_than_others_on_the_picture_that_is_share
     set_language(language)
     names = [pick(words) for words in tuning_plan.plan_of(RULED).bets().values()]
     bars = [sharing.Bar(t("run", "第 1 次"), 1, name, name, t("fairly sure", "比较有把握")) for name in names]
-    card = sharing.ShareCard(sharing.Shared(RULED, score.Score((score.Part("x", 9, 10),)), bars, "", "x"))
+    card = sharing.ShareCard(sharing.Shared(RULED, "Your bet?", score.Score((score.Part("x", 9, 10),)), bars, "", "x"))
     drawing = card._drawing()
     drawing.png()
     assert drawing.smallest >= 17
