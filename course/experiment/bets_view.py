@@ -124,7 +124,8 @@ def outcome_words(item: Item, winner: str | float, won: bool) -> str:
 
 def bet_sentence(bet: Bet) -> str:
     """A settled bet as sentences, with marks: what was asked, what was bet, what came out."""
-    said, asked = answer_words(bet.item, bet.choice), f"{'●' if bet.state == 'won' else '◌'} {asked_words(bet.item)} "
+    sign, said = "●" if bet.state == "won" else "◌", answer_words(bet.item, bet.choice)
+    asked = f"{sign} {asked_words(bet.item)}{t(' ', '')}"
     if bet.state == "won":
         return asked + t(f"You bet “{said}”, and so it was.", f"你押“{said}”，果然如此。")
     came = answer_words(bet.item, bet.outcome)
