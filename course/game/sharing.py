@@ -23,7 +23,7 @@ SIDE = 1080
 EDGE, CODE = 64, 236
 CODE_AT = (SIDE - EDGE - CODE, SIDE - EDGE - CODE + 14)
 """Pixels: left free on each side; of the QR code's side; of its upper left corner."""
-SIZES = (60, 54, 48, 42)
+SIZES = (60, 54, 48, 44, 40)
 """Of the hook: the largest at which it needs no more than five lines."""
 
 
@@ -147,7 +147,7 @@ class ShareCard(Diagram):
 def _lines(words: str, size: float, room: float) -> list[str]:
     """The words in lines that fit into the room; sentences that ask stand on a line of their own at the end."""
     before, ask = re.fullmatch(r"(.*?[.。！?？!”])?\s*([^.。！?？]+[?？])", words, re.S).groups()
-    columns = int(room / (0.6 * size))
+    columns = int(room / wide("x", size, True))
     return [line for part in (before, ask) if part for line in wrap(part.strip(), columns).split("\n")]
 
 
