@@ -11,8 +11,10 @@ THEME = Path(__file__).with_name("theme.css")
 
 @cache
 def css(*files: Path) -> str:
-    """``theme.css``, then these files, as one style sheet."""
-    return "".join(file.read_text("utf-8") for file in (THEME, *files))
+    """``theme.css``, then these files, as one style sheet without comments: every output of a saved notebook carries it."""
+    return re.sub(
+        r"/\*.*?\*/\s*|(?<=[{}])\n+", "", "".join(file.read_text("utf-8") for file in (THEME, *files)), flags=re.S
+    )
 
 
 COLOURS: dict[str, tuple[str, str]] = {

@@ -8,6 +8,7 @@ import re
 import nbformat
 import pytest
 
+from course.catalog import LESSONS
 from grader.authoring.bootstrap import bootstrap
 from grader.authoring.build import assignment_notebook, checkpoint_notebook, lesson_notebook
 from grader.authoring.leaks import leaks
@@ -270,3 +271,13 @@ def test_the_project_itself_is_in_step_and_sound():
     project = Project()
     made, problems = build_all(project)
     assert problems + lint(project) + leaks(project) + out_of_step(project, made) == []
+
+
+@pytest.mark.parametrize("lesson", [one.id for one in LESSONS])
+def test_an_exit_check_asks_no_card_that_was_answered_openly_in_its_lesson(lesson):
+    source = (ROOT / "grader" / "lessons" / f"l{lesson}" / "lesson.py").read_text("utf-8")
+    calls = re.findall(r"^(explain|predict|review)\(([^)]*)\)", source, re.MULTILINE)
+    ids = [re.findall(r'"(\d\d-[\w-]+)"', asked) for _, asked in calls]
+    last = max((place for place, (verb, _) in enumerate(calls) if verb == "review"), default=None)
+    if last is not None and len(ids[last]) > 1:  # a check of several cards; one alone, or those due, is none
+        assert not {one for asked in ids[:last] for one in asked} & {*ids[last]}

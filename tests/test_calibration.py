@@ -9,14 +9,23 @@ from datetime import timedelta
 import pytest
 
 import course
-from course.cards.calibration_view import bets_html, bets_text, level_words, score_words
 from course.cards.cards import practice
 from course.cards.progress_view import progress_html, progress_text
 from course.experiment import base
+from course.experiment.bets_view import (
+    answer_words,
+    asked_words,
+    bet_sentence,
+    bets_html,
+    bets_text,
+    level_words,
+    score_words,
+)
 from course.figures.calibration import Point, calibration
 from course.i18n import pick, set_language
 from course.learning.beliefs import beliefs
 from course.learning.calibration import (
+    Bet,
     Level,
     answer_levels,
     asked_again,
@@ -33,6 +42,7 @@ from course.learning.log import AnswerLog
 from course.learning.marking import Response
 from course.learning.progress import summary
 from course.learning.session import settle, submit
+from course.markup import plain
 from course.questions.bank import Bank
 from course.records import Record
 from course.verbs import state
@@ -111,7 +121,8 @@ def test_the_record_that_settled_a_bet_is_named_and_disagreeing_runs_too(bank):
 def test_a_bet_without_confidence_or_placed_late_is_kept_but_not_scored(bank):
     late, silent = placed_bets([came("b", -1), bet()], bank), placed_bets([bet(confidence=None), came("b")], bank)
     assert score(late) is None and score(silent) is None
-    assert "when the result was known (not counted)" in bets_text(late) and "1 won" in bets_text(silent)
+    assert "Not counted: 1 placed when the result was known." in bets_text(late)
+    assert "You won 1 of 1 bet." in bets_text(silent)
 
 
 def test_wilson_agrees_with_its_published_formula():
@@ -233,14 +244,29 @@ def test_page_and_text_of_all_bets_say_the_same_in_both_languages(bank):
     entries = [bet(), came("a")]
     found, back = placed_bets(entries, bank), returns(entries, bank)
     for code, words in (
-        ("en", ("◌ lost", "certain", "mostly luck", f"from {local(START + timedelta(days=8))}")),
-        ("zh", ("◌ 没押中", "很确定", "主要看运气", f"{local(START + timedelta(days=8))} 起")),
+        ("en", ("◌ lost", "certain", "mostly luck", f"From {local(START + timedelta(days=8))}", "stem of wager")),
+        ("zh", ("◌ 没押中", "很确定", "主要看运气", f"{local(START + timedelta(days=8))} 起", "stem of wager")),
     ):
         set_language(code)
         text, page = bets_text(found, back), bets_html(found, back)
-        assert all(one in text and one in page for one in words)
+        assert all(one in text and one in page for one in words) and "05-wager" not in text + page
     set_language("en")
     assert "No bets yet" in bets_text([]) and "No bets yet" in bets_html([])
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_every_bet_of_the_course_is_told_with_its_question_and_without_its_id(code):
+    set_language(code)
+    for item in Bank().items():
+        if item.kind != "predict":
+            continue
+        choice, came_out = item.slider.stops[:2] if item.slider else (one.id for one in item.options[:2])
+        found = Bet(item, START, choice, 2, "lost", came_out, "live 2026-03-02T09:00:00Z Xeon", START)
+        text, sentence, asked = bets_text([found]), bet_sentence(found), asked_words(item)
+        assert plain(asked) in plain(pick(item.stem).replace("\n", " ")) and 5 < len(asked) < 330, item.id
+        assert asked in sentence and answer_words(item, choice) in sentence and answer_words(item, came_out) in sentence
+        for words in (text, bets_html([found]), sentence):
+            assert item.id not in words and "–" not in words
 
 
 @pytest.mark.slow
@@ -282,7 +308,8 @@ def test_bets_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatc
     course.observe("05-toy-race")
     course.bets()
     said_now = capsys.readouterr().out
-    assert "◌ lost  [05-bet-race]" in said_now and f"recorded {record.created[:10]} on Xeon" in said_now
+    assert f"◌ lost · recorded {record.created[:10]} on Xeon\nThe toy runs 36 steps" in said_now
+    assert "You won 0 of 1 bet." in said_now and "(certain). It came out: " in said_now
     course.review()
     assert "05-bet-race" not in capsys.readouterr().out
     week_later = log_moved_back(kernel.log, 8)

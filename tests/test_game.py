@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import struct
+import sys
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
+from email.message import Message
 
 import ipykernel
 import ipykernel.comm.comm as kernel
+import numpy as np
 import pytest
+from PIL import Image
 
 import course
+from course import version
 from course.cards.widgets import view_of
-from course.game import board, board_view, cases, moves, play, score, sharing, view
+from course.game import board, board_view, cases, ladder, moves, play, score, sharing, view
 from course.game.board_page import BoardPage
 from course.game.returning import coming_back
 from course.i18n import LANGUAGES, both, pick, set_language, speaking, t
@@ -26,6 +32,7 @@ from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan, tuning
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
+from course.lessons.l11_bug_hunt.game import RANKS as HUNT_RANKS
 from course.markup import plain
 from course.units import format_points
 from course.verbs import state
@@ -188,11 +195,11 @@ def test_the_bets_of_a_first_attempt_count_with_all_others(language, bank, log, 
     assert [one.stated for one in found] == [0.95, 0.75]
     course.bets()
     said = capsys.readouterr().out
-    row = next(line for line in said.splitlines() if "[10-bank]" in line and "int8" in line)
+    row = next(part for part in said.split("\n\n") if "int8" in part)
     assert (
         pick(both("breaks a requirement", "违反要求")) in row and pick(both("a made-up machine", "虚构的机器")) in row
     )
-    assert "✗" not in said and "autocast" not in said  # a lost bet is no wrong answer
+    assert "10-bank" not in said and "✗" not in said and "autocast" not in said  # a lost bet is no wrong answer
 
 
 def test_a_run_is_in_the_log_before_it_is_shown_and_a_dead_kernel_loses_nothing(bank, log):
@@ -582,7 +589,7 @@ def test_quarter_points_stand_whole_in_the_score_and_on_the_board(language):
             assert "1.25 / 5" in shown
         assert "6.25 / 10" in view.points_text(found) and "6.25</b> / 10" in view.top_html("", found, False)
         assert "6.25" in board_view.practice(standing) and "6.25" in board_view.face_html(standing)
-        assert "6.25" in board_view.career_lines(board.career([standing], [LIVE.id]))[0]
+        assert "6.2 " in ladder.career_lines(board.career([standing], [LIVE.id]))[1]
 
 
 def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that_come_later(log, monkeypatch):
@@ -637,7 +644,7 @@ def test_the_board_knows_state_rank_and_the_score_before(language, monkeypatch, 
     told = capsys.readouterr().out
     found = board.career(board.standings("10_tuning_master", state.now.log.entries()), ["10-gan", "10-mac"])
     assert found.closed == 2 and found.before == pytest.approx(6.5) and found.mean < found.before
-    assert score.rank(found.mean, 2)[1][language] in told and f"{found.before:.1f}" in told
+    assert score.rank(found.mean, 2)[1][language] in told and pick(both("Down a little", "拉低了一点")) in told
     assert "📆" in told, "the days at the desk are counted"
     course.board("09_mkldnn")
     assert "10_tuning_master" in capsys.readouterr().out
@@ -732,7 +739,7 @@ def test_review_finish_and_take_home_know_the_cases(language, log, monkeypatch, 
     (placed,) = every_bet(log.entries())
     won = pick(both(f"Bets: {int(placed.state == 'won')} won", f"押中 {int(placed.state == 'won')}，"))
     known = said(course.progress)
-    assert won in known and pick(both("1 of 16 cases closed", "已完成 1/16")) in known
+    assert won in known and pick(both("1 of 16 cases closed", "做完 1 个（共 16 个）")) in known
     assert pick(both("1 due", "1 项待复习")) not in known and "10_tuning_master" in known
     told = said(course.finish)
     assert school in told and detector in told and "4.5" in told
@@ -769,14 +776,35 @@ def test_review_after_cases_that_were_won_asks_for_no_card_first(language, log, 
     assert pick(both("Nothing to review yet", "还没有可复习的")) not in said
 
 
+@pytest.mark.parametrize("ranks", [score.RANKS, HUNT_RANKS])
+def test_the_ladder_is_full_only_at_the_highest_rank_and_climbs_with_every_good_case(ranks):
+    """Its steps are the ranks: who holds the second of four never sees it nearly full, whatever the mean."""
+    for points in (0.0, 2.9, 3.0, 5.6, 8.5, 9.9):
+        before = -1.0
+        for closed in range(1, 9):
+            now, place = (
+                score.climbed(points, closed, ranks),
+                [one[2] for one in ranks].index(score.rank(points, closed, ranks)[0]),
+            )
+            assert place / len(ranks) <= now < (place + 1) / len(ranks) or now == 1.0 == (place + 1) / len(ranks)
+            assert now >= before
+            before = now
+    climb = [score.climbed(9.5, closed, ranks) for closed in range(6)]
+    assert climb == sorted(set(climb)) and climb[-1] == 1.0, "each good case moves it"
+
+
+def test_the_ladder_shows_what_the_last_case_added():
+    found = score.Score((score.Part("x", 9, 10),))
+    known = list(cases.cases("10_tuning_master").values())
+    one = board.career([board.Standing(case, "", (found,)) for case in known[1:3]], [case.id for case in known[1:3]])
+    assert 0.25 == one.climbed_before < one.climbed == 0.375
+    assert 'class="was" style="width:25%"' in ladder.ladder_html(one) and "width:37.5%" in ladder.ladder_html(one)
+
+
 def test_a_rank_that_wants_more_cases_says_how_many():
     found = score.Score((score.Part("x", 9, 10),))
     one = board.career([board.Standing(LIVE, "", (found,))], [LIVE.id])
-    assert (
-        one.next[1] == 3
-        and "2 more cases" in board_view.next_words(one)
-        and "average" not in board_view.next_words(one)
-    )
+    assert one.next[1] == 3 and "2 more cases" in ladder.next_words(one) and "average" not in ladder.next_words(one)
     many = [board.Standing(case, "", (found,)) for case in cases.cases("10_tuning_master").values()]
     assert board.career(many).next is None
 
@@ -807,7 +835,63 @@ def test_what_is_shared_names_no_setting_and_no_cause(language, bank, log, monke
         course.share(case.id)
         assert case.call in capsys.readouterr().out
         width, height = struct.unpack(">II", (tmp_path / f"torch-backends-{case.id[3:]}.png").read_bytes()[16:24])
-        assert (width, height) == (sharing.WIDTH, sharing.HEIGHT)
+        assert (width, height) == (sharing.SIDE, sharing.SIDE)
+
+
+ADDRESS = "https://example.org/somebody/torch-backends-course"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_shared_asks_for_a_bet_on_the_best_result(language, bank, log):
+    set_language(language)
+    bank.run({"dtype": "int8"}, "faster", 3), bank.hand_in({"dtype": "bf16"}, "same", 2), bank.cause("c")
+    hook = board.game(LIVE.lesson).shared(LIVE, log.entries()).hook
+    assert plain(pick(LIVE.quote.text)) in hook and pick(both("60 % less time", "省 60% 的时间")) in hook
+    assert "90" not in hook, "what breaks a requirement is no result"
+    assert hook.endswith(pick(both("Your bet?", "你押哪个？")))
+    for case in (RULED, cases.find("typo")):
+        played = board.game(case.lesson).player(case, log)
+        played.hand_in(enabled="off", bet="fits", confidence=1) if case is RULED else played.give_up()
+        played.cause(case.cause.right.id)
+        hook = board.game(case.lesson).shared(case, log.entries()).hook
+        assert hook.endswith(("Your bet?", "你押哪个？", "你押哪行？")) and "%" not in hook
+
+
+def shared_picture():
+    bars = [sharing.Bar("run", 0.6, "40 % less", "faster", "certain")]
+    made = sharing.Shared(LIVE, "They told us. Your bet?", score.Score((score.Part("x", 9, 10),)), bars, "", "x")
+    png = sharing.ShareCard(made).png()
+    return sharing.share_text(made), np.asarray(Image.open(io.BytesIO(png)).convert("L"))
+
+
+def test_the_qr_code_on_the_picture_is_the_projects_address(monkeypatch):
+    segno = pytest.importorskip("segno")
+    monkeypatch.setattr(sharing, "address", lambda: ADDRESS)
+    text, seen = shared_picture()
+    wanted = np.array([list(row) for row in segno.make(ADDRESS, error="m", micro=False).matrix_iter(border=2)])
+    left, top = sharing.CODE_AT
+    middles = ((np.arange(len(wanted)) + 0.5) * sharing.CODE / len(wanted)).astype(int)
+    assert ((seen[top + middles][:, left + middles] < 128) == wanted).all() and text.endswith(ADDRESS)
+
+
+def test_without_an_address_or_without_the_package_for_it_the_picture_has_no_code(monkeypatch):
+    left, top = sharing.CODE_AT
+    monkeypatch.setattr(sharing, "address", lambda: "")
+    text, seen = shared_picture()
+    assert "http" not in text and seen[top : top + sharing.CODE, left : left + sharing.CODE].min() > 200
+    monkeypatch.setattr(sharing, "address", lambda: ADDRESS)
+    monkeypatch.setitem(sys.modules, "segno", None)
+    text, seen = shared_picture()
+    assert text.endswith(ADDRESS) and (seen[900:960, 64:700] < 160).any(), "the address stands there in words"
+
+
+def test_the_address_is_the_one_that_the_package_names(monkeypatch):
+    about = Message()
+    monkeypatch.setattr(version.metadata, "metadata", lambda name: about)
+    assert version.address() == ""
+    about["Project-URL"] = f"Repository, {ADDRESS}"
+    about["Project-URL"] = "Issues, https://example.org/elsewhere"
+    assert version.address() == ADDRESS
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -815,7 +899,7 @@ def test_words_of_a_rule_are_no_smaller_than_others_on_the_picture_that_is_share
     set_language(language)
     names = [pick(words) for words in tuning_plan.plan_of(RULED).bets().values()]
     bars = [sharing.Bar(t("run", "第 1 次"), 1, name, name, t("fairly sure", "比较有把握")) for name in names]
-    card = sharing.ShareCard(sharing.Shared(RULED, score.Score((score.Part("x", 9, 10),)), bars, "", "x"))
+    card = sharing.ShareCard(sharing.Shared(RULED, "Your bet?", score.Score((score.Part("x", 9, 10),)), bars, "", "x"))
     drawing = card._drawing()
     drawing.png()
     assert drawing.smallest >= 17

@@ -5,6 +5,7 @@ Looked at: the invented rows of every branch (``ROWS``, ``FURTHER`` and ``SHOWN`
 
 from __future__ import annotations
 
+import html
 import re
 from unicodedata import east_asian_width
 
@@ -12,7 +13,7 @@ import pytest
 
 from course.experiment.reading import OPEN
 from course.experiment.result import NoPicture, block, headline_of
-from course.figures.svg import SvgPicture
+from course.figures.svg import BROAD, PHONE, SLIM, SvgPicture, wide
 from course.i18n import LANGUAGES, set_language, speaking
 from course.records import LESSONS, load
 from course.tables import Table
@@ -95,6 +96,29 @@ def test_the_picture_shows_every_bet_there_can_be(bet):
                 assert picture.bets and picture.html() != plain.html()
             else:
                 assert picture.alt != plain.alt and marks(picture) > marks(plain)
+
+
+WORDS = re.compile(
+    r'<text x="([-\d.]+)"[^>]*font-size="([\d.]+)"(?: text-anchor="(\w+)")?( font-weight="700")?[^>]*>([^<]*)</text>'
+)
+SLACK = 3
+"""Pixels by which the width of words may be estimated too broad."""
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_no_words_of_a_picture_are_cut_on_a_wide_page_a_narrow_one_or_a_phone(code):
+    cut = []
+    with speaking(code):
+        for path in RECORDINGS:
+            record = load(path)
+            picture = block(record, EXPERIMENTS[record.experiment]).picture
+            for broad in (BROAD, SLIM, PHONE) if isinstance(picture, SvgPicture) else ():
+                for x, size, anchor, bold, words in WORDS.findall(picture.svg(broad)):
+                    needed = wide(html.unescape(words), float(size), bool(bold))
+                    left = float(x) - {"": 0, "middle": needed / 2, "end": needed}[anchor]
+                    if left < -SLACK or left + needed > broad + SLACK:
+                        cut.append((record.experiment, broad, words))
+    assert not cut
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from collections import Counter
 from datetime import date, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
@@ -17,7 +19,7 @@ from course.learning.entry import Entry, counted
 from course.learning.log import AnswerLog
 from course.learning.progress import summary
 from course.learning.review import calendar_words, closing, day_words, greeting, plan
-from course.learning.schedule import calendar, due, interleave, timetable
+from course.learning.schedule import A_DAY, calendar, due, interleave, reviewed_on, spread, timetable
 from course.learning.session import earlier
 from course.questions.bank import Bank
 from course.verbs import state
@@ -94,13 +96,79 @@ def test_two_hundred_due_become_one_sitting_of_mixed_lessons(tmp_path):
     bank = big_bank(tmp_path / "big")
     entries = [answered(item.id, "incorrect", 20 - number / 100) for number, item in enumerate(bank.items())]
     found = plan(entries, bank, NOW)
-    assert (found.due, len(found.items), found.waiting, found.lessons) == (200, 12, 188, 5)
+    assert (found.due, found.moved, found.lessons) == (12, 188, 5)
     assert [item[:2] for item in found.items] == ["01", "02", "03", "04", "05"] * 2 + ["01", "02"]
     assert found.items[:2] == ("01-n0", "02-n0"), "of each lesson the longest overdue first"
     said = " ".join(greeting(found, NOW))
-    assert "Here are 12 from 5" in said and "nothing is lost" in said
+    assert "12 ideas to review today from 5 lessons" in said and "nothing is lost" in said
+    assert "12 today, and so on until Friday 3 April." in said
     assert "18 days" in said
-    assert len(plan(entries, bank, NOW, at_most=500).items) == 200
+    assert len(plan(entries, bank, NOW, a_day=500).items) == 200
+    few = entries[:18]
+    assert greeting(plan(few, bank, NOW), NOW)[-1].endswith("nothing is lost: 12 today, 6 tomorrow.")
+    done = [*few, *(answered(item, "correct", 0) for item in plan(few, bank, NOW).items)]
+    after = plan(done, bank, NOW)
+    assert (after.due, after.moved) == (0, 6)
+    assert greeting(after, NOW) == ["Enough for today. Nothing is lost: 6 tomorrow."]
+    assert closing(12, 12, after, NOW).endswith("Enough for today. Nothing is lost: 6 tomorrow.")
+    assert summary(done, bank, NOW).due == 0 and summary(few, bank, NOW).due == 12
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_day_is_too_full_nothing_is_lost_and_nothing_comes_early(tmp_path, seed):
+    """Over many logs: the same ideas as before, each on the first day with room; the older before the younger."""
+    chance = random.Random(seed)
+    bank = big_bank(tmp_path / "big", 4, 30)
+    here = NOW.astimezone(ZoneInfo(chance.choice(["UTC", "Asia/Shanghai", "America/Los_Angeles"])))
+    items = chance.sample([item.id for item in bank.items()], chance.randint(0, 120))
+    entries = sorted(
+        (
+            answered(
+                item, chance.choice(["correct", "incorrect", "partly"]), chance.uniform(0, 60), chance.randint(1, 3)
+            )
+            for item in items
+            for _ in range(chance.randint(1, 4))
+        ),
+        key=lambda one: one.time,
+    )
+    wanted, found = timetable(entries, bank), plan(entries, bank, here)
+    done = reviewed_on(here.date(), here, entries, bank)
+    before, after = ({one.concept: one.due for one in table} for table in (wanted, found.table))
+    assert len(found.table) == len(wanted) and before.keys() == after.keys()
+    assert found == plan(list(reversed(entries))[::-1], bank, here) and spread(wanted[::-1], here) == spread(
+        wanted, here
+    )
+
+    def day(moment):
+        return max(here, moment).astimezone(here.tzinfo).date()
+
+    held = Counter(day(moment) for moment in after.values())
+    held[here.date()] += done
+    assert all(many <= A_DAY or (one == here.date() and many == done) for one, many in held.items())
+    for concept, moment in after.items():
+        assert day(moment) >= day(before[concept])
+        late = (day(moment) - day(before[concept])).days
+        assert all(held[day(before[concept]) + timedelta(days=number)] >= A_DAY for number in range(late))
+        assert late or moment == before[concept]
+    order = sorted(before, key=lambda one: day(before[one]))
+    assert all(
+        day(after[a]) <= day(after[b])
+        for a, b in zip(order, order[1:], strict=False)
+        if day(before[a]) < day(before[b])
+    )
+    assert sum(many for _, many in found.days) == sum(moment <= here for moment in before.values())
+
+
+def test_who_reviews_each_day_has_done_everything_that_was_due(tmp_path):
+    bank = big_bank(tmp_path / "big")
+    entries, met = [answered(item.id, "incorrect", 20) for item in bank.items()][:50], set()
+    for number in range(5):
+        here = NOW + timedelta(days=number)
+        found = plan(entries, bank, here)
+        assert found.due <= A_DAY
+        met.update(found.items)
+        entries += [answered(item, "correct", -number, 3) for item in found.items]
+    assert met == {entry.item for entry in entries[:50]}
 
 
 def test_lost_bets_stand_in_the_sitting_the_count_and_the_calendar(bank):
@@ -334,7 +402,7 @@ def test_what_progress_calls_due_is_what_review_asks_in_any_lesson(kernel, capsy
     said = capsys.readouterr().out
     assert "2 ideas" in said and "[02-" in said and "[09-" in said
     course.finish()
-    assert "Scheduled for review: 2 ideas. Due now: 2, with review()." in capsys.readouterr().out
+    assert "Scheduled for review: 2 ideas. With review(): 2 today." in capsys.readouterr().out
 
 
 def test_both_languages(kernel, capsys):

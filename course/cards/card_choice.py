@@ -35,13 +35,11 @@ class OptionRow:
         self._look = ""
         self.set("", "")
 
-    def set(self, state: str, look: str, letter: str = "") -> None:
+    def set(self, state: str, look: str) -> None:
         """state: words shown and read out; look: "", chosen, right or wrong."""
         words = f"{self.option.id}. {option_words(self.option)}"
         self.button.description = f"{words} ({state})" if state else words
-        self.face.value = face_html(
-            self.option, letter or self.option.id, state, self.square, self.widest, self.picture
-        )
+        self.face.value = face_html(self.option, self.option.id, state, self.square, self.widest, self.picture)
         if look != self._look:
             if self._look:
                 self.box.remove_class(f"tbq-{self._look}")
@@ -110,5 +108,4 @@ class Choices:
         """Mark every option in words and colour: id -> (chosen, right). bet: what came out, and no right or wrong."""
         for option_id, (chosen, right) in states.items():
             look = {True: "right", False: "wrong" if chosen else "", None: "chosen" if chosen else ""}[right]
-            letter = option_id if bet else {"right": "✓", "wrong": "✗"}.get(look, option_id)
-            self.rows[option_id].set(state_words(chosen, right, bet), look, letter)
+            self.rows[option_id].set(state_words(chosen, right, bet), look)

@@ -28,7 +28,7 @@ from course.cards.widgets import focus, light, sheet, view_of
 from course.i18n import language, t
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, mark, mark_bet
-from course.learning.reporting import Report, report
+from course.learning.reporting import Report, explained, report
 from course.learning.session import (
     AnswerError,
     NotAttempted,
@@ -50,6 +50,9 @@ from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
 from course.questions.wording import recorded_words, unrecorded_words
 from course.verdict import Verdict
+
+KEPT = "tbq-kept"
+"""The class of a card that comes with its answer: it keeps no room for what only answering needs."""
 
 
 class Card(InDeck):
@@ -117,6 +120,8 @@ class Card(InDeck):
         if self.answered:
             self.input.restore(self.answered)
             self._show_answer(self.answered.confidence or 2)
+            if not self.item.checkpoint:
+                box.add_class(KEPT)
         return box
 
     def _head(self) -> Any:
@@ -134,7 +139,7 @@ class Card(InDeck):
         """What the folded card says of the answer given; empty without one."""
         if not self.answered:
             return ""
-        return done_words(self.item, "" if self.item.checkpoint else self.report().tone)
+        return done_words(self.item, "" if self.item.checkpoint else self.report().tone, self.answered.words)
 
     def draw_head(self) -> None:
         """Show the question anew."""
@@ -201,6 +206,7 @@ class Card(InDeck):
         if self.item.varies:
             self._turn()
         self._pressed = None
+        self.widget.remove_class(KEPT)
         self.input.lock(False)
         self.input.restore(Response())
         self.bar.open()
@@ -241,9 +247,7 @@ class Card(InDeck):
         self._pressed = pressed
         found = self.report(verdict)
         notices = notice_html(*self.log.take_notices())
-        self._say(
-            report_html(found) + notices, lines_html(found, self.item.kind == "predict")
-        )  # first what the learner waits for
+        self._say(report_html(found) + notices, lines_html(found, self.item))  # first what the learner waits for
         self.bar.done(pressed)
         self.input.lock(True)
         shown = {one.option: (one.chosen, one.right) for one in found.feedback if self.item.option(one.option)}
@@ -280,10 +284,10 @@ class Card(InDeck):
 
     def __str__(self) -> str:
         """The card as text, with the explanations of an earlier answer."""
-        parts = [card_text(self.item, self.answered)]
-        if self.answered and not self.item.checkpoint:
-            parts.append(report_text(self.report()))
-        return "\n\n".join(parts)
+        if not self.answered or self.item.checkpoint:
+            return card_text(self.item, self.answered)
+        found = self.report()
+        return f"{card_text(self.item, self.answered, explained(self.item, found))}\n\n{report_text(found)}"
 
     __repr__ = __str__
 

@@ -1,4 +1,4 @@
-"""The pages a verb shows (progress, bets): tables, bars, lists; their look is in ``page.css``.
+"""The pages a verb shows (progress, finish, passport): tables, bars, lists; their look is in ``page.css``.
 
 A state is always in words; colour and bars repeat it.
 """

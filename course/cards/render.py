@@ -48,11 +48,12 @@ def question_html(item: Item, folded: bool | None = None, done: str = "") -> str
     )
 
 
-def done_words(item: Item, tone: str) -> str:
-    """The words on a folded card after an answer. tone: the colour of its verdict."""
+def done_words(item: Item, tone: str, answer: str = "") -> str:
+    """The words on a folded card after an answer. tone: the colour of its verdict; answer: what was answered, in letters."""
     if item.checkpoint:
         return t("✓ recorded", "✓ 已记录")
-    return bet_words() if item.kind == "predict" else tone_words(tone)
+    said = bet_words() if item.kind == "predict" else tone_words(tone)
+    return f"{answer} · {said}" if answer and item.kind != "spoken" else said
 
 
 def bet_words() -> str:
@@ -116,32 +117,40 @@ def report_html(report: Report) -> str:
     return verdict_html(report.tone, report.headline, *report.messages, below=below)
 
 
-def lines_html(report: Report, bet: bool = False) -> str:
-    """Every option explained, and the next experiment; below the verdict. Of a bet, what was bet and what came out; the rest folded."""
-    told = [line for line in report.lines if line.chosen or line.right or not bet]
-    rest = [line for line in report.lines if line not in told]
-    listed = _lines_html(told)
-    if rest:
-        listed += f"<details><summary>{t('The other answers', '其他选项')}</summary>{_lines_html(rest)}</details>"
+MOST_SHOWN = 2
+"""Explanations below a verdict, such as that of the answer given and of the right one; more are folded, so that a card fits a screen."""
+
+
+def lines_html(report: Report, item: Item) -> str:
+    """The explanations below the verdict, and the next experiment. Those of the answer given and of the right one are open, the rest is
+    one press away. Options that stand on the card already are named by their letter.
+    """
+    above = bool(item.options) and item.kind != "order"
+    lines = [line for line in report.lines if line.why or line.belief] if above else list(report.lines)
+    shown = [line for line in lines if line.chosen or line.right] if above else lines
+    if len(shown) > MOST_SHOWN:
+        shown = []
+    folded, listed = [line for line in lines if line not in shown], _lines_html(shown, above)
+    if folded:
+        title = t("The other answers", "其他选项") if shown or len(lines) < len(report.lines) else t("Why", "为什么")
+        listed += f"<details><summary>{title}</summary>{_lines_html(folded, above)}</details>"
     following = f'<p class="tbq-next">{inline(report.next_step)}</p>' if report.next_step else ""
     return listed + following
 
 
-def _lines_html(lines: Sequence[Line]) -> str:
-    return f'<ul class="tbq-lines">{"".join(map(_line_html, lines))}</ul>' if lines else ""
+def _lines_html(lines: Sequence[Line], above: bool) -> str:
+    return f'<ul class="tbq-lines">{"".join(_line_html(line, above) for line in lines)}</ul>' if lines else ""
 
 
-def _line_html(line: Line) -> str:
+def _line_html(line: Line, above: bool) -> str:
     tone = {True: "good", False: "bad" if line.chosen else "", None: ""}[line.right]
-    state = f" <small>{line.state}</small>" if line.state else ""
+    state = f"<small>{line.state}</small>" if line.state else ""
+    head = "" if above and not state else f'<p class="what">{"" if above else inline(line.text)} {state}</p>'
     belief = ""
     if line.belief:
         label = t("The belief behind it:", "背后的想法：")
         belief = f'<p class="belief">{label} <q>{inline(line.belief)}</q></p>'
-    return (
-        f'<li class="{tone}"><b>{line.label}</b><div><p class="what">{inline(line.text)}{state}</p>'
-        f"{f'<p>{inline(line.why)}</p>' if line.why else ''}{belief}</div></li>"
-    )
+    return f'<li class="{tone}"><b>{line.label}</b><div>{head}{f"<p>{inline(line.why)}</p>" if line.why else ""}{belief}</div></li>'
 
 
 def _legend(measured: bool) -> str:

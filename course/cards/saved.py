@@ -8,7 +8,7 @@ from course.cards.drawing import highest, plot_svg
 from course.cards.render import in_language, notice_html, reason_html
 from course.i18n import pick, t
 from course.learning.marking import Response
-from course.learning.reporting import Report
+from course.learning.reporting import Report, explained
 from course.markup import code_block, inline, paragraphs, plain
 from course.questions.items import Item, Option
 from course.questions.wording import call_text, task_words, title_words
@@ -23,10 +23,9 @@ def static_html(item: Item, response: Response | None = None, report: Report | N
     rows = "".join(
         f"<li><strong>{one.id}</strong> {inline(pick(one.text))}{_picture(item, one)}</li>" for one in item.options
     )
-    explained = report is not None and report.lines and item.kind != "order"
     if item.kind == "spoken" and report is None:  # its criteria would give the answer away
         rows = ""
-    options = f'<ul style="list-style:none">{rows}</ul>' if rows and not explained else ""
+    options = f'<ul style="list-style:none">{rows}</ul>' if rows and not (report and explained(item, report)) else ""
     given = f"<p><strong>{t('Your answer:', '你的答案：')}</strong> {inline(response.words)}</p>" if response else ""
     how = t(
         "This is the saved copy. Run the cell for the card, or answer in a cell of your own:",

@@ -49,15 +49,15 @@ def text_mode() -> bool:
     return getattr(get_ipython(), "kernel", None) is None
 
 
-def card_text(item: Item, response: Response | None = None) -> str:
-    """The question as plain text: stem, code, options, how to answer."""
+def card_text(item: Item, response: Response | None = None, listed: bool = False) -> str:
+    """The question as plain text: stem, code, options (unless they are listed below it), how to answer."""
     parts = [f"[{item.id}] {title_words(item)} · {task_words(item)}", plain(pick(item.stem))]
     if item.code:
         parts.append("\n".join("    " + line for line in pick(item.code).strip("\n").splitlines()))
     if item.kind == "spoken" and response is None:  # its criteria would give the answer away
         call = f'`interview("{item.id}", reveal=True)`'
         return "\n\n".join([*parts, plain(t(f"Say it aloud, then {call}.", f"先说出声，再运行 {call}。"))])
-    if item.options:
+    if item.options and not listed:
         parts.append("\n".join(_option_lines(item)))
     if item.number:
         parts.append(t(f"Unit: {plain(pick(item.number.unit))}", f"单位：{plain(pick(item.number.unit))}"))

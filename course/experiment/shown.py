@@ -55,7 +55,7 @@ def picture(block: Block) -> str:
 
 def bets(block: Block) -> str:
     """The bets in words, below the picture."""
-    return "".join(map(_bet, block.bets))
+    return "".join(map(bet_html, block.bets))
 
 
 def sentences(text: str) -> str:
@@ -64,7 +64,8 @@ def sentences(text: str) -> str:
     return "".join(f"<span>{inline(part.strip())}</span> " for part in parts).strip()
 
 
-def _bet(bet: Betted) -> str:
+def bet_html(bet: Betted) -> str:
+    """A bet and what came out, side by side."""
     mine = f'<p class="yours"><b>{t("You bet", "你押的是")}</b>{inline(bet.mine)}</p>' if bet.mine else ""
     out = (
         f'<p class="{"told" if bet.still else "out"}"><b>{html.escape(bet.lead)}</b>{inline(bet.out)}</p>'
@@ -125,7 +126,7 @@ def text_of(block: Block) -> str:
     """Headline, the picture's words, the bet, the advice, the small line, the next step, the numbers; one to a line."""
     said = {line for fold in block.folds for line in fold.said}
     words = block.picture.alt if block.picture and block.picture.alt not in said else ""
-    bets = [line for bet in block.bets for line in _bet_lines(bet)]
+    bets = [line for bet in block.bets for line in bet_lines(bet)]
     so = t("So: ", "所以：") + plain(block.so) if block.so else ""
     folds = [line for fold in block.folds for line in _fold_lines(fold)]
     parts = [plain(block.headline), words, *bets, so, plain(block.small), plain(block.step), *folds]
@@ -144,7 +145,8 @@ def _fold_lines(fold: Fold) -> Iterator[str]:
         yield "  " + t(f"and {more} more rows", f"另有 {more} 行")
 
 
-def _bet_lines(bet: Betted) -> Iterator[str]:
+def bet_lines(bet: Betted) -> Iterator[str]:
+    """The same as lines of text."""
     colon = t(": ", "：")
     parts = [
         t("You bet", "你押的是") + colon + bet.mine if bet.mine else "",

@@ -28,7 +28,7 @@ class Point:
 class CalibrationPicture(Picture):
     """What `calibration` gives back. series: name -> points; alt: the picture in words."""
 
-    size = (6.2, 3.9)
+    size = (2.9, 2.9)  # it fits a phone
 
     def __init__(self, series: Mapping[str, Sequence[Point]], alt: str) -> None:
         self.series, self.alt = dict(series), alt
@@ -46,15 +46,6 @@ def calibration(series: Mapping[str, Sequence[Point]], alt: str) -> CalibrationP
 
 def _draw(ax: Any, series: Mapping[str, Sequence[Point]]) -> None:
     ax.plot([0, 1], [0, 1], color=guide(), linestyle="--", linewidth=1.2, zorder=0.5)
-    ax.annotate(
-        t("as sure as right", "把握与结果一致"),
-        (0.44, 0.44),
-        xytext=(6, -2),
-        textcoords="offset points",
-        fontsize=8.5,
-        color=guide(),
-        va="top",
-    )
     drawn = {name: points for name, points in series.items() if points}
     for place, (name, points) in enumerate(drawn.items()):
         shift = (place - (len(drawn) - 1) / 2) * 2 * SHIFT
@@ -81,17 +72,12 @@ def _draw(ax: Any, series: Mapping[str, Sequence[Point]]) -> None:
             color=shade,
             label=name,
         )
-    ax.set(xlim=(0, 1.08), ylim=(-0.04, 1.04))
+    ax.set(xlim=(0, 1.2), ylim=(-0.04, 1.04))
     ticks = [0, 0.25, 0.5, 0.75, 1]
     ax.set_xticks(ticks, [f"{100 * tick:g} %" for tick in ticks])
     ax.set_yticks(ticks, [f"{100 * tick:g} %" for tick in ticks])
-    ax.set_xlabel(
-        t(
-            "how sure (a guess: chance; fairly sure: 75 %; certain: 95 %)",
-            "把握（猜的：碰运气的概率；比较有把握：75%；很确定：95%）",
-        )
-    )
+    ax.set_xlabel(t("how sure", "把握"))
     ax.set_ylabel(t("came true", "实际对的比例"))
-    ax.set_title(t("Below the line: surer than right. Bars: 95 % intervals.", "线以下：过于自信。竖线：95% 区间。"))
+    ax.set_title(t("dashed: as sure as right", "虚线：把握与结果相符"))
     if len(drawn) > 1:
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=2)

@@ -6,6 +6,7 @@ A row is a small tuple of its own; ``bet`` is a `Bet` or None. Every kind gives 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -132,6 +133,21 @@ def ticks_to(most: float, count: int = 6) -> list[float]:
     return [step * place for place in range(int(most / step) + 1)]
 
 
+LINE = 17
+"""Pixels from one line of a name to the next."""
+
+
+def _lines_above(name: str, remark: str, room: float) -> list[str]:
+    """A name with its remark, in as many lines as the room asks for; a line ends after a dot where it can."""
+    lines = [""]
+    for part in re.split(r"(?<=·)\s+", name + (f"  ·  {remark}" if remark else "")):
+        whole = wide(part, 13) <= room
+        for number, piece in enumerate([part] if whole else re.findall(r"[!-~]+\s*|.\s*", part)):
+            longer = f"{lines[-1]}{' ' * (number == 0 and bool(lines[-1]))}{piece}"
+            lines = [*lines[:-1], longer] if wide(longer.rstrip(), 13) <= room or not lines[-1] else [*lines, piece]
+    return [line.strip() for line in lines]
+
+
 class Rows:
     """Where rows stand: their names at the left, or above them where there is no room."""
 
@@ -146,20 +162,24 @@ class Rows:
     ) -> None:
         need = 30 + max(max(wide(name), wide(remark, 12)) for name, remark in names)
         self.above = above or need > 0.36 * w
-        self.names, self.top, self.tall = names, top, tall + extra * self.above
         self.x0 = 14 if self.above else need
+        self.lines = [_lines_above(name, remark, w - self.x0 - 4) for name, remark in names] if self.above else []
+        more = LINE * (max(map(len, self.lines), default=1) - 1)
+        self.head = 18 + more
+        self.names, self.top, self.tall = names, top, tall + (extra + more) * self.above
         self.bottom = top + self.tall * len(names)
 
     def y(self, row: int) -> float:
         """The middle of what is drawn in a row."""
-        lower = (self.tall + 18) / 2 if self.above else self.tall / 2
+        lower = (self.tall + self.head) / 2 if self.above else self.tall / 2
         return self.top + self.tall * row + lower
 
     def name(self, paper: Canvas, row: int, bold: bool = False, ink: str = "fg") -> None:
         name, remark = self.names[row]
         if self.above:
-            both = name + (f"  ·  {remark}" if remark else "")
-            paper.text(self.x0 + 2, self.top + self.tall * row + 11, both, ink, 13, bold=bold, halo=True)
+            for place, line in enumerate(self.lines[row]):
+                y = self.top + self.tall * row + 11 + self.head - 18 - LINE * (len(self.lines[row]) - 1 - place)
+                paper.text(self.x0 + 2, y, line, ink, 13, bold=bold, halo=True)
             return
         y = self.y(row)
         paper.text(self.x0 - 12, y - (8 if remark else 0), name, ink, ha="right", bold=bold)
@@ -212,7 +232,7 @@ def ratio_rows(
     axis = bool(told or bet and (bet.rows or bet.at))
 
     def paint(w: float) -> Canvas:
-        place = Rows(w, [(row.name, row.remark) for row in rows], 40 if axis else 8, 48, w < BROAD, 14)
+        place = Rows(w, [(row.name, row.remark) for row in rows], _top_of(sides, w) if axis else 8, 48, w < BROAD, 14)
         x0, x1, below = place.x0, w - 14, 20 if bet and bet.at else 0
         paper = Canvas(w, place.bottom + (28 + below if axis else 4))
         x = _ratio_scale(told, values, x0, x1, bet)
@@ -235,8 +255,11 @@ def ratio_rows(
             left, end = row.ratio < 0.98, x(row.high)
             if bet and isinstance(bet.rows, Mapping) and bet.rows.get(number) == "middle":
                 end = max(end, x(1.03) + 14)
+            room = wide(
+                values[row], 14, True
+            )  # on a phone the words may reach over their own mark, never over the edge
             paper.text(
-                x(row.low) - 12 if left else end + 12,
+                max(x(row.low) - 12, room + 2) if left else min(end + 12, w - room - 2),
                 y,
                 values[row],
                 size=14,
@@ -258,6 +281,11 @@ def ratio_rows(
         return paper
 
     return SvgPicture(paint, alt_of([(_with_remark(row), values.get(row, few)) for row in rows], bet))
+
+
+def _top_of(sides: tuple[str, str], w: float) -> float:
+    """Where the rows begin, below the names of the sides: one line where both fit into it, else two."""
+    return 40 if wide("← " + "  ".join(sides) + " →", bold=True) <= w - 30 else 40 + LINE
 
 
 def _either(row: Ratio, said: Callable[[float], str]) -> str:
@@ -298,7 +326,7 @@ def _sides(
         paper.box(x0, up, one - x0, down - up, "wash", r=6)
         paper.line([one, one], [up, down], "fg", 1.5)
     paper.text(x0 + 8, 18, "← " + sides[0], "out", bold=True)
-    paper.text(x1 - 8, 18, sides[1] + " →", "soft", ha="right", bold=True)
+    paper.text(x1 - 8, place.top - 22, sides[1] + " →", "soft", ha="right", bold=True)
     words = {
         0.01: t("a hundredth", "百分之一"),
         0.1: t("a tenth", "十分之一"),

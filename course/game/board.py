@@ -80,6 +80,16 @@ class Career:
         return score.rank(self.mean or 0.0, self.closed, self.ranks)
 
     @property
+    def climbed(self) -> float:
+        """How far up the ranks, 0 to 1 (see ``score.climbed``)."""
+        return score.climbed(self.mean or 0.0, self.closed, self.ranks)
+
+    @property
+    def climbed_before(self) -> float:
+        """The same before the last case was closed."""
+        return score.climbed(self.before or 0.0, max(0, self.closed - 1), self.ranks)
+
+    @property
     def next(self) -> tuple[float, int, str, Text] | None:
         """The lowest rank that is not reached yet; None on the highest."""
         mean = self.mean or 0.0

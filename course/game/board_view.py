@@ -7,55 +7,19 @@ from pathlib import Path
 
 from course.cards.render import in_language
 from course.cards.style import SHEET
-from course.game.board import Board, Career, Standing, in_a_row
+from course.game.board import Board, Standing, in_a_row
+from course.game.ladder import CSS, career_lines, ladder_html
 from course.game.view import colon
 from course.i18n import pick, t
 from course.markup import inline, plain
 from course.units import format_points
 
-STYLE = f"{SHEET}<style>{(Path(__file__).parent / 'board.css').read_text('utf-8')}</style>"
+STYLE = f"{SHEET}<style>{CSS}{(Path(__file__).parent / 'board.css').read_text('utf-8')}</style>"
 GOOD, BEST = 5.5, 8.0
 """Points from which a tile is washed, and framed."""
 
 
-# --- rank and days ------------------------------------------------------------------------------------------
-
-
-def career_lines(found: Career) -> list[str]:
-    """Rank, mean, and this time against last time, with marks."""
-    sign, name = found.rank
-    if found.mean is None:
-        return [t("No case closed yet: the night is young.", "还一个都没做完：夜还长着呢。")]
-    lines = [
-        f"{sign} **{pick(name)}** · "
-        + t(
-            f"{format_points(found.mean)} of 10, mean of first attempts · {found.closed} of {found.all} cases closed",
-            f"首次尝试平均 {format_points(found.mean)} / 10 · 已完成 {found.closed}/{found.all}",
-        )
-    ]
-    if found.next:
-        lines[0] += " · " + next_words(found)
-    if found.before is not None:
-        gain = found.mean - found.before
-        before = t(
-            f"Before your last case it was {format_points(found.before)}: ", f"此前平均 {format_points(found.before)}："
-        )
-        up = t("up. The coffee helps.", "涨了！咖啡没白喝。")
-        down = t("down a little. The case was a good teacher.", "掉了一点，不过学到了不少。")
-        lines.append(before + (up if gain > 0.05 else down if gain < -0.05 else t("steady hands.", "手很稳。")))
-    return lines
-
-
-def next_words(found: Career) -> str:
-    """What the next rank takes."""
-    least, cases, sign, name = found.next
-    points, more = max(0.0, least - (found.mean or 0.0)), max(0, cases - found.closed)
-    takes = [
-        t(f"{format_points(points)} more on average", f"平均再高 {format_points(points)} 分") if points else "",
-        t(f"{more} more {'case' if more == 1 else 'cases'}", f"再完成 {more} 个") if more else "",
-    ]
-    rank, said = f"{sign} {pick(name)}", t(" and ", "、").join(filter(None, takes))
-    return t(f"next, {rank}: {said}", f"下一级 {rank}：{said}")
+# --- days ------------------------------------------------------------------------------------------
 
 
 def days_line(board: Board) -> str:
@@ -129,17 +93,10 @@ def head_html(board: Board) -> str:
     """Title, rank, the rail to the highest rank, the days."""
     found = board.career
     rank, *more = career_lines(found)
-    reached = found.rank if found.mean is not None else None
-    steps = "".join(
-        f'<p style="left:{10 * least:g}%"{" class=on" if (sign, name) == reached else ""}>{sign}'
-        f"<span> {html.escape(pick(name))}</span></p>"
-        for least, _, sign, name in found.ranks
-    )
-    rail = f'<div class="tbb-rail"><u style="width:{10 * (found.mean or 0):.3g}%"></u></div>'
     lines = "".join(f"<p>{inline(line)}</p>" for line in filter(None, [*more, days_line(board)]))
     return in_language(
         f'<div class="tbq-head"><h3>🗂️ {html.escape(plain(pick(board.title)))}</h3><code>board("{board.lesson}")</code></div>'
-        f'<p class="tbb-rank">{inline(rank)}</p><div class="tbb-ladder" aria-hidden="true">{rail}{steps}</div>'
+        f'<p class="tbb-rank">{inline(rank)}</p>{ladder_html(found)}'
         f'<div class="tbb-small">{lines}</div>'
     )
 

@@ -8,7 +8,8 @@ from datetime import datetime
 
 from course.cards.page import listing, page, table
 from course.game.board import Board, Standing
-from course.game.board_view import career_lines, tile_words
+from course.game.board_view import tile_words
+from course.game.ladder import career_lines
 from course.game.returning import Return, coming_back
 from course.i18n import pick, t
 from course.learning.review import day_words

@@ -5,19 +5,21 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 
 from course.cards.render import foldable_head, in_language
 from course.cards.style import SHEET
-from course.game import score
+from course.game import board, score
 from course.game.cases import Case, origin_said
+from course.game.ladder import CSS, career_lines, ladder_html
 from course.game.moves import Move
 from course.game.play import CRITERIA, Play
 from course.i18n import Text, pick, t
 from course.markup import code_block, inline, link, paragraphs, plain
 from course.units import format_points
 
-STYLE = f"{SHEET}<style>{(Path(__file__).parent / 'desk.css').read_text('utf-8')}</style>"
+STYLE = f"{SHEET}<style>{CSS}{(Path(__file__).parent / 'desk.css').read_text('utf-8')}</style>"
 
 
 def aside(words: str) -> str:
@@ -100,6 +102,15 @@ def top_html(headline: str, found: score.Score, practice: bool) -> str:
     which = t("practice", "练习") if practice else t("first attempt", "首次尝试")
     points = f"<b>{format_points(found.points)}</b> / {found.most:g}<span>{which}</span>"
     return f'<div class="tbg-top"><h4>{inline(headline)}</h4><p class="tbg-score">{points}</p></div>'
+
+
+def rank_html(play: Play) -> str:
+    """The rank after this case, and how far it brought the learner."""
+    found = board.Board(play.case.lesson, play.log.entries(), date.today()).career
+    if found.mean is None:
+        return ""
+    rank, mean = map(inline, career_lines(found))
+    return f'<p class="tbl-rank">{rank}</p>{ladder_html(found)}<p class="tbq-note">{mean}</p>'
 
 
 def points_text(found: score.Score) -> str:

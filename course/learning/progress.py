@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from course.learning.beliefs import Belief, beliefs
-from course.learning.calibration import Bet, placed_bets, returning
+from course.learning.calibration import Bet, placed_bets
 from course.learning.entry import Entry, now
-from course.learning.schedule import Due, timetable
+from course.learning.review import plan
+from course.learning.schedule import Due
 from course.questions.bank import Bank
 
 READY = 0.8
@@ -82,7 +83,7 @@ class Games:
 def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None, games: Games = Games()) -> Progress:
     """The progress at a moment (default: now). Entries of questions the bank does not have are left out."""
     entries = list(entries)
-    moment = at or now()
+    moment = at or now().astimezone()
     answers = {entry.item: entry for entry in entries if entry.event == "answer"}
     moved = {entry.lesson for entry in entries if entry.event == "move"}
     finished = {entry.item for entry in entries if entry.event == "finish"}
@@ -92,9 +93,8 @@ def summary(entries: Iterable[Entry], bank: Bank, at: datetime | None = None, ga
         if entry.event == "check" and entry.verdict == "correct":
             solved[entry.item[:2]].add(entry.item)
     practice, graded, bets = bank.items(), bank.items(checkpoint=True), placed_bets(entries, bank)
-    lesson_of = {item.id: item.lesson for item in practice}
-    waiting = Counter(one.lesson for one in (*timetable(entries, bank), *games.back) if one.due <= moment)
-    waiting += Counter(lesson_of[one] for one in returning(entries, bank, moment))
+    waiting = Counter(bank[item].lesson for item in plan(entries, bank, moment).items)
+    waiting += Counter(one.lesson for one in games.back if one.due <= moment)
     held = beliefs(entries, bank, bets)
     lessons = []
     for lesson in bank.lessons():

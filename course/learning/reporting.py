@@ -85,6 +85,15 @@ def widest_state(bet: bool = False) -> str:
     return max((state_words(True, right, bet) for right in (None, True, False)), key=len)
 
 
+def explained(item: Item, found: Report) -> bool:
+    """Whether the feedback lists every option with its text, so that the question need not list them as well."""
+    return (
+        bool(found.lines)
+        and item.kind != "order"
+        and {one.id for one in item.options} <= {one.label for one in found.lines}
+    )
+
+
 def not_yet() -> str:
     """The verdict on an empty answer, in words."""
     return t("Not answered yet.", "还没有作答。")

@@ -1,9 +1,10 @@
 """The daily review: which question cards, in which order, and the sentences before and after them. No days in a row are
-counted, and cards that wait are never lost.
+counted, and cards that move to a later day are never lost.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -11,10 +12,9 @@ from datetime import date, datetime, timedelta
 from course.i18n import language, t
 from course.learning.calibration import returns
 from course.learning.entry import Entry
-from course.learning.schedule import Due, calendar, interleave, timetable
+from course.learning.schedule import A_DAY, Due, calendar, reviewed_on, spread, timetable
 from course.questions.bank import Bank
 
-SITTING = 12  # cards in one review; more would tire the learner
 AWAY = timedelta(days=14)
 _MONTHS = "January February March April May June July August September October November December".split()
 _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
@@ -22,42 +22,50 @@ _DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 @dataclass(frozen=True)
 class Plan:
-    """One review. items: ids of its questions, the lessons taking turns. lessons: how many lessons they are from.
+    """The reviews of today and of the days to come. items: ids of today's questions, the lessons taking turns. lessons: how many
+    lessons they are from.
 
-    due: how many concepts and lost bets are due in all. away_days: days since the last answer or move in a game after a long
-    break, else 0.
+    days: how many of those due by now are asked on which day, as (day, number), since a day holds so many only.
+    away_days: days since the last answer or move in a game after a long break, else 0.
     table: every concept answered so far, and every lost bet that will come back, with its date, soonest first.
     """
 
     items: tuple[str, ...]
     lessons: int
-    due: int
+    days: tuple[tuple[date, int], ...]
     away_days: int
     table: tuple[Due, ...]
 
     @property
-    def waiting(self) -> int:
-        """How many are due and not in this review."""
-        return self.due - len(self.items)
+    def due(self) -> int:
+        """How many are to review today."""
+        return len(self.items)
+
+    @property
+    def moved(self) -> int:
+        """How many are due by now, and wait for a later day because today is full."""
+        return sum(many for _, many in self.days) - self.due
 
 
-def plan(entries: Iterable[Entry], bank: Bank, now: datetime, at_most: int = SITTING) -> Plan:
-    """The review at ``now`` (aware): first lost bets that come back, then due concepts, the longest overdue first, with the
-    lessons taking turns.
+def plan(entries: Iterable[Entry], bank: Bank, now: datetime, a_day: int = A_DAY) -> Plan:
+    """The reviews at ``now`` (aware), at most ``a_day`` a day: first lost bets that come back, then due concepts, the longest
+    overdue first, with the lessons taking turns.
     """
     entries = list(entries)
-    concepts = timetable(entries, bank)
-    bets = [Due(one.item, one.item, one.lesson, one.due) for one in returns(entries, bank)]
-    due, back = ([one for one in part if one.due <= now] for part in (concepts, bets))
-    chosen = [one.item for one in (*back, *interleave(due))][:at_most]
+    bets = [Due(one.item, one.item, one.lesson, one.due, bet=True) for one in returns(entries, bank)]
+    wanted = [*bets, *timetable(entries, bank)]
+    table = spread(wanted, now, reviewed_on(now.date(), now, entries, bank), a_day)
+    chosen = [one.item for one in table if one.due <= now]
+    by_now = {one.concept for one in wanted if one.due <= now}
+    days = Counter(max(now, one.due).astimezone(now.tzinfo).date() for one in table if one.concept in by_now)
     worked = [entry.when for entry in entries if entry.event in ("answer", "move")]
     away = now - max(worked) if worked else timedelta(0)
     return Plan(
         tuple(chosen),
         len({bank[item].lesson for item in chosen}),
-        len(due) + len(back),
+        tuple(days.items()),
         away.days if away >= AWAY and chosen else 0,
-        tuple(sorted([*concepts, *bets], key=lambda one: (one.due, one.concept))),
+        tuple(sorted(table, key=lambda one: (one.due, one.concept))),
     )
 
 
@@ -96,7 +104,7 @@ def greeting(found: Plan, now: datetime) -> list[str]:
                 "还没有可复习的。先答几张卡片，它们会在最合适的时候回来。",
             )
         ]
-    if not found.due:
+    if not found.due and not found.moved:
         return [t("Nothing is due today.", "今天没有要复习的。"), next_words(found, now)]
     said = []
     if found.away_days:
@@ -109,20 +117,35 @@ def greeting(found: Plan, now: datetime) -> list[str]:
     from_lessons = (
         t(f" from {found.lessons} lessons, mixed", f"，来自 {found.lessons} 课，交错着来") if found.lessons > 1 else ""
     )
-    if found.waiting:
-        said.append(
-            t(
-                f"{ideas(found.due)} are due. Here are {len(found.items)}{from_lessons}: enough for one sitting. "
-                "The others wait, and nothing is lost; `review()` brings the next ones.",
-                f"有 {ideas(found.due)}到期。这里先来 {len(found.items)} 个{from_lessons}，一次足够了。"
-                "其余的不急，什么都不会丢；再运行 `review()` 就是下一批。",
-            )
-        )
-    else:
+    if found.due:
         said.append(
             t(f"{ideas(found.due)} to review today{from_lessons}.", f"今天复习 {ideas(found.due)}{from_lessons}。")
         )
-    return said
+    return [*said, *_moved(found, now)]
+
+
+def _moved(found: Plan, now: datetime) -> list[str]:
+    """A sentence, where more is due than fits into today."""
+    if not found.moved:
+        return []
+    days = spread_words(found, now)
+    if not found.due:
+        return [t(f"Enough for today. Nothing is lost: {days}.", f"今天够了。一个都不会丢：{days}。")]
+    return [
+        t(
+            f"Spread so that no day has more than {A_DAY}, and nothing is lost: {days}.",
+            f"每天最多 {A_DAY} 个，一个都不会丢：{days}。",
+        )
+    ]
+
+
+def spread_words(found: Plan, now: datetime) -> str:
+    """Half a sentence: on which days what is due by now is asked: "12 today, 6 tomorrow"."""
+    named = [(day_words(day, now.date()), many) for day, many in found.days]
+    if len(named) <= 2:
+        return t(", ", "，").join(t(f"{many} {day}", f"{day} {many} 个") for day, many in named)
+    (first, many), (last, _) = named[0], named[-1]
+    return t(f"{many} {first}, and so on until {last}", f"{first} {many} 个，以后每天一些，到{last}为止")
 
 
 def next_words(found: Plan, now: datetime) -> str:
@@ -145,7 +168,7 @@ def closing(answered: int, right: int, found: Plan, now: datetime) -> str:
             f"{ideas(found.due)} can wait; `review()` goes on whenever you like.",
             f"还有 {ideas(found.due)}，不急；想继续就再运行 `review()`。",
         )
-    return said + (next_words(found, now) if found.table else "")
+    return said + (" ".join(_moved(found, now)) or (next_words(found, now) if found.table else ""))
 
 
 def calendar_words(found: Plan, now: datetime, days: int = 14) -> str:

@@ -145,6 +145,12 @@ SAID: dict[str, tuple[Text, ...]] = {
         ),
         both("🎯 Try {count}, and it is right. That was patience.", "🎯 第 {count} 次做对了，有耐心！"),
     ),
+    "solved_helped": (
+        both(
+            "🎯 Right at try {count}, with some help. Can you say why it works?",
+            "🎯 第 {count} 次做对了，看过提示。说得出为什么对吗？",
+        ),
+    ),
     # bets
     "bet_won": (
         both("🎯 Your bet came true, and you placed it before measuring.", "🎯 押中了！而且是测量之前押的。"),

@@ -173,10 +173,8 @@ class AskBox:
             state.now.cards[above[0]].to_here()
 
     def run(self) -> None:
-        """Run what was asked for, below."""
-        self.head.value = SHEET + say_html(notice_html(t("🔬 Here is what comes out.", "🔬 结果在下面。")))
-        self.bar.children = ()
-        self.widget.children = tuple(one for one in self.widget.children if one is not self.look)
+        """Run what was asked for in place of the question; the cards of the bets stay."""
+        self.widget.children = tuple(one for one in self.widget.children if one not in (self.frame, self.look))
         state.now.looked |= {item.experiment for item in self.items}
         with self.output:
             self.again()

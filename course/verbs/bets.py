@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course.cards.calibration_view import bets_html, bets_text, level_words
+from course.experiment.bets_view import bets_html, bets_text, level_words
 from course.game.board import played
 from course.i18n import t
 from course.learning.calibration import ENOUGH, Bet, Level, answer_levels, bet_levels, placed_bets, returns

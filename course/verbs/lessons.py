@@ -177,7 +177,7 @@ def _under(head: str, found: list[tuple[str, str]]) -> list[Section]:
 
 def _bets() -> list[Section]:
     """The bets of this lesson that are settled, a sentence each."""
-    from course.cards.calibration_view import bet_sentence
+    from course.experiment.bets_view import bet_sentence
     from course.learning.calibration import placed_bets
 
     mine = [bet for bet in placed_bets(state.now.log.entries(), state.now.bank) if bet.item.lesson == state.now.lesson]
@@ -194,7 +194,7 @@ def _cases() -> list[str]:
 
 
 def _schedule() -> str:
-    from course.learning.review import ideas, next_words, plan
+    from course.learning.review import ideas, next_words, plan, spread_words
 
     now = datetime.now().astimezone()
     found = plan(state.now.log.entries(), state.now.bank, now)
@@ -206,11 +206,10 @@ def _schedule() -> str:
             "答几张卡片，它们会在最合适的时候回来复习。",
         )
     planned = t(f"🗓️ Scheduled for review: {ideas(len(found.table))}. ", f"🗓️ 已安排复习 {ideas(len(found.table))}。")
-    if not found.due:
+    if not found.days:
         return planned + next_words(found, now)
-    return planned + t(
-        f"Due now: {found.due}, with `review()`.", f"其中 {found.due} 个已到期，运行 `review()` 即可复习。"
-    )
+    days = spread_words(found, now)
+    return planned + t(f"With `review()`: {days}.", f"运行 `review()` 复习：{days}。")
 
 
 def _what_next() -> tuple[str, str]:

@@ -54,7 +54,9 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
         )
     if verdict.state == "correct" and exercise.hints:
         took = [*_tries(exercise), "correct"].index("correct") + 1  # running the cell once more is no further try
-        say(voice.say("solved" if took == 1 else "solved_again", exercise.id, count=took))
+        helped = any(state.now.seen(event, exercise.id) for event in ("hint", "solution"))
+        again = "solved_helped" if helped else "solved_again"
+        say(voice.say("solved" if took == 1 else again, exercise.id, count=took))
     tried = [entry.verdict for entry in state.now.seen("check", exercise.id)][-3:]
     if (
         exercise.hints

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from course.experiment import base, reports
+from course.experiment.bets_view import answer_words
 from course.experiment.reports import Answer, Report
 from course.experiment.result import Betted, Block, Fold
 from course.figures.reported import picture
 from course.i18n import both, pick, t
-from course.learning.session import bet_of, response_of
 from course.machine import next_step, on_rocm
 from course.questions.items import Item
 from course.verbs import state
-from course.verbs.betted import items_of, others, outcome, phrase, settled
+from course.verbs.betted import items_of, others, placed, settled
 from course.verbs.say import present
 
 NEEDS = {
@@ -110,12 +110,12 @@ def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
 def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> Betted:
     """The bet on an item with the result by the report; writes it to the log with the report as evidence."""
     settled(item, answer.option if settles else None, report.evidence())
-    bet = bet_of(item, state.now.log.entries())
-    rest, lost = others(item, answer.option), bool(bet) and bet.options[:1] != (answer.option,)
+    bet = placed([item]).get(item.id)
+    rest, lost = others(item, answer.option), bet not in (None, answer.option)
     lead = t("A report decided it", "有报告给出了答案") if settles else t("Report and source name", "报告和源码的说法")
     return Betted(
-        mine=phrase(item, response_of(bet)) if bet else "",
-        out=phrase(item, outcome(item, answer.option)),
+        mine=answer_words(item, bet) if bet else "",
+        out=answer_words(item, answer.option),
         lead=f"{lead} ({pick(report.machine)})" if settles else lead,
         still="" if settles or not bet else t("nobody measured it in this form", "题目里这种情形，还没有人测过"),
         why=f"{pick(answer.why)} {pick(item.option(answer.option).why)}",

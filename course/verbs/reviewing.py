@@ -11,7 +11,7 @@ from course.cards.review_deck import ReviewDeck, last_answer
 from course.cards.review_view import calendar_html
 from course.cards.text import text_mode
 from course.game.board import Board, played
-from course.game.board_view import career_lines
+from course.game.ladder import career_lines
 from course.game.returning import Return, coming_back
 from course.game.returning_page import ReturningCases
 from course.i18n import t
@@ -44,7 +44,9 @@ def of_games() -> Games:
     found = played(entries)
     back = [Due(one.asked.id, one.asked.id, one.asked.lesson, one.due, case=True) for one in coming_back(found)]
     boards = [Board(lesson, entries, _now().date()) for lesson in dict.fromkeys(one.case.lesson for one in found)]
-    told = [f"🗂️ `{one.lesson}`{t(': ', '：')}{career_lines(one.career)[0]}" for one in boards if one.career.closed]
+    told = [
+        f"🗂️ `{one.lesson}`{t(': ', '：')}{' · '.join(career_lines(one.career))}" for one in boards if one.career.closed
+    ]
     return Games([bet for one in found for bet in one.bets], back, told)
 
 
@@ -59,7 +61,7 @@ def daily(make: Callable[[str], Card]) -> None:
                 "没有要复习的：你做完的题里，没有需要再来一遍的。答过的卡片会在最合适的时候回来。",
             )
         )
-    elif found.due or not lost:
+    elif found.due or found.moved or not lost:
         say(*greeting(found, _now()))
     _show_in_turn(found.items, make)
     if lost:

@@ -63,7 +63,12 @@ def explained(card: CardOnPage, language: str, words: dict[str, str]) -> None:
         card.wait_told(words["locked"])
         return
     card.bar.get_by_text(words["again"]).wait_for()
+    fold = card.feedback.locator("summary")
+    for one in fold.all():  # what is not in sight is one press away
+        one.click()
     told = card.told()
+    for one in fold.all():
+        one.click()
     for text in [one.why for one in item.options] or [item.number.why]:
         assert plain(pick(text, language))[:12] in told, (item.id, told)
     status = card.feedback.locator("[role=status]")

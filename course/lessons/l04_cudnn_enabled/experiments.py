@@ -93,7 +93,8 @@ def read_onednn_ops(rows: list[dict]) -> Reading:
     verdicts = [row["verdict"] for row in rows]
     slower, settled = verdicts.count("slower"), verdicts.count("same") + verdicts.count("faster")
     if slower and settled:
-        return Reading("b")
+        worst = max((row for row in rows if row["verdict"] == "slower"), key=lambda row: row["ratio"])
+        return Reading("b", {"layer": worst["operation"], "ratio": worst["ratio"]})
     return Reading({slower: "a", settled: "c"}.get(len(WITHOUT_ONEDNN)))
 
 
@@ -119,7 +120,7 @@ def read_bits(rows: list[dict]) -> Reading:
     if not decided:
         return Reading("d", drawn=drawn)
     share = counts["on"] / decided
-    return Reading("a" if share > 0.95 else "b" if share < 0.05 else "c", drawn=drawn)
+    return Reading("a" if share > 0.95 else "b" if share < 0.05 else "c", {"share": share}, drawn)
 
 
 def worst(rows: Sequence[dict[str, Any]], key: str) -> float:

@@ -66,7 +66,8 @@ def read_first_call(rows: list[dict]) -> Reading:
     if not sure:
         return Reading(drawn=drawn)
     new, back = (span.low > 1.2 for span in first)
-    return Reading("both" if new and back else "new" if new else "back" if back else "neither", drawn=drawn)
+    outcome = "both" if new and back else "new" if new else "back" if back else "neither"
+    return Reading(outcome, {"ratio": median(ratios[VISITS["new, call 1"]])}, drawn)
 
 
 def _by_visit(rows: list[dict]) -> dict[tuple[int, int], list[float]]:

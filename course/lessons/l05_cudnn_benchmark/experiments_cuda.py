@@ -117,8 +117,9 @@ def read_sizes_cuda(rows: list[dict]) -> Reading | None:
         for size, times in sorted(found.items())
         for when, ms in zip(("first", "again"), times, strict=True)
     ]
-    dear = [median(first) > 2 * median(again) for first, again in found.values()]
-    return Reading("all" if all(dear) else "some" if any(dear) else "none", drawn=drawn)
+    ratios = [median(first) / median(again) for first, again in found.values()]
+    dear = [ratio > 2 for ratio in ratios]
+    return Reading("all" if all(dear) else "some" if any(dear) else "none", {"most": max(ratios)}, drawn)
 
 
 # --- 05-flip-cuda -------------------------------------------------------------------------------------------

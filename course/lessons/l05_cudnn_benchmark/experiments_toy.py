@@ -156,4 +156,4 @@ def read_winners(rows: list[dict]) -> Reading:
     drawn = [{"winner": name, "place": at, "won": count} for at, (name, count) in enumerate(counts.most_common())]
     kinds = len({row["winner"] for row in rows})
     outcome = "a" if kinds == 1 else "b" if kinds == 2 else "c"
-    return Reading(outcome if len(rows) >= 10 else None, {"searches": len(rows)}, drawn)
+    return Reading(outcome if len(rows) >= 10 else None, {"kinds": kinds}, drawn)

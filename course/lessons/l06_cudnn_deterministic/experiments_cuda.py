@@ -132,7 +132,7 @@ def read_bits_cuda(rows: list[dict]) -> Reading | None:
         return None
     varying = {s: sum(mine[s]["different"] > 1 for mine in whole) for s in GPU_SETTINGS}
     outcome = next((s for s in ("algorithms", "two lines", "nothing") if varying[s]), "every result repeats")
-    return Reading(outcome, {"varying": varying["two lines"], "operations": len(whole)}, drawn)
+    return Reading(outcome, {"varying": varying.get(outcome, 0), "operations": len(whole)}, drawn)
 
 
 # --- 06-cost-cuda -------------------------------------------------------------------------------------------

@@ -161,6 +161,9 @@ def read_toy_table(rows: list[dict]) -> Reading | None:
     if len(found) < len(PAIRS):
         return None
     on, off = (
-        any(row["different_bits"] > 1 for row in rows if row["deterministic"] == switch) for switch in (True, False)
+        min((row["steady"], row["toys"]) for (_, set_to), row in zip(found, drawn, strict=True) if set_to == switch)
+        for switch in (1, 0)
     )
-    return Reading("varies with it" if on else "varies without it" if off else "repeats", drawn=drawn)
+    least = on if on[0] < on[1] else off
+    outcome = "varies with it" if least is on else "varies without it" if off[0] < off[1] else "repeats"
+    return Reading(outcome, {"steady": least[0], "toys": least[1]}, drawn)

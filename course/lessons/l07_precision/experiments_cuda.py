@@ -45,7 +45,8 @@ def read_who_cuda(rows: list[dict]) -> Reading | None:
         return Reading("the root does not reach convolutions", drawn=drawn)
     if not start or len(start) == len(settings["as it comes"]):
         return Reading("all" if start else "none", drawn=drawn)
-    return Reading("convolutions" if "conv" in start and "matmul" not in start else "some", drawn=drawn)
+    outcome = "convolutions" if "conv" in start and "matmul" not in start else "some"
+    return Reading(outcome, {"coarse": start}, drawn)
 
 
 # --- 07-depth-cuda ------------------------------------------------------------------------------------------
@@ -142,4 +143,5 @@ def read_reduction_cuda(rows: list[dict]) -> Reading | None:
     if not any(worse.values()):
         same = all(one["allowed"] == one["forbidden"] for one in whole.values())
         return Reading("no bit changes" if same else "no worse", drawn=drawn)
-    return Reading("each worse" if all(worse.values()) else "some worse", drawn=drawn)
+    numbers = {"worse": sum(worse.values()), "all": len(worse)}
+    return Reading("each worse" if all(worse.values()) else "some worse", numbers, drawn)

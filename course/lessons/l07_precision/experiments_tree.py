@@ -38,7 +38,8 @@ def read_tree(rows: list[dict]) -> Reading | None:
         )
     conv, rnn, matmul = (start.get(leaf) == "tf32" for leaf in ("cudnn.conv", "cudnn.rnn", "cuda.matmul"))
     if conv != rnn:
-        return Reading("some of them", drawn=drawn, bets={"07-bet-default": None})
+        allowed = [name for name, on in (("cuDNN conv", conv), ("cuDNN RNN", rnn), ("matmul", matmul)) if on]
+        return Reading("some of them", {"allowed": allowed}, drawn, {"07-bet-default": None})
     return Reading({(0, 0): "a", (1, 0): "b", (0, 1): "c", (1, 1): "d"}[conv, matmul], drawn=drawn)
 
 

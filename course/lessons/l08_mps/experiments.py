@@ -67,7 +67,8 @@ def read_assignments(rows: list[dict]) -> Reading:
         outcome = "all accepted" if all(row["accepted"] == "yes" for row in ours) else "some refused"
     lie = next((row["effect"] for row in drawn if row["line"] == "the lie"), None)
     settled = lie and {"refused": "c", "tensors": "a", "answer": "b"}.get(lie, "d")
-    return Reading(outcome if ours else None, drawn=drawn, bets={"08-bet-liar": settled})
+    numbers = {"refused": sum(row["accepted"] != "yes" for row in ours), "all": len(ours)}
+    return Reading(outcome if ours else None, numbers, drawn, {"08-bet-liar": settled})
 
 
 def _lies(row: dict) -> bool:

@@ -63,4 +63,5 @@ def read_env_when(rows: list[dict]) -> Reading:
     in_time, late = after.count("yes"), after.count("no")
     if in_time + late < 2 or len(after) < len(probes.VARIABLES):
         return Reading(drawn=drawn)
-    return Reading("a" if not in_time else "c" if not late else "b", drawn=drawn)
+    outcome = "a" if not in_time else "c" if not late else "b"
+    return Reading(outcome, {"counted": in_time, "all": in_time + late}, drawn)

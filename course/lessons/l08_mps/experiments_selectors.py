@@ -75,4 +75,4 @@ def read_selectors(rows: list[dict]) -> Reading:
     ]
     crashes = {row["selector"] for row in rows if row["machine"] == "no driver" and row["outcome"] == "crash"}
     settled = next((option for option, named in CRASHES.items() if named == crashes), None)
-    return Reading(outcome, drawn=drawn, bets={"08-bet-selector": settled})
+    return Reading(outcome, {"right": len(right), "all": len(every)}, drawn, {"08-bet-selector": settled})

@@ -103,7 +103,10 @@ def read_bf16(rows: list[dict]) -> Reading:
     outcome = "c needs instructions" if hidden == "c" and kinds.get("DEFAULT") == "faster" else hidden
     if list(kinds) == ["DEFAULT"] and kinds["DEFAULT"] != "undecided":
         outcome = f"alone {kinds['DEFAULT']}"
-    return Reading(outcome, bets={"09-bet-bf16": hidden})
+    ratios = {row["rung"]: row["ratio"] for row in rows}
+    slower = ratios.get("AVX512_CORE", 1.0)
+    numbers = {"slower": slower, "hidden": 1 / slower, "fast": 1 / ratios.get("DEFAULT", 1.0)}
+    return Reading(outcome, numbers, bets={"09-bet-bf16": hidden})
 
 
 def draw_bf16(record: Record, bets: dict) -> SvgPicture | Table:

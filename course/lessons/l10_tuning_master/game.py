@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from course import load
-from course.figures.kinds import ratio_words
+from course.figures.kinds import ratio_words, time_change
 from course.game.cases import Case
 from course.game.sharing import Bar, Shared
 from course.i18n import pick, t
@@ -22,6 +22,7 @@ from course.lessons.l10_tuning_master.tuning_player import Measured, Tell, Tunin
 from course.lessons.l10_tuning_master.tuning_score import score_of
 from course.lessons.l10_tuning_master.tuning_score import standing as standing
 from course.lessons.l10_tuning_master.tuning_view import origin_words
+from course.markup import plain
 
 if TYPE_CHECKING:
     from course.records import Record
@@ -46,7 +47,28 @@ def shared(case: Case, entries: Sequence[Entry]) -> Shared | None:
         shared_bar(plan, bet, t(f"run {number}", f"第 {number} 次")) for number, bet in enumerate(attempt.runs, 1)
     ] + [shared_bar(plan, attempt.handed, t("handed in", "交的方案"))]
     middle = "" if plan.rules else t("today", "现在")
-    return Shared(case, score_of(case, plan, attempt), bars, middle, origin_words(attempt.handed.evidence))
+    return Shared(
+        case,
+        hook(case, plan, attempt),
+        score_of(case, plan, attempt),
+        bars,
+        middle,
+        origin_words(attempt.handed.evidence),
+    )
+
+
+def hook(case: Case, plan: Plan, attempt: tuning_attempt.Attempt) -> str:
+    """The advice that was quoted, and the best that the learner got without breaking a requirement; whether the two agree is the bet."""
+    quote = plain(pick(case.quote.text))
+    told = t(f"They told us: “{quote}” ", f"都说：“{quote}”")
+    bets = [*attempt.runs, attempt.handed]
+    found = [bet.outcome["ratio"] for bet in bets if tuning_outcome.came_out(plan, bet.outcome, bet.today) == "faster"]
+    if plan.rules or not found:
+        return told + t("Right here, or wrong? Your bet?", "放在这里，对还是不对？你押哪个？")
+    best = time_change(min(found))
+    return told + t(
+        f"We got {best}. With that advice, or against it? Your bet?", f"我们{best}。是照做，还是反着来？你押哪个？"
+    )
 
 
 def shared_bar(plan: Plan, bet: tuning_attempt.Bet, name: str) -> Bar:

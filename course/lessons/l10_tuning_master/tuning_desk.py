@@ -301,7 +301,8 @@ class Desk(CaseDesk):
             + told.closed_html(play, attempt)
             + self._small(attempt.handed)
             + view.debrief_html(play)
-            + view.points_html(play.score()),
+            + view.points_html(play.score())
+            + view.rank_html(play),
             "",
             ' role="status"',
         )

@@ -47,18 +47,15 @@ def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
 
 
 def _outcome_words(gain: float | None, hints: int) -> Text:
-    """The arithmetic of the outcome."""
+    """How good the outcome is, and what hints cost."""
     cost = f"{HINT_POINTS * hints:g}"
     hinted = both(f"; less {cost} for hints", f"；提示扣 {cost}") if hints else both("", "")
     if gain is None:
         return both(f"a requirement is broken{hinted['en']}", f"违反了要求{hinted['zh']}")
     if gain == 1:
-        return both(f"among the best: 5{hinted['en']}", f"最好的一档：5{hinted['zh']}")
+        return both(f"among the best{hinted['en']}", f"最好的一档{hinted['zh']}")
     share = f"{100 * gain:.0f}"
-    return both(
-        f"4 × {share} % of the possible gain over today's setting, rounded down to half a point{hinted['en']}",
-        f"和现在相比最多能省的，你省到了 {share}%：4 × {share}%，向下取到半分{hinted['zh']}",
-    )
+    return both(f"{share} % of the best possible gain{hinted['en']}", f"最多能省的，你省到了 {share}%{hinted['zh']}")
 
 
 def evidence(plan: Plan, one: Attempt) -> dict[str, float]:

@@ -376,7 +376,8 @@ class Desk(CaseDesk):
             view.top_html(head, found, len(self.hunt.attempts) > 1)
             + view.debrief_html(self.hunt)
             + view.points_html(found)
-            + told.lines_html(told.score_lines(self.hunt)),
+            + told.lines_html(told.score_lines(self.hunt))
+            + view.rank_html(self.hunt),
             "",
             ' role="status"',
         )

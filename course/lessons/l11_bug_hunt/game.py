@@ -14,6 +14,7 @@ from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt.bug import GRADES, Bug, bug
 from course.lessons.l11_bug_hunt.bug import faults as faults
 from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, scored, step_of
+from course.markup import plain
 from course.units import format_points
 
 if TYPE_CHECKING:
@@ -56,7 +57,18 @@ def shared(case: Case, entries: Iterable[Entry]) -> Shared | None:
         for part in points.parts
     ]
     hints = hints_used(closed)
-    return Shared(case, points, bars, "", t(f"hints used: {hints} of 3", f"用了 {hints} 条提示（共 3 条）"))
+    return Shared(
+        case, hook(one, closed), points, bars, "", t(f"hints used: {hints} of 3", f"用了 {hints} 条提示（共 3 条）")
+    )
+
+
+def hook(one: Bug, done: Iterable[moves.Move]) -> str:
+    """How many lines were tried, out of how many; which it was is the bet."""
+    lines, tries = len(one.numbered()), len(moves.of_kind(list(done), "line"))
+    title = plain(pick(one.case.title))
+    guesses = t(f"{tries} guess{'es' * (tries != 1)}", f"猜了 {tries} 次")
+    said = t(f"{title}. {lines} lines of code, {guesses}.", f"{title}。{lines} 行代码，我们{guesses}。")
+    return said + t(" Which line is to blame, or none? Your bet?", "错在哪一行，还是都没错？你押哪行？")
 
 
 def _attempts(one: Bug, entries: Iterable[Entry]) -> list[list[moves.Move]]:

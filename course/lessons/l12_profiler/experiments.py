@@ -242,4 +242,5 @@ def read_cost(rows: list[dict]) -> Reading:
     option = "b" if found.low > NEAR else "a" if found.high < 1 / NEAR else None
     if found.low > 1 / NEAR and found.high < NEAR:
         option = "c"
-    return Reading(option if steady and len(rounds) >= FEW else None, drawn=drawn)
+    small = next(row["ratio"] for row in drawn if row["case"] == "many small, profile")
+    return Reading(option if steady and len(rounds) >= FEW else None, {"ratio": small}, drawn)

@@ -120,7 +120,8 @@ def read_what_it_keeps(rows: list[dict]) -> Reading:
         return Reading("a trace keeps some" if traced else "a", drawn=drawn)
     cudnn = {name for name in AROUND if name.startswith("cudnn")}
     option = "b" if kept == {"autocast"} else "c" if kept == cudnn else "d" if kept == {*AROUND} else None
-    return Reading(option or "some", drawn=drawn, bets={"14-bet-switches": option})
+    numbers = {"kept": len(kept), "all": len(AROUND)}
+    return Reading(option or "some", numbers, drawn, {"14-bet-switches": option})
 
 
 # --- 14-branch ------------------------------------------------------------------------------------------------
@@ -234,4 +235,5 @@ def read_mkldnn_leaves(rows: list[dict]) -> Reading:
     if len(rows) < len(DOORS):
         return Reading(drawn=drawn)
     some = "way back" if works == ["dense"] else "some"
-    return Reading("none" if not works else "all" if len(works) == len(DOORS) else some, drawn=drawn)
+    outcome = "none" if not works else "all" if len(works) == len(DOORS) else some
+    return Reading(outcome, {"works": len(works), "all": len(DOORS)}, drawn)

@@ -43,4 +43,6 @@ def read_drawer_cuda(rows: list[dict]) -> Reading:
     if "undecided" in kinds:
         return Reading(drawn=drawn)
     moved = sum(kind != "same" for kind in kinds)
-    return Reading("none" if not moved else "some" if moved < len(kinds) else "all", drawn=drawn)
+    strongest = max((row["ratio"] for row in raced.values()), key=lambda ratio: max(ratio, 1 / ratio))
+    outcome = "none" if not moved else "some" if moved < len(kinds) else "all"
+    return Reading(outcome, {"ratio": strongest}, drawn)

@@ -95,10 +95,10 @@ explain("05-false-how")
 #
 # “每个 batch 尺寸都变，所以每个 batch 都慢。”真的吗？先看一个这里就能测的：**CPU 上**一个普通的卷积，由 oneDNN 计算。新尺寸，调三次；换个尺寸，调三次；再回到第一个。它的日志会写：**miss**，没有，得现做；**hit**，找到了。先下注，再看日志。
 # %%
-observe("05-first-call")
 predict("05-bet-revisit")
 # %%
 observe("05-primitive-cache")
+observe("05-first-call")
 explain("05-revisit")
 # %% [markdown] en
 # ## 💡 The cache is asked first, the switch second
@@ -112,7 +112,8 @@ explain("05-revisit")
 # benchmark? --- False -> ask the heuristics,
 #   |                     take the first plan that runs, keep it
 #   | True
-# build all plans, time at most 10, once each, keep the winner
+# build all plans, time at most 10, once each,
+# run the quickest, then keep it
 # ```
 # The switch is read only when the key is new, and either way the choice is **kept**. (oneDNN prepares one program by rule, without
 # a race.)
@@ -126,7 +127,8 @@ explain("05-revisit")
 # benchmark？ -- False --> 去问启发式，
 #   |                      取第一个能跑的计划，并留存
 #   | True
-# 建好全部计划，最多给 10 个计时，各一次，留存赢家
+# 建好全部计划，最多给 10 个计时，各一次，
+# 执行最快的那个，跑成了再留存
 # ```
 # 只有碰到新 key 才会看开关；无论走哪条路，选中的都会**留下来**。（oneDNN 按规则直接准备一个程序，不比赛。）
 # %%
@@ -395,6 +397,7 @@ try_switches(torch.nn.Conv2d(8, 8, 3), torch.randn(4, 8, 32, 32), budget=15,
 observe("05-first-call-cuda")
 observe("05-new-keys-cuda")
 explain("05-resnet-keys")
+# %%
 observe("05-model-keys")
 # %% [markdown] en
 # ### Deeper, optional: the winner of one lap

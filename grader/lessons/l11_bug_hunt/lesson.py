@@ -238,16 +238,16 @@ for name in ("two-apis", "no-grad"):
 #
 # 📌 Two faults can hide each other; halving finds the line without guessing.
 #
-# Five questions, one of them from an earlier lesson. The last five cases are for later days: `case("leak")`, `case("seed")`, `case("graph")`, `case("empty")`, `case("bool-false")`.
+# Five questions, three of them from earlier lessons. The last five cases are for later days: `case("leak")`, `case("seed")`, `case("graph")`, `case("empty")`, `case("bool-false")`.
 # %% [markdown] zh
 # ## 🎯 下课小测
 #
 # 📌 两处毛病会互相遮掩；对半分，不用猜也能找到那一行。
 #
-# 五道题，其中一道来自前面的课。最后五个案子留给以后：`case("leak")`、`case("seed")`、`case("graph")`、`case("empty")`、`case("bool-false")`。
+# 五道题，其中三道来自前面的课。最后五个案子留给以后：`case("leak")`、`case("seed")`、`case("graph")`、`case("empty")`、`case("bool-false")`。
 # %%
-review("11-one-change", "11-left-over", "11-last-bit",
-       "11-now-and-then", "01-typo-trace")
+review("11-one-change", "11-left-over", "09-bits-why",
+       "02-why-median", "01-typo-trace")
 # %% [markdown] en
 # ## Claims you can now make
 #

@@ -383,8 +383,8 @@ explain("14-hash")
 #
 # 网络过海关。“带了什么？”“两个卷积，一个 BatchNorm，还有权重。”“开关呢？”“在家。”“线程呢？”“也在家。”“那你总该知道自己是在训练还是推理吧？”“三月份问过我一次，从那以后就没改过。”
 # %%
-review("14-order", "14-why-no-switch", "14-which-tolerance",
-       "14-branch-why", "09-bits-why")
+review("14-order", "13-flip-flop", "09-bits-why",
+       "07-leaf-wins", "01-flags-inside")
 # %% [markdown] en
 # ## 📌 Claims you can now make
 #

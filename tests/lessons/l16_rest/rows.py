@@ -287,7 +287,7 @@ HEADLINES = {
         (launches()[:2], "Too noisy"),
     ],
     "16-drawer-cuda": [
-        (drawer(11.0), "some of these"),
+        (drawer(11.0), "The strongest of these switches"),
         (drawer(11.0, others=1.5), "every one of these switches changes"),
         (drawer(1.0), "not one changed"),
         (

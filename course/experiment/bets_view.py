@@ -1,0 +1,285 @@
+"""The bets in words: what was asked, what was bet, what came out. One text for terminals, one block for notebooks."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from course.catalog import BY_ID
+from course.experiment.result import Betted
+from course.experiment.shown import STYLE, bet_html, bet_lines
+from course.i18n import html_language, pick, t
+from course.learning.calibration import ENOUGH, Bet, Level, Return, Score, bet_levels, score
+from course.learning.marking import CONFIDENCE
+from course.markup import code_block, inline, plain
+from course.questions.items import Item
+from course.questions.wording import reason_alone
+
+
+def state_words(bet: Bet) -> str:
+    """How a bet stands, with a sign that repeats it, and which measurement settled it."""
+    said = {
+        "won": t("● won", "● 押中"),
+        "lost": t("◌ lost", "◌ 没押中"),
+        "inconclusive": t("? undecided", "? 没测出结论"),
+        "open": t("○ not measured yet", "○ 还没测"),
+        "late": t("– placed when the result was known", "– 结果已知后才下注"),
+    }[bet.state]
+    return f"{said} · {settled_words(bet)}" if bet.settled else said
+
+
+def level_words(level: Level) -> str:
+    """What one confidence came to, with its interval; no claim from a handful."""
+    low, high = (round(100 * one) for one in level.interval)
+    said, stated = pick(CONFIDENCE[level.confidence]), round(100 * level.stated)
+    head = t(
+        f"“{said}” (read as {stated} %): right {level.right} of {level.total}, interval {low} to {high} %; ",
+        f"“{said}”（按 {stated}% 计）：{level.total} 次对了 {level.right} 次，区间 {low}%～{high}%；",
+    )
+    return (
+        head
+        + {
+            "few": t("too few to say more.", "次数太少，还看不出什么。"),
+            "fits": t("as far as these few tell, the confidence fits.", "就这些次数来看，把握与结果相符。"),
+            "over": t("right less often than said.", "实际对的比说的少，过于自信。"),
+            "under": t("right more often than said.", "实际对的比说的多，可以更自信些。"),
+        }[level.finding]
+    )
+
+
+def score_words(found: Score | None, bets: Sequence[Bet] = ()) -> str:
+    """The Brier score in words; without one, why there is none."""
+    if found is None and any(bet.state in ("won", "lost") for bet in bets):
+        return t(
+            "None of the settled bets says how sure you were, so there is no score. "
+            "Press one of the three buttons, or add `confidence=2` when you type.",
+            "已揭晓的赌注都没有说把握有多大，所以没有得分。下次点三个按钮之一，或者在输入时加上 `confidence=2`。",
+        )
+    if found is None:
+        return t("No bet was settled yet, so there is no score.", "还没有已揭晓的赌注，所以没有得分。")
+    head = t(
+        f"Score over {found.total} settled {'bet' if found.total == 1 else 'bets'}: {found.brier:.2f}. "
+        "It is the mean squared distance between confidence and outcome: 0 is perfect, "
+        f"calling every bet a guess would have given {found.chance:.2f}.",
+        f"{found.total} 次已揭晓的赌注，得分 {found.brier:.2f}：把握与结果之差的平方的平均值，0 最好；"
+        f"如果每次都说“猜的”，会是 {found.chance:.2f}。",
+    )
+    gap = t(" ", "")
+    return (
+        head
+        + gap
+        + {
+            "few": t(
+                f"Below {ENOUGH} bets this is mostly luck; read nothing into it.",
+                f"不到 {ENOUGH} 次时主要看运气，别太当真。",
+            ),
+            "better": t("Your confidence carried information.", "你的把握确实带有信息。"),
+            "worse": t(
+                "Guessing would have done better: the certain bets that lost cost most.",
+                "还不如都说“猜的”：代价最大的是很确定却没押中的那几次。",
+            ),
+            "unclear": t("That is not clearly different from guessing yet.", "目前和猜的相比还分不出高下。"),
+        }[found.compared]
+    )
+
+
+def settled_words(bet: Bet) -> str:
+    """Which measurement settled a bet. Call it for one that was measured."""
+    parts = (bet.record or "").split(" ", 2)
+    if bet.source:
+        words = f"{bet.settled.astimezone():%Y-%m-%d}{t(', ', '，')}{pick(bet.source)}"
+    elif len(parts) == 3 and parts[0] in ("live", "replay"):
+        day, name = parts[1][:10], parts[2]
+        words = (
+            t(f"measured here, {day}, {name}", f"本机实测，{day}，{name}")
+            if parts[0] == "live"
+            else t(f"recorded {day} on {name}", f"录制于 {day}，{name}")
+        )
+    else:
+        words = t(f"measured {bet.settled.astimezone():%Y-%m-%d}", f"测于 {bet.settled.astimezone():%Y-%m-%d}")
+    if bet.changed:
+        words += t("; runs disagreed, the latest counts", "；几次结果不一致，以最近一次为准")
+    return words
+
+
+def answer_words(item: Item, answer: str | float | None) -> str:
+    """An option or a number on the scale in words, without a full stop at the end; marks for code and bold stay."""
+    if item.slider and isinstance(answer, (int, float)):
+        return f"{answer:.3g} {pick(item.slider.unit)}"
+    option = item.option(str(answer))
+    return pick(option.text).rstrip(".。") if option else "–"
+
+
+def outcome_words(item: Item, winner: str | float, won: bool) -> str:
+    """What came out, after the bet."""
+    if not won:
+        return answer_words(item, winner)
+    if not item.slider:
+        return t("as you bet", "和你押的一样")
+    out = answer_words(item, winner)
+    return t(f"{out}, near enough: your bet holds", f"{out}，够接近，算你押中")
+
+
+def bet_sentence(bet: Bet) -> str:
+    """A settled bet as sentences, with marks: what was asked, what was bet, what came out."""
+    sign, said = "●" if bet.state == "won" else "◌", answer_words(bet.item, bet.choice)
+    asked = f"{sign} {asked_words(bet.item)}{t(' ', '')}"
+    if bet.state == "won":
+        return asked + t(f"You bet “{said}”, and so it was.", f"你押“{said}”，果然如此。")
+    came = answer_words(bet.item, bet.outcome)
+    return asked + t(f"You bet “{said}”; it was “{came}”.", f"你押“{said}”，结果是“{came}”。")
+
+
+SHORTEST = 45
+"""A question shorter than this (a Chinese character counts twice) says too little without the sentence before it."""
+
+
+def asked_words(item: Item) -> str:
+    """The question of a bet, without the rest of its text: the last sentence that asks, else the last; with code marks."""
+    text = pick(item.stem).replace("**", "").replace("\n", " ").strip()
+    said = [one for one in re.split(r"(?<=[.?!])(?=\s)|(?<=[。？！])", text) if one.strip()]
+    last = next(
+        (place for place, one in reversed(list(enumerate(said))) if re.search(r"[?？]\W*$", one)), len(said) - 1
+    )
+    asked = ""
+    while last >= 0 and sum(1 + (sign > "\u2e80") for sign in asked) < SHORTEST:
+        asked, last = said[last] + asked, last - 1
+    return asked.strip()
+
+
+def headline_words(bets: Sequence[Bet]) -> str:
+    """What all bets came to, in one sentence."""
+    won, settled = (sum(bet.state in states for bet in bets) for states in (("won",), ("won", "lost")))
+    if settled:
+        return t(f"You won {won} of {settled} {_bets(settled)}.", f"{settled} 次下注有了结果，押中 {won} 次。")
+    if bets:
+        return t(
+            f"{len(bets)} {_bets(len(bets))}, no result that counts yet.",
+            f"下了 {len(bets)} 次注，还没有能计分的结果。",
+        )
+    return t("No bets yet.", "还没有下过注。")
+
+
+def _bets(count: int) -> str:
+    return "bet" if count == 1 else "bets"
+
+
+def rest_words(bets: Sequence[Bet]) -> str:
+    """How many bets do not count, and why; "" where all do."""
+    many = Counter(bet.state for bet in bets)
+    parts = [
+        t(f"{many['inconclusive']} undecided", f"{many['inconclusive']} 次没测出结论"),
+        t(f"{many['open']} not measured yet", f"{many['open']} 次还没测"),
+        t(f"{many['late']} placed when the result was known", f"{many['late']} 次在结果已知后才押"),
+    ]
+    kept = [words for words, state in zip(parts, ("inconclusive", "open", "late"), strict=True) if many[state]]
+    return t("Not counted: ", "不计分的：") + t(", ", "，").join(kept) + t(".", "。") if kept else ""
+
+
+def betted_words(bet: Bet) -> Betted:
+    """A bet and what came out."""
+    mine = answer_words(bet.item, bet.choice)
+    if bet.because:
+        mine += t(f", because {reason_alone(bet.because)}", f"，因为{reason_alone(bet.because)}")
+    if bet.confidence in CONFIDENCE:
+        mine += t(f" ({pick(CONFIDENCE[bet.confidence])})", f"（{pick(CONFIDENCE[bet.confidence])}）")
+    if bet.state in ("open", "inconclusive"):
+        why = t("nothing decided it yet", "还没有测出结论") if bet.settled else t("not measured yet", "还没测")
+        if bet.item.experiment:
+            why += t(f', run `observe("{bet.item.experiment}")`', f'，运行 `observe("{bet.item.experiment}")`')
+        return Betted(mine, still=why)
+    return Betted(mine, outcome_words(bet.item, bet.outcome, bet.state == "won"), t("It came out", "结果是"))
+
+
+def _question(bet: Bet) -> str:
+    """What was asked; in a game, the case and what was tried."""
+    stem = pick(bet.item.stem).strip()
+    return f"**{plain(stem)}** · {pick(bet.setting)}" if bet.setting else stem
+
+
+def _of_lessons(bets: Sequence[Bet]) -> list[tuple[str, list[Bet]]]:
+    """(title of the lesson, its bets), the lesson of the latest bet first; in a lesson the latest bet first."""
+    found: dict[str, list[Bet]] = {}
+    for bet in reversed(bets):
+        found.setdefault(bet.item.lesson, []).append(bet)
+    named = []
+    for lesson, own in found.items():
+        known = BY_ID.get(lesson)
+        won, settled = (sum(bet.state in states for bet in own) for states in (("won",), ("won", "lost")))
+        count = t(f" ({won} of {settled} won)", f"（{settled} 次押中 {won} 次）") if settled else ""
+        named.append((f"{lesson[:2]} {pick(known.question) if known else lesson}{count}", own))
+    return named
+
+
+def _returns(bets: Sequence[Bet], returns: Sequence[Return]) -> list[str]:
+    """The lost bets that come back, a line each, with marks."""
+    items = {bet.item.id: bet.item for bet in bets}
+    return [
+        t(f"From {one.due.astimezone():%Y-%m-%d}: ", f"{one.due.astimezone():%Y-%m-%d} 起：")
+        + asked_words(items[one.item])
+        for one in returns
+    ]
+
+
+def _none() -> str:
+    return t("Place one with `predict(...)` in a lesson, then measure.", "在课里用 `predict(...)` 下注，然后测量。")
+
+
+def _returns_title() -> str:
+    return t("Lost bets that come back with `review()`:", "没押中的赌注会在 `review()` 时再来：")
+
+
+def _sure_title() -> str:
+    return t("As sure as right?", "把握和结果相称吗？")
+
+
+def bets_text(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
+    """All bets as plain text."""
+    parts = [[headline_words(bets), rest_words(bets) if bets else _none()]]
+    for title, own in _of_lessons(bets):
+        parts.append([title])
+        for bet in own:
+            code = pick(bet.item.code).splitlines() if bet.item.code else ()
+            parts.append([state_words(bet), plain(_question(bet)), *code, *bet_lines(betted_words(bet))])
+    if bets:
+        parts.append([_sure_title(), plain(score_words(score(bets), bets)), *map(level_words, bet_levels(bets))])
+    if returns:
+        parts.append([plain(_returns_title()), *(f"• {plain(line)}" for line in _returns(bets, returns))])
+    return "\n\n".join("\n".join(filter(None, part)) for part in parts)
+
+
+def bets_html(bets: Sequence[Bet], returns: Sequence[Return] = (), picture: str = "") -> str:
+    """All bets as a block like those of results. picture: HTML of the calibration plot."""
+    parts = [f'<h3 class="tbr-head">{inline(headline_words(bets))}</h3>']
+    parts.append(f'<p class="tbr-small">{inline(rest_words(bets) if bets else _none())}</p>')
+    for number, (title, own) in enumerate(_of_lessons(bets)):
+        parts.append(_fold(title, "".join(map(_bet_html, own)), opened=number == 0))
+    if bets:
+        sure = "".join(
+            f"<p>{inline(line)}</p>" for line in (score_words(score(bets), bets), *map(level_words, bet_levels(bets)))
+        )
+        parts.append(
+            _fold(
+                _sure_title(),
+                f'<figure class="tbr-pic">{picture}</figure>' * bool(picture) + sure,
+                opened=bool(picture),
+            )
+        )
+    if returns:
+        parts.append(
+            _fold(plain(_returns_title()), "".join(f"<p>{inline(line)}</p>" for line in _returns(bets, returns)))
+        )
+    return f'{STYLE}<section class="tbr" lang="{html_language()}">{"".join(parts)}</section>'
+
+
+def _fold(title: str, inside: str, opened: bool = False) -> str:
+    state = " open" if opened else ""
+    return f'<details class="tbr-fold"{state}><summary>{html.escape(plain(title))}</summary>{inside}</details>'
+
+
+def _bet_html(bet: Bet) -> str:
+    code = code_block(pick(bet.item.code)) if bet.item.code else ""
+    asked = f'<p class="tbr-small">{inline(state_words(bet))}</p><p>{inline(_question(bet))}</p>{code}'
+    return f'<div class="tbr-one">{asked}{bet_html(betted_words(bet))}</div>'
