@@ -29,9 +29,10 @@ WHY: dict[str, Text] = {
     "device": both("the device: one is on the CPU, one is not", "设备：一个在 CPU 上，另一个不在"),
     "threads": both("the number of threads, 1 and 2", "线程数：1 和 2"),
     "grad": both(
-        "whether gradients are wanted (then each way keeps more in memory)",
-        "要不要梯度（要的话，各算法都得多留些内存）",
+        "whether a gradient of the weight is wanted (then each way keeps more in memory)",
+        "要不要权重的梯度（要的话，各算法都得多留些内存）",
     ),
+    "image-grad": both("whether a gradient of the image is wanted", "要不要图的梯度"),
 }
 """What two problems differ in, one thing each."""
 
@@ -59,6 +60,7 @@ def _problems() -> Iterator[tuple[str, Tensor, Tensor, dict[str, int], int]]:
     yield "device", image(device="meta"), kernel(device="meta"), {}, 1
     yield "threads", image(), kernel(), {}, 2
     yield "grad", image(), kernel().requires_grad_(), {}, 1
+    yield "image-grad", image().requires_grad_(), kernel(), {}, 1
 
 
 def check_key(key_of: Callable[..., Any]) -> Verdict:

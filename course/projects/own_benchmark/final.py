@@ -17,6 +17,8 @@ from course.units import format_ms
 
 Conv = Callable[..., Any]
 """conv(x, weight, **setting) -> tensor, as F.conv2d takes them."""
+SETTINGS = {"cuda": {"cudnn.benchmark": True, "cudnn.allow_tf32": False}, "cpu": {"torch.num_threads": 1}}
+"""The switches while both sides run, by device."""
 SECONDS, EACH_S = 45.0, 2.5
 """For all problems together, searches included, and for one comparison; on a machine with nothing else to do half of it is needed."""
 
@@ -69,8 +71,8 @@ def beside_pytorch(build: Callable[[], tuple[Conv, Callable[..., str]]], seconds
 
 
 def measured(build: Callable[[], tuple[Conv, Callable[..., str]]], seconds: float = SECONDS) -> Record:
-    """A row a problem. On an NVIDIA GPU PyTorch's side searches, too: ``cudnn.benchmark`` is on from the first call. On a CPU both
-    have one thread, which other programs disturb less.
+    """A row a problem. On an NVIDIA GPU PyTorch's side searches, too, from the first call, and computes with all digits of float32 as
+    the learner's ways do. On a CPU both have one thread, which other programs disturb less.
     """
     import torch
 
@@ -78,10 +80,7 @@ def measured(build: Callable[[], tuple[Conv, Callable[..., str]]], seconds: floa
     from course.machine import passport
 
     device, budget = "cuda" if torch.cuda.is_available() else "cpu", Budget(seconds)
-    with (
-        flags.using({"cudnn.benchmark": True} if device == "cuda" else {"torch.num_threads": 1}),
-        torch.inference_mode(),
-    ):
+    with flags.using(SETTINGS[device]), torch.inference_mode():
         rows, machine = list(_rows(*build(), device, budget)), passport(device)
     return Record(
         "own-benchmark", 1, "own_benchmark", machine, rows, complete=budget.complete, budget_s=seconds, live=True
@@ -130,7 +129,6 @@ def told(record: Record) -> Block:
         for row in rows
     ]
     sides = t("yours is faster", "你的快"), t(f"{pytorch} is faster", f"{pytorch} 快")
-    own = any(row["plan"] == "pytorch" and row["verdict"] == "slower" for row in rows)
     return Block(
         pick(headline(record.rows)),
         "",
@@ -138,12 +136,7 @@ def told(record: Record) -> Block:
         small_line(record),
         folds=(Fold(t("The numbers", "全部数字"), rows=[_line(row) for row in rows]),),
         experiment="own-benchmark",
-        so=t(
-            "Where the plan is `pytorch`, both sides compute the same: what yours takes longer is the key and the look-up.",
-            "计划是 `pytorch` 的那几行，两边算的一样：你多花的时间，是做 key 和查表。",
-        )
-        if own
-        else "",
+        so=pick(_advice(record.rows)),
     )
 
 
@@ -162,6 +155,23 @@ def headline(rows: Sequence[Mapping[str, Any]]) -> Text:
     if "undecided" in verdicts:
         return TOO_NOISY
     return both("No difference: your tuner and PyTorch are equally fast.", "没有差别：你的调优器和 PyTorch 一样快。")
+
+
+def _advice(rows: Sequence[Mapping[str, Any]]) -> Text:
+    """What the slower rows have to say: a race that chose wrongly comes before the price of a look-up."""
+    slower = {row["plan"] == "pytorch" for row in rows if row["verdict"] == "slower"}
+    if False in slower:
+        return both(
+            "A plan of yours that is slower than PyTorch's was chosen by a race that was misled: give `race` more rounds in `search`, "
+            "delete the file of the plans, run again.",
+            "你有的计划比 PyTorch 慢，说明比赛被骗了：在 `search` 里让 `race` 多跑几轮，删掉计划文件，再运行一遍。",
+        )
+    if True in slower:
+        return both(
+            "Where the plan is `pytorch`, both sides compute the same: what yours takes longer is the key and the look-up.",
+            "计划是 `pytorch` 的那几行，两边算的一样：你多花的时间，是做 key 和查表。",
+        )
+    return ""
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, str]:

@@ -4,7 +4,7 @@
 # ⏱️ **120 minutes**, optional, nothing is graded. Before it: lessons 02 and 05.
 #
 # `cudnn.benchmark` tries several ways to compute a convolution and keeps the fastest. Today you build such an **autotuner** yourself: nine
-# functions of 4 to 12 lines, each with a `check`. At the end it runs beside PyTorch's own choice, on your CPU, or on your GPU if there is one.
+# functions of 4 to 12 lines, each with a `check`; stuck: `hint("own-im2col")`, three steps deep. At the end it runs beside PyTorch's own choice, on your CPU, or on your GPU if there is one.
 #
 # Who will win? Write your guess down now: of eight convolutions, yours is faster in ... No check reads a real clock; the last step does.
 # %% [markdown] zh
@@ -12,7 +12,7 @@
 #
 # ⏱️ **120 分钟**，选做，不计分。先修：第 02、05 课。
 #
-# `cudnn.benchmark` 把卷积的几种算法都试一遍，留下最快的。今天就自己动手，写一个这样的**自动调优器**：九个函数，每个 4 到 12 行，写完都能 `check`。最后让它和 PyTorch 自己的选择比一比：在你的 CPU 上；有 GPU 就在 GPU 上。
+# `cudnn.benchmark` 把卷积的几种算法都试一遍，留下最快的。今天就自己动手，写一个这样的**自动调优器**：九个函数，每个 4 到 12 行，写完都能 `check`；卡住了就 `hint("own-im2col")`，共三级。最后让它和 PyTorch 自己的选择比一比：在你的 CPU 上；有 GPU 就在 GPU 上。
 #
 # 谁会赢？先把猜测写下来：八个卷积里，你的快几个？前面的检查都不看真表，只有最后一步真的计时。
 # %% bootstrap
@@ -289,7 +289,7 @@ check("own-load")
 # ## 7. Who may race at all?
 #
 # 🎲 The fastest way of all: `lambda x, weight, **setting: torch.zeros(1)`. Would your tuner choose it? And a way that stops with an error (our `fft` knows no `groups`), or needs a
-# gigabyte of workspace?
+# gigabyte of **workspace**, memory beside image and result?
 #
 # ### Your turn (10 minutes, about 10 lines)
 #
@@ -299,7 +299,7 @@ check("own-load")
 #
 # ## 7. 谁有资格参赛？
 #
-# 🎲 最快的“算法”：`lambda x, weight, **setting: torch.zeros(1)`。你的调优器会选它吗？还有会报错的（我们的 `fft` 不认 `groups`）、要 1 GB 工作区的呢？
+# 🎲 最快的“算法”：`lambda x, weight, **setting: torch.zeros(1)`。你的调优器会选它吗？还有会报错的（我们的 `fft` 不认 `groups`）、要 1 GB **工作区**（图和结果之外的内存）的呢？
 #
 # ### 轮到你（10 分钟，约 10 行）
 #
@@ -336,7 +336,7 @@ PATH, LIMIT = Path("own_benchmark_plans.json"), 32 * 2**20
 def search(x, weight, setting):
     names = usable(ways, x, weight, setting, workspace, LIMIT)
     runs = {name: partial(ways[name], x, weight, **setting) for name in names}
-    times_ms = race(runs, clock, wait_for(x.device), rounds=5)
+    times_ms = race(runs, clock, wait_for(x.device), rounds=7)
     return min(times_ms, key=times_ms.get)
 # %%
 def build():
@@ -353,9 +353,9 @@ def build():
     return conv2d, lambda x, weight, **setting: plans[key_of(x, weight, setting)]
 # %% [markdown] en
 # 🎲 Eight convolutions, yours beside PyTorch's, in turns, about half a minute. On a CPU (one thread, which other programs disturb less) PyTorch's side is oneDNN's rule, which measures nothing; on an NVIDIA GPU it is cuDNN with
-# its search on. What was your guess?
+# its search on, without TF32. What was your guess?
 # %% [markdown] zh
-# 🎲 八个卷积，你的和 PyTorch 的轮流跑，大约半分钟。在 CPU 上（只用一个线程，少受别的程序打扰），PyTorch 那边是 oneDNN 的规则，它什么也不测；在 NVIDIA GPU 上，是开着搜索的 cuDNN。你猜的是几个？
+# 🎲 八个卷积，你的和 PyTorch 的轮流跑，大约半分钟。在 CPU 上（只用一个线程，少受别的程序打扰），PyTorch 那边是 oneDNN 的规则，它什么也不测；在 NVIDIA GPU 上，是开着搜索、不用 TF32 的 cuDNN。你猜的是几个？
 # %%
 beside_pytorch(build)
 # %% [markdown] en

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -34,6 +38,20 @@ def solved(notebook):
             cell.source = f"{STEPS[found[1]].solution}\n\n{found[0]}"
         cell.source = cell.source.replace("beside_pytorch(build)", "beside_pytorch(build, seconds=3)")
     return notebook
+
+
+def built(path):
+    """``build`` of the notebook's last part, from the solutions, with its plans at this path."""
+    cells = read(PROJECT.practice_source("project", NAME))
+    given = [
+        cell.body
+        for cell in cells
+        if cell.kind == "code" and re.match(r"import json|ways = |PATH, |def build", cell.body)
+    ]
+    space = {}
+    exec("\n".join([given[0], *(one.solution for one in STEPS.values()), *given[1:]]), space)
+    space["PATH"] = Path(path)
+    return space["build"]
 
 
 @pytest.mark.slow
@@ -98,9 +116,9 @@ def test_the_result_says_each_row_its_price_and_what_the_look_up_costs(language)
         block = final.told(Record("own-benchmark", 1, NAME, {"device": "cpu", "device_name": "a processor"}, rows))
         text, lines = str(block), block.folds[0].rows
         assert block._repr_html_() and block.picture.html()
-    with speaking("en"):
-        no_cost = final.told(Record("own-benchmark", 1, NAME, {"device": "cpu"}, [row("slower", plan="fft")]))
-    assert "`pytorch`" in block.so and not no_cost.so
+        misled = final.told(Record("own-benchmark", 1, NAME, {"device": "cpu"}, [row("slower"), *rows]))
+        no_cost = final.told(Record("own-benchmark", 1, NAME, {"device": "cpu"}, [row("faster"), row("undecided", 1)]))
+    assert "`pytorch`" in block.so and "`race`" in misled.so and not no_cost.so
     assert plain(block.headline) in text
     paid = [list(line.values())[-1] for line in lines]
     assert paid == {"en": ["20 steps", "never", "never"], "zh": ["20 步", "回不了本", "回不了本"]}[language]
@@ -131,3 +149,39 @@ def test_the_pretended_machine_has_a_queue_first_calls_and_a_drift_and_stops_wha
     with pytest.raises(Endless):
         for _ in range(MOST):
             machine.clock()
+
+
+ON_A_GPU = """
+import json, sys
+from tests.rehearsal import Clock, install
+clock = Clock()
+import torch
+install(torch, "cuda", clock).op_s = 2e-5
+import torch.nn.functional as F
+from course.projects.own_benchmark import final
+from tests.lessons.own_benchmark.test_project import built
+
+conv2d, plan_of = built(sys.argv[1])()
+seen = set()
+
+def watched(x, weight, **setting):
+    seen.add((x.device.type, torch.backends.cudnn.benchmark, torch.backends.cudnn.allow_tf32))
+    return conv2d(x, weight, **setting)
+
+record = final.measured(lambda: (watched, plan_of), seconds=10)
+print(json.dumps([record.machine["device"], sorted(seen), torch.backends.cudnn.benchmark, record.rows]))
+"""
+
+
+@pytest.mark.slow
+def test_on_a_gpu_both_sides_run_there_and_pytorch_searches_with_all_digits(tmp_path):
+    """On the stand-in of tests/rehearsal.py: it shows where the work ran and what was set, and no number of it means anything."""
+    done = subprocess.run(
+        [sys.executable, "-c", ON_A_GPU, str(tmp_path / "plans.json")], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=300,
+        env={**os.environ, "PYTHONWARNINGS": "ignore"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    device, seen, after, rows = json.loads(done.stdout.splitlines()[-1])
+    assert (device, seen, after) == ("cuda", [["cuda", True, False]], False)
+    assert rows and {row["plan"] for row in rows} <= {"pytorch", "direct", "im2col", "fft"}
+    assert '"cuda:0"' in (tmp_path / "plans.json").read_text("utf-8").replace("'", '"')
