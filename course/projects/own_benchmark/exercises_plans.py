@@ -69,9 +69,9 @@ def check_key(key_of: Callable[..., Any]) -> Verdict:
 
     from course import flags
 
-    keys = {}
+    keys, problems = {}, list(_problems())  # all alive at once, so that each has an id() of its own
     with flags.preserved(), torch.enable_grad():
-        for name, x, weight, setting, threads in _problems():
+        for name, x, weight, setting, threads in problems:
             torch.set_num_threads(threads)
             keys[name] = key_of(x, weight, dict(setting))
         torch.set_num_threads(1)
@@ -121,12 +121,12 @@ def check_key(key_of: Callable[..., Any]) -> Verdict:
 def _missing(missing: list[str]) -> Verdict:
     first = WHY[missing[0]]
     more = both(
-        f" {len(missing) - 1} more of the {len(WHY)} changes are missed." if missing[1:] else "",
+        f" Of the {len(WHY)} changes your key misses {len(missing) - 1} more." if missing[1:] else "",
         f"{len(WHY)} 种改动里，另外还漏了 {len(missing) - 1} 种。" if missing[1:] else "",
     )
     return incorrect(
         both(
-            f"Two problems that differ in {first['en']}, have the same key: the second runs with the plan of the first.{more['en']}",
+            f"Two problems have the same key, and they differ in {first['en']}: the second runs with the plan of the first.{more['en']}",
             f"两个卷积配置只差{first['zh']}，key 却相同：第二个会沿用第一个的计划。{more['zh']}",
         ),
         reason=f"missing-{missing[0]}",

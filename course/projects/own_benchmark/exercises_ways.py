@@ -97,7 +97,7 @@ def _slips(
                 "卷积核被转了 180 度。F.conv2d 并不翻转；用 FFT 时，对核的频谱取 `.conj()` 就对了。",
             ),
         )
-    if _same(got, back(kernel.conj())):
+    if _same(got, back(kernel.conj())) or _same(got, back(kernel)):
         yield (
             "width",
             both(
