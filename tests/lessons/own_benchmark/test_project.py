@@ -63,6 +63,8 @@ def test_the_notebook_with_its_solutions_passes_every_check_and_ends_with_a_resu
     shown = {cell.source: "".join(map(str, cell.outputs)) for cell in notebook.cells if cell.cell_type == "code"}
     right = {"en": "✓ correct", "zh": "✓ 正确"}[language]
     assert sum(right in said for said in shown.values()) == len(STEPS)
+    begun = {"en": f"0 of {len(STEPS)} steps solved", "zh": f"共 {len(STEPS)} 步，已完成 0 步"}[language]
+    assert any(begun in said for source, said in shown.items() if f'lesson("{NAME}"' in source)
     *_, end = (
         output.data["text/plain"] for cell, output in outputs(notebook) if cell.source.startswith("beside_pytorch")
     )
