@@ -1,6 +1,7 @@
-"""The lessons in their order, found by their folders. Imports nothing of the course and no lesson's content.
+"""The lessons in their order and the projects, found by their folders. Imports nothing of the course and no lesson's content.
 
 ``course/lessons/l05_cudnn_benchmark`` is lesson ``05_cudnn_benchmark``; its ``lesson.json`` says what it asks.
+``course/projects/own_benchmark`` is project ``own_benchmark``: an optional notebook with exercises, which counts for nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from types import ModuleType
 
 FOLDER = Path(__file__).parent / "lessons"
 """Holds a folder for each lesson, and what lessons share: misconceptions, claims, glossary."""
+PROJECTS: tuple[str, ...] = tuple(
+    sorted(file.parent.name for file in (FOLDER.parent / "projects").glob("*/exercises.yaml"))
+)
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,8 @@ def checkpoint_names(lesson_id: str) -> tuple[str, str]:
 
 
 def lesson_folder(lesson_id: str) -> Path:
-    """The folder of a lesson, whether it exists or not."""
-    return FOLDER / f"l{lesson_id}"
+    """The folder of a lesson, whether it exists or not, or of a project."""
+    return FOLDER.parent / "projects" / lesson_id if lesson_id in PROJECTS else FOLDER / f"l{lesson_id}"
 
 
 LESSONS: tuple[Lesson, ...] = tuple(
@@ -53,6 +57,7 @@ def after(lesson_id: str) -> Lesson | None:
 
 
 def modules(lesson_id: str, start: str) -> Iterator[ModuleType]:
-    """Import and yield, one by one, the modules of a lesson whose names begin with `start`: "experiments", "exercises", "game"."""
-    for path in sorted(lesson_folder(lesson_id).glob(f"{start}*.py")):
-        yield importlib.import_module(f"course.lessons.l{lesson_id}.{path.stem}")
+    """Import and yield, one by one, the modules of a lesson or project whose names begin with `start`: "experiments", "exercises"."""
+    folder = lesson_folder(lesson_id)
+    for path in sorted(folder.glob(f"{start}*.py")):
+        yield importlib.import_module(f"course.{folder.parent.name}.{folder.name}.{path.stem}")

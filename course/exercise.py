@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from course.blocks import block_check
-from course.catalog import LESSONS, lesson_folder, modules
+from course.catalog import BY_ID, PROJECTS, lesson_folder, modules
 from course.i18n import Text, both
 from course.questions.bank import read_yaml
 from course.slips import KEYS, Cases, visible_check
@@ -21,11 +21,11 @@ from course.verdict import Verdict, incorrect, not_attempted
 
 @dataclass(frozen=True)
 class Exercise:
-    """One code task of a lesson, or the visible smoke test of a checkpoint task.
+    """One code task of a lesson or project, or the visible smoke test of a checkpoint task.
 
-    name: the global the learner defines. check(obj) -> Verdict. hints: three texts, mildest first
-    (none for a checkpoint task). solution: Python source, or None where it is never shown. cases: the calls, the right
-    results and the slips where the check is made of them.
+    lesson: the id of its lesson or project. name: the global the learner defines. check(obj) -> Verdict. hints: three
+    texts, mildest first (none for a checkpoint task). solution: Python source, or None where it is never shown. cases:
+    the calls, the right results and the slips where the check is made of them.
     """
 
     id: str
@@ -93,15 +93,16 @@ def judge(exercise: Exercise, obj: Any = MISSING) -> Verdict:
 
 @cache
 def all_exercises() -> dict[str, Exercise]:
-    """Every exercise of every lesson by id: texts and check from ``exercises.yaml``; a check in Python from CHECKS beside it.
+    """Every exercise of every lesson and project by id: texts and check from ``exercises.yaml``; a check in Python from
+    CHECKS beside it.
 
     Raises ValueError where two share an id, or where a check has no texts, or texts have no check or two.
     """
     found: dict[str, Exercise] = {}
-    for lesson in LESSONS:
-        path = lesson_folder(lesson.id) / "exercises.yaml"
+    for lesson in (*BY_ID, *PROJECTS):
+        path = lesson_folder(lesson) / "exercises.yaml"
         texts = read_yaml(path) if path.exists() else {}
-        checks = [pair for module in modules(lesson.id, "exercises") for pair in module.CHECKS.items()]
+        checks = [pair for module in modules(lesson, "exercises") for pair in module.CHECKS.items()]
         cases = {name: Cases.of(entry) for name, entry in texts.items() if "cases" in entry}
         checks += [(name, one.judge) for name, one in cases.items()]
         made = ((name, block_check(entry) or visible_check(entry)) for name, entry in texts.items())
@@ -110,9 +111,9 @@ def all_exercises() -> dict[str, Exercise]:
         if twice := [name for name in names if names.count(name) > 1 or name in found]:
             raise ValueError(f"two exercises share the id {twice[0]!r}")
         if alone := set(names) ^ set(texts):
-            raise ValueError(f"lesson {lesson.id}: only texts or only a check for {', '.join(sorted(alone))}")
+            raise ValueError(f"{lesson}: only texts or only a check for {', '.join(sorted(alone))}")
         for name, check in checks:
             told = {key: value for key, value in texts[name].items() if key not in KEYS}
             told["hints"] = tuple(told.get("hints", ()))
-            found[name] = Exercise(name, lesson.id, check=check, cases=cases.get(name), **told)
+            found[name] = Exercise(name, lesson, check=check, cases=cases.get(name), **told)
     return found

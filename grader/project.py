@@ -87,6 +87,10 @@ class Project:
         """The notebooks on the tools, which belong to no lesson."""
         return sorted(path.stem for path in (self.instructor_folder / "tools").glob("*.py"))
 
+    def projects(self) -> list[str]:
+        """The optional notebooks with exercises that belong to no lesson."""
+        return sorted(path.stem for path in (self.instructor_folder / "projects").glob("*.py"))
+
     def _lessons_with(self, name: str) -> list[str]:
         return sorted(path.parent.name.removeprefix("l") for path in self.instructor_folder.glob(f"l*/{name}"))
 
@@ -96,8 +100,9 @@ class Project:
     def lesson_source(self, lesson: str) -> Path:
         return self.instructor_folder / f"l{lesson}" / "lesson.py"
 
-    def tool_source(self, name: str) -> Path:
-        return self.instructor_folder / "tools" / f"{name}.py"
+    def practice_source(self, kind: str, name: str) -> Path:
+        """The source of a notebook that is no checkpoint; kind: lesson, tool or project."""
+        return self.lesson_source(name) if kind == "lesson" else self.instructor_folder / f"{kind}s" / f"{name}.py"
 
     def keys(self, lesson: str) -> Path:
         return self._folder_of(lesson, self.instructor_folder) / "keys.yaml"

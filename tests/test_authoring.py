@@ -10,7 +10,7 @@ import pytest
 
 from course.catalog import LESSONS
 from grader.authoring.bootstrap import bootstrap
-from grader.authoring.build import assignment_notebook, checkpoint_notebook, lesson_notebook
+from grader.authoring.build import assignment_notebook, checkpoint_notebook, practice_notebook
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint, words
 from grader.authoring.publish import build_all, out_of_step, readmes, text_of
@@ -56,7 +56,7 @@ def test_a_bad_source_is_one_sentence_with_its_line(text, sentence):
 
 
 def test_each_language_gets_its_prose_and_its_comments(project):
-    english, chinese = (lesson_notebook(project, LESSON, language) for language in ("en", "zh"))
+    english, chinese = (practice_notebook(project, LESSON, language) for language in ("en", "zh"))
     assert "# Why does a fixture exist?" in sources(english)
     assert "# 为什么需要一个夹具？" in sources(chinese)
     assert "# step 1\nvalue_1 = 1" in sources(english)
@@ -67,7 +67,7 @@ def test_each_language_gets_its_prose_and_its_comments(project):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_bootstrap_says_how_to_install_and_is_short(project, language):
-    code = next(cell.source for cell in lesson_notebook(project, LESSON, language).cells if cell.id == "bootstrap")
+    code = next(cell.source for cell in practice_notebook(project, LESSON, language).cells if cell.id == "bootstrap")
     assert len(code.split("\n")) <= 9 and max(map(len, code.split("\n"))) <= 68  # no scroll bar on a page of 640 px
     shown = []
     said = {"print": lambda *words: shown.append(" ".join(words))}
@@ -98,14 +98,14 @@ def test_the_address_on_github_puts_a_badge_into_lessons_and_readmes_and_its_abs
             publish(readmes(project))
             said = readme.read_text("utf-8")
             assert said.count("colab.research.google.com/github/me/c/blob/main/notebooks/zh/lessons/") == badges
-        cells = [cell.source for cell in lesson_notebook(project, LESSON, "zh").cells]
+        cells = [cell.source for cell in practice_notebook(project, LESSON, "zh").cells]
         assert sum(f"github/me/c/blob/main/notebooks/zh/lessons/{LESSON}.ipynb" in one for one in cells) == badges
         assert "在 Colab 打开" not in checkpoint_notebook(project, LESSON, "zh").cells[1].source
     assert readme.read_text("utf-8") == bare
 
 
 def test_the_notebooks_are_valid_and_the_same_each_time(project):
-    for build in (lesson_notebook, checkpoint_notebook, assignment_notebook):
+    for build in (practice_notebook, checkpoint_notebook, assignment_notebook):
         for language in ("en", "zh"):
             notebook = build(project, LESSON, language)
             nbformat.validate(notebook)

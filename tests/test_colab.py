@@ -22,7 +22,7 @@ from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
 from course.machine import next_step
 from course.verbs import state
-from grader.authoring.build import lesson_notebook
+from grader.authoring.build import practice_notebook
 from grader.bundling.build import wheel_of
 from grader.bundling.single import pack, single
 from grader.bundling.texts import INSTALLED
@@ -245,7 +245,7 @@ def test_a_single_file_runs_from_its_first_cell_to_its_last_on_what_colab_brings
     before = held(target)
     project = Project()
     name, wheel = wheel_of(project)
-    notebook = single(lesson_notebook(project, lesson, code), name, pack(wheel), code)
+    notebook = single(practice_notebook(project, lesson, code), name, pack(wheel), code)
     spec = tmp_path / "jupyter" / "kernels" / "colab"
     spec.mkdir(parents=True)
     command = [target, "-m", "ipykernel_launcher", "-f", "{connection_file}"]

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbgrader.apps import ExportApp
 
-from grader.authoring.build import checkpoint_notebook, lesson_notebook
+from grader.authoring.build import checkpoint_notebook, practice_notebook
 from grader.authoring.publish import text_of
 from grader.autograding import How, autograde
 from grader.course import Course, init
@@ -44,7 +44,7 @@ def work_of(project, who: str = "") -> Work:
     data = json.loads(text_of(notebook))
     sheet_in(data, sheet(*RIGHT))
     untouched = text_of(released).encode()
-    return Work(data, dumped(sheet(*RIGHT)), untouched, text_of(lesson_notebook(project, LESSON, "en")).encode())
+    return Work(data, dumped(sheet(*RIGHT)), untouched, text_of(practice_notebook(project, LESSON, "en")).encode())
 
 
 def reading_of(project, files: dict[str, bytes]):

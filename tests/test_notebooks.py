@@ -34,7 +34,12 @@ NOTEBOOKS = [
     for name in [lesson.id if kind == "lessons" else checkpoint_names(lesson.id)[0]]
     for language in LANGUAGES
     if kind == "lessons" or lesson.checkpoint
-] + [notebook(language, f"tools/{name}", "zh") for language in LANGUAGES for name in Project().tools()]
+] + [
+    notebook(language, f"{kind}/{name}", "zh")
+    for language in LANGUAGES
+    for kind in ("tools", "projects")
+    for name in getattr(Project(), kind)()
+]
 
 
 def outputs(notebook):
@@ -56,9 +61,13 @@ def test_measures_from_top_to_bottom(lesson, tmp_path, monkeypatch):
 
 
 def runs(name, tmp_path, monkeypatch):
-    """Execute the notebook in a folder of its own: no error but the intended ones, nothing on stderr."""
+    """Execute the notebook of this name."""
+    execute(nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4), tmp_path, monkeypatch)
+
+
+def execute(notebook, tmp_path, monkeypatch):
+    """Execute a notebook in a folder of its own: no error but the intended ones, nothing on stderr."""
     monkeypatch.setenv("COURSE_DEBUG", "1")  # what the verbs would say in a sentence fails here
-    notebook = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
     client = NotebookClient(
         notebook, timeout=300, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": str(tmp_path)}}
     )
@@ -66,7 +75,7 @@ def runs(name, tmp_path, monkeypatch):
         client.execute()
     except AssertionError:
         if client.km is None:  # nbclient takes the signal for itself, ends the kernel, and then says "Kernel died"
-            pytest.exit(f"{name}: the tests were told to stop (Ctrl-C or SIGTERM)", returncode=130)
+            pytest.exit("the tests were told to stop (Ctrl-C or SIGTERM)", returncode=130)
         raise
     intended = {id(cell) for cell in notebook.cells if "raises-exception" in cell.metadata.get("tags", [])}
     failed = [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from course import catalog, i18n
 from course.cards.page import listing, page
+from course.exercise import all_exercises
 from course.game.board import Board, games, played
 from course.game.closed_view import closed_lines
 from course.i18n import pick, t
@@ -22,24 +23,25 @@ from course.version import OLDEST_TORCH
 
 @in_words
 def lesson(lesson_id: str, language: str | None = None) -> None:
-    """Start a lesson: its language (default: the one in use), one line about this machine, one line about your progress."""
+    """Start a lesson or a project: its language (default: the one in use), one line about this machine, one about your progress."""
     if not speak(language):
         return
-    if lesson_id not in catalog.BY_ID:
+    project = lesson_id in catalog.PROJECTS
+    if not project and lesson_id not in catalog.BY_ID:
         near = did_you_mean(lesson_id, catalog.BY_ID, cutoff=0.3)
         say(t(f"There is no lesson `{lesson_id}`.{near}", f"没有 `{lesson_id}` 这一课。{near}"))
         return
     from course import flags, machine
 
-    if state.now.lesson != lesson_id:
+    if project or state.now.lesson != lesson_id:
         flags.remember()  # a lesson started twice keeps what it was compared with
-    state.now.lesson, state.now.on_busy = lesson_id, None
+    state.now.lesson, state.now.on_busy = None if project else lesson_id, None
     flags.watch()
     on_colab = colab_notice.before_answering()  # may bring answers along, which the line about progress then counts
     say(
-        f"🔧 {pick(machine.one_line())} · {_live()}",
+        f"🔧 {pick(machine.one_line())}" + ("" if project else f" · {_live()}"),
         _too_old(),
-        _where_you_are(lesson_id),
+        _steps_solved(lesson_id) if project else _where_you_are(lesson_id),
         *on_colab,
         *state.now.log.take_notices(),
     )
@@ -85,6 +87,13 @@ def _where_you_are(lesson_id: str) -> str:
         f"📗 {lesson_id}: {len(answered)} of {len(ids)} cards answered so far.",
         f"📗 {lesson_id}：{len(ids)} 张卡片中已答 {len(answered)} 张。",
     )
+
+
+def _steps_solved(project: str) -> str:
+    """One line: how many exercises of this project the learner has solved, now or earlier."""
+    ids = {one.id for one in all_exercises().values() if one.lesson == project}
+    solved = {e.item for e in state.now.log.entries() if e.event == "check" and e.verdict == "correct"} & ids
+    return t(f"🛠️ {len(solved)} of {len(ids)} steps solved so far.", f"🛠️ 共 {len(ids)} 步，已完成 {len(solved)} 步。")
 
 
 @in_words

@@ -29,6 +29,8 @@ SAVE = {
     "en": "Save the notebook, then run this cell: it says what is in the file that you hand in.",
     "zh": "先保存 notebook，再运行这个单元格：它会说明要交的文件里有什么。",
 }
+VERBS = {"project": "lesson"}
+"""Kind of a notebook -> the verb that starts it, where that is another word."""
 BADGE = "badge"
 """The id of the cell below the title that opens the notebook in Colab."""
 
@@ -38,16 +40,10 @@ def answer_id(task_id: str) -> str:
     return f"{task_id}-answer"
 
 
-def lesson_notebook(project: Project, lesson: str, language: str) -> NotebookNode:
-    """The learner's practice notebook. Raises ProjectError on a bad source."""
-    cells = read(project.lesson_source(lesson))
-    return _release(_notebook(project, cells, lesson, language, "lesson"), language, graded=False)
-
-
-def tool_notebook(project: Project, name: str, language: str) -> NotebookNode:
-    """A notebook on the tools, for the learner's own code. Raises ProjectError on a bad source."""
-    cells = read(project.tool_source(name))
-    return _release(_notebook(project, cells, name, language, "tool"), language, graded=False)
+def practice_notebook(project: Project, name: str, language: str, kind: str = "lesson") -> NotebookNode:
+    """The learner's notebook of a lesson, a tool (for the learner's own code) or a project. Raises ProjectError on a bad source."""
+    cells = read(project.practice_source(kind, name))
+    return _release(_notebook(project, cells, name, language, kind), language, graded=False)
 
 
 def checkpoint_notebook(
@@ -119,8 +115,7 @@ def _notebook(
     points: Mapping[str, float] | None = None,
     salt: str = "",
 ) -> NotebookNode:
-    sources = {"checkpoint": project.checkpoint_source, "lesson": project.lesson_source, "tool": project.tool_source}
-    name = sources[kind](lesson).name
+    name = (project.checkpoint_source(lesson) if kind == "checkpoint" else project.practice_source(kind, lesson)).name
     notebook = new_notebook(
         metadata={
             "course": {"kind": kind, "language": language, "lesson": lesson},
@@ -163,7 +158,11 @@ def _built(
     if cell.kind == "markdown":
         return [new_markdown_cell(prose(cell.body, language), id=_id("text", stable), metadata=_tags(cell))]
     if cell.kind == "bootstrap":
-        return [new_code_cell(bootstrap(project, kind, lesson, language, salt), id="bootstrap", metadata=_tags(cell))]
+        return [
+            new_code_cell(
+                bootstrap(project, VERBS.get(kind, kind), lesson, language, salt), id="bootstrap", metadata=_tags(cell)
+            )
+        ]
     if cell.kind == "code":
         return [new_code_cell(cell.code(language), id=_id("code", stable), metadata=_tags(cell))]
     if kind != "checkpoint":

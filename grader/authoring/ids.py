@@ -69,7 +69,7 @@ def _cases(project: Project) -> set[str]:
 
 
 def _exercises(project: Project) -> set[str]:
-    return {name for path in project.learner_folder.glob("*/exercises.yaml") for name in read_yaml(path)}
+    return {name for path in project.root.glob("course/*/*/exercises.yaml") for name in read_yaml(path)}
 
 
 def _experiments(project: Project) -> set[str]:

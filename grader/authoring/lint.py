@@ -24,7 +24,7 @@ from grader.task import tasks
 CODE_LINES = 15
 CODE_COLUMNS = 88  # as much as JupyterLab shows beside its side bar at 1,100 px
 WORDS = {"en": 120, "zh": 220}
-CELLS = {"lesson": (25, 52), "checkpoint": (8, 14)}
+CELLS = {"lesson": (25, 52), "project": (25, 52), "checkpoint": (8, 14)}
 TEXT_CELLS_IN_A_ROW = 3
 QUICK = 30  # seeds for which variants are looked at while notebooks are built; the tests look at more
 POINTS = (10, 20)
@@ -58,6 +58,7 @@ def lint(project: Project, only: str | None = None, seeds: int = QUICK, run: boo
     problems: list[Finding] = []
     for kind, lessons, where in (
         ("lesson", project.lessons(), project.lesson_source),
+        ("project", project.projects(), lambda name: project.practice_source("project", name)),
         ("checkpoint", project.checkpoints(), project.checkpoint_source),
     ):
         for lesson in lessons:
@@ -193,10 +194,10 @@ def _headings(cells: list[Cell], kind: str) -> Iterator[Found]:
             "title-missing",
             "the first cell must be the title: a text cell starting with `# `",
         )
-    elif kind == "lesson":
+    elif kind != "checkpoint":
         for cell in cells[:2]:
             if cell.kind == "markdown" and not re.search(r"[?？]", cell.body.split("\n")[0]):
-                yield cell.line, "title-no-question", "the title of a lesson is a question"
+                yield cell.line, "title-no-question", "the title is a question"
     for cell in cells:
         for heading in re.findall(r"^#+ (.+)$", cell.body, re.MULTILINE) if cell.kind == "markdown" else []:
             if heading.strip(" :：.。").lower() in EMPTY_HEADINGS:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import nbformat
 
 from course.catalog import checkpoint_names
 from course.questions.finding import Finding
-from grader.authoring.build import PICTURE, badge_of, checkpoint_notebook, lesson_notebook, tool_notebook
+from grader.authoring.build import PICTURE, badge_of, checkpoint_notebook, practice_notebook
 from grader.project import LANGUAGES, Project, ProjectError
 
-BUILDERS = {"lessons": lesson_notebook, "checkpoints": checkpoint_notebook, "tools": tool_notebook}
+BUILDERS = {"checkpoints": checkpoint_notebook} | {
+    f"{kind}s": partial(practice_notebook, kind=kind) for kind in ("lesson", "tool", "project")
+}
 
 
 def text_of(notebook: nbformat.NotebookNode) -> str:
@@ -25,9 +28,8 @@ def build_all(project: Project, only: str | None = None) -> tuple[dict[Path, str
     ``only`` restricts to one lesson id.
     """
     made, problems = {}, []
-    sources = {"lessons": project.lessons(), "checkpoints": project.checkpoints(), "tools": project.tools()}
-    for folder, lessons in sources.items():
-        for lesson in lessons:
+    for folder in BUILDERS:
+        for lesson in getattr(project, folder)():
             if only not in (None, lesson):
                 continue
             for language in LANGUAGES:

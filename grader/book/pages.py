@@ -58,8 +58,8 @@ FOUND = both("{count} places", "找到 {count} 处")
 MANY = both("{count} places; the first {shown}", "找到 {count} 处，显示前 {shown} 处")
 NEAR = both("Nothing found. Nearest words of the book:", "没找到。书里最接近的词：")
 NONE = both("Nothing found, and no word of the book is near.", "没找到，书里也没有相近的词。")
-LESSON, REFERENCE = both("Lessons", "课程"), both("To look things up", "查阅")
-DOWNLOAD, HERE = (both("Download this notebook", "下载这一课的 notebook"), both("Run it here", "在本机运行"))
+LESSON, BUILD, REFERENCE = both("Lessons", "课程"), both("To build", "动手做"), both("To look things up", "查阅")
+DOWNLOAD, HERE = (both("Download this notebook", "下载这个 notebook"), both("Run it here", "在本机运行"))
 OUTCOME, BOOK = both("What came out", "结果"), both("The book", "课程首页")
 NAMES = {"en": "English", "zh": "中文"}
 ASKED = both("People ask: ", "常见的问法：")
@@ -109,6 +109,7 @@ def _index(project: Project, code: str, lessons: list[str], bets: str, piece: st
     cards = to("cards", "cards" if code == "en" else "卡片")
     yield f"\n{pick(ANSWERS, code).format(cards=cards)}\n"
     yield toctree(pick(LESSON, code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons])
+    yield toctree(pick(BUILD, code), project.projects())
     yield toctree(pick(REFERENCE, code), [name for name in TITLES if name != "index"])
 
 

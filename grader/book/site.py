@@ -58,6 +58,8 @@ def build(project: Project, folder: Path, lessons: list[str]) -> Path:
             _write(folder / "source" / code / f"{name}.md", text)
         for name in project.tools():
             book.offer(project.notebooks / code / "tools" / f"{name}.ipynb")
+        for name in project.projects():
+            book.exercises(code, name)
         for lesson in lessons:
             styles |= dict.fromkeys(book.lesson(code, lesson, done[book.notebook(code, lesson)]))
     _static(project, folder / "static", styles)
@@ -101,6 +103,14 @@ class Book:
         _write(self.folder / "source" / code / f"{lesson}.md", f"{made.text}\n{scripts}")
         self.offer(source)
         return made.styles
+
+    def exercises(self, code: str, name: str) -> None:
+        """Write the page of a project, with its blanks as they are handed out, and its notebook."""
+        source = self.project.notebooks / code / "projects" / f"{name}.ipynb"
+        head = pages.head(source.relative_to(self.project.root).as_posix(), code, self.project)
+        made = clean.page(nbformat.read(source, 4), head, self.lessons, self.pictures, lambda *_: "")
+        _write(self.folder / "source" / code / f"{name}.md", made.text)
+        self.offer(source)
 
     def front(self, code: str) -> str:
         """HTML of the bets on the first page, each with its result and the way to its lesson."""

@@ -15,7 +15,7 @@ from nbformat import NotebookNode
 
 from course.catalog import checkpoint_names
 from course.i18n import Text, both, pick
-from grader.authoring.build import checkpoint_notebook, lesson_notebook
+from grader.authoring.build import checkpoint_notebook, practice_notebook
 from grader.authoring.publish import text_of
 from grader.bundling.scan import scan
 from grader.bundling.single import pack, record_my_gpu, single
@@ -85,11 +85,12 @@ def contents(
         "lab.py": (HERE / "tools" / "env.py").read_text(encoding="utf-8"),
         "constraints.txt": (HERE / "constraints.txt").read_text(encoding="utf-8"),
     }
+    practice = [*(("lesson", one) for one in project.lessons()), *(("project", one) for one in project.projects())]
     for language in languages:
-        for number, lesson in enumerate(lessons := project.lessons(), 1):
-            say(f"lessons in {language}: {number} of {len(lessons)}")
-            notebook = lesson_notebook(project, lesson, language)
-            texts[f"notebooks/{language}/lessons/{lesson}.ipynb"] = text_of(notebook)
+        for number, (kind, lesson) in enumerate(practice, 1):
+            say(f"lessons in {language}: {number} of {len(practice)}")
+            notebook = practice_notebook(project, lesson, language, kind)
+            texts[f"notebooks/{language}/{kind}s/{lesson}.ipynb"] = text_of(notebook)
             texts[f"colab/{language}/{lesson}.ipynb"] = text_of(single(notebook, name, packed, language))
         texts[f"colab/{language}/record-my-gpu.ipynb"] = text_of(record_my_gpu(name, packed, language))
     if course is not None:

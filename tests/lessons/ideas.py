@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from course.catalog import LESSONS, lesson_folder
+from course.catalog import BY_ID, PROJECTS, lesson_folder
 from course.exercise import all_exercises
 from grader.project import Project
 from grader.task import tasks
@@ -74,8 +74,8 @@ def solutions() -> dict[str, str]:
 
 
 def all_ideas() -> list[Idea]:
-    """The ideas of every lesson. Raises ValueError with file and line where one cannot be read."""
-    paths = [Path(__file__).parent / lesson_folder(lesson.id).name / "ideas.txt" for lesson in LESSONS]
+    """The ideas of every lesson and project. Raises ValueError with file and line where one cannot be read."""
+    paths = [Path(__file__).parent / lesson_folder(name).name / "ideas.txt" for name in (*BY_ID, *PROJECTS)]
     return [idea for path in paths for idea in parse(path.read_text("utf-8"), path, solutions())]
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import course.timing
 from course import flags
+from course.catalog import PROJECTS
 from course.exercise import Exercise, all_exercises, judge
 from grader.project import Project
 from grader.task import tasks
@@ -74,7 +75,8 @@ def handed_out(exercise: Exercise) -> dict[str, Any]:
     """What its notebook has imported and defined when the exercise is met; under its name, unless that is a race, what
     stands there.
     """
-    cells = json.loads((PROJECT.root / f"notebooks/en/lessons/{exercise.lesson}.ipynb").read_text("utf-8"))["cells"]
+    kind = "projects" if exercise.lesson in PROJECTS else "lessons"
+    cells = json.loads((PROJECT.root / f"notebooks/en/{kind}/{exercise.lesson}.ipynb").read_text("utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     last = next(number for number, text in enumerate(code) if f'check("{exercise.id}")' in text)
 
