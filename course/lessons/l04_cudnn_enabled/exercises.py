@@ -129,7 +129,7 @@ def check_without_cudnn(without_cudnn: Callable[[Callable[[], Any]], Any]) -> Ve
             both(
                 "cuDNN is off inside. "
                 f"But {', '.join(f'`{name}`' for name in moved)} moved as well: `flags` sets what you do not name.",
-                f"在里面 cuDNN 关了，可 {'、'.join(f'`{name}`' for name in moved)} 也跟着动了：没点名的，`flags` 也会设。",
+                f"在里面 cuDNN 关了，可 {'、'.join(f'`{name}`' for name in moved)} 也跟着动了：没写出来的，`flags` 也会设。",
             ),
             reason="moved",
         )

@@ -216,7 +216,7 @@ def check_without_onednn(without_onednn: Callable[[Callable[[], Any]], Any]) -> 
             both(
                 "Off inside and restored. "
                 "But `flags` also moved `deterministic`, which you did not name: change one switch only.",
-                "里面关了，也恢复了。但 `flags` 顺带改了你没点名的 `deterministic`：请只动一个开关。",
+                "里面关了，也恢复了。但 `flags` 顺带改了你没要求改的 `deterministic`：请只动一个开关。",
             ),
             reason="moved",
         )
