@@ -171,7 +171,7 @@ keep("cudnn.allow_tf32")
 #
 # `torch.set_float32_matmul_precision(...)` is a short cut for products. `"highest"`: full float32. `"high"`: TF32 on an NVIDIA GPU. `"medium"`: also bfloat16 inside oneDNN on the CPU.
 #
-# One rule: for one kind of work the old word *or* the new one. Products: the new one; convolutions: the old one. torch reads it: `torch.export` raises after `cudnn.conv.fp32_precision = "ieee"`. The old words alone never raise.
+# For one kind of work one word, old *or* new. Products: the new one; convolutions: the old one. torch reads it: `torch.export` (not in 2.9) raises after `cudnn.conv.fp32_precision = "ieee"`. The old words alone never raise.
 # %% [markdown] zh
 # ## 新接口：`fp32_precision`
 #
@@ -184,7 +184,7 @@ keep("cudnn.allow_tf32")
 #
 # `torch.set_float32_matmul_precision(...)` 是矩阵乘的快捷方式。`"highest"`：完整的 float32。`"high"`：NVIDIA GPU 上用 TF32。`"medium"`：除此之外，CPU 上 oneDNN 内部还可以用 bfloat16。
 #
-# 记住一条就省心：同一种计算，新旧接口选*一种*，别混用！矩阵乘用新的；卷积暂时用旧的 `cudnn.allow_tf32`。torch 自己还在读它：写了 `cudnn.conv.fp32_precision = "ieee"`，`torch.export` 就报错。只用旧接口，就不会报错。
+# 记住一条就省心：同一种计算，新旧接口选*一种*，别混用！矩阵乘用新的；卷积暂时用旧的 `cudnn.allow_tf32`。torch 自己还在读它：写了 `cudnn.conv.fp32_precision = "ieee"`，`torch.export` 就报错（2.9 还不会）。只用旧接口，就不会报错。
 # %% [markdown] en
 # ## 🛠️ Your turn: allow it for one call (6 minutes, about 6 lines)
 #
