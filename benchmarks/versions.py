@@ -3,12 +3,14 @@
     python -m benchmarks.versions                            about three minutes for each, gigabytes to download
     python -m benchmarks.versions --torch 2.15.0             one version of torch, on this Python
     python -m benchmarks.versions --python 3.10 --torch 2.15.0
+    python -m benchmarks.versions --tests tests/test_messages.py     these tests alone
     python -m benchmarks.versions --out versions.md          where the table goes (default build/benchmarks/versions.md)
 
 Every torch that pip offers (the last patch of each minor version) runs on this Python, and each other Python on the
 PATH (with pyenv, name them in PYENV_VERSION) gets the newest that pip offers it. Each time a new environment gets the
 newest packages that pip finds for it, then runs the parts of the suite that depend on torch: the table of switches, the
-statements that questions compute, the lessons on switches, precision, MPS, compiling, export and the rest, timing and counting.
+statements that questions compute, the code of every card and of every message, the lessons on switches, precision, MPS,
+compiling, export and the rest, timing and counting.
 The environment is removed afterwards. What cannot be installed is a line of the table, too. Stopped, the same command
 goes on where it was.
 """
@@ -23,6 +25,7 @@ import shutil
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
@@ -38,6 +41,8 @@ TESTS = (
     "tests/test_flags.py",
     "tests/test_flags_told.py",
     "tests/test_bank.py",
+    "tests/test_quiz_keeping.py",
+    "tests/test_messages.py",
     "tests/test_machine.py",
     "tests/test_timing.py",
     "tests/test_flops.py",
@@ -98,7 +103,7 @@ def wanted(arguments: argparse.Namespace, programs: dict[str, str]) -> list[tupl
     return [(here, version) for version in versions] + newest
 
 
-def tried(python: str, program: str, version: str, folder: Path) -> Outcome:
+def tried(python: str, program: str, version: str, folder: Path, tests: Sequence[str] = TESTS) -> Outcome:
     """Make the environment, run the tests in it, remove it."""
     began = time.monotonic()
 
@@ -111,8 +116,8 @@ def tried(python: str, program: str, version: str, folder: Path) -> Outcome:
     try:
         subprocess.run([program, "-m", "venv", environment], check=True, capture_output=True)
         extras = ["pytest", "pytest-xdist", "jsonschema", "psutil"]
-        packages = ["-e", ".[course,grading,export]", f"torch=={version}", *extras]
-        install = [inside, "-m", "pip", "install", "-q", "--cache-dir", folder / "pip", *packages]
+        packages = ["-e", ".[course,grading,export,einsum]", f"torch=={version}", *extras]
+        install = [inside, "-m", "pip", "install", "-q", "--no-compile", "--cache-dir", folder / "pip", *packages]
         done = subprocess.run(install, cwd=ROOT, capture_output=True, text=True)
         if done.returncode:
             errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
@@ -122,7 +127,7 @@ def tried(python: str, program: str, version: str, folder: Path) -> Outcome:
         if there.returncode:
             return outcome(said=(there.stderr.strip().splitlines() or ["torch cannot be imported"])[-1][:200])
         options = ["-q", "-n", "2", "-p", "no:cacheprovider", "-m", "not long"]
-        run = [inside, "-m", "pytest", *options, *TESTS]
+        run = [inside, "-m", "pytest", *options, *tests]
         said = subprocess.run(run, cwd=ROOT, capture_output=True, text=True).stdout
         (folder / f"{python}-{version}.txt").write_text(said, encoding="utf-8")
         return outcome(torch=there.stdout.strip(), counts=counted(said), failed=names_of_failures(said))
@@ -141,12 +146,12 @@ def names_of_failures(said: str) -> list[str]:
     return re.findall(r"^(?:FAILED|ERROR) (\S+)", said, flags=re.M)
 
 
-def report(found: Sequence[Outcome]) -> Iterator[str]:
+def report(found: Sequence[Outcome], tests: Sequence[str] = TESTS) -> Iterator[str]:
     """The table, and below it what failed where."""
     facts = machine.passport()
     yield "# The course on other versions\n"
     yield f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores']} cores, {facts['os']}"
-    yield f"The tests of {', '.join(f'`{name}`' for name in TESTS)}, without a GPU\n"
+    yield f"The tests of {', '.join(f'`{name}`' for name in tests)}, without a GPU\n"
     lines = [
         [
             one.python,
@@ -169,10 +174,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.versions", description=__doc__.splitlines()[0])
     parser.add_argument("--torch", type=lambda text: text.split(","), metavar="2.9.1,2.15.0")
     parser.add_argument("--python", type=lambda text: text.split(","), metavar="3.10,3.13")
+    parser.add_argument("--tests", nargs="+", default=TESTS, metavar="tests/test_x.py", help="run these alone")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "benchmarks" / "versions.md")
     arguments = parser.parse_args()
     folder, programs, found = ROOT / "build" / "versions", interpreters(), []
-    kept = folder / "outcomes"
+    kept = folder / f"outcomes-{zlib.crc32(' '.join(arguments.tests).encode()):x}"
     kept.mkdir(parents=True, exist_ok=True)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     for python, version in wanted(arguments, programs):
@@ -181,12 +187,12 @@ def main() -> int:
         if file.exists():
             found.append(Outcome(**json.loads(file.read_text(encoding="utf-8"))))
         elif python in programs:
-            found.append(tried(python, programs[python], version, folder))
+            found.append(tried(python, programs[python], version, folder, arguments.tests))
             file.write_text(json.dumps(asdict(found[-1])), encoding="utf-8")
         else:
             why = f"no Python {python} that can make an environment is on the PATH"
             found.append(Outcome(python, version, {}, [], 0.0, why))
-        arguments.out.write_text("\n".join(report(found)) + "\n", encoding="utf-8")
+        arguments.out.write_text("\n".join(report(found, arguments.tests)) + "\n", encoding="utf-8")
         print(f"  {found[-1].said or found[-1].counts}", flush=True)
     for done in (folder / "pip", kept):
         shutil.rmtree(done, ignore_errors=True)

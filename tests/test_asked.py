@@ -27,7 +27,7 @@ ASKED = {
     "nan loss with mixed precision": "autocast.cpu",
     "rocm radeon first run slow": "amd.miopen",
     "onnx output differs from pytorch": "export.keeps",
-    "mkl on ryzen": "mkl.name",
+    "mkl on ryzen": "mkl.amd",
     "how do I know onednn was used": "mkldnn.verbose",
     "speed up inference of a resnet": "recipe.inference",
     "einsum uses too much memory": "opt_einsum.enabled",

@@ -19,6 +19,7 @@ torch = pytest.importorskip("torch")
 
 KNOWN, FAULTS = messages.read()
 PROVOKED = [one for one in KNOWN.values() if one.provoke]
+BUILD = "cuda" if torch.version.cuda else "cpu"
 CURED = [one for one in KNOWN.values() if one.cure_code]
 
 
@@ -39,6 +40,8 @@ def said_by(code: str) -> str:
 
 @pytest.mark.parametrize("one", PROVOKED, ids=lambda one: one.id)
 def test_torch_says_the_message_and_it_is_found(one):
+    if one.build not in ("", BUILD):
+        pytest.skip(f"only the {one.build} build says it")
     said = said_by(one.provoke)
     assert one in messages.find(said, KNOWN.values()), said
 

@@ -144,11 +144,11 @@ def run_with_clock(words, command):
             "Next step: mend the cause and run the same command again; what is installed stays.\n"
             "If the network is slow or blocked: "
             "put the address of your network's PyPI mirror into PIP_INDEX_URL, "
-            "and that of its mirror of the torch builds into PIP_EXTRA_INDEX_URL." % log_path,
+            "and a page that lists the torch builds, on its mirror, into PIP_FIND_LINKS." % log_path,
             "这一步没有成功：原因见上面几行，完整输出在 %s。\n"
             "下一步：排除原因，再运行同一条命令；已经装好的会保留。\n"
             "如果是网络慢或连不上：把你所在网络的 PyPI 镜像地址填进环境变量 PIP_INDEX_URL，"
-            "torch 安装包的镜像地址填进 PIP_EXTRA_INDEX_URL。" % log_path,
+            "镜像上列着 torch 安装包的目录填进 PIP_FIND_LINKS。" % log_path,
         )
 
 

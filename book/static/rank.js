@@ -6,7 +6,14 @@
 const ENOUGH = 0.5, CHARS = 8;  // of the best section's points; letters from which a heading is known inside a pasted text
 const letters = (text) => text.toLowerCase().replace(/\x1b\[[0-9;]*[a-z]/gi, "").replace(/[^\p{L}]/gu, "");
 const texts = sections.map((one) => ({ heading: one[3].toLowerCase(), all: `${one[3]} ${one[4]}`.toLowerCase(), letters: letters(one[3]) }));
-const holding = (word) => texts.filter((one) => one.all.includes(word)).length;
+const SMALL = new Set(("a an and are as at be by can did do does for from had has have how i if in is it me my not of on or our should so that the "
+  + "set then this to was we what when where which who why will with would you your").split(" "));  // words of any question
+const whole = {};
+function has(text, word) {  // "my" is no part of "myth": a short Latin word is found as a word alone
+  if (!/^[a-z]{1,3}$/.test(word)) return text.includes(word);
+  return (whole[word] ??= new RegExp(`(?<![a-z])${word}s?(?![a-z])`)).test(text);
+}
+const holding = (word) => texts.filter((one) => has(one.all, word)).length;
 
 function wordsOf(query) {  // a word that stands nowhere is cut where it can be: at its dots, Chinese into pairs
   const cut = (word) => {
@@ -15,8 +22,9 @@ function wordsOf(query) {  // a word that stands nowhere is cut where it can be:
     const parts = han ? [...word].slice(1).map((_, at) => word.slice(at, at + 2)) : word.split(/[._]/);
     return parts.length > 1 ? parts.filter((part) => part.length > 1).flatMap(cut) : [word];
   };
-  const words = query.toLowerCase().match(/\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}_.])+/gu) ?? [];
-  return [...new Set(words.map((word) => word.replace(/^\.+|\.+$/g, "")).filter(Boolean).flatMap(cut))];
+  const words = query.toLowerCase().replace(/=\s*(true|false)\b/g, " ").match(/\p{Script=Han}+|(?:(?!\p{Script=Han})[\p{L}\p{N}_.])+/gu) ?? [];
+  const said = words.map((word) => word.replace(/^\.+|\.+$/g, "")).filter(Boolean), asked = said.filter((word) => !SMALL.has(word));
+  return [...new Set((asked.length ? asked : said).flatMap(cut))];
 }
 
 function distance(one, other) {  // Levenshtein
@@ -44,7 +52,7 @@ function ranked(query) {  // { words, found: [section, ...], near: [word, ...] }
   const most = weights.reduce((sum, one) => sum + one, 0);
   const scored = texts.map((text, at) => {
     let points = words.reduce((sum, word, place) =>
-      sum + weights[place] * (text.heading.includes(word) ? 2 : text.all.includes(word) ? 1 : 0), 0);
+      sum + weights[place] * (has(text.heading, word) ? 2 : has(text.all, word) ? 1 : 0), 0);
     if (text.letters.length >= CHARS && (pasted.includes(text.letters) || pasted.length >= CHARS && text.letters.includes(pasted))) {
       points += most + text.letters.length / 100;  // of two headings in a pasted text the longer one first
     }

@@ -53,7 +53,8 @@ _ENOUGH = 0.6
 class Message:
     """One error or warning. says: its fixed parts, in one or several wordings. switches: names in the table of switches.
 
-    provoke: code that makes it appear on a CPU; cure_code: code of the cure, which runs on a CPU.
+    provoke: code that makes it appear on a CPU, with wheels of this build only (empty: all); cure_code: code of the cure, which runs
+    on a CPU.
     versions: the versions of torch that say it.
     """
 
@@ -69,6 +70,7 @@ class Message:
     switches: tuple[str, ...] = ()
     experiment: str = ""
     provoke: str = ""
+    build: str = ""
     cure_code: str = ""
 
     def rows(self, code: str | None = None) -> list[tuple[str, str]]:
@@ -83,6 +85,7 @@ SCHEMA = schema.object_of(
     **dict.fromkeys(("means", "switch", "check", "cure", "versions"), _TEXT),
     **dict.fromkeys(("experiment", "provoke", "cure_code", "source"), _LINE),
     group={"type": "string", "enum": list(GROUPS)},
+    build={"type": "string", "enum": ["cpu", "cuda"]},
     says={"type": "array", "items": _LINE, "minItems": 1},
     switches={"type": "array", "items": _LINE},
 )

@@ -161,7 +161,7 @@ def _time(row: Row) -> str:
 
 def _changed(row: Row) -> str:
     if row["bits"] or row["error"] is None:
-        return t("same bits", "逐位相同") if row["bits"] else "–"
+        return t("same bits", "逐位一致") if row["bits"] else "–"
     if not verdicts.loses(row):
         return t("other bits, as exact", "位不同，一样准")
     said, now = one_in(row["error"]) if row["error"] < 0.1 else t("a digit or more", "一位以上"), row["error_as_is"]

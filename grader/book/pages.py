@@ -88,7 +88,7 @@ def everything(project: Project, code: str, lessons: list[str], bets: str = "", 
     """name -> Markdown of every page that is no lesson. bets, piece: HTML of the first page (`front`)."""
     makers: dict[str, Callable[[], Iterator[str]]] = {
         "index": lambda: _index(project, code, lessons, bets, piece),
-        "run": lambda: iter([pick(RUN, code).format(cards=to("cards", pick(TITLES["knowledge"], code)[2:]))]),
+        "run": lambda: _run(project, code),
         "knowledge": lambda: _knowledge(code, lessons),
         "glossary": lambda: _glossary(code, lessons),
         "switches": lambda: _switches(code, lessons),
@@ -111,6 +111,14 @@ def _index(project: Project, code: str, lessons: list[str], bets: str, piece: st
     yield toctree(pick(LESSON, code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons])
     yield toctree(pick(BUILD, code), project.projects())
     yield toctree(pick(REFERENCE, code), [name for name in TITLES if name != "index"])
+
+
+def _run(project: Project, code: str) -> Iterator[str]:
+    """How to run the course, and all of docs/install.md; what it links to in the repository is no page of the book."""
+    yield pick(RUN, code).format(cards=to("cards", pick(TITLES["knowledge"], code)[2:]))
+    document = project.root / "docs" / ("install.md" if code == "en" else "install.zh-CN.md")
+    body = document.read_text("utf-8").partition("\n")[2]
+    yield "\n" + re.sub(r"\[([^\]]*)\]\((?!https:)[^)]*\)", r"\1", body)
 
 
 def _knowledge(code: str, lessons: list[str]) -> Iterator[str]:

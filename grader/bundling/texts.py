@@ -97,7 +97,7 @@ RECORD = both(
     "The ZIP holds measured times and results, the name of the GPU and the versions of driver, CUDA and torch. "
     "It holds no user name, no host name and no path.",
     "# 录制我的 GPU\n\n"
-    "课程里有 {count} 个实验需要 NVIDIA GPU，没有 GPU 的同学看的是录制结果。**你的 GPU 也可以出一份力。**"
+    "课程里有 {count} 个实验需要 NVIDIA GPU，没有 GPU 的同学看的是录好的结果。**你的 GPU 也可以出一份力。**"
     "这个 notebook 会运行所有还没有在同款 GPU 上录过的实验（最多约 {minutes} 分钟），最后得到一个 ZIP。\n\n"
     "1. 在 Colab 上：*运行时 → 更改运行时类型 → T4 GPU*。\n"
     "2. 从上到下运行所有单元格。担心会话提前断开，就同意挂载 Drive：录好的会存在那里，换个会话接着录。\n"

@@ -50,6 +50,9 @@ RuntimeError: cuDNN error: {}
     "query, identity",
     [
         ("torch.backends.cudnn.benchmark = True", "cudnn.benchmark"),
+        ("should I set benchmark=True", "cudnn.benchmark"),
+        ("benchmark my GPU", "cudnn.benchmark"),
+        ("4090", "cufft"),
         ("OMP_NUM_THREADS no effect", "env.OMP_NUM_THREADS"),
         ("cufft_plan_cache memory", "cuda.cufft_plan_cache.max_size"),
         (TRACEBACK.format("CUDNN_STATUS_MAPPING_ERROR"), "cudnn-mapping-error"),

@@ -75,7 +75,7 @@ def check_fill_the_blanks(deterministic_block: Callable[[], Any]) -> Verdict:
     return correct(
         both(
             "Only what was named has changed, in every state we tried.",
-            "试过的每种状态下，都只有点了名的开关发生变化。",
+            "试过的每种状态下，都只有写出来的开关发生变化。",
         )
     )
 
@@ -152,7 +152,7 @@ EXCEPTION_LEAKS = both(
 LEANS_ON_FLAGS = both(
     "The module's own `flags` sets more than is named: that is the trap above (and the stand-in tried here has none). "
     "Read the old values with `getattr`, write with `setattr`.",
-    "模块自带的 `flags` 设的比点名的多，这正是上面的陷阱（这里用来试的替身也没有它）。请用 `getattr` 读旧值，用 `setattr` 写。",
+    "模块自带的 `flags` 设的比你写的多，这正是上面的陷阱（这里用来试的替身也没有它）。请用 `getattr` 读旧值，用 `setattr` 写。",
 )
 TYPO_PASSES = both(
     "A misspelt switch should raise an exception (AttributeError, ValueError) before anything has moved: read all old values first.",
@@ -163,7 +163,7 @@ NOT_ON_THE_REAL = both(
     "reading or writing more than is named fails or moves something. "
     "Touch the named switches alone, with `getattr` and `setattr`.",
     "在替身上没问题，换成真正的 `torch.backends.cudnn` 就不行：在那里，多读多写会出错，或带动别的开关。"
-    "只用 `getattr`、`setattr` 碰点了名的开关。",
+    "只用 `getattr`、`setattr` 碰写出来的开关。",
 )
 
 
@@ -195,7 +195,7 @@ def _promises_kept(only: Callable[..., Any]) -> Verdict:
     not_only = both(
         f"Inside `only(panel, deterministic=True)` the switches read {inside!r}; before, they read {start!r}. "
         "Only what is named should differ.",
-        f"在 `only(panel, deterministic=True)` 里，开关是 {inside!r}；之前是 {start!r}。应当只有点名的才不同。",
+        f"在 `only(panel, deterministic=True)` 里，开关是 {inside!r}；之前是 {start!r}。应当只有写出来的才不同。",
     )
     promises = [
         (inside == {**start, "deterministic": True, "immediate": True}, "moved", not_only),
@@ -214,7 +214,7 @@ def _promises_kept(only: Callable[..., Any]) -> Verdict:
         return correct(
             both(
                 "It changes what is named, puts it back after an exception too, a typo is loud.",
-                "点名的才改，出异常也会恢复，拼错了会大声报错。",
+                "写了的才改，出异常也会恢复，拼错了会大声报错。",
             ),
             points=4,
         )

@@ -145,11 +145,10 @@ def _check_states(states: Mapping[str, Any]) -> Verdict:
         moved = [name for name in before if before[name] != inside[name] and name not in states["named"]]
         if moved:
             return correct(
-                both(f"Not named and yet moved: {', '.join(moved)}.", f"没点名却动了：{'、'.join(moved)}。"),
-                moved=moved,
+                both(f"Not named and yet moved: {', '.join(moved)}.", f"没写却动了：{'、'.join(moved)}。"), moved=moved
             )
         return incorrect(
-            both("In these two states nothing moved that was not named.", "这两个状态之间，没点名的开关都没有动。"),
+            both("In these two states nothing moved that was not named.", "这两个状态之间，没写出来的开关都没有动。"),
             reason="nothing-moved",
         )
     return incorrect(

@@ -159,7 +159,7 @@ def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
     return correct(
         both(
             "The same bits with 1, 2, 3, 4 and 8 threads: the order of the additions is yours now.",
-            "用 1、2、3、4、8 个线程都逐位相同：相加的顺序现在由你决定。",
+            "用 1、2、3、4、8 个线程都逐位一致：相加的顺序现在由你决定。",
         )
     )
 
@@ -244,7 +244,7 @@ def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int
         return incorrect(
             both(
                 "The mode is on, but `run()` draws other numbers the second time: the mode sets no seed.",
-                "模式打开了，但第二次 `run()` 抽到的随机数不同：这个模式不设种子。",
+                "确定性模式打开了，但第二次 `run()` 抽到的随机数不同：这个模式不设种子。",
             ),
             reason="no-seed",
         )
@@ -262,7 +262,7 @@ def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int
             both(
                 "Inside all is well. "
                 "Afterwards the mode is not what it was before the call (it may have been `warn_only`).",
-                "块内都对。但结束后模式没有恢复成调用前的样子（原来也可能是 `warn_only`）。",
+                "块内都对。但结束后确定性模式没有恢复成调用前的样子（原来也可能是 `warn_only`）。",
             ),
             reason="left-behind",
         )
@@ -272,14 +272,14 @@ def _judge_repeatable(first: tuple, second: tuple, other: tuple, after: dict[int
             1.0,
             both(
                 "All is well, except after an exception in `run()`: then the mode stays on.",
-                "都对，只有一处：`run()` 抛异常之后，模式没有关掉。",
+                "都对，只有一处：`run()` 抛异常之后，确定性模式没有关掉。",
             ),
             reason="exception",
         )
     return correct(
         both(
             "Mode on, seed set, result handed back, and the old mode returned in every case.",
-            "模式打开、种子设好、结果返回，而且无论如何都恢复原来的模式。",
+            "确定性模式打开、种子设好、结果返回，而且无论如何都恢复原来的模式。",
         )
     )
 
@@ -312,7 +312,7 @@ def check_make_it_lose(pair: Any) -> Verdict:
             both(
                 "Same bits, three times each. "
                 "Perhaps the work was too small to be shared out: how many numbers does it take?",
-                "各跑三次，逐位相同。也许工作量太小，不值得分给多个线程：要多少个数才会分？",
+                "各跑三次，逐位一致。也许工作量太小，不值得分给多个线程：要多少个数才会分？",
             ),
             reason="same-bits",
         )

@@ -87,3 +87,28 @@ def read_no_op(rows: list[dict]) -> Reading:
         return Reading("only after", drawn=drawn, bets={"07-bet-no-op": None})
     answers = {("ieee", "ieee"): "a", ("ieee", "tf32"): "b", ("tf32", "tf32"): "c"}
     return Reading(answers.get(seen), drawn=drawn)
+
+
+# --- 07-old-words -------------------------------------------------------------------------------------------
+
+NEW_WORDS = ("matmul new", "conv new", "root")
+
+
+@experiment(name="07-old-words", lesson=LESSON, version=1, needs="cpu", seconds=35, whole=True)
+def old_words(budget: Budget) -> Iterator[dict]:
+    """Ten calls after each of six ways to write the precision, each way in a new process."""
+    for wrote in budget.loop(("nothing", *NEW_WORDS, "matmul new, cudnn old", "old only"), desc=FRESH):
+        yield from rows_of(PROBES, "old_words", wrote)
+
+
+def read_old_words(rows: list[dict]) -> Reading | None:
+    """How many calls raise after new words alone, and whether all work with old words alone."""
+    drawn = [
+        {"call": call, **(seen := {row["wrote"]: row["outcome"] for row in mine})}
+        | {"told": [wrote for wrote, outcome in seen.items() if outcome != "works"]}
+        for call, mine in groups(rows, "call").items()
+    ]
+    raising = [line for line in drawn if any(line.get(wrote) == "raises" for wrote in NEW_WORDS)]
+    cured = all(line.get("old only") != "raises" for line in drawn)
+    outcome = "none" if not raising else "old words help" if cured else "nothing helps"
+    return Reading(outcome, {"raising": len(raising), "calls": len(drawn)}, drawn=drawn)

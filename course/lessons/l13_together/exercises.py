@@ -59,7 +59,7 @@ def check_kernel_gap(kernel_gap: Callable[..., float]) -> Verdict:
             return inconclusive(
                 both(
                     "On this machine the two kernels give the same bits for all inputs tried, so nothing can be told apart.",
-                    "在这台机器上，试过的每种输入，两个 kernel 的结果都逐位相同，判断不了对错。",
+                    "在这台机器上，试过的每种输入，两个 kernel 的结果都逐位一致，判断不了对错。",
                 ),
                 reason="same-bits",
             )

@@ -3,7 +3,9 @@
 #
 # ⏱️ 12 minutes. You need a little Python, nothing else. Everything runs live on any computer, with or without a GPU.
 #
-# 🎯 This course teaches the switches behind PyTorch by letting **you** measure what they do. This first lesson checks that all is well, and shows how it goes: bet, measure, understand. Afterwards you can tell what your machine is, place a **bet** before a measurement, and find your answers again next week.
+# “Copy it, don't ask,” says a colleague. Here you ask.
+#
+# 🎯 This course teaches the switches behind PyTorch by letting **you** measure what they do. This lesson checks that all is well and shows how it goes: bet, measure, understand. Afterwards you know what your machine is, can place a **bet** before measuring, and find answers next week.
 #
 # ▶️ Begin with the code cell right below: click it and press **Shift + Enter**. Every lesson begins like this; it brings the cards in.
 # %% [markdown] zh
@@ -11,7 +13,9 @@
 #
 # ⏱️ 12 分钟。会一点点 Python 就行。本课所有内容在任何电脑上都能实时运行，有没有 GPU 都行。
 #
-# 🎯 这门课讲 PyTorch 背后的那些开关，办法是让**你**亲手测：它们到底干了什么。第一课先看看一切是否正常，再走一遍流程：下注、测量、想明白。学完之后，你能说清自己的机器是什么，会在测量前先下**赌注**，也知道下周去哪里找回自己的答案。
+# 师兄甩来配置：“照抄，别问。”
+#
+# 🎯 这门课讲 PyTorch 背后的那些开关，办法是让**你**亲手测：它们到底干了什么。第一课先看一切是否正常，再走一遍：下注、测量、想明白。学完之后，你能说清自己的机器是什么，会先下**赌注**再测，也知道下周去哪里找回答案。
 #
 # ▶️ 先点一下下面的代码单元格，按 **Shift + Enter**。每一课都这样开始：卡片和实验由它加载。
 # %% bootstrap

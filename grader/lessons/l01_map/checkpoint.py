@@ -20,7 +20,7 @@
 # %% [markdown] zh
 # ## 推算 `flags(...)` 里面的状态
 #
-# 三个参数都是字典，开关名 → 布尔值：之前的状态 `before`、签名里的默认值 `defaults`、点了名的 `asked`。返回里面的状态（新字典）。`before` 里的每个开关都要在其中，包括这个调用不认识的。例：`before` 中 `enabled` 为 True、`deterministic` 为 False，两个默认值都是 False，点名 `deterministic` 为 True，则里面是 `{"enabled": False, "deterministic": True}`。
+# 三个参数都是字典，开关名 → 布尔值：之前的状态 `before`、签名里的默认值 `defaults`、调用里写出来的 `asked`。返回里面的状态（新字典）。`before` 里的每个开关都要在其中，包括这个调用不认识的。例：`before` 中 `enabled` 为 True、`deterministic` 为 False，两个默认值都是 False，调用里写 `deterministic` 为 True，则里面是 `{"enabled": False, "deterministic": True}`。
 # %% task 01-t-inside-flags
 def inside_flags(before, defaults, asked):
     ### BEGIN SOLUTION

@@ -22,7 +22,7 @@
 #
 # When you write `conv2d(x, weight)`, PyTorch seldom computes it alone. It hands the work to a library made for your device: [[onednn|oneDNN]] on a CPU, [[cudnn|cuDNN]] on an NVIDIA GPU, [[mps|MPS]] on an Apple GPU. Such a library is called a [[backend]].
 #
-# `torch.backends` is where you **ask** about these libraries and **switch** them. Think of the fuse box in your flat: it makes no light, it holds the switches. You open it to compare two ways of computing, to hunt a bug, or to see whether another way is faster.
+# `torch.backends` is where you **ask** about these libraries and **switch** them. Think of the fuse box in your flat: it makes no light, it holds the switches. You open it to compare two ways of computing, to hunt a bug, or because the script you inherited sets three of them, and nobody knows why.
 #
 # Ready for a warm-up? No measurement yet, just a hunch.
 # %% [markdown] zh
@@ -30,7 +30,7 @@
 #
 # 你写下 `conv2d(x, weight)`，PyTorch 多半不会自己埋头算，而是交给专为你的设备写的库：CPU 上是 [[onednn|oneDNN]]，NVIDIA GPU 上是 [[cudnn|cuDNN]]，苹果 GPU 上是 [[mps|MPS]]。这样的库就叫[[backend|后端]]。
 #
-# `torch.backends` 就是**查询**和**控制**这些库的地方。好比家里的配电箱：它自己不发光，开关却都在里面。想比较两种算法、抓 bug、看看换条路会不会更快，就来打开它。
+# `torch.backends` 就是**查询**和**控制**这些库的地方。好比家里的配电箱：它自己不发光，开关却都在里面。想比较两种算法、抓 bug，或者弄清祖传脚本开头那三行到底拨了什么，就来打开它。
 #
 # 先热个身！这题不用测，凭感觉选。
 # %%
@@ -290,7 +290,7 @@ keep("map.flags")
 # 📌 **小结。**
 # 1. `flags(...)` 连没写的也设：漏写 `enabled`，库就被关掉了。
 # 2. 用过新接口之后，它甚至会直接报错。
-# 3. 记住、设置、在 `finally` 里放回：只动点了名的那一个。
+# 3. 记住、设置、在 `finally` 里放回：只动写出来的那一个。
 # %% [markdown] en
 # ## 🎲 Myth: “MPS has an on/off switch”, “deterministic sets the seed”
 #

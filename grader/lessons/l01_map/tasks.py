@@ -141,14 +141,14 @@ TASKS = [
         cases=inside_cases,
         parts={
             "asked": Part(
-                1, both("A switch that was asked for must hold what was asked.", "点了名的开关，应当是要求的值。")
+                1, both("A switch that was asked for must hold what was asked.", "写出来的开关，应当是要求的值。")
             ),
             "default": Part(
                 2,
                 both(
                     "A switch the call knows but was not asked for holds the call's default, "
                     "not its value from before.",
-                    "调用认识、但没点名的开关，应当是签名的默认值，而不是之前的值。",
+                    "调用认识、但没写出来的开关，应当是签名的默认值，而不是之前的值。",
                 ),
             ),
             "others": Part(

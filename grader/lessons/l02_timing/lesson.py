@@ -1,13 +1,13 @@
 # %% [markdown] en
 # # Why is my stopwatch lying?
 #
-# 🎯 **What is it for?** You switch something on and want to know: is my model faster now, or was I lucky? That takes a clock you can trust. A GPU fools the usual stopwatch completely, and a busy computer fools it a little. In this lesson you build a stopwatch that is right on both, and learn to say how sure it is.
+# 🎯 **What is it for?** You switch something on and want to know: is my model faster now, or was I lucky? “How many runs?”, your supervisor will ask. That takes a clock you can trust. A GPU fools the usual stopwatch completely, and a busy computer fools it a little. In this lesson you build a stopwatch that is right on both, and learn to say how sure it is.
 #
 # ⏱️ 35 minutes for the main line · needs lesson 01 · everything runs live on a CPU; two short experiments want an NVIDIA GPU and say so
 # %% [markdown] zh
 # # 我的秒表为什么在撒谎？
 #
-# 🎯 **学它有什么用？** 打开一个开关，你想知道：模型真的变快了，还是这次运气好？那就得有一只信得过的表。普通的掐表方法，在 GPU 上错得离谱，在忙碌的电脑上也会差一点。这一课咱们自己动手造一只两边都准的秒表，还要学会说清楚：这个数有多大把握。工欲善其事，必先利其器嘛！（《论语·卫灵公》）
+# 🎯 **学它有什么用？** 打开一个开关，你想知道：模型真的变快了，还是这次运气好？那就得有一只信得过的表。普通的掐表方法，在 GPU 上错得离谱，在忙碌的电脑上也会差一点。这一课咱们自己动手造一只两边都准的秒表，还要学会说清楚：这个数有多大把握。组会上你说“快了 5%”，导师一句“测了几次？”，你答得上来！
 #
 # ⏱️ 主线 35 分钟 · 先修：第 01 课 · 全部内容都能在 CPU 上实测；有两个小实验需要 NVIDIA GPU，会明确说明
 # %% bootstrap
@@ -162,7 +162,7 @@ check("02-stopwatch")
 #
 # 先看看你的秒表在玩具设备上是不是读出 20 ms。然后是博客里常见的捷径：“把结果 print 出来，时间就对了。”要读数值，当然就得等它算完：`print`、`.item()`、`.cpu()`、`if` 都会等。这一半没说错。
 #
-# 接着看真 GPU 上的五种秒表，矩阵有两种大小。[[event]] 是 GPU 自己写进队列的时间戳（NVIDIA 管这条队列叫 [[stream]]）。没有 NVIDIA GPU 时，会回放录制结果，或者给你看别人公布的数据。
+# 接着看真 GPU 上的五种秒表，矩阵有两种大小。[[event]] 是 GPU 自己写进队列的时间戳（NVIDIA 管这条队列叫 [[stream]]）。没有 NVIDIA GPU 时，会回放录好的结果，或者给你看别人公布的数据。
 # %%
 toy.launch(30)
 print(f"{stopwatch_ms(lambda: toy.launch(20), toy.synchronize, perf_counter):.1f} ms")

@@ -1,13 +1,13 @@
 # %% [markdown] en
 # # How much work is that model?
 #
-# 🎯 **What is it for?** “This model has 4 GFLOPs, that one 31”: papers compare models by such numbers, and people buy hardware by them. After this lesson you can count the work of a layer with pencil and paper, check any tool that counts it for you, and say why a model with less work is not always the faster one.
+# 🎯 **What is it for?** “This model has 4 GFLOPs, that one 31”: papers compare models by such numbers, people buy hardware by them, and a reviewer asks how you counted. After this lesson you can count the work of a layer with pencil and paper, check any tool that counts it for you, and say why a model with less work is not always the faster one.
 #
 # ⏱️ 40 minutes for the main line · needs lesson 02 · everything runs live on a CPU; a GPU is used where you have one
 # %% [markdown] zh
 # # 这个模型要干多少活？
 #
-# 🎯 **学它有什么用？** “这个模型 4 GFLOPs，那个 31”：论文拿它比模型，大家拿它买机器。学完这一课，一层要干多少活，你拿支笔就能算出来；统计工具给的数，你知道该不该信；你还能说清：活儿少的模型，为什么不一定更快。
+# 🎯 **学它有什么用？** “这个模型 4 GFLOPs，那个 31”：论文拿它比模型，大家拿它买机器，审稿人还要问一句：“怎么数的？”学完这一课，一层要干多少活，你拿支笔就能算出来；统计工具给的数，你知道该不该信；你还能说清：活儿少的模型，为什么不一定更快。
 #
 # ⏱️ 主线 40 分钟 · 先修：第 02 课 · 全部内容都能在 CPU 上实测，有 GPU 就用 GPU
 # %% bootstrap

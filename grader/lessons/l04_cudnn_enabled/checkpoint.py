@@ -21,7 +21,7 @@
 # en: named: the switches the block was asked to set. Give back, sorted by name,
 # en: those that moved without being named. One that only one side has, moved.
 # zh: before、inside：开关 -> 值，分别在 with 块外和块内读到。
-# zh: named：这个块被要求设置的开关。返回没点名却动了的开关，按名字排序。
+# zh: named：这个块被要求设置的开关。返回没被要求却动了的开关，按名字排序。
 # zh: 只有一边有的开关，也算动了。
 def moved_unasked(before: dict, inside: dict, named: list[str]) -> list[str]:
     ### BEGIN SOLUTION

@@ -4,8 +4,8 @@
 # ⏱️ **40 minutes.** Before it: lessons 01 to 03.
 #
 # [[cudnn]] is NVIDIA's library of fast routines for convolutions and a few other layers. `torch.backends.cudnn.enabled` says
-# whether PyTorch may use it. You will switch it off one day: to find out whether a strange result comes from the library, or
-# to compare. At the end you can say what then computes instead, what it costs, and which of two different results to believe.
+# whether PyTorch may use it. You will switch it off one day: to see whether a strange result comes from the library, or because a
+# colleague says that “it no longer crashes without”. At the end you can say what then computes instead, what it costs, and which of two different results to believe.
 #
 # Live on any machine: PyTorch tells what it **would** choose, and oneDNN on the CPU stands in for cuDNN. What needs an NVIDIA
 # GPU is a recording, or what others have published, marked as such.
@@ -14,7 +14,7 @@
 #
 # ⏱️ **40 分钟。** 先修：第 01 至 03 课。
 #
-# [[cudnn]] 是 NVIDIA 的加速库，专攻卷积和少数几种层。`torch.backends.cudnn.enabled` 决定 PyTorch 能不能用它。总有一天你会想关掉它：结果很怪，想看看是不是库的问题；或者想做个对比。学完这一课，你能说出关掉之后由谁来算、代价多大，两个结果不一样时该信谁。
+# [[cudnn]] 是 NVIDIA 的加速库，专攻卷积和少数几种层。`torch.backends.cudnn.enabled` 决定 PyTorch 能不能用它。总有一天你会想关掉它：结果很怪，想看看是不是库的问题；或者同事提了个合并请求：“加上这行就不报错了。”学完这一课，你能说出关掉之后由谁来算、代价多大，两个结果不一样时该信谁。
 #
 # 任何机器都能实测的：PyTorch 会告诉你它**打算**选谁；CPU 上的 oneDNN 替 cuDNN 出场。需要 NVIDIA GPU 的部分，看录好的结果，或者别人公布的结果（会注明）。
 # %% bootstrap
@@ -271,7 +271,7 @@ keep("bits.reference")
 # %% [markdown] zh
 # ## 🛠️ 轮到你：只为一次调用关掉（6 分钟）
 #
-# `without_cudnn(run)` 在关着 cuDNN 的情况下调用 `run()`，并交回结果。别的都不许动；结束后恢复原样，不管 `run()` 干了什么。`cudnn.flags(enabled=False)` 不够好（第 01 课）：没点名的开关它也会设，而且只要有人设过 `fp32_precision`，它就可能报错。稳妥的办法是只管一个值：记住，设新值，在 `finally` 里放回去。
+# `without_cudnn(run)` 在关着 cuDNN 的情况下调用 `run()`，并交回结果。别的都不许动；结束后恢复原样，不管 `run()` 干了什么。`cudnn.flags(enabled=False)` 不够好（第 01 课）：没写出来的开关它也会设，而且只要有人设过 `fp32_precision`，它就可能报错。稳妥的办法是只管一个值：记住，设新值，在 `finally` 里放回去。
 # %%
 def without_cudnn(run):
     # en: off inside, everything else as it was
@@ -291,7 +291,7 @@ check("04-without")
 # %% [markdown] zh
 # ## 🔬 来真的：在 GPU 上关掉 cuDNN
 #
-# 在 GPU 上，同样的问题拿去问 cuDNN：哪些层变慢，跑了哪些 kernel，哪些比特不同。再加两个：显存，以及点名要 cuDNN 的注意力。没有 GPU 就看录好的结果，或者别人公布的结果。
+# 在 GPU 上，同样的问题拿去问 cuDNN：哪些层变慢，跑了哪些 kernel，哪些比特不同。再加两个：显存，以及指定用 cuDNN 的注意力。没有 GPU 就看录好的结果，或者别人公布的结果。
 #
 # 先认识一个词：[[tf32|TF32]]。NVIDIA GPU（Ampere 及更新）做 float32 乘法时，可以把因数的尾数从 23 位舍入到 10 位。快，但没那么准，第 07 课细讲。默认情况下，cuDNN 可以用它。
 # %%

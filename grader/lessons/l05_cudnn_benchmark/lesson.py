@@ -4,7 +4,7 @@
 # ⏱️ **40 minutes.** Before it: lessons 01 and 02.
 #
 # A [[convolution]] can be computed in several ways; which one is fastest depends on your GPU and your images.
-# With `cudnn.benchmark = True`, PyTorch times some of them **once** each and keeps the quickest. “Much faster!”, say the tutorials.
+# With `cudnn.benchmark = True`, PyTorch times some of them **once** each and keeps the quickest. “Much faster!”, say tutorials and the script you inherited.
 # On cards of 2016 to 2020 it often was; on an H100 of 2026 it hardly ever is. At the end you know how it is on *your* card, with
 # numbers you measured.
 #
@@ -14,9 +14,9 @@
 #
 # ⏱️ **40 分钟。** 先修：第 01、02 课。
 #
-# 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种，各掐**一次**表，留下最快的。“网络快很多！”教程都这么说。在 2016 到 2020 年的卡上，常常真是这样；到了 2026 年的 H100，几乎从来不是。学完这一课，你就能用自己测的数字，说清楚在*你的*卡上是怎么回事。
+# 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种，各掐**一次**表，留下最快的。“快很多！”教程这么说，祖传脚本里也一直有它。在 2016 到 2020 年的卡上，常常真是这样；到了 2026 年的 H100，几乎从来不是。学完这一课，你就能用自己测的数字，说清楚在*你的*卡上是怎么回事。
 #
-# 任何机器都能实测的：CPU 实验和一个小玩具。cuDNN 本身：用你的 NVIDIA GPU，或者看 H100 的录制。
+# 任何机器都能实测的：CPU 实验和一个小玩具。cuDNN 本身：用你的 NVIDIA GPU，或者看 H100 上录好的结果。
 # %% bootstrap
 # %%
 # en: Warm-up: cards from earlier lessons that are due today (none is fine).
@@ -452,7 +452,7 @@ check("05-make-it-lose")
 # %% [markdown] zh
 # ### 选读：🛠️ 只在一段代码里打开（5 分钟）
 #
-# `search_here(run)` 应该开着搜索执行 `run()`，别的一概不动。可现在的写法会把 cuDNN 关掉（第 01 课：`flags()` 会设置它管的每个开关）。全部点名也不稳妥：只要有人设过 `fp32_precision`，`flags()` 就可能报错。永远安全的写法：记住 `cudnn.benchmark`，设新值，在 `finally` 里放回去。
+# `search_here(run)` 应该开着搜索执行 `run()`，别的一概不动。可现在的写法会把 cuDNN 关掉（第 01 课：`flags()` 会设置它管的每个开关）。全部写上也不稳妥：只要有人设过 `fp32_precision`，`flags()` 就可能报错。永远安全的写法：记住 `cudnn.benchmark`，设新值，在 `finally` 里放回去。
 # %%
 def search_here(run):
     cudnn = torch.backends.cudnn

@@ -3,7 +3,7 @@
 #
 # ⏱️ **35 minutes** for the main line. Before it: lessons 01, 02, 04 and 05.
 #
-# You train twice with the same script, and the two losses differ in the last digits. Is that a bug? Can it be switched off? At the end you can say where two runs begin to differ, which setting helps against which cause, and what you may honestly promise.
+# “Better?”, asks your supervisor. “By 0.2.” “And with another seed?” You train the same script twice, and the losses differ in the last digits. A bug? Can it be switched off? At the end you can say where two runs begin to differ, which setting helps against which cause, and what you may honestly promise.
 #
 # Nearly everything is live on any machine: a CPU can be unpredictable too. cuDNN itself needs an NVIDIA GPU; without one you see a recording, or what others have published, marked as such.
 # %% [markdown] zh
@@ -11,9 +11,9 @@
 #
 # ⏱️ 主线 **35 分钟**。先修：第 01、02、04、05 课。
 #
-# 同一个脚本训练两次，损失在末几位对不上。是 bug 吗？有没有开关能关掉它？学完这一课，你能说清两次运行是从哪儿开始不一样的，哪个设置治哪种原因，以及到底可以承诺什么。
+# 组会上：“涨点了吗？”“涨了 0.2。”“换个种子呢？”同一个脚本训练两次，损失末几位就对不上。是 bug 吗？有没有开关能关掉它？学完这一课，你能说清两次运行是从哪儿开始不一样的，哪个设置治哪种原因，以及到底可以承诺什么。
 #
-# 几乎全部内容在任何机器上都能实测：CPU 也有捉摸不定的时候！真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到录制，或者别人公布的结果（会注明）。
+# 几乎全部内容在任何机器上都能实测：CPU 也有捉摸不定的时候！真正的 cuDNN 需要 NVIDIA GPU；没有的话，你会看到录好的结果，或者别人公布的结果（会注明）。
 # %% bootstrap
 # %%
 # en: Warm-up: cards from earlier lessons that are due today (none is fine).
@@ -48,7 +48,7 @@ explain("06-one-more-draw")
 # %% [markdown] zh
 # ## 🔬 著名的两行，训练十次
 #
-# “想完全可复现，就设 `cudnn.benchmark = False` 和 `cudnn.deterministic = True`。”很多脚本里都有这两行。它们兑现了吗？下面是 **CPU** 上的一次小训练：种子全设，两行也写上，重复十次。一个方块是一次训练，数字相同就是逐位相同。十次都一样吗？
+# “想完全可复现，就设 `cudnn.benchmark = False` 和 `cudnn.deterministic = True`。”很多脚本里都有这两行。它们兑现了吗？下面是 **CPU** 上的一次小训练：种子全设，两行也写上，重复十次。一个方块是一次训练，数字相同就是逐位一致。十次都一样吗？
 #
 # 还有第二种药方，叫**确定性模式**：`torch.use_deterministic_algorithms(True)`。它管的是整个 PyTorch，而不只是 cuDNN。来，下注！
 # %%
@@ -124,9 +124,9 @@ observe("06-threads-sum")
 #
 # You evaluate your test set in batches of 64; your service answers one request at a time. Same weights, same row of data, another batch size. (The term for “yes, the same bits” is [[batch-invariance|batch invariance]].)
 # %% [markdown] zh
-# ## 同一行数据换个 batch，结果逐位相同吗？
+# ## 同一行数据换个 batch，结果逐位一致吗？
 #
-# 测试集按 64 行一批评估，线上服务一次只答一个请求。权重一样，这一行数据也一样，只是批大小变了。（如果逐位相同，就叫 [[batch-invariance|batch 不变性]]。）
+# 测试集按 64 行一批评估，线上服务一次只答一个请求。权重一样，这一行数据也一样，只是批大小变了。（如果逐位一致，就叫 [[batch-invariance|batch 不变性]]。）
 # %%
 predict("06-bet-company")
 # %%
@@ -258,7 +258,7 @@ for card in ("06-put", "06-warn-only"):
 # %% [markdown] zh
 # ## 🛠️ 轮到你了：可重复，而且不留痕迹（8 分钟，约 6 行）
 #
-# `repeatable(run, seed)` 返回 `run()` 的结果：运行时打开确定性模式（报错，而不是警告），并给 torch 设种子。之后模式恢复原样，原来是 warn-only 也要恢复，`run` 出错时也一样。（`try: ... finally: ...` 的最后一段无论如何都会执行。）
+# `repeatable(run, seed)` 返回 `run()` 的结果：运行时打开确定性模式（报错，而不是警告），并给 torch 设种子。之后确定性模式恢复原样，原来是 warn-only 也要恢复，`run` 出错时也一样。（`try: ... finally: ...` 的最后一段无论如何都会执行。）
 # %%
 import torch
 
@@ -300,7 +300,7 @@ keep("deterministic_algorithms")
 # %% [markdown] zh
 # ### 选读：不受线程数影响的求和（6 分钟，约 2 行）
 #
-# 为一维张量写 `steady_sum(values)`：无论几个线程，结果都逐位相同。前面那张求和的图已经告诉你，多长以内的求和只交给一个线程。卡住了就运行 `hint("06-steady-sum")`。
+# 为一维张量写 `steady_sum(values)`：无论几个线程，结果都逐位一致。前面那张求和的图已经告诉你，多长以内的求和只交给一个线程。卡住了就运行 `hint("06-steady-sum")`。
 # %%
 import torch
 
@@ -321,7 +321,7 @@ check("06-steady-sum")
 #
 # GPU 的 kernel 可能把很长的内积切成几段，再把各段加起来（**split-K**）。我们手工照做，把每个结果与 `float64` 比一比。你说切成几段才算正确？
 #
-# 三个词，三个意思。**可重复**：同一台机器、同一个脚本，逐位相同，确定性模式管的是这个。**可复现**：别人在别处得出同样的结论，靠的是容差和多个种子。**正确**：结果就是该有的结果，没有哪个开关管这个。
+# 三个词，三个意思。**可重复**：同一台机器、同一个脚本，逐位一致，确定性模式管的是这个。**可复现**：别人在别处得出同样的结论，靠的是容差和多个种子。**正确**：结果就是该有的结果，没有哪个开关管这个。
 # %%
 observe("06-pieces")
 explain("06-correct")
@@ -423,7 +423,7 @@ for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
 # ```
 # PyTorch 2.10 之前在 CUDA 上，还要在启动 Python 之前设好环境变量 `CUBLAS_WORKSPACE_CONFIG=:4096:8`，不然确定性模式下连 `Linear` 都会报错。2.10 起，只有 `nn.RNN` 和 `nn.LSTM` 的文档还要求它。
 #
-# 再记下版本、设备、指令集、线程数、worker 数、批大小。承诺只有一句：*在这套环境上逐位相同*。不多承诺。
+# 再记下版本、设备、指令集、线程数、worker 数、批大小。承诺只有一句：*在这套环境上逐位一致*。不多承诺。
 #
 # “纸上得来终觉浅，绝知此事要躬行。”（陆游，1199 年。放到今天，他老人家大概会再跑一遍，对对结果！）
 # %% [markdown] en
@@ -433,7 +433,7 @@ for case in ("06-scene-speed", "06-scene-loss", "06-scene-transformer",
 # %% [markdown] zh
 # ## 下课小测：五张卡片
 #
-# 种子、开关和模式合租。“门我锁好了！”三个都这么说，也都没说错。只是这套房有四扇门。
+# 种子、开关和确定性模式合租。“门我锁好了！”三个都这么说，也都没说错。只是这套房有四扇门。
 # %%
 for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
              "06-order-hunt", "05-why-flip"):
@@ -463,7 +463,7 @@ for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
 # | 抓 bug，对比两个版本 | 整张清单 | 两个新进程，`torch.equal` |
 # | 会变的只有卷积 | `cudnn.deterministic = True`，`benchmark = False` | 同上 |
 # | 确定性模式报错 | `warn_only=True`，把点到的算子换掉 | 警告没了 |
-# | 换了卡、版本或批大小 | 别承诺逐位相同 | 看容差 |
+# | 换了卡、版本或批大小 | 别承诺逐位一致 | 看容差 |
 #
 # <details><summary>依据</summary>
 #
@@ -484,8 +484,8 @@ for card in ("06-truth-count", "06-who-reads", "06-flags-trap",
 #
 # - `deterministic` 管过滤，`benchmark` 管选择；两个都开，就是在确定性引擎里计时挑选。
 # - 种子相同，固定的是抽到的数，不是相加的次序。
-# - PyTorch 已知不能重复的算子，模式会拒绝；`warn_only` 则放行。
-# - 逐位相同只限于一套环境。出了这个范围，靠容差、多个种子和一句实话。
+# - PyTorch 已知不能重复的算子，确定性模式会拒绝；`warn_only` 则放行。
+# - 逐位一致只限于一套环境。出了这个范围，靠容差、多个种子和一句实话。
 #
 # 下一个单元格会写出你自己的数据。
 # %%

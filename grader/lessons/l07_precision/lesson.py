@@ -3,7 +3,7 @@
 #
 # ⏱️ **35 minutes** for the main line. Before it: lessons 01 and 02.
 #
-# PyTorch may multiply your numbers with fewer digits than you gave it. That can be several times faster, and most neural networks do not notice. A few computations are ruined. At the end you can read the switches, allow or forbid it for one kind of work, and say which computations need the digits.
+# On a colleague's new card, your features differ from the fourth digit on. PyTorch may multiply your numbers with fewer digits than you gave it. That can be several times faster, and most neural networks do not notice. A few computations are ruined. At the end you can read the switches, allow or forbid it for one kind of work, and say which computations need the digits.
 #
 # Live on any machine: the rounding, simulated exactly, and the switches themselves. The speed needs an NVIDIA GPU; without one you see a recording, or what others have published, marked as such.
 # %% [markdown] zh
@@ -11,7 +11,7 @@
 #
 # ⏱️ 主线 **35 分钟**。先修：第 01、02 课。
 #
-# PyTorch 做乘法时，用的位数可能比你给的少。这样能快好几倍，多数神经网络毫无感觉；可有些计算会被毁掉。学完这一课，你会看开关，能只对某一种计算允许或禁止它，还能说出哪些计算一位都少不得。
+# 师弟换了块新卡，代码一行没改，特征从第四位起就和你的对不上。原来，PyTorch 做乘法时，用的位数可能比你给的少。这样能快好几倍，多数神经网络毫无感觉；可有些计算会被毁掉。学完这一课，你会看开关，能只对某一种计算允许或禁止它，还能说出哪些计算一位都少不得。
 #
 # 任何机器都能实测的：舍入（精确模拟）和开关本身。速度需要 NVIDIA GPU；没有的话，你会看到录好的结果，或者别人公布的结果（会注明）。
 # %% bootstrap
@@ -171,7 +171,7 @@ keep("cudnn.allow_tf32")
 #
 # `torch.set_float32_matmul_precision(...)` is a short cut for products. `"highest"`: full float32. `"high"`: TF32 on an NVIDIA GPU. `"medium"`: also bfloat16 inside oneDNN on the CPU.
 #
-# One rule: for one kind of work use the old word *or* the new one. For products the new one; for convolutions the old one: torch itself reads it, and `torch.export` raises after `cudnn.conv.fp32_precision = "ieee"`.
+# For one kind of work one word, old *or* new. Products: the new one; convolutions: the old one. torch reads it: `torch.export` (not in 2.9) raises after `cudnn.conv.fp32_precision = "ieee"`. The old words alone never raise.
 # %% [markdown] zh
 # ## 新接口：`fp32_precision`
 #
@@ -184,7 +184,7 @@ keep("cudnn.allow_tf32")
 #
 # `torch.set_float32_matmul_precision(...)` 是矩阵乘的快捷方式。`"highest"`：完整的 float32。`"high"`：NVIDIA GPU 上用 TF32。`"medium"`：除此之外，CPU 上 oneDNN 内部还可以用 bfloat16。
 #
-# 记住一条就省心：同一种计算，新旧接口选*一种*，别混用！矩阵乘用新的；卷积暂时用旧的 `cudnn.allow_tf32`。torch 自己还在读它：写了 `cudnn.conv.fp32_precision = "ieee"`，`torch.export` 就报错。
+# 记住一条就省心：同一种计算，新旧接口选*一种*，别混用！矩阵乘用新的；卷积暂时用旧的 `cudnn.allow_tf32`。torch 自己还在读它：写了 `cudnn.conv.fp32_precision = "ieee"`，`torch.export` 就报错（2.9 还不会）。只用旧接口，就不会报错。
 # %% [markdown] en
 # ## 🛠️ Your turn: allow it for one call (6 minutes, about 6 lines)
 #
@@ -370,16 +370,21 @@ explain("07-leaf-wins")
 # ### Deeper, optional: what happens when you mix old and new words
 #
 # A tidy colleague writes down a default in the old words. A library reads in the old words what your script wrote in the new ones. Two bets, what came out, and the error message itself. In the third cell below, change `"tf32"` to `"ieee"`: which reading complains now? (Up to torch 2.12 none does.)
+#
+# Then ten calls of torch itself, after each way to write: which of them still read the old words? With a GPU there is one more: Inductor's autotuning (`mode="max-autotune"`, FlexAttention; [pytorch#196728](https://github.com/pytorch/pytorch/issues/196728)).
 # %% [markdown] zh
 # ### 选读：新旧混用会怎样
 #
 # 爱整洁的同事用旧接口把默认值又写了一遍；某个库用旧接口去读，而你的脚本是用新接口写的。下两注，看结果，再看报错原文。在下面第三格里把 `"tf32"` 改成 `"ieee"`：这次是哪个读取在抱怨？（torch 2.12 及更早版本里谁也不抱怨。）
+#
+# 再看 torch 自己：每种写法之后各调用十样东西，哪些还在读旧接口？有 GPU 时还要加一样：Inductor 的自动调优（`mode="max-autotune"`、FlexAttention；见 [pytorch#196728](https://github.com/pytorch/pytorch/issues/196728)）。
 # %%
 predict("07-bet-no-op")
 predict("07-bet-mixing")
 # %%
 observe("07-no-op")
 observe("07-mixing")
+observe("07-old-words")
 # %%
 with flags.using({"fp32_precision": "tf32"}):
     for owner in (torch.backends.cuda.matmul, torch.backends.cudnn):

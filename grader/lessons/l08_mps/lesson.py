@@ -20,7 +20,7 @@
 # %% [markdown] en
 # ## 🎯 What is torch.backends.mps for?
 #
-# A Mac with an Apple chip has a GPU. PyTorch calls it `mps`, after Apple's library, Metal Performance Shaders ([[mps|MPS]]). You write `x.to("mps")`, and what you then compute with `x` runs on that GPU.
+# Tomorrow your supervisor shows your model on a MacBook. A Mac with an Apple chip has a GPU. PyTorch calls it `mps`, after Apple's library, Metal Performance Shaders ([[mps|MPS]]). You write `x.to("mps")`, and what you then compute with `x` runs on that GPU.
 #
 # `torch.backends.mps` is the **information desk** beside it: may this PyTorch use the GPU, what is it called, how many cores has it? You get answers. There is nothing to switch: no `enabled`, no `benchmark`. What you do control is where your tensors are, and one [[mps-fallback|environment variable]] that must be set early.
 #
@@ -28,7 +28,7 @@
 # %% [markdown] zh
 # ## 🎯 torch.backends.mps 是干什么用的？
 #
-# 装着苹果芯片的 Mac 有一块 GPU。PyTorch 管它叫 `mps`，取自苹果的库 Metal Performance Shaders（[[mps|MPS]]）。写下 `x.to("mps")`，之后拿 `x` 做的计算就在这块 GPU 上跑。
+# 明天导师要拿 MacBook 演示你的模型。装着苹果芯片的 Mac 有一块 GPU。PyTorch 管它叫 `mps`，取自苹果的库 Metal Performance Shaders（[[mps|MPS]]）。写下 `x.to("mps")`，之后拿 `x` 做的计算就在这块 GPU 上跑。
 #
 # `torch.backends.mps` 是旁边的**问询台**：这份 PyTorch 能用 GPU 吗？它叫什么名字？有几个核？问什么答什么，但没有开关可拨：没有 `enabled`，也没有 `benchmark`。真正由你控制的，是张量放在哪里，以及一个要趁早设好的[[mps-fallback|环境变量]]。
 #
@@ -92,7 +92,7 @@ explain("08-why-raises")
 # 2. 回答说的是机器，不是你的张量。
 # 3. 想让活儿上 GPU，只有一条路：`.to("mps")` 或 `device="mps"`。
 #
-# （“知之为知之，不知为不知，是知也。”《论语》早就说过。问 Linux 它的 macOS 版本，它不装懂，直接抛异常！）
+# （问石头几点了，石头不吭声；问 Linux 它的 macOS 版本，它直接报错。还是石头有礼貌。）
 # %%
 keep("mps.queries")
 # %% [markdown] en
@@ -411,7 +411,7 @@ check("08-pick-device")
 #
 # ## 来真的：八个给 Mac 的实验
 #
-# 与 CPU 比快慢、拷贝、栅栏、导入前后设回退、float64 的确切错误、逐位相同、建议上限内的内存、float16 与 bfloat16。没有苹果 GPU 就看回放，没有回放就看别人的报告。道理你已经见过：拷贝的代价见 `08-fallback-price`，时机见 `08-env-when`，float64 见 `08-float32-loses`，栅栏见第 02 课。
+# 与 CPU 比快慢、拷贝、栅栏、导入前后设回退、float64 的确切错误、逐位一致、建议上限内的内存、float16 与 bfloat16。没有苹果 GPU 就看回放，没有回放就看别人的报告。道理你已经见过：拷贝的代价见 `08-fallback-price`，时机见 `08-env-when`，float64 见 `08-float32-loses`，栅栏见第 02 课。
 # %%
 observe(["08-speed-mps", "08-transfer-mps", "08-fence-mps",
          "08-fallback-mps", "08-float64-mps", "08-repeat-mps",

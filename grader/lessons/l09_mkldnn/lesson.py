@@ -20,7 +20,7 @@
 # %% [markdown] en
 # ## 🎯 What is torch.backends.mkldnn for?
 #
-# No GPU? Your convolutions still want to be fast. On a CPU, PyTorch hands many of them to [[onednn|oneDNN]], a library that writes machine code for your processor, on the spot. `torch.backends.mkldnn.enabled` is its switch, and it is on by default.
+# The notes you inherited say “MKL makes our convolutions fast”. On a CPU, PyTorch hands many of them to [[onednn|oneDNN]], a library that writes machine code for your processor, on the spot. `torch.backends.mkldnn.enabled` is its switch, and it is on by default.
 #
 # Think of a print shop. It prints fast, but first it makes a plate, and it cuts your paper to its own size. For a thousand pages that pays. For one page? We shall measure.
 #
@@ -68,7 +68,7 @@ print("on: ", who_computes(conv, image))
 #
 # [[mkl|MKL]] 做矩阵乘法、LAPACK 和 FFT。**MKL-DNN** 做网络层，后来改名 DNNL，再改名 oneDNN，PyTorch 的模块却沿用了旧名。所以 `torch.backends.mkl` 和 `torch.backends.mkldnn` 说的是两个库。
 #
-# “名不正，则言不顺。”（《论语·子路》）名字改了两回，难怪总有人认错！
+# 师兄的交接文档写着“装了 MKL，所以卷积快”：他说的其实是 oneDNN。名字改了两回，难怪总有人认错！
 #
 # 来下第一注：九个层，单线程，oneDNN 开着测一遍，关了再测一遍。哪些层的耗时会变？
 # %%

@@ -189,7 +189,7 @@ keep("tuning.regime")
 #
 # At the end of each case a colleague writes: “Why did you switch that?” Half of tuning is answering this. A good reply
 # names a figure with its interval, what is kept, the cause (not only the switch), and says where the colleague is right.
-# Then it proposes a test that could prove *you* wrong. Nobody marks it but you.
+# Then it proposes a test that could prove *you* wrong: it survives your supervisor's next question.
 #
 # “In God we trust; all others must bring data.” Often credited to W. E. Deming, without proof; which fits.
 # %% [markdown] zh
@@ -197,7 +197,7 @@ keep("tuning.regime")
 #
 # 每个病例的末尾，都有同事来信：“你为什么动那个开关？”调参的一半功夫，就在这封回信里。好的回信要有带区间的数字，说清守住了什么，说原因（不只是开关名），还要说出同事在哪种情况下是对的，最后提出一个能推翻*你自己*的测试。除了你，没人给它打分。
 #
-# 陆游说：纸上得来终觉浅，绝知此事要躬行。调参也一样。
+# 这封信，其实就是组会上的那一页 PPT：导师再追问一句，也站得住。
 # %%
 explain("10-sceptic")
 # %% [markdown] en

@@ -20,7 +20,7 @@
 # %% [markdown] en
 # ## 🎯 What is a bug hunt for?
 #
-# Switches are quiet. A mistyped one raises nothing, a forgotten one slows down a whole program, and the line that hurts is seldom the line that complains. So people change this and that until it looks better, and nobody knows why.
+# Switches are quiet. A mistyped one raises nothing, a forgotten one slows down a whole program, and the line that hurts is seldom the line that complains. “Fine yesterday, nobody changed anything”, says the chat. So people change this and that until it looks better.
 #
 # A hunt does it the other way round: first the [[symptom]], then one **guess**, then one **test**. You know most of these bugs from earlier lessons. Here they come without a label.
 #
@@ -28,7 +28,7 @@
 # %% [markdown] zh
 # ## 🎯 为什么要学追查毛病？
 #
-# 开关很安静。写错名字不报错，忘了复原能拖慢整个程序；喊疼的那一行，往往不是闯祸的那一行。于是大家东改改西改改，看着好点了就算完，谁也不知道为什么。
+# 开关很安静。写错名字不报错，忘了复原能拖慢整个程序；喊疼的那一行，往往不是闯祸的那一行。群里都说“昨天还好好的，谁也没改”，于是东改改西改改，看着好点了就算完。
 #
 # 追查正好反过来：先看[[symptom]]，再提一个**猜测**，然后做一个**测试**。这些毛病前面几课大多见过，只是这次没贴标签。
 #

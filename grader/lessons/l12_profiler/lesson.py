@@ -3,7 +3,7 @@
 #
 # ⏱️ **35 minutes**; the *deeper, optional* parts take another 20. Before it: lessons 02 and 09.
 #
-# Your stopwatch says: 80 milliseconds. Fine, but for what? A [[profiler]] answers with a list: these operations, so many
+# “Training is slow, shall we buy another card?”, asks your supervisor. Your stopwatch says 80 milliseconds; for what? A [[profiler]] answers with a list: these operations, so many
 # times, so much time each. PyTorch has one built in, `torch.profiler`. In 35 minutes you can go from “it is slow” to
 # the line that causes it, mend it, and prove with numbers that it helped. First on three functions that we
 # broke on purpose, then on one of your own.
@@ -14,7 +14,7 @@
 #
 # ⏱️ **35 分钟**；**选读**部分再加 20 分钟。先修：第 02、09 课。
 #
-# 秒表说：80 毫秒。好吧，可都花在什么上了？[[profiler]] 会给你一张清单：哪些操作、跑了几次、各花多少时间。PyTorch 自带一个，叫 `torch.profiler`。35 分钟之后，从“好慢啊”出发，你能一路找到惹祸的那一行，修好它，再拿数字证明确实快了。先拿三个我们故意弄坏的函数练手，再对付你自己的。
+# 导师问：“训练这么慢，要不再买张卡？”先别急着写申请。秒表说 80 毫秒，可都花在什么上了？[[profiler]] 会给你一张清单：哪些操作、跑了几次、各花多少时间。PyTorch 自带一个，叫 `torch.profiler`。35 分钟之后，从“好慢啊”出发，你能一路找到惹祸的那一行，修好它，再拿数字证明确实快了。先拿三个我们故意弄坏的函数练手，再对付你自己的。
 #
 # 任何 CPU 都能实测。GPU 的 profile 长什么样，看你的 GPU、录好的结果，或者别人公布的结果。
 # %% bootstrap

@@ -20,7 +20,7 @@
 # %% [markdown] en
 # ## 🎯 What is this lesson for?
 #
-# So far each switch stood alone. A real program has more: it compiles, it starts threads and workers, it computes in 16 bits. A switch only works if the right part of the program **reads** it, at the right **moment**.
+# Since the merge attention is slow; “not mine!”, say three colleagues. Until now switches stood alone. A real program has more: it compiles, it starts threads and workers, it computes in 16 bits. A switch only works if the right part of the program **reads** it, at the right **moment**.
 #
 # Picture a kitchen. The switches hang on its wall, and every cook sees them. Some are looked at while cooking. Others are looked at only once, when the recipe is written. And a second kitchen has a wall of its own.
 #
@@ -28,7 +28,7 @@
 # %% [markdown] zh
 # ## 🎯 这一课是干什么用的？
 #
-# 前面每个开关都是单独讲的。真实的程序要热闹得多：要编译，要开线程和 worker，还要用 16 位的数来算。开关要起作用，得由该读它的那部分程序，在对的**时候**去**读**它。
+# 代码合并后注意力变慢了，三个同事都说“不是我”。前面的开关都是单独讲的。真实的程序要热闹得多：要编译，要开线程和 worker，还要用 16 位的数来算。开关要起作用，得由该读它的那部分程序，在对的**时候**去**读**它。
 #
 # 想象一间厨房：开关挂在墙上，每个厨师都看得见。有的开关，炒菜时才看；有的只在写菜谱时看一眼，以后就照谱做了。至于另一间厨房，那儿有自己的一面墙。
 #
@@ -425,9 +425,9 @@ with sdpa_kernel([SDPBackend.MATH, SDPBackend.FLASH_ATTENTION], set_priority=Tru
 # %% [markdown] zh
 # ### 选读：确定性模式会影响谁
 #
-# 第 06 课讲过这个模式。打开它，别的地方会跟着变：
+# 第 06 课讲过确定性模式。打开它，别的地方会跟着变：
 #
-# | 受影响的 | 打开模式之后 |
+# | 受影响的 | 打开确定性模式之后 |
 # |---|---|
 # | 编译好的代码 | 另写一份菜谱，每个取值一份 |
 # | cuDNN 的卷积 | 等于 `cudnn.deterministic` 为 True |

@@ -4,7 +4,7 @@
 # ⏱️ **35 minutes**; the *deeper, optional* parts take another half hour. Before it: lessons 01 and 02.
 #
 # You trained a network, and now it has to run where there is no Python: in a phone, a server, a program of somebody else.
-# You [[export]] it. Which of your settings go along? Is it still the same network over there? At the end you can say so, with
+# You [[export]] it. Which of your settings go along? “Is that the score you had?”, the people there will ask. At the end you can say so, with
 # a comparison you wrote yourself.
 #
 # Everything runs live on a CPU. The half about ONNX needs three packages; where they are missing, the cells say how to get them.
@@ -13,7 +13,7 @@
 #
 # ⏱️ **35 分钟**；**选读**部分再加半小时。先修：第 01、02 课。
 #
-# 网络训练好了，现在要拿到没有 Python 的地方去跑：手机上、服务器上、别人的程序里。于是你把它[[export|导出]]。你的哪些设置会跟着走？到了那边，它还是同一个网络吗？学完这一课，你能用自己写的比较程序来回答。
+# 网络训练好了，现在要拿到没有 Python 的地方去跑：手机上、服务器上、别人的程序里。于是你把它[[export|导出]]。你的哪些设置会跟着走？到了那边，部署组的同事问：“你们本地也是这个分数？”它还是同一个网络吗？学完这一课，你能用自己写的比较程序来回答。
 #
 # 全部内容在 CPU 上实测。讲 ONNX 的那一半需要三个包；缺了的话，单元格会告诉你怎么装。
 # %% bootstrap

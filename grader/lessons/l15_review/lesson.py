@@ -138,11 +138,11 @@ observe("15-what-moves")
 # %% [markdown] en
 # ## 🛠️ The word that an interval allows (4 minutes)
 #
-# “The first principle is that you must not fool yourself, and you are the easiest person to fool.” (Richard Feynman, *Cargo Cult Science*, 1974.) So let a rule choose the word. A difference below 2 % is not worth one. `claim(ratio, low, high)` says `"faster"` where the whole interval lies below 0.98, `"slower"` where it lies above 1.02, `"same"` where it lies between them, and else `"unclear"`. Stuck? `hint("15-claim")`.
+# “A little faster” is nothing for a report. “The first principle is that you must not fool yourself, and you are the easiest person to fool.” (Richard Feynman, *Cargo Cult Science*, 1974.) So let a rule choose the word. A difference below 2 % is not worth one. `claim(ratio, low, high)` says `"faster"` where the whole interval lies below 0.98, `"slower"` where it lies above 1.02, `"same"` where it lies between them, and else `"unclear"`. Stuck? `hint("15-claim")`.
 # %% [markdown] zh
 # ## 🛠️ 区间允许你用哪个词（4 分钟）
 #
-# “知之为知之，不知为不知，是知也。”（《论语·为政》）用哪个词，让规则来定。差别不到 2%，不值得一提。`claim(ratio, low, high)`：整个区间低于 0.98，返回 `"faster"`；高于 1.02，返回 `"slower"`；整个在两者之间，返回 `"same"`；其余返回 `"unclear"`。卡住了就运行 `hint("15-claim")`。
+# “快了一点点”，写进报告导师是不认的。用哪个词，让规则来定。差别不到 2%，不值得一提。`claim(ratio, low, high)`：整个区间低于 0.98，返回 `"faster"`；高于 1.02，返回 `"slower"`；整个在两者之间，返回 `"same"`；其余返回 `"unclear"`。卡住了就运行 `hint("15-claim")`。
 # %%
 def claim(ratio, low, high):
     if high < ...:

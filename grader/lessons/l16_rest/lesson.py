@@ -10,7 +10,7 @@
 # %% [markdown] zh
 # # 配电箱里还有哪些开关？
 #
-# ⏱️ 40 分钟；**选读**部分再加 20 分钟。先修：第 01、02 课；学过 06、09、13 更好。都能在 CPU 上实测；需要 opt_einsum 包、C++ 编译器或两个核的，本机没有就看录制。
+# ⏱️ 40 分钟；**选读**部分再加 20 分钟。先修：第 01、02 课；学过 06、09、13 更好。都能在 CPU 上实测；需要 opt_einsum 包、C++ 编译器或两个核的，本机没有就看录好的结果。
 #
 # 🎯 学完之后，你能：
 # - 说出开关在哪个时刻被读：调用时、打包时、编译时、线程启动时、程序启动时；
@@ -20,13 +20,13 @@
 # %% [markdown] en
 # ## 🎯 What is this lesson for?
 #
-# You know the big switches of `torch.backends`. There are more, and people copy them from script to script. Today you ask seven of them: **when is it read?** Moved after that moment, a switch does nothing, and says nothing.
+# You know the big switches of `torch.backends`. There are more: the start script you inherited exports ten variables that nobody dares to delete. Today you ask seven of them: **when is it read?** Moved after that moment, a switch does nothing, and says nothing.
 #
 # It is like the fuse box of a house. Some switches act at once. One only counted when the walls were built. A warm-up first.
 # %% [markdown] zh
 # ## 🎯 这一课是干什么用的？
 #
-# `torch.backends` 的几个大开关你已经认识了。剩下的还有不少，大家常常从一份脚本抄到下一份。今天见七个，对每个都问同一句：**它是什么时候被读的？** 过了那一刻再拨，什么也不会发生，也没有任何提示。
+# `torch.backends` 的几个大开关你已经认识了。剩下的还有不少：接手的启动脚本里一长串 `export`，没人敢删。今天见七个，对每个都问同一句：**它是什么时候被读的？** 过了那一刻再拨，什么也不会发生，也没有任何提示。
 #
 # 这就像家里的配电箱：有的开关一拨就灵，有的只在砌墙的时候算数。
 #

@@ -115,6 +115,20 @@ def read(outcome):
     return [{"wrote": "fp32_precision = tf32", "api": "new", "read": "cuda.matmul.allow_tf32", "outcome": outcome}]
 
 
+def called(matmul, conv, old="works"):
+    """What two calls do after each writing; the card's mixture does what the new word for products does."""
+    told = {
+        "get_float32_matmul_precision()": (matmul, "works", "works", matmul, old),
+        "torch.export": ("works", conv, conv, "works", "works"),
+    }
+    written = ("matmul new", "conv new", "root", "matmul new, cudnn old", "old only")
+    return [
+        {"wrote": wrote, "call": call, "outcome": outcome, "message": "made up" if outcome != "works" else ""}
+        for call, outcomes in told.items()
+        for wrote, outcome in zip(("nothing", *written), ("works", *outcomes), strict=True)
+    ]
+
+
 def gradients(batch):
     return [{"draw": n, "batch": batch * (1 + 0.01 * n), "tf32": 4e-4, "bfloat16": 3e-3} for n in range(12)]
 
@@ -142,6 +156,7 @@ ROWS = {
 }
 SHOWN = {
     **CUDA_ROWS,
+    "07-old-words": called("raises", "warns"),
     "07-neighbours": [
         {"seed": seed, "offset": offset, "story": story, "share": 1.0 - 0.5 * ("tf32" in story) * (offset > 0)}
         for seed in range(3)
@@ -204,6 +219,7 @@ def reductions(*allowed):
 
 
 BRANCHES = {
+    "07-old-words": [called("works", "works"), called("raises", "raises", "raises")],
     "07-error-vs-k": [growth(0.3)],
     "07-documented": [documented(0.4, 2.6), documented(0.8, 2.6)],
     "07-neighbours": [crowd(0.99, 0.95, 1.0), crowd(0.99, 0.04, 1.0), crowd(0.99, 0.5, 0.99), crowd(0.99, 0.04, 0.1)],

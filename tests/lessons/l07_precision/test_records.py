@@ -34,6 +34,7 @@ EXPECTED = {
     "07-tree": {"07-bet-default": "b"},
     "07-no-op": {"07-bet-no-op": "b" if TREE else "c"},
     "07-documented": {"07-bet-page": "a"},
+    "07-old-words": {},
 }
 
 
