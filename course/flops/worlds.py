@@ -261,4 +261,5 @@ def _take_out(holder: Any, wanted: set[int]) -> None:
 
 
 def _shape_of(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+    with torch._C._DisableTorchDispatch():
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
