@@ -107,8 +107,15 @@ def _returned(arguments: Any, returns: Any) -> list[tuple[int, str] | None] | No
         if one.alias_info is None and str(one.type) in ("Tensor", "Optional[Tensor]"):
             found.append(None)
             continue
-        same = [(at, x.name) for at, x in enumerate(arguments) if x.alias_info and one.alias_info and x.alias_info.is_write
-                and x.alias_info.before_set == one.alias_info.before_set and str(x.type) == "Tensor"]
+        same = [
+            (at, x.name)
+            for at, x in enumerate(arguments)
+            if x.alias_info
+            and one.alias_info
+            and x.alias_info.is_write
+            and x.alias_info.before_set == one.alias_info.before_set
+            and str(x.type) == "Tensor"
+        ]
         if len(same) != 1:
             return None
         found += same

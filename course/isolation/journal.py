@@ -40,7 +40,18 @@ _ATOMS = frozenset(
     )
     + (torch.memory_format, torch.Size, types.BuiltinFunctionType, types.CodeType, re.Pattern)
 )
-_COMMON = _ATOMS | {dict, OrderedDict, list, tuple, set, torch.Tensor, nn.Parameter, types.FunctionType, types.MethodType, type}
+_COMMON = _ATOMS | {
+    dict,
+    OrderedDict,
+    list,
+    tuple,
+    set,
+    torch.Tensor,
+    nn.Parameter,
+    types.FunctionType,
+    types.MethodType,
+    type,
+}
 _MISSING: Any = object()
 _LARGE = 1 << 26
 """NumPy arrays of more bytes are not copied: they cannot be written to until the journal is restored."""
@@ -107,8 +118,11 @@ class Journal:
 
     Followed are attributes, items, closures, defaults, and the globals that the user's own functions name. Of modules,
     classes and functions of others only the attributes are kept that code within reach may set by name. An iterator is
-    replaced by a copy, or by one that raises Unrestorable when it is advanced. tensors: those met, by id.
+    replaced by a copy, or by one that raises Unrestorable when it is advanced. tensors: those met, by id. saving: of their
+    memory, which is somebody else's task.
     """
+
+    saving: Any = None
 
     def __init__(self, *roots: Any) -> None:
         self.tensors: dict[int, torch.Tensor] = {}
