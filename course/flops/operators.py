@@ -11,7 +11,7 @@ from course.flops.formulas import FORMULAS
 from course.flops.free import is_free, moves_only
 from course.flops.validation import NotHere
 from course.i18n import t
-from course.isolation.saving import tensors_in, written
+from course.isolation.saving import argument, tensors_in, written
 
 META = torch.device("meta")
 is_meta: Callable[[Any], bool] = vars(torch._C.TensorBase)["is_meta"].__get__
@@ -95,37 +95,20 @@ class Operator:
                 self._shapes[key] = isinstance(out, tuple), [x if x is None else _key(x) for x in outs]
             return out
         made = [
-            _argument(args, kwargs, place) if place else x and torch.empty_strided(x[0], x[1], dtype=x[2], device=META)
+            argument(args, kwargs, place) if place else x and torch.empty_strided(x[0], x[1], dtype=x[2], device=META)
             for place, x in zip(self.returned, outs, strict=True)
         ]
         return tuple(made) if several else made[0]
 
 
 def _returned(arguments: Any, returns: Any) -> list[tuple[int, str] | None] | None:
-    found: list[tuple[int, str] | None] = []
-    for one in returns:
-        if one.alias_info is None and str(one.type) in ("Tensor", "Optional[Tensor]"):
-            found.append(None)
-            continue
-        same = [
-            (at, x.name)
-            for at, x in enumerate(arguments)
-            if x.alias_info
-            and one.alias_info
-            and x.alias_info.is_write
-            and x.alias_info.before_set == one.alias_info.before_set
-            and str(x.type) == "Tensor"
-        ]
-        if len(same) != 1:
-            return None
-        found += same
-    views = any(x.alias_info is not None and not x.alias_info.is_write for x in arguments)
-    return None if views or not found else found
-
-
-def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: tuple[int, str]) -> Any:
-    at, name = place
-    return args[at] if at < len(args) else kwargs[name]
+    """See `Operator.returned`."""
+    written = {frozenset(x.alias_info.before_set): (at, x.name) for at, x in enumerate(arguments) if x.alias_info}
+    if any(x.alias_info and not (x.alias_info.is_write and str(x.type) == "Tensor") for x in arguments):
+        return None
+    known = all(one.alias_info or str(one.type) in ("Tensor", "Optional[Tensor]") for one in returns)
+    found = [one.alias_info and written.get(frozenset(one.alias_info.before_set)) for one in returns]
+    return found if known and found else None
 
 
 _known: dict[int, Operator] = {}
@@ -134,6 +117,11 @@ _known: dict[int, Operator] = {}
 def operator_of(func: Any) -> Operator:
     """What is known of an OpOverload."""
     return _known.get(id(func)) or _known.setdefault(id(func), Operator(func))
+
+
+def only_asks() -> bool:
+    """Whether a shape is asked for on fake tensors, as DTensor does before it runs an operator: no work."""
+    return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None
 
 
 def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:

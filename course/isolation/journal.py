@@ -118,11 +118,11 @@ class Journal:
 
     Followed are attributes, items, closures, defaults, and the globals that the user's own functions name. Of modules,
     classes and functions of others only the attributes are kept that code within reach may set by name. An iterator is
-    replaced by a copy, or by one that raises Unrestorable when it is advanced. tensors: those met, by id. saving: of their
-    memory, which is somebody else's task.
+    replaced by a copy, or by one that raises Unrestorable when it is advanced. tensors: those met, by id. saving: the
+    mode that keeps their memory, where `unchanged` set one.
     """
 
-    saving: Any = None
+    saving: Any
 
     def __init__(self, *roots: Any) -> None:
         self.tensors: dict[int, torch.Tensor] = {}
@@ -179,7 +179,7 @@ class Journal:
         kept = dict.copy(value)
         if not kept and type(value) in (dict, OrderedDict):
             self._empty.append(value)
-            return []
+            return [value.__dict__] if type(value) is OrderedDict else []
         self._undo.append(functools.partial(_dict_back, value, kept))
         if not _COMMON.issuperset(map(type, kept.values())):
             for name, item in kept.items():
