@@ -144,8 +144,6 @@ def _pictures():
     """Every picture a call of the tools draws by itself, in a figure of its own."""
     import torch
 
-    from course.crosscheck import cross_check
-    from course.flops import count
     from course.lessons.l12_profiler.cases import draw_wait
     from course.roofline import place
     from course.trace import trace_of
@@ -155,8 +153,6 @@ def _pictures():
     yield measure(costing(1e-4), clock=NoisyClock(1), calibrate=None).plot
     yield trace_of(lambda: model(x), calls=1).timeline
     yield draw_wait
-    yield count(model, x).plot
-    yield cross_check(model, x).plot
     yield place(model, x, max_time=0.1).plot
 
 

@@ -10,29 +10,12 @@ import torch
 from torch import nn
 
 from course.crosscheck.peers import PeerCount, ask_all
-from course.crosscheck.reasons import Reason, explain
+from course.crosscheck.reasons import explain
 from course.flops.counter import Call, count, for_real
 from course.flops.result import FlopCount
 from course.flops.validation import CountError, ask_model, describe, plain
-from course.i18n import Text, t
-from course.isolation.journal import Journal
-
-
-@dataclass(frozen=True)
-class ToolRow:
-    """One tool. reported: its number in its own unit; macs: the same as MACs; difference: macs minus ours.
-
-    reasons: pieces that add up to the difference. note: why there is no number (package missing, tool
-    stopped).
-    """
-
-    tool: str
-    unit: str
-    reported: int | None
-    macs: int | None
-    difference: int | None
-    reasons: tuple[Reason, ...]
-    note: Text | None
+from course.i18n import t
+from course.isolation.unchanged import unchanged
 
 
 @dataclass(frozen=True)
@@ -40,31 +23,20 @@ class CrossCheck:
     """Our count and the other tools'."""
 
     ours: FlopCount
-    tools: tuple[ToolRow, ...]
+    tools: tuple[PeerCount, ...]
 
     def rows(self) -> list[dict[str, Any]]:
         """Tidy rows: tool, reported, unit, macs, difference, relative; ours first."""
-        mine = {
-            "tool": "course.flops",
-            "reported": self.ours.macs,
-            "unit": "MACs",
-            "macs": self.ours.macs,
-            "difference": 0,
-            "relative": 0.0,
-        }
-        return [mine] + [
-            {
-                "tool": row.tool,
-                "reported": row.reported,
-                "unit": row.unit,
-                "macs": row.macs,
-                "difference": row.difference,
-                "relative": None if row.difference is None else row.difference / max(self.ours.macs, 1),
-            }
-            for row in self.tools
+        ours = self.ours.macs
+        mine = PeerCount("course.flops", reported=ours, difference=0)
+        return [
+            {"tool": one.tool, "reported": one.reported, "unit": one.unit, "macs": one.macs}
+            | {"difference": one.difference}
+            | {"relative": None if one.difference is None else one.difference / max(ours, 1)}
+            for one in (mine, *self.tools)
         ]
 
-    def __getitem__(self, name: str) -> ToolRow:
+    def __getitem__(self, name: str) -> PeerCount:
         """The row of a tool by (the beginning of) its name; KeyError lists the names."""
         for row in self.tools:
             if row.tool.startswith(name):
@@ -76,12 +48,6 @@ class CrossCheck:
         from course.crosscheck.render import sentence
 
         return sentence(self)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Bars of what each tool reports, as MACs, ours as a line; gives the Axes."""
-        from course.crosscheck.picture import draw_tools
-
-        return draw_tools(self, ax)
 
     def __repr__(self) -> str:
         return self.sentence()
@@ -108,23 +74,15 @@ def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossC
     _checked(model, inputs, max_time)
     model = plain(model)
     arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
-    journal = Journal(model)
-    try:
+    with unchanged(model, memory=False), torch.no_grad():
         model.eval()
-        with torch.no_grad():
-            ours = count(model, *arguments)
-            seen = ours if ours.ground == "real" else for_real(Call(model, arguments, {}, False))[0]
-    finally:
-        journal.restore()
+        ours = count(model, *arguments)
+        seen = ours if ours.ground == "real" else for_real(Call(model, arguments, {}, False))[0]
     peers = ask_all(model, arguments, max_time)
-    return CrossCheck(ours, tuple(_row(ours, seen, peer) for peer in peers))
-
-
-def _row(ours: FlopCount, seen: FlopCount, peer: PeerCount) -> ToolRow:
-    """A tool beside ours; one that sees operators is explained by the operators of a real run (`seen`)."""
-    base = ours if peer.by_operator is None else seen
-    difference = None if peer.macs is None else peer.macs - ours.macs
-    return ToolRow(peer.tool, peer.unit, peer.reported, peer.macs, difference, tuple(explain(base, peer)), peer.note)
+    for peer in peers:  # one that sees operators is explained by those of a real run
+        peer.difference = None if peer.macs is None else peer.macs - ours.macs
+        peer.reasons = tuple(explain(ours if peer.by_operator is None else seen, peer))
+    return CrossCheck(ours, tuple(peers))
 
 
 def _checked(model: Any, inputs: Any, max_time: Any) -> None:

@@ -27,13 +27,22 @@ from course.isolation.limits import OutOfTime, time_limit
 from course.isolation.unchanged import unchanged
 
 
+@dataclass(frozen=True)
+class Reason:
+    """amount: MACs the tool counts more (negative: fewer) than the convention. text: why, in both languages."""
+
+    amount: int
+    text: Text
+
+
 @dataclass
 class PeerCount:
     """What one tool says.
 
     reported: its own number, in its own `unit` ("MACs" or "FLOPs"); None if it gave none (`note` says why).
     by_module: MACs at the modules it has a rule for, by dotted path. by_operator: MACs by operator name.
-    functions: MACs from functions it patched. per_sample: batch size it divides the modules' work by.
+    functions: MACs from functions it patched. per_sample: batch size it divides the modules' work by. difference: its MACs
+    minus ours. reasons: pieces that add up to the difference.
     """
 
     tool: str
@@ -44,6 +53,8 @@ class PeerCount:
     functions: int = 0
     per_sample: int = 1
     note: Text | None = None
+    difference: int | None = None
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def macs(self) -> int | None:

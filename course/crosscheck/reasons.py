@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from torch import nn
 
-from course.crosscheck.peers import PeerCount
+from course.crosscheck.peers import PeerCount, Reason
 from course.flops.result import FlopCount, ModuleCount
 from course.i18n import Text, both
-
-
-@dataclass(frozen=True)
-class Reason:
-    """amount: MACs the tool counts more (negative: fewer) than the convention. text: why, in both languages."""
-
-    amount: int
-    text: Text
-
 
 _BIAS = both(
     "the bias counted as work; it is an addition without a multiplication", "偏置也被计入；它只有加法，没有乘法"

@@ -10,6 +10,7 @@ import logging
 import sys
 import traceback
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +29,7 @@ from course.flops.worlds import Real, Shapes
 from course.i18n import t
 from course.isolation.journal import Journal, Unrestorable
 from course.isolation.limits import OutOfTime, alone, time_limit
-from course.isolation.preserved import process_preserved
-from course.isolation.saving import SavingMode
+from course.isolation.unchanged import unchanged
 
 
 class _Unsaid:
@@ -142,42 +142,34 @@ def from_shapes(call: Call) -> tuple[FlopCount, str]:
     collects, loud = gc.isenabled(), logging.raiseExceptions
     gc.disable()  # what outlives the run is then found among the young; and the journal makes many small objects
     logging.raiseExceptions = False  # a tensor that is logged has no values to print
+    world: Shapes | None = None
     try:
-        return _on_shapes(call)
+        with _unchanged(call, memory=False) as journal:
+            world = Shapes(journal.tensors)
+            if journal.lends():
+                raise NotHere(t("an array of NumPy lies on the memory of a tensor", "有 NumPy 数组和张量共用内存"))
+            return contextvars.copy_context().run(_attempt, call, world, journal)
     finally:
+        if world is not None:
+            _clear_frames(sys.exc_info()[1])
+            world.evict()
         logging.raiseExceptions = loud
         (gc.enable if collects else gc.disable)()
 
 
-def _on_shapes(call: Call) -> tuple[FlopCount, str]:
-    journal = Journal(call.model, call.inputs, call.kwargs)
-    world = Shapes(journal.tensors)
-    try:
-        if journal.lends():
-            raise NotHere(t("an array of NumPy lies on the memory of a tensor", "有 NumPy 数组和张量共用内存"))
-        with process_preserved():
-            return contextvars.copy_context().run(_attempt, call, world, journal)
-    finally:
-        _put_back(journal)
-        _clear_frames(sys.exc_info()[1])
-        world.evict()
-
-
 def for_real(call: Call) -> tuple[FlopCount, str]:
     """Count one real run, also where shapes would do: the operators are those of this machine's kernels."""
-    journal = Journal(call.model, call.inputs, call.kwargs)
-    saving = SavingMode(journal.tensors.values())
-    try:
-        with process_preserved({str(x.device) for x in saving.tensors}), saving:
-            return contextvars.copy_context().run(_attempt, call, Real(journal.tensors, saving), journal)
-    finally:
-        saving.restore()
-        _put_back(journal)
+    with _unchanged(call) as journal:
+        return contextvars.copy_context().run(_attempt, call, Real(journal.tensors, journal.saving), journal)
 
 
-def _put_back(journal: Journal) -> None:
+@contextlib.contextmanager
+def _unchanged(call: Call, memory: bool = True) -> Iterator[Journal]:
     try:
-        journal.restore()
+        with unchanged(call.model, call.inputs, call.kwargs, memory=memory) as journal:
+            yield journal
+    except (CountError, NotHere):
+        raise
     except Exception as why:
         raise error("not put back", why=why) from why
 

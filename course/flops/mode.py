@@ -10,7 +10,7 @@ import torch
 from torch._ops import HigherOrderOperator
 
 from course.flops.formulas import HIGHER_ORDER, registered
-from course.flops.operators import COMPOSITE, ELEMENTS, STILL, UNKNOWN, mapped, operator_of
+from course.flops.operators import COMPOSITE, ELEMENTS, STILL, UNKNOWN, mapped, only_asks, operator_of
 from course.flops.tally import Tally
 from course.flops.validation import NotHere
 from course.flops.worlds import Real
@@ -29,8 +29,8 @@ class CountingMode(LightMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None:
-            return func(*args, **kwargs)  # a shape is asked for, as DTensor does before it runs an operator: no work
+        if only_asks():
+            return func(*args, **kwargs)
         if not as_they_are(types):
             return NotImplemented  # the subclass explains itself in plain operators, and those are counted
         if isinstance(func, HigherOrderOperator):

@@ -11,7 +11,7 @@ from course.flops.formulas import FORMULAS
 from course.flops.free import is_free, moves_only
 from course.flops.validation import NotHere
 from course.i18n import t
-from course.isolation.saving import tensors_in, written
+from course.isolation.saving import argument, tensors_in, written
 
 META = torch.device("meta")
 is_meta: Callable[[Any], bool] = vars(torch._C.TensorBase)["is_meta"].__get__
@@ -38,8 +38,8 @@ class Operator:
     name: `convolution` for one of aten, `library::name` for others. kind, formula: how it counts. written: (position,
     name) of the arguments it writes to. takes_device: whether it can make a tensor of its own. by_value: whether what
     comes out, or its shape, may depend on values. is_view: whether it looks at its first argument in another way.
-    plain: whether it writes nothing and its outputs are new tensors. role: what it does to products, "makes", "keeps",
-    "sums", "puts" or "".
+    returned: for each output the place of the argument that it is (`add_`), None for a new tensor; None as a whole for an
+    operator whose outputs shapes do not decide. role: what it does to products, "makes", "keeps", "sums", "puts" or "".
     """
 
     def __init__(self, func: Any) -> None:
@@ -56,8 +56,7 @@ class Operator:
         else:
             self.kind = ELEMENTS if is_free(func) else UNKNOWN
         self.written = written(func)
-        new = all(one.alias_info is None and str(one.type) in ("Tensor", "Optional[Tensor]") for one in returns)
-        self.plain = new and not self.written and all(one.alias_info is None for one in arguments)
+        self.returned = None if torch.Tag.inplace_view in func.tags else _returned(arguments, returns)
         self.is_view = views and self.kind == STILL
         self.takes_device = any(one.name == "device" for one in arguments)
         self.by_value = not {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}.isdisjoint(func.tags)
@@ -67,14 +66,14 @@ class Operator:
     def on_shapes(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The output on meta tensors, remembered by shapes: torch's own rules take up to a millisecond a call."""
         try:
-            return self._remembered(func, args, kwargs) if self.plain else func(*args, **kwargs)
+            return func(*args, **kwargs) if self.returned is None else self._remembered(func, args, kwargs)
         except RuntimeError as error:
             if not self.by_value:
                 raise
             raise NotHere(t(f"`{self.name}` depends on values", f"`{self.name}` 的结果取决于数值")) from error
 
     def _remembered(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        key = _key(args), tuple((name, _key(value)) for name, value in kwargs.items()), torch.get_default_dtype()
+        key = _call_key(args, kwargs)
         try:
             several, outs = self._shapes[key]
         except TypeError:  # an argument without a hash
@@ -91,11 +90,25 @@ class Operator:
             outs = out if isinstance(out, tuple) else (out,)
             if len(self._shapes) > 1000:
                 self._shapes.clear()
-            if not any(x is not None and x.is_complex() for x in outs):  # those may be conjugate views
+            complex_ones = any(x is not None and x.is_complex() for x in outs)  # those may be conjugate views
+            if not complex_ones and _call_key(args, kwargs) == key:  # nothing was resized
                 self._shapes[key] = isinstance(out, tuple), [x if x is None else _key(x) for x in outs]
             return out
-        made = [x if x is None else torch.empty_strided(x[0], x[1], dtype=x[2], device=META) for x in outs]
+        made = [
+            argument(args, kwargs, place) if place else x and torch.empty_strided(x[0], x[1], dtype=x[2], device=META)
+            for place, x in zip(self.returned, outs, strict=True)
+        ]
         return tuple(made) if several else made[0]
+
+
+def _returned(arguments: Any, returns: Any) -> list[tuple[int, str] | None] | None:
+    """See `Operator.returned`."""
+    written = {frozenset(x.alias_info.before_set): (at, x.name) for at, x in enumerate(arguments) if x.alias_info}
+    if any(x.alias_info and not (x.alias_info.is_write and str(x.type) == "Tensor") for x in arguments):
+        return None
+    known = all(one.alias_info or str(one.type) in ("Tensor", "Optional[Tensor]") for one in returns)
+    found = [one.alias_info and written.get(frozenset(one.alias_info.before_set)) for one in returns]
+    return found if known and found else None
 
 
 _known: dict[int, Operator] = {}
@@ -104,6 +117,11 @@ _known: dict[int, Operator] = {}
 def operator_of(func: Any) -> Operator:
     """What is known of an OpOverload."""
     return _known.get(id(func)) or _known.setdefault(id(func), Operator(func))
+
+
+def only_asks() -> bool:
+    """Whether a shape is asked for on fake tensors, as DTensor does before it runs an operator: no work."""
+    return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None
 
 
 def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
@@ -117,6 +135,10 @@ def mapped(change: Callable[[torch.Tensor], torch.Tensor], value: Any) -> Any:
 
 def _narrow(x: torch.Tensor) -> torch.Tensor:
     return x.to(torch.bfloat16) if x.is_floating_point() else x
+
+
+def _call_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return _key(args), _key(tuple(kwargs.items())), torch.get_default_dtype()
 
 
 def _key(value: Any) -> Any:

@@ -102,12 +102,6 @@ class FlopCount:
         """A text table of the modules down to `depth`, then the operators."""
         return render.text(self, depth)
 
-    def plot(self, ax: Any = None, top: int = 20) -> Any:
-        """Bars of the parts of the model, at most `top`, with all the work between them; gives the Axes."""
-        from course.flops.picture import draw
-
-        return draw(self, ax, top)
-
     def __repr__(self) -> str:
         return self.sentence()
 

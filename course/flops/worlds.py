@@ -12,6 +12,7 @@ import gc
 import types
 import weakref
 from collections import OrderedDict
+from contextlib import nullcontext
 from math import prod
 from typing import Any
 
@@ -19,11 +20,11 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor
 
-from course.flops.operators import COUNTED, META, Operator, is_meta, mapped
+from course.flops.operators import COUNTED, META, Operator, is_meta, mapped, only_asks
 from course.flops.validation import NotHere
 from course.i18n import t
 from course.isolation.journal import plain
-from course.isolation.saving import SavingMode, tensors_in
+from course.isolation.saving import SavingMode, argument, tensors_in
 
 KEEP_BYTES = 1 << 20
 """Integer and bool tensors up to this size keep their values."""
@@ -223,8 +224,8 @@ class Shapes(Real):
             found = tensors_in((shape,))
             drawn = not tensors and any(x.is_floating_point() or x.is_complex() for x in found)
             if metas or contracts or drawn or any(x.nbytes > KEEP_BYTES for x in found):
-                writes = [args[at] if at < len(args) else kwargs.get(name) for at, name in known.written]
-                if any(not is_meta(tensor) for tensor in tensors_in(writes)):
+                writes = tensors_in([argument(args, kwargs, place) for place in known.written])
+                if not all(map(is_meta, writes)):
                     what = f"`{known.name}` writes an unknown value into a known tensor"
                     raise NotHere(t(what, f"`{known.name}` 把未知的值写进已知的张量"))
                 return shape
@@ -261,4 +262,5 @@ def _take_out(holder: Any, wanted: set[int]) -> None:
 
 
 def _shape_of(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+    with nullcontext() if only_asks() else torch._C._DisableTorchDispatch():  # nothing of the run
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")

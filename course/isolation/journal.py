@@ -13,6 +13,7 @@ import types
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
+from operator import is_
 from typing import Any
 
 import torch
@@ -39,6 +40,18 @@ _ATOMS = frozenset(
     )
     + (torch.memory_format, torch.Size, types.BuiltinFunctionType, types.CodeType, re.Pattern)
 )
+_COMMON = _ATOMS | {
+    dict,
+    OrderedDict,
+    list,
+    tuple,
+    set,
+    torch.Tensor,
+    nn.Parameter,
+    types.FunctionType,
+    types.MethodType,
+    type,
+}
 _MISSING: Any = object()
 _LARGE = 1 << 26
 """NumPy arrays of more bytes are not copied: they cannot be written to until the journal is restored."""
@@ -105,14 +118,20 @@ class Journal:
 
     Followed are attributes, items, closures, defaults, and the globals that the user's own functions name. Of modules,
     classes and functions of others only the attributes are kept that code within reach may set by name. An iterator is
-    replaced by a copy, or by one that raises Unrestorable when it is advanced. tensors: those met, by id.
+    replaced by a copy, or by one that raises Unrestorable when it is advanced. tensors: those met, by id. saving: the
+    mode that keeps their memory, where `unchanged` set one.
     """
+
+    saving: Any
 
     def __init__(self, *roots: Any) -> None:
         self.tensors: dict[int, torch.Tensor] = {}
         self.arrays: list[Any] = []
         self._undo: list[Undo] = []
+        self._empty: list[dict[Any, Any]] = []  # most dictionaries of a model hold no hooks
         self._seen: dict[int, Any] = {}  # with the object: an id means something only while it lives
+        self._how: dict[type, Callable[[Journal, Any], list[Any]] | None] = {}
+        self._named: dict[type, list[str]] = {}
         self._foreign: list[Any] = []
         self._stored: set[str] = set()
         self._advanced: list[tuple[Any, Any]] = []
@@ -120,38 +139,32 @@ class Journal:
         with torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
             while waiting:
                 value = waiting.pop()
-                if type(value) not in _ATOMS and id(value) not in self._seen:
+                kind = type(value)
+                note = self._how[kind] if kind in self._how else self._how.setdefault(kind, _note_of(kind))
+                if note is not None and id(value) not in self._seen:
                     self._seen[id(value)] = value
-                    waiting += self._note(value)
+                    waiting += note(self, value)
         self._set_by_name = [
             (one, name, vars(one).get(name, _MISSING)) for one in self._foreign for name in self._stored
         ]
 
-    def _note(self, value: Any) -> list[Any]:
-        """Remembers one object; returns what it holds."""
-        kind = type(value)
-        if isinstance(value, torch.Tensor):
-            return [*self._tensor(value), *self._slots(value)]
-        for of, note in _NOTES:
-            if isinstance(value, of):
-                return note(self, value)
-        if isinstance(value, weakref.ref):
-            return [value()]
-        if kind.__module__.startswith("numpy"):
-            self._array(value)
-            return []
-        if kind.__module__ in ("builtins", "itertools") and hasattr(kind, "__next__"):
-            self._advanced.append((value, _position(value)))
-            return []
-        return [kind, getattr(value, "__dict__", None), *self._slots(value)]
+    def _object(self, value: Any) -> list[Any]:
+        return [type(value), getattr(value, "__dict__", None), *self._slots(value)]
+
+    def _iterator(self, value: Any) -> list[Any]:
+        self._advanced.append((value, _position(value)))
+        return []
 
     def _slots(self, value: Any) -> list[Any]:
-        slots, held = [vars(base).get("__slots__", ()) for base in type(value).__mro__], []
-        for name in [name for some in slots for name in ((some,) if isinstance(some, str) else some)]:
-            if name not in ("__dict__", "__weakref__"):
-                item = getattr(value, name, _MISSING)
-                held.append(None if item is _MISSING else item)
-                self._undo.append(functools.partial(_attribute_back, value, name, item))
+        kind, held = type(value), []
+        if kind not in self._named:
+            slots = [vars(base).get("__slots__", ()) for base in kind.__mro__]
+            names = [name for some in slots for name in ((some,) if isinstance(some, str) else some)]
+            self._named[kind] = [name for name in names if name not in ("__dict__", "__weakref__")]
+        for name in self._named[kind]:
+            item = getattr(value, name, _MISSING)
+            held.append(None if item is _MISSING else item)
+            self._undo.append(functools.partial(_attribute_back, value, name, item))
         return held
 
     def _list(self, value: Any) -> list[Any]:
@@ -163,11 +176,15 @@ class Journal:
         return [*kept, getattr(value, "__dict__", None)]
 
     def _dict(self, value: Any) -> list[Any]:
-        kept = dict(dict.items(value))
+        kept = dict.copy(value)
+        if not kept and type(value) in (dict, OrderedDict):
+            self._empty.append(value)
+            return [value.__dict__] if type(value) is OrderedDict else []
         self._undo.append(functools.partial(_dict_back, value, kept))
-        for name, item in kept.items():
-            if self._is_iterator(item):
-                dict.__setitem__(value, name, _replaced(item))
+        if not _COMMON.issuperset(map(type, kept.values())):
+            for name, item in kept.items():
+                if self._is_iterator(item):
+                    dict.__setitem__(value, name, _replaced(item))
         return [*kept, *kept.values(), getattr(value, "__dict__", None)]
 
     def _set(self, value: Any) -> list[Any]:
@@ -186,8 +203,7 @@ class Journal:
 
     def _is_iterator(self, item: Any) -> bool:
         """Whether an iterator of Python's own was found, which then is replaced and not looked at again."""
-        kind = type(item)
-        found = kind.__module__ in ("builtins", "itertools") and hasattr(kind, "__next__")
+        found = _iterates(type(item))
         if found:
             self._seen[id(item)] = item
         return found
@@ -205,7 +221,7 @@ class Journal:
         self._undo.append(functools.partial(value.set_state, value.get_state()))
         return []
 
-    def _array(self, value: Any) -> None:
+    def _array(self, value: Any) -> list[Any]:
         if hasattr(value, "bit_generator"):
             self._undo.append(functools.partial(setattr, value.bit_generator, "state", value.bit_generator.state))
         elif hasattr(value, "set_state"):
@@ -217,15 +233,17 @@ class Journal:
             else:
                 value.flags.writeable = False
                 self._undo.append(lambda: setattr(value.flags, "writeable", True))
+        return []
 
     def _tensor(self, x: torch.Tensor) -> list[Any]:
         self.tensors[id(x)] = x
+        slots = self._slots(x)
         if nn.parameter.is_lazy(x):
-            return [vars(x)]
+            return [vars(x), *slots]
         grad = x.grad if x.is_leaf else None
         hooks = [(name, getattr(x, name, None)) for name in ("_backward_hooks", "_post_accumulate_grad_hooks")]
         self._undo.append(functools.partial(_tensor_back, x, x.is_leaf, grad, x.requires_grad, hooks, _place(x)))
-        return [vars(x), grad, *(found for _, found in hooks)]
+        return [vars(x), grad, *(found for _, found in hooks), *slots]
 
     def _function(self, value: types.FunctionType) -> list[Any]:
         kept = value.__defaults__, value.__kwdefaults__
@@ -285,6 +303,9 @@ class Journal:
         for owner, name, item in self._set_by_name:
             if vars(owner).get(name, _MISSING) is not item:
                 _attribute_back(owner, name, item)
+        for value in self._empty:
+            if value:
+                value.clear()
         for undo in reversed(self._undo):
             try:
                 undo()
@@ -294,6 +315,7 @@ class Journal:
 
 
 _NOTES: tuple[tuple[Any, Callable[[Journal, Any], list[Any]]], ...] = (
+    (torch.Tensor, Journal._tensor),
     (dict, Journal._dict),
     ((list, deque), Journal._list),
     ((tuple, frozenset), lambda _, value: [*value]),
@@ -309,8 +331,24 @@ _NOTES: tuple[tuple[Any, Callable[[Journal, Any], list[Any]]], ...] = (
     (types.ModuleType, Journal._module),
     (random.Random, Journal._random),
     (torch.Generator, Journal._generator),
+    (weakref.ref, lambda _, value: [value()]),
 )
 """What is kept of the kinds of objects."""
+
+
+def _iterates(kind: type) -> bool:
+    return kind.__module__ in ("builtins", "itertools") and hasattr(kind, "__next__")
+
+
+def _note_of(kind: type) -> Callable[[Journal, Any], list[Any]] | None:
+    if kind in _ATOMS:
+        return None
+    for of, note in _NOTES:
+        if issubclass(kind, of):
+            return note
+    if kind.__module__.startswith("numpy"):
+        return Journal._array
+    return Journal._iterator if _iterates(kind) else Journal._object
 
 
 def _replaced(iterator: Any) -> Any:
@@ -347,14 +385,14 @@ def _tensor_back(x: torch.Tensor, leaf: bool, grad: Any, wants: bool, hooks: Any
 
 
 def _list_back(value: Any, kept: list[Any]) -> None:
-    if len(value) != len(kept) or any(a is not b for a, b in zip(value, kept, strict=True)):
+    if len(value) != len(kept) or not all(map(is_, value, kept)):
         value.clear()
         value.extend(kept)
 
 
 def _dict_back(value: Any, kept: dict[Any, Any]) -> None:
-    now = dict.items(value)
-    if len(now) != len(kept) or any(k is not j or a is not b for (k, a), (j, b) in zip(now, kept.items(), strict=True)):
+    same = dict.__len__(value) == len(kept) and all(map(is_, dict.keys(value), kept))
+    if not (same and all(map(is_, dict.values(value), kept.values()))):
         base = OrderedDict if isinstance(value, OrderedDict) else dict
         base.clear(value)
         for name, item in kept.items():

@@ -24,6 +24,12 @@ def written(func: Any) -> tuple[tuple[int, str], ...]:
     return tuple((at, one.name) for at, one in writes)
 
 
+def argument(args: tuple[Any, ...], kwargs: dict[str, Any], place: tuple[int, str]) -> Any:
+    """The argument of a call at this (position, name), None if it was not given."""
+    at, name = place
+    return args[at] if at < len(args) else kwargs.get(name)
+
+
 def as_they_are(types: Iterable[Any]) -> bool:
     """Whether tensors of these classes are handed to operators as they are; others explain themselves in plain operators."""
     return all(kind.__torch_dispatch__ in BY_THEMSELVES for kind in types)
@@ -66,7 +72,7 @@ class SavingMode(LightMode):
             return NotImplemented
         if isinstance(func, torch._ops.OpOverload):
             if func.namespace in _DECLARED:
-                given = [args[at] if at < len(args) else kwargs.get(name) for at, name in written(func)]
+                given = [argument(args, kwargs, place) for place in written(func)]
             else:
                 given = [*args, *kwargs.values()]
             for tensor in tensors_in(given):

@@ -14,19 +14,21 @@ from course.isolation.saving import SavingMode
 
 
 @contextmanager
-def unchanged(*roots: Any, at_once: bool = False) -> Iterator[Journal]:
+def unchanged(*roots: Any, at_once: bool = False, memory: bool = True) -> Iterator[Journal]:
     """Put back after the block whatever it changed: objects and tensors within reach of `roots`, random generators, settings.
 
     at_once: copy the memory of all tensors before the block, so that nothing watches its operators (to time them); else a
-    memory is copied just before it is first written to. Gives the journal. Raises Unrestorable as `Journal.restore` does.
+    memory is copied just before it is first written to. memory: False for a block that writes to no tensor from outside.
+    Gives the journal, with the `saving` of memory. Raises Unrestorable as `Journal.restore` does.
     """
     journal = Journal(*roots)
-    saving = SavingMode(journal.tensors.values())
+    saving = journal.saving = SavingMode(journal.tensors.values() if memory else ())
     with _restoring(saving, journal):
         if at_once:
             for tensor in saving.tensors:
                 saving.save(tensor)
-        with process_preserved({str(x.device) for x in saving.tensors}), nullcontext() if at_once else saving:
+        watched = saving if memory and not at_once else nullcontext()
+        with process_preserved({str(x.device) for x in saving.tensors}), watched:
             yield journal
 
 

@@ -1,4 +1,4 @@
-"""``python -m grader author reference``: the pages of every switch and every message."""
+"""``python -m grader author reference``: the pages of docs/ that are made from data: switches, messages, cards, counts."""
 
 from __future__ import annotations
 

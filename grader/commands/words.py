@@ -65,7 +65,7 @@ COMMANDS: dict[str, tuple[str, Text]] = {
     "author claims": (AUTHORS, both("write docs/claims.md", "生成 docs/claims.md")),
     "author reference": (
         AUTHORS,
-        both("write docs/switches.* and docs/messages.*", "生成 docs/switches.* 和 docs/messages.*"),
+        both("write the pages of docs/ that are made from data", "生成 docs/ 里由数据得出的页面"),
     ),
     "author minutes": (AUTHORS, both("count how long each lesson takes", "数一数每课要多少分钟")),
     "author book": (AUTHORS, both("the course as a web site, and book.zip of it", "把课程做成网站，并打包成 book.zip")),
