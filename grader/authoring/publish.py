@@ -15,6 +15,7 @@ from grader.project import LANGUAGES, Project, ProjectError
 BUILDERS = {"checkpoints": checkpoint_notebook} | {
     f"{kind}s": partial(practice_notebook, kind=kind) for kind in ("lesson", "tool", "project")
 }
+"""Folder of notebooks -> what builds one; a method of Project by the folder's name lists them."""
 
 
 def text_of(notebook: nbformat.NotebookNode) -> str:

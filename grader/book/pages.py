@@ -111,7 +111,8 @@ def _index(project: Project, code: str, lessons: list[str], bets: str, piece: st
     cards = to("cards", "cards" if code == "en" else "卡片")
     yield f"\n{pick(ANSWERS, code).format(cards=cards)}\n"
     yield toctree(pick(LESSON, code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons])
-    yield toctree(pick(BUILD, code), project.projects())
+    if projects := project.projects():
+        yield toctree(pick(BUILD, code), projects)
     yield toctree(pick(REFERENCE, code), [name for name in TITLES if name != "index"])
 
 
