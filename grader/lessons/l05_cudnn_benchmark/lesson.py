@@ -487,7 +487,8 @@ explain("02-why-first")
 #
 # In real code: set it once, before the first batch, and write it into the log.
 #
-# Next: 06 asks what `deterministic` does to the search, 07 why `allow_tf32` is in the key.
+# Next: 06 asks what `deterministic` does to the search, 07 why `allow_tf32` is in the key. Two hours to spare? Build
+# a search of your own: the notebook `projects/own_benchmark`.
 # %% [markdown] zh
 # ## 📌 这节课学到了什么
 #
@@ -498,7 +499,8 @@ explain("02-why-first")
 #
 # 真实代码里：第一个 batch 之前设一次，并写进日志。
 #
-# 下一步：第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在 key 里。
+# 下一步：第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在 key 里。有两小时空闲？自己写一个：
+# 打开 `projects/own_benchmark` 这个 notebook。
 # %%
 finish()
 # en: three more, if you like
