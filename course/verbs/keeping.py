@@ -38,6 +38,8 @@ def keep(*names: str) -> None:
             put(*entries.switch(row, []))
         if found:
             put(cards_html(found), "\n\n".join(map(card_text, found)))
+            if not rows and " " in one.strip() and (near := _explained(one)):
+                say(t("See also ", "另见 ") + t(", ", "、").join(near) + t(".", "。"))
         if not (rows or found):
             said = [card.id for card in _likely(one)]
             likely = nearest(one, cards, 2) or said or nearest(one, cards, 3, 0.4)
