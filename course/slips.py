@@ -1,6 +1,6 @@
 """Checks that an exercise states as data: cases with a reference and slips, the form of an answer, an example, a report.
 
-``exercises.yaml`` holds one of four keys, and `check_of` makes the check from it:
+An entry of ``exercises.yaml`` holds one of four keys; `Cases` judges by the first, `visible_check` makes a check of the others:
 
 ``cases``
     The arguments of each call, as text: ``"(16, 3, 64, 64), 2"``, or ``{call: ..., why: {en, zh}, half: true}`` where a
