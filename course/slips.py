@@ -170,7 +170,7 @@ class Cases:
             raise got[call]
         reason, told = _difference(got[call])
         more = self.why.get(call, self.wrong)
-        text = {code: f"{told[code]} {more[code]}".strip() for code in told}
+        text = both(f"{told['en']} {more['en']}".strip(), told["zh"] + more["zh"])
         half = set(wrong) <= self.half or reason == "input-changed"
         return _said(half, reason, _filled(text, self._texts(call, got, right)))
 
