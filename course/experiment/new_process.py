@@ -80,11 +80,11 @@ def _started(code: str, argument: str, environment: Mapping[str, str], timeout_s
 
 def call_in_new_process(
     module: str, function: str, *arguments: Any,
-    variables: Mapping[str, str | None] | None = None, timeout_s: float = 120.0,
+    variables: Mapping[str, str | None] | None = None, timeout_s: float = 120.0, warm: bool = True,
 ) -> tuple[Any, str]:  # fmt: skip
-    """What ``module.function(*arguments)`` returns in a new process, and all that it printed. Raises ProbeError."""
+    """What ``module.function(*arguments)`` returns in a new process, and all that it printed; see `answer_of`."""
     code = f"from {module} import {function} as probe\nanswer(probe(*arguments))"
-    return answer_of(code, *arguments, variables=variables, timeout_s=timeout_s, warm=True)
+    return answer_of(code, *arguments, variables=variables, timeout_s=timeout_s, warm=warm)
 
 
 def rows_of(

@@ -37,7 +37,8 @@ def observe(
 ) -> Record | None:
     """Run an experiment live if this machine can, else replay the nearest recording, else say what others reported.
 
-    Several names in a list: one after the other, those with reports alone together at the end.
+    Several names in a list: one after the other, those with reports alone together at the end. A notebook shows the first
+    result and those with a bet whole, of the others the sentence, to unfold.
     budget_s: seconds each may take (default: the experiment's own). While a bet on it is open it asks first, unless
     ``bet=False``; on a machine busy with other programs it asks whether to measure at all, unless ``replay`` says it:
     True for the recording, False for a run. Returns the record (of the last in a list, if there is one), or None.
@@ -54,25 +55,33 @@ def observe(
     if replay is None:
         asking.wait()
         return None
-    if not isinstance(experiment_name, str):
-        return _observe_all(names, budget_s, replay)
-    experiment = base.get(experiment_name)
+    here = [name for name in names if base.available(name)]
+    record = None
+    for name in here:
+        record = _observe_one(base.get(name), budget_s, replay, first=name == here[0])
+    for kind in dict.fromkeys(base.get(name).needs for name in here):
+        if (step := pick(next_step(kind))) and not can(kind):
+            needs = pick(NEEDS[kind])
+            say(t(f"To measure it here takes {needs}. {step}", f"想在本机实测，需要{needs}。{step}"))
+    if missing := [base.get(name) for name in names if name not in here]:
+        tell(missing)
+    return record
+
+
+@in_words
+def _observe_one(experiment: base.Experiment, budget_s: float | None, replay: bool, first: bool) -> Record | None:
+    """Run or replay it, and show the result: whole if it is the first, there is a bet on it, or it can tell nothing."""
     with stop_button(max(budget_s or 0, experiment.seconds) if base.runs_here(experiment, replay) else 0):
-        record = base.load_or_run(experiment_name, budget_s, replay)
-    if record is None:
-        tell([experiment])
-        return None
+        record = base.load_or_run(experiment.name, budget_s, replay)
     state.now.write("observe", experiment.name)
     _save(record)
     observed = Observed(**{field.name: getattr(record, field.name) for field in dataclasses.fields(record)})
     state.now.records[experiment.name] = observed
-    present(block_of(observed, experiment))
-    choosing.after_nothing(observed, lambda replay: observe(experiment_name, budget_s, bet=False, replay=replay))
+    shown = block_of(observed, experiment)
+    present(dataclasses.replace(shown, folded=not (first or shown.bets or shown.step)))
+    choosing.after_nothing(observed, lambda replay: observe(experiment.name, budget_s, bet=False, replay=replay))
     if shell := state.running_shell():
         object.__setattr__(observed, "_shown_at", shell.execution_count)
-    if (step := pick(next_step(experiment.needs))) and not can(experiment.needs):
-        needs = pick(NEEDS[experiment.needs])
-        say(t(f"To measure it here takes {needs}. {step}", f"想在本机实测，需要{needs}。{step}"))
     return observed
 
 
@@ -159,19 +168,6 @@ def _chosen(names: Sequence[str]) -> bool | None:
     """What a button chose for these experiments in the cell that it runs again; None for nothing."""
     chosen = [state.now.replays.pop(name, None) for name in names]
     return chosen[0] if chosen else None
-
-
-def _observe_all(names: Sequence[str], budget_s: float | None, replay: bool) -> Record | None:
-    """Show each experiment that can be run or replayed, then the reports of others on the rest together."""
-    missing, record = [], None
-    for name in names:
-        if base.available(name):
-            record = observe(name, budget_s, bet=False, replay=replay)
-        else:
-            missing.append(base.get(name))
-    if missing:
-        tell(missing)
-    return record
 
 
 def _evidence(record: Record) -> str:

@@ -48,7 +48,7 @@ def seen(one: Bug, text: str, timed: bool = False, beside: str = "") -> dict[str
     try:
         return call_in_new_process(
             "course.lessons.l11_bug_hunt.run_case", "run_case", one.case.id, text, timed, beside,
-            variables=one.variables, timeout_s=PATIENCE_S,
+            variables=one.variables, timeout_s=PATIENCE_S, warm=not one.fresh,
         )[0]  # fmt: skip
     except ProbeError as error:
         late = "no answer within" in str(error)

@@ -97,8 +97,7 @@ explain("05-false-how")
 # %%
 predict("05-bet-revisit")
 # %%
-observe("05-primitive-cache")
-observe("05-first-call")
+observe(["05-primitive-cache", "05-first-call"])
 explain("05-revisit")
 # %% [markdown] en
 # ## 💡 The cache is asked first, the switch second
@@ -295,8 +294,7 @@ predict("05-bet-pays")
 #
 # PyTorch 给每个计划只计**一次**时，而且是从空队列开始：等 GPU 停下，按表，发射，再按表。kernel 只有 5 µs 的话，量到的是发射，不是 kernel：第 02 课的老问题，出现在 cuDNN 里。鞋盒推荐的那双也在候选里，所以凡是变慢的，都是这只表看错了。kernel 长的时候比得倒是公平，可鞋盒也说得准。再看一整个 ResNet18，以及胜出的 kernel。
 # %%
-observe("05-pays-cuda")
-observe("05-kernels-cuda")
+observe(["05-pays-cuda", "05-kernels-cuda"])
 explain("05-one-lap")
 # %% [markdown] en
 # ## 📌 So, should I?
@@ -387,15 +385,15 @@ explain("05-why-flip")
 #
 # 有 NVIDIA GPU 的话：四十个卷积，再加三个网络的训练步，开、关各测，每个实验约一分钟。然后是 cuDNN 的第一次调用和它的 key，前面在 oneDNN 上都看过；最后用 [[hook|hook]] 数一数 ResNet50 的 53 个卷积。没有 GPU，就看录制，或者别人公布的结果。
 # %%
-observe("05-survey-cuda")
-observe("05-networks-cuda")
+observe(["05-survey-cuda", "05-networks-cuda"])
+# %%
 # en: And your own network? Put it here. A GPU's search is compared in new processes.
 # zh: 你自己的网络呢？换到这里来。GPU 的搜索会放到新进程里比。
 try_switches(torch.nn.Conv2d(8, 8, 3), torch.randn(4, 8, 32, 32), budget=15,
              only=["search", "channels_last", "deterministic"])
 # %%
-observe("05-first-call-cuda")
-observe("05-new-keys-cuda")
+observe(["05-first-call-cuda", "05-new-keys-cuda"])
+# %%
 explain("05-resnet-keys")
 # %%
 observe("05-model-keys")
@@ -411,8 +409,7 @@ observe("05-model-keys")
 #
 # 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？还有，谁能进名单？在 GPU 上，先把**全部**计划建好；工作区放不进空闲显存的先淘汰；最后才轮到 `benchmark_limit` 截断（默认 10，0 表示全部）。它省的是计时，不是构建。明天空闲显存少了，名单也可能不同：有的计划要[[workspace|工作区]]，也就是计算期间临时借用的显存。下面先搜索六十次，再让玩具用短一些的名单。
 # %%
-observe("05-memory-cuda")
-observe("05-limit-cuda")
+observe(["05-memory-cuda", "05-limit-cuda"])
 explain("05-memory")
 predict("05-bet-winners")
 # %%

@@ -190,8 +190,7 @@ print("timed:  ", *conv.timed)
 # zh: 现在两个开关都是 True。很多网页说，其中一个会让另一个失效。你怎么看？
 predict("06-bet-both")
 # %%
-observe("06-toy-table")
-observe("06-truth-table-cuda")
+observe(["06-truth-table-cuda", "06-toy-table"])
 explain("06-truth-both")
 # %% [markdown] en
 # ## 💡 One switch shortens the list, the other says how to choose from it
@@ -274,8 +273,7 @@ check("06-repeatable")
 # zh: 要付多少时间？官方文档说，确定性算子*往往*更慢。往往不等于总是！
 predict("06-bet-cost")
 # %%
-observe("06-cost")
-observe(["06-bits-cuda", "06-cost-cuda"])
+observe(["06-cost", "06-bits-cuda", "06-cost-cuda"])
 keep("deterministic_algorithms")
 # %% [markdown] en
 # 📌 **So far.**

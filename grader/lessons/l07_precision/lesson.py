@@ -382,9 +382,7 @@ explain("07-leaf-wins")
 predict("07-bet-no-op")
 predict("07-bet-mixing")
 # %%
-observe("07-no-op")
-observe("07-mixing")
-observe("07-old-words")
+observe(["07-no-op", "07-mixing", "07-old-words"])
 # %%
 with flags.using({"fp32_precision": "tf32"}):
     for owner in (torch.backends.cuda.matmul, torch.backends.cudnn):
@@ -438,6 +436,7 @@ observe(["07-who-cuda", "07-depth-cuda", "07-kernels-cuda",
 predict("07-bet-solve")
 observe("07-solve")
 explain("07-why-residual")
+# %%
 model = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.Linear(256, 10))
 try_switches(model, torch.randn(64, 256), budget=15,
              only=["precision", "tf32", "tf32-conv", "autocast"])

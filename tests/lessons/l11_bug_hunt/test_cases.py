@@ -20,7 +20,7 @@ BUGS = {case_id.partition("-")[2]: bug(case) for case_id, case in cases(LESSON).
 GUILTY = [name for name, one in BUGS.items() if not one.innocent]
 INNOCENT = [name for name, one in BUGS.items() if one.innocent]
 OWN_PROCESS = {name for name, one in BUGS.items() if one.fresh or one.variables} | {"spawn"}
-"""These need a process of their own from its first line on: a few seconds each, run by `make test-long`."""
+"""These need a process of their own from its first line on: a few seconds each; all but the repair by `make test-long`."""
 
 
 def jobs() -> list[tuple[str, str, str]]:
@@ -72,7 +72,9 @@ def trial(facts, name, kind):
 
 def params(*, of, kinds=("",)):
     return [
-        pytest.param(name, kind, marks=pytest.mark.long if name in OWN_PROCESS else (), id=f"{name}: {kind}")
+        pytest.param(
+            name, kind, marks=pytest.mark.long if name in OWN_PROCESS and kind != "repair" else (), id=f"{name}: {kind}"
+        )
         for name, kind, _ in JOBS
         if name in of and kind.startswith(tuple(kinds))
     ]
