@@ -202,9 +202,9 @@ def small_line(record: Record) -> str:
                 f"📼 回放：{when}在 {machine} 上录制，不是本机的结果",
             )
         )
-    threads = about.get("threads")
-    if isinstance(threads, int) and about.get("device") == "cpu":
-        parts.append(t(f"{threads} thread{'s' * (threads != 1)}", f"{threads} 线程"))
+    cores = about.get("cores")  # not the threads: an experiment may set its own
+    if isinstance(cores, int) and about.get("device") == "cpu":
+        parts.append(t(f"{cores} core{'s' * (cores != 1)}", f"{cores} 核"))
     parts.append(f"torch {torch}")
     rounds = [row["rounds"] for row in record.rows if isinstance(row.get("rounds"), int)]
     if rounds:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from course.experiment.result import Betted, Block, Fold
 
 STYLE = f"<style>{css(Path(__file__).with_name('result.css'))}</style>"
-LONGEST_TABLE = 60
-"""Rows shown in the table of the numbers; the rest is counted."""
+LONGEST_TABLE, LAST_ROWS = 60, 20
+"""Rows shown in the table of the numbers, and how many of them are the last ones; those between are counted."""
 CELL_SAMPLES = 3
 MOST_ROWS = 12
 """Rows of the numbers that are printed; the rest is counted."""
@@ -95,16 +95,16 @@ def table_lines(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
-    """All rows; long lists shortened, long tables counted."""
+    """All rows; long lists shortened; of a long table the first and the last rows."""
     keys, *lines = table_lines(rows)
     head = "".join(f'<th scope="col">{html.escape(key)}</th>' for key in keys)
-    shown = lines[:LONGEST_TABLE]
-    cells = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in shown)
-    more = len(rows) - LONGEST_TABLE
-    rest = f"<p>{t(f'and {more} more rows', f'另有 {more} 行')}</p>" if more > 0 else ""
+    cells = ["<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in lines]
+    if (left_out := len(rows) - LONGEST_TABLE) > 0:
+        said = t(f"… {left_out} more rows …", f"……中间还有 {left_out} 行……")
+        cells[LONGEST_TABLE - LAST_ROWS : -LAST_ROWS] = [f'<tr><td colspan="{len(keys)}">{said}</td></tr>']
     return (
         f'<div class="tbr-table" tabindex="0" role="region" aria-label="{t("Table of the numbers", "数据表")}">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table></div>{rest}"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table></div>"
     )
 
 

@@ -13,15 +13,24 @@ from course.i18n import t
 
 
 def cost_curve(
-    price: float, slow: float, fast: float, names: tuple[str, str], words: tuple[str, str, str], bet: Bet | None = None
+    price: float,
+    slow: float,
+    fast: float,
+    names: tuple[str, str],
+    words: tuple[str, str, str],
+    bet: Bet | None = None,
+    measured: int | None = None,
 ) -> SvgPicture:
     """A price paid at the start, then ``fast`` a step, against ``slow`` a step without it, all in seconds. names: without, with.
 
     words: not yet paid back, paid back, and when. bet: at, a number of steps; or above: it is never paid back.
+    measured: steps that were run; beyond them the lines go on dotted, by the time of a step.
     """
     checked(bet, "at", "above")
     cross = price / (slow - fast) if slow > fast else math.inf
-    last = max(2.4 * cross if cross < 1e6 else 40, 1.2 * bet.at if bet and bet.at else 0, 5)
+    last = max(2.4 * cross if cross < 1e6 else 40, 1.2 * bet.at if bet and bet.at else 0, measured or 5)
+    seen = min(measured or last, last)
+    axis = t("step; up: time in all", "步；纵轴：总时间")
 
     def paint(w: float) -> Canvas:
         x0, x1, y0, y1 = 24, w - 24 - max(wide(name, 14, True) for name in names), 44, 242
@@ -37,9 +46,11 @@ def cost_curve(
         if abs(ends[0] - ends[1]) < 18:
             ends = [ends[0] + 9 * (1 if ends[0] > ends[1] else -1), ends[1] - 9 * (1 if ends[0] > ends[1] else -1)]
         paper.line([x0, x1], [y1, y1], "fg", 1.5)
-        paper.line([x(0), x(last)], [y(0), y(slow * last)], "edge", 2.5)
+        for ink, width, start, each in (("edge", 2.5, 0, slow), ("out", 3, price, fast)):
+            heights = [y(start + each * steps) for steps in (0, seen, last)]
+            paper.line([x(0), x(0), x(seen)], [y(0), *heights[:2]], ink, width)
+            paper.line([x(seen), x(last)], heights[1:], ink, width, "2 5")
         paper.text(x1 + 10, ends[0], names[0], "soft", 14)
-        paper.line([x(0), x(0), x(last)], [y(0), y(price), y(price + fast * last)], "out", 3)
         paper.text(x1 + 10, ends[1], names[1], "out", 14, bold=True)
         if y1 - y(price) > 44:
             paper.text(x0 + 8, (y(0) + y(price)) / 2, f"+{time_words(price)}", "out", 14, bold=True, halo=True)
@@ -48,8 +59,8 @@ def cost_curve(
             paper.text(x(cross) + 14, y(slow * cross) + 18, words[2], size=15, bold=True)
         else:
             paper.text((x(0) + x(last)) / 2, y0 - 30, words[2], size=15, ha="center", bold=True)
-        paper.text(x1, y1 + 14, t("step", "步"), "soft", 12, "right")
-        taken, end = -math.inf, x1 - wide(t("step", "步"), 12) - 12
+        paper.text(x1, y1 + 14, axis, "soft", 12, "right")
+        taken, end = -math.inf, x1 - wide(axis, 12) - 12
         for value in ticks_to(last):
             half = wide(f"{value:,.0f}", 12) / 2
             if taken < x(value) - half and x(value) + half < end:

@@ -22,19 +22,23 @@ from grader.source import read
 BETS = ("06-bet-ulp", "06-bet-agree", "05-bet-pays")
 """Each is asked in its lesson, too, and a bet placed here is a bet placed there."""
 FIRST = "00_start"
-TITLE = both("Three bets on PyTorch. One tap each.", "三个关于 PyTorch 的赌注，点一下就押。")
-BET = both("Bet", "赌注")
+TITLE = both("Three bets on PyTorch. One tap each.", "关于 PyTorch 的三道竞猜，点一下就算下注。")
+BET = both("Bet", "竞猜")
 MORE = both("Why? Lesson {number}: {question}", "为什么？第 {number} 课：{question}")
 OWN = both(
     "## 🔬 Your machine may say otherwise\n\n"
-    "What you saw was recorded on the machines named there. Measure it on yours (no GPU needed), in the folder of the course:\n\n"
-    "```\nmake lab                   # Linux, macOS\npython tools/env.py lab    # Windows\n```\n\n"
-    "Either line installs everything and opens the first lesson.\n",
+    "What you saw was recorded on the machines named there. To measure on yours: get {get}, open a terminal in its folder, and "
+    "type one line. It installs everything and opens the first lesson. The first two bets run on any CPU; what needs an NVIDIA "
+    "GPU is shown as a recording where there is none.\n\n"
+    "```\nmake lab\n```\n\n"
+    "On Windows: `python tools/env.py lab`.\n",
     "## 🔬 换成你的机器，结果可能不同\n\n"
-    "刚才看到的，是在图下注明的机器上录的。在自己的机器上测一测吧（不需要 GPU），进入课程文件夹：\n\n"
-    "```\nmake lab LESSONS=zh\npython tools/env.py lab --language zh\n```\n\n"
-    "两行任选其一（Windows 用第二行）：装好一切，打开第一课。\n",
+    "刚才看到的，是在图下注明的机器上录的。想在自己的机器上测：先拿到{get}，在它的文件夹里打开终端，输入一行命令，就会装好一切，打开第一课。"
+    "前两题任何 CPU 都能测；需要 NVIDIA GPU 的实验，没有 GPU 时看录制结果。\n\n"
+    "```\nmake lab LESSONS=zh\n```\n\n"
+    "Windows 上用 `python tools/env.py lab --language zh`。\n",
 )
+THE_COURSE = both("the course (its repository, or a ZIP of it)", "课程（它的仓库，或仓库的 ZIP）")
 COLAB = both(
     "Or in a browser, with nothing to install: [open lesson 00 in Colab]({address}).",
     "也可以什么都不装，[在 Colab 打开第 00 课]({address})。",
@@ -46,16 +50,15 @@ ABOUT = both(
     "Here you read, bet and answer in the browser; nothing is installed and nothing is sent anywhere. To write code, to measure and "
     "to play the games for points: {run}.",
     "## 这是什么\n\n"
-    "PyTorch 快慢背后的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后留在卡片上。"
+    "PyTorch 快慢背后的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后记到知识卡上。"
     "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。想写代码、亲手测量、玩游戏拿分：{run}。",
 )
-PIECE = both("A piece of lesson 06, in JupyterLab.", "第 06 课的一小段，在 JupyterLab 里。")
+PIECE = both("A piece of lesson 01, in JupyterLab.", "第 01 课的一小段，在 JupyterLab 里。")
 PIECE_SHOWS = both(
-    "A text asks a question; a card takes the bet, all ten trainings agree; below it what came out: ten different results, "
-    "and the bet in the picture.",
-    "一段文字提出问题，一张卡片收下赌注：十次全相同；下面是结果：十种不同的结果，赌注也画在图里。",
+    "A text asks a question; a card takes the bet; below it what came out, with the bet in the picture.",
+    "一段文字提出问题，一张卡片收下赌注；下面是结果，赌注也画在图里。",
 )
-LESSONS = both("## The lessons, and one thing each of them measured", "## 各课，以及每课测出来的一件事")
+LESSONS = both("## The lessons, and one thing each of them measured", "## 课程目录：每课一个实测结论")
 
 
 def card(place: int, item: Item, code: str) -> str:
@@ -84,16 +87,19 @@ def piece(project: Project, code: str, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / source.name).write_bytes(data)
         shown.append(
-            f'<img class="tb-{theme}" loading="lazy" width="{width}" height="{height}" src="../{folder.name}/{source.name}" '
+            f'<img class="tb-{theme}" style="min-width:600px" loading="lazy" width="{width}" height="{height}" '
+            f'src="../{folder.name}/{source.name}" '
             f'alt="{html.escape(pick(PIECE_SHOWS, code), quote=True)}">'
         )
-    return f'<figure class="tb-shown book-piece">{"".join(shown)}<figcaption>{pick(PIECE, code)}</figcaption></figure>'
+    below = f"<figcaption>{pick(PIECE, code)}</figcaption>"
+    return f'<figure class="tb-shown book-piece" style="overflow-x:auto" tabindex="0">{"".join(shown)}{below}</figure>'
 
 
 def page(project: Project, code: str, lessons: list[str], bets: str, piece: str, run: str) -> Iterator[str]:
     """The Markdown below the title. bets, piece: HTML of the bets and of the picture; run: a link to the page on running."""
     yield raw(f'<div class="book-front">{bets}</div>')
-    yield pick(OWN, code)
+    get = pick(THE_COURSE, code)
+    yield pick(OWN, code).format(get=f"[{get}]({project.repository})" if project.repository else get)
     if address := project.colab(f"notebooks/{code}/lessons/{FIRST}.ipynb"):
         yield pick(COLAB, code).format(address=address) + "\n"
     yield pick(ABOUT, code).format(run=run) + "\n"
@@ -116,15 +122,16 @@ def _lesson(lesson: str) -> str:
     said = next(_told(lesson), "")
     return (
         f'<li><a href="{lesson}.html"><b>{lesson[:2]}</b> <span>{pick(BY_ID[lesson].question)}</span></a>'
-        f"<p>{inline(said)}</p></li>"
+        f"<p>{said}</p></li>"
     )
 
 
 def _told(lesson: str) -> Iterator[str]:
-    """What the recordings say that the lesson repeats at its end."""
+    """HTML of what the recordings say that the lesson repeats at its end, each with its machine."""
     kept = take_away(lesson)
     for name in kept.experiments if kept else ():
         experiment = base.get(name)
         record = base.recording(experiment)
         if record is not None and told(record, experiment):
-            yield pick(headline_of(record, experiment))
+            machine = html.escape(record.machine["device_name"])
+            yield f"{inline(pick(headline_of(record, experiment)))} <small>{machine}</small>"

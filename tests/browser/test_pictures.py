@@ -35,8 +35,8 @@ course.observe("06-one-ulp")
 """
 PIECE = """
 from course import *
-lesson("06_cudnn_deterministic", language="{code}")
-answer("06-bet-agree", "a", confidence=2)
+lesson("01_map", language="{code}")
+answer("01-bet-typos", "b", confidence=2)
 """
 BOARD = "import course\ncourse.language('{code}')\ncourse.board('10_tuning_master')"
 PLAYED = """
@@ -100,9 +100,9 @@ def test_a_bet_and_its_outcome(code, page, lab, folder):
 def test_a_piece_of_a_lesson(code, page, lab, folder):
     """From the heading over the first bet to what came out."""
     lab.forget()
-    cells = nbformat.read(ROOT / "notebooks" / code / "lessons" / "06_cudnn_deterministic.ipynb", 4).cells
-    first = next(place for place, cell in enumerate(cells) if 'predict("06-bet-agree")' in cell.source) - 1
-    piece = [*cells[first : first + 2], nbformat.v4.new_code_cell('observe("06-two-lines")')]
+    cells = nbformat.read(ROOT / "notebooks" / code / "lessons" / "01_map.ipynb", 4).cells
+    first = next(place for place, cell in enumerate(cells) if 'predict("01-bet-typos")' in cell.source) - 1
+    piece = cells[first : first + 3]
     name = lab.write(f"piece-{code}.ipynb", REPLAY + PIECE.format(code=code), *piece)
     notebook = Notebook(page, lab, name).open()
     notebook.run_all()

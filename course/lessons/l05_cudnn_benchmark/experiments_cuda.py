@@ -242,6 +242,8 @@ def pays_cuda(budget: Budget, steps: int = 150, batch: int = 32, size: int = 224
 
 
 PAID_BACK = "05-bet-pays"
+SLOWER = 1.02
+"""Below this the times of a step are called the same."""
 
 
 def read_pays_cuda(rows: list[dict]) -> Reading | None:
@@ -249,14 +251,14 @@ def read_pays_cuda(rows: list[dict]) -> Reading | None:
     found = _pay_numbers(rows)
     if found is None:
         return None
-    numbers = {**found, "percent": abs(found["fast_ms"] / found["slow_ms"] - 1)}
+    numbers = {**found, "ratio": found["fast_ms"] / found["slow_ms"]}
     if found["low"] > 1:
-        return Reading("slower" if numbers["percent"] >= 0.005 else "no gain", numbers, bets={PAID_BACK: "c"})
+        return Reading("slower" if numbers["ratio"] >= SLOWER else "no gain", numbers, bets={PAID_BACK: "a"})
     if found["high"] >= 1:
         return Reading("no gain", numbers, bets={PAID_BACK: None})
     steps = _paid_after(found)
     outcome = "paid back" if steps else "paid back at once"
-    return Reading(outcome, {**numbers, "steps": steps}, bets={PAID_BACK: "a" if steps < 1000 else "b"})
+    return Reading(outcome, {**numbers, "steps": steps}, bets={PAID_BACK: "c" if steps < 1000 else "b"})
 
 
 def _pay_numbers(rows: list[dict]) -> dict[str, float] | None:
@@ -288,9 +290,9 @@ def draw_pays_cuda(record: Record, bets: dict[str, Any]) -> SvgPicture:
     never = t("never paid back", "永远不回本") if found["low"] > 1 else t("no gain is certain", "没有确定的收益")
     mine = bets.get(PAID_BACK)
     bet = {
-        "a": Bet(t("after some hundreds of steps", "几百步之后回本"), at=300),
+        "a": Bet(t("never paid back", "永远不回本"), above=1),
         "b": Bet(t("after thousands of steps", "上千步才回本"), at=3000),
-        "c": Bet(t("never paid back", "永远不回本"), above=1),
+        "c": Bet(t("after some hundreds of steps", "几百步之后回本"), at=300),
     }.get(mine)
     return cost_curve(
         found["search_ms"] / 1e3,
@@ -303,4 +305,5 @@ def draw_pays_cuda(record: Record, bets: dict[str, Any]) -> SvgPicture:
             never if steps is None else t(f"paid back after {steps} steps", f"{steps} 步后回本"),
         ),
         bet,
+        max(len(row["samples_ms"]) for row in record.rows),
     )

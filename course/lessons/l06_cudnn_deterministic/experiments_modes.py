@@ -19,6 +19,7 @@ from course.lessons.l06_cudnn_deterministic.experiments import FRESH, LESSON, PA
 from course.lessons.l06_cudnn_deterministic.filters import FilterConv
 from course.lessons.l06_cudnn_deterministic.probes import SETTINGS, reactions
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
+from course.timing.stats import median
 
 # --- 06-who-raises ------------------------------------------------------------------------------------------
 
@@ -98,26 +99,31 @@ def one_ulp(budget: Budget) -> Iterator[dict]:
             ]
 
 
+TEN = 10
+"""Steps of which the median is drawn and told."""
+
+
 def read_one_ulp(rows: list[dict]) -> Reading | None:
-    """How many leading digits the losses of the two GANs share after the last step; nothing when the control moved."""
+    """How many leading digits the losses of the two GANs share in the last ten steps; nothing when the control moved."""
     stories = groups(rows, "story")
     if not {"gan", "control"} <= set(stories):
         return None
     far, moved = (max(row["difference"] for row in stories[story]) for story in ("gan", "control"))
-    steps = [row["step"] for row in stories["gan"]]
-    shown = {
-        row["step"]: {"step": row["step"]}
-        for row in stories["gan"]
-        if row["step"] % 10 == 0 or row["step"] == steps[-1]
+    digits = {
+        story: [shared_digits(row["loss"], row["difference"]) for row in found] for story, found in stories.items()
     }
-    for story, found in stories.items():
-        for row in found:
-            if row["step"] in shown:
-                shown[row["step"]][story] = shared_digits(row["loss"], row["difference"])
-    drawn, last = list(shown.values()), shown[steps[-1]]["gan"]
+    steps = len(digits["gan"])
+    drawn = [
+        {
+            "step": end,
+            **{story: median(each[max(0, end - TEN) : end]) for story, each in digits.items() if len(each) >= end},
+        }
+        for end in (range(TEN, steps + 1, TEN) or [steps])
+    ]
+    last = drawn[-1]["gan"]
     if moved or not far:
         return Reading("it does not repeat" if moved else "nothing changed", drawn=drawn, bets={"06-bet-ulp": None})
-    return Reading("c" if last < 1 else "b" if last < 4 else "a", {"steps": steps[-1]}, drawn)
+    return Reading("c" if last < 1 else "b" if last < 4 else "a", {"steps": steps}, drawn)
 
 
 def shared_digits(loss: float, difference: float) -> float:

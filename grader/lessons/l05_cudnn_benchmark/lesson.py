@@ -5,7 +5,7 @@
 #
 # A [[convolution]] can be computed in several ways; which one is fastest depends on your GPU and your images.
 # With `cudnn.benchmark = True`, PyTorch times some of them **once** each and keeps the quickest. “Much faster!”, say tutorials and the script you inherited.
-# On cards of 2016 to 2020 it often was; on an H100 of 2026 it hardly ever is. At the end you know how it is on *your* card, with
+# On cards of 2016 to 2020 it often was; on an H100, measured in 2026, it hardly ever is. At the end you know how it is on *your* card, with
 # numbers you measured.
 #
 # Live on any machine: the CPU experiments and a toy. For cuDNN itself: your NVIDIA GPU, or recordings of an H100.
