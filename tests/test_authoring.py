@@ -175,6 +175,8 @@ def test_the_fixture_passes_lint_and_leak_scan(project):
         ('predict("90-bet")', 'check("90-run")', "unknown-id", "exercise '90-run'"),
         ("# %% bootstrap\n", "", "bootstrap-first", ""),
         ("value_1 = 1", "value_1 = = 1", "code-syntax", ""),
+        ("value_1 = 1", "from course.figures.route import route\nroute(1, 2)\nvalue_1 = 1", "value-lost", "route()"),
+        ("value_1 = 1", "from course.figures.route import route\nvalue_1 = 1\nroute(1, 2)", None, ""),
         ("".join(LESSON_SOURCE.partition("# %%\npredict")[1:]), "", None, ""),
     ],
 )

@@ -177,6 +177,10 @@ def _step(record: Record, headline: Text) -> str:
         return ""
     few, again = _few(record), f'`observe("{record.experiment}")`'
     why = f"{_capital(pick(too_few(min(few))))}{t('. ', '。')}" if few else ""
+    if record.few and record.rows:
+        count = len(record.few)
+        rows = t(f"{count} row{'s' * (count != 1)}", f"{count} 行")
+        why = t(f"Left out: {rows} with ", f"有 {rows}没有画出来：") + pick(too_few(min(few))) + t(". ", "。")
     if not record.live:
         return why
     return why + t(f"Run it again when the machine is quiet: {again}", f"等机器空闲时再运行一次：{again}")

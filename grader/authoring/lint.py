@@ -5,9 +5,13 @@ line and rule.
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
+import pydoc
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from course.questions.finding import Finding
 from course.tables import columns
@@ -83,6 +87,7 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
             *_headings(cells, kind),
             *_bootstrap(cells),
             *_code(cells),
+            *_lost(cells),
             *_wide(cells),
             *_ids(cells, known),
             *prose_faults(cells),
@@ -223,6 +228,30 @@ def _code(cells: list[Cell]) -> Iterator[Found]:
             except SyntaxError as error:
                 yield cell.line + (error.lineno or 0), "code-syntax", f"this code does not parse: {error.msg}"
                 break
+
+
+def _lost(cells: list[Cell]) -> Iterator[Found]:
+    """Findings for what a function of the course gives back in the middle of a cell: a notebook displays the last line alone."""
+    own: dict[str, Any] = {}
+    for cell in cells:
+        try:
+            lines = ast.parse(cell.code("en")).body if cell.kind == "code" else []
+        except SyntaxError:
+            continue
+        for line in lines:
+            if isinstance(line, ast.ImportFrom) and str(line.module).startswith("course."):
+                own |= {one.asname or one.name: pydoc.locate(f"{line.module}.{one.name}") for one in line.names}
+        for line in lines[:-1]:
+            if isinstance(line, ast.Expr) and isinstance(line.value, ast.Call):
+                called = ast.unparse(line.value.func)
+                first, *rest = called.split(".")
+                function = functools.reduce(lambda thing, name: getattr(thing, name, None), rest, own.get(first))
+                if function and inspect.signature(function).return_annotation not in (None, "None"):
+                    yield (
+                        cell.line + line.lineno,
+                        "value-lost",
+                        f"nobody sees what {called}() gives: write display({called}(...)), or make it the last line",
+                    )
 
 
 def _wide(cells: list[Cell]) -> Iterator[Found]:

@@ -5,8 +5,7 @@
 #
 # A [[convolution]] can be computed in several ways; which one is fastest depends on your GPU and your images.
 # With `cudnn.benchmark = True`, PyTorch times some of them **once** each and keeps the quickest. “Much faster!”, say tutorials and the script you inherited.
-# On cards of 2016 to 2020 it often was; on an H100, measured in 2026, it hardly ever is. At the end you know how it is on *your* card, with
-# numbers you measured.
+# On cards of 2016 to 2020 it often was. And today? At the end you know how it is on *your* card, with numbers you measured.
 #
 # Live on any machine: the CPU experiments and a toy. For cuDNN itself: your NVIDIA GPU, or recordings of an H100.
 # %% [markdown] zh
@@ -14,7 +13,7 @@
 #
 # ⏱️ **40 分钟。** 先修：第 01、02 课。
 #
-# 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种，各掐**一次**表，留下最快的。“快很多！”教程这么说，祖传脚本里也一直有它。在 2016 到 2020 年的卡上，常常真是这样；到了 2026 年的 H100，几乎从来不是。学完这一课，你就能用自己测的数字，说清楚在*你的*卡上是怎么回事。
+# 同一个[[convolution|卷积]]有好几种算法，哪种最快，要看你的 GPU 和图片尺寸。设了 `cudnn.benchmark = True`，PyTorch 就会挑几种，各掐**一次**表，留下最快的。“快很多！”教程这么说，祖传脚本里也一直有它。在 2016 到 2020 年的卡上，常常真是这样。今天呢？学完这一课，你就能用自己测的数字，说清楚在*你的*卡上是怎么回事。
 #
 # 任何机器都能实测的：CPU 实验和一个小玩具。cuDNN 本身：用你的 NVIDIA GPU，或者看 H100 上录好的结果。
 # %% bootstrap
@@ -52,13 +51,10 @@ explain("05-what-for")
 # %%
 import torch
 from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
-from course.toy_search import ToyConv, image, kernel
+from course.toy_search import ToyConv, image, kernel, run_schedule
 
-print("cudnn.benchmark:", torch.backends.cudnn.benchmark)
-conv = ToyConv(benchmark=True)
-with torch.inference_mode():
-    conv(image(24), kernel())
-search_tree(conv)
+print("PyTorch's own switch, as it starts:", torch.backends.cudnn.benchmark)
+search_tree(run_schedule([24], benchmark=True))
 # %% [markdown] en
 # ## 💡 Off does not mean “one fixed way”
 #
@@ -82,9 +78,8 @@ explain("05-false-how")
 #
 # ## 🔬 A new size is slow. And a size that comes back?
 #
-# “Sizes change at every batch, so every batch is slow.” Really? A plain convolution **on the CPU**, by oneDNN: a new size, three calls; another
-# size, three calls; back to the first. Its log says **miss** where something has to be built, and **hit** where it is found. Bet before
-# you look at the log.
+# “Sizes change at every batch, so every batch is slow.” Really? A plain convolution **on the CPU**, by oneDNN: a new size, another one, and
+# both again. Its log says **miss** where something has to be built, and **hit** where it is found. Bet before you look at the log.
 # %% [markdown] zh
 # 📌 **小结。**
 # 1. 同一个卷积有好几种算法，哪种最快，看 GPU 和尺寸。
@@ -93,7 +88,7 @@ explain("05-false-how")
 #
 # ## 🔬 新尺寸慢，那再回来的尺寸呢？
 #
-# “每个 batch 尺寸都变，所以每个 batch 都慢。”真的吗？先看一个这里就能测的：**CPU 上**一个普通的卷积，由 oneDNN 计算。新尺寸，调三次；换个尺寸，调三次；再回到第一个。它的日志会写：**miss**，没有，得现做；**hit**，找到了。先下注，再看日志。
+# “每个 batch 尺寸都变，所以每个 batch 都慢。”真的吗？先看一个这里就能测的：**CPU 上**一个普通的卷积，由 oneDNN 计算。来一个新尺寸，再换一个，然后两个各再来一次。它的日志会写：**miss**，没有，得现做；**hit**，找到了。先下注，再看日志。
 # %%
 predict("05-bet-revisit")
 # %%
@@ -144,9 +139,9 @@ explain("05-order-hit")
 #
 # ## 🔬 What counts as new?
 #
-# oneDNN's log once more: one call, the same again, then six calls with one thing changed. Say your guess aloud first; the
-# interesting one is the twin, another layer with the same settings. Two words on the list: [[channels_last]] stores the colours of a pixel side by side,
-# and [[autocast]] lets PyTorch compute some operations in 16 bits. After it, the same question about cuDNN.
+# oneDNN's log once more: one call, the same again, then calls with one thing changed: other pixels, another layer with the same
+# settings, a smaller batch, a larger image, a stride. Which of them are new? Two words on the card after it: [[channels_last]] stores the colours of a pixel side by side,
+# and [[autocast]] lets PyTorch compute some operations in 16 bits.
 # %% [markdown] zh
 # 📌 **小结。** 新尺寸只慢一次，之后就认得了。
 #
@@ -156,7 +151,7 @@ explain("05-order-hit")
 #
 # ## 🔬 什么算“新”？
 #
-# 再看 oneDNN 的日志：先调用一次，照旧再来一次，然后六次，每次只改一样。先把你的答案说出来；最有意思的是那个孪生层（另一个层，参数规格一模一样）。单子上有两个词：[[channels_last]] 是把一个像素的各个通道挨着存；[[autocast]] 是让 PyTorch 用 16 位来算一部分算子。看完之后，同样的问题换成 cuDNN。
+# 再看 oneDNN 的日志：先调用一次，照旧再来一次，然后每次只改一样：换像素值、换一个参数规格相同的层、batch 变小、图片变大、换 stride。哪几样算新？后面那张卡片上有两个词：[[channels_last]] 是把一个像素的各个通道挨着存；[[autocast]] 是让 PyTorch 用 16 位来算一部分算子。
 # %%
 keep("cudnn.plan_cache")
 observe("05-what-is-new")
@@ -266,7 +261,7 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in (your_costs or {}).items()))
 # | Dec 2022 | a cloud GPU | start [15 → 21 s, then the same](https://github.com/modal-labs/modal-examples/pull/161) |
 #
 # Users' reports, single runs. In the autumn of 2020 cuDNN's rules of thumb got better: less was left to find. And today? The authors asked
-# an H100, 172 times. Guess first: how many of 172 became faster?
+# an H100 about 172 convolutions. Say a number, then run the cell: how many of the 172 became faster?
 # %% [markdown] zh
 # ## 🔬 真卡上的收益：从前很大
 #
@@ -277,11 +272,11 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in (your_costs or {}).items()))
 # | 2020 年 11 月 | RTX 3090，cuDNN 8.0.5 | [略慢一点](https://github.com/pytorch/pytorch/issues/46158) |
 # | 2022 年 12 月 | 云 GPU | 启动 [15 → 21 s，之后一样快](https://github.com/modal-labs/modal-examples/pull/161) |
 #
-# 都是用户自己报的数，各跑了一次。2020 年秋天是个转折：cuDNN 的经验规则变准了，能搜出来的便宜也就少了。那今天的卡呢？我们拿一块 H100 问了 172 遍。先猜一猜：172 个里有几个变快了？
+# 都是用户自己报的数，各跑了一次。2020 年秋天是个转折：cuDNN 的经验规则变准了，能搜出来的便宜也就少了。那今天的卡呢？我们拿一块 H100 问了 172 个卷积。先说一个数，再运行：172 个里有几个变快了？
 # %%
 from course.lessons.l05_cudnn_benchmark import survey
 
-survey.h100()
+display(survey.h100())
 predict("05-bet-pays")
 # %% [markdown] en
 # ## 💡 Why can one lap pick the slower shoe?
@@ -301,35 +296,37 @@ explain("05-one-lap")
 #
 # | your situation | do this | how you will know |
 # |---|---|---|
-# | fixed sizes, GTX or V100 or T4 | try `True` | steps in new processes, off and on |
-# | fixed sizes, RTX 30 or newer | leave `False` | the same, once; 3 % is nothing |
+# | fixed sizes, GTX or V100 | try `True` | steps in new processes, off and on |
+# | fixed sizes, T4, RTX, A100 | measure once | the same; 3 % is nothing |
+# | fixed sizes, H100 | leave `False` | the picture of 172 |
 # | slower after an upgrade | try `True` | it cures a [bad default](https://github.com/pytorch/pytorch/issues/146096) |
-# | small kernels, small batches | `False` | left side of the picture |
+# | small kernels, small batches | `False` | its left side |
 # | new sizes all the time, short runs | `False` | count the keys |
 # | results must repeat | `False` | lesson 06 |
 #
-# Nobody we found has measured an A100 cleanly; for T4 and RTX 40 there are single runs. What was measured on which card, for other lines too: `docs/cards.md`. [[#Deeper, optional: ask your own card]] has the line for yours.
+# For T4 and RTX there are single runs of users, from a gain to none; nobody we found has measured an A100 cleanly. More cards and lines: `docs/cards.md`; yours: [[#Deeper, optional: ask your own card]].
 # %% [markdown] zh
 # ## 📌 那我该不该开？
 #
 # | 你的情况 | 这么做 | 怎么知道有没有用 |
 # |---|---|---|
-# | 尺寸固定，GTX、V100、T4 | 试试 `True` | 开、关各一个新进程，比每步耗时 |
-# | 尺寸固定，RTX 30 及以后 | 保持 `False`，量一次 | 同上；不到 3% 就算没有 |
+# | 尺寸固定，GTX、V100 | 试试 `True` | 开、关各一个新进程，比每步耗时 |
+# | 尺寸固定，T4、RTX、A100 | 测一次再定 | 同上；不到 3% 就算没有 |
+# | 尺寸固定，H100 | 保持 `False` | 上面 172 个卷积的图 |
 # | 升级之后变慢了 | 试试 `True` | 能救回[选坏的默认](https://github.com/pytorch/pytorch/issues/146096) |
-# | kernel 小、batch 小 | `False` | 上面那张图的左半边 |
+# | kernel 小、batch 小 | `False` | 那张图的左半边 |
 # | 尺寸总在变、跑得很短 | `False` | 数一数 key |
 # | 结果必须能重复 | `False` | 第 06 课 |
 #
-# A100 的干净数据，我们没找到谁公布过；T4 和 RTX 40 也只有单次的报告。哪张卡上测过什么（别的代码行也有）：`docs/cards.zh-CN.md`。想问自己的卡，见[[#选读：问问你自己的卡]]。
+# T4 和 RTX 只有用户单次的报告，有的变快，有的没变；A100 的干净数据，我们没找到谁公布过。哪张卡上测过什么（别的代码行也有）：`docs/cards.zh-CN.md`。想问自己的卡，见[[#选读：问问你自己的卡]]。
 # %% [markdown] en
-# ## 🕳️ Flip it in the middle and compare: it shows nothing
+# ## 🎲 Flip it in the middle and compare?
 #
 # It is the obvious experiment: one cell with `False`, the next with `True`, same model. Many have made it and then wrote
 # that the switch does nothing. What would you expect, after the diagram above? Bet on cuDNN. Then the toy does it here. And for
 # cuDNN: your GPU, a recording, or what the source says.
 # %% [markdown] zh
-# ## 🕳️ 中途打开再比：什么也看不出来
+# ## 🎲 中途打开再比，行吗？
 #
 # 多么顺理成章的实验：一格 `False`，下一格 `True`，同一个模型。很多人都做过，然后写道：这个开关没用。看过前面那张流程图，你觉得会怎样？先为 cuDNN 下注。接着玩具在这里做一遍。至于 cuDNN：看你的 GPU、录制，或者源码怎么说。
 # %%
@@ -363,7 +360,7 @@ explain("05-why-flip")
 # 还有一处，传言竟是真的：多块 GPU 上的 `nn.DataParallel` **每次前向都新建线程**，缓存自然是空的；开着 `benchmark=True`，不管尺寸变不变，它每一步都要搜索。`DistributedDataParallel` 每块 GPU 一个进程，就没有这个问题。
 # %% [markdown] en
 # 📌 **So far.**
-# 1. Flipped in the middle, the switch finds old plans: the comparison shows nothing.
+# 1. 🕳️ Flipped in the middle, the switch finds old plans: the comparison shows nothing.
 # 2. A new process starts with an empty cache; each thread has its own.
 #
 # ☕ That was the main thing; a good place to stop. Some *deeper, optional* parts follow; otherwise go on at
@@ -376,7 +373,7 @@ explain("05-why-flip")
 # Without a GPU you see recordings, or what others have published.
 # %% [markdown] zh
 # 📌 **小结。**
-# 1. 中途拨开关，碰到的还是旧计划：这样比不出东西。
+# 1. 🕳️ 中途拨开关，碰到的还是旧计划：这样比不出东西。
 # 2. 新进程从空缓存开始；每个线程各有各的缓存。
 #
 # ☕ 主线到这儿就讲完了，今天歇在这里也很好。接下来有几段*选读*；不看的话，直接跳到[[#🎴 下课小测：五张卡片]]。
