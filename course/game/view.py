@@ -110,7 +110,7 @@ def rank_html(play: Play) -> str:
     if found.mean is None:
         return ""
     rank, mean = map(inline, career_lines(found))
-    return f'<p class="tbl-rank">{rank}</p>{ladder_html(found)}<p class="tbq-note">{mean}</p>'
+    return f'<p class="tbl-rank">{rank} <small>{mean}</small></p>{ladder_html(found)}'
 
 
 def points_text(found: score.Score) -> str:

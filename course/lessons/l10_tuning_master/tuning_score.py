@@ -100,11 +100,11 @@ def _evidence_words(plan: Plan, one: Attempt, found: Mapping[str, float]) -> Tex
 EVIDENCE_SAID = {
     ("measured", True): both("what you handed in was measured", "交的方案测过"),
     ("measured", False): both("no clear result for what you handed in", "交的方案没有测出明确结果"),
-    ("rival", True): both("the strongest rival of today's setting was measured", "现在这套设置的最强对手测过"),
+    ("rival", True): both("today's strongest rival was measured", "现在这套设置的最强对手测过"),
     ("rival", False): both(
         "no clear result for the strongest rival of today's setting", "现在这套设置的最强对手没有测出明确结果"
     ),
-    ("shown", True): both("a neighbour that differs in one control was measured, too", "只差一个控件的对照也测过"),
+    ("shown", True): both("a setting one control away was measured", "只差一个控件的对照也测过"),
     ("shown", False): both(
         "no clear result for a neighbour that differs only in the control behind the cause",
         "只差那个关键控件的对照没有测出明确结果",
