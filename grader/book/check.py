@@ -16,8 +16,8 @@ from urllib.parse import unquote
 from course.i18n import LANGUAGES
 from grader.project import Project, checkpoint_items
 
-HEAVIEST = 1_000_000
-"""Bytes of a page with its scripts, its style sheets and the pictures of one theme."""
+HEAVIEST, SEARCH = 1_000_000, 1_300_000
+"""Bytes of a page with its scripts, its style sheets and the pictures of one theme; of the page that looks through all words."""
 LOADED = re.compile(
     r"<(?:script|img|iframe|source|link(?! rel=\"(?:next|prev)\"))\b[^>]*?(?:src|href)=\"([^\"]+)\"[^>]*>"
 )
@@ -46,7 +46,7 @@ def _of_page(site: Path, path: Path) -> Iterator[str]:
     for address in dict.fromkeys(LOADED.findall(UNSEEN.sub("", text))):
         if (goal := _target(path, address)).is_file():
             weight += goal.stat().st_size
-    if weight > HEAVIEST:
+    if weight > (SEARCH if path.name == "find.html" else HEAVIEST):
         yield f"{name}: {weight:,} bytes with what it loads"
     if "application/vnd.jupyter" in text or "→ what(&quot;" in text:
         yield f"{name}: holds what only a notebook can use"
