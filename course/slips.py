@@ -9,7 +9,9 @@ An entry of ``exercises.yaml`` holds one of four keys; `Cases` judges by the fir
     is wrong, gets its sentence.
     ``draws`` is an expression for a tuple of arguments drawn at random with ``draw``; sixty calls come of it. ``setup``
     is code that the solution needs before it; ``keeps: true``: the arguments must stay as they are; ``any_order: true``:
-    the order of a list does not matter.
+    the order of a list does not matter. ``through`` names a function of ``setup`` that tries the answer: it is called as
+    ``through(answer, *arguments)``, and what it gives is compared; ``shown`` is then the call in a sentence, and
+    ``differs`` the sentence after the first difference, where "should give, and it gave" does not fit.
 ``form``
     ``{call: ..., gives: [number, none]}`` or ``one_of: [faster, slower]``: the kind of what comes back (a graded task).
 ``example``
@@ -17,7 +19,8 @@ An entry of ``exercises.yaml`` holds one of four keys; `Cases` judges by the fir
 ``report``
     The fields that a report needs.
 
-In a sentence ``{call}`` is the case, ``{got}`` what was given back, ``{right}`` what is right.
+In a sentence ``{call}`` is the case, ``{got}`` what was given back, ``{right}`` what is right, ``{why}`` the case's own
+sentence, ``{wrong}`` the number of wrong cases of ``{cases}``.
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from course.i18n import Text, both
+from course.i18n import Text, both, pick
 from course.verdict import Verdict, correct, incorrect, not_attempted, not_marked, partly
 
 PLACEHOLDER = not_attempted(
@@ -109,6 +112,9 @@ class Cases:
     wrong: Text
     keeps: bool
     any_order: bool
+    through: str
+    shown: str
+    differs: Text
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Cases:
@@ -131,10 +137,17 @@ class Cases:
             wrong=entry.get("wrong", both("", "")),
             keeps=entry.get("keeps", False),
             any_order=entry.get("any_order", False),
+            through=entry.get("through", ""),
+            shown=entry.get("shown", ""),
+            differs=entry.get("differs", ""),
         )
 
     def outcomes(self, function: Callable[..., Any]) -> dict[str, Any]:
         """By call: what ``function`` gives, as plain data; the exception where it raises one."""
+        if self.through:
+            space: dict[str, Any] = {}
+            exec(self.setup, space)
+            function = partial(space[self.through], function)
         found = {}
         for call in self.calls:
             given, named = arguments(call)
@@ -164,15 +177,22 @@ class Cases:
         if all(value is None or value is ... or isinstance(value, list) and ... in value for value in got.values()):
             return PLACEHOLDER
         call = wrong[0]
+        marks = self._marks(call, got, right) | {"{wrong}": str(len(wrong)), "{cases}": str(len(self.calls))}
         if slip := self._met(call, got, right):
-            return _said(slip.half, slip.name, _filled(slip.says, self._texts(call, got, right)))
+            return _said(slip.half, slip.name, _filled(slip.says, marks))
         if isinstance(got[call], NotImplementedError) or "ellipsis" in str(got[call]).lower():
             raise got[call]
         reason, told = _difference(got[call])
-        more = self.why.get(call, self.wrong)
-        text = both(f"{told['en']} {more['en']}".strip(), told["zh"] + more["zh"])
+        if self.differs and reason in ("wrong", "raised"):
+            text = (
+                self.differs
+                if reason == "wrong"
+                else both("`{call}` stopped with `{got}`.", "`{call}` 出错了：`{got}`。")
+            )
+        else:
+            text = both(f"{told['en']} {marks['{why}']['en']}".strip(), told["zh"] + marks["{why}"]["zh"])
         half = set(wrong) <= self.half or reason == "input-changed"
-        return _said(half, reason, _filled(text, self._texts(call, got, right)))
+        return _said(half, reason, _filled(text, marks))
 
     def _met(self, first: str, got: Mapping[str, Any], right: Mapping[str, Any]) -> Slip | None:
         """The slip that is wrong on the answer's first wrong call and gives what the answer gives wherever it is wrong: of
@@ -186,16 +206,22 @@ class Cases:
                 met.append((len(wrong), slip))
         return max(met, key=lambda pair: pair[0])[1] if met else None
 
-    def _texts(self, call: str, got: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, str]:
-        return {"{call}": f"{self.name}({call})", "{got}": _shown(got[call]), "{right}": _shown(right[call])}
+    def _marks(self, call: str, got: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Text]:
+        """What stands for each mark of a sentence."""
+        return {
+            "{why}": self.why.get(call, self.wrong),
+            "{call}": self.shown or f"{self.name}({call})",
+            "{got}": _shown(got[call]),
+            "{right}": _shown(right[call]),
+        }
 
 
 def _difference(got: Any) -> tuple[str, Text]:
     """A code and a sentence for a call that went wrong in a way that no slip does."""
     if isinstance(got, Changed):
         return "input-changed", both(
-            "`{call}` changed what it was given. Build something new instead.",
-            "`{call}` 改动了传入的数据。请新建一个再返回。",
+            "`{call}` changed what it was given. Leave that as it is, and give back something new.",
+            "`{call}` 改动了传入的数据。请保持原样，另建一个再返回。",
         )
     if isinstance(got, Exception):
         return "raised", both(
@@ -240,11 +266,11 @@ def _said(half: bool, reason: str, text: Text) -> Verdict:
     return partly(0.5, 1.0, text, reason=reason) if half else incorrect(text, reason=reason)
 
 
-def _filled(text: Text, values: Mapping[str, str]) -> Text:
+def _filled(text: Text, values: Mapping[str, Text]) -> Text:
     filled = dict(text)
     for code in filled:
         for mark, value in values.items():
-            filled[code] = filled[code].replace(mark, value)
+            filled[code] = filled[code].replace(mark, pick(value, code))
     return filled
 
 
@@ -345,7 +371,8 @@ def check_report(report: Any, fields: Sequence[str]) -> Verdict:
 # --- the entry of exercises.yaml ----------------------------------------------------------------------------------
 
 KEYS = (
-    "block", "moved", "cases", "draws", "setup", "right", "wrong", "keeps", "any_order", "slips", "form", "example", "report",
+    "block", "moved", "cases", "draws", "setup", "right", "wrong", "keeps", "any_order", "through", "shown", "differs", "slips",
+    "form", "example", "report",
 )  # fmt: skip
 """The keys of an entry that make its check."""
 

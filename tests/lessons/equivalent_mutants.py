@@ -41,6 +41,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "own-race": {f"3: 9 -> {rounds}": "eight or ten rounds have as good a median as nine" for rounds in (8, 10)},
     "own-save": {"6: '.new' -> '.new_'": "the file beside it may have any name", "7: 'utf-8' -> 'utf-8_'": UTF_8},
     "own-load": {"5: 'utf-8' -> 'utf-8_'": UTF_8},
+    "own-usable": {
+        "10: (found - right).abs().max() <= 0.001 * right.abs().max() -> (found - right).abs().max() < 0.001 * right.abs().max()": "no way is off by the tolerance itself, and no image is nothing but zeros"  # noqa: E501  (a line of a solution, whole)
+    },
     "03-least-ms": {
         f"{line}: 1000000000.0 -> {value}": FLOAT for line in (2, 3) for value in ("1000000001.0", "999999999.0")
     },

@@ -118,6 +118,18 @@ def test_drawn_calls_are_the_same_each_time_and_can_be_pasted():
     assert arguments(call)[0][1] <= 0.5
 
 
+def test_an_answer_is_tried_through_a_function_and_its_sentences_need_not_show_the_calls():
+    entry = {
+        **ADD, "setup": "def least(add, *pair):\n    return min(add(*pair), add(0, 0))", "through": "least",
+        "shown": "add(a, b)", "slips": {},
+        "cases": [{"call": "-3, 1", "why": {"en": "minus three", "zh": "负三"}}, "1, 2"],
+        "differs": {"en": "{why} of {call}: {wrong} of {cases}", "zh": "{why}"},
+    }  # fmt: skip
+    assert Cases.of(entry).judge(lambda a, b: a + b).state == "correct"
+    assert Cases.of(entry).judge(lambda a, b: a * b).messages[0]["en"] == "minus three of add(a, b): 1 of 2"
+    assert "`add(a, b)` stopped with `TypeError" in Cases.of(entry).judge(lambda a: a).messages[0]["en"]
+
+
 def test_a_slip_that_changes_nothing_is_refused():
     with pytest.raises(ValueError, match=r"slip 'minus': 'x' stands 0 times"):
         Cases.of({**ADD, "slips": {"minus": {"swap": {"x": "y"}, "says": {}}}})

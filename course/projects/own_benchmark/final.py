@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from course.exercise import MISSING, all_exercises, judge
 from course.experiment.base import Budget
 from course.experiment.reading import EMPTY, TOO_NOISY
-from course.experiment.result import Block, Fold, small_line
+from course.experiment.result import Betted, Block, Fold, small_line
 from course.experiment.rows import race_row
 from course.figures.kinds import Ratio, ratio_rows
 from course.i18n import Text, both, pick, t
@@ -44,8 +45,10 @@ PROBLEMS = (
 )
 
 
-def when_ready(run: Callable[[], Any]) -> Any:
-    """What ``run()`` gives back; a sentence while a step that it needs is still a blank."""
+def when_ready(run: Callable[[], Any], space: Mapping[str, Any] | None = None) -> Any:
+    """What ``run()`` gives back. A sentence where it meets a step that is still a blank, or stops while a step is wrong; any other
+    error goes on. space: the names of the notebook, by default those of ``run``.
+    """
     try:
         return run()
     except NotImplementedError as error:
@@ -59,15 +62,36 @@ def when_ready(run: Callable[[], Any]) -> Any:
                 f"这一格要用到 `{name}`：先写好它，再运行这一格。",
             )
         )
-        return None
+    except Exception as error:
+        wrong = ", ".join(_wrong_steps(run.__globals__ if space is None else space))
+        if not wrong:
+            raise
+        line = f"{type(error).__name__}: {error}"
+        print(
+            t(
+                f"This cell stopped with `{line}`. Not right yet: {wrong}. Mend it, run its cell, then this one again.",
+                f"这一格出错了：`{line}`。还不对的是：{wrong}。改好并运行那一格，再运行这一格。",
+            )
+        )
+    return None
 
 
-def beside_pytorch(build: Callable[[], tuple[Conv, Callable[..., str]]], seconds: float = SECONDS) -> Block | None:
-    """Both sides on every problem, in turns, on the GPU where there is one. A sentence while a step is still open.
+def _wrong_steps(space: Mapping[str, Any]) -> Iterator[str]:
+    """The steps of the project that are written and wrong, each with the call that says what is missing."""
+    for one in all_exercises().values():
+        if one.lesson == "own_benchmark" and judge(one, space.get(one.name, MISSING)).state == "incorrect":
+            yield f'`{one.name}`, `check("{one.id}")`'
 
-    build() -> (the learner's conv, plan_of): plan_of(x, weight, **setting) names the way that it has chosen.
+
+def beside_pytorch(
+    build: Callable[[], tuple[Conv, Callable[..., str]]], guess: Any = None, seconds: float = SECONDS
+) -> Block | None:
+    """Both sides on every problem, in turns, on the GPU where there is one. A sentence while a step is not right yet.
+
+    build() -> (the learner's conv, plan_of): plan_of(x, weight, **setting) names the way that it has chosen. guess: how many of
+    the problems the learner's side wins, as it was guessed; anything but a number is no guess.
     """
-    return when_ready(lambda: told(measured(build, seconds)))
+    return when_ready(lambda: told(measured(build, seconds), guess), build.__globals__)
 
 
 def measured(build: Callable[[], tuple[Conv, Callable[..., str]]], seconds: float = SECONDS) -> Record:
@@ -101,6 +125,7 @@ def _rows(conv: Conv, plan_of: Callable[..., str], device: str, budget: Budget) 
         x, weight = (torch.randn(shape, generator=dice).to(device) for shape in (problem.image, problem.kernel))
         sides = {"PyTorch": partial(F.conv2d, x, weight, **problem.setting)}
         sides["yours"] = partial(conv, x, weight, **problem.setting)
+        found_before = _known(plan_of, x, weight, problem.setting)
         wait()
         start = clock()
         sides["yours"]()
@@ -113,13 +138,22 @@ def _rows(conv: Conv, plan_of: Callable[..., str], device: str, budget: Budget) 
             "pytorch_ms": found.medians_ms["PyTorch"],
             "yours_ms": found.medians_ms["yours"],
             "first_ms": first_ms,
+            "searched": not found_before,
             "rounds": found.rounds,
             **race_row(found),
         }
 
 
-def told(record: Record) -> Block:
-    """The block of these rows."""
+def _known(plan_of: Callable[..., str], x: Any, weight: Any, setting: Mapping[str, int]) -> bool:
+    """Whether there is a plan before the first call, from the file."""
+    try:
+        return bool(plan_of(x, weight, **setting))
+    except KeyError:
+        return False
+
+
+def told(record: Record, guess: Any = None) -> Block:
+    """The block of these rows, with what was guessed."""
     names = {problem.name["en"]: problem.name for problem in PROBLEMS}
     rows = [row | {"name": pick(names[row["problem"]])} for row in record.rows]
     search = record.machine.get("device") == "cuda"
@@ -132,11 +166,26 @@ def told(record: Record) -> Block:
     return Block(
         pick(headline(record.rows)),
         "",
-        ratio_rows(drawn, sides),
+        ratio_rows(drawn, sides, middle=t("same", "一样")),
         small_line(record),
         folds=(Fold(t("The numbers", "全部数字"), rows=[_line(row) for row in rows]),),
         experiment="own-benchmark",
         so=pick(_advice(record.rows)),
+        bets=_bets(record.rows, guess),
+    )
+
+
+def _bets(rows: Sequence[Mapping[str, Any]], guess: Any) -> tuple[Betted, ...]:
+    """The guess of the beginning, how many of the convolutions are won, beside what came out of those that were measured."""
+    if not isinstance(guess, (int, float)) or not rows:
+        return ()
+    won = [row["verdict"] for row in rows].count("faster")
+    return (
+        Betted(
+            t(f"yours is faster in {guess:g} of {len(PROBLEMS)}", f"{len(PROBLEMS)} 个里你的快 {guess:g} 个"),
+            t(f"in {won} of {len(rows)}", f"{len(rows)} 个里快 {won} 个"),
+            t("It came out", "结果是"),
+        ),
     )
 
 
@@ -168,21 +217,21 @@ def _advice(rows: Sequence[Mapping[str, Any]]) -> Text:
         )
     if True in slower:
         return both(
-            "Where the plan is `pytorch`, both sides compute the same: what yours takes longer is the key and the look-up.",
-            "计划是 `pytorch` 的那几行，两边算的一样：你多花的时间，是做 key 和查表。",
+            "Where the plan is `pytorch`, both sides compute the same: what yours takes longer is mostly the key and the look-up.",
+            "计划是 `pytorch` 的那几行，两边算的一样：你多花的时间，主要是做 key 和查表。",
         )
     return ""
 
 
 def _line(row: Mapping[str, Any]) -> dict[str, str]:
     """A row of the table, with the number of steps after which its search is paid back."""
-    likely = t("too few rounds", "轮数太少") if row["low"] is None else f"{row['low']:.2f} … {row['high']:.2f}"
+    likely = t("too few rounds", "轮数太少") if row["low"] is None else f"{row['low']:.3f} … {row['high']:.3f}"
     return {
         t("convolution", "卷积"): row["name"],
         t("your plan", "你的计划"): row["plan"],
         "PyTorch": format_ms(row["pytorch_ms"]),
         t("yours", "你的"): format_ms(row["yours_ms"]),
-        t("ratio", "比值"): f"{row['ratio']:.2f}",
+        t("ratio", "比值"): f"{row['ratio']:.3f}",
         t("likely range", "可能范围"): likely,
         t("first call", "首次调用"): format_ms(row["first_ms"]),
         t("paid back after", "回本需要"): _paid_back(row),
@@ -190,7 +239,9 @@ def _line(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _paid_back(row: Mapping[str, Any]) -> str:
+    if not row["searched"]:
+        return t("no search: from the file", "没搜索：计划来自文件")
     if row["verdict"] != "faster":
         return t("never", "回不了本")
-    steps = (row["first_ms"] - row["yours_ms"]) / (row["pytorch_ms"] * (1 - row["ratio"]))
-    return t(f"{max(1, round(steps))} steps", f"{max(1, round(steps))} 步")
+    steps = max(1, round((row["first_ms"] - row["yours_ms"]) / (row["pytorch_ms"] * (1 - row["ratio"]))))
+    return t(f"{steps} step{'s' * (steps > 1)}", f"{steps} 步")

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 
+from course import flags
 from course.catalog import PROJECTS
 from course.exercise import all_exercises
 from course.experiment.reading import EMPTY, TOO_NOISY
@@ -35,22 +37,25 @@ def solved(notebook):
     """The notebook with the solution of each exercise in place of its blank, and a shorter end."""
     for cell in notebook.cells:
         if found := re.search(r'check\("(own-[a-z0-9]+)"\)', cell.source):
-            cell.source = f"{STEPS[found[1]].solution}\n\n{found[0]}"
-        cell.source = cell.source.replace("beside_pytorch(build)", "beside_pytorch(build, seconds=3)")
+            after = cell.source.split("raise NotImplementedError")[1]
+            cell.source = f"{STEPS[found[1]].solution}\n\n{after}"
+        cell.source = cell.source.replace("my_guess = ...", "my_guess = 3")
+        cell.source = cell.source.replace(
+            "beside_pytorch(build, my_guess)", "beside_pytorch(build, my_guess, seconds=3)"
+        )
     return notebook
 
 
-def built(path):
-    """``build`` of the notebook's last part, from the solutions, with its plans at this path."""
+def built(path, **changed):
+    """``build`` of the notebook's last part, from the solutions, with its plans at this path; changed: other names of the notebook."""
     cells = read(PROJECT.practice_source("project", NAME))
     given = [
-        cell.body
-        for cell in cells
-        if cell.kind == "code" and re.match(r"import json|ways = |PATH, |def build", cell.body)
+        cell.body for cell in cells if cell.kind == "code" and re.match(r"import json|PATH, |def build", cell.body)
     ]
     space = {}
-    exec("\n".join([given[0], *(one.solution for one in STEPS.values()), *given[1:]]), space)
-    space["PATH"] = Path(path)
+    exec("\n".join([given[0], "import torch", *(one.solution for one in STEPS.values()), *given[1:]]), space)
+    ways = {name: space[name] for name in ("pytorch", "direct", "im2col", "fft")}
+    space |= {"PATH": Path(path), "ways": ways} | changed
     return space["build"]
 
 
@@ -71,6 +76,7 @@ def test_the_notebook_with_its_solutions_passes_every_check_and_ends_with_a_resu
     kept = json.loads((tmp_path / "own_benchmark_plans.json").read_text("utf-8"))
     assert set(kept["plans"].values()) <= {"pytorch", "direct", "im2col", "fft"}
     assert sum(problem.name[language] in end for problem in final.PROBLEMS) == len(kept["plans"]) >= 1
+    assert {"en": "You bet: yours is faster in 3 of 8", "zh": "你押的是：8 个里你的快 3 个"}[language] in end
     last = [output for cell, output in outputs(notebook) if "one number" in cell.source][-1]
     assert "pytorch" in last.data["text/plain"] and "one number" not in last.data["text/plain"]
 
@@ -90,7 +96,7 @@ def row(verdict: str, at: int = 0, **more) -> dict:
     ratio = {"faster": 0.5, "slower": 1.5}.get(verdict, 1.0)
     return {
         "problem": final.PROBLEMS[at].name["en"], "plan": "fft", "pytorch_ms": 4.0, "yours_ms": 4 * ratio, "first_ms": 42.0,
-        "rounds": 30, "ratio": ratio, "low": ratio - 0.01, "high": ratio + 0.01, "verdict": verdict, **more,
+        "searched": True, "rounds": 30, "ratio": ratio, "low": ratio - 0.01, "high": ratio + 0.01, "verdict": verdict, **more,
     }  # fmt: skip
 
 
@@ -113,7 +119,10 @@ def test_the_headline_holds_for_all_rows_whoever_wins(verdicts, said):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_result_says_each_row_its_price_and_what_the_look_up_costs(language):
-    rows = [row("faster"), row("slower", 1, plan="pytorch"), row("undecided", 2, low=None, high=None, rounds=4)]
+    rows = [
+        row("faster"), row("slower", 1, plan="pytorch"), row("undecided", 2, low=None, high=None, rounds=4),
+        row("faster", 3, first_ms=4.1), row("faster", 4, searched=False),
+    ]  # fmt: skip
     with speaking(language):
         block = final.told(Record("own-benchmark", 1, NAME, {"device": "cpu", "device_name": "a processor"}, rows))
         text, lines = str(block), block.folds[0].rows
@@ -123,10 +132,26 @@ def test_the_result_says_each_row_its_price_and_what_the_look_up_costs(language)
     assert "`pytorch`" in block.so and "`race`" in misled.so and not no_cost.so
     assert plain(block.headline) in text
     paid = [list(line.values())[-1] for line in lines]
-    assert paid == {"en": ["20 steps", "never", "never"], "zh": ["20 步", "回不了本", "回不了本"]}[language]
+    assert (
+        paid
+        == {
+            "en": ["20 steps", "never", "never", "1 step", "no search: from the file"],
+            "zh": ["20 步", "回不了本", "回不了本", "1 步", "没搜索：计划来自文件"],
+        }[language]
+    )
 
 
-def test_a_blank_is_named_in_a_sentence_and_any_other_error_is_not_hidden(capsys):
+@pytest.mark.parametrize(
+    "guess, said", [(3, "You bet: yours is faster in 3 of 8. It came out: in 1 of 2."), (..., ""), (None, "")]
+)
+def test_the_guess_of_the_beginning_stands_beside_what_came_out(guess, said):
+    with speaking("en"):
+        record = Record("own-benchmark", 1, NAME, {"device": "cpu"}, [row("faster"), row("slower", 1)])
+        text = str(final.told(record, guess))
+    assert said in text and ("You bet" in text) is bool(said)
+
+
+def test_a_blank_is_named_in_a_sentence_and_an_error_of_the_course_is_not_hidden(capsys):
     def load_plans():
         raise NotImplementedError
 
@@ -135,6 +160,47 @@ def test_a_blank_is_named_in_a_sentence_and_any_other_error_is_not_hidden(capsys
     assert capsys.readouterr().out == "This cell needs `load_plans`: write it first, then run this cell again.\n"
     with pytest.raises(ZeroDivisionError):
         final.when_ready(lambda: 1 / 0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_wrong_step_ends_the_last_part_with_a_sentence_that_names_its_check(language, tmp_path, capsys):
+    def tuned(x, weight, setting, ways, plans, key_of, search):
+        return ways[search(x, weight, setting)](x, weight, **setting)
+
+    with speaking(language):
+        assert final.beside_pytorch(built(tmp_path / "plans.json", tuned=tuned), seconds=2) is None
+    said = capsys.readouterr().out
+    assert "KeyError" in said and '`tuned`, `check("own-cache")`' in said and said.count("`check(") == 1
+
+
+def test_a_plan_whose_way_is_gone_is_saved_anew_and_a_new_way_races_everywhere(tmp_path):
+    """What stands in the file: of the ways that raced, for each number of threads, found once."""
+    path, searched = tmp_path / "plans.json", []
+    build = built(path)
+    space = build.__globals__
+
+    def search(x, weight, setting):
+        searched.append(torch.get_num_threads())
+        return list(space["ways"])[-1]
+
+    def start():
+        conv2d, _ = build()
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            conv2d(torch.ones(1, 1, 8, 8), torch.ones(1, 1, 3, 3), padding=1)
+        found, searched[:] = list(searched), []
+        return found, sorted(json.loads(path.read_text("utf-8"))["plans"].values())
+
+    space["search"] = search
+    with flags.preserved():
+        assert start() == ([1, 2], ["fft", "fft"])
+        assert start() == ([], ["fft", "fft"])
+        space["ways"]["fifth"] = space["direct"]
+        assert start() == ([1, 2], ["fifth", "fifth"])
+        conv2d, _ = build()
+        del space["ways"]["fifth"]
+        conv2d(torch.ones(1, 1, 8, 8), torch.ones(1, 1, 3, 3), padding=1)
+        assert sorted(json.loads(path.read_text("utf-8"))["plans"].values()) == ["fft", "fifth"]
 
 
 def test_the_pretended_machine_has_a_queue_first_calls_and_a_drift_and_stops_what_does_not_end():
