@@ -129,6 +129,8 @@ def finish() -> None:
     )
 
 
+MOST_BETS = 4
+"""Sentences of bets at the end of a lesson; the others are counted."""
 Section = tuple[str, list[str]]
 """A head and the lines below it, with marks."""
 
@@ -145,7 +147,7 @@ def _claims() -> tuple[list[Section], list[str]]:
     """At most five headlines, those measured here and those replayed apart; then what they mean for the learner's own code.
 
     What was measured in this lesson before the kernel was restarted counts, with its date. What no run could settle is
-    counted, not repeated.
+    named.
     """
     from course import records
     from course.experiment import base
@@ -167,8 +169,8 @@ def _claims() -> tuple[list[Section], list[str]]:
         where = t(f" ({when_and_where(record)})", f"（{when_and_where(record)}）") if not record.live else ""
         (own if record.live or earlier else replayed).append((pick(headline_of(record, base.get(name))), where))
     left = []
-    if open_ := len(order) - len(settled):
-        left.append(t(f"❔ Not settled by this run: {open_}.", f"❔ 这次没测出结论的：{open_} 个。"))
+    if unsettled := [f"`{name}`" for name in order if name not in settled]:
+        left.append(t(f"❔ Not settled: {', '.join(unsettled)}.", f"❔ 没测出结论的：{'、'.join(unsettled)}。"))
     if chosen and settled:
         left.append(t("**In your own code:** ", "**用在你自己的代码里：**") + pick(chosen.own_code))
     return [
@@ -185,12 +187,14 @@ def _under(head: str, found: list[tuple[str, str]]) -> list[Section]:
 
 
 def _bets() -> list[Section]:
-    """The bets of this lesson that are settled, a sentence each."""
+    """The bets of this lesson that are settled, a sentence each; of many the first."""
     from course.experiment.bets_view import bet_sentence
     from course.learning.calibration import placed_bets
 
     mine = [bet for bet in placed_bets(state.now.log.entries(), state.now.bank) if bet.item.lesson == state.now.lesson]
     lines = [bet_sentence(bet) for bet in mine if bet.state in ("won", "lost")]
+    if more := len(lines[MOST_BETS:]):
+        lines[MOST_BETS:] = [t(f"and {more} more: `bets()`", f"另有 {more} 注：`bets()`")]
     return [(t("Your bets", "你的赌注"), lines)] if lines else []
 
 

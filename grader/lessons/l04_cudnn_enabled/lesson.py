@@ -395,7 +395,7 @@ explain("02-same")
 # | a strange number, perhaps cuDNN's | off for one call | compare both with float64 |
 # | “unable to find an engine”, `CUDNN_STATUS_...` | off around that call, then update | `what("the message")` |
 # | backward of an LSTM in `eval()` | off around forward and backward | the error is gone |
-# | memory runs out in a convolution | try off, once | `torch.cuda.max_memory_allocated()` |
+# | memory runs out in a convolution | try off, once | `max_memory_allocated()` |
 # | a CPU, an Apple GPU | nothing: nobody asks it | the first bet of this lesson |
 #
 # <details><summary>Where this comes from</summary>
@@ -412,7 +412,7 @@ explain("02-same")
 # | 有个数很怪，怀疑 cuDNN | 只关那一次调用 | 两个结果都和 float64 比 |
 # | “unable to find an engine”、`CUDNN_STATUS_...` | 先绕着那次调用关掉，再升级 | `what("报错原文")` |
 # | `eval()` 下对 LSTM 求反向 | 前向和反向都包在关掉的块里 | 不再报错 |
-# | 卷积那里显存不够 | 关一次试试 | `torch.cuda.max_memory_allocated()` |
+# | 卷积那里显存不够 | 关一次试试 | `max_memory_allocated()` |
 # | CPU、苹果 GPU | 不用管：没人问它 | 本课第一注 |
 #
 # <details><summary>依据</summary>

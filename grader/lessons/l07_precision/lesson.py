@@ -475,7 +475,7 @@ for card in ("07-flashcard", "07-medium", "07-typo", "05-flags-trap"):
 # | your situation | do this | how you will know |
 # |---|---|---|
 # | float32, mostly convolutions, RTX 30 or newer | nothing: it is allowed | `cudnn.allow_tf32` reads `True` |
-# | float32, mostly `Linear`, RTX 30 or newer | `set_float32_matmul_precision("high")` | time of a step; the loss curve |
+# | float32, mostly `Linear`, RTX 30 or newer | set the matmul precision to `"high"` | time of a step; the loss curve |
 # | AMP | leave it | products have 16 bits already |
 # | T4, V100, GTX; a CPU | nothing to gain | `07-onednn` |
 # | distances, solvers, references | forbid it for that step | error against float64 |
@@ -492,7 +492,7 @@ for card in ("07-flashcard", "07-medium", "07-typo", "05-flags-trap"):
 # | 你的情况 | 这么做 | 怎么知道有没有用 |
 # |---|---|---|
 # | float32，主要是卷积，RTX 30 及以后 | 不用动，本来就允许 | `cudnn.allow_tf32` 读出 `True` |
-# | float32，主要是 `Linear`，RTX 30 及以后 | `set_float32_matmul_precision("high")` | 每步耗时；loss 曲线 |
+# | float32，主要是 `Linear`，RTX 30 及以后 | 矩阵乘精度设为 `"high"` | 每步耗时；loss 曲线 |
 # | AMP | 不用管 | 矩阵乘已经是 16 位 |
 # | T4、V100、GTX；CPU | 没有好处 | `07-onednn` |
 # | 距离、求解器、参考结果 | 这一步禁掉 | 和 float64 比误差 |
