@@ -277,7 +277,7 @@ RECORDED = {
     "05-kernels-cuda": ("3 of 4 searches took another kernel, each of them slower.", {}),
     "05-memory-cuda": ("For this one layer the search needs no extra memory.", {}),
     "05-new-keys-cuda": ("4 of these 6 changes need a new search.", {}),
-    "05-pays-cuda": ("The search cost 0.43 s once, and a later step takes 3 % more time.", {"05-bet-pays": "a"}),
+    "05-pays-cuda": ("The search is never paid back: a later step takes 3 % more time.", {"05-bet-pays": "a"}),
     "05-sizes-cuda": ("A new size takes up to 590 times as long once; later it is quick.", {}),
 }
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

@@ -29,7 +29,7 @@ def headline(name, rows):
 
 def test_a_first_call_is_told_by_the_interval_of_enough_shapes():
     rows = BRANCHES["05-first-call"][0]
-    assert "going back costs nothing" in headline("05-first-call", rows)
+    assert "going back, no such price" in headline("05-first-call", rows)
     few = [row for row in rows if row["pair"] < 2]
     spread = [{**row, "call_ms": 1.0} if row["pair"] % 2 and row["call"] == 1 else row for row in rows]
     assert all(headline("05-first-call", doubtful) == TOO_NOISY["en"] for doubtful in (few, spread))
