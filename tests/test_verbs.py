@@ -299,11 +299,7 @@ def test_a_lesson_ends_with_five_headlines_those_of_its_take_away_first(monkeypa
 
 @pytest.mark.parametrize(
     "winner, live, head",
-    [
-        ("a", True, "on this machine"),
-        ("a", False, "Measured on another machine"),
-        (None, True, "Not settled"),
-    ],
+    [("a", True, "on this machine"), ("a", False, "Measured on another machine"), (None, True, "Not settled")],
 )
 def test_finish_tells_own_numbers_from_replays_and_from_what_is_open(winner, live, head, monkeypatch, capsys):
     synthetic(monkeypatch, winner, live=live)
