@@ -53,7 +53,7 @@ function ranked(query) {  // { words, found: [section, ...], near: [word, ...] }
   const scored = texts.map((text, at) => {
     let points = words.reduce((sum, word, place) =>
       sum + weights[place] * (has(text.heading, word) ? 2 : has(text.all, word) ? 1 : 0), 0);
-    if (text.letters.length >= CHARS && (pasted.includes(text.letters) || pasted.length >= CHARS && text.letters.includes(pasted))) {
+    if (words.length > 1 && text.letters.length >= CHARS && (pasted.includes(text.letters) || pasted.length >= CHARS && text.letters.includes(pasted))) {
       points += most + text.letters.length / 100;  // of two headings in a pasted text the longer one first
     }
     return [points, sections[at]];
