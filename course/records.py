@@ -108,10 +108,14 @@ class Record:
             )
         return cls(**data)
 
+    @property
+    def machine_name(self) -> str:
+        """What the machine is called: its GPU or its processor."""
+        return str(self.machine.get("device_name") or self.machine.get("device") or "?")
+
     def label(self) -> Text:
         """One line on where the numbers come from: measured here, or recorded elsewhere and when."""
-        name = self.machine.get("device_name") or self.machine.get("device") or "?"
-        version, date = self.machine.get("torch", "?"), self.created[:10]
+        name, version, date = self.machine_name, self.machine.get("torch", "?"), self.created[:10]
         if self.live:
             text = both(
                 f"live: measured here on {name} with torch {version}", f"实测：在本机 {name} 上测得，torch {version}"

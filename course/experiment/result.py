@@ -175,12 +175,14 @@ def _step(record: Record, headline: Text) -> str:
     """What to do where nothing can be told; empty elsewhere."""
     if headline not in OPEN:
         return ""
-    few, again = _few(record), f'`observe("{record.experiment}")`'
-    why = f"{_capital(pick(too_few(min(few))))}{t('. ', '。')}" if few else ""
-    if record.few and record.rows:
-        count = len(record.few)
-        rows = t(f"{count} row{'s' * (count != 1)}", f"{count} 行")
-        why = t(f"Left out: {rows} with ", f"有 {rows}没有画出来：") + pick(too_few(min(few))) + t(". ", "。")
+    again, why = f'`observe("{record.experiment}")`', ""
+    left_out = len(record.few) if record.rows else 0
+    few = record.few if left_out else _few(record)
+    if left_out:
+        rows = f"row{'s' * (left_out != 1)}"
+        why = t(f"Left out: {left_out} {rows} with ", f"有 {left_out} 行没有画出来：")
+    if few:
+        why = _capital(why + pick(too_few(min(few)))) + t(". ", "。")
     if not record.live:
         return why
     return why + t(f"Run it again when the machine is quiet: {again}", f"等机器空闲时再运行一次：{again}")
@@ -193,7 +195,7 @@ def _capital(text: str) -> str:
 def small_line(record: Record) -> str:
     """Where the numbers come from, in one line: measured here or replayed, machine, when, rounds, the experiment's name."""
     about = record.machine
-    machine = str(about.get("device_name") or about.get("device") or "?")
+    machine = record.machine_name
     torch = ".".join(str(about.get("torch") or "?").split("+")[0].split(".")[:2])
     when = _when(record.created, record.live)
     parts = []

@@ -46,9 +46,13 @@ def checked(bet: Bet | None, *drawn: str) -> Bet | None:
     return bet
 
 
+SAME = 0.02
+"""Ratios no further from 1 are called the same."""
+
+
 def ratio_words(ratio: float) -> str:
     """A ratio of times as people say it: 43 % less, the same, 7 % more, 2.1× as long."""
-    if abs(ratio - 1) <= 0.02:
+    if abs(ratio - 1) <= SAME:
         return t("the same", "一样")
     if ratio < 0.1:
         part = f"{float(f'{1 / ratio:.2g}'):,.0f}"
@@ -62,7 +66,7 @@ def ratio_words(ratio: float) -> str:
 
 def time_change(ratio: float) -> str:
     """The same with its noun: 43 % less time, the same time, 7 % more time, twice as long."""
-    if abs(ratio - 1) <= 0.02:
+    if abs(ratio - 1) <= SAME:
         return t("the same time", "耗时不变")
     if ratio < 1:
         return t(f"{100 - 100 * ratio:.0f} % less time", f"省 {100 - 100 * ratio:.0f}% 的时间")

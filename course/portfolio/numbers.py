@@ -32,8 +32,7 @@ class Numbers:
 
 def when_and_where(record: Record) -> str:
     """Date, machine and torch of a measurement the learner made."""
-    device = record.machine.get("device_name") or record.machine.get("device") or "?"
-    date, version = record.created[:10], record.machine.get("torch", "?")
+    device, date, version = record.machine_name, record.created[:10], record.machine.get("torch", "?")
     return t(f"{date}, {device}, torch {version}", f"{date}，{device}，torch {version}")
 
 

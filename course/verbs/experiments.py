@@ -172,5 +172,4 @@ def _chosen(names: Sequence[str]) -> bool | None:
 
 def _evidence(record: Record) -> str:
     """The record that settled a bet, in words for the log: live or replay, when, on which machine."""
-    name = record.machine.get("device_name") or record.machine.get("device") or "?"
-    return f"{'live' if record.live else 'replay'} {record.created} {name}"
+    return f"{'live' if record.live else 'replay'} {record.created} {record.machine_name}"

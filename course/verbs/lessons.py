@@ -129,8 +129,6 @@ def finish() -> None:
     )
 
 
-MOST_BETS = 4
-"""Sentences of bets at the end of a lesson; the others are counted."""
 Section = tuple[str, list[str]]
 """A head and the lines below it, with marks."""
 
@@ -190,11 +188,12 @@ def _bets() -> list[Section]:
     """The bets of this lesson that are settled, a sentence each; of many the first."""
     from course.experiment.bets_view import bet_sentence
     from course.learning.calibration import placed_bets
+    from course.portfolio.take_away import MOST
 
     mine = [bet for bet in placed_bets(state.now.log.entries(), state.now.bank) if bet.item.lesson == state.now.lesson]
     lines = [bet_sentence(bet) for bet in mine if bet.state in ("won", "lost")]
-    if more := len(lines[MOST_BETS:]):
-        lines[MOST_BETS:] = [t(f"and {more} more: `bets()`", f"另有 {more} 注：`bets()`")]
+    if more := len(lines[MOST:]):
+        lines[MOST:] = [t(f"and {more} more: `bets()`", f"另有 {more} 注：`bets()`")]
     return [(t("Your bets", "你的赌注"), lines)] if lines else []
 
 

@@ -246,7 +246,7 @@ def _lost(cells: list[Cell]) -> Iterator[Found]:
                 called = ast.unparse(line.value.func)
                 first, *rest = called.split(".")
                 function = functools.reduce(lambda thing, name: getattr(thing, name, None), rest, own.get(first))
-                if function and inspect.signature(function).return_annotation not in (None, "None"):
+                if inspect.isfunction(function) and inspect.signature(function).return_annotation not in (None, "None"):
                     yield (
                         cell.line + line.lineno,
                         "value-lost",

@@ -87,12 +87,12 @@ def piece(project: Project, code: str, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / source.name).write_bytes(data)
         shown.append(
-            f'<img class="tb-{theme}" style="min-width:600px" loading="lazy" width="{width}" height="{height}" '
+            f'<img class="tb-{theme}" loading="lazy" width="{width}" height="{height}" '
             f'src="../{folder.name}/{source.name}" '
             f'alt="{html.escape(pick(PIECE_SHOWS, code), quote=True)}">'
         )
     below = f"<figcaption>{pick(PIECE, code)}</figcaption>"
-    return f'<figure class="tb-shown book-piece" style="overflow-x:auto" tabindex="0">{"".join(shown)}{below}</figure>'
+    return f'<figure class="tb-shown book-piece" tabindex="0">{"".join(shown)}{below}</figure>'
 
 
 def page(project: Project, code: str, lessons: list[str], bets: str, piece: str, run: str) -> Iterator[str]:
@@ -133,5 +133,5 @@ def _told(lesson: str) -> Iterator[str]:
         experiment = base.get(name)
         record = base.recording(experiment)
         if record is not None and told(record, experiment):
-            machine = html.escape(record.machine["device_name"])
+            machine = html.escape(record.machine_name)
             yield f"{inline(pick(headline_of(record, experiment)))} <small>{machine}</small>"

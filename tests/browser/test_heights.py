@@ -13,7 +13,7 @@ from course.questions.bank import Bank
 from tests.browser.conftest import SHOTS, Notebook, languages
 from tests.browser.test_widths import with_every_bet
 
-WIDTH, TALLEST = 1100, 1420
+WIDTH, TALLEST = 1100, 1400
 """Of an output in pixels."""
 SCREEN = 920
 """What a full-HD screen shows of a notebook, in pixels."""

@@ -12,7 +12,7 @@ from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
 from course.figures.curves import cost_curve
-from course.figures.kinds import Bet
+from course.figures.kinds import SAME, Bet
 from course.figures.svg import SvgPicture
 from course.i18n import t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
@@ -242,8 +242,6 @@ def pays_cuda(budget: Budget, steps: int = 150, batch: int = 32, size: int = 224
 
 
 PAID_BACK = "05-bet-pays"
-SLOWER = 1.02
-"""Below this the times of a step are called the same."""
 
 
 def read_pays_cuda(rows: list[dict]) -> Reading | None:
@@ -253,7 +251,7 @@ def read_pays_cuda(rows: list[dict]) -> Reading | None:
         return None
     numbers = {**found, "ratio": found["fast_ms"] / found["slow_ms"]}
     if found["low"] > 1:
-        return Reading("slower" if numbers["ratio"] >= SLOWER else "no gain", numbers, bets={PAID_BACK: "a"})
+        return Reading("slower" if numbers["ratio"] > 1 + SAME else "no gain", numbers, bets={PAID_BACK: "a"})
     if found["high"] >= 1:
         return Reading("no gain", numbers, bets={PAID_BACK: None})
     steps = _paid_after(found)

@@ -211,6 +211,7 @@ review("00-passport")
 # `progress()` 随时显示你的学习地图，`bets()` 列出每次下注、你的把握和结果。知识点会在你快要忘记时再次出现，不用自己列清单。后面的课都从到期的卡片开始；单独运行 `review()` 能看到全部，还有一张日历。
 # %%
 progress()
+# %%
 bets()
 # %% [markdown] en
 # ## Close the lesson

@@ -452,4 +452,5 @@ review("02-exit-myth", "02-when-minimum", "02-transfer",
 # zh: 你的把握和命中率相称吗？bets() 把两者放在一起给你看
 toy.close()
 bets()
+# %%
 finish()
