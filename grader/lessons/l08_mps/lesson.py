@@ -450,7 +450,7 @@ review("08-fallback-float64", "08-cure", "08-autocast-yes",
 # | “not implemented for the MPS device” | `PYTORCH_ENABLE_MPS_FALLBACK=1` before Python starts | it runs; then time the copies |
 # | “MPS framework doesn't support float64” | float32; subtract first | error against float64 on the CPU |
 # | slower than the CPU | more work in each call, or stay on the CPU | `08-bet-fallback-price` and your own time |
-# | memory runs out | smaller batch, keep fewer tensors | `driver_allocated_memory()` |
+# | memory runs out | smaller batch, keep fewer tensors | the driver's memory, by `torch.mps` |
 #
 # <details><summary>Where this comes from</summary>
 #
@@ -466,7 +466,7 @@ review("08-fallback-float64", "08-cure", "08-autocast-yes",
 # | 报 “not implemented for the MPS device” | 启动 Python 之前设 `PYTORCH_ENABLE_MPS_FALLBACK=1` | 能跑了；再量拷贝要多久 |
 # | 报 “MPS framework doesn't support float64” | 用 float32，先减再转 | 和 CPU 上的 float64 比误差 |
 # | 比 CPU 还慢 | 每次调用多算些，不然就留在 CPU | `08-bet-fallback-price`，加上自己计时 |
-# | 内存不够 | 减小 batch，少留张量 | `driver_allocated_memory()` |
+# | 内存不够 | 减小 batch，少留张量 | 用 `torch.mps` 看驱动占的内存 |
 #
 # <details><summary>依据</summary>
 #
