@@ -100,7 +100,8 @@ def _ratio_rows(this: Drawn) -> SvgPicture:
         for row in this.rows
     ]
     left, right = (pick(side) for side in this.spec["sides"])
-    return ratio_rows(rows, (left, right), this.bet(), middle=pick(this.spec.get("middle", "")))
+    words = {"middle": pick(this.spec.get("middle", "")), "same": this.numbers.get("same", 1.03)}
+    return ratio_rows(rows, (left, right), this.bet(), **words)
 
 
 def _bars(this: Drawn) -> SvgPicture:

@@ -224,14 +224,16 @@ def ratio_rows(
     *,
     middle: str = "",
     said: Callable[[float], str] = ratio_words,
+    same: float = 1.03,
 ) -> SvgPicture:
     """With over without, in a few cases. sides: the names of left (less than 1, the better) and right.
 
-    bet: rows (row -> side), above, or at (a ratio). middle: the word at 1, else "same time". said: a ratio in words.
+    bet: rows (row -> side), above, or at (a ratio). middle: the word at 1, else "same time". said: a ratio in words. same: a likely
+    range around 1 that stays below it, and above its inverse, counts as 1; a wider one could be on either side.
     """
     checked(bet, "rows", "above", "at")
     told = [row for row in rows if row.low is not None and row.high is not None]
-    values = {row: _either(row, said) for row in told}
+    values = {row: _said_of(row, said, same) for row in told}
     few = t("too few rounds to tell", "轮数太少，说不准")
     axis = bool(told or bet and (bet.rows or bet.at))
 
@@ -292,10 +294,13 @@ def _top_of(sides: tuple[str, str], w: float) -> float:
     return 40 if wide("← " + "  ".join(sides) + " →", bold=True) <= w - 30 else 40 + LINE
 
 
-def _either(row: Ratio, said: Callable[[float], str]) -> str:
-    """The value in words; where the likely range holds 1 and more, that it may be either."""
-    open_ = row.low < 1 < row.high and not (row.low > 0.97 and row.high < 1.03)
-    return t("could be either", "两边都有可能") if open_ else said(row.ratio)
+def _said_of(row: Ratio, said: Callable[[float], str], same: float) -> str:
+    """The value in words; where the likely range holds 1: that it is the same, or that it may be either."""
+    if not row.low < 1 < row.high:
+        return said(row.ratio)
+    if 1 / same < row.low and row.high < same:
+        return t("the same", "一样")
+    return t("could be either", "两边都有可能")
 
 
 def _ratio_scale(

@@ -55,6 +55,7 @@ VISITS = {"new, call 1": (1, 1), "new, call 2": (1, 2), "back, call 1": (2, 1), 
 
 def read_first_call(rows: list[dict]) -> Reading:
     """A call costs extra when it takes 1.2 times a later one of its shape, by the whole interval over the shapes."""
+    least = 1.2
     ratios = _by_visit(rows)
     spans = {name: median_interval(ratios[visit]) for name, visit in VISITS.items() if visit in ratios}
     drawn = [
@@ -62,12 +63,12 @@ def read_first_call(rows: list[dict]) -> Reading:
         for name, span in spans.items()
     ]
     first = [spans.get("new, call 1"), spans.get("back, call 1")]
-    sure = len(ratios) >= 6 and len(ratios[1, 1]) >= FEW and not any(span.low <= 1.2 < span.high for span in first)
+    sure = len(ratios) >= 6 and len(ratios[1, 1]) >= FEW and not any(span.low <= least < span.high for span in first)
     if not sure:
-        return Reading(drawn=drawn)
-    new, back = (span.low > 1.2 for span in first)
+        return Reading(None, {"same": least}, drawn)
+    new, back = (span.low > least for span in first)
     outcome = "both" if new and back else "new" if new else "back" if back else "neither"
-    return Reading(outcome, {"ratio": median(ratios[VISITS["new, call 1"]])}, drawn)
+    return Reading(outcome, {"ratio": median(ratios[VISITS["new, call 1"]]), "same": least}, drawn)
 
 
 def _by_visit(rows: list[dict]) -> dict[tuple[int, int], list[float]]:
