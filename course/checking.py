@@ -115,14 +115,15 @@ def not_lost(raced: Comparison, won: Text, line: float = 1) -> Verdict | None:
     """Checks that a comparison shows a loss: its whole interval lies above ``line``.
 
     Returns None for a loss; else `incorrect` where the interval lies below (``won`` then says who won and what to think
-    about), `inconclusive` where it holds the line or comes from too few rounds.
+    about), `inconclusive` where it holds the line, drifts, or comes from too few rounds.
     """
     if few := too_few_rounds(raced):
         return few
-    if raced.low > line:
+    told = raced.verdict != "undecided"  # a drift makes an interval beside the line undecided, too
+    if told and raced.low > line:
         return None
     interval = f"[{raced.low:.2f}, {raced.high:.2f}]"
-    if raced.high < line:
+    if told and raced.high < line:
         said = both(f"{interval} lies below {line:g}. ", f"{interval} 在 {line:g} 之下。")
         return incorrect({code: said[code] + won[code] for code in said}, reason="won")
     return inconclusive(

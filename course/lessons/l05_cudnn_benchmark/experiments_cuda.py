@@ -102,23 +102,24 @@ def sizes_cuda(budget: Budget, batch: int = 4, sizes: tuple[int, ...] = (128, 25
 
 
 def read_sizes_cuda(rows: list[dict]) -> Reading | None:
-    """Of each size the first call, and the calls after it, with the search on; one of each a process."""
-    found: dict[int, tuple[list[float], list[float]]] = {}
-    for process in _by_story(rows).get("on", []):
-        for size, calls in groups(process, "size").items():
-            if len(calls) > 1:
-                first, again = found.setdefault(size, ([], []))
-                first.append(calls[0]["call_ms"])
-                again.append(median([row["call_ms"] for row in calls[1:]]))
-    if not found:
+    """Of each size the first call with the search over that without it; and the calls after it. Medians over the processes."""
+    calls: dict[tuple[str, int], list[list[float]]] = {}
+    for story, processes in _by_story(rows).items():
+        for process in processes:
+            for size, mine in groups(process, "size").items():
+                calls.setdefault((story, size), []).append([row["call_ms"] for row in mine])
+    sizes = sorted(size for story, size in calls if story == "on" and ("off", size) in calls)
+    if not sizes:
         return None
+    first = {key: median([process[0] for process in found]) for key, found in calls.items()}
+    again = {size: median([ms for process in calls["on", size] for ms in process[1:]]) for size in sizes}
     drawn = [
-        {"size": size, "when": when, "ms": median(ms)}
-        for size, times in sorted(found.items())
-        for when, ms in zip(("first", "again"), times, strict=True)
+        {"size": size, "when": when, "ms": ms}
+        for size in sizes
+        for when, ms in (("without", first["off", size]), ("first", first["on", size]), ("again", again[size]))
     ]
-    ratios = [median(first) / median(again) for first, again in found.values()]
-    dear = [ratio > 2 for ratio in ratios]
+    ratios = [first["on", size] / first["off", size] for size in sizes]
+    dear = [ratio > 1.2 for ratio in ratios]
     return Reading("all" if all(dear) else "some" if any(dear) else "none", {"most": max(ratios)}, drawn)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +19,7 @@ from course.figures.svg import SvgPicture
 from course.i18n import both, t
 from course.lessons.l05_cudnn_benchmark.experiments import LESSON
 from course.records import Record
-from course.timing.stats import median, median_interval
+from course.timing.stats import quantile
 
 # --- 05-toy-race --------------------------------------------------------------------------------------------
 
@@ -73,21 +74,21 @@ STEPS = 36
 
 
 def costs(record: Record) -> dict[str, float] | None:
-    """search_ms (extra of the first step), slow_ms and fast_ms of a later step; None without rows."""
+    """search_ms (extra of the first step), slow_ms and fast_ms of a later step; None where the record cannot tell."""
     arguments.of_type("record", record, Record)
     return _costs(record.rows)
 
 
 def _costs(rows: list[dict]) -> dict[str, float] | None:
-    columns = {
-        (name, kind): [row[kind] for row in rows if row["search"] == name]
-        for name in ("off", "on")
-        for kind in ("first_ms", "later_ms")
-    }
-    if not all(columns.values()):
-        return None
-    slow, fast = median(columns["off", "later_ms"]), median(columns["on", "later_ms"])
-    return {"search_ms": median(columns["on", "first_ms"]) - fast, "slow_ms": slow, "fast_ms": fast}
+    """By the fastest quarter of the repeats, which other programs did not disturb; None where these do not agree."""
+    quick = {}
+    for name, kind in product(("off", "on"), ("first_ms", "later_ms")):
+        times = [row[kind] for row in rows if row["search"] == name]
+        if len(times) < 10 or quantile(times, 0.25) > 1.5 * min(times):
+            return None
+        quick[name, kind] = quantile(times, 0.25)
+    slow, fast = quick["off", "later_ms"], quick["on", "later_ms"]
+    return {"search_ms": quick["on", "first_ms"] - fast, "slow_ms": slow, "fast_ms": fast}
 
 
 @experiment(name="05-toy-cost", lesson=LESSON, needs="cpu", seconds=3)
@@ -112,22 +113,20 @@ def _step_ms(conv: toy_search.ToyConv, size: int) -> float:
 
 
 def read_toy_cost(rows: list[dict]) -> Reading | None:
-    """The price of the first step in later steps, by the medians over the repeats; nothing is told where it is unsure."""
+    """The price of the first step in later steps; nothing is told where it is unsure."""
     found = _costs(rows)
-    first, later = ([row[kind] for row in rows if row["search"] == "on"] for kind in ("first_ms", "later_ms"))
-    if found is None or len(first) < 10:
+    if found is None:
         return None
-    price, (dear, cheap) = median(first) / median(later), map(median_interval, (first, later))
-    if dear.high / cheap.low > 2 * dear.low / cheap.high:
-        return None
-    gains = found["fast_ms"] < found["slow_ms"]
+    price, gains = found["search_ms"] / found["fast_ms"] + 1, found["fast_ms"] < found["slow_ms"]
     outcome = "hardly longer" if price < 1.5 else "long, with a gain" if gains else "long, for nothing"
     return Reading(outcome, {"price": price}, bets={"05-bet-price": price})
 
 
-def draw_toy_cost(record: Record, bets: dict[str, Any]) -> SvgPicture:
+def draw_toy_cost(record: Record, bets: dict[str, Any]) -> SvgPicture | None:
     """Both runs step by step; the bet says how long the first step of the search is, in later steps."""
     found = _costs(record.rows)
+    if found is None:
+        return None
     first = found["search_ms"] + found["fast_ms"]
     lanes = [
         (t("rule of thumb", "经验规则"), [found["slow_ms"]] * STEPS),

@@ -21,6 +21,13 @@ APART = 1.03
 H100 = Path(__file__).with_name("h100_convolutions.csv")
 
 
+SIDES = {
+    "faster": both("faster", "更快"),
+    "slower": both("slower", "更慢"),
+    "same": both("no clear difference", "看不出差别"),
+}
+
+
 class Pair(NamedTuple):
     """Kernel times of one convolution in µs, one value a process, with the search off and on."""
 
@@ -59,7 +66,8 @@ def on_an_h100() -> list[Pair]:
 
 def _name(row: dict[str, str]) -> str:
     layout = ", channels_last" if row["channels_last"] == "1" else ""
-    size = f"{row['kernel']}×{row['kernel']} / {row['stride']}, {row['batch']} × {row['image']}"
+    apart = f", dilation {row['dilation']}" if row["dilation"] != "1" else ""
+    size = f"{row['kernel']}×{row['kernel']} / {row['stride']}{apart}, {row['batch']} × {row['image']}"
     return f"{row['kind']} {row['in']}→{row['out']}, {size}, {row['dtype']}{layout}"
 
 
@@ -113,7 +121,7 @@ def _rows(pairs: Sequence[Pair]) -> Iterator[dict[str, object]]:
             t("off, µs", "关，µs"): round(median(pair.off), 2),
             t("on, µs", "开，µs"): round(median(pair.on), 2),
             t("on/off", "开/关"): round(pair.ratio, 3),
-            t("side", "结论"): pair.side,
+            t("with the search", "开搜索"): pick(SIDES[pair.side]),
         }
 
 

@@ -67,7 +67,7 @@ search_tree(run_schedule([24], benchmark=True))
 #
 # 设为 `False`，不掐表了，但还是要选。cuDNN 的[[heuristics|启发式]]（经验规则）会看*这个*尺寸、数据类型和 GPU，给出一张排名表；PyTorch 取第一个能跑的。换个尺寸，选中的可能就换了。
 #
-# （玩具的候选和规则是我们自己定的。）
+# （玩具的候选和规则是我们自己定的，不是 cuDNN 的。）
 # %%
 explain("05-false-how")
 # %% [markdown] en
@@ -230,9 +230,11 @@ check("05-break-even")
 # zh: 换成你自己的数字：让玩具当场把三个数测出来。
 from course.lessons.l05_cudnn_benchmark.experiments_toy import costs
 
-your_costs = costs(observe("05-toy-cost"))
-print(", ".join(f"{name} {ms:.2f}" for name, ms in (your_costs or {}).items()))
+your_costs = costs(observe("05-toy-cost")) or {}
+print(", ".join(f"{name} {ms:.2f}" for name, ms in your_costs.items()))
+# en: no numbers? too noisy just now: run this cell again
 # en: when your function is ready: break_even_steps(**your_costs)
+# zh: 没有数字？刚才噪声太大：再运行一次这一格
 # zh: 函数写好之后运行：break_even_steps(**your_costs)
 # %% [markdown] en
 # 📌 **So far.** “Measure twice, cut once,” say the carpenters; a good rule, if you cut more than once.
@@ -256,23 +258,25 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in (your_costs or {}).items()))
 # | when | card | without → with the search |
 # |---|---|---|
 # | 2016 | GTX 1080 | a step: [220 → 50 ms](https://github.com/szagoruyko/cifar.torch/pull/22) |
-# | 2020 | GTX 1080 Ti | an epoch: [60 → 25 min](https://github.com/speechbrain/speechbrain/pull/294) |
+# | 2020 | GTX 1080 Ti, V100 | an epoch: [60 → 25 min, 17 → 12 min](https://github.com/speechbrain/speechbrain/pull/294) |
+# | 2020 | T4 | one layer with a bad default: [61 → 2 ms](https://github.com/pytorch/pytorch/issues/41382) |
 # | Nov 2020 | RTX 3090, cuDNN 8.0.5 | [slightly slower](https://github.com/pytorch/pytorch/issues/46158) |
 # | Dec 2022 | a cloud GPU | start [15 → 21 s, then the same](https://github.com/modal-labs/modal-examples/pull/161) |
 #
 # Users' reports, single runs. In the autumn of 2020 cuDNN's rules of thumb got better: less was left to find. And today? The authors asked
-# an H100 about 172 convolutions. Say a number, then run the cell: how many of the 172 became faster?
+# an H100 about 172 convolutions. Guess, then run the cell: how many of the 172 became faster?
 # %% [markdown] zh
 # ## 🔬 真卡上的收益：从前很大
 #
 # | 时间 | 显卡 | 不搜索 → 搜索 |
 # |---|---|---|
 # | 2016 | GTX 1080 | 每步 [220 → 50 ms](https://github.com/szagoruyko/cifar.torch/pull/22) |
-# | 2020 | GTX 1080 Ti | 一个 epoch [60 → 25 分钟](https://github.com/speechbrain/speechbrain/pull/294) |
+# | 2020 | GTX 1080 Ti、V100 | 一个 epoch [60 → 25 分钟、17 → 12 分钟](https://github.com/speechbrain/speechbrain/pull/294) |
+# | 2020 | T4 | 默认选坏的一个层：[61 → 2 ms](https://github.com/pytorch/pytorch/issues/41382) |
 # | 2020 年 11 月 | RTX 3090，cuDNN 8.0.5 | [略慢一点](https://github.com/pytorch/pytorch/issues/46158) |
 # | 2022 年 12 月 | 云 GPU | 启动 [15 → 21 s，之后一样快](https://github.com/modal-labs/modal-examples/pull/161) |
 #
-# 都是用户自己报的数，各跑了一次。2020 年秋天是个转折：cuDNN 的经验规则变准了，能搜出来的便宜也就少了。那今天的卡呢？我们拿一块 H100 问了 172 个卷积。先说一个数，再运行：172 个里有几个变快了？
+# 都是用户自己报的数，各跑了一次。2020 年秋天是个转折：cuDNN 的经验规则变准了，能搜出来的便宜也就少了。那今天的卡呢？我们拿一块 H100 问了 172 个卷积。先猜一猜，再运行：172 个里有几个变快了？
 # %%
 from course.lessons.l05_cudnn_benchmark import survey
 
@@ -282,7 +286,7 @@ predict("05-bet-pays")
 # ## 💡 Why can one lap pick the slower shoe?
 #
 # PyTorch times each plan **once**, and from an empty queue: wait, start the clock, launch, stop the clock. For a kernel of 5 µs that measures
-# the launching, not the kernel: lesson 02, inside cuDNN. The label's own choice is among the candidates, so every loss is an error of that clock. Where kernels are
+# the launching, not the kernel: lesson 02, inside cuDNN. The label's own choice is among the candidates, so where the search lost, its clock misjudged. Where kernels are
 # long the race is honest, but the label is good as well. Now a whole ResNet18, and the kernels that won.
 # %% [markdown] zh
 # ## 💡 只跑一圈，怎么会挑中更慢的鞋？
@@ -297,7 +301,7 @@ explain("05-one-lap")
 # | your situation | do this | how you will know |
 # |---|---|---|
 # | fixed sizes, GTX or V100 | try `True` | steps in new processes, off and on |
-# | fixed sizes, T4, RTX, A100 | measure once | the same; 3 % is nothing |
+# | fixed sizes, T4, RTX, A100 | measure once | the same; less than 3 % is nothing |
 # | fixed sizes, H100 | leave `False` | the picture of 172 |
 # | slower after an upgrade | try `True` | it cures a [bad default](https://github.com/pytorch/pytorch/issues/146096) |
 # | small kernels, small batches | `False` | its left side |
@@ -386,8 +390,8 @@ explain("05-why-flip")
 # en: took 37 ms to 1.2 s, by layer, size and process (the first has kernels to load, too).
 # zh: 毫秒数只在同一个结果里比：同一块 H100，开着搜索的第一次调用从 37 ms 到 1.2 s 都有，
 # zh: 看层、看尺寸，也看进程（第一个进程还要加载 kernel）。
-observe(["05-survey-cuda", "05-networks-cuda",
-         "05-first-call-cuda", "05-new-keys-cuda"])
+observe(["05-survey-cuda", "05-networks-cuda", "05-first-call-cuda",
+         "05-sizes-cuda", "05-new-keys-cuda"])
 # %%
 # en: And your own network? Put it here. A GPU's search is compared in new processes.
 # zh: 你自己的网络呢？换到这里来。GPU 的搜索会放到新进程里比。
@@ -437,7 +441,7 @@ from course.toy_search import run_schedule
 sizes = [24] * 40
 race = compare({"off": lambda: run_schedule(sizes, benchmark=False),
                 "on": lambda: run_schedule(sizes, benchmark=True)},
-               baseline="off", max_time=2, same=False)
+               baseline="off", max_time=12, same=False)
 print(race)
 check("05-make-it-lose")
 # %% [markdown] en
@@ -496,8 +500,7 @@ explain("02-why-first")
 #
 # 真实代码里：第一个 batch 之前设一次，并写进日志。
 #
-# 下一步：第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在 key 里。有两小时空闲？自己写一个：
-# 打开 `projects/own_benchmark` 这个 notebook。
+# 下一步：第 06 课问 `deterministic` 对搜索做了什么，第 07 课讲 `allow_tf32` 为什么在 key 里。有两小时空闲？自己写一个：打开 `projects/own_benchmark` 这个 notebook。
 # %%
 finish()
 # en: three more, if you like
