@@ -114,7 +114,7 @@ def read_sizes_cuda(rows: list[dict]) -> Reading | None:
     first = {key: median([process[0] for process in found]) for key, found in calls.items()}
     again = {size: median([ms for process in calls["on", size] for ms in process[1:]]) for size in sizes}
     drawn = [
-        {"size": size, "when": when, "ms": ms}
+        {"size": size, "when": when, "ms": ms, "quiet": when != "first"}
         for size in sizes
         for when, ms in (("without", first["off", size]), ("first", first["on", size]), ("again", again[size]))
     ]
