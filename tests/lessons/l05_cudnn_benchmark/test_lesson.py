@@ -6,9 +6,12 @@ import pytest
 import torch
 
 from course import toy_search
+from course.checking import not_lost
 from course.experiment import base
+from course.i18n import both
 from course.lessons.l05_cudnn_benchmark.experiments_toy import SCHEDULES
 from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
+from course.timing.results import Comparison, Paired
 from tests.lessons.live import check_shown, measured
 
 ONEDNN = torch.backends.mkldnn.is_available()
@@ -115,3 +118,26 @@ def test_a_known_size_leaves_the_last_choice_alone():
     for size in (24, 28, 24):
         conv(toy_search.image(size), toy_search.kernel())
     assert conv.last.size == 28 and conv.searches == 2
+
+
+# --- the race that should be lost -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "reason"),
+    [
+        (1.2, 1.4, "slower", None),
+        (0.6, 0.8, "faster", "won"),
+        (0.9, 1.2, "undecided", "undecided"),
+        (1.2, 1.4, "undecided", "undecided"),
+        (0.6, 0.8, "undecided", "undecided"),
+    ],
+)
+def test_a_check_agrees_with_the_verdict_of_the_race_that_drifted(low, high, verdict, reason):
+    pair = Paired("on", "off", (low + high) / 2, low, high, 0.95, verdict, (1.0,) * 20, 0.02)
+    times = {"off": 1.0, "on": 1.0}
+    race = Comparison(
+        "off", {"on": pair}, times, times, {"off": 1, "on": 1}, 20, 1.0, 0.02, 0.02, 2.0, "cpu", "wall", "warm", 1
+    )
+    said = not_lost(race, both("The search won.", "搜索赢了。"))
+    assert said is None if reason is None else said.reason == reason
