@@ -19,6 +19,10 @@ class TellingError(ValueError):
     """An entry of experiments.yaml that cannot be used; the sentence says which, and what is wrong."""
 
 
+WIDE = 40
+"""Signs of a text that pushes other columns out of sight."""
+
+
 @dataclass(frozen=True)
 class Telling:
     """The entry of one experiment.
@@ -61,11 +65,15 @@ class Telling:
         return pick(self.names.get(value, str(value)))
 
     def numbers(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The rows as the table of the numbers shows them: columns and values by the names that people use."""
+        """The rows as the table of the numbers shows them: columns and values by the names that people use, long texts last."""
         words = {key: pick(text) for key, text in self.columns.items()}
         named = set(map(str, self.names))
+        wide = {key for row in rows for key, value in row.items() if isinstance(value, str) and len(value) > WIDE}
         return [
-            {words.get(key, key): self.name(value) if str(value) in named else value for key, value in row.items()}
+            {
+                words.get(key, key): self.name(value) if str(value) in named else value
+                for key, value in sorted(row.items(), key=lambda item: item[0] in wide)
+            }
             for row in rows
         ]
 
