@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
+
+from playwright.sync_api import TimeoutError
 
 from course.game import cases, moves
 from course.game.cases import Case
@@ -105,6 +108,7 @@ class CaseOnPage:
         """Choose an answer about the cause, and press."""
         place = [one.id for one in self.case.cause.answers].index(answer_id)
         answer = self.box.locator("button.tbq-opt").nth(place)
+        chosen = answer.locator("xpath=..").and_(self.page.locator(".tbq-chosen"))
         answer.wait_for()
         if self.keys:
             self.box.locator(".tbg-panel .tbq-letters input:visible").focus()
@@ -112,7 +116,11 @@ class CaseOnPage:
             self.page.keyboard.type(answer_id)
         else:
             answer.click()
-        answer.locator("xpath=..").and_(self.page.locator(".tbq-chosen")).wait_for()
+            with contextlib.suppress(TimeoutError):
+                chosen.wait_for(timeout=10_000)
+            if not chosen.count():  # a move is in the log before the page shows it: the click met the panel of before
+                answer.click()
+        chosen.wait_for()
         self.makes("cause", lambda: self.press(self.button("tbg-cause")))
 
     def closed(self) -> None:
