@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Mapping
-
-from playwright.sync_api import TimeoutError
 
 from course.game import cases, moves
 from course.game.cases import Case
@@ -116,8 +113,9 @@ class CaseOnPage:
             self.page.keyboard.type(answer_id)
         else:
             answer.click()
-            with contextlib.suppress(TimeoutError):
-                chosen.wait_for(timeout=10_000)
+            for _ in range(100):
+                if not chosen.count():
+                    self.page.wait_for_timeout(100)
             if not chosen.count():  # a move is in the log before the page shows it: the click met the panel of before
                 answer.click()
         chosen.wait_for()
