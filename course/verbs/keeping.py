@@ -126,7 +126,7 @@ def what(words: str | None = None) -> None:
     elif said:
         for one in said[:MOST]:
             put(*entries.message(one))
-    elif rows:
+    elif rows and not (len(rows) > MOST and " " in words.strip()):  # a question that only mentions a group of switches
         _switches(words, rows)
     elif part := messages.part_of(words, known.values()):
         for one in part:
