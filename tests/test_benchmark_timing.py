@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import sys
-from dataclasses import replace
 
 import pytest
 
-from benchmarks import processes, running, timers, timing
+from benchmarks import running, timers, timing
 from benchmarks.running import Rows
 from benchmarks.timers import Answer
-from course.timing import measure
-from course.timing.processes import Replicates
-from course.timing.rounds import Plan
-from tests.timing_clocks import NoisyClock, Processes, costing
 
 
 def test_counts_of_a_planted_difference():
@@ -145,21 +139,3 @@ def test_do_bench_samples_every_call_on_its_own():
     calls = []
     samples = timers.do_bench_samples(lambda: calls.append(sum(range(2000))), 0.02)
     assert len(samples) < len(calls) and all(s > 0 for s in samples)
-
-
-def test_the_study_over_processes_counts_verdicts_and_repetitions():
-    def found(ratio, seed):
-        machine = Processes({"a": 1e-3, "b": ratio * 1e-3}, lambda noise: 1 + noise.gauss(0, 0.03), seed)
-        return Replicates(
-            Plan("a", 0.005, 10.0, 0.02, True, 10.0, random.Random(seed)), ["a", "b"], machine.open, machine.now
-        ).go()
-
-    equal, planted = [found(1.0, seed) for seed in range(3)], [found(1.3, seed) for seed in range(3)]
-    lines = processes.comparison_lines(equal, planted)
-    assert lines[0][:4] == ["equal code", "3", "0", "0"] and lines[1][3] == "3"
-    assert processes.comparison_lines([], [])[0][1] == "0"
-
-    one = measure(costing(1e-3), clock=NoisyClock(1), calibrate=None, max_time=0.05)
-    runs = [replace(one, median_ms=ms, low_ms=ms - 0.1, high_ms=ms + 0.1) for ms in (1.0, 1.05, 2.0)]
-    assert processes.covered(runs) == (2, 6)
-    assert processes.coverage_lines(runs, [])[0][2:] == ["2 of 6", "100.0%"]
