@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from benchmarks.flops import _verdict, as_markdown
 from benchmarks.flops_tools import STEPS, TOOLS
 from benchmarks.flops_traces import traces
 from benchmarks.zoo import ZOO
-from benchmarks.zoo_parts import Entry, layer
+from benchmarks.zoo_parts import layer
 from tests.without_fork import without_fork  # noqa: F401
 
 
@@ -39,7 +40,7 @@ def test_the_tables_carry_machine_versions_and_date() -> None:
 
 
 def test_verdicts() -> None:
-    entry = Entry("linear", layer(lambda: nn.Linear(2, 3), torch.zeros(1, 2)), 6)
+    entry = layer("linear", 6, (1, 2), nn.Linear, 2, 3)
 
     def says(macs: int, flagged: bool = False) -> str:
         return _verdict(lambda model, inputs: (macs, flagged), entry, False)
@@ -50,7 +51,7 @@ def test_verdicts() -> None:
     assert (says(6), says(7), says(0), says(5, True)) == ("exact", "wrong", "zero", "flagged")
     assert _verdict(stops, entry, False) == "crash"
     assert _verdict(TOOLS["course.flops"], entry, False) == "exact"
-    assert _verdict(STEPS["FlopCounterMode"], Entry("step", entry.make, 12), True) == "exact"
+    assert _verdict(STEPS["FlopCounterMode"], replace(entry, macs=12), True) == "exact"
 
 
 @pytest.mark.parametrize("stop", [False, True])
