@@ -33,8 +33,7 @@ from typing import Any
 import torch
 
 from benchmarks.neighbours import neighbours
-from benchmarks.running import Rows, load_now, stoppable
-from benchmarks.timing import markdown
+from benchmarks.running import Rows, load_now, markdown, stoppable
 from course import catalog, machine
 from course.experiment import base
 from course.lessons.l10_tuning_master.tuning_outcome import FEW

@@ -33,8 +33,7 @@ from tqdm import tqdm
 
 from benchmarks import grading_course as courses
 from benchmarks.grading_class import large_class
-from benchmarks.running import Rows, busy_words, stoppable
-from benchmarks.timing import markdown
+from benchmarks.running import Rows, busy_words, markdown, stoppable
 from course import machine
 from grader.autograding import How, autograde
 from grader.course import done

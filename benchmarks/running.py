@@ -18,6 +18,7 @@ from typing import Any
 from course import machine
 from course.load import BUSY, others
 
+INTERRUPTED = "Interrupted; the same command goes on from here."
 PATIENCE = 20
 """Wall seconds allowed for each second of CPU time, before a process that only waits is ended too."""
 
@@ -127,7 +128,7 @@ def stoppable(main: Callable[[], None]) -> None:
     try:
         main()
     except KeyboardInterrupt:
-        print("\nInterrupted; the same command goes on from here.")
+        print(f"\n{INTERRUPTED}")
         sys.exit(130)
 
 

@@ -31,7 +31,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from benchmarks.timing import markdown
+from benchmarks.running import markdown
 from course import machine
 
 ROOT = Path(__file__).resolve().parents[1]

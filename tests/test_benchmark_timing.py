@@ -41,7 +41,7 @@ def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
     monkeypatch.setattr(timing, "JOBS", {"compute": (timing.compute, 3), "memory": (timing.memory, 1)})
     rows, part = (
         Rows(tmp_path / "rows.jsonl", SETTING),
-        timing.Part(neighbours=(0,), jobs=("compute", "memory"), planted=(3, 0), tries=1),
+        timing.Part((0,), ("compute", "memory"), (3, 0), list(timers.COMPARISONS), tries=1, figures=True),
     )
     for turn in part.missing(rows):
         timing.one_turn(turn, rows)
@@ -60,7 +60,7 @@ def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
     }
     assert {job for job, *_ in found} == {"compute", "memory"}
     assert all(len(cell.answers) == 1 and cell.seconds for cell in found.values())
-    text = "\n".join([*timing.comparison_tables(rows), *timing.heading("0.02 s")])
+    text = "\n".join([*timing.comparison_tables(rows), *running.heading("Timers", "0.02 s")])
     lines = [line for line in timing.summary_table(rows) if line.startswith("| ")]
     assert len(lines) == 2 + len({name for _, _, name, _ in found}), "a line for each method"
     assert "3 % found" in lines[0] and lines[2].startswith("| ours ") and " of 2 " in lines[2] and " of 4 " in lines[2]
