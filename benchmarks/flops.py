@@ -164,12 +164,12 @@ def main() -> None:
     rows = Rows(ROWS, {"rounds": given.rounds, "about": about, **zoo}, given.fresh)
     results, failures = [], []
     for tool in TOOLS:
-        found = next((row for row in rows.rows if row["tool"] == tool), None) or _one(tool, given.rounds)
+        found = rows.find(tool=tool) or _one(tool, given.rounds)
         if isinstance(found, str):
             failures.append(found)
             print(found, flush=True)
             continue
-        if found not in rows.rows:
+        if not rows.find(tool=tool):
             rows.add(**found)
         results.append(found)
         print(f"{tool}: {', '.join(_shares(found['forward']))}", flush=True)

@@ -124,7 +124,7 @@ def measure(
             for name, work_s, way in turns:
                 bar.set_description(f"{name}, {work_s:g} s of own work")
                 turn = {"way": name, "work_s": work_s, "number": number}
-                if number == 0 or not rows.has(**turn):
+                if number == 0 or not rows.find(**turn):
                     seconds = way()
                     if number:
                         rows.add(**turn, seconds=seconds, own=own[work_s][-1])

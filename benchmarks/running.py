@@ -109,9 +109,9 @@ class Rows:
             file.write(json.dumps(row) + "\n")
         self.rows.append(json.loads(json.dumps(row)))
 
-    def has(self, **part: Any) -> bool:
-        """Whether there is a row with these values."""
-        return any(all(row.get(key) == value for key, value in part.items()) for row in self.rows)
+    def find(self, **part: Any) -> dict[str, Any] | None:
+        """The first row with these values; None where there is none."""
+        return next((row for row in self.rows if all(row.get(key) == value for key, value in part.items())), None)
 
 
 def _read(path: Path) -> Iterator[dict[str, Any]]:

@@ -74,7 +74,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
         rows.add(**turn, name="ours", truth=1.03, ratio=1.0, says=0, interval=None, clock="wall", seconds=0.1, load=1.0)
 
     def told(turn, rows):
-        if rows.has(number=1):
+        if rows.find(number=1):
             raise KeyboardInterrupt
         answered(turn, rows)
 
@@ -101,7 +101,7 @@ def test_rows_survive_a_cut_line(tmp_path):
     with path.open("a", encoding="utf-8") as file:
         file.write('{"way": "b", "sec')
     again = Rows(path, SETTING)
-    assert again.rows == [{"way": "a", "seconds": 1}] and again.has(way="a") and not again.has(way="b")
+    assert again.rows == [{"way": "a", "seconds": 1}] and again.find(way="a") and not again.find(way="b")
     again.add(way="c")
     assert [row["way"] for row in Rows(path, SETTING).rows] == ["a", "c"]
     assert Rows(path, SETTING, fresh=True).rows == []
