@@ -151,6 +151,8 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     wanted = [one for one in names() if not options.models or one[1] in options.models]
+    if missing := {"torchvision", "timm"} - versions("torchvision", "timm").keys():
+        parser.error(f"{' and '.join(sorted(missing))} missing. Next step: pip install --no-deps torchvision timm")
     about = {"versions": versions("torch", "torchvision", "timm", "thop", "ptflops", *OTHERS)}
     found = []
     for row in _rows(wanted, Rows(ROWS, about, options.fresh)):

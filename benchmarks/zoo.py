@@ -39,6 +39,7 @@ from course import models
 COMPLEX, BF16, HALF = (partial(torch.randn, dtype=kind) for kind in (torch.complex64, torch.bfloat16, torch.half))
 IMAGE = (1, 3, 224, 224)
 attend = F.scaled_dot_product_attention
+grouped = partial(attend, enable_gqa=True)
 
 CONVOLUTIONS = [
     # out positions x out channels x in channels/groups x kernel
@@ -193,9 +194,7 @@ RECURRENT = [
             f"{kind.__name__.lower()} {'both ways' if ways == 2 else '2 layers'}{how}",
             steps * ways * gates * 16 * ((8 + 16) + (16 * ways + 16)),
             inputs,
-            kind,
-            *(8, 16, 2),
-            bidirectional=ways == 2,
+            partial(kind, 8, 16, 2, bidirectional=ways == 2),
         )
         for kind, gates in KINDS.items()
         for ways in (1, 2)
@@ -218,10 +217,7 @@ RECURRENT = [
         "lstm projection both ways",
         21 * 2 * 2 * (4 * 16 * (8 + 4) + 16 * 4),
         (7, 3, 8),
-        nn.LSTM,
-        *(8, 16, 2),
-        proj_size=4,
-        bidirectional=True,
+        partial(nn.LSTM, 8, 16, 2, proj_size=4, bidirectional=True),
     ),
     layer("lstm cell", 3 * 4 * 16 * (8 + 16), (3, 8), nn.LSTMCell, 8, 16),
     layer("gru cell", 3 * 3 * 16 * (8 + 16), (3, 8), nn.GRUCell, 8, 16),
@@ -261,46 +257,29 @@ ATTENTION = [
         "cross attention",
         2 * (2 * 5 + 2 * 9) * 32 * 32 + 2 * 2 * 5 * 9 * 32,
         [(2, 5, 32), (2, 9, 32), (2, 9, 32)],
-        multihead,
-        *(32, 2),
+        partial(multihead, 32, 2),
     ),
     # keys of 10, values of 12 numbers, 9 of them, projected to 16
     layer(
         "attention, own sizes",
         3 * (2 * 7 * 16 * 16 + 9 * 10 * 16 + 9 * 12 * 16 + 2 * 7 * 9 * 16),
         [(3, 7, 16), (3, 9, 10), (3, 9, 12)],
-        multihead,
-        *(16, 2),
-        kdim=10,
-        vdim=12,
+        partial(multihead, 16, 2, kdim=10, vdim=12),
     ),
     # two keys more than there are tokens: one learnt, one zero
     layer(
         "attention, added keys",
         3 * (4 * 7 * 16 * 16 + 2 * 7 * 9 * 16),
         [torch.randn(3, 7, 16)] * 3,
-        multihead,
-        *(16, 2),
-        add_bias_kv=True,
-        add_zero_attn=True,
+        partial(multihead, 16, 2, add_bias_kv=True, add_zero_attn=True),
     ),
     function("sdpa", 2 * 4 * 16 * 16 * 16, [(1, 4, 16, 16)] * 3, attend),
-    function("sdpa causal", 2 * 2 * 4 * 16 * 16 * 8, [(2, 4, 16, 8)] * 3, lambda *qkv: attend(*qkv, is_causal=True)),
-    function(
-        "sdpa grouped",
-        2 * 4 * 6 * 6 * 8,
-        [(1, 4, 6, 8), (1, 2, 6, 8), (1, 2, 6, 8)],
-        lambda *qkv: attend(*qkv, enable_gqa=True),
-    ),
-    function(
-        "sdpa, one key and value",
-        2 * 4 * 6 * 6 * 8,
-        [(1, 4, 6, 8), (1, 1, 6, 8), (1, 1, 6, 8)],
-        lambda *qkv: attend(*qkv, enable_gqa=True),
-    ),
+    function("sdpa causal", 2 * 2 * 4 * 16 * 16 * 8, [(2, 4, 16, 8)] * 3, partial(attend, is_causal=True)),
+    function("sdpa grouped", 2 * 4 * 6 * 6 * 8, [(1, 4, 6, 8), *[(1, 2, 6, 8)] * 2], grouped),
+    function("sdpa, one key and value", 2 * 4 * 6 * 6 * 8, [(1, 4, 6, 8), *[(1, 1, 6, 8)] * 2], grouped),
     function("sdpa mask", 2 * 4 * 6 * 9 * 8, [(1, 4, 6, 8), *[(1, 4, 9, 8)] * 2, torch.ones(6, 9).bool()], attend),
     function("sdpa bf16", 2 * 4 * 6 * 6 * 8, [BF16(1, 4, 6, 8) for _ in "qkv"], attend),
-    function("sdpa dropout", 2 * 4 * 6 * 6 * 8, QKV, lambda *qkv: attend(*qkv, dropout_p=0.5)),
+    function("sdpa dropout", 2 * 4 * 6 * 6 * 8, QKV, partial(attend, dropout_p=0.5)),
     function("sdpa, wide values", 4 * 6 * 6 * (8 + 5), [*QKV[:2], (1, 4, 6, 5)], attend),
     function(
         "attention by hand",
@@ -327,8 +306,7 @@ ATTENTION = [
         "decoder layer",
         (4 * 7 * 256 + 2 * 7 * 7 * 16) + ((2 * 7 + 2 * 9) * 256 + 2 * 7 * 9 * 16) + 2 * 7 * 16 * 32,
         [(1, 7, 16), (1, 9, 16)],
-        partial(nn.TransformerDecoderLayer, batch_first=True),
-        *(16, 2, 32, 0.0),
+        partial(nn.TransformerDecoderLayer, 16, 2, 32, 0.0, batch_first=True),
     ),
     function("mixing of tokens", 2 * 8 * 5 * 7, (2, 5, 8), lambda x, w: torch.einsum("nte,ts->nse", x, w), w=(5, 7)),
     function(
@@ -409,6 +387,7 @@ def unet(side: int) -> int:
     return down + middle + lift + up + s0**2 * 16 * 2
 
 
+E2 = 768**2
 MODELS = [
     layer("VGG16", vgg(), IMAGE, models.vgg16),
     # ResNet18: stem; then 4 convolutions of width w at each stage, the first of stages 2-4 from w/2, and a 1x1 shortcut
@@ -440,14 +419,9 @@ MODELS = [
     ),
     layer("MobileNetV2", mobilenet(), IMAGE, models.mobilenet_v2),
     # ViT-B/16: patches 196 x 768 x 768; 12 blocks of 4 T E E + 2 T T E + 8 T E E with T=197, E=768; head
-    layer(
-        "ViT-B/16",
-        196 * 768 * 768 + 12 * (12 * 197 * 768**2 + 2 * 197 * 197 * 768) + 768 * 1000,
-        IMAGE,
-        models.vit_b_16,
-    ),
+    layer("ViT-B/16", 196 * E2 + 12 * (12 * 197 * E2 + 2 * 197**2 * 768) + 768 * 1000, IMAGE, models.vit_b_16),
     # GPT block: T=32, E=768: qkv 3, projection 1, perceptron 8; attention dense
-    layer("GPT block", 32 * 768**2 * 12 + 2 * 32 * 32 * 768, (1, 32, 768), models.gpt_block),
+    layer("GPT block", 12 * 32 * E2 + 2 * 32 * 32 * 768, (1, 32, 768), models.gpt_block),
     layer("U-Net", unet(64), (1, 3, 64, 64), models.unet),
     # LSTM tagger: two layers, 128 -> 256 -> 256, and a head 256 -> 20, 12 steps
     layer(
