@@ -229,6 +229,7 @@ def main(arguments: list[str] | None = None) -> None:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([name for name in sys.modules if name.split(".")[0] in ("course", "matplotlib")])
     lines = list(heading("Budgets beside busy neighbours", f"{given.neighbours} neighbours; told in English"))
+    print(lines[-1], flush=True)
     with neighbours(given.neighbours):
         for name in given.only or [name for name in known if not rows.find(name=name)]:
             rows.add(**timed(known[name], context))

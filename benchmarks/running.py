@@ -46,9 +46,10 @@ def heading(title: str, what: str, *packages: str) -> Iterator[str]:
     facts = machine.passport()
     also = "".join(f", {name} {number}" for name, number in versions(*packages).items())
     yield from (f"# {title}", "")
+    threads = f"{facts['threads']} thread{'s' * (facts['threads'] != 1)}"
     yield (
-        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores'] or 1} cores, {facts['os']} · "
-        f"Python {facts['python']}, torch {facts['torch']}, {facts['threads']} threads, course {facts['course']}{also}"
+        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores'] or 1} cores, {facts['os']} · Python "
+        f"{facts['python']}, torch {facts['torch']}, oneDNN {facts['onednn']}, {threads}, course {facts['course']}{also}"
     )
     yield "; ".join(filter(None, (what, f"load now {load_now():.2f}", busy_words())))
 

@@ -318,9 +318,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     timers.BUDGET_S = given.budget
     about = {"torch": torch.__version__, "course": machine.passport()["course"]}
     rows = Rows(given.out.with_suffix(".jsonl"), {"budget_s": given.budget, "steps": str(STEPS), **about}, given.fresh)
-    lines = [*heading("Timers side by side", f"{given.budget:g} s a comparison, one thread"), *overhead_table()]
-    print(lines[3], flush=True)  # that the machine is busy, if it is
-    interrupted = False
+    lines, interrupted = list(heading("Timers side by side", f"{given.budget:g} s a comparison, one thread")), False
+    print(lines[-1], flush=True)
+    lines += overhead_table()
     try:
         measure_all(part, rows)
     except KeyboardInterrupt:

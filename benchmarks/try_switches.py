@@ -113,8 +113,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=OUT)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    lines = list(heading("Which settings help?", "1 thread"))
     planted = PLANTED[3::4] if given.look else PLANTED
+    lines = list(heading("Which settings help?", f"{len(planted)} steps"))
+    print(lines[-1], flush=True)
     found, wrong, seconds = ({name: 0.0 for name in WAYS} for _ in range(3))
     for name, sign in planted:
         for way, claims in WAYS.items():
