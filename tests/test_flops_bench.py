@@ -34,7 +34,7 @@ def result(tool: str, step: bool) -> dict[str, Any]:
 
 def test_the_tables_carry_machine_versions_and_date() -> None:
     text = "\n".join(heading("Counters", "5 rounds", "thop"))
-    assert f"torch {torch.__version__}" in text and "threads" in text and " UTC" in text and "Python" in text
+    assert f"torch {torch.__version__}" in text and " thread" in text and " UTC" in text and "Python" in text
     assert f"thop {version('thop')}" in text
     text = "\n".join(tables([result("course.flops", True), result("thop", False)], ["fvcore: not measured"]))
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
