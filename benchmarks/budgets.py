@@ -14,7 +14,6 @@ was told: a run that was stopped goes on where it was (--fresh starts anew).
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import multiprocessing
@@ -25,7 +24,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,14 +31,12 @@ from typing import Any
 import torch
 
 from benchmarks.neighbours import neighbours
-from benchmarks.running import Rows, load_now, stoppable
-from benchmarks.timing import markdown
-from course import catalog, machine
+from benchmarks.running import Rows, heading, load_now, markdown, options, publish, stoppable
+from course import catalog
 from course.experiment import base
 from course.lessons.l10_tuning_master.tuning_outcome import FEW
 from course.machine import can
 
-OUT = Path("build/benchmarks/budgets.md")
 NEIGHBOURS = 8
 TWICE, LIMIT = 2, 4
 """Times its seconds: what a budget holds, and when the benchmark ends it."""
@@ -48,7 +44,6 @@ WAIT_S = 10
 """Seconds that a person waits for what says none."""
 START_S = 120
 """Seconds in which a process has to begin."""
-
 
 Call = Callable[[], Any]
 
@@ -101,7 +96,7 @@ def placed() -> Call:
     from course.roofline import place
 
     model, x = _convolutions(), torch.randn(4, 3, 64, 64)
-    return lambda: _first_line(place(model, x))
+    return lambda: _told(place(model, x))
 
 
 def cross_checked() -> Call:
@@ -109,7 +104,7 @@ def cross_checked() -> Call:
     from course.crosscheck import cross_check
 
     model, x = _convolutions(), torch.randn(1, 3, 64, 64)
-    return lambda: _first_line(cross_check(model, x))
+    return lambda: _told(cross_check(model, x))
 
 
 def taken_home() -> Call:
@@ -132,7 +127,7 @@ def _convolutions() -> torch.nn.Module:
     return torch.nn.Sequential(*(torch.nn.Conv2d(32 if at else 3, 32, 3, padding=1) for at in range(8)))
 
 
-def _first_line(result: object) -> dict[str, Any]:
+def _told(result: object) -> dict[str, Any]:
     text = str(result)
     return {"said": text.strip().split("\n")[0], "text": text}
 
@@ -140,7 +135,7 @@ def _first_line(result: object) -> dict[str, Any]:
 def _printed(verb: Call) -> dict[str, Any]:
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         verb()
-    return _first_line(printed.getvalue())
+    return _told(printed.getvalue())
 
 
 def jobs() -> dict[str, Job]:
@@ -223,37 +218,23 @@ def _line(row: dict[str, Any]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Time what has no row yet, then print the table and write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, "budgets.md")
     parser.add_argument("--only", action="append", metavar="NAME", help="this alone, anew (repeatable)")
-    parser.add_argument(
-        "--neighbours", type=int, default=NEIGHBOURS, help=f"busy programs beside it (default {NEIGHBOURS})"
-    )
-    parser.add_argument("--out", type=Path, default=OUT, help=f"the Markdown file (default {OUT})")
-    parser.add_argument("--fresh", action="store_true", help="forget what was measured before this run was stopped")
-    options = parser.parse_args(arguments)
+    parser.add_argument("--neighbours", type=int, default=NEIGHBOURS, help=f"busy programs (default {NEIGHBOURS})")
+    given = parser.parse_args(arguments)
     known = jobs()
-    if strange := set(options.only or ()) - set(known):
+    if strange := set(given.only or ()) - set(known):
         parser.error(f"unknown: {', '.join(sorted(strange))}; there are {', '.join(known)}")
-    rows = Rows(options.out.with_suffix(".jsonl"), {"neighbours": options.neighbours}, options.fresh)
+    rows = Rows(given.out.with_suffix(".jsonl"), {"neighbours": given.neighbours}, given.fresh)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([name for name in sys.modules if name.split(".")[0] in ("course", "matplotlib")])
-    with neighbours(options.neighbours):
-        for name in options.only or [name for name in known if not rows.has(name=name)]:
+    lines = list(heading("Budgets beside busy neighbours", f"{given.neighbours} neighbours; told in English"))
+    print(lines[-1], flush=True)
+    with neighbours(given.neighbours):
+        for name in given.only or [name for name in known if not rows.find(name=name)]:
             rows.add(**timed(known[name], context))
             print(" ".join(_line(rows.rows[-1])), flush=True)
-    facts = machine.passport()
-    lines = [
-        "# Budgets beside busy neighbours",
-        "",
-        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores']} cores, "
-        f"{facts['os']} · Python {facts['python']}, torch {facts['torch']}, course {facts['course']}",
-        f"{options.neighbours} neighbours; what is told is told in English",
-        "",
-        *table(rows),
-    ]
-    print("\n".join(lines))
-    options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"written to {options.out}")
+    publish([*lines, "", *table(rows)], given.out)
 
 
 if __name__ == "__main__":

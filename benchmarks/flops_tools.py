@@ -1,12 +1,14 @@
 """The counters to compare: each as a function (module, inputs) -> (MACs, whether it says itself that some are missing).
 
-`STEPS` are those that count a training step: forward and backward. The others count a forward and nothing else.
+`STEPS` are those that count a training step: forward and backward. The others count a forward and nothing else. Each is
+imported when it is called: who compares some of them needs no other.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -18,17 +20,10 @@ Answer = tuple[int, bool]
 Tool = Callable[[nn.Module, tuple[Any, ...]], Answer]
 
 
-def _ours(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
+def _ours(model: nn.Module, inputs: tuple[Any, ...], training: bool = False) -> Answer:
     from course.flops import count
 
-    counted = count(model, *inputs)
-    return counted.macs, not counted.exact
-
-
-def _our_step(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    from course.flops import count
-
-    counted = count(model, *inputs, training=True)
+    counted = count(model, *inputs, training=training)
     return counted.macs, not counted.exact
 
 
@@ -49,25 +44,21 @@ class Named(nn.Module):
         return self.model(*(value for value in (a, b, c, d) if value is not None))
 
 
-def _ptflops(backend: str) -> Tool:
-    def run(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-        from ptflops import get_model_complexity_info
+def _ptflops(model: nn.Module, inputs: tuple[Any, ...], backend: str) -> Answer:
+    from ptflops import get_model_complexity_info
 
-        whole = inputs[0] if len(inputs) == 1 else dict(zip("abcd", inputs, strict=False))
-        model = model if len(inputs) == 1 else Named(model)
-        macs, _ = get_model_complexity_info(
-            model,
-            (1,),
-            as_strings=False,
-            print_per_layer_stat=False,
-            backend=backend,
-            input_constructor=lambda _: whole,
-        )
-        if macs is None:
-            raise RuntimeError("no result")
-        return int(macs), False
-
-    return run
+    whole = inputs[0] if len(inputs) == 1 else dict(zip("abcd", inputs, strict=False))
+    macs, _ = get_model_complexity_info(
+        model if len(inputs) == 1 else Named(model),
+        (1,),
+        as_strings=False,
+        print_per_layer_stat=False,
+        backend=backend,
+        input_constructor=lambda _: whole,
+    )
+    if macs is None:
+        raise RuntimeError("no result")
+    return int(macs), False
 
 
 def _fvcore(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
@@ -78,18 +69,14 @@ def _fvcore(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
     return int(analysis.total()), False
 
 
-def _calflops(step: bool) -> Tool:
-    """With `step` it multiplies its forward by three, whatever is frozen and whichever layer comes first."""
+def _calflops(model: nn.Module, inputs: tuple[Any, ...], training: bool = False) -> Answer:
+    """A training step is its forward times three, whatever is frozen and whichever layer comes first."""
+    from calflops import calculate_flops
 
-    def run(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-        from calflops import calculate_flops
-
-        _, macs, _ = calculate_flops(
-            model, args=list(inputs), print_results=False, output_as_string=False, include_backPropagation=step
-        )
-        return int(macs), False
-
-    return run
+    _, macs, _ = calculate_flops(
+        model, args=list(inputs), print_results=False, output_as_string=False, include_backPropagation=training
+    )
+    return int(macs), False
 
 
 def _torchinfo(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
@@ -106,54 +93,42 @@ def _deepspeed(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
     return int(macs), False
 
 
-def _counter_mode(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
+def _counter_mode(model: nn.Module, inputs: tuple[Any, ...], training: bool = False, meta: bool = False) -> Answer:
     from torch.utils.flop_counter import FlopCounterMode
 
+    if meta:
+        model = copy.deepcopy(model).to("meta")
+        inputs = tuple(map(_on_meta, inputs))
     with FlopCounterMode(display=False) as counter:
-        model(*inputs)
+        result = model(*inputs)
+        if training:
+            outputs = [x for x in tree_leaves(result) if isinstance(x, Tensor) and x.requires_grad]
+            torch.autograd.backward(outputs, [torch.ones_like(x) for x in outputs])
     return counter.get_total_flops() // 2, False
 
 
-def _counter_mode_step(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    from torch.utils.flop_counter import FlopCounterMode
-
-    with FlopCounterMode(display=False) as counter:
-        outputs = [x for x in tree_leaves(model(*inputs)) if isinstance(x, Tensor) and x.requires_grad]
-        torch.autograd.backward(outputs, [torch.ones_like(x) for x in outputs])
-    return counter.get_total_flops() // 2, False
-
-
-def _on_meta(run: Tool) -> Tool:
-    def there(value: Any) -> Any:
-        return value.to("meta") if hasattr(value, "to") else value
-
-    def counted(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-        moved = tuple(
-            tree_map(there, value) if isinstance(value, (list, tuple)) and not hasattr(value, "to") else there(value)
-            for value in inputs
-        )
-        return run(copy.deepcopy(model).to("meta"), moved)
-
-    return counted
+def _on_meta(given: Any) -> Any:
+    """A tensor, a packed sequence, or a list or tuple of these on the device meta."""
+    if hasattr(given, "to"):
+        return given.to("meta")
+    return tree_map(_on_meta, given) if isinstance(given, (list, tuple)) else given
 
 
 TOOLS: dict[str, Tool] = {
     "course.flops": _ours,
     "thop": _thop,
-    "ptflops pytorch": _ptflops("pytorch"),
-    "ptflops aten": _ptflops("aten"),
+    "ptflops pytorch": partial(_ptflops, backend="pytorch"),
+    "ptflops aten": partial(_ptflops, backend="aten"),
     "fvcore": _fvcore,
-    "calflops": _calflops(False),
+    "calflops": _calflops,
     "torchinfo": _torchinfo,
     "DeepSpeed": _deepspeed,
     "FlopCounterMode": _counter_mode,
-    "FlopCounterMode meta": _on_meta(_counter_mode),
+    "FlopCounterMode meta": partial(_counter_mode, meta=True),
 }
 STEPS: dict[str, Tool] = {
-    "course.flops": _our_step,
-    "calflops": _calflops(True),
-    "FlopCounterMode": _counter_mode_step,
-    "FlopCounterMode meta": _on_meta(_counter_mode_step),
+    name: partial(TOOLS[name], training=True)
+    for name in ("course.flops", "calflops", "FlopCounterMode", "FlopCounterMode meta")
 }
 PACKAGES = ("thop", "ptflops", "fvcore", "calflops", "torchinfo", "deepspeed", "transformers")
 """Whose versions belong to the tables."""

@@ -15,7 +15,7 @@ optimizer), once with 0.5 s more. All of them are warm: what starting costs, onc
 
 from __future__ import annotations
 
-import argparse
+import itertools
 import os
 import random
 import sqlite3
@@ -25,16 +25,16 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from statistics import median
 
+from nbgrader.apps.api import NbGraderAPI
 from tqdm import tqdm
 
 from benchmarks import grading_course as courses
 from benchmarks.grading_class import large_class
-from benchmarks.running import Rows, busy_words, stoppable
-from benchmarks.timing import markdown
+from benchmarks.running import Rows, heading, markdown, options, publish, stoppable
 from course import machine
 from grader.autograding import How, autograde
 from grader.course import done
@@ -55,26 +55,21 @@ def ways(folder: Path, work_s: float, own: list[float]) -> dict[str, Callable[[]
     own: takes the seconds the student's own cells took in the floor.
     """
     course, plain = courses.ours(folder / "ours", EACH, work_s), courses.plain(folder / "plain", 4, work_s)
-    turn = {"stock": 0}
+    students = itertools.cycle(f"s{number:04d}" for number in range(4))
     cells, hidden = courses.own_sources(course), courses.hidden_sources(course)
     book = sqlite3.connect(folder / "floor.db")
     book.execute("create table marks (student text primary key, points real)")
 
-    def stock(api: object) -> float:
-        student, turn["stock"] = f"s{turn['stock'] % 4:04d}", turn["stock"] + 1
-        begun = time.perf_counter()
-        done(api.autograde(courses.LESSON, student, force=True), "stock autograde")
-        return time.perf_counter() - begun
+    def stock(api: NbGraderAPI) -> None:
+        done(api.autograde(courses.LESSON, next(students), force=True), "stock autograde")
 
-    def our(how: How) -> float:
-        begun = time.perf_counter()
+    def our(jobs: int, sandbox: bool) -> None:
+        how = How(jobs, again=True, sandbox=sandbox)
         found = autograde(course, courses.LESSON, how=how, say=lambda line: None)
-        seconds = time.perf_counter() - begun
         assert all(outcome.points is not None for outcome in found), found
-        return seconds / EACH
 
-    def floor() -> float:
-        begun, running = time.perf_counter(), 0.0
+    def floor() -> None:
+        running = 0.0
         for number in range(EACH):
             with shared(True).kernel(Limits()) as kernel:
                 before = time.perf_counter()
@@ -86,17 +81,27 @@ def ways(folder: Path, work_s: float, own: list[float]) -> dict[str, Callable[[]
             with book:
                 book.execute("insert or replace into marks values (?, 1.0)", (f"s{number}",))
         own.append(running / EACH)
-        return (time.perf_counter() - begun) / EACH
+
+    def timed(way: Callable[[], None], each: int = EACH) -> Callable[[], float]:
+        return lambda: seconds_of(way) / each
 
     return {
-        STOCK: lambda: stock(plain),
-        "stock nbgrader, our settings": lambda: stock(course.api),
-        OURS: lambda: our(How(1, again=True)),
-        "ours, 1 process, no sandbox": lambda: our(How(1, again=True, sandbox=False)),
-        "ours, 2 processes": lambda: our(How(2, again=True)),
-        "ours, 2 processes, no sandbox": lambda: our(How(2, again=True, sandbox=False)),
-        FLOOR: floor,
+        STOCK: timed(lambda: stock(plain), 1),
+        "stock nbgrader, our settings": timed(lambda: stock(course.api), 1),
+        **{
+            f"ours, {name}{'' if sandbox else ', no sandbox'}": timed(partial(our, jobs, sandbox))
+            for jobs, name in ((1, "1 process"), (2, "2 processes"))
+            for sandbox in (True, False)
+        },
+        FLOOR: timed(floor),
     }
+
+
+def seconds_of(call: Callable[[], object]) -> float:
+    """How long a call takes."""
+    begun = time.perf_counter()
+    call()
+    return time.perf_counter() - begun
 
 
 def measure(
@@ -119,100 +124,57 @@ def measure(
             for name, work_s, way in turns:
                 bar.set_description(f"{name}, {work_s:g} s of own work")
                 turn = {"way": name, "work_s": work_s, "number": number}
-                if number == 0 or not rows.has(**turn):
+                if number == 0 or not rows.find(**turn):
                     seconds = way()
                     if number:
                         rows.add(**turn, seconds=seconds, own=own[work_s][-1])
                 bar.update()
-    found: Found = {}
+    found, cells = {}, {work_s: [] for work_s in amounts}
     for row in sorted(rows.rows, key=lambda row: row["number"]):
         found.setdefault((row["way"], row["work_s"]), []).append(row["seconds"])
-    cells = {
-        work_s: [row["own"] for row in rows.rows if row["way"] == FLOOR and row["work_s"] == work_s]
-        for work_s in amounts
-    }
+        if row["way"] == FLOOR:
+            cells[row["work_s"]].append(row["own"])
     return found, {work_s: median(seconds) for work_s, seconds in cells.items()}
 
 
 def tables(found: Found, own: dict[float, float]) -> Iterator[str]:
     """One table for each amount of own work."""
+    head = ["marked by", "s a submission", "range", "beside own cells, s", "times stock's speed", "times the floor"]
     for work_s, own_s in own.items():
-        stock, floor = (median(found[name, work_s]) for name in (STOCK, FLOOR))
-        yield from (
-            "",
-            f"### {'Next to no' if not work_s else f'{work_s:g} s of'} work of the student's own (all own cells: {own_s:.3f} s)",
-            "",
-        )
+        amount = f"{work_s:g} s of" if work_s else "Next to no"
+        yield from ("", f"### {amount} work of the student's own (all own cells: {own_s:.3f} s)", "")
+        middle = {name: median(all_s) for (name, of), all_s in found.items() if of == work_s}
         lines = []
-        for name in dict.fromkeys(name for name, _ in found):
-            all_s = found[name, work_s]
-            seconds = median(all_s)
-            lines.append(
-                [
-                    name,
-                    f"{seconds:.3f}",
-                    f"{min(all_s):.3f} to {max(all_s):.3f}",
-                    f"{seconds - own_s:.3f}",
-                    f"{stock / seconds:.1f}",
-                    f"{seconds / floor:.2f}",
-                ]
-            )
-        yield from markdown(
-            ["marked by", "s a submission", "range", "beside own cells, s", "times stock's speed", "times the floor"],
-            lines,
-        )
-        one, two = (median(found[f"ours, {name}", work_s]) for name in ("1 process", "2 processes"))
-        yield from ("", f"Two processes: {one / two:.2f} times the speed of one.")
+        for name, seconds in middle.items():
+            cells = [f"{seconds:.3f}", span(found[name, work_s], 3), f"{seconds - own_s:.3f}"]
+            lines.append([name, *cells, f"{middle[STOCK] / seconds:.1f}", f"{seconds / middle[FLOOR]:.2f}"])
+        yield from markdown(head, lines)
+        yield from ("", f"Two processes: {middle[OURS] / middle['ours, 2 processes']:.2f} times the speed of one.")
+
+
+def span(seconds: list[float], digits: int) -> str:
+    """From the shortest to the longest."""
+    return f"{min(seconds):.{digits}f} to {max(seconds):.{digits}f}"
 
 
 def starting(folder: Path) -> Iterator[str]:
     """What a run costs before and after its submissions: one submission, less what it takes in a long run."""
     yield from ("", "### Starting, once a run: a command with one submission, seconds in all", "")
-    course = folder / "work-0"
-    environment = {**os.environ, "PYTHONPATH": str(HERE)}
-    ours = [
-        sys.executable,
-        "-m",
-        "grader",
-        "autograde",
-        courses.LESSON,
-        "--dir",
-        str(course / "ours"),
-        "--student",
-        "s0000",
-        "--again",
-        "--jobs",
-    ]
-    stock = [sys.executable, "-m", "nbgrader", "autograde", courses.LESSON, "--student", "s0000", "--force"]
+    course, one = folder / "work-0", [courses.LESSON, "--student", "s0000"]
+    stock = ["nbgrader", "autograde", *one, "--force"]
+    ours = ["grader", "autograde", *one, "--dir", str(course / "ours"), "--again", "--jobs"]
     lines = []
     for name, command, place in (
         (STOCK, stock, course / "plain"),
         ("stock nbgrader, our settings", stock, course / "ours"),
-        ("ours, 1 process", [*ours, "1"], HERE),
+        (OURS, [*ours, "1"], HERE),
         ("ours, 2 processes", [*ours, "2"], HERE),
     ):
-        seconds = []
-        for _ in range(3):
-            begun = time.perf_counter()
-            subprocess.run(command, cwd=place, env=environment, check=True, capture_output=True)
-            seconds.append(time.perf_counter() - begun)
-        lines.append([name, f"{median(seconds):.1f}", f"{min(seconds):.1f} to {max(seconds):.1f}"])
+        settings = {"cwd": place, "env": {**os.environ, "PYTHONPATH": str(HERE)}, "check": True, "capture_output": True}
+        run = partial(subprocess.run, [sys.executable, "-m", *command], **settings)
+        seconds = [seconds_of(run) for _ in range(3)]
+        lines.append([name, f"{median(seconds):.1f}", span(seconds, 1)])
     yield from markdown(["marked by", "s", "range"], lines)
-
-
-def heading(what: str) -> Iterator[str]:
-    """When, where, with what."""
-    import nbgrader
-
-    facts = machine.passport()
-    yield from ("# Grading side by side", "")
-    yield (
-        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores']} cores, "
-        f"{facts['os']} · Python {facts['python']}, torch {facts['torch']}, nbgrader {nbgrader.__version__}, "
-        f"course {facts['course']}"
-    )
-    load = f"; load at the start {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
-    yield f"{what}{load}"
 
 
 FOOT = (
@@ -225,39 +187,33 @@ FOOT = (
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure, print the tables and write them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, "grading.md")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each way (default 5)")
     parser.add_argument("--class", type=int, dest="count", metavar="N", help="mark one class of N instead")
     parser.add_argument("--jobs", type=int, default=2, help="marking processes of --class (default 2)")
-    parser.add_argument("--out", type=Path, default=OUT, help=f"the Markdown file (default {OUT})")
-    parser.add_argument(
-        "--look", action="store_true", help="one round without extra work, no starting times: about a minute"
-    )
-    parser.add_argument("--fresh", action="store_true", help="forget what was measured before this run was stopped")
-    options = parser.parse_args(arguments)
-    if options.rounds < 1 or options.count is not None and options.count < 1:
+    parser.add_argument("--look", action="store_true", help="one round without extra work, no starting times")
+    given = parser.parse_args(arguments)
+    if given.rounds < 1 or given.count is not None and given.count < 1:
         parser.error("--rounds and --class must be at least 1")
     warnings.simplefilter("ignore")  # nbgrader's own
-    if busy := busy_words():
-        print(busy, flush=True)
+    what = f"{given.rounds} rounds"
+    if given.count is not None:
+        what = f"one class of {given.count}, {given.jobs} processes"
+    elif given.look:
+        what = "a look: one round"
+    lines = list(heading("Grading side by side", what, "nbgrader"))
+    print(lines[-1], flush=True)
     with tempfile.TemporaryDirectory(prefix="course-grading-") as name:
         folder = Path(name)
-        setting = {"each": EACH, "look": options.look, "course": machine.passport()["course"]}
-        rows = Rows(options.out.with_suffix(".jsonl"), setting, options.fresh)
-        if options.count is not None:
-            lines = [
-                *heading(f"one class of {options.count}, {options.jobs} processes"),
-                *large_class(courses.ours(folder / "class", options.count, 0.0), options.jobs),
-            ]
-        elif options.look:
-            lines = [*heading("a look: one round"), *tables(*measure(folder, 1, rows, WORK_S[:1])), *FOOT]
+        setting = {"each": EACH, "look": given.look, "course": machine.passport()["course"]}
+        rows = Rows(given.out.with_suffix(".jsonl"), setting, given.fresh)
+        if given.count is not None:
+            lines += large_class(courses.ours(folder / "class", given.count, 0.0), given.jobs)
+        elif given.look:
+            lines += [*tables(*measure(folder, 1, rows, WORK_S[:1])), *FOOT]
         else:
-            lines = list(heading(f"{options.rounds} rounds"))
-            lines += [*tables(*measure(folder, options.rounds, rows)), *starting(folder), *FOOT]
-    print("\n".join(lines))
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"written to {options.out}")
+            lines += [*tables(*measure(folder, given.rounds, rows)), *starting(folder), *FOOT]
+    publish(lines, given.out)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import psutil
 
 from benchmarks.grading_course import LESSON
-from benchmarks.timing import markdown
+from benchmarks.running import markdown
 from grader.autograding import How, autograde
 from grader.course import Course
 

@@ -17,7 +17,7 @@ from grader.answers import keyed_items
 from grader.authoring.build import answer_id, assignment_notebook
 from grader.authoring.publish import text_of
 from grader.course import Course, done, init
-from grader.demo.handin import work
+from grader.demo.handin import work, write_code
 from grader.demo.students import Student, answers
 from grader.marking.hidden_inputs import draw, secret
 from grader.marking.running import own_cells, probes
@@ -36,6 +36,7 @@ BUSY = """import time
 until = time.perf_counter() + {seconds}
 while time.perf_counter() < until:
     pass"""
+HIDDEN = "### BEGIN HIDDEN TESTS\n{}\n### END HIDDEN TESTS"
 
 
 def students(count: int) -> list[Student]:
@@ -85,79 +86,48 @@ def plain(root: Path, count: int, seconds: float) -> NbGraderAPI:
 
     Each question is a test cell on a dictionary of answers, each task one on the function, with its expected values.
     """
+    project, config = Project(), Config({"CourseDirectory": {"root": str(root)}})
+    api = NbGraderAPI(CourseDirectory(config=config), config=config)
     (root / "source" / LESSON).mkdir(parents=True)
-    api = NbGraderAPI(
-        CourseDirectory(config=Config({"CourseDirectory": {"root": str(root)}})),
-        config=Config({"CourseDirectory": {"root": str(root)}}),
-    )
-    nbformat.write(_plain_source(seconds), root / "source" / LESSON / f"{NOTEBOOK}.ipynb")
+    nbformat.write(_plain_source(project, seconds), root / "source" / LESSON / f"{NOTEBOOK}.ipynb")
     done(api.generate_assignment(LESSON), "generate_assignment")
-    project = Project()
-    solved = {grade_id(cell): cell.source for cell in assignment_notebook(project, LESSON, "en").cells}
     for student in students(count):
         notebook = nbformat.read(root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
         given = {
             identity: list(response.options) if response.number is None else response.number
             for identity, response in answers(student, keyed_items(project, LESSON)).items()
         }
-        for cell in notebook.cells:
-            if grade_id(cell) == "answers":
-                cell.source = f"answers = {given!r}"
-            for place, (identity, task) in enumerate(tasks(project, LESSON).items()):
-                if grade_id(cell) == answer_id(identity):
-                    if student.tasks == "right" or (student.tasks == "first" and place == 0):
-                        cell.source = solved[answer_id(identity)]
-                    elif student.tasks == "wrong":
-                        cell.source = f"def {task.name}(*arguments):\n    return 'something else'"
+        next(cell for cell in notebook.cells if grade_id(cell) == "answers").source = f"answers = {given!r}"
+        write_code(project, LESSON, student, notebook)
         folder = root / "submitted" / student.name / LESSON
         folder.mkdir(parents=True)
         nbformat.write(notebook, folder / f"{NOTEBOOK}.ipynb")
     return api
 
 
-def _plain_source(seconds: float) -> NotebookNode:
-    project = Project()
+def _plain_source(project: Project, seconds: float) -> NotebookNode:
     theirs = assignment_notebook(project, LESSON, "en").cells
     cells = [new_code_cell(next(cell.source for cell in theirs if cell.id == "bootstrap")), *added_cells(seconds)]
-    cells.append(new_code_cell("### BEGIN SOLUTION\nanswers = {}\n### END SOLUTION", metadata=_solution("answers")))
+    cells.append(_cell("answers", "### BEGIN SOLUTION\nanswers = {}\n### END SOLUTION"))
     for identity, item in keyed_items(project, LESSON).items():
         if item.kind == "number":
             test = f"assert {item.number.low!r} <= answers[{identity!r}] <= {item.number.high!r}"
         else:
             wanted = item.order if item.kind == "order" else item.correct
             test = f"assert answers[{identity!r}] == {list(wanted)!r}"
-        cells.append(_test(identity, test, float(item.points)))
+        cells.append(_cell(identity, HIDDEN.format(test), item.points))
     for identity, task in tasks(project, LESSON).items():
         solution = next(cell.source for cell in theirs if grade_id(cell) == answer_id(identity))
-        cells.append(new_code_cell(solution, metadata=_solution(answer_id(identity))))
         calls = [(list(case.args), task.reference(*case.args)) for case in task.draw(random.Random(1))]
         test = f"for arguments, expected in {calls!r}:\n    assert {task.name}(*arguments) == expected"
-        cells.append(_test(identity, test, float(task.points)))
+        cells += [_cell(answer_id(identity), solution), _cell(identity, HIDDEN.format(test), task.points)]
     return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
 
 
-def _solution(identity: str) -> dict:
-    return {
-        "nbgrader": {
-            "grade": False,
-            "grade_id": identity,
-            "locked": False,
-            "schema_version": 3,
-            "solution": True,
-            "task": False,
-        }
-    }
-
-
-def _test(identity: str, test: str, points: float) -> NotebookNode:
-    data = {
-        "grade": True,
-        "grade_id": identity,
-        "locked": True,
-        "points": points,
-        "schema_version": 3,
-        "solution": False,
-        "task": False,
-    }
-    source = f"### BEGIN HIDDEN TESTS\n{test}\n### END HIDDEN TESTS"
-    return new_code_cell(source, metadata={"nbgrader": data})
+def _cell(identity: str, source: str, points: float = 0) -> NotebookNode:
+    """A test of so many points; without points a solution."""
+    graded = {"grade": True, "locked": True, "solution": False, "points": float(points)}
+    about = graded if points else {"grade": False, "locked": False, "solution": True}
+    return new_code_cell(
+        source, metadata={"nbgrader": {**about, "grade_id": identity, "schema_version": 3, "task": False}}
+    )

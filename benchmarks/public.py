@@ -18,7 +18,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from datetime import datetime, timezone
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.flops_tools import TOOLS
-from benchmarks.running import Rows, stoppable
+from benchmarks.running import Rows, stoppable, versions
 from course import machine
 from course.crosscheck import cross_check
 from course.crosscheck.peers import torch_as_it_was
@@ -131,7 +130,7 @@ def others(model: nn.Module, inputs: tuple[Tensor, ...]) -> dict[str, int | None
 
 def _rows(wanted: list[tuple[str, str]], rows: Rows) -> Iterator[dict[str, Any]]:
     for library, name in wanted:
-        kept = next((one for one in rows.rows if (one["library"], one["model"]) == (library, name)), None)
+        kept = rows.find(library=library, model=name)
         if kept is None:
             try:
                 kept = counted(library, name)
@@ -152,16 +151,18 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     wanted = [one for one in names() if not options.models or one[1] in options.models]
-    versions = {name: version(name) for name in ("torch", "torchvision", "timm", "thop", "ptflops", *OTHERS)}
+    if missing := {"torchvision", "timm"} - versions("torchvision", "timm").keys():
+        parser.error(f"{' and '.join(sorted(missing))} missing. Next step: pip install --no-deps torchvision timm")
+    about = {"versions": versions("torch", "torchvision", "timm", "thop", "ptflops", *OTHERS)}
     found = []
-    for row in _rows(wanted, Rows(ROWS, {"versions": versions}, options.fresh)):
+    for row in _rows(wanted, Rows(ROWS, about, options.fresh)):
         said = row.get("error") or f"{row['macs']:,} {row['unknown'] or 'exact'} {row['ground']}"
         print(f"{row['library']:<12}{row['model']:<36}{said}", flush=True)
         found.append(row)
     if options.out:
-        about = {"date": datetime.now(timezone.utc).strftime("%Y-%m-%d"), "machine": machine.passport()["cpu"]}
+        today = datetime.now(timezone.utc).strftime("%Y-%m-%d")
         lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in sorted(found, key=lambda row: row["model"]))
-        head = json.dumps(about | {"versions": versions})
+        head = json.dumps({"date": today, "machine": machine.passport()["cpu"], **about})
         options.out.write_text(f'{{"about": {head},\n"rows": [\n{lines}\n]}}\n', encoding="utf-8")
 
 

@@ -1,20 +1,73 @@
-"""What all benchmarks share: rows kept as they come, a word about a busy machine, limits in CPU time."""
+"""What all benchmarks share: their options, rows kept as they come, their pages, a word about a busy machine, limits in CPU time."""
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from course import machine
 from course.load import BUSY, others
 
+INTERRUPTED = "Interrupted; the same command goes on from here."
 PATIENCE = 20
 """Wall seconds allowed for each second of CPU time, before a process that only waits is ended too."""
+
+
+def options(about: str | None, out: str) -> argparse.ArgumentParser:
+    """The command line of a benchmark: --out, the file of its page in build/benchmarks, and --fresh. about: its docstring."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    path = Path("build/benchmarks") / out
+    parser.add_argument("--out", type=Path, default=path, help=f"the Markdown file (default {path})")
+    parser.add_argument("--fresh", action="store_true", help="forget what was measured before this run was stopped")
+    return parser
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Those of the packages that are installed."""
+    found = {}
+    for name in packages:
+        with contextlib.suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
+
+
+def heading(title: str, what: str, *packages: str) -> Iterator[str]:
+    """The beginning of a page: when, where, with which versions; what: what was measured, in a line."""
+    facts = machine.passport()
+    also = "".join(f", {name} {number}" for name, number in versions(*packages).items())
+    yield from (f"# {title}", "")
+    threads = f"{facts['threads']} thread{'s' * (facts['threads'] != 1)}"
+    yield (
+        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores'] or 1} cores, {facts['os']} · Python "
+        f"{facts['python']}, torch {facts['torch']}, oneDNN {facts['onednn']}, {threads}, course {facts['course']}{also}"
+    )
+    yield "; ".join(filter(None, (what, f"load now {load_now():.2f}", busy_words())))
+
+
+def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A Markdown table, padded so that it reads as text too."""
+    widths = [max(len(line[at]) for line in [header, *lines]) for at in range(len(header))]
+    for line in (header, ["-" * (w - 1) + ("-" if at == 0 else ":") for at, w in enumerate(widths)], *lines):
+        cells = [c.ljust(w) if at == 0 else c.rjust(w) for at, (c, w) in enumerate(zip(line, widths, strict=True))]
+        yield f"| {' | '.join(cells)} |"
+
+
+def publish(lines: Iterable[str], out: Path) -> None:
+    """Print a page and write it."""
+    page = "\n".join(lines)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(page + "\n", encoding="utf-8")
+    print(f"{page}\nwritten to {out}")
 
 
 def busy_words() -> str:
@@ -57,9 +110,9 @@ class Rows:
             file.write(json.dumps(row) + "\n")
         self.rows.append(json.loads(json.dumps(row)))
 
-    def has(self, **part: Any) -> bool:
-        """Whether there is a row with these values."""
-        return any(all(row.get(key) == value for key, value in part.items()) for row in self.rows)
+    def find(self, **part: Any) -> dict[str, Any] | None:
+        """The first row with these values; None where there is none."""
+        return next((row for row in self.rows if all(row.get(key) == value for key, value in part.items())), None)
 
 
 def _read(path: Path) -> Iterator[dict[str, Any]]:
@@ -76,7 +129,7 @@ def stoppable(main: Callable[[], None]) -> None:
     try:
         main()
     except KeyboardInterrupt:
-        print("\nInterrupted; the same command goes on from here.")
+        print(f"\n{INTERRUPTED}")
         sys.exit(130)
 
 

@@ -19,6 +19,7 @@ import time
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from statistics import mean, median, quantiles
 from types import SimpleNamespace
 from typing import Any
@@ -26,7 +27,8 @@ from typing import Any
 import torch
 from torch.utils.benchmark import Timer
 
-from course.timing import compare, measure
+from course.timing import clock_for, compare, measure
+from course.timing.effort import overhead_ns
 
 BUDGET_S = 1.0
 BELIEVED = 0.005
@@ -67,27 +69,6 @@ def torch_blocked(a: Function, b: Function) -> dict[str, Answer]:
     return {"torch blocked": by_ratio(ratio), "torch IQRs": Answer(ratio, apart, (low_b / high_a, high_b / low_a))}
 
 
-def torch_adaptive(a: Function, b: Function) -> dict[str, Answer]:
-    """At most half of the time for each side; it stops by itself."""
-    left, right = (_adaptive(f, BUDGET_S / 2) for f in (a, b))
-    return {"torch adaptive": by_ratio(right.median / left.median)}
-
-
-def timeit_best(a: Function, b: Function) -> dict[str, Answer]:
-    """Half of the time for each side."""
-    left = _best(a, BUDGET_S / 2)
-    return {"timeit best": by_ratio(_best(b, BUDGET_S / 2) / left)}
-
-
-def do_bench(a: Function, b: Function) -> dict[str, Answer]:
-    """Half of the time for each side, a fifth of that for its warm-up."""
-    left, right = do_bench_samples(a, BUDGET_S / 2), do_bench_samples(b, BUDGET_S / 2)
-    return {
-        "do_bench mean": by_ratio(mean(right) / mean(left)),
-        "do_bench median": by_ratio(median(right) / median(left)),
-    }
-
-
 def pyperf(a: Function, b: Function) -> dict[str, Answer]:
     """Half of the time for each side; pyperf's own default of 20 new processes does not fit into any such budget."""
     from pyperf._utils import is_significant
@@ -99,23 +80,44 @@ def pyperf(a: Function, b: Function) -> dict[str, Answer]:
     return {"pyperf": Answer(ratio, 0 if not significant else 1 if ratio > 1 else -1)}
 
 
-def pytest_benchmark(a: Function, b: Function) -> dict[str, Answer]:
-    """Half of the time for each side."""
-    left, right = (_fixture_stats(f, BUDGET_S / 2) for f in (a, b))
-    return {
-        "pytest-benchmark median": by_ratio(right.median / left.median),
-        "pytest-benchmark min": by_ratio(right.min / left.min),
-    }
+def torch_adaptive(f: Function, seconds: float) -> dict[str, float]:
+    """It stops by itself, often long before."""
+    return {"torch adaptive": _timer(f).adaptive_autorange(min_run_time=0.01, max_run_time=seconds).median}
 
 
-COMPARISONS = {
+def timeit_best(f: Function, seconds: float) -> dict[str, float]:
+    """Smallest of 20 blocks."""
+    once = min(timeit.repeat(f, number=1, repeat=5))
+    number = max(1, round(seconds / 20 / once))
+    return {"timeit best": min(timeit.repeat(f, number=number, repeat=20)) / number}
+
+
+def do_bench(f: Function, seconds: float) -> dict[str, float]:
+    """A fifth of the time for the warm-up."""
+    samples = do_bench_samples(f, seconds)
+    return {"do_bench mean": mean(samples), "do_bench median": median(samples)}
+
+
+def pytest_benchmark(f: Function, seconds: float) -> dict[str, float]:
+    """Its fixture with its default settings but the time."""
+    stats = _fixture_stats(f, seconds)
+    return {"pytest-benchmark median": stats.median, "pytest-benchmark min": stats.min}
+
+
+def each_alone(timer: Callable[[Function, float], dict[str, float]], a: Function, b: Function) -> dict[str, Answer]:
+    """Half of the time for each side; a ratio for each figure the timer gives."""
+    left, right = (timer(f, BUDGET_S / 2) for f in (a, b))
+    return {name: by_ratio(right[name] / left[name]) for name in left}
+
+
+COMPARISONS: dict[str, Callable[[Function, Function], dict[str, Answer]]] = {
     "ours": ours,
     "torch": torch_blocked,
-    "torch-adaptive": torch_adaptive,
+    "torch-adaptive": partial(each_alone, torch_adaptive),
     "pyperf": pyperf,
-    "pytest-benchmark": pytest_benchmark,
-    "timeit": timeit_best,
-    "do-bench": do_bench,
+    "pytest-benchmark": partial(each_alone, pytest_benchmark),
+    "timeit": partial(each_alone, timeit_best),
+    "do-bench": partial(each_alone, do_bench),
 }
 """Name on the command line -> a function that compares two by one run of a tool, in one or more ways to read it."""
 
@@ -123,16 +125,11 @@ COMPARISONS = {
 def figures(f: Function) -> dict[str, float]:
     """What each tool reports for one function, BUDGET_S each: ms a call, `relative` without a unit."""
     run = measure(f, max_time=BUDGET_S, device="cpu", name="job")
-    samples = do_bench_samples(f, BUDGET_S)
-    return {
-        "ours .relative": run.relative or float("nan"),
-        "ours .median_ms": run.median_ms,
-        "torch blocked": _timer(f).blocked_autorange(min_run_time=BUDGET_S).median * 1e3,
-        "torch adaptive": _adaptive(f, BUDGET_S).median * 1e3,
-        "timeit best": _best(f, BUDGET_S) * 1e3,
-        "do_bench mean": mean(samples) * 1e3,
-        "do_bench median": median(samples) * 1e3,
-    }
+    seconds = {"torch blocked": _timer(f).blocked_autorange(min_run_time=BUDGET_S).median}
+    for timer in (torch_adaptive, timeit_best, do_bench):
+        seconds |= timer(f, BUDGET_S)
+    told = {"ours .relative": run.relative or float("nan"), "ours .median_ms": run.median_ms}
+    return told | {name: 1e3 * value for name, value in seconds.items()}
 
 
 def _pyperf_values(f: Function, seconds: float) -> list[float]:
@@ -154,7 +151,7 @@ def _looped(f: Function, loops: int) -> float:
 
 
 def _fixture_stats(f: Function, seconds: float) -> Any:
-    """The statistics of pytest-benchmark's fixture for one function, with its default settings but the time."""
+    """The statistics of pytest-benchmark's fixture for one function."""
     from pytest_benchmark.fixture import BenchmarkFixture
 
     silent = SimpleNamespace(debug=lambda *_, **__: None, info=lambda *_, **__: None, warning=lambda *_, **__: None)
@@ -192,16 +189,6 @@ def _timer(f: Function) -> Timer:
     return Timer("f()", globals={"f": f}, num_threads=torch.get_num_threads())
 
 
-def _adaptive(f: Function, seconds: float) -> Any:
-    return _timer(f).adaptive_autorange(min_run_time=0.01, max_run_time=seconds)
-
-
-def _best(f: Function, seconds: float) -> float:
-    once = min(timeit.repeat(f, number=1, repeat=5))
-    number = max(1, round(seconds / 20 / once))
-    return min(timeit.repeat(f, number=number, repeat=20)) / number
-
-
 def do_bench_samples(f: Function, seconds: float) -> list[float]:
     """Seconds of every call that the algorithm of do_bench times within `seconds`."""
     f()
@@ -221,14 +208,5 @@ def do_bench_samples(f: Function, seconds: float) -> list[float]:
 
 def overheads(block: int) -> dict[str, float]:
     """ns a call of a function that does nothing, timed in blocks of `block` calls; best of 20 blocks."""
-    from course.timing import clock_for
-    from course.timing.effort import overhead_ns
-
-    def nothing() -> None:
-        pass
-
-    clock = clock_for("cpu")
-    return {
-        "ours": min(overhead_ns(clock, block) for _ in range(3)),
-        "timeit": min(timeit.repeat(nothing, number=block, repeat=20)) / block * 1e9,
-    }
+    clock, timed = clock_for("cpu"), timeit.repeat(lambda: None, number=block, repeat=20)
+    return {"ours": min(overhead_ns(clock, block) for _ in range(3)), "timeit": min(timed) / block * 1e9}

@@ -18,7 +18,6 @@ same moods. benchmarks/timers.py describes them.
 
 from __future__ import annotations
 
-import argparse
 import functools
 import itertools
 import math
@@ -27,8 +26,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
-from pathlib import Path
 from statistics import mean, median, quantiles
 from typing import Any
 
@@ -37,12 +34,10 @@ from tqdm import tqdm
 
 from benchmarks import timers
 from benchmarks.neighbours import neighbours
-from benchmarks.running import Rows, busy_words, load_now
+from benchmarks.running import INTERRUPTED, Rows, heading, load_now, markdown, options, publish
 from benchmarks.timers import BELIEVED, COMPARISONS, Answer, figures, overheads
 from course import machine
 
-OUT = Path("build/benchmarks/timing.md")
-PLANTED = (3, 1, 0)
 STEPS = {3: (33, 34), 1: (100, 101), 0: (33, 33)}
 """Per cent planted -> units of work on the two sides: so few that a call of the memory-bound job stays short."""
 EDGE = 16
@@ -134,37 +129,32 @@ JOBS: dict[str, tuple[Callable[[int], Function], int]] = {
 
 @dataclass(frozen=True)
 class Part:
-    """What is asked for: which cells, how many comparisons in each (tries)."""
+    """What is asked for: which cells, how many comparisons in each (tries), whether figures of single functions too."""
 
-    neighbours: tuple[int, ...] = NEIGHBOURS
-    jobs: tuple[str, ...] = tuple(JOBS)
-    planted: tuple[int, ...] = PLANTED
-    methods: tuple[str, ...] = tuple(COMPARISONS)
-    tries: int = SPELL
-    figures: bool = True
+    neighbours: Sequence[int]
+    jobs: Sequence[str]
+    planted: Sequence[int]
+    methods: Sequence[str]
+    tries: int
+    figures: bool
 
     def missing(self, rows: Rows) -> list[dict[str, Any]]:
-        """The comparisons, and the figures of single functions, that have no row yet; neighbours by spells of SPELL tries."""
+        """The comparisons and figures that have no row yet; neighbours by spells of SPELL tries."""
         wanted = []
         for first in range(0, self.tries, SPELL):
             for count in self.neighbours:
                 spell = range(first, min(self.tries, first + SPELL))
-                turns: list[dict[str, Any]] = [
-                    {"neighbours": count, "job": job, "planted": planted, "method": method, "number": number}
-                    for job in self.jobs
-                    for planted in self.planted
-                    for method in self.methods
-                    for number in spell
-                ]
-                if self.figures:
-                    turns += [{"neighbours": count, "job": job, "figures": n} for job in self.jobs for n in spell]
+                cells = itertools.product(self.jobs, self.planted, self.methods, spell)
+                turns = [dict(zip(_TURN[1:5], cell, strict=True)) for cell in cells]
+                turns += [{"job": job, "figures": n} for job in self.jobs for n in spell if self.figures]
                 random.Random(f"{first} {count}").shuffle(turns)
-                wanted += turns
+                wanted += [{"neighbours": count, **turn} for turn in turns]
         done = {tuple(row.get(key) for key in _TURN) for row in rows.rows}
         return [turn for turn in wanted if tuple(turn.get(key) for key in _TURN) not in done]
 
 
 _TURN = ("neighbours", "job", "planted", "method", "number", "figures")
+"""What tells one turn from another."""
 
 
 def measure_all(part: Part, rows: Rows) -> None:
@@ -209,14 +199,6 @@ def cells(rows: Rows) -> dict[tuple[str, int, str, int], Cell]:
         cell.seconds.append(row["seconds"])
         cell.loads.append(row["load"])
     return dict(sorted(found.items(), key=lambda one: (one[0][0], -one[0][1], one[0][2] != "ours", one[0][2:])))
-
-
-def markdown(header: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
-    """A Markdown table, padded so that it reads as text too."""
-    widths = [max(len(line[at]) for line in [header, *lines]) for at in range(len(header))]
-    for line in (header, ["-" * (w - 1) + ("-" if at == 0 else ":") for at, w in enumerate(widths)], *lines):
-        cells = [c.ljust(w) if at == 0 else c.rjust(w) for at, (c, w) in enumerate(zip(line, widths, strict=True))]
-        yield f"| {' | '.join(cells)} |"
 
 
 def comparison_tables(rows: Rows) -> Iterator[str]:
@@ -305,19 +287,6 @@ def overhead_table() -> Iterator[str]:
     yield from markdown(["calls a block", *map(str, BLOCKS)], lines)
 
 
-def heading(what: str) -> Iterator[str]:
-    """When, where, with what; what: how a comparison is made."""
-    facts = machine.passport()
-    yield from ("# Timers side by side", "")
-    yield (
-        f"{datetime.now(timezone.utc):%Y-%m-%d %H:%M} UTC · {facts['cpu']}, {facts['cores'] or 1} cores, "
-        f"{facts['os']} · Python {facts['python']}, torch {facts['torch']}, {facts['threads']} threads, "
-        f"course {facts['course']}"
-    )
-    busy = busy_words()
-    yield f"{what}; load now {load_now():.2f}{f': {busy}' if busy else ''}"
-
-
 FOOT = (
     "",
     "found: called slower. false alarms: called faster, or on equal code called different at all. A method",
@@ -330,67 +299,36 @@ FOOT = (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure what is missing, print the tables and write them; an interrupt writes what there is."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, "timing.md")
     add = parser.add_argument
     add("--tries", type=int, default=SPELL, help=f"comparisons a cell (default {SPELL})")
     add("--budget", type=float, default=timers.BUDGET_S, help=f"seconds for one (default {timers.BUDGET_S:g})")
-    add("--neighbours", type=_numbers, default=NEIGHBOURS, help="such as 0,16 (default 0,2,4,8,16)")
-    add("--jobs", type=_names(JOBS), default=tuple(JOBS), help=f"of {','.join(JOBS)}")
-    add("--planted", type=_numbers, default=PLANTED, help="per cent, of 3,1,0 (default all)")
-    add("--methods", type=_names(COMPARISONS), default=tuple(COMPARISONS), help=f"of {','.join(COMPARISONS)}")
-    add("--no-figures", action="store_true", help="comparisons alone")
+    add("--neighbours", type=int, nargs="+", default=NEIGHBOURS, help=f"such as 0 16 (default {NEIGHBOURS})")
+    add("--jobs", nargs="+", choices=JOBS, default=list(JOBS))
+    add("--planted", type=int, nargs="+", choices=STEPS, default=list(STEPS), help="per cent")
+    add("--methods", nargs="+", choices=COMPARISONS, default=list(COMPARISONS))
+    add("--no-figures", dest="figures", action="store_false", help="comparisons alone")
     add("--look", action="store_true", help="quiet and beside 16 neighbours, 3 comparisons a cell")
-    add("--fresh", action="store_true", help="forget the rows there are")
-    add("--out", type=Path, default=OUT, help=f"the Markdown file (default {OUT})")
-    options = parser.parse_args(arguments)
-    if options.tries < 1 or options.budget <= 0:
+    given = parser.parse_args(arguments)
+    if given.tries < 1 or given.budget <= 0:
         parser.error("--tries must be at least 1 and --budget above 0")
-    if not set(options.planted) <= set(STEPS):
-        parser.error(f"--planted knows {', '.join(map(str, STEPS))}")
-    part = Part(
-        options.neighbours, options.jobs, options.planted, options.methods, options.tries, not options.no_figures
-    )
-    if options.look:
-        part = Part(neighbours=(0, 16), jobs=part.jobs, planted=part.planted, methods=part.methods, tries=3)
-    timers.BUDGET_S = options.budget
-    busy = busy_words()
-    if busy:
-        print(busy, flush=True)
-    setting = {
-        "budget_s": options.budget,
-        "steps": str(STEPS),
-        "torch": torch.__version__,
-        "course": machine.passport()["course"],
-    }
-    rows = Rows(options.out.with_suffix(".jsonl"), setting, options.fresh)
-    interrupted = False
-    lines = [*heading(f"{options.budget:g} s a comparison, one thread"), *overhead_table()]
+    if given.look:
+        given.neighbours, given.tries = (0, 16), 3
+    part = Part(given.neighbours, given.jobs, given.planted, given.methods, given.tries, given.figures)
+    timers.BUDGET_S = given.budget
+    about = {"torch": torch.__version__, "course": machine.passport()["course"]}
+    rows = Rows(given.out.with_suffix(".jsonl"), {"budget_s": given.budget, "steps": str(STEPS), **about}, given.fresh)
+    lines, interrupted = list(heading("Timers side by side", f"{given.budget:g} s a comparison, one thread")), False
+    print(lines[-1], flush=True)
+    lines += overhead_table()
     try:
         measure_all(part, rows)
     except KeyboardInterrupt:
         interrupted = True
     lines += [*summary_table(rows), *comparison_tables(rows), *repeat_table(rows), *FOOT]
-    if interrupted:
-        lines += ["", "Interrupted; the same command goes on from here."]
-    print("\n".join(lines))
-    options.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"written to {options.out}")
+    publish([*lines, *(("", INTERRUPTED) if interrupted else ())], given.out)
     if interrupted:
         sys.exit(130)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(","))
-
-
-def _names(known: Sequence[str] | dict[str, Any]) -> Callable[[str], tuple[str, ...]]:
-    def names(text: str) -> tuple[str, ...]:
-        found = tuple(text.split(","))
-        if not set(found) <= set(known):
-            raise argparse.ArgumentTypeError(f"one or more of {', '.join(known)}")
-        return found
-
-    return names
 
 
 if __name__ == "__main__":

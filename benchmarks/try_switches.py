@@ -22,10 +22,9 @@ import torch
 from torch import nn
 from torch.utils.benchmark import Timer
 
-from benchmarks.running import busy_words, stoppable
-from course import machine, try_switches
+from benchmarks.running import heading, markdown, publish, stoppable
+from course import try_switches
 from course.isolation.unchanged import unchanged
-from course.tables import as_text
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 
@@ -53,10 +52,8 @@ class Step:
 
     def __init__(self, name: str, sign: int) -> None:
         torch.manual_seed(0)
-        self.conv, self.attention = (
-            nn.Conv2d(2, 1, 1),
-            nn.MultiheadAttention(4, 2, batch_first=True).eval().requires_grad_(False),
-        )
+        self.conv = nn.Conv2d(2, 1, 1)
+        self.attention = nn.MultiheadAttention(4, 2, batch_first=True).eval().requires_grad_(False)
         self.x, self.token = torch.randn(1, 2, 2, 2), torch.randn(1, 2, 4)
         self.work, self.name, self.sign = torch.randn(16_384, dtype=torch.float64), name, sign
         self.sines = torch.empty_like(self.work)
@@ -110,12 +107,15 @@ WAYS = {
 
 
 def main() -> None:
+    """Let each way try each step, then print the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--look", action="store_true", help="three of the steps")
     parser.add_argument("--out", type=Path, default=OUT)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    busy, planted = busy_words(), PLANTED[3::4] if given.look else PLANTED
+    planted = PLANTED[3::4] if given.look else PLANTED
+    lines = list(heading("Which settings help?", f"{len(planted)} steps"))
+    print(lines[-1], flush=True)
     found, wrong, seconds = ({name: 0.0 for name in WAYS} for _ in range(3))
     for name, sign in planted:
         for way, claims in WAYS.items():
@@ -126,17 +126,13 @@ def main() -> None:
             found[way] += right
             wrong[way] += len(said) - right
             print(f"{name or 'nothing'} {'slower' if sign > 0 else 'faster' * bool(sign)}: {way}: {said}", flush=True)
-    effects = sum(bool(sign) for _, sign in planted)
-    others = len(planted) * len(IN_FORCE)
-    lines = [["way", "planted effects found", "wrong claims", "seconds a step"]]
-    for way in WAYS:
-        mean = f"{seconds[way] / len(planted):.1f}"
-        lines.append([way, f"{found[way]:.0f} of {effects}", f"{wrong[way]:.0f} of {others}", mean])
-    head = f"{machine.one_line()['en']}; 1 thread, {time.strftime('%Y-%m-%d')}. {busy.capitalize()}".strip()
-    table = "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], ["---", *["--:"] * 3], *lines[1:]])
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    given.out.write_text(f"# Which settings help?\n\n{head}\n\n{table}\n", "utf-8")
-    print("\n".join(as_text(lines)), f"\n{given.out}")
+    effects, others = sum(bool(sign) for _, sign in planted), len(planted) * len(IN_FORCE)
+    rows = [
+        [way, f"{found[way]:.0f} of {effects}", f"{wrong[way]:.0f} of {others}", f"{seconds[way] / len(planted):.1f}"]
+        for way in WAYS
+    ]
+    head = ["way", "planted effects found", "wrong claims", "seconds a step"]
+    publish([*lines, "", *markdown(head, rows)], given.out)
 
 
 if __name__ == "__main__":

@@ -18,20 +18,18 @@ goes on where it was.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
-from benchmarks.timing import markdown
+from benchmarks.running import Rows, markdown, options, publish, stoppable
 from course import machine
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -171,34 +169,30 @@ def report(found: Sequence[Outcome], tests: Sequence[str] = TESTS) -> Iterator[s
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.versions", description=__doc__.splitlines()[0])
+    """Try what has no row yet, then print the table and write it."""
+    parser = options(__doc__, "versions.md")
     parser.add_argument("--torch", type=lambda text: text.split(","), metavar="2.9.1,2.15.0")
     parser.add_argument("--python", type=lambda text: text.split(","), metavar="3.10,3.13")
     parser.add_argument("--tests", nargs="+", default=TESTS, metavar="tests/test_x.py", help="run these alone")
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "benchmarks" / "versions.md")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
     folder, programs, found = ROOT / "build" / "versions", interpreters(), []
-    kept = folder / f"outcomes-{zlib.crc32(' '.join(arguments.tests).encode()):x}"
-    kept.mkdir(parents=True, exist_ok=True)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    for python, version in wanted(arguments, programs):
+    rows = Rows(folder / "outcomes.jsonl", {"tests": given.tests}, given.fresh)
+    for python, version in wanted(given, programs):
         print(f"Python {python}, torch {version} ...", flush=True)
-        file = kept / f"{python}-{version}.json"
-        if file.exists():
-            found.append(Outcome(**json.loads(file.read_text(encoding="utf-8"))))
-        elif python in programs:
-            found.append(tried(python, programs[python], version, folder, arguments.tests))
-            file.write_text(json.dumps(asdict(found[-1])), encoding="utf-8")
-        else:
+        if python not in programs:
             why = f"no Python {python} that can make an environment is on the PATH"
             found.append(Outcome(python, version, {}, [], 0.0, why))
-        arguments.out.write_text("\n".join(report(found, arguments.tests)) + "\n", encoding="utf-8")
+        elif kept := rows.find(asked=[python, version]):
+            found.append(Outcome(**kept["outcome"]))
+        else:
+            found.append(tried(python, programs[python], version, folder, given.tests))
+            rows.add(asked=[python, version], outcome=asdict(found[-1]))
         print(f"  {found[-1].said or found[-1].counts}", flush=True)
-    for done in (folder / "pip", kept):
-        shutil.rmtree(done, ignore_errors=True)
-    print(arguments.out.read_text(encoding="utf-8"))
+    shutil.rmtree(folder / "pip", ignore_errors=True)
+    publish(report(found, given.tests), given.out)
+    rows.path.unlink()  # the next run is a new one
     return int(any(one.failed or one.said for one in found))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    stoppable(lambda: sys.exit(main()))

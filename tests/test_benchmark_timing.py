@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import sys
-from dataclasses import replace
 
 import pytest
 
-from benchmarks import processes, running, timers, timing
+from benchmarks import running, timers, timing
 from benchmarks.running import Rows
 from benchmarks.timers import Answer
-from course.timing import measure
-from course.timing.processes import Replicates
-from course.timing.rounds import Plan
-from tests.timing_clocks import NoisyClock, Processes, costing
 
 
 def test_counts_of_a_planted_difference():
@@ -47,7 +41,7 @@ def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
     monkeypatch.setattr(timing, "JOBS", {"compute": (timing.compute, 3), "memory": (timing.memory, 1)})
     rows, part = (
         Rows(tmp_path / "rows.jsonl", SETTING),
-        timing.Part(neighbours=(0,), jobs=("compute", "memory"), planted=(3, 0), tries=1),
+        timing.Part((0,), ("compute", "memory"), (3, 0), list(timers.COMPARISONS), tries=1, figures=True),
     )
     for turn in part.missing(rows):
         timing.one_turn(turn, rows)
@@ -66,7 +60,7 @@ def test_every_method_answers_and_the_tables_hold_them(monkeypatch, tmp_path):
     }
     assert {job for job, *_ in found} == {"compute", "memory"}
     assert all(len(cell.answers) == 1 and cell.seconds for cell in found.values())
-    text = "\n".join([*timing.comparison_tables(rows), *timing.heading("0.02 s")])
+    text = "\n".join([*timing.comparison_tables(rows), *running.heading("Timers", "0.02 s")])
     lines = [line for line in timing.summary_table(rows) if line.startswith("| ")]
     assert len(lines) == 2 + len({name for _, _, name, _ in found}), "a line for each method"
     assert "3 % found" in lines[0] and lines[2].startswith("| ours ") and " of 2 " in lines[2] and " of 4 " in lines[2]
@@ -80,7 +74,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path, monkeypatch):
         rows.add(**turn, name="ours", truth=1.03, ratio=1.0, says=0, interval=None, clock="wall", seconds=0.1, load=1.0)
 
     def told(turn, rows):
-        if rows.has(number=1):
+        if rows.find(number=1):
             raise KeyboardInterrupt
         answered(turn, rows)
 
@@ -107,7 +101,7 @@ def test_rows_survive_a_cut_line(tmp_path):
     with path.open("a", encoding="utf-8") as file:
         file.write('{"way": "b", "sec')
     again = Rows(path, SETTING)
-    assert again.rows == [{"way": "a", "seconds": 1}] and again.has(way="a") and not again.has(way="b")
+    assert again.rows == [{"way": "a", "seconds": 1}] and again.find(way="a") and not again.find(way="b")
     again.add(way="c")
     assert [row["way"] for row in Rows(path, SETTING).rows] == ["a", "c"]
     assert Rows(path, SETTING, fresh=True).rows == []
@@ -145,21 +139,3 @@ def test_do_bench_samples_every_call_on_its_own():
     calls = []
     samples = timers.do_bench_samples(lambda: calls.append(sum(range(2000))), 0.02)
     assert len(samples) < len(calls) and all(s > 0 for s in samples)
-
-
-def test_the_study_over_processes_counts_verdicts_and_repetitions():
-    def found(ratio, seed):
-        machine = Processes({"a": 1e-3, "b": ratio * 1e-3}, lambda noise: 1 + noise.gauss(0, 0.03), seed)
-        return Replicates(
-            Plan("a", 0.005, 10.0, 0.02, True, 10.0, random.Random(seed)), ["a", "b"], machine.open, machine.now
-        ).go()
-
-    equal, planted = [found(1.0, seed) for seed in range(3)], [found(1.3, seed) for seed in range(3)]
-    lines = processes.comparison_lines(equal, planted)
-    assert lines[0][:4] == ["equal code", "3", "0", "0"] and lines[1][3] == "3"
-    assert processes.comparison_lines([], [])[0][1] == "0"
-
-    one = measure(costing(1e-3), clock=NoisyClock(1), calibrate=None, max_time=0.05)
-    runs = [replace(one, median_ms=ms, low_ms=ms - 0.1, high_ms=ms + 0.1) for ms in (1.0, 1.05, 2.0)]
-    assert processes.covered(runs) == (2, 6)
-    assert processes.coverage_lines(runs, [])[0][2:] == ["2 of 6", "100.0%"]

@@ -32,7 +32,7 @@ def work(project: Project, lesson: str, language: str, student: Student, folder:
     """Turn the fetched notebook in ``folder`` into this student's submission, the answers file beside it."""
     path = next(path for name in checkpoint_names(lesson) if (path := folder / f"{name}.ipynb").exists())
     notebook = nbformat.read(path, as_version=4)
-    _write_code(project, lesson, student, notebook)
+    write_code(project, lesson, student, notebook)
     _give_answers(project, lesson, language, student, notebook, folder)
     if student.damage == "deleted":
         _delete(notebook)
@@ -42,7 +42,8 @@ def work(project: Project, lesson: str, language: str, student: Student, folder:
     path.write_text({"half": text[: len(text) // 2], "empty": ""}.get(student.damage, text), encoding="utf-8")
 
 
-def _write_code(project: Project, lesson: str, student: Student, notebook: NotebookNode) -> None:
+def write_code(project: Project, lesson: str, student: Student, notebook: NotebookNode) -> None:
+    """Write this student's code into the answer cells of the tasks."""
     wrong = attempts(project, lesson)
     for place, (identity, task) in enumerate(tasks(project, lesson).items()):
         cell = next(cell for cell in notebook.cells if grade_id(cell) == answer_id(identity))

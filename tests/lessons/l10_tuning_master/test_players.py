@@ -7,9 +7,9 @@ from statistics import mean
 
 import pytest
 
-from benchmarks.players import earned, nights, recorded
 from course.game import cases
 from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
+from tests.lessons.l10_tuning_master.players import earned, nights, recorded
 
 NIGHTS = nights()
 
@@ -17,7 +17,7 @@ NIGHTS = nights()
 @cache
 def points(name: str) -> float:
     """The mean points of a player over all cases; the order of the tests does not change it."""
-    return mean(sum(earned(name, night)) for night in nights())
+    return mean(earned(name, night) for night in nights())
 
 
 @pytest.mark.parametrize("name", ["random", "today's setting", "usual advice"])
@@ -34,7 +34,7 @@ def test_measuring_pays_for_those_who_know_and_for_those_who_do_not():
 def test_no_case_gives_everything_to_those_who_have_not_looked():
     for night in NIGHTS:
         for name in ("today's setting", "expert, no run"):
-            assert sum(earned(name, night)) <= 8, (night.case.id, name)
+            assert earned(name, night) <= 8, (night.case.id, name)
 
 
 @pytest.mark.parametrize("name", [night.case.id for night in NIGHTS if not night.plan.rules])

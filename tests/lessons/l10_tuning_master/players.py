@@ -1,6 +1,4 @@
-"""Simulated players of the tuning game, on the recorded tables: what each way to play earns, and which part of the score it comes from.
-
-    python -m benchmarks.players
+"""Simulated players of the tuning game, on the recorded tables: what each way to play earns.
 
 Nothing is measured: a run gives what the recording of the case says, a case by rule what its rules say. The tutorial is left out.
 """
@@ -14,7 +12,6 @@ from statistics import mean
 
 from course.catalog import lesson_folder
 from course.game import cases, score
-from course.i18n import pick
 from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan, tuning_score
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
 from course.lessons.l10_tuning_master.tuning_plan import Config, Plan, Table
@@ -84,14 +81,6 @@ def usual_advice(night: Night) -> score.Score:
     return night.over(night.bet(night.plan.advice, next(iter(night.plan.bets()))))
 
 
-def advice_measured(night: Night) -> score.Score:
-    """Measures the usual advice, fairly sure of it; hands it in, or leaves all as it is where that was no gain."""
-    if night.plan.advice == night.plan.today:
-        return todays(night)
-    run = night.bet(night.plan.advice, next(iter(night.plan.bets())), 2)
-    return night.over(best_of(night, (run,)), (run,))
-
-
 def todays(night: Night) -> score.Score:
     """Looks at one setting drawn by lot, as one must, and leaves all as it is."""
     others = [one for one in night.plan.configs() if one != night.plan.today]
@@ -143,7 +132,6 @@ def best(night: Night) -> Config:
 
 PLAYERS: dict[str, tuple[Callable[[Night], score.Score], int]] = {
     "usual advice": (usual_advice, PLAYS),
-    "usual advice, measured": (advice_measured, PLAYS),
     "today's setting": (todays, PLAYS),
     "random": (at_random, PLAYS),
     "three random runs": (three_runs, PLAYS),
@@ -153,25 +141,7 @@ PLAYERS: dict[str, tuple[Callable[[Night], score.Score], int]] = {
 """Name -> (how it plays, how often it plays a case: chance is at work, or not)."""
 
 
-def earned(name: str, night: Night) -> list[float]:
-    """The mean points of a player at one case, part by part."""
+def earned(name: str, night: Night) -> float:
+    """The mean points of a player at one case."""
     player, plays = PLAYERS[name]
-    played = [[part.points for part in player(night).parts] for _ in range(plays)]
-    return [mean(points) for points in zip(*played, strict=True)]
-
-
-def main() -> None:
-    """Print what each player earns, part by part, and at every case."""
-    found = {name: {night.case.id: earned(name, night) for night in nights()} for name in PLAYERS}
-    heads = [pick(part.name, "en") for part in expert_unseen(nights()[0]).parts]
-    print(f"{'player':24}", *(f"{head:>9}" for head in [*heads, "together"]))
-    for name, cases_of in found.items():
-        means = [mean(points) for points in zip(*cases_of.values(), strict=True)]
-        print(f"{name:24}", *(f"{points:9.2f}" for points in [*means, sum(means)]))
-    print(f"\n{'case':24}", *(f"{name[:10]:>11}" for name in PLAYERS))
-    for case_id in found["random"]:
-        print(f"{case_id:24}", *(f"{sum(found[name][case_id]):11.2f}" for name in PLAYERS))
-
-
-if __name__ == "__main__":
-    main()
+    return mean(player(night).points for _ in range(plays))
