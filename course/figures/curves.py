@@ -30,7 +30,7 @@ def cost_curve(
     cross = price / (slow - fast) if slow > fast else math.inf
     last = max(2.4 * cross if cross < 1e6 else 40, 1.2 * bet.at if bet and bet.at else 0, measured or 5)
     seen = min(measured or last, last)
-    axis = t("step; up: time in all", "步；纵轴：总时间")
+    axis = t("steps →", "步数 →")
 
     def paint(w: float) -> Canvas:
         x0, x1, y0, y1 = 24, w - 24 - max(wide(name, 14, True) for name in names), 44, 242
@@ -59,6 +59,7 @@ def cost_curve(
             paper.text(x(cross) + 14, y(slow * cross) + 18, words[2], size=15, bold=True)
         else:
             paper.text((x(0) + x(last)) / 2, y0 - 30, words[2], size=15, ha="center", bold=True)
+        paper.text(x0, y0 + 4, t("↑ time in all", "↑ 总时间"), "soft", 12)
         paper.text(x1, y1 + 14, axis, "soft", 12, "right")
         taken, end = -math.inf, x1 - wide(axis, 12) - 12
         for value in ticks_to(last):
