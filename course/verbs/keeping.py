@@ -131,6 +131,8 @@ def what(words: str | None = None) -> None:
     elif part := messages.part_of(words, known.values()):
         for one in part:
             put(*entries.message(one))
+    elif term := next(filter(None, (glossary.find(name, terms) for name in re.findall(r"[\w.]*_[\w.]*", words))), None):
+        put(*entries.term(term))
     else:
         cards = knowledge.near(words, knowledge.read()[0].values(), 3)
         near = [f'`what("{one}")`' for one in glossary.near(words, terms, 2)]
