@@ -43,6 +43,8 @@ ASKED = {
     "量化后更慢了": "quantized.engine",
     "苹果电脑 GPU 训练比 CPU 慢": "mps.slow",
     "混合精度 nan": "autocast.cpu",
+    "半精度跑得更慢": "autocast.cpu",
+    "half precision is slow on my cpu": "autocast.cpu",
     "怎么统计 FLOPs": "flops.count",
     "怎么测速才准": "timing.protocol",
     "导出 onnx 结果对不上": "export.keeps",
