@@ -115,3 +115,10 @@ def test_warnings_stay_as_they_are():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         course.what("CUDNN_STATUS_MAPPING_ERROR")
+
+
+def test_a_status_that_is_not_known_is_not_taken_for_another():
+    known = messages.read()[0].values()
+    assert messages.part_of("RuntimeError: cuDNN error: CUDNN_STATUS_SUCCESS", known) == []
+    (found, *_) = messages.part_of("RuntimeError: cuDNN error: CUDNN_STATUS_BAD_PARM", known)  # misspelt
+    assert "CUDNN_STATUS_BAD_PARAM" in found.says

@@ -19,6 +19,7 @@ from course.i18n import Text, both, pick
 from course.questions import schema
 from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
+from course.suggest import nearest
 
 FILE = FOLDER / "messages.yaml"
 VARIES = "…"
@@ -164,12 +165,26 @@ def _span(parts: list[str], given: str) -> tuple[int, int] | None:
 def part_of(pasted: str, known: Iterable[Message], most: int = 3) -> list[Message]:
     """The messages of which a pasted text holds a part, or that share most of its words; the best first, at most ``most``."""
     given, words = letters(pasted)[-_LONGEST:], _words(pasted) if pasted.split()[1:] else set()
-    scored = []
+    scored, named = [], _constants(pasted)
     for one in known:
+        if not _same_constants(named, _constants(" ".join(one.says))):
+            continue
         likeness = max(_likeness(given, words, said) for said in one.says)
         scored += [(likeness, one)] if likeness >= _ENOUGH else []
     scored.sort(key=lambda pair: -pair[0])
     return [one for likeness, one in scored if likeness > scored[0][0] - 0.2][:most]
+
+
+def _constants(text: str) -> set[str]:
+    """Names such as CUDNN_STATUS_BAD_PARAM."""
+    return set(re.findall(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b", text))
+
+
+def _same_constants(given: set[str], said: set[str]) -> bool:
+    """Whether one is named by both, perhaps cut off or misspelt: CUDNN_STATUS_SUCCESS is no CUDNN_STATUS_INTERNAL_ERROR."""
+    if not given or not said:
+        return True
+    return any(name in one for name in given for one in said) or any(nearest(name, said, cutoff=0.92) for name in given)
 
 
 def _words(text: str) -> set[str]:

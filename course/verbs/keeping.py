@@ -126,7 +126,9 @@ def what(words: str | None = None) -> None:
     elif said:
         for one in said[:MOST]:
             put(*entries.message(one))
-    elif rows and not (len(rows) > MOST and " " in words.strip()):  # a question that only mentions a group of switches
+    elif rows and not (
+        rows[MOST:] and re.search(r"[\s\u4e00-\u9fff]", words.strip())
+    ):  # no question that mentions a group
         _switches(words, rows)
     elif part := messages.part_of(words, known.values()):
         for one in part:
