@@ -4,7 +4,7 @@
     python -m course.try_switches train.py:step --only threads oneDNN --budget 30 --json
 
 The file is imported, so it must not train then (`if __name__ == "__main__":`). Prints the sentence, the table and the lines to
-paste, and exits with 0. 2: it could not be tried, in a sentence on stderr.
+paste, and exits with 0. 2: it could not be tried, in a sentence on stderr. 130: stopped before anything was measured.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from course.i18n import LANGUAGES, set_language
+from course.i18n import LANGUAGES, set_language, t
 from course.timing import TimingError
 from course.verbs.trying import try_switches
 
@@ -38,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except TimingError as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # while the file was imported, or the step looked at for the first time
+        print(t("Stopped before anything was measured.", "还没测就停了。"), file=sys.stderr)
+        return 130
     print(json.dumps(found.as_plain(), ensure_ascii=False, indent=1) if given.json else found)
     return 0
 

@@ -345,6 +345,10 @@ def test_verdicts():
     assert {name: verdicts.verdict_of(one) for name, one in expected.items()} == {name: name for name in expected}
     assert verdicts.verdict_of(row("a", 0.9, None, lossy=True)) == "digits"
     assert {verdicts.verdict_of(row("a", ratio, agreed=False)) for ratio in (0.9, 1.1)} == {"unsure"}
+    assert verdicts.verdict_of(row("a", 0.37, low=0.03, high=0.52)) == "unsure", "a range that wide promises nothing"
+    busy = {"busy": True, "family": "threads"}
+    assert [verdicts.verdict_of(row("a", ratio) | busy) for ratio in (0.5, 1.5)] == ["unsure", "unsure"]
+    assert verdicts.verdict_of(row("a", 0.5) | busy | {"family": "a"}) == "take"
     for code in ("en", "zh"):
         with speaking(code):
             assert len({verdicts.verdict_words(one) for one in expected.values()}) == len(expected)

@@ -19,7 +19,7 @@ from course.units import format_ms, format_ratio
 Row = Mapping[str, Any]
 NOTHING = dict.fromkeys((
     "ratio", "low", "high", "rounds", "processes", "base_ms", "bits", "error", "error_as_is", "float64", "memory_mib",
-    "price_ms", "why", "said", "agreed",
+    "price_ms", "why", "said", "agreed", "busy",
 ))  # fmt: skip
 """A row of which nothing is known."""
 
@@ -47,9 +47,9 @@ class Tried:
 
         setting, name, family, lossy, lines (to paste), verdict (see `verdicts.verdict_of`), ratio (time / time as it is), low, high
         (likely range; None: too few rounds), rounds, processes (new ones on each side; 0: in this one), said (faster, slower, same or
-        undecided), agreed (the comparison before said so too), base_ms (a step as it is), bits (same?), error and error_as_is (largest
-        relative difference from float64; float64: whether that run was possible), memory_mib and memory_as_is_mib (peak over what was
-        held), price_ms (of the first call), pays_after (steps), why (it could not be tried).
+        undecided), agreed (the comparison before said so too), busy (other programs kept the machine busy), base_ms (a step as it is),
+        bits (same?), error and error_as_is (largest relative difference from float64; float64: whether that run was possible), memory_mib
+        and memory_as_is_mib (peak over what was held), price_ms (of the first call), pays_after (steps), why (it could not be tried).
         """
         rows = []
         for one in (one for one in self.settings if one.id in self.found):
@@ -65,6 +65,8 @@ class Tried:
 
     def sentence(self) -> str:
         """What came out, in one sentence."""
+        if self.refused and not (self.found or self.stopped):
+            return t("None of these settings can matter here.", "这几项设置在这里都不起作用。")
         return pick(verdicts.headline(self.rows(), self.together, self.stopped))
 
     def lines(self) -> list[str]:
@@ -90,16 +92,23 @@ class Tried:
             if self.together.get("ratio")
             else []
         )
-        lost = t("costs accuracy", "损失精度")
+        lost, open_ = t("costs accuracy", "损失精度"), t("not confirmed", "还没确认")
         drawn = [
             Ratio(
-                row["name"], row["ratio"], row["low"], row["high"], lost if verdicts.loses(row) else "", row["rounds"]
+                row["name"],
+                row["ratio"],
+                row["low"],
+                row["high"],
+                lost if verdicts.loses(row) else open_ if verdicts.verdict_of(row) == "unsure" else "",
+                row["rounds"],
             )
             for row in [*both, *self.rows()]
             if row["ratio"] and row["low"]
         ]
         return (
-            ratio_rows(drawn, (t("faster", "更快"), t("slower", "更慢")), middle=t("as it is", "现在"))
+            ratio_rows(
+                drawn, (t("faster", "更快"), t("slower", "更慢")), middle=t("as it is", "现在"), same=1 + verdicts.ALIKE
+            )
             if drawn
             else None
         )

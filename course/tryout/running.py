@@ -49,20 +49,14 @@ class _Run:
 
     def __init__(self, settings: Sequence[Setting], budget: float) -> None:
         self.began, self.budget = time.monotonic(), budget
-        self.known = {one.id: one for one in settings}
+        self.known, self.busy = {one.id: one for one in settings}, busy()
         self.out = Tried(settings, one_line())
 
     def go(self, step: Step) -> Tried:
         """Find out as much as the budget allows."""
-        if busy():
-            said = both(
-                "Other programs keep this machine busy: small differences will not show.",
-                "其他程序正占着这台机器：小的差别看不出来。",
-            )
-            self.out.notes.append(said)
         self.bar = progress(self.budget, t("trying switches", "正在试开关"))
         try:
-            with hidden_prints():
+            with hidden_prints() as sink, contextlib.redirect_stderr(sink):
                 self._find_out(self._bench(step))
         except KeyboardInterrupt:
             self.out.stopped = True
@@ -70,12 +64,18 @@ class _Run:
         finally:
             end_progress(self.bar)
         self.out.seconds = time.monotonic() - self.began
+        if self.busy:
+            said = both(
+                "Other programs keep this machine busy: small differences do not show, and threads cannot be judged.",
+                "其他程序正占着这台机器：小的差别看不出来，线程数也没法判断。",
+            )
+            self.out.notes.append(said)
         if late := [row.get("needs_s", 0) for row in self.out.found.values() if verdicts.verdict_of(row) == "late"]:
             more = math.ceil(self.out.seconds + 1.5 * sum(late))
             self.out.notes.append(
                 both(
-                    f"No time was left for {len(late)}: give budget={more}.",
-                    f"有 {len(late)} 项没时间试：请设 budget={more}。",
+                    f"No time was left for {len(late)}: try budget={more} (less will do on a quiet machine).",
+                    f"有 {len(late)} 项没时间试：请设 budget={more}（机器空闲时不用这么多）。",
                 )
             )
         return self.out
@@ -123,7 +123,7 @@ class _Run:
                 row["setting"] for row in self.out.rows() if row["setting"] in timed and row["verdict"] == "unsure"
             ]
         for name in reversed(last):
-            if self._needs([name]) < self._left(end):
+            if self._needs([name]) / 2 < self._left(end):  # with half the rounds it is at least begun
                 found[name]["said"] = "slower" if rough[name] > bench.base["rough_s"] else ""
                 self._race({name: [name]}, self._left(end) / 2)
         best = self._best()
@@ -181,7 +181,9 @@ class _Run:
                     "lossy": any(one.lossy for one in some[TOGETHER]),
                 } | self.bench.digits(some[TOGETHER])
             found = self.bench.race(some, max(seconds, 0.5))
+            self.busy = self.busy or busy()
             for name, row in found.items():
+                row["busy"] = self.busy
                 said = kind_of(row)
                 self._row(name).update(row, said=said, agreed=name == TOGETHER or self._row(name).get("said") == said)
             if not all(row["complete"] for row in found.values()):

@@ -13,6 +13,8 @@ from course.i18n import Text, both, pick, t
 
 ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
+WIDE = 1.5
+"""A likely range whose ends are further apart, as a ratio, promises no gain."""
 LOST = 10
 """So many times the error of the step as it is: a digit is lost."""
 FLOOR, FLOOR_AS_IS = 1e-6, 1e-5
@@ -31,13 +33,20 @@ WORDS = {
 
 
 def verdict_of(row: Row) -> str:
-    """take | digits (faster, but a digit or more is lost) | same | slower | unsure | untried | late."""
+    """take | digits (faster, but a digit or more is lost) | same | slower | unsure | untried | late.
+
+    Threads are unsure on a busy machine: they wait for one another, and with each other's processors taken one of them wins.
+    """
     if row.get("why"):
         return "untried"
     if row.get("low") is None:
         return "unsure" if row.get("rounds") else "late"
     kind = kind_of(row)
-    if kind in ("faster", "slower") and not row.get("agreed", True):
+    if kind in ("faster", "slower") and (
+        not row.get("agreed", True) or (row.get("busy") and row.get("family") == "threads")
+    ):
+        return "unsure"
+    if kind == "faster" and row["high"] > WIDE * row["low"]:
         return "unsure"
     if kind == "faster":
         return "digits" if loses(row) else "take"
