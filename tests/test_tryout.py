@@ -312,7 +312,7 @@ def row(name, ratio, error=1e-7, **more):
     [
         ([], None, "Nothing was measured before the run ended."),
         ([row("a", 1.0)], None, "Nothing here helps: your step runs best as it is."),
-        ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "Nothing is known to help yet."),
+        ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "Nothing is confirmed to help yet."),
         ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
         ([row("a", 0.5)], None, "One setting makes your step twice as fast; results stay as exact."),
         ([row("a", 0.93)], None, "One setting saves 7 % of your step's time; results stay as exact."),
@@ -345,6 +345,8 @@ def test_verdicts():
     assert {name: verdicts.verdict_of(one) for name, one in expected.items()} == {name: name for name in expected}
     assert verdicts.verdict_of(row("a", 0.9, None, lossy=True)) == "digits"
     assert {verdicts.verdict_of(row("a", ratio, agreed=False)) for ratio in (0.9, 1.1)} == {"unsure"}
+    with speaking("en"):  # what one comparison alone has said is not called open: its picture shows a side
+        assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "not confirmed yet"
     assert verdicts.verdict_of(row("a", 0.37, low=0.03, high=0.52)) == "unsure", "a range that wide promises nothing"
     busy = {"busy": True, "family": "threads"}
     assert [verdicts.verdict_of(row("a", ratio) | busy) for ratio in (0.5, 1.5)] == ["unsure", "unsure"]

@@ -57,6 +57,8 @@ def verdict_of(row: Row) -> str:
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language."""
     verdict, why = verdict_of(row), row.get("why")
+    if verdict == "unsure" and kind_of(row) in ("faster", "slower"):
+        return t("not confirmed yet", "还没确认")
     return t(f"could not be tried: {why}", f"没能试：{why}") if verdict == "untried" else pick(WORDS[verdict])
 
 
@@ -93,7 +95,7 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
         if stopped:
             return CUT_SHORT
         if {"unsure", "late"} & {verdict_of(one) for one in rows}:
-            return both("Nothing is known to help yet.", "还没发现有用的设置。")
+            return both("Nothing is confirmed to help yet.", "还没有哪项设置确认有用。")
         return both("Nothing here helps: your step runs best as it is.", "试过的都没用：保持现状就好。")
     count, gain, saved = len(settings), 1 / row["ratio"], f"{(1 - row['ratio']) * 100:.0f}"
     number = both(*_COUNTS[count]) if count < len(_COUNTS) else both(f"{count}", f" {count} ")

@@ -49,7 +49,7 @@ def read_kernels_cuda(rows: list[dict]) -> Reading | None:
             longest = {name: names[stories[name][0]["kernel"]] for name in ("off", "on")}
             told = ["on"] * (joined_set(off) != joined_set(on))
             drawn.append(
-                {"case": (size, process), "size": size, "process": process + 1, "ratio": ratio, **longest, "told": told}
+                {"case": (size, process), "size": size, "process": process, "ratio": ratio, **longest, "told": told}
             )
     if not searches:
         return None

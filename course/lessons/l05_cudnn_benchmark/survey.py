@@ -118,11 +118,15 @@ def _rows(pairs: Sequence[Pair]) -> Iterator[dict[str, object]]:
     for pair in sorted(pairs, key=lambda pair: pair.ratio):
         yield {
             t("convolution", "卷积"): pair.name,
-            t("off, µs", "关，µs"): round(median(pair.off), 2),
-            t("on, µs", "开，µs"): round(median(pair.on), 2),
+            t("off, µs, each process", "关，µs，各进程"): _each(pair.off),
+            t("on, µs, each process", "开，µs，各进程"): _each(pair.on),
             t("on/off", "开/关"): round(pair.ratio, 3),
             t("with the search", "开搜索"): pick(SIDES[pair.side]),
         }
+
+
+def _each(times: Sequence[float]) -> str:
+    return " / ".join(f"{value:.4g}" for value in times)
 
 
 def scatter(pairs: Sequence[Pair]) -> SvgPicture:

@@ -140,7 +140,7 @@ explain("05-order-hit")
 # ## 🔬 What counts as new?
 #
 # oneDNN's log once more: one call, the same again, then calls with one thing changed: other pixels, another layer with the same
-# settings, a smaller batch, a larger image, a stride. Which of them are new? Two words on the card after it: [[channels_last]] stores the colours of a pixel side by side,
+# settings, another layout, a smaller batch, a larger image, a stride. Which of them are new? Two words on the card after it: [[channels_last]] stores the colours of a pixel side by side,
 # and [[autocast]] lets PyTorch compute some operations in 16 bits.
 # %% [markdown] zh
 # 📌 **小结。** 新尺寸只慢一次，之后就认得了。
@@ -151,7 +151,7 @@ explain("05-order-hit")
 #
 # ## 🔬 什么算“新”？
 #
-# 再看 oneDNN 的日志：先调用一次，照旧再来一次，然后每次只改一样：换像素值、换一个参数规格相同的层、batch 变小、图片变大、换 stride。哪几样算新？后面那张卡片上有两个词：[[channels_last]] 是把一个像素的各个通道挨着存；[[autocast]] 是让 PyTorch 用 16 位来算一部分算子。
+# 再看 oneDNN 的日志：先调用一次，照旧再来一次，然后每次只改一样：换像素值、换一个参数规格相同的层、换布局、batch 变小、图片变大、换 stride。哪几样算新？后面那张卡片上有两个词：[[channels_last]] 是把一个像素的各个通道挨着存；[[autocast]] 是让 PyTorch 用 16 位来算一部分算子。
 # %%
 keep("cudnn.plan_cache")
 observe("05-what-is-new")
@@ -232,9 +232,11 @@ from course.lessons.l05_cudnn_benchmark.experiments_toy import costs
 
 your_costs = costs(observe("05-toy-cost")) or {}
 print(", ".join(f"{name} {ms:.2f}" for name, ms in your_costs.items()))
-# en: no numbers? too noisy just now: run this cell again
+# en: no numbers? too noisy just now: run this cell again. Compare ratios between two
+# en: results, not milliseconds: each met the machine at another moment.
 # en: when your function is ready: break_even_steps(**your_costs)
-# zh: 没有数字？刚才噪声太大：再运行一次这一格
+# zh: 没有数字？刚才噪声太大：再运行一次这一格。两个结果之间比倍数，别比毫秒：
+# zh: 它们碰上的机器状态不一样。
 # zh: 函数写好之后运行：break_even_steps(**your_costs)
 # %% [markdown] en
 # 📌 **So far.** “Measure twice, cut once,” say the carpenters; a good rule, if you cut more than once.
@@ -301,7 +303,7 @@ explain("05-one-lap")
 # | your situation | do this | how you will know |
 # |---|---|---|
 # | fixed sizes, GTX or V100 | try `True` | steps in new processes, off and on |
-# | fixed sizes, T4, RTX, A100 | measure once | the same; less than 3 % is nothing |
+# | fixed sizes, T4, RTX, A100 | measure once | the same; less than 2 % is nothing |
 # | fixed sizes, H100 | leave `False` | the picture of 172 |
 # | slower after an upgrade | try `True` | it cures a [bad default](https://github.com/pytorch/pytorch/issues/146096) |
 # | small kernels, small batches | `False` | its left side |
@@ -315,7 +317,7 @@ explain("05-one-lap")
 # | 你的情况 | 这么做 | 怎么知道有没有用 |
 # |---|---|---|
 # | 尺寸固定，GTX、V100 | 试试 `True` | 开、关各一个新进程，比每步耗时 |
-# | 尺寸固定，T4、RTX、A100 | 测一次再定 | 同上；不到 3% 就算没有 |
+# | 尺寸固定，T4、RTX、A100 | 测一次再定 | 同上；不到 2% 就算没有 |
 # | 尺寸固定，H100 | 保持 `False` | 上面 172 个卷积的图 |
 # | 升级之后变慢了 | 试试 `True` | 能救回[选坏的默认](https://github.com/pytorch/pytorch/issues/146096) |
 # | kernel 小、batch 小 | `False` | 那张图的左半边 |
