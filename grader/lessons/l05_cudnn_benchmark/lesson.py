@@ -392,8 +392,8 @@ explain("05-why-flip")
 # en: took 37 ms to 1.2 s, by layer, size and process (the first has kernels to load, too).
 # zh: 毫秒数只在同一个结果里比：同一块 H100，开着搜索的第一次调用从 37 ms 到 1.2 s 都有，
 # zh: 看层、看尺寸，也看进程（第一个进程还要加载 kernel）。
-observe(["05-survey-cuda", "05-networks-cuda", "05-first-call-cuda",
-         "05-sizes-cuda", "05-new-keys-cuda"])
+observe(["05-survey-cuda", "05-networks-cuda",
+         "05-first-call-cuda", "05-new-keys-cuda"])
 # %%
 # en: And your own network? Put it here. A GPU's search is compared in new processes.
 # zh: 你自己的网络呢？换到这里来。GPU 的搜索会放到新进程里比。
@@ -415,7 +415,7 @@ observe("05-model-keys")
 #
 # 搜索给每个候选只计时**一次**。要是有两个几乎一样快呢？还有，谁能进名单？在 GPU 上，先把**全部**计划建好；工作区放不进空闲显存的先淘汰；最后才轮到 `benchmark_limit` 截断（默认 10，0 表示全部）。它省的是计时，不是构建。明天空闲显存少了，名单也可能不同：有的计划要[[workspace|工作区]]，也就是计算期间临时借用的显存。下面先搜索六十次，再让玩具用短一些的名单。
 # %%
-observe(["05-memory-cuda", "05-limit-cuda"])
+observe(["05-memory-cuda", "05-sizes-cuda", "05-limit-cuda"])
 explain("05-memory")
 predict("05-bet-winners")
 # %%
