@@ -88,7 +88,9 @@ def test_one_switch_hides_the_lstm_live():
 def test_the_roof_is_measured_live(monkeypatch, tmp_path):
     monkeypatch.setenv("COURSE_HOME", str(tmp_path))
     found = run("03-roof", 6.0)  # twelve rounds of each operation take their time
-    peak, batch, *operations = found.rows
+    peak, *rest = found.rows
+    batches = [row for row in rest if "work_ratio" in row]
+    operations = [row for row in rest if row not in batches]
     assert peak["flops_per_s"] > 0 and peak["ridge"] == pytest.approx(peak["flops_per_s"] / peak["bytes_per_s"])
     work = {row["operation"]: row for row in operations}
     expected = {
@@ -103,7 +105,9 @@ def test_the_roof_is_measured_live(monkeypatch, tmp_path):
     assert len(work) == 6 or not found.complete
     for name, row in work.items():
         assert (row["flops"], row["bytes"]) == expected[name], name
-    assert batch["work_ratio"] == 64 and 0 < batch["low"] <= batch["ratio"] <= batch["high"]
+    assert batches or not found.complete
+    for batch in batches:
+        assert batch["work_ratio"] == 64 and 0 < batch["low"] <= batch["ratio"] <= batch["high"]
 
 
 def test_a_busy_machine_is_said():
