@@ -126,9 +126,7 @@ class _Run:
             if self._needs([name]) / 2 > self._left(end):
                 continue
             found[name]["said"] = "slower" if rough[name] > bench.base["rough_s"] else ""
-            for _ in range(
-                2
-            ):  # what the first comparison denies, a second one may confirm; with half the rounds it is at least begun
+            for _ in range(2):  # a second comparison may confirm what the first denied; half the rounds are a beginning
                 if self._needs([name]) / 2 < self._left(end):
                     self._race({name: [name]}, self._left(end) / 2)
                 if verdicts.verdict_of(found[name]) != "unsure":
