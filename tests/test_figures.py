@@ -17,9 +17,10 @@ from course.experiment.reading import CUT_SHORT, FAULT, TOO_FEW, TOO_NOISY, Read
 from course.experiment.result import Betted, block
 from course.figures import style
 from course.figures import timing as timing_plots
-from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows, ratio_words
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
 from course.figures.picture import Plot
 from course.figures.svg import BROAD, PHONE, SLIM, wide
+from course.figures.words import ratio_words
 from course.figures.wrap import wrap
 from course.i18n import both, language, pick, set_language, t
 from course.records import Record

@@ -13,7 +13,7 @@ from typing import Any
 from course.experiment.reading import Reading
 from course.experiment.telling import Telling, filled
 from course.figures.curves import trend
-from course.figures.kinds import Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
+from course.figures.kinds import ALIKE, Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
 from course.figures.svg import SvgPicture
 from course.i18n import Text, pick, t
 from course.tables import Table
@@ -100,8 +100,8 @@ def _ratio_rows(this: Drawn) -> SvgPicture:
         for row in this.rows
     ]
     left, right = (pick(side) for side in this.spec["sides"])
-    words = {"middle": pick(this.spec.get("middle", "")), "same": this.numbers.get("same", 1.03)}
-    return ratio_rows(rows, (left, right), this.bet(), **words)
+    middle, same = pick(this.spec.get("middle", "")), this.numbers.get("same", ALIKE)
+    return ratio_rows(rows, (left, right), this.bet(), middle=middle, same=same)
 
 
 def _bars(this: Drawn) -> SvgPicture:

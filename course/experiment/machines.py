@@ -16,7 +16,7 @@ from typing import Any
 from course import records
 from course.catalog import LESSONS, lesson_folder
 from course.experiment.reports import reports
-from course.figures.kinds import ratio_words
+from course.figures.words import ratio_words
 from course.i18n import Text, pick, t
 from course.timing.stats import median
 

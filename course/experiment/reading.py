@@ -29,10 +29,10 @@ class Reading:
     """What came out.
 
     outcome: a key under ``outcomes`` in experiments.yaml; its first word is the option of the bet that came true. None
-    where nothing can be told. numbers: what the sentences name in braces; ``same``: from which ratio on this reading calls
-    one longer, where it is not 1.03. drawn: rows for the picture, such as medians;
-    None for the rows of the record. bets: bet -> option or value, for a bet that the first word does not settle (a second
-    bet, or one on a scale).
+    where nothing can be told. numbers: what the sentences name in braces; ``same``: the ratio from which on this
+    reading calls one longer, for a picture of ratio rows. drawn: rows for the picture, such as medians; None for the
+    rows of the record. bets: bet -> option or value, for a bet that the first word does not settle (a second bet, or
+    one on a scale).
     """
 
     outcome: str | None = None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from course.figures.kinds import Bet, checked, ticks_to, time_words, upright
+from course.figures.kinds import Bet, checked, ticks_to, upright
 from course.figures.svg import SLIM, Canvas, SvgPicture, scale, wide
+from course.figures.words import time_words
 from course.i18n import t
 
 # --- paid back? two running totals and where they cross ------------------------------------------------------

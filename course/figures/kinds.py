@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from course.figures.svg import BROAD, Canvas, SvgPicture, scale, wide
-from course.i18n import Text, both, pick, t
+from course.figures.words import ratio_words
+from course.i18n import t
 
 LEAST_ROUNDS = 12
 """Fewer rounds are drawn as boxes, without a place on the axis."""
+ALIKE = 1.03
+"""A likely range around 1 that stays below it, and above its inverse, counts as 1; a wider one could be on either side."""
 
 
 @dataclass(frozen=True)
@@ -44,80 +47,6 @@ def checked(bet: Bet | None, *drawn: str) -> Bet | None:
     if bet is not None and (not held or set(held) - set(drawn)):
         raise ValueError(f"this picture draws a bet by {', '.join(drawn)}, not by {', '.join(held) or 'nothing'}")
     return bet
-
-
-SAME = 0.02
-"""Ratios no further from 1 are called the same."""
-
-
-def ratio_words(ratio: float) -> str:
-    """A ratio of times as people say it: 43 % less, the same, 7 % more, 2.1× as long."""
-    if abs(ratio - 1) <= SAME:
-        return t("the same", "一样")
-    if ratio < 0.1:
-        part = f"{float(f'{1 / ratio:.2g}'):,.0f}"
-        return t(f"1/{part} of it", f"{part} 分之一")
-    if ratio < 1:
-        return t(f"{(1 - ratio) * 100:.0f} % less", f"省 {(1 - ratio) * 100:.0f}%")
-    if ratio < 1.95:
-        return t(f"{(ratio - 1) * 100:.0f} % more", f"多 {(ratio - 1) * 100:.0f}%")
-    return t(f"{times(ratio)}× as long", f"{times(ratio)} 倍")
-
-
-def time_change(ratio: float) -> str:
-    """The same with its noun: 43 % less time, the same time, 7 % more time, twice as long."""
-    if abs(ratio - 1) <= SAME:
-        return t("the same time", "耗时不变")
-    if ratio < 1:
-        return t(f"{100 - 100 * ratio:.0f} % less time", f"省 {100 - 100 * ratio:.0f}% 的时间")
-    if ratio < 1.95:
-        return t(f"{100 * ratio - 100:.0f} % more time", f"多花 {100 * ratio - 100:.0f}% 的时间")
-    return pick(fold(ratio, "{} as long", "要花{}的时间"))
-
-
-def times(ratio: float) -> str:
-    """How many times, without more digits than people say: 2.1, 10.5, 45, 130."""
-    return (
-        f"{ratio:.2g}"
-        if ratio < 10
-        else f"{round(ratio * 2) / 2:g}"
-        if ratio < 20
-        else f"{ratio:.0f}"
-        if ratio < 100
-        else f"{float(f'{ratio:.2g}'):,.0f}"
-    )
-
-
-def one_in(error: float) -> str:
-    """A relative error as people say it: 1 in 340; exact for 0."""
-    if not error:
-        return t("exact", "无误差")
-    if error >= 0.5:
-        return f"{error:.2g}"
-    part = f"{float(f'{1 / error:.2g}'):,.0f}"
-    return t(f"1 in {part}", f"{part} 分之一")
-
-
-def fold(ratio: float, en: str, zh: str, whole: bool = False) -> Text:
-    """A sentence in which ``{}`` becomes how many times: twice, 2.1 times, 45 times; 两倍, 2.1 倍. whole: from 3 on without decimals.
-
-    zh has no space before ``{}``: only a digit needs one.
-    """
-    number = f"{ratio:.0f}" if whole and 3 <= ratio < 20 else times(ratio)
-    said = ("twice", "两倍") if number == "2" else (f"{number} times", f" {number} 倍")
-    return both(en.replace("{}", said[0]), zh.replace("{}", said[1]))
-
-
-def time_words(seconds: float) -> str:
-    """6.1 ms, 0.12 s, 2.3 s: never a power of ten."""
-    for unit, factor in ((" µs", 1e6), (" ms", 1e3)):
-        if seconds * factor < 99.5:
-            return f"{_two(seconds * factor)}{unit}"
-    return f"{_two(seconds)} s" if seconds < 99.5 else f"{seconds / 60:.0f} min"
-
-
-def _two(value: float) -> str:
-    return f"{float(f'{value:.2g}'):g}"
 
 
 def alt_of(rows: Sequence[tuple[str, str]], bet: Bet | None, lead: str = "") -> str:
@@ -224,12 +153,12 @@ def ratio_rows(
     *,
     middle: str = "",
     said: Callable[[float], str] = ratio_words,
-    same: float = 1.03,
+    same: float = ALIKE,
 ) -> SvgPicture:
     """With over without, in a few cases. sides: the names of left (less than 1, the better) and right.
 
-    bet: rows (row -> side), above, or at (a ratio). middle: the word at 1, else "same time". said: a ratio in words. same: a likely
-    range around 1 that stays below it, and above its inverse, counts as 1; a wider one could be on either side.
+    bet: rows (row -> side), above, or at (a ratio). middle: the word at 1, else "same time". said: a ratio in words. same: see
+    `ALIKE`.
     """
     checked(bet, "rows", "above", "at")
     told = [row for row in rows if row.low is not None and row.high is not None]

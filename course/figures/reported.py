@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from course.figures.kinds import Rows, alt_of, one_in, time_words
+from course.figures.kinds import Rows, alt_of
 from course.figures.svg import Canvas, SvgPicture, scale, wide
+from course.figures.words import one_in, time_words
 from course.i18n import Text, pick, t
 from course.tables import clip
 

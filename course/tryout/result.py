@@ -8,8 +8,9 @@ from typing import Any
 
 from course.experiment.machines import beside
 from course.experiment.result import Block, Fold
-from course.figures.kinds import Ratio, one_in, ratio_rows, ratio_words
+from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
+from course.figures.words import one_in, ratio_words
 from course.i18n import Text, pick, t
 from course.tables import clip
 from course.tryout import verdicts

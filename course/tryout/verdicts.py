@@ -8,7 +8,7 @@ from typing import Any
 
 from course.experiment.reading import CUT_SHORT, EMPTY
 from course.experiment.rows import kind_of
-from course.figures.kinds import times
+from course.figures.words import times
 from course.i18n import Text, both, pick, t
 
 ALIKE = 0.05

@@ -15,9 +15,9 @@ import torch
 from course.experiment.base import Budget, experiment, get
 from course.experiment.reading import Reading
 from course.experiment.rows import FEW, groups
-from course.figures.kinds import time_words
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.svg import SvgPicture
+from course.figures.words import time_words
 from course.i18n import both, t
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.machine import can

@@ -11,7 +11,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
-from course.figures.kinds import time_words
+from course.figures.words import time_words
 from course.i18n import both
 from course.lessons.l02_timing.experiments import LESSON, _summary, clock_ms
 

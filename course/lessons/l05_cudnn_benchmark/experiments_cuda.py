@@ -12,8 +12,9 @@ from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
 from course.figures.curves import cost_curve
-from course.figures.kinds import SAME, Bet
+from course.figures.kinds import Bet
 from course.figures.svg import SvgPicture
+from course.figures.words import SAME
 from course.i18n import t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
 from course.records import Record

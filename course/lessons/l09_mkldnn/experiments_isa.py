@@ -13,8 +13,8 @@ from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import groups, kind_of, race_row
 from course.experiment.telling import telling
-from course.figures.kinds import ratio_words
 from course.figures.svg import SvgPicture
+from course.figures.words import ratio_words
 from course.i18n import both, t
 from course.lessons.l09_mkldnn.experiments import LESSON, PROCESSES
 from course.records import Record

@@ -11,8 +11,8 @@ from course.experiment.base import Budget, experiment, get
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.figures.curves import cost_curve
-from course.figures.kinds import time_words, times
 from course.figures.svg import SvgPicture
+from course.figures.words import time_words, times
 from course.i18n import both, t
 from course.lessons.l10_tuning_master.experiments import LESSON
 from course.records import Record

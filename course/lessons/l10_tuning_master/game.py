@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from course import load
-from course.figures.kinds import ratio_words, time_change
+from course.figures.words import ratio_words, time_change
 from course.game.cases import Case
 from course.game.sharing import Bar, Shared
 from course.i18n import pick, t

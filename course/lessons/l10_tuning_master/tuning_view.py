@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from course.figures.kinds import Bet as Marked
-from course.figures.kinds import Ratio, ratio_rows, ratio_words
+from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
+from course.figures.words import ratio_words
 from course.game import view
 from course.game.cases import EVIDENCE
 from course.game.view import aside, colon, source_words
