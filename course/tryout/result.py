@@ -100,7 +100,7 @@ class Tried:
                 row["ratio"],
                 row["low"],
                 row["high"],
-                lost if verdicts.loses(row) else open_ if verdicts.verdict_of(row) == "unsure" else "",
+                lost if verdicts.loses(row) else open_ if verdicts.unconfirmed(row) else "",
                 row["rounds"],
             )
             for row in [*both, *self.rows()]

@@ -119,9 +119,8 @@ class _Run:
             self._race(
                 {name: [name] for name in timed} | ({TOGETHER: best} if len(best) > 1 else {}), self._left(end) / 2
             )
-            timed = [
-                row["setting"] for row in self.out.rows() if row["setting"] in timed and row["verdict"] == "unsure"
-            ]
+            open_ = [row for row in self.out.rows() if row["verdict"] == "unsure" and not verdicts.unjudged(row)]
+            timed = [row["setting"] for row in open_ if row["setting"] in timed]
         for name in reversed(last):
             if self._needs([name]) / 2 > self._left(end):
                 continue

@@ -33,18 +33,13 @@ WORDS = {
 
 
 def verdict_of(row: Row) -> str:
-    """take | digits (faster, but a digit or more is lost) | same | slower | unsure | untried | late.
-
-    Threads are unsure on a busy machine: they wait for one another, and with each other's processors taken one of them wins.
-    """
+    """take | digits (faster, but a digit or more is lost) | same | slower | unsure | untried | late."""
     if row.get("why"):
         return "untried"
     if row.get("low") is None:
         return "unsure" if row.get("rounds") else "late"
     kind = kind_of(row)
-    if kind in ("faster", "slower") and (
-        not row.get("agreed", True) or (row.get("busy") and row.get("family") == "threads")
-    ):
+    if kind in ("faster", "slower") and (not row.get("agreed", True) or unjudged(row)):
         return "unsure"
     if kind == "faster" and row["high"] > WIDE * row["low"]:
         return "unsure"
@@ -54,10 +49,20 @@ def verdict_of(row: Row) -> str:
     return "same" if kind == "undecided" and near else {"undecided": "unsure"}.get(kind, kind)
 
 
+def unjudged(row: Row) -> bool:
+    """Whether more time tells nothing: threads on a busy machine wait for one another, so that fewer of them win."""
+    return bool(row.get("busy")) and row.get("family") == "threads"
+
+
+def unconfirmed(row: Row) -> bool:
+    """Whether the likely range lies on one side and the verdict does not follow it."""
+    return verdict_of(row) == "unsure" and kind_of(row) != "undecided"
+
+
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language."""
     verdict, why = verdict_of(row), row.get("why")
-    if verdict == "unsure" and kind_of(row) in ("faster", "slower"):
+    if unconfirmed(row):
         return t("not confirmed yet", "还没确认")
     return t(f"could not be tried: {why}", f"没能试：{why}") if verdict == "untried" else pick(WORDS[verdict])
 

@@ -26,10 +26,12 @@ def try_switches(
 
     One look at the operators that ran says which settings can matter. Those are compared with the step as it is, all in turns and in
     random order, until the time is out or two comparisons in a row have said the same of each; nothing else is claimed.
-    "Take it": the whole likely range of the time lies below 98 %, and the result is as exact as before, held against float64.
+    "Take it": the whole likely range of the time lies below 98 %, is no wider than a factor of 1.5, and the result is as exact as
+    before, held against float64. On a machine that other programs keep busy, threads are not judged.
 
-    It runs here, and everything is put back: tensors, objects, random numbers, switches; also after an error or an interrupt. What
-    a process keeps (cuDNN's plans, denormals) is compared in new ones, with copies of the step; where it cannot be copied, it says so.
+    It runs here, and everything is put back: tensors, objects, random numbers, switches; also after an error or an interrupt. What it
+    prints is hidden. What a process keeps (cuDNN's plans, denormals) is compared in new ones, with copies of the step; where it cannot
+    be copied, it says so.
     only: names of settings, families or switches, such as "channels_last", "threads", "mkldnn.enabled". compile: also
     torch.compile. budget: seconds for all of it, about; an interrupt ends it early with what was found.
     Returns a `Tried`: a sentence, a picture, a table, the lines to paste; .rows(), .plot(), .lines(). Raises TimingError, in a sentence.
