@@ -121,14 +121,15 @@ def what(words: str | None = None) -> None:
         return
     known, words = messages.read()[0], str(words)
     term, said, rows = glossary.find(words, terms), messages.find(words, known.values()), named(words)
+    prose = re.search(
+        r"[\s\u4e00-\u9fff]", words.strip()
+    )  # it may mention a group of switches: their list is no answer
     if term is not None:
         put(*entries.term(term))
     elif said:
         for one in said[:MOST]:
             put(*entries.message(one))
-    elif rows and not (
-        rows[MOST:] and re.search(r"[\s\u4e00-\u9fff]", words.strip())
-    ):  # no question that mentions a group
+    elif rows and not (prose and rows[MOST:]):
         _switches(words, rows)
     elif part := messages.part_of(words, known.values()):
         for one in part:
