@@ -13,7 +13,7 @@ import pytest
 
 from course import figures
 from course.experiment.base import Experiment
-from course.experiment.reading import CUT_SHORT, FAULT, TOO_FEW, TOO_NOISY, Reading
+from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
 from course.experiment.result import Betted, block
 from course.figures import style
 from course.figures import timing as timing_plots
@@ -227,8 +227,10 @@ def test_records_without_rows_or_with_too_few_still_speak():
 def test_too_few_rounds_are_said_in_words_with_the_next_step():
     rows = [{"rounds": 4, "ratio": 1, "low": None, "high": None}, {"rounds": 30, "ratio": 1, "low": 0.9, "high": 1.1}]
     few = block(record(rows, live=True), experiment(lambda rows: None, lambda rec, bets: None))
-    assert few.headline == TOO_FEW["en"] and "4 of at least 12" in few.step and 'observe("09-x")' in few.step
+    assert few.headline == SOME_FEW["en"] and "4 of at least 12" in few.step and 'observe("09-x")' in few.step
     assert not re.search(r"[\[\]]", few.headline + few.step)
+    all_few = block(record(rows[:1], live=True), experiment(lambda rows: None, lambda rec, bets: None))
+    assert all_few.headline == TOO_FEW["en"] and "4 of at least 12" in all_few.step
     noisy = block(record(rows[1:], live=True), experiment(lambda rows: None, lambda rec, bets: None))
     assert noisy.headline == TOO_NOISY["en"]
 
@@ -238,9 +240,9 @@ def test_an_experiment_without_a_drawing_has_no_picture():
 
 
 def test_long_tables_and_samples_are_shortened():
-    rows = [{"i": i, "samples_ms": [1.0] * 50} for i in range(100)]
+    rows = [{"i": i, "samples_ms": [9.0, 1.0] * 2 + [1.5] * 46, "names": ["a"] * 9} for i in range(100)]
     html = block(record(rows), EXPERIMENT)._repr_html_()
-    assert "40 more" in html and "… 47 more" in html
+    assert "40 more" in html and "9, 1, 9, … 47 more; median 1.5" in html and "a, a, a, … 6 more</td>" in html
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import os
+import re
 import subprocess
 import sys
 
@@ -324,6 +325,22 @@ def test_finish_counts_what_was_measured_before_the_kernel_was_restarted(winner,
     said = capsys.readouterr().out
     assert head in said and ("• A finding." in said) is (winner is not None)
     assert (date in said.partition(head)[2].splitlines()[0]) is (winner is not None)
+
+
+@pytest.mark.parametrize(
+    "first, winner, left", [("see", "a", ["not counted: 1"]), ("bet", None, ["not settled yet: 1"]), ("bet", "a", [])]
+)
+def test_finish_names_every_bet_also_those_that_do_not_count(first, winner, left, monkeypatch, capsys):
+    synthetic(monkeypatch, winner)
+    course.lesson("05_cudnn_benchmark")
+    if first == "see":
+        course.observe("05-primitive-cache", bet=False)
+    course.answer(BET, "a", confidence=2)
+    course.observe("05-primitive-cache")
+    capsys.readouterr()
+    course.finish()
+    said = capsys.readouterr().out.partition("Your bets")[2]
+    assert re.findall(r"not (?:counted|settled yet): \d", said) == left and said.count("• ") >= 1
 
 
 def test_finish_leaves_other_lessons_to_themselves(monkeypatch, capsys):

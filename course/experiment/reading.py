@@ -14,13 +14,14 @@ from course.i18n import both
 TOO_NOISY = both("Too noisy here to tell.", "这里噪声太大，说不准。")
 """The headline where nothing can be told; the block adds why, and the next step."""
 TOO_FEW = both("Too few rounds to tell.", "轮数太少，说不准。")
+SOME_FEW = both("Not every row has enough rounds to tell.", "有的行轮数太少，总体还说不准。")
 CUT_SHORT = both("The run ended too early to tell.", "运行结束得太早，还说不准。")
 EMPTY = both("Nothing was measured before the run ended.", "运行结束前什么都没测到。")
 FAULT = both(
     "Something in the course is broken here, not on your machine.", "这里是课程本身出了错，不是你的机器有问题。"
 )
 """The headline where complete rows could not be read: an error of the course, never told as noise."""
-OPEN = (TOO_NOISY, TOO_FEW, CUT_SHORT, EMPTY, FAULT)
+OPEN = (TOO_NOISY, TOO_FEW, SOME_FEW, CUT_SHORT, EMPTY, FAULT)
 """The headlines that claim nothing."""
 
 

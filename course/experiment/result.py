@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from course.experiment.base import Experiment
-from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, TOO_FEW, TOO_NOISY
+from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, TOO_FEW, TOO_NOISY
 from course.experiment.shown import html_of, text_of
 from course.figures.picture import Plot
 from course.figures.svg import SvgPicture
@@ -136,7 +136,9 @@ def _headline(record: Record, experiment: Experiment) -> tuple[Text, Exception |
         return FAULT, error
     if found != TOO_NOISY:
         return found, None
-    return (TOO_FEW if _few(record) else found if record.complete else CUT_SHORT), None
+    if _few(record):
+        return (SOME_FEW if any(enough(row["rounds"]) for row in record.rows if row.get("rounds")) else TOO_FEW), None
+    return (found if record.complete else CUT_SHORT), None
 
 
 def _fault(error: Exception) -> str:

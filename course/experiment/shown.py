@@ -14,6 +14,7 @@ from course.i18n import html_language, t
 from course.look import css
 from course.markup import code_block, inline, plain
 from course.tables import as_text
+from course.timing.stats import median
 
 if TYPE_CHECKING:
     from course.experiment.result import Betted, Block, Fold
@@ -117,8 +118,13 @@ def _cell(value: Any) -> str:
         return f"{value:.5g}"
     if isinstance(value, list):
         shown = ", ".join(_cell(v) for v in value[:CELL_SAMPLES])
-        more = len(value) - CELL_SAMPLES
-        return shown + (t(f", … {more} more", f"，……另有 {more} 个") if more > 0 else "")
+        if (more := len(value) - CELL_SAMPLES) <= 0:
+            return shown
+        shown += t(f", … {more} more", f"，……另有 {more} 个")
+        if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in value):
+            return shown
+        middle = _cell(float(median(value)))
+        return shown + t(f"; median {middle}", f"；中位数 {middle}")
     return str(value)
 
 

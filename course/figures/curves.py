@@ -54,13 +54,13 @@ def cost_curve(
         paper.text(x1 + 10, ends[0], names[0], "soft", 14)
         paper.text(x1 + 10, ends[1], names[1], "out", 14, bold=True)
         if y1 - y(price) > 44:
-            paper.text(x0 + 8, (y(0) + y(price)) / 2, f"+{time_words(price)}", "out", 14, bold=True, halo=True)
+            paper.text(x0 + 8, y(price) + 16, f"+{time_words(price)}", "out", 14, bold=True, halo=True)
         if cross < last:
             paper.dot(x(cross), y(slow * cross))
             paper.text(x(cross) + 14, y(slow * cross) + 18, words[2], size=15, bold=True)
         else:
             paper.text((x(0) + x(last)) / 2, y0 - 30, words[2], size=15, ha="center", bold=True)
-        paper.text(x0, y0 + 4, t("↑ time in all", "↑ 总时间"), "soft", 12)
+        paper.text(x0, y0 + 4, t("↑ time in all, by medians", "↑ 总时间（按中位数算）"), "soft", 12)
         paper.text(x1, y1 + 14, axis, "soft", 12, "right")
         taken, end = -math.inf, x1 - wide(axis, 12) - 12
         for value in ticks_to(last):

@@ -185,7 +185,7 @@ def _under(head: str, found: list[tuple[str, str]]) -> list[Section]:
 
 
 def _bets() -> list[Section]:
-    """The bets of this lesson that are settled, a sentence each; of many the first."""
+    """The bets of this lesson that are settled, a sentence each; of many the first. How many others there are, and why."""
     from course.experiment.bets_view import bet_sentence
     from course.learning.calibration import placed_bets
     from course.portfolio.take_away import MOST
@@ -194,6 +194,12 @@ def _bets() -> list[Section]:
     lines = [bet_sentence(bet) for bet in mine if bet.state in ("won", "lost")]
     if more := len(lines[MOST:]):
         lines[MOST:] = [t(f"and {more} more: `bets()`", f"另有 {more} 注：`bets()`")]
+    if late := sum(bet.state == "late" for bet in mine):
+        lines.append(
+            t(f"placed after the result was shown, so not counted: {late}", f"看到结果之后才下的，不计入：{late} 注")
+        )
+    if still := sum(bet.state in ("inconclusive", "open") for bet in mine):
+        lines.append(t(f"not settled yet: {still}", f"还没揭晓：{still} 注"))
     return [(t("Your bets", "你的赌注"), lines)] if lines else []
 
 

@@ -87,22 +87,22 @@ def piece(project: Project, code: str, folder: Path) -> str:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / source.name).write_bytes(data)
         shown.append(
-            f'<img class="tb-{theme}" loading="lazy" width="{width}" height="{height}" '
-            f'src="../{folder.name}/{source.name}" '
-            f'alt="{html.escape(pick(PIECE_SHOWS, code), quote=True)}">'
+            f'<a class="tb-{theme}" href="../{folder.name}/{source.name}"><img loading="lazy" width="{width}" '
+            f'height="{height}" src="../{folder.name}/{source.name}" '
+            f'alt="{html.escape(pick(PIECE_SHOWS, code), quote=True)}"></a>'
         )
     below = f"<figcaption>{pick(PIECE, code)}</figcaption>"
-    return f'<figure class="tb-shown book-piece" tabindex="0">{"".join(shown)}{below}</figure>'
+    return f'<figure class="tb-shown book-piece">{"".join(shown)}{below}</figure>'
 
 
 def page(project: Project, code: str, lessons: list[str], bets: str, piece: str, run: str) -> Iterator[str]:
     """The Markdown below the title. bets, piece: HTML of the bets and of the picture; run: a link to the page on running."""
     yield raw(f'<div class="book-front">{bets}</div>')
+    yield pick(ABOUT, code).format(run=run) + "\n"
     get = pick(THE_COURSE, code)
     yield pick(OWN, code).format(get=f"[{get}]({project.repository})" if project.repository else get)
     if address := project.colab(f"notebooks/{code}/lessons/{FIRST}.ipynb"):
         yield pick(COLAB, code).format(address=address) + "\n"
-    yield pick(ABOUT, code).format(run=run) + "\n"
     yield raw(piece)
     yield pick(LESSONS, code) + "\n"
     with speaking(code):
