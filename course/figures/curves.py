@@ -60,7 +60,7 @@ def cost_curve(
             paper.text(x(cross) + 14, y(slow * cross) + 18, words[2], size=15, bold=True)
         else:
             paper.text((x(0) + x(last)) / 2, y0 - 30, words[2], size=15, ha="center", bold=True)
-        paper.text(x0, y0 + 4, t("↑ time in all, by medians", "↑ 总时间（按中位数算）"), "soft", 12)
+        paper.text(x0, y0 - 9, t("↑ total time, by medians", "↑ 总时间（按中位数算）"), "soft", 12)
         paper.text(x1, y1 + 14, axis, "soft", 12, "right")
         taken, end = -math.inf, x1 - wide(axis, 12) - 12
         for value in ticks_to(last):

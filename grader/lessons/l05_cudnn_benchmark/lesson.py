@@ -266,7 +266,7 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in your_costs.items()))
 # | Dec 2022 | a cloud GPU | start [15 → 21 s, then the same](https://github.com/modal-labs/modal-examples/pull/161) |
 #
 # Users' reports, single runs. In the autumn of 2020 cuDNN's rules of thumb got better: less was left to find. And today? The authors asked
-# an H100 about 172 convolutions. Guess, then run the cell: how many of the 172 became faster?
+# an H100. First a whole ResNet18: your bet, please.
 # %% [markdown] zh
 # ## 🔬 真卡上的收益：从前很大
 #
@@ -278,24 +278,28 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in your_costs.items()))
 # | 2020 年 11 月 | RTX 3090，cuDNN 8.0.5 | [略慢一点](https://github.com/pytorch/pytorch/issues/46158) |
 # | 2022 年 12 月 | 云 GPU | 启动 [15 → 21 s，之后一样快](https://github.com/modal-labs/modal-examples/pull/161) |
 #
-# 都是用户自己报的数，各跑了一次。2020 年秋天是个转折：cuDNN 的经验规则变准了，能搜出来的便宜也就少了。那今天的卡呢？我们拿一块 H100 问了 172 个卷积。先猜一猜，再运行：172 个里有几个变快了？
+# 都是用户自己报的数，各跑了一次。2020 年秋天是个转折：cuDNN 的经验规则变准了，能搜出来的便宜也就少了。那今天的卡呢？我们拿一块 H100 测了。先看一整个 ResNet18，请下注。
 # %%
+predict("05-bet-pays")
+# %%
+# en: Below it 172 single convolutions. Guess before you run: how many became faster?
+# zh: 下面还有 172 个单独的卷积。运行之前先猜：有几个变快了？
 from course.lessons.l05_cudnn_benchmark import survey
 
+observe("05-pays-cuda")
 display(survey.h100())
-predict("05-bet-pays")
 # %% [markdown] en
 # ## 💡 Why can one lap pick the slower shoe?
 #
 # PyTorch times each plan **once**, and from an empty queue: wait, start the clock, launch, stop the clock. For a kernel of 5 µs that measures
 # the launching, not the kernel: lesson 02, inside cuDNN. The label's own choice is among the candidates, so where the search lost, its clock misjudged. Where kernels are
-# long the race is honest, but the label is good as well. Now a whole ResNet18, and the kernels that won.
+# long the race is honest, but the label is good as well. Now the kernels that won.
 # %% [markdown] zh
 # ## 💡 只跑一圈，怎么会挑中更慢的鞋？
 #
-# PyTorch 给每个计划只计**一次**时，而且是从空队列开始：等 GPU 停下，按表，发射，再按表。kernel 只有 5 µs 的话，量到的是发射，不是 kernel：第 02 课的老问题，出现在 cuDNN 里。鞋盒推荐的那双也在候选里，所以凡是变慢的，都是这只表看错了。kernel 长的时候比得倒是公平，可鞋盒也说得准。再看一整个 ResNet18，以及胜出的 kernel。
+# PyTorch 给每个计划只计**一次**时，而且是从空队列开始：等 GPU 停下，按表，发射，再按表。kernel 只有 5 µs 的话，量到的是发射，不是 kernel：第 02 课的老问题，出现在 cuDNN 里。鞋盒推荐的那双也在候选里，所以凡是变慢的，都是这只表看错了。kernel 长的时候比得倒是公平，可鞋盒也说得准。再看胜出的是哪些 kernel。
 # %%
-observe(["05-pays-cuda", "05-kernels-cuda"])
+observe("05-kernels-cuda")
 explain("05-one-lap")
 # %% [markdown] en
 # ## 📌 So, should I?
@@ -395,14 +399,13 @@ explain("05-why-flip")
 observe(["05-survey-cuda", "05-networks-cuda",
          "05-first-call-cuda", "05-new-keys-cuda"])
 # %%
+explain("05-resnet-keys")
+# %%
+observe("05-model-keys")
 # en: And your own network? Put it here. A GPU's search is compared in new processes.
 # zh: 你自己的网络呢？换到这里来。GPU 的搜索会放到新进程里比。
 try_switches(torch.nn.Conv2d(64, 64, 3), torch.randn(8, 64, 56, 56), budget=15,
              only=["search", "channels_last", "deterministic"])
-# %%
-explain("05-resnet-keys")
-# %%
-observe("05-model-keys")
 # %% [markdown] en
 # ### Deeper, optional: the winner of one lap
 #
