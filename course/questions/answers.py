@@ -16,29 +16,32 @@ from course.questions.messages import Message
 from course.questions.ranking import Ranking
 
 Answer = Knowledge | Message | Term | Switch
-COUNTS: dict[type, float] = {Knowledge: 1, Message: 0.8, Term: 0.6, Switch: 0.5}
+COUNTS: dict[type, float] = {Knowledge: 1, Message: 0.8, Term: 0.6, Switch: 0.4}
 """A card answers a question, a term only explains a word of it: how much the points of each kind count."""
 ABOUT = 1.5
-"""A question that names a switch asks about it: how much more its own answers count."""
+"""A question that names a switch or a term such as channels_last asks about it: how much more its own answers count."""
 ENOUGH = 0.3
 """The part of the words, by weight, from which a text is worth showing."""
 
 
-def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3) -> list[Answer]:
+def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, enough: float = ENOUGH) -> list[Answer]:
     """The answers of these kinds that are nearest to the words, the best first; empty where none says enough of them."""
     every, asked = _every(), {row.name for row in named(words)}
-    found = [(hit.points, every[hit.key]) for hit in _ranking().hits(words) if hit.share >= ENOUGH]
+    asked |= {term.id for name in re.findall(r"\w+_\w+", words) if (term := glossary.find(name, glossary.read()[0]))}
+    found = [(hit.points, every[hit.key]) for hit in _ranking().hits(words) if hit.share >= enough]
     scored = [
-        (points * COUNTS[type(one)] * (ABOUT if asked & _switches(one) else 1), one)
+        (points * COUNTS[type(one)] * (ABOUT if asked & _about(one) else 1), one)
         for points, one in found
         if isinstance(one, kinds)
     ]
     return [one for _, one in sorted(scored, key=lambda pair: -pair[0])[:most]]
 
 
-def _switches(one: Answer) -> set[str]:
-    """The names of the switches that an answer is about."""
-    return {one.name} if isinstance(one, Switch) else set(getattr(one, "switches", ()))
+def _about(one: Answer) -> set[str]:
+    """The names of the switches that an answer is about; of a term its own."""
+    if isinstance(one, (Switch, Term)):
+        return {one.name if isinstance(one, Switch) else one.id}
+    return set(one.switches)
 
 
 @cache

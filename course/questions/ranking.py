@@ -23,7 +23,7 @@ SMALL = frozenset(
     " even ever every for from get gets getting give gives given go goes going got had has have help here how i if in into is it"
     " its itself just like make makes me mean means might more much my need never no not now of on one only or other our own"
     " please put should so some still such take takes than that the their them then there these they thing this those to too"
-    " try use used using very want was we well were what when where whether which while who why will with without would yes you"
+    " true false try use used using very want was we well were what when where whether which while who why will with without would yes you"
     " your didn doesn don isn wasn won".split()
 )
 """Words of any question: they say nothing about what it is about."""

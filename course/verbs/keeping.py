@@ -15,6 +15,8 @@ from course.verbs.say import in_words, put, say
 
 MOST = 4
 """Entries shown at once; of more only the names are said."""
+MUCH = 0.6
+"""The part of the words from which a message is shown by a verb that was asked for a card."""
 
 
 @in_words
@@ -55,7 +57,9 @@ def _messages(words: str) -> list[messages.Message]:
     """The messages that stand whole in the words, or the one that is nearest of all answers to words without a switch."""
     if said := messages.find(words, messages.read()[0].values())[:MOST]:
         return said
-    return [one for one in answers.near(words, most=1) if isinstance(one, messages.Message) and not named(words)]
+    if named(words):
+        return []
+    return [one for one in answers.near(words, most=1, enough=MUCH) if isinstance(one, messages.Message)]
 
 
 def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], list[knowledge.Knowledge]]:
