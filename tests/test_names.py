@@ -8,7 +8,7 @@ import course
 from course.flags import TABLE
 from course.flags.names import named
 from course.i18n import speaking
-from course.questions import glossary, knowledge
+from course.questions import answers, glossary, knowledge
 
 ROWS = [row for row in TABLE.values() if row.kind != "internal"]
 WRITTEN = [(path, row.name) for row in ROWS for path in (row.path, *map(row.path_of, row.also))]
@@ -110,7 +110,7 @@ def test_words_that_people_ask_by_are_terms(typed, identity):
 def test_a_question_in_words_finds_its_card_first(words, code, first):
     """Numbers in a word count (TF32), and a rare word says more than one that stands on every card."""
     with speaking(code):
-        found = knowledge.near(words, knowledge.read()[0].values())
+        found = answers.near(words, (knowledge.Knowledge,))
     assert found and found[0].id == first, [card.id for card in found]
 
 

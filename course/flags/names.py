@@ -11,6 +11,17 @@ from course.flags.switch import Switch
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 
 
+_CODE = frozenset(
+    "import from as with and or not in is if print export python true false none torch os sys environ".split()
+)
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text is a question or a sentence: more than three words, or four Chinese characters, beyond names and code."""
+    words = [one for one in _NAME.findall(text) if not re.search(r"[._\d]", one) and one.lower() not in _CODE]
+    return len(words) > 3 or len(re.findall("[\u4e00-\u9fff]", text)) > 3
+
+
 @cache
 def _endings() -> dict[str, tuple[Switch, ...]]:
     """`benchmark`, `cudnn.benchmark`, `torch.backends.cudnn.benchmark` -> the rows so called."""

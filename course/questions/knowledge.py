@@ -5,11 +5,9 @@ They are in ``knowledge.yaml`` of their lesson's folder; ``course/cards/knowledg
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +18,6 @@ from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
 
 CODE_LINES = 6
-_ENOUGH = 0.6
-"""The part of the words looked for from which a card is worth naming."""
-_UNKNOWN = 0.5
-"""The weight of a word that no card says where little is enough: about that of a word that most cards say."""
 ROWS: tuple[tuple[str, Text], ...] = (
     ("what", both("What it is", "是什么")),
     ("default", both("Default", "默认")),
@@ -98,37 +92,6 @@ def _read(stamped: tuple[tuple[Path, int], ...]) -> tuple[dict[str, Knowledge], 
             if not wrong:
                 found[raw["id"]] = Knowledge(**{**raw, "switches": tuple(raw["switches"])})
     return found, faults
-
-
-def near(words: str, cards: Iterable[Knowledge], most: int = 3, enough: float = _ENOUGH) -> list[Knowledge]:
-    """The cards that say most of these words, rare words counting more and those on the front twice; at most ``most``.
-
-    Endings do not count (slower, slow). A word of two letters needs a digit (T4). Chinese goes by pairs of signs. enough: the
-    part of the words, by weight, that a card must say.
-    """
-    texts = []
-    for card in cards:
-        front = " ".join((card.id, pick(card.title), pick(card.asks), *(pick(card.asked, code) for code in LANGUAGES)))
-        texts.append((card, front.lower(), " ".join((front, *(text for _, text in card.rows()))).lower()))
-    wanted = _words(words)
-    counts = {one: sum(one in every for _, _, every in texts) for one in wanted}
-    unknown = _UNKNOWN if len(wanted) > 2 and enough < _ENOUGH else log(1 + len(texts))
-    weights = {one: log(1 + len(texts) / (1 + count)) if count else unknown for one, count in counts.items()}
-    scored = []
-    for card, front, every in texts:
-        held = [one for one in wanted if one in every]
-        if held and sum(weights[one] for one in held) >= enough * sum(weights.values()):
-            scored.append((sum(weights[one] * (1 + (one in front)) for one in held), card))
-    return [card for _, card in sorted(scored, key=lambda pair: -pair[0])[:most]]
-
-
-def _words(text: str) -> set[str]:
-    """The parts of a text to look for: words without their endings, and Chinese by pairs of signs."""
-    latin = (one for one in re.findall(r"[a-z_][a-z0-9_]+", text.lower()) if one[2:] or one[-1].isdigit())
-    chinese = re.findall(r"[\u4e00-\u9fff]+", text)
-    return {re.sub(r"(?<=...)(ings?|ers?|ed|es|s|ly)$", "", one) for one in latin} | {
-        run[at : at + 2] for run in chinese for at in range(max(1, len(run) - 1))
-    }
 
 
 def _faults(raw: Any, lesson: str, known: dict[str, Knowledge]) -> Iterator[str]:

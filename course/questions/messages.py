@@ -141,7 +141,7 @@ def find(pasted: str, known: Iterable[Message]) -> list[Message]:
     given = letters(pasted)
     hits = []
     for one in known:
-        spans = [span for said in one.says if (span := _span([letters(part) for part in said.split(VARIES)], given))]
+        spans = [span for said in one.says if (span := _span(_parts(said), given))]
         hits += [(max(spans, key=lambda span: span[1] - span[0]), one)] if spans else []
     hits.sort(key=lambda hit: hit[0][0] - hit[0][1])
     kept: list[tuple[tuple[int, int], Message]] = []
@@ -149,6 +149,16 @@ def find(pasted: str, known: Iterable[Message]) -> list[Message]:
         if not any(first <= start and end <= last for (first, last), _ in kept):
             kept.append(((start, end), one))
     return [one for _, one in kept]
+
+
+def wording(one: Message, pasted: str) -> str:
+    """The wording of a message that stands in a pasted text, the longest of them; its first where none does."""
+    given = letters(pasted)
+    return max((said for said in one.says if _span(_parts(said), given)), key=len, default=one.says[0])
+
+
+def _parts(said: str) -> list[str]:
+    return [letters(part) for part in said.split(VARIES)]
 
 
 def _span(parts: list[str], given: str) -> tuple[int, int] | None:

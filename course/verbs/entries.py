@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 
+from course.cards.knowledge_view import card_text, cards_html
 from course.cards.page import page
 from course.flags import DEPENDS, WHEN, Switch
 from course.i18n import pick, t
 from course.markup import code_block, inline, link, plain
-from course.questions import knowledge
+from course.questions import knowledge, messages
+from course.questions.answers import Answer
 from course.questions.glossary import Term
 from course.questions.messages import Message
 
@@ -50,13 +52,32 @@ def switch(one: Switch, cards: list[knowledge.Knowledge]) -> tuple[str, str]:
     return _entry(f"🎛️ {one.path}", rows, "")
 
 
-def message(one: Message) -> tuple[str, str]:
-    """(HTML, text) of an error or a warning."""
+def message(one: Message, pasted: str = "") -> tuple[str, str]:
+    """(HTML, text) of an error or a warning. pasted: what was looked for; of several wordings, its own is the title."""
     rows = one.rows()
     if one.experiment:
         rows.append((t("See it", "动手看"), f'`observe("{one.experiment}")`'))
     rows.append((t("torch", "torch 版本"), one.versions))
-    return _entry(f"🚑 {one.says[0]}", rows, one.source, one.cure_code)
+    return _entry(f"🚑 {messages.wording(one, pasted)}", rows, one.source, one.cure_code)
+
+
+def answer(one: Answer) -> tuple[str, str]:
+    """(HTML, text) of whatever answers a question."""
+    if isinstance(one, knowledge.Knowledge):
+        return cards_html([one]), card_text(one)
+    if isinstance(one, Message):
+        return message(one)
+    if isinstance(one, Term):
+        return term(one)
+    return switch(one, [card for card in knowledge.read()[0].values() if one.name in card.switches])
+
+
+def call(one: Answer) -> str:
+    """The call that shows it: ``keep("seeds")``."""
+    if isinstance(one, knowledge.Knowledge):
+        return f'`keep("{one.id}")`'
+    name = one.says[0] if isinstance(one, Message) else one.id if isinstance(one, Term) else one.path
+    return f"`what({name!r})`" if '"' in name else f'`what("{name}")`'
 
 
 def _entry(title: str, rows: Rows, source: str, code: str = "") -> tuple[str, str]:

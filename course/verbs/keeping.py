@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
 from course.cards.knowledge_view import card_text, cards_html
 from course.flags.catalogue import plain_name
-from course.flags.names import named
+from course.flags.names import is_prose, named
 from course.flags.switch import Switch
 from course.i18n import pick, t
 from course.markup import inline, plain
-from course.questions import glossary, knowledge, messages
+from course.questions import answers, glossary, knowledge, messages
 from course.suggest import nearest
 from course.verbs import entries, state
 from course.verbs.say import in_words, put, say
 
 MOST = 4
 """Entries shown at once; of more only the names are said."""
+MUCH = 0.6
+"""The part of the words from which a message is shown by a verb that was asked for a card."""
 
 
 @in_words
@@ -30,7 +30,10 @@ def keep(*names: str) -> None:
         _of_lessons_met(list(cards.values()))
         return
     for one in map(str, names):
-        rows, found = _about(one, list(cards.values()))
+        said = _messages(one)
+        for message in said:
+            put(*entries.message(message, one))
+        rows, found = ([], []) if said else _about(one, list(cards.values()))
         if found[MOST:] or rows[MOST:]:
             _names_of(one, [card.id for card in found] or [row.path for row in rows], "keep")
             continue
@@ -38,12 +41,11 @@ def keep(*names: str) -> None:
             put(*entries.switch(row, []))
         if found:
             put(cards_html(found), "\n\n".join(map(card_text, found)))
-            if not rows and " " in one.strip() and (near := _explained(one)):
-                say(t("See also ", "另见 ") + t(", ", "、").join(near) + t(".", "。"))
-        if not (rows or found):
-            said = [card.id for card in _likely(one)]
-            likely = nearest(one, cards, 2) or said or nearest(one, cards, 3, 0.4)
-            near = _explained(one) + [f'`keep("{name}")`' for name in likely]
+            if not named(one) and one.strip().lower() not in {card.id for card in found}:
+                _see_also(_explained(one))
+        if not (said or rows or found):
+            near = _explained(one) + list(map(entries.call, answers.near(one, most=1)))
+            near += [f'`keep("{name}")`' for name in nearest(one, cards, 2, 0.4)]
             say(
                 t(f"There is no knowledge card `{one}`.", f"没有名为 `{one}` 的知识卡。")
                 + _perhaps(near)
@@ -51,20 +53,28 @@ def keep(*names: str) -> None:
             )
 
 
+def _messages(words: str) -> list[messages.Message]:
+    """The messages that stand whole in the words, or the one that is nearest of all answers to words without a switch."""
+    if said := messages.find(words, messages.read()[0].values())[:MOST]:
+        return said
+    if named(words):
+        return []
+    return [one for one in answers.near(words, most=1, enough=MUCH) if isinstance(one, messages.Message)]
+
+
 def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], list[knowledge.Knowledge]]:
     """(rows of switches that have no card of their own, cards) for a name: the card of that name, those of the switches it
-    names, or else those that say its words.
+    names, or else those that answer its words.
     """
-    wanted, rows = words.strip().lower(), named(words)
-    asked = re.search(r"[\u4e00-\u9fff]", words) and not re.search(r"[._=]", words)  # a question, not a line of code
-    if rows and asked and (said := knowledge.near(words, cards)):
+    rows = named(words)
+    if rows and is_prose(words) and (said := answers.near(words, (knowledge.Knowledge,))):
         return [], said
-    names = {wanted, *(row.name for row in rows)}
+    names = {words.strip().lower(), *(row.name for row in rows)}
     if own := [card for card in cards if card.id in names]:
         return [], own
     if rows:
         return rows, [card for card in cards if names & set(card.switches)]
-    return [], knowledge.near(words, cards)
+    return [], answers.near(words, (knowledge.Knowledge,))
 
 
 def _names_of(words: str, found: list[str], verb: str) -> None:
@@ -73,11 +83,11 @@ def _names_of(words: str, found: list[str], verb: str) -> None:
 
 
 def _explained(words: str) -> list[str]:
-    """The call of ``what`` that explains these words or one of them, in a list; empty where they hold no term and no message."""
+    """The call of ``what`` that explains these words or one of them, in a list; empty where they hold no term."""
     terms = glossary.read()[0]
     if term := next((term for one in (words, *words.split()) if (term := glossary.find(one, terms))), None):
         return [f'`what("{term.id}")`']
-    return [f'`what("{one.says[0]}")`' for one in messages.find(words, messages.read()[0].values())[:1]]
+    return []
 
 
 def _perhaps(calls: list[str]) -> str:
@@ -121,41 +131,42 @@ def what(words: str | None = None) -> None:
         return
     known, words = messages.read()[0], str(words)
     term, said, rows = glossary.find(words, terms), messages.find(words, known.values()), named(words)
-    prose = re.search(
-        r"[\s\u4e00-\u9fff]", words.strip()
-    )  # it may mention a group of switches: their list is no answer
+    prose = is_prose(words)
     if term is not None:
         put(*entries.term(term))
     elif said:
         for one in said[:MOST]:
-            put(*entries.message(one))
-    elif rows and not (prose and rows[MOST:]):
+            put(*entries.message(one, words))
+    elif rows and not prose:
         _switches(words, rows)
-    elif part := messages.part_of(words, known.values()):
+    elif not rows and (part := messages.part_of(words, known.values())):
         for one in part:
-            put(*entries.message(one))
-    elif term := next(filter(None, (glossary.find(name, terms) for name in re.findall(r"[\w.]*_[\w.]*", words))), None):
-        put(*entries.term(term))
+            put(*entries.message(one, words))
+    elif found := answers.near(words):
+        _nearest(found, [row for row in rows if row not in found][: MOST - len(found)])
+    elif rows:
+        _switches(words, rows)
     else:
-        cards = knowledge.near(words, knowledge.read()[0].values(), 3)
-        near = [f'`what("{one}")`' for one in glossary.near(words, terms, 2)]
-        near += [f'`keep("{card.id}")`' for card in cards[1:] or _likely(words)]
         say(
             t(
                 f"“{words}” is neither a term nor a switch nor a message that the course knows.",
                 f"词条、开关、报错里都没有“{words}”。",
             )
-            + (t(" The nearest card is below.", "最接近的知识卡在下面。") if cards else "")
-            + _perhaps(near)
+            + _perhaps([f'`what("{one}")`' for one in glossary.near(words, terms, 2)])
             + t(" `what()` lists the terms.", "`what()` 列出全部词条。")
         )
-        if cards:
-            put(cards_html(cards[:1]), card_text(cards[0]))
 
 
-def _likely(words: str) -> list[knowledge.Knowledge]:
-    """Cards that say some of these words, where none says most of them."""
-    return knowledge.near(words, knowledge.read()[0].values(), 2, 0.3)
+def _nearest(found: list[answers.Answer], rows: list[Switch]) -> None:
+    """Show the answer that is nearest to a question; name the others, and the switches that the question names."""
+    say(t("Nearest to these words:", "和这些话最接近的："))
+    put(*entries.answer(found[0]))
+    _see_also([entries.call(one) for one in [*found[1:], *rows]])
+
+
+def _see_also(calls: list[str]) -> None:
+    if calls:
+        say(t("See also ", "另见 ") + t(", ", "、").join(calls) + t(".", "。"))
 
 
 def _switches(words: str, rows: list[Switch]) -> None:

@@ -1,0 +1,87 @@
+"""What answers a question in a person's own words: knowledge cards, messages, terms and rows of switches, ranked together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from course.flags import TABLE, Switch
+from course.flags.names import named
+from course.i18n import LANGUAGES, Text, pick
+from course.questions import glossary, knowledge, messages
+from course.questions.glossary import Term
+from course.questions.knowledge import Knowledge
+from course.questions.messages import Message
+from course.questions.ranking import Ranking
+
+Answer = Knowledge | Message | Term | Switch
+COUNTS: dict[type, float] = {Knowledge: 1, Message: 0.8, Term: 0.6, Switch: 0.4}
+"""A card answers a question, a term only explains a word of it: how much the points of each kind count."""
+ABOUT = 1.5
+"""A question that names a switch or a term such as channels_last asks about it: how much more its own answers count."""
+ENOUGH = 0.3
+"""The part of the words, by weight, from which a text is worth showing."""
+
+
+def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, enough: float = ENOUGH) -> list[Answer]:
+    """The answers of these kinds that are nearest to the words, the best first; empty where none says enough of them."""
+    every, asked = _every(), {row.name for row in named(words)}
+    asked |= {term.id for name in re.findall(r"\w+_\w+", words) if (term := glossary.find(name, glossary.read()[0]))}
+    found = [(hit.points, every[hit.key]) for hit in _ranking().hits(words) if hit.share >= enough]
+    scored = [
+        (points * COUNTS[type(one)] * (ABOUT if asked & _about(one) else 1), one)
+        for points, one in found
+        if isinstance(one, kinds)
+    ]
+    return [one for _, one in sorted(scored, key=lambda pair: -pair[0])[:most]]
+
+
+def _about(one: Answer) -> set[str]:
+    """The names of the switches that an answer is about; of a term its own."""
+    if isinstance(one, (Switch, Term)):
+        return {one.name if isinstance(one, Switch) else one.id}
+    return set(one.switches)
+
+
+@cache
+def _every() -> dict[tuple[type, str], Answer]:
+    found: list[Answer] = [*knowledge.read()[0].values(), *messages.read()[0].values(), *glossary.read()[0].values()]
+    found += [row for row in TABLE.values() if row.kind != "internal"]
+    return {(type(one), one.name if isinstance(one, Switch) else one.id): one for one in found}
+
+
+@cache
+def _ranking() -> Ranking[tuple[type, str]]:
+    """Both languages stand in one index: a question may be asked in either, whatever the language in use."""
+    return Ranking({key: (list(filter(None, _front(one))), " ".join(_body(one))) for key, one in _every().items()})
+
+
+def _both(*texts: Text) -> Iterator[str]:
+    yield from (pick(text, code) for text in texts if text for code in LANGUAGES)
+
+
+def _front(one: Answer) -> Iterator[str]:
+    """The phrases by which a person looks for it."""
+    if isinstance(one, Knowledge):
+        yield from (one.id, *_both(one.title, one.asks))
+        yield from (phrase.strip() for asked in _both(one.asked) for phrase in re.split("[;；]", asked))
+    elif isinstance(one, Message):
+        yield from one.says
+    elif isinstance(one, Term):
+        yield from one.names()
+    else:
+        yield from (one.path, *map(one.path_of, one.also))
+
+
+def _body(one: Answer) -> Iterator[str]:
+    if isinstance(one, Knowledge):
+        yield from _both(*(getattr(one, field) for field, _ in knowledge.ROWS))
+        yield from one.switches
+    elif isinstance(one, Message):
+        yield from _both(*(getattr(one, field) for field, _ in messages.ROWS))
+        yield from one.switches
+    elif isinstance(one, Term):
+        yield from _both(one.means, one.example)
+    else:
+        yield from _both(one.text, one.note)

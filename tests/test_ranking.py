@@ -1,0 +1,106 @@
+"""A question in a person's own words: rare words decide, words of any question do not, and words that mean the same are one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+import course
+from course.questions import answers, knowledge, messages, ranking
+from course.questions.bank import read_yaml
+
+TEXTS = {
+    "apples": (["why are my apples slow"], "the red fruit of a tree, and the tree of the fruit"),
+    "pears": (["green fruit"], "the pear is a fruit, and this fruit is the fruit of a tree"),
+    "plums": (["disable the plum"], "a fruit with a stone"),
+}
+
+
+def best(question: str) -> str:
+    return ranking.Ranking(TEXTS).hits(question)[0].key
+
+
+def test_a_rare_word_decides_against_common_ones():
+    assert best("fruit of the tree with a stone") == "plums"
+
+
+def test_words_of_any_question_say_nothing():
+    assert ranking.Ranking(TEXTS).hits("why are my, how do I, and what is this?") == []
+    assert ranking.Ranking(TEXTS).hits("请问为什么我的怎么办") == []
+
+
+def test_words_that_mean_the_same_are_found_in_either_language():
+    assert best("it crawls") == best("太慢") == "apples" and best("turn it off") == best("怎么关掉") == "plums"
+
+
+def test_a_name_is_found_by_its_parts_and_whole():
+    assert ranking.tokens("torch.backends.cudnn.benchmark")[0] == "torch.backends.cudnn.benchmark"
+    assert {"cudnn", "benchmark"} <= set(ranking.tokens("set cudnn.benchmark=True"))
+
+
+def test_a_word_stands_in_one_line_of_synonyms():
+    words = Counter(str(word).lower() for line in read_yaml(ranking.SYNONYMS) for word in line)
+    assert len(words) > 200 and [word for word, count in words.items() if count > 1] == []
+
+
+def test_every_card_answers_what_it_says_that_people_type():
+    """As the first, or the second, where two cards say much the same."""
+    cards = knowledge.read()[0].values()
+    asked = [(one, phrase) for one in cards for text in one.asked.values() for phrase in re.split("[;；]", text)]
+    late = [(one.id, phrase) for one, phrase in asked if one not in answers.near(phrase, (knowledge.Knowledge,), 2)]
+    assert len(asked) > 400 and late == []
+
+
+@pytest.mark.parametrize(
+    "question, card, row",
+    [
+        ("is it worth setting torch.backends.cudnn.benchmark=True for images of many sizes", "cudnn.benchmark", "cudnn.benchmark"),
+        ("torch.backends.cudnn.benchmark=True 到底要不要加", "cudnn.benchmark", "cudnn.benchmark"),
+        ("why does torch.use_deterministic_algorithms(True) slow down my training", "deterministic_algorithms", "deterministic_algorithms"),
+    ],
+)  # fmt: skip
+def test_prose_about_a_switch_shows_the_card_and_names_the_row(question, card, row, capsys):
+    course.what(question)
+    first, _, rest = capsys.readouterr().out.partition("\n")[2].partition("\n")
+    assert first.startswith("🎴") and answers.near(question, (knowledge.Knowledge,), 1)[0].id == card
+    assert row in rest.rpartition("what(")[2]
+
+
+@pytest.mark.parametrize("verb", [course.what, course.keep])
+@pytest.mark.parametrize(
+    "said, other",
+    [
+        ("put_ does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True)'. You can turn off "
+         "determinism just for this operation", "no-deterministic-warning"),
+        ("put_ does not have a deterministic implementation, but you set 'torch.use_deterministic_algorithms(True, warn_only=True)'. "
+         "You can file an issue", "no-deterministic"),
+    ],
+)  # fmt: skip
+def test_an_error_and_its_warning_are_told_apart(verb, said, other, capsys):
+    verb(said)
+    told = capsys.readouterr().out
+    assert ("warn_only=True)'\n" in told) == ("warn_only" in said)
+    assert [one.id for one in messages.find(said, messages.read()[0].values())] != [other]
+
+
+def test_the_title_of_a_message_is_the_wording_that_was_pasted(capsys):
+    course.what("UserWarning: cuDNN attention has been runtime disabled.")
+    assert capsys.readouterr().out.startswith("🚑 cuDNN attention has been runtime disabled")
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [
+        ("torch._dynamo.config.recompile_limit", "recompile_limit"),
+        ("cache_size_limit", "cache_size_limit"),
+        ("allow_splitk", "reduced_precision_reduction_split_k"),
+        ("KMP_DUPLICATE_LIB_OK", "OpenMP"),
+        ("KMP_BLOCKTIME", "KMP_BLOCKTIME=0"),
+    ],
+)
+@pytest.mark.parametrize("verb", [course.what, course.keep])
+def test_a_name_outside_torch_backends_is_answered(verb, name, told, capsys):
+    verb(name)
+    assert told in capsys.readouterr().out
