@@ -28,9 +28,10 @@ from course.learning.calibration import bet_levels
 from course.learning.entry import stamp, to_line
 from course.learning.log import AnswerLog
 from course.learning.progress import summary
-from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan, tuning_score
+from course.lessons.l10_tuning_master import tuning_plan, tuning_score
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_desk import Desk
+from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
 from course.lessons.l11_bug_hunt.game import RANKS as HUNT_RANKS
 from course.markup import plain
@@ -79,49 +80,45 @@ def hand(dtype: str, threads: str = "all") -> str:
     return tuning_plan.key({"dtype": dtype, "threads": threads})
 
 
-def test_first_the_limit_then_the_speed():
-    assert tuning_outcome.best_set(PLAN, TABLE, TODAY) == [hand("bf16")]
-    assert tuning_outcome.outcome_points(PLAN, TABLE, TODAY, hand("int8")) == 0, "the fastest breaks the limit"
-    assert tuning_outcome.outcome_points(PLAN, TABLE, TODAY, hand("bf16")) == 5
-    assert tuning_outcome.outcome_points(PLAN, TABLE, TODAY, TODAY) == 0
-    assert 0 < tuning_outcome.outcome_points(PLAN, TABLE, TODAY, hand("bf16", "1")) < 4
+BF16, AUTOCAST, INT8 = map(hand, ("bf16", "autocast", "int8"))
 
 
-def test_what_overlaps_with_the_best_is_the_best_and_today_may_be_among_it():
-    near = TABLE | {hand("autocast"): outcome(0.43, 0.04)}
-    assert set(tuning_outcome.best_set(PLAN, near, TODAY)) == {hand("bf16"), hand("autocast")}
-    flat = {name: outcome(1.0, 0.02) for name in TABLE} | {TODAY: outcome(1.0, 0.0)}
-    assert TODAY in tuning_outcome.best_set(PLAN, flat, TODAY)
-    assert tuning_outcome.outcome_points(PLAN, flat, TODAY, TODAY) == 5
+def all_of(**one) -> dict:
+    """Every setting but today's with this outcome."""
+    return {name: outcome(**one) for name in TABLE if name != TODAY}
 
 
-def test_where_today_breaks_the_limit_the_gain_counts_from_the_slowest_that_is_permitted():
-    ill = TABLE | {TODAY: {**outcome(1.0, 0.0), "facts": {"error": 0.5}}}
-    assert tuning_outcome.outcome_points(PLAN, ill, TODAY, TODAY) == 0
-    assert tuning_outcome.outcome_points(PLAN, ill, TODAY, hand("autocast")) > 0
+def few(*names: str) -> dict:
+    """These settings with too few rounds."""
+    return {name: {**TABLE[name], "verdict": FEW} for name in names}
 
 
-def test_a_wide_or_a_short_measurement_gives_no_points():
-    assert tuning_outcome.decided(PLAN, TABLE, TODAY, hand("bf16"))
-    assert not tuning_outcome.decided(PLAN, TABLE | {hand("bf16"): outcome(0.4, 0.15)}, TODAY, hand("bf16"))
-    few = TABLE | {hand("bf16"): outcome(0.4, 0.0, verdict=tuning_outcome.FEW)}
-    assert not tuning_outcome.decided(PLAN, few, TODAY, hand("bf16"))
-    assert tuning_outcome.came_out(PLAN, few[hand("bf16")], few[TODAY]) is None
+TODAY_BREAKS = {TODAY: {**outcome(1.0, 0.0), "facts": {"error": 0.5}}}
 
 
-def test_todays_setting_is_decided_only_where_what_could_beat_it_is():
-    wide = {name: outcome(1.0, 0.4) for name in TABLE} | {TODAY: outcome(1.0, 0.0)}
-    assert not tuning_outcome.decided(PLAN, wide, TODAY, TODAY), "its own row is always 1"
-    slow = {name: outcome(4.0, 1.0) for name in TABLE} | {TODAY: outcome(1.0, 0.0)}
-    assert tuning_outcome.decided(PLAN, slow, TODAY, TODAY), "all others are slower, however wide"
-
-
-def test_a_broken_requirement_needs_no_clock():
-    busy = {name: {**one, "verdict": tuning_outcome.FEW} for name, one in TABLE.items()}
-    assert tuning_outcome.decided(PLAN, busy, TODAY, hand("int8"))
-    assert not tuning_outcome.decided(PLAN, busy, TODAY, hand("bf16"))
-    assert tuning_outcome.outcome_points(PLAN, busy, TODAY, hand("int8")) == 0
-    assert not tuning_outcome.best_told(PLAN, busy, TODAY)
+@pytest.mark.parametrize(
+    ("changed", "handed", "points"),
+    [
+        ({}, BF16, 5),
+        ({}, INT8, 0),  # the fastest breaks the limit
+        ({}, TODAY, 0),
+        ({}, hand("bf16", "1"), 0.5),
+        ({AUTOCAST: outcome(0.43, 0.04)}, AUTOCAST, 5),  # what overlaps with the best is the best
+        (all_of(ratio=1.0), TODAY, 5),
+        (TODAY_BREAKS, TODAY, 0),
+        (TODAY_BREAKS, AUTOCAST, 1.0),  # the gain counts from the slowest that is permitted
+        ({BF16: outcome(0.4, 0.15)}, BF16, None),  # wide
+        (few(BF16), BF16, None),
+        (few(*TABLE), INT8, 0),  # a broken requirement needs no clock
+        (few(*TABLE), BF16, None),
+        (all_of(ratio=1.0, half=0.4), TODAY, None),  # its own row is always 1: what could beat it must be decided
+        (all_of(ratio=4.0, half=1.0), TODAY, 5),  # all others are slower, however wide
+    ],
+)
+def test_the_points_of_a_hand_in_and_when_nothing_is_decided(changed, handed, points):
+    found = Table(PLAN, TABLE | changed)
+    assert (found.points(handed) if found.decided(handed) else None) == points
+    assert (handed in found.best_told()) == (points == 5)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +222,7 @@ def test_an_interrupted_run_is_not_counted(log):
 def busy(case, configs, tell):
     """A measurement on a machine that is too busy for an interval."""
     found = measured(case, configs, tell)
-    return Measured({name: {**one, "verdict": tuning_outcome.FEW} for name, one in found.outcomes.items()}, "live")
+    return Measured({name: {**one, "verdict": FEW} for name, one in found.outcomes.items()}, "live")
 
 
 def test_a_run_with_too_few_rounds_shows_no_ratio_and_is_given_back_once(log):
@@ -242,7 +239,7 @@ def test_a_run_with_too_few_rounds_shows_no_ratio_and_is_given_back_once(log):
     desk.refresh()
     assert desk.say.value.count("not used up") == 1
     played.run({"dtype": "int8"}, "breaks", 1)
-    assert played.runs_left() == 1 and told.run_sentences(PLAN, played.attempt)[-1].count("not used up") == 0, (
+    assert played.runs_left() == 1 and told.run_sentences(played.attempt)[-1].count("not used up") == 0, (
         "a broken requirement was seen"
     )
 
@@ -320,7 +317,7 @@ def test_a_broken_requirement_is_nothing_at_once_on_a_busy_machine(log):
     played = Tuning(LIVE, log, busy)
     played.hand_in({"dtype": "int8"}, "faster", 3)
     assert played.attempt.handed and played.score().parts[0].points == 0
-    shown = "\n".join(told.result_lines(played, played.attempt)) + told.picture_text(played, played.attempt)
+    shown = "\n".join(told.result_lines(played.attempt)) + told.picture_text(played.attempt)
     assert "0.1" not in shown and "among the best" not in shown, "no ratio from too few rounds"
 
 
@@ -401,20 +398,20 @@ def earned(log, runs: list[dict], handed: dict) -> float:
     return played.score().parts[1].points
 
 
-BF16, ONE = {"dtype": "bf16"}, {"dtype": "bf16", "threads": "1"}
+SEEN, ONE = {"dtype": "bf16"}, {"dtype": "bf16", "threads": "1"}
 
 
 @pytest.mark.parametrize(
     ("runs", "handed", "points"),
     [
-        ([], BF16, 0),
-        ([{"dtype": "int8"}], BF16, 0),
-        ([BF16], BF16, 2),
-        ([BF16, BF16], BF16, 1.5),
-        ([BF16, BF16, BF16], BF16, 1),
+        ([], SEEN, 0),
+        ([{"dtype": "int8"}], SEEN, 0),
+        ([SEEN], SEEN, 2),
+        ([SEEN, SEEN], SEEN, 1.5),
+        ([SEEN, SEEN, SEEN], SEEN, 1),
         ([ONE], ONE, 1),
         ([ONE, {"threads": "1"}], ONE, 2),
-        ([BF16], {}, 0),
+        ([SEEN], {}, 0),
     ],
 )
 def test_evidence_is_what_was_measured_before_the_hand_in(log, runs, handed, points):
@@ -468,8 +465,7 @@ def test_a_machine_that_lacks_a_control_has_a_smaller_panel_and_its_table_is_rea
 def test_a_ruled_case_measures_nothing(log):
     played = Tuning(RULED, log)
     found = played.run({"enabled": "off"}, "works", 2)
-    assert tuning_outcome.came_out(played.plan, found.outcome, found.today) == "works"
-    assert found.evidence["evidence"] == "rule"
+    assert found.came == "works" and found.evidence["evidence"] == "rule"
     played.hand_in({"enabled": "off", "sdp": "off"}, "fits", 3)
     assert played.score().points == pytest.approx(5 + 1.75)
 
@@ -486,45 +482,20 @@ def test_moves_survive_rubbish_in_the_log(log):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("case", [LIVE, RULED], ids=lambda one: one.id)
-def test_the_text_twin_tells_a_whole_case(language, case, log):
-    set_language(language)
-    said = []
-    desk = Desk(Tuning(case, log, measured), text=True, write=said.append)
-    config = {"dtype": "bf16"} if case is LIVE else {"enabled": "off", "sdp": "off"}
-    bet = "faster" if case is LIVE else "fits"
-    desk.show()
-    desk.run(bet=bet, confidence="fairly", **config)
-    desk.hint()
-    desk.hand_in(bet=bet, confidence="certain", **config)
-    desk.cause(case.cause.right.id)
-    desk.letter("Dear colleague, this is what I measured.", tick=["cause"])
-    told = "\n".join(said)
-    for text in (case.debrief.why, case.debrief.trap, case.letter.model, *(one.why for one in case.cause.answers)):
-        assert view.plain(text[language])[:30] in told
-    desk.letter(tick="machine")
-    assert told.count(view.cause_said(True)) == 1 and desk.play.written().choice == ("machine",)
-    assert (
-        f"{desk.play.score().points:g} / 10" in told
-        and "[x]" in told
-        and not any(mark in told for mark in ("**", "None", "{"))
-    )
-    assert view.plain(case.letter.model[language])[:30] in str(desk)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
 def test_what_rules_decide_stands_in_one_line_a_rule_on_the_page_as_in_text(language, log):
     set_language(language)
     played = Tuning(RULED, log)
     played.run({"enabled": "off"}, "works", 2)
     played.hand_in({"deterministic": "on"}, "fits", 3)
-    page, text = told.table_html(played, played.attempt)[1], told.picture_text(played, played.attempt)
-    found = told.rulings(played.plan, played.attempt)
-    assert [one.bet for one in found] == ["fits", "works", "breaks"] and page.count("<br>") == text.count("  - ") == 3
-    assert all(view.inline(one.settings(played.plan)) in page for one in found)
-    assert all(view.plain(one.settings(played.plan)) in text for one in found)
-    marks = [len(one.marks.split("，" if language == "zh" else ", ")) if one.marks else 0 for one in found]
-    assert marks == [0, 1, 2], "the run works; today's and the hand-in, both with cuDNN, break"
+    page, text = told.table_html(played.attempt)[1], told.picture_text(played.attempt)
+    found = told.rulings(played.attempt)
+    lines = [one.settings for group in found.values() for one in group]
+    assert [head[0] for head in found] == ["✓", "◐", "✗"] and page.count("<br>") == text.count("  - ") == 3
+    assert all(view.inline(one) in page and plain(one) in text for one in lines)
+    handed, run, today = told.landmarks(played.attempt)
+    marks = [handed, run, today, t(f"{handed}, {today}", f"{handed}，{today}")]
+    found = [[words for words in marks if view.aside(words) in one] for one in lines]
+    assert found == [[], [run], [marks[-1]]], "the run works; today's and the hand-in, both with cuDNN, break"
     assert text.count("cudnn.deterministic") == 1, "named once, as what plays no part"
 
 

@@ -38,11 +38,9 @@ class Desk(CaseDesk):
         self._warn(recording)
         if self._moved(lambda: self.play.run(config, bet, confidence, self._print, recording)):
             last = self.play.attempt.runs[-1]
-            self._write(plain(told.run_sentences(self.play.plan, self.play.attempt)[-1]))
+            self._write(plain(told.run_sentences(self.play.attempt)[-1]))
             self._write(
-                "\n".join(
-                    filter(None, [told.picture_text(self.play, self.play.attempt), told.origin_words(last.evidence)])
-                )
+                "\n".join(filter(None, [told.picture_text(self.play.attempt), told.origin_words(last.evidence)]))
             )
             self._write(told.budget_words(self.play))
 
@@ -57,9 +55,9 @@ class Desk(CaseDesk):
         if attempt.waits:
             self._write(plain(told.waits_words(self.play)))
             return
-        for line in told.result_lines(self.play, attempt):
+        for line in told.result_lines(attempt):
             self._write(plain(line))
-        self._write(told.picture_text(self.play, attempt))
+        self._write(told.picture_text(attempt))
         self._write(told.origin_words(attempt.handed.evidence))
         self._write(view.cause_text(self.play))
 
@@ -252,9 +250,9 @@ class Desk(CaseDesk):
         self.after = self.after or [CauseBox(self.play, self._go_on)]
         self.after[0].show()
         if not closed:
-            lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(self.play, attempt))
+            lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(attempt))
             self.say.value = say_html(f'<div class="tbq-verdict">{lines}</div>')
-            self.picture.value = in_language(told.closed_html(self.play, attempt) + self._small(attempt.handed))
+            self.picture.value = in_language(told.closed_html(attempt) + self._small(attempt.handed))
             self.side.children, self.below.children = (self.say, self.after[0].widget), (self.picture,)
             return
         if len(self.after) == 1:
@@ -267,7 +265,7 @@ class Desk(CaseDesk):
         self.budget.value = in_language(told.budget_html(self.play))
         self._stakes()
         self.tape.layout.display = None if attempt.waits else "none"
-        said = told.run_sentences(self.play.plan, attempt)
+        said = told.run_sentences(attempt)
         live = "".join(f'<p class="tbq-notice">{inline(words)}</p>' for words in said[-1:])
         if attempt.waits:
             live = f'<p class="tbq-notice">{inline(told.waits_words(self.play))}</p>'
@@ -279,13 +277,13 @@ class Desk(CaseDesk):
             live += f"<p>{words}</p>"
         self.say.value = say_html(live, self._quiet(live=not attempt.waits))
         small = self._small(attempt.runs[-1]) if attempt.runs else ""
-        self.picture.value = in_language(told.runs_html(self.play, attempt) + small)
+        self.picture.value = in_language(told.runs_html(attempt) + small)
         self.side.children = (self.panel, self.asked, self.steps.widget, self.say)
         self.below.children = (self.picture,)
 
     def _quiet(self, live: bool = False) -> str:
         """What stands below the live region: hints, and what became of the runs. live: the last one stands in the live region."""
-        said = told.run_sentences(self.play.plan, self.play.attempt)[: -1 if live else None]
+        said = told.run_sentences(self.play.attempt)[: -1 if live else None]
         hints = "".join(f"<p>💡 {inline(pick(text))}</p>" for text in self.play.opened_hints())
         return hints + "".join(f"<p><small>{inline(words)}</small></p>" for words in said)
 
@@ -297,8 +295,8 @@ class Desk(CaseDesk):
         """What came out, the points, the picture, the cause; then what can be looked up."""
         play = self.play
         self.closing.value = in_language(
-            view.top_html(told.headline(play, attempt), play.score(), len(play.attempts) > 1)
-            + told.closed_html(play, attempt)
+            view.top_html(told.headline(attempt), play.score(), len(play.attempts) > 1)
+            + told.closed_html(attempt)
             + self._small(attempt.handed)
             + view.debrief_html(play)
             + view.points_html(play.score())
@@ -306,6 +304,6 @@ class Desk(CaseDesk):
             "",
             ' role="status"',
         )
-        lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(play, attempt))
+        lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(attempt))
         mine = (t("What you handed in", "你交的方案"), lines)
-        self.folds.value = view.folds_html(play, told.table_html(play, attempt), mine)
+        self.folds.value = view.folds_html(play, told.table_html(attempt), mine)

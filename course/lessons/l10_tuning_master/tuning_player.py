@@ -15,17 +15,8 @@ from course.i18n import Text, t
 from course.learning.log import AnswerLog
 from course.learning.marking import confidence_of
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet, attempt_of, is_closed, known
-from course.lessons.l10_tuning_master.tuning_outcome import decided, ruled
-from course.lessons.l10_tuning_master.tuning_plan import (
-    Config,
-    Plan,
-    Table,
-    as_played,
-    bet_note,
-    config_of,
-    key,
-    plan_of,
-)
+from course.lessons.l10_tuning_master.tuning_outcome import Table, ruled
+from course.lessons.l10_tuning_master.tuning_plan import Config, Outcomes, Plan, bet_note, config_of, key, plan_of
 from course.lessons.l10_tuning_master.tuning_score import score_of
 from course.suggest import did_you_mean
 from course.tables import clip
@@ -38,7 +29,7 @@ Tell = Callable[[str], None]
 class Measured:
     """What a measurement gives: outcomes by key; evidence: a key of ``cases.EVIDENCE``; machine: in words."""
 
-    outcomes: Table
+    outcomes: Outcomes
     evidence: str
     machine: Text = ""
 
@@ -85,8 +76,7 @@ class Tuning(Play):
 
     def score(self) -> score.Score | None:
         """The score of this attempt; None before the hand-in."""
-        one = self.attempt
-        return score_of(self.case, as_played(self.plan, one.table), one)
+        return score_of(self.case, self.attempt)
 
     def is_busy(self) -> bool:
         """Whether the machine is too busy now, and a recording could answer in its place; it may, in the next move."""
@@ -168,7 +158,7 @@ class Tuning(Play):
         found = self._of_recording(config) if recording else self._outcomes(None, tell)
         self._was_busy = False
         evidence = {"evidence": found.evidence, "machine": found.machine}
-        if decided(self.plan, found.outcomes, key(self.plan.today), key(config)):
+        if Table(self.plan, found.outcomes).decided(key(config)):
             evidence["table"] = {name: dict(one) for name, one in found.outcomes.items()}
         self.write("hand-in", (key(config), bet), confidence=confidence, evidence=evidence)
         return self.attempt.handed
