@@ -8,7 +8,7 @@ from typing import Any
 
 from course.cards.choice_box import ChoiceBox, busy_question, busy_ways, busy_words
 from course.cards.render import in_language, say_html
-from course.cards.widgets import focus, light, second_click
+from course.cards.widgets import classed, focus, light, second_click
 from course.game import view
 from course.game.desk import CaseDesk
 from course.i18n import pick, t
@@ -37,11 +37,9 @@ class Desk(CaseDesk):
         """
         self._warn(recording)
         if self._moved(lambda: self.play.run(config, bet, confidence, self._print, recording)):
-            last = self.play.attempt.runs[-1]
-            self._write(plain(told.run_sentences(self.play.attempt)[-1]))
-            self._write(
-                "\n".join(filter(None, [told.picture_text(self.play.attempt), told.origin_words(last.evidence)]))
-            )
+            attempt = self.play.attempt
+            self._tell(told.run_sentences(attempt)[-1:])
+            self._write("\n".join(filter(None, [told.picture_text(attempt), told.origin_words(self._gave.evidence)])))
             self._write(told.budget_words(self.play))
 
     def hand_in(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
@@ -53,10 +51,9 @@ class Desk(CaseDesk):
     def _after_hand_in(self) -> None:
         attempt = self.play.attempt
         if attempt.waits:
-            self._write(plain(told.waits_words(self.play)))
+            self._tell([told.waits_words(self.play)])
             return
-        for line in told.result_lines(attempt):
-            self._write(plain(line))
+        self._tell(told.result_lines(attempt))
         self._write(told.picture_text(attempt))
         self._write(told.origin_words(attempt.handed.evidence))
         self._write(view.cause_text(self.play))
@@ -73,7 +70,7 @@ class Desk(CaseDesk):
         if not self.play.cause_found():
             self._write(t("The debrief comes after the hand-in and the cause.", "先交方案、答出原因，再看复盘。"))
             return
-        self._write("\n".join(map(plain, view.debrief_lines(self.case))))
+        self._tell(view.debrief_lines(self.case))
         self._write(view.points_text(self.play.score()))
         self._write(view.letter_text(self.case, self.play.written()))
 
@@ -153,8 +150,8 @@ class Desk(CaseDesk):
         replay = t("📼 Let the recording decide", "📼 用录好的结果来判")
         self.tape = button("tbg-tape", replay, lambda: self._measure(self.play.hand_in, recording=True), hides=True)
         rows = (one.widget for one in self.controls.values())
-        self.panel = light(w.VBox, [*rows, self.stakes, row(self.go, self.hand, self.tape, self.ask), self.budget])
-        self.panel.add_class("tbg-panel")
+        buttons = row(self.go, self.hand, self.tape, self.ask)
+        self.panel = classed(light(w.VBox, [*rows, self.stakes, buttons, self.budget]), "tbg-panel")
         self.picture, self.closing, self.folds = light(w.HTML), light(w.HTML), light(w.HTML)
         self.after: list[Any] = []
         again = button("tbg-again", t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
@@ -241,7 +238,7 @@ class Desk(CaseDesk):
         from course.game.parts import CauseBox, LetterBox
 
         attempt = self.play.attempt
-        closed = bool(attempt.handed) and self.play.cause_found()
+        closed = tuning_attempt.over(self.case, attempt)
         self.two.children = () if closed else (self.ticket, self.side)
         if not attempt.handed:
             self.after = []
