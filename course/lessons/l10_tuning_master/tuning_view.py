@@ -136,8 +136,10 @@ LOOKS = {"": "", "best": both("among the best", "最好的一档"), "broken": bo
 def run_rows(attempt: Attempt) -> list[Row]:
     """What was measured in this attempt, today first."""
     plan, today = attempt.plan, {"ratio": 1.0, "low": 1.0, "high": 1.0}
-    runs = [Row(in_words(plan, one.config), one.outcome, (), "broken" * (one.came == "breaks")) for one in attempt.runs]
-    return [Row(in_words(plan, plan.today), today, [t("today", "现在")]), *runs]
+    rows = [Row(in_words(plan, plan.today), today, [t("today", "现在")])]
+    for one in attempt.runs:
+        rows.append(Row(in_words(plan, one.config), one.outcome, (), "broken" if one.came == "breaks" else ""))
+    return rows
 
 
 def landmarks(attempt: Attempt) -> dict[str, set[str]]:
