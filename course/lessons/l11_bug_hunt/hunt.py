@@ -54,9 +54,9 @@ def seen(one: Bug, text: str, timed: bool = False, beside: str = "") -> dict[str
         return {"error": {"kind": "late" if late else "ended", "said": str(error), "line": None}}
 
 
-def measured(one: Bug, text: str | None = None) -> Text:
-    """The symptom as it is on this machine now, in one sentence: of the script as it stands, or of ``text``."""
-    return telling(one, seen(one, one.script if text is None else text, timed=True))
+def measured(one: Bug) -> Text:
+    """The symptom of the script as it stands, on this machine now, in one sentence."""
+    return telling(one, seen(one, one.script, timed=True))
 
 
 def telling(one: Bug, facts: Mapping[str, Any]) -> Text:
