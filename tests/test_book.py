@@ -164,12 +164,12 @@ def test_every_hand_in_of_a_case_is_worked_out_by_the_game(identity, code):
     plan = tuning_plan.plan_of(case)
     templates = re.findall(r"<template data-config='(.*?)'( data-today)?>(.*?)</template>", page, re.DOTALL)
     told = {tuning_plan.key(json.loads(html.unescape(config))): (today, body) for config, today, body in templates}
-    table = tuning_outcome.ruled(plan) if plan.rules else game.recorded(case).outcomes
-    assert told.keys() == table.keys() == {tuning_plan.key(one) for one in plan.configs()}
+    table = tuning_outcome.Table(plan, tuning_outcome.ruled(plan) if plan.rules else game.recorded(case).outcomes)
+    assert told.keys() == table.outcomes.keys() == {tuning_plan.key(one) for one in plan.configs()}
     for name, (today, body) in told.items():
         hits = re.findall(r'data-bet="(\w+) \d">🎯', body)
-        came = tuning_outcome.came_out(plan, table[name], table[tuning_plan.key(plan.today)])
-        assert bool(today) == (name == tuning_plan.key(plan.today))
+        came = table.came_out(name)
+        assert bool(today) == (name == table.today)
         assert hits == ([] if today or came is None else [came] * 3), name
 
 

@@ -40,6 +40,13 @@ def _refuse(change: Any) -> None:
         raise TypeError(f"a layout or style that many widgets share cannot change: {change['name']}={change['new']!r}")
 
 
+def classed(widget: Any, *names: str) -> Any:
+    """The widget, with these classes on the page."""
+    for name in names:
+        widget.add_class(name)
+    return widget
+
+
 def sheet(style: str) -> Any:
     """A style sheet as a widget: it stands on every card, and a saved notebook holds it once."""
     from ipywidgets import HTML

@@ -17,16 +17,13 @@ What every game shares, and what a game of its own adds. Nothing here imports to
 ``closed_view``       the closed cases, at the end of a lesson and as a page to keep
 ``sharing``           one closed attempt as a picture and as text, for a friend
 ``desk``              what the desks of all games share: shown, typed, pressed; every open page of a case follows; ``desk.css``
-``tuning``            the rules of the game of lesson 10: controls, limits, the table of all combinations, points
-``tuning_player``     one learner at it: bets, measured runs, a hand-in
-``tuning_desk``       its widgets; ``tuning_view`` its HTML and text
 ====================  ================================================================================================
 
-A second game (lesson 11, say) needs, in its folder ``course/lessons/l11_bug_hunt/``:
+The games are in the folders of lessons 10 and 11. Another one needs, in the folder of its lesson:
 
 1. ``cases.yaml``: the fields of ``cases.Case``; its own data under ``play``.
 2. ``game.py`` with four functions that take no widgets to import:
-   ``player(case, log)`` gives what ``case("11-leak")`` shows: a ``desk.CaseDesk`` with ``show()`` (display, or print in text mode), a
+   ``player(case, log)`` gives what ``case("leak")`` shows: a ``desk.CaseDesk`` with ``show()`` (display, or print in text mode), a
    text twin as methods, and ``__str__``. It builds on ``Play`` (``hint()``, ``cause(option)``, ``letter(text, ticked)``, ``again()``)
    and writes its own moves with ``moves.write(log, case, "line", choice=("7",), confidence=2, evidence={...})``.
    ``standing(case, entries)`` gives a ``board.Standing``: the state in words, score and end of each closed attempt, the settled

@@ -8,7 +8,7 @@ from typing import Any
 
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
-from course.cards.widgets import focus, light, view_of
+from course.cards.widgets import classed, focus, light, view_of
 from course.game import board_view as told
 from course.game.board import Board, Standing, game
 from course.game.cases import Case
@@ -51,11 +51,8 @@ class BoardPage:
 
         self.head, self.place = light(w.HTML), light(w.VBox, [])
         back = button("tbb-back", t("← Back to the board", "← 回到清单"), self.back)
-        self.back_row = light(w.Box, [back])
-        self.back_row.add_class("tbg-go")
-        self.widget = light(w.VBox, [self.head, self.place])
-        for name in ("tbq", "tbg", "tbb", f"tbq-live-{self.id}"):
-            self.widget.add_class(name)
+        self.back_row = classed(light(w.Box, [back]), "tbg-go")
+        self.widget = classed(light(w.VBox, [self.head, self.place]), "tbq", "tbg", "tbb", f"tbq-live-{self.id}")
         self.draw()
         return self.widget
 
@@ -70,21 +67,17 @@ class BoardPage:
         self.place.remove_class("tbb-case")
         chosen = now.of_the_day
         self.tiles: dict[str, Any] = {}
-        grid = light(w.Box, [self._group(group) for group in now.groups])
-        grid.add_class("tbb-grid")
+        grid = classed(light(w.Box, [self._group(group) for group in now.groups]), "tbb-grid")
         words = t("Play it", "来一题") if chosen.first is None else t("Play it again", "再来一次")
         self.day = button("tbb-play", words, lambda: self.open(chosen.case), main=True)
-        day = light(w.Box, [light(w.HTML, told.day_html(now)), self.day])
-        for name in ("tbb-day", "tbq-ready"):
-            day.add_class(name)
+        day = classed(light(w.Box, [light(w.HTML, told.day_html(now)), self.day]), "tbb-day", "tbq-ready")
         self.place.children = (day, light(w.HTML, told.twins_html(now)), grid, light(w.HTML, told.key_html(now)))
 
     def _group(self, group: tuple[Standing, ...]) -> Any:
         import ipywidgets as w
 
-        made = light(w.Box, [self._tile(one) for one in group])
-        made.add_class("tbb-pair" if len(group) > 1 else "tbb-alone")
-        return made
+        look = "tbb-pair" if len(group) > 1 else "tbb-alone"
+        return classed(light(w.Box, [self._tile(one) for one in group]), look)
 
     def _tile(self, one: Standing) -> Any:
         """One case: a button with its words, and the face over it."""
@@ -93,10 +86,8 @@ class BoardPage:
         press = light(w.Button, description=told.tile_words(one), layout={"width": "auto", "height": "auto"})
         press.on_click(lambda _: self.open(one.case))
         self.tiles[one.case.id] = press
-        made = light(w.Box, [press, light(w.HTML, told.face_html(one))])
-        for name in filter(None, ("tbb-tile", told.tile_look(one))):
-            made.add_class(name)
-        return made
+        look = filter(None, ["tbb-tile", told.tile_look(one)])
+        return classed(light(w.Box, [press, light(w.HTML, told.face_html(one))]), *look)
 
     def open(self, case: Case) -> None:
         """Show a case in place of the tiles."""

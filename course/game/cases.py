@@ -43,10 +43,10 @@ def is_recorded(case: Case) -> bool:
 
 
 class CaseError(LookupError):
-    """A case that does not exist, or a move that cannot be made; the message says what to do instead."""
+    """A case that does not exist; the message, in the language in use, says what to do instead."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
+    def __init__(self, en: str, zh: str) -> None:
+        super().__init__(t(en, zh))
 
 
 @dataclass(frozen=True)
@@ -214,10 +214,8 @@ def find(name: str) -> Case:
         return known.get(name) or short[0]
     near = did_you_mean(name, [*known, *(one.partition("-")[2] for one in known)], cutoff=0.5)
     raise CaseError(
-        t(
-            f"There is no case `{name}`.{near} `board()` lists them all.",
-            f"没有 `{name}` 这个名字。{near}用 `board()` 看全部。",
-        )
+        f"There is no case `{name}`.{near} `board()` lists them all.",
+        f"没有 `{name}` 这个名字。{near}用 `board()` 看全部。",
     )
 
 

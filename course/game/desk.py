@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from course.cards.deck import InDeck, deck_of_cell
 from course.cards.render import say_html
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
-from course.cards.widgets import focus, light, second_click, sheet, view_of
+from course.cards.widgets import classed, focus, light, second_click, sheet, view_of
 from course.experiment.ending import ending
 from course.game import cases, view
 from course.game.board import game
@@ -35,6 +35,7 @@ class CaseDesk(InDeck):
         self.text = text_mode() if text is None else text
         self.widget: Any = None
         self._copy: Any = None
+        self._gave: Any = None
         self._done_at = float("-inf")
         self._ended = False
 
@@ -53,9 +54,11 @@ class CaseDesk(InDeck):
         return t("Stopped, as you asked: this run is not counted.", "已停止，这次不算。")
 
     def _tried(self, move: Callable[[], Any], say: Callable[[str], None]) -> bool:
-        """Make a move. A slip, an interrupt, and every error of the course's own is said in its sentence; others are raised."""
+        """Make a move, and keep what it gave. A slip, an interrupt, and every error of the course's own is said in its sentence;
+        others are raised.
+        """
         try:
-            move()
+            self._gave = move()
         except KeyboardInterrupt:
             self._done_at = time.monotonic()  # presses that waited are stopped, too
             say(self.stopped())
@@ -79,6 +82,10 @@ class CaseDesk(InDeck):
         if self._moved(self.play.hint):
             for number, text in enumerate(self.play.opened_hints(), 1):
                 self._write(f"💡 {number}/{len(self.case.hints)} {plain(pick(text))}")
+
+    def _tell(self, lines: Iterable[str]) -> None:
+        """Say what a typed move brought, in lines with marks."""
+        self._write("\n".join(map(plain, filter(None, lines))))
 
     def _moved(self, move: Callable[[], Any]) -> bool:
         """Make a typed move; the pages of this case follow."""
@@ -121,19 +128,16 @@ class CaseDesk(InDeck):
 
         from course.game.parts import Steps
 
-        self.title = light(w.HTML)
-        self.title.add_class("tbq-q")
+        self.title = classed(light(w.HTML), "tbq-q")
         self.draw_head()
         self.ticket = light(w.HTML, view.ticket_html(self.case, self._more(), self._facts()))
         self.steps, self.say = Steps(), light(w.HTML, say_html())
-        self.side, self.below, self.follow = light(w.VBox, []), light(w.VBox, []), light(w.VBox, [])
-        self.two = light(w.Box, [self.ticket, self.side])
-        self.two.add_class("tbg-two")
-        self.below.add_class("tbg-below")
+        self.side, self.follow = light(w.VBox, []), light(w.VBox, [])
+        self.two = classed(light(w.Box, [self.ticket, self.side]), "tbg-two")
+        self.below = classed(light(w.VBox, []), "tbg-below")
         self._parts()
-        self.widget = light(w.VBox, [self.title, self.two, self.below, self.follow, sheet(view.STYLE)])
-        for name in ("tbq", "tbg", f"tbq-live-{self.case.id}"):
-            self.widget.add_class(name)
+        inside = [self.title, self.two, self.below, self.follow, sheet(view.STYLE)]
+        self.widget = classed(light(w.VBox, inside), "tbq", "tbg", f"tbq-live-{self.case.id}")
         _open.setdefault(self.case.id, weakref.WeakSet()).add(self)
         self.refresh()
         return self.widget

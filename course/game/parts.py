@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import ipywidgets as w
 
 from course.cards.card_choice import Choices
 from course.cards.render import in_language
-from course.cards.widgets import focus, light, name_of
+from course.cards.widgets import classed, focus, light, name_of
 from course.experiment.ending import ends_by
 from course.game.cases import Case
 from course.game.play import CRITERIA, MoveError, Play
@@ -26,18 +27,26 @@ def button(name: str, words: str, press: Callable[[], None], main: bool = False,
     """An ordinary button. name: its class on the page. main: the one that goes on. hides: whether it is hidden at times."""
     look = {"width": "auto", "height": "auto"}
     made = light(w.Button, description=words, layout=w.Layout(**look) if hides else look)
-    for one in ("tbq-go", name, *([] if main else ["tbq-sub"])):
-        made.add_class(one)
     made.on_click(lambda _: press())
-    return made
+    return classed(made, "tbq-go", name, *([] if main else ["tbq-sub"]))
 
 
 def row(*buttons: w.Button) -> w.Box:
     """Buttons side by side; the one that goes on stands out."""
-    made = light(w.Box, list(buttons))
-    for name in ("tbg-go", "tbq-ready"):
-        made.add_class(name)
+    return classed(light(w.Box, list(buttons)), "tbg-go", "tbq-ready")
+
+
+def choice_button(*names: str, press: Callable[[], None], hides: bool = False) -> w.Button:
+    """A button that is chosen: its words change (see ``mark``). names: its classes on the page; hides: as of ``button``."""
+    look = {"width": "auto", "height": "auto"}
+    made = classed(light(w.Button, layout=w.Layout(**look) if hides else look), *names)
+    made.on_click(lambda _: press())
     return made
+
+
+def mark(widget: w.DOMWidget, name: str, on: bool) -> None:
+    """Put a class on a widget, or take it away."""
+    (widget.add_class if on else widget.remove_class)(name)
 
 
 class Picker:
@@ -60,15 +69,9 @@ class Picker:
         says = inline(says).replace("torch.backends.", "torch.backends.<wbr>")
         small = f"<small>{says}</small>" if says else ""
         self.head = light(w.HTML, in_language(f"<p><strong>{inline(name)}</strong>{small}</p>"))
-        self.buttons = {value: light(w.Button, layout={"width": "auto", "height": "auto"}) for value in values}
-        for value, one in self.buttons.items():
-            one.add_class("tbg-value")
-            one.on_click(lambda _, value=value: self._press(value))
-        values = light(w.Box, list(self.buttons.values()))
-        values.add_class("tbg-values")
-        self.widget = light(w.Box, [self.head, values])
-        for name in ("tbg-row", *(["tbg-yours"] if yours else [])):
-            self.widget.add_class(name)
+        self.buttons = {one: choice_button("tbg-value", press=partial(self._press, one)) for one in values}
+        listed = classed(light(w.Box, list(self.buttons.values())), "tbg-values")
+        self.widget = classed(light(w.Box, [self.head, listed]), "tbg-row", *(["tbg-yours"] if yours else []))
         self.choose(chosen)
 
     def _press(self, value: str) -> None:
@@ -79,12 +82,10 @@ class Picker:
         """Choose a value; "" takes the choice back."""
         self.chosen = value
         for name, one in self.buttons.items():
-            on = name == value
-            one.description = f"{'● ' if on else ''}{plain(pick(self.values[name]))}{self.notes.get(name, '')}"
-            name_of(
-                one, f"{plain(self.name)}: {plain(pick(self.values[name]))}{t(' (chosen)', '（已选）') if on else ''}"
-            )
-            (one.add_class if on else one.remove_class)("tbg-on")
+            on, words = name == value, plain(pick(self.values[name]))
+            one.description = f"{'● ' if on else ''}{words}{self.notes.get(name, '')}"
+            name_of(one, f"{plain(self.name)}: {words}{t(' (chosen)', '（已选）') if on else ''}")
+            mark(one, "tbg-on", on)
 
 
 class Steps:
@@ -146,14 +147,10 @@ class CauseBox:
         self.choices = Choices(item, lambda: None)
         self.say = light(w.HTML)
         self.go = button("tbg-cause", cause_button(), self.press, main=True, hides=True)
-        head = light(
-            w.HTML,
-            in_language(
-                f"<h4>{t('💡 Why did it come out so?', '💡 为什么会这样？')}</h4><p>{inline(pick(question.stem))}</p>"
-            ),
-        )
-        self.widget = light(w.VBox, [head, self.choices.widget, self.choices.letters.field, row(self.go), self.say])
-        self.widget.add_class("tbg-panel")
+        ask = t("💡 Why did it come out so?", "💡 为什么会这样？")
+        head = light(w.HTML, in_language(f"<h4>{ask}</h4><p>{inline(pick(question.stem))}</p>"))
+        inside = [head, self.choices.widget, self.choices.letters.field, row(self.go), self.say]
+        self.widget = classed(light(w.VBox, inside), "tbg-panel")
         self.show()
 
     def focus(self) -> None:
@@ -209,26 +206,19 @@ class LetterBox:
         )
         keep = t("✉️ Keep my reply and show the model", "✉️ 保存回信，看范文")
         self.keep = button("tbg-send", keep, self.press, main=True)
-        self.ticks = {name: light(w.Button, layout={"width": "auto", "height": "auto"}) for name in CRITERIA}
+        self.ticks = {one: choice_button("tbg-value", press=partial(self._tick, one)) for one in CRITERIA}
         self.ticked: set[str] = set()
         self._drawn: tuple[str, set[str]] | None = None
-        for name, one in self.ticks.items():
-            one.add_class("tbg-value")
-            one.on_click(lambda _, name=name: self._tick(name))
-        listed = light(w.Box, list(self.ticks.values()))
-        listed.add_class("tbg-ticks")
+        listed = classed(light(w.Box, list(self.ticks.values())), "tbg-ticks")
         self.model, self.say, self.asks = light(w.HTML), light(w.HTML), light(w.HTML)
-        self.below = light(w.VBox, [self.asks, listed], layout=w.Layout(display="none"))
-        self.below.add_class("tbg-asks")
+        self.below = classed(light(w.VBox, [self.asks, listed], layout=w.Layout(display="none")), "tbg-asks")
         keeping = row(self.keep)
         keeping.children += (self.say,)
         self.mine = light(w.VBox, [self.field, keeping])
-        self.replies = light(w.Box, [self.mine])
-        self.replies.add_class("tbg-replies")
+        self.replies = classed(light(w.Box, [self.mine]), "tbg-replies")
         self.fold = row(button("tbg-reply", t("✉️ Your reply and a model", "✉️ 你的回信和范文"), self._unfold))
         self.parts = (self.head, self.replies, self.below)
-        self.widget = light(w.VBox, [self.head, self.fold] if play.written() else self.parts)
-        self.widget.add_class("tbg-panel")
+        self.widget = classed(light(w.VBox, [self.head, self.fold] if play.written() else self.parts), "tbg-panel")
         self._ask(f"<p><small>{letter_help()}</small></p>")
         self.show()
 
@@ -286,7 +276,7 @@ class LetterBox:
         for name, one in self.ticks.items():
             on = name in self.ticked
             one.description = f"{'☑' if on else '☐'} {pick(CRITERIA[name])}"
-            (one.add_class if on else one.remove_class)("tbg-on")
+            mark(one, "tbg-on", on)
 
     def _say(self, words: str) -> None:
         self.say.value = in_language(f'<p class="tbq-notice">{inline(words)}</p>', "tbq-say", ' role="status"')

@@ -24,7 +24,10 @@ CRITERIA: dict[str, Text] = {
 
 
 class MoveError(ValueError):
-    """A move that cannot be made now; the message, in the learner's language, says what to do instead."""
+    """A move that cannot be made now; the message, in the language in use, says what to do instead."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        super().__init__(t(en, zh))
 
 
 class Play:
@@ -65,7 +68,7 @@ class Play:
         late for one.
         """
         if not self.may_ask_hint():
-            raise MoveError(t("It is too late for a hint: this try is settled.", "这一次已成定局，提示帮不上忙了。"))
+            raise MoveError("It is too late for a hint: this try is settled.", "这一次已成定局，提示帮不上忙了。")
         opened = len(moves.of_kind(self.now, "hint"))
         number = min(opened + 1, len(self.case.hints))
         if opened < number:
@@ -86,16 +89,13 @@ class Play:
         """Choose a cause; gives whether it is right. Once the right one was chosen, the question is closed."""
         answer_id = str(answer_id).strip().lower()
         if not self.may_name_cause():
-            raise MoveError(t("The cause is asked after you have handed in.", "先交方案，再来问原因。"))
+            raise MoveError("The cause is asked after you have handed in.", "先交方案，再来问原因。")
         if self.case.cause.answer(answer_id) is None:
             known = t(", ", "、").join(one.id for one in self.case.cause.answers)
             if not answer_id:
-                raise MoveError(t(f"Which answer is it? There are {known}.", f"选哪个答案？可选的是 {known}。"))
+                raise MoveError(f"Which answer is it? There are {known}.", f"选哪个答案？可选的是 {known}。")
             raise MoveError(
-                t(
-                    f"There is no answer {answer_id!r}; there are {known}.",
-                    f"没有答案 {answer_id!r}，可选的是 {known}。",
-                )
+                f"There is no answer {answer_id!r}; there are {known}.", f"没有答案 {answer_id!r}，可选的是 {known}。"
             )
         if self.causes()[-1:] != [self.case.cause.right.id]:
             self.write("cause", (answer_id,))
@@ -116,17 +116,12 @@ class Play:
         if unknown := [one for one in ticked if one not in CRITERIA]:
             known = t(", ", "、").join(CRITERIA)
             raise MoveError(
-                t(
-                    f"There is no criterion {unknown[0]!r}; there are {known}.",
-                    f"没有 {unknown[0]!r} 这一条，可选的是 {known}。",
-                )
+                f"There is no criterion {unknown[0]!r}; there are {known}.",
+                f"没有 {unknown[0]!r} 这一条，可选的是 {known}。",
             )
         if len(text.split()) < 3 and len(text.strip()) < 12:
             raise MoveError(
-                t(
-                    "Write a sentence or two first; nobody marks it but you.",
-                    "先写上一两句；除了你自己，没有人给它打分。",
-                )
+                "Write a sentence or two first; nobody marks it but you.", "先写上一两句；除了你自己，没有人给它打分。"
             )
         self.write("letter", tuple(ticked), text=text)
 
@@ -141,9 +136,7 @@ class Play:
         """Open a new attempt: practice, the first one is what counts. Raises MoveError while this one is open."""
         if not self.is_closed(self.now):
             raise MoveError(
-                t(
-                    "Finish this try first: it is the one that counts, with everything it used. Another one is practice.",
-                    "先把这一次做完：计分的就是它，用掉的都算在内。之后再来的是练习。",
-                )
+                "Finish this try first: it is the one that counts, with everything it used. Another one is practice.",
+                "先把这一次做完：计分的就是它，用掉的都算在内。之后再来的是练习。",
             )
         self.write(moves.AGAIN)

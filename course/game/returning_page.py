@@ -8,7 +8,7 @@ from typing import Any
 from course.cards.render import in_language
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
-from course.cards.widgets import light, sheet, view_of
+from course.cards.widgets import classed, light, sheet, view_of
 from course.game.board import game
 from course.game.board_view import STYLE
 from course.game.cases import Case
@@ -48,11 +48,8 @@ class ReturningCases:
         import ipywidgets as w
 
         self.place = light(w.VBox, [])
-        self.widget = light(
-            w.VBox, [light(w.HTML, hide_saved_copy(self)), *map(self._row, self.due), self.place, sheet(STYLE)]
-        )
-        for name in ("tbq", "tbg", "tbb", f"tbq-live-{self.id}"):
-            self.widget.add_class(name)
+        inside = [light(w.HTML, hide_saved_copy(self)), *map(self._row, self.due), self.place, sheet(STYLE)]
+        self.widget = classed(light(w.VBox, inside), "tbq", "tbg", "tbb", f"tbq-live-{self.id}")
         return self.widget
 
     def _row(self, one: Return) -> Any:
@@ -61,10 +58,8 @@ class ReturningCases:
         from course.game.parts import button
 
         play = button("tbb-play", t("Play it", "来一题"), lambda: self.open(one.asked), main=True)
-        row = light(w.Box, [light(w.HTML, in_language(f"<p>{inline(return_words(one))}</p>")), play])
-        for name in ("tbb-day", "tbq-ready"):
-            row.add_class(name)
-        return row
+        words = light(w.HTML, in_language(f"<p>{inline(return_words(one))}</p>"))
+        return classed(light(w.Box, [words, play]), "tbb-day", "tbq-ready")
 
     def open(self, case: Case) -> None:
         """Show a case below the rows."""

@@ -123,43 +123,49 @@ def points_text(found: score.Score) -> str:
     return "\n".join([*parts, "  " + colon(t("together", "合计"), f"{format_points(found.points)} / {found.most:g}")])
 
 
+def holds_head(case: Case) -> str:
+    """What stands before the situation in which the advice, or the other setting, is right."""
+    if case.quote:
+        return t("Where the advice does hold", "这条建议什么时候是对的")
+    return t("In another situation", "换个场合")
+
+
+def seen_next(case: Case) -> list[str]:
+    """Where the cause can be seen and read about, with marks."""
+    experiment, card = case.debrief.experiment, case.debrief.card
+    return [
+        *([t("🔬 See the cause yourself: ", "🔬 亲眼看原因：") + f'`observe("{experiment}")`'] if experiment else []),
+        *([t("🎴 The card: ", "🎴 知识卡：") + f'`keep("{card}")`'] if card else []),
+    ]
+
+
 def debrief_html(play: Play) -> str:
     """The cause and why, beside the trap's name and where the advice holds."""
     case, tries = play.case, play.causes()
     told, right = case.debrief, case.cause.right
     how = t(f"found at try {len(tries)}", f"第 {len(tries)} 次答对") if play.cause_found() else ""
     small = f" <small>{how}</small>" if how else ""
-    holds = (
-        t("Where the advice does hold", "这条建议什么时候是对的")
-        if case.quote
-        else t("In another situation", "换个场合")
-    )
     return (
         f'<div class="tbg-half"><div><h4>{inline(pick(case.cause.stem))}</h4>'
         f"<p>✓ {inline(pick(right.text))}{small}</p><p>💡 {inline(pick(told.why))}</p></div>"
         f'<div class="tbg-trap"><p><b>{t("🕳️ The trap", "🕳️ 这个坑")}</b>{inline(pick(told.trap))}</p>'
-        f"<p><b>{holds}</b>{inline(pick(told.holds))}</p></div></div>"
+        f"<p><b>{holds_head(case)}</b>{inline(pick(told.holds))}</p></div></div>"
     )
 
 
 def folds_html(play: Play, *more: tuple[str, str]) -> str:
     """What can be looked up in a closed case, folded. more: (title, HTML) of the game's own, first."""
-    case, told = play.case, play.case.debrief
+    case = play.case
     whys = "".join(
         f"<p><b>{one.id}</b> {inline(pick(one.text))} {inline(pick(one.why))}</p>" for one in case.cause.answers
     )
-    calls = [
-        t("🔬 See the cause yourself: ", "🔬 亲眼看原因：") + f'`observe("{told.experiment}")`'
-        if told.experiment
-        else "",
-        t("🎴 The card: ", "🎴 知识卡：") + f'`keep("{told.card}")`' if told.card else "",
-        t("↗ For a friend: ", "↗ 发给朋友：") + f'`share("{case.id.partition("-")[2]}")`',
-    ]
+    friend = t("↗ For a friend: ", "↗ 发给朋友：") + f'`share("{case.id.partition("-")[2]}")`'
+    calls = [*seen_next(case), friend]
     sources = "".join(f"<p>{inline(source_words(one))}</p>" for one in case.sources)
     folds = (
         *more,
         (t("The other causes", "其他选项"), whys),
-        (t("Go on", "接着看"), "".join(f"<p>{inline(one)}</p>" for one in calls if one)),
+        (t("Go on", "接着看"), "".join(f"<p>{inline(one)}</p>" for one in calls)),
         (t("The case again", "再看一遍题目"), ticket_html(case)),
         (t("Sources", "出处"), sources),
     )
@@ -173,17 +179,9 @@ def debrief_lines(case: Case) -> list[str]:
     lines = [
         pick(told.why),
         t("🕳️ The trap: ", "🕳️ 这个坑叫：") + f"**{pick(told.trap)}**",
-        (
-            t("Where the advice does hold: ", "这条建议什么时候是对的：")
-            if case.quote
-            else t("In another situation: ", "换个场合：")
-        )
-        + pick(told.holds),
+        colon(holds_head(case), pick(told.holds)),
+        *seen_next(case),
     ]
-    if told.card:
-        lines.append(t("🎴 The card: ", "🎴 知识卡：") + f'`keep("{told.card}")`')
-    if told.experiment:
-        lines.append(t("🔬 See the cause yourself: ", "🔬 亲眼看原因：") + f'`observe("{told.experiment}")`')
     if case.twin:
         lines.append(t("👯 The twin, another situation: ", "👯 它的双胞胎，换一种场合：") + f'`case("{case.twin}")`')
     return [*lines, t("Sources: ", "出处：") + t("; ", "；").join(map(source_words, case.sources))]

@@ -12,12 +12,12 @@ from dataclasses import replace
 from course.cards.offline_words import words
 from course.game import cases, view
 from course.i18n import both, pick, speaking
-from course.learning.log import answer_log
 from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master import game, tuning_outcome, tuning_plan, tuning_view
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
+from course.lessons.l10_tuning_master.tuning_outcome import Table
 from course.lessons.l10_tuning_master.tuning_plan import Plan
-from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
+from course.lessons.l10_tuning_master.tuning_player import Measured
 from course.markup import inline
 from grader.book import hunting, steps
 from grader.book.clean import STYLE
@@ -46,8 +46,8 @@ def case_html(identity: str, code: str, witness: Witness) -> str:
         whole = tuning_plan.plan_of(case)
         found = Measured(tuning_outcome.ruled(whole), "rule") if whole.rules else game.recorded(case)
         plan = tuning_plan.as_played(whole, found.outcomes)
-        play = Tuning(case, answer_log(), plan=plan)
-        ends = "".join(_hand_in(play, name, found) for name in found.outcomes)
+        table = Table(plan, found.outcomes)
+        ends = "".join(_hand_in(table, name, found) for name in found.outcomes)
         after = steps.cause(case, steps.why(case))
         end = f'<div role="status" class="book-end" tabindex="-1"></div>{ends}<div class="book-after" hidden>{after}</div>'
         ticket = view.ticket_html(replace(case, evidence=found.evidence))
@@ -85,27 +85,23 @@ def _choice(name: str, head: str, values: dict[str, str], today: str = "", says:
     return f"<fieldset><legend>{inline(head)}</legend>{note}{shown}</fieldset>"
 
 
-def _hand_in(play: Tuning, name: str, found: Measured) -> str:
+def _hand_in(table: Table, name: str, found: Measured) -> str:
     """What is seen after this setting was handed in; of its sentences about bets, the page shows one."""
-    plan, evidence = play.plan, {"evidence": found.evidence, "machine": found.machine}
-    config, today = tuning_plan.config_in(name), tuning_plan.key(plan.today)
-    handed = Bet(config, "", 1, found.outcomes[name], evidence)
-    attempt = Attempt((), handed, found.outcomes, (), 0)
-    lines = [f"<p>{inline(line)}</p>" for line in tuning_view.result_lines(play, attempt)]
-    lines[1:1] = (
-        _bets(plan, handed, tuning_outcome.came_out(plan, handed.outcome, found.outcomes[today]))
-        if name != today
-        else []
-    )
-    picture = tuning_view.table_html(play, attempt)[1] + f"<p><small>{tuning_view.origin_words(evidence)}</small></p>"
-    mark = " data-today" if name == today else ""
+    config, evidence = tuning_plan.config_in(name), {"evidence": found.evidence, "machine": found.machine}
+    outcome, today = table.outcomes[name], table.outcomes[table.today]
+    handed = Bet(config, "", 1, outcome, today, table.came_out(name), evidence)
+    attempt = Attempt((), handed, table, (), 0)
+    lines = [f"<p>{inline(line)}</p>" for line in tuning_view.result_lines(attempt)]
+    lines[1:1] = _bets(table.plan, handed) if name != table.today else []
+    picture = tuning_view.table_html(attempt)[1] + f"<p><small>{tuning_view.origin_words(evidence)}</small></p>"
+    mark = " data-today" if name == table.today else ""
     return f"<template data-config='{html.escape(json.dumps(config))}'{mark}>{''.join(lines)}{picture}</template>"
 
 
-def _bets(plan: Plan, handed: Bet, came: str | None) -> Iterator[str]:
+def _bets(plan: Plan, handed: Bet) -> Iterator[str]:
     for bet in plan.bets():
         for level in CONFIDENCE:
-            said = tuning_view.bet_words(plan, replace(handed, bet=bet, confidence=level), came)
+            said = tuning_view.bet_words(plan, replace(handed, bet=bet, confidence=level))
             yield f'<p hidden data-bet="{bet} {level}">{inline(said)}</p>'
 
 

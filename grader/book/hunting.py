@@ -97,7 +97,7 @@ def _lines(one: Bug, after: str) -> str:
 
 def _mending(one: Bug, shown: Bug, facts: Facts) -> str:
     """The repairs, as changes of the script, each with what came of it."""
-    trials = [judge(one, text, facts[name]) for name, (text, _) in scripts(one).items()]
+    trials = [judge(one, facts[name]) for name in scripts(one)]
     choices = [
         Choice(_changes(shown.script, text), told.lines_html(told.trial_lines(trial)), trial.accepted)
         for text, trial in zip(_repairs(shown), trials, strict=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 
 from course.game.board import game, games
@@ -93,20 +91,21 @@ def test_cases_are_played_to_the_end(page, lab, lesson, language, replayed):
 def tune(desk: DeskOnPage, language: str, picture: str | None) -> None:
     """Measure what was best elsewhere, or the strongest rival of today's; then a neighbour; hand in, name the cause."""
     plan = desk.plan
-    table: Mapping = tuning_outcome.ruled(plan) if plan.rules else measuring.recorded(desk.case).outcomes
-    plan, today = tuning_plan.as_played(plan, table), tuning_plan.key(plan.today)
-    best = tuning_outcome.best_set(plan, table, today)
-    others = [one for one in tuning_outcome.permitted(plan, table, today) if one != today]
-    looked = (tuning_outcome.best_of(plan, table, others) if today in best else best)[0]
+    outcomes = tuning_outcome.ruled(plan) if plan.rules else measuring.recorded(desk.case).outcomes
+    plan = tuning_plan.as_played(plan, outcomes)
+    table = tuning_outcome.Table(plan, outcomes)
+    best, today = table.best_set(), table.today
+    others = [one for one in table.permitted() if one != today]
+    looked = (table.best_of(others) if today in best else best)[0]
     handed = today if today in best else looked
-    bets = {name: tuning_outcome.came_out(plan, one, table[today]) or "same" for name, one in table.items()}
+    bets = {name: table.came_out(name) or "same" for name in outcomes}
 
     def differs(name: str) -> set[str]:
         return {one for one, _ in tuning_plan.config_in(name).items() ^ tuning_plan.config_in(handed).items()}
 
     runs = [looked]
     if not any(len(differs(name)) == 1 and differs(name) <= set(plan.about) for name in (looked, today)):
-        runs.append(next(name for name in table if len(differs(name)) == 1 and differs(name) <= set(plan.about)))
+        runs.append(next(name for name in outcomes if len(differs(name)) == 1 and differs(name) <= set(plan.about)))
     for name in runs:
         desk.run(tuning_plan.config_in(name), bets[name], 3)
     if picture:

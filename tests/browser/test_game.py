@@ -6,7 +6,6 @@ import pytest
 
 from course.game import board, cases, moves
 from course.i18n import pick
-from course.lessons.l10_tuning_master import tuning_attempt
 from course.markup import plain
 from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, languages
 from tests.browser.desks import QUICK, DeskOnPage, answer_log, has_the_keyboard
@@ -72,8 +71,7 @@ def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
         assert kinds[:2] == ["run", "hand-in"] and kinds[-4:] == ["cause", "cause", "letter", "letter"]
         assert attempt[-1].text == REPLY[language] and len(attempt[-1].choice) == 1
         bets = [one for one in attempt if one.kind in ("run", "hand-in") and one.confidence]
-        decided = tuning_attempt.decides(desk.plan, desk.attempt.runs[0])
-        assert len(bets) == 1 if decided else len(bets) > 1, "what a run has shown takes no bet"
+        assert len(bets) == 1 if desk.attempt.runs[0].came else len(bets) > 1, "what a run has shown takes no bet"
         assert board.game("10_tuning_master").standing(cases.find(case_id), entries).scores
 
     told = {case_id: DeskOnPage(book, case_id).box.inner_text() for case_id in BETTER}

@@ -37,46 +37,45 @@ def read_case(name: str) -> Callable[[list[dict]], Reading]:
     """The reading of a case: the best settings that keep every requirement. Drawn: all, the fastest at the top."""
 
     def read(rows: list[dict]) -> Reading:
-        table = {row["config"]: tuning_outcome.outcome_of(row) for row in rows}
-        plan = tuning_plan.as_played(tuning_plan.plan_of(cases.find(name)), table)
-        today = tuning_plan.key(plan.today)
-        drawn = [_drawn(plan, config, table, today) for config in sorted(table, key=lambda one: table[one]["ratio"])]
-        outcome, best = _outcome(plan, table, today) if today in table else (None, None)
+        found = {row["config"]: tuning_outcome.outcome_of(row) for row in rows}
+        plan = tuning_plan.as_played(tuning_plan.plan_of(cases.find(name)), found)
+        table = tuning_outcome.Table(plan, found)
+        drawn = [_drawn(table, config) for config in sorted(found, key=lambda one: found[one]["ratio"])]
+        outcome, best = _outcome(table) if table.today in found else (None, None)
         if best is None:
             return Reading(outcome, drawn=drawn)
         changes = _in_both(lambda: _changes(plan, tuning_plan.config_in(best)))
         named = _fits(changes, alone=outcome == "unclear")
-        return Reading(outcome, {"changes": changes if named else "best", "ratio": table[best]["ratio"]}, drawn)
+        return Reading(outcome, {"changes": changes if named else "best", "ratio": found[best]["ratio"]}, drawn)
 
     return read
 
 
-def _outcome(plan: tuning_plan.Plan, table: tuning_plan.Table, today: str) -> tuple[str | None, str | None]:
+def _outcome(table: tuning_outcome.Table) -> tuple[str | None, str | None]:
     """What came out, and the settings that it is about, where they are not today's."""
-    best = tuning_outcome.best_set(plan, table, today)
+    best, outcomes = table.best_set(), table.outcomes
     if not best:
         return "none kept", None
-    first = min(best, key=lambda name: table[name]["ratio"])
-    if not tuning_outcome.decided(plan, table, today, first):
+    first = min(best, key=lambda name: outcomes[name]["ratio"])
+    if not table.decided(first):
         return None, None
-    if today not in best:
-        return "unclear" if table[first]["verdict"] == "undecided" else "best", first
-    faster = [one for one in table.values() if one["verdict"] == "faster"]
-    breaks = faster and all(tuning_outcome.broken(plan, one, table[today]) for one in faster)
+    if table.today not in best:
+        return "unclear" if outcomes[first]["verdict"] == "undecided" else "best", first
+    faster = [name for name, one in outcomes.items() if one["verdict"] == "faster"]
+    breaks = faster and all(table.came_out(name) == "breaks" for name in faster)
     return "faster breaks" if breaks else "nothing", None
 
 
-def _drawn(plan: tuning_plan.Plan, config: str, table: tuning_plan.Table, today: str) -> dict[str, Any]:
+def _drawn(table: tuning_outcome.Table, config: str) -> dict[str, Any]:
     """A row of the picture: the settings in words, their time, and whether they are today's or break a requirement."""
-    one = table[config]
+    one = table.outcomes[config]
+    broken = table.today in table.outcomes and table.came_out(config) == "breaks"
     row = {
         "config": config,
-        "words": _in_both(lambda: plain(tuning_plan.in_words(plan, tuning_plan.config_in(config)))),
-        "remark": "today" * (config == today),
+        "words": _in_both(lambda: plain(tuning_plan.in_words(table.plan, tuning_plan.config_in(config)))),
+        "remark": ", ".join(filter(None, ["today" * (config == table.today), "broken" * broken])),
         **{key: one[key] for key in ("ratio", "low", "high")},
     }
-    if today in table and tuning_outcome.broken(plan, one, table[today]):
-        row["remark"] = "today, broken" if config == today else "broken"
     return row | dict.fromkeys(("low", "high")) if one["verdict"] == tuning_outcome.FEW else row
 
 

@@ -21,7 +21,7 @@ from course.lessons.l10_tuning_master.tuning_plan import Config, Plan
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tell, Tuning
 from course.lessons.l10_tuning_master.tuning_score import score_of
 from course.lessons.l10_tuning_master.tuning_score import standing as standing
-from course.lessons.l10_tuning_master.tuning_view import origin_words
+from course.lessons.l10_tuning_master.tuning_view import origin_words, run_name
 from course.markup import plain
 
 if TYPE_CHECKING:
@@ -38,32 +38,23 @@ def shared(case: Case, entries: Sequence[Entry]) -> Shared | None:
 
     None before the case is closed.
     """
-    whole = tuning_plan.plan_of(case)
-    attempt = tuning_attempt.attempts_of(case, whole, entries)[0]
+    attempt = tuning_attempt.attempts_of(case, tuning_plan.plan_of(case), entries)[0]
     if not tuning_attempt.over(case, attempt):
         return None
-    plan = tuning_plan.as_played(whole, attempt.table)
-    bars = [
-        shared_bar(plan, bet, t(f"run {number}", f"第 {number} 次")) for number, bet in enumerate(attempt.runs, 1)
-    ] + [shared_bar(plan, attempt.handed, t("handed in", "交的方案"))]
-    middle = "" if plan.rules else t("today", "现在")
-    return Shared(
-        case,
-        hook(case, plan, attempt),
-        score_of(case, plan, attempt),
-        bars,
-        middle,
-        origin_words(attempt.handed.evidence),
-    )
+    bars = [shared_bar(attempt.plan, bet, run_name(number)) for number, bet in enumerate(attempt.runs, 1)]
+    bars.append(shared_bar(attempt.plan, attempt.handed, t("handed in", "交的方案")))
+    middle = "" if attempt.plan.rules else t("today", "现在")
+    where = origin_words(attempt.handed.evidence)
+    return Shared(case, hook(case, attempt), score_of(case, attempt), bars, middle, where)
 
 
-def hook(case: Case, plan: Plan, attempt: tuning_attempt.Attempt) -> str:
+def hook(case: Case, attempt: tuning_attempt.Attempt) -> str:
     """The advice that was quoted, and the best that the learner got without breaking a requirement; whether the two agree is the bet."""
     quote = plain(pick(case.quote.text))
     told = t(f"They told us: “{quote}” ", f"都说：“{quote}”")
     bets = [*attempt.runs, attempt.handed]
-    found = [bet.outcome["ratio"] for bet in bets if tuning_outcome.came_out(plan, bet.outcome, bet.today) == "faster"]
-    if plan.rules or not found:
+    found = [bet.outcome["ratio"] for bet in bets if bet.came == "faster"]
+    if not found:
         return told + t("Right here, or wrong? Your bet?", "放在这里，对还是不对？你押哪个？")
     best = time_change(min(found))
     return told + t(
@@ -73,12 +64,15 @@ def hook(case: Case, plan: Plan, attempt: tuning_attempt.Attempt) -> str:
 
 def shared_bar(plan: Plan, bet: tuning_attempt.Bet, name: str) -> Bar:
     """A run without its setting."""
-    bets, came = plan.bets(), tuning_outcome.came_out(plan, bet.outcome, bet.today)
-    said = pick(bets[came]) if came and (plan.rules or came == "breaks") else ratio_words(bet.outcome["ratio"])
-    if came is None:
+    bets = plan.bets()
+    if bet.came is None:
         said = t("too noisy to tell", "太吵，看不出")
+    elif plan.rules or bet.came == "breaks":
+        said = pick(bets[bet.came])
+    else:
+        said = ratio_words(bet.outcome["ratio"])
     length, sure = bet.outcome["share" if plan.rules else "ratio"], CONFIDENCE.get(bet.confidence, "")
-    return Bar(name, length, said, pick(bets.get(bet.bet, "")), pick(sure), came == "breaks")
+    return Bar(name, length, said, pick(bets.get(bet.bet, "")), pick(sure), bet.came == "breaks")
 
 
 def plan_here(case: Case) -> Plan:

@@ -11,35 +11,25 @@ from course.game import moves
 from course.game.cases import EVIDENCE, Case
 from course.learning import calibration
 from course.learning.entry import Entry, now
-from course.lessons.l10_tuning_master.tuning_outcome import FEW, came_out, decided
-from course.lessons.l10_tuning_master.tuning_plan import (
-    Config,
-    Outcome,
-    Plan,
-    Table,
-    as_played,
-    config_in,
-    in_words,
-    key,
-)
+from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table, came_out
+from course.lessons.l10_tuning_master.tuning_plan import Config, Outcome, Plan, as_played, config_in, in_words, key
 from course.questions.items import Item, Option
 
 
 @dataclass(frozen=True)
 class Bet:
-    """A configuration, what was bet on it, how sure, what came of it (None while nothing did), and when."""
+    """A configuration, what was bet on it, how sure, and when. outcome: what came of it (None while nothing did); today: what
+    today's configuration gave in the same measurement. came: what the bet should have said (see ``came_out``).
+    """
 
     config: Config
     bet: str
     confidence: int
     outcome: Outcome | None
+    today: Outcome
+    came: str | None
     evidence: Mapping[str, Any]
     when: datetime = field(default_factory=now, compare=False)
-
-    @property
-    def today(self) -> Outcome:
-        """What today's configuration gave in the same measurement."""
-        return self.evidence.get("today") or self.outcome or {}
 
 
 @dataclass(frozen=True)
@@ -57,6 +47,11 @@ class Attempt:
     back: Bet | None = None
 
     @property
+    def plan(self) -> Plan:
+        """The panel; after the hand-in that of the machine that decided it."""
+        return self.table.plan
+
+    @property
     def spent(self) -> int:
         """Runs used up."""
         return len(self.runs) - (self.back is not None)
@@ -65,22 +60,24 @@ class Attempt:
 def attempt_of(plan: Plan, found: Sequence[moves.Move]) -> Attempt:
     """The attempt that these moves made. A hand-in whose measurement decided nothing waits for another one."""
 
-    def bet(one: moves.Move, outcome: Outcome | None) -> Bet:
+    def bet(one: moves.Move, outcome: Outcome | None, today: Outcome) -> Bet:
         line, said = (*one.choice, "", "")[:2]
-        return Bet(config_in(line), said, one.confidence or 1, outcome, one.evidence, one.when)
+        came = came_out(plan, outcome, today) if outcome else None
+        return Bet(config_in(line), said, one.confidence or 1, outcome, today, came, one.evidence, one.when)
 
-    runs = [bet(one, one.evidence.get("outcome")) for one in moves.of_kind(found, "run") if one.evidence.get("outcome")]
-    back = next((one for one in runs if one.outcome.get("verdict") == FEW and not decides(plan, one)), None)
-    handed, waits, table = None, None, {}
+    measured = [(one, one.evidence["outcome"]) for one in moves.of_kind(found, "run") if one.evidence.get("outcome")]
+    runs = [bet(one, outcome, one.evidence.get("today") or outcome) for one, outcome in measured]
+    back = next((one for one in runs if one.outcome.get("verdict") == FEW and not one.came), None)
+    handed, waits, table = None, None, Table(plan, {})
     for one in moves.of_kind(found, "hand-in"):
         if not one.choice or handed:
             continue
-        seen = one.evidence.get("table") or {}
-        here = as_played(plan, seen)
-        if {key(here.today), one.choice[0]} <= set(seen) and decided(here, seen, key(here.today), one.choice[0]):
-            handed, waits, table = bet(one, seen[one.choice[0]]), None, seen
+        hand, seen = one.choice[0], one.evidence.get("table") or {}
+        here = Table(as_played(plan, seen), seen)
+        if {here.today, hand} <= set(seen) and here.decided(hand):
+            handed, waits, table = bet(one, seen[hand], seen[here.today]), None, here
         else:
-            waits = bet(one, None)
+            waits = bet(one, None, {})
     causes = tuple(one.choice[0] for one in moves.of_kind(found, "cause") if one.choice)
     return Attempt(tuple(runs), handed, table, causes, len(moves.of_kind(found, "hint")), waits, back)
 
@@ -100,33 +97,22 @@ def over(case: Case, one: Attempt) -> bool:
     return one.handed is not None and case.cause.right.id in one.causes
 
 
-def decides(plan: Plan, run: Bet) -> str | None:
-    """What came out of a run (see ``came_out``); None where it decided nothing."""
-    return came_out(plan, run.outcome, run.today) if run.outcome else None
-
-
 def known(plan: Plan, runs: Sequence[Bet], config: Config) -> bool:
     """Whether there is nothing left to bet on: today's configuration, or one that a run decided."""
-    return key(config) == key(plan.today) or any(one.config == config and decides(plan, one) for one in runs)
+    return key(config) == key(plan.today) or any(one.config == config and one.came for one in runs)
 
 
-def open_bets(plan: Plan, one: Attempt) -> list[tuple[Bet, str | None]]:
-    """Each bet on a setting that was not known yet, and what came out; None where nothing was decided."""
-    runs = [(run, decides(plan, run)) for n, run in enumerate(one.runs) if not known(plan, one.runs[:n], run.config)]
-    if one.handed and not known(plan, one.runs, one.handed.config):
-        return [*runs, (one.handed, came_out(plan, one.handed.outcome, one.table[key(plan.today)]))]
+def open_bets(one: Attempt) -> list[Bet]:
+    """The bets on settings that were not known yet."""
+    runs = [run for n, run in enumerate(one.runs) if not known(one.plan, one.runs[:n], run.config)]
+    if one.handed and not known(one.plan, one.runs, one.handed.config):
+        return [*runs, one.handed]
     return runs
 
 
-def counted_bets(plan: Plan, one: Attempt) -> list[tuple[int, bool | None]]:
-    """(confidence, whether it came out so) of each open bet; None where nothing was decided."""
-    return [(bet.confidence, came and came == bet.bet) for bet, came in open_bets(plan, one)]
-
-
-def settled_bets(case: Case, plan: Plan, one: Attempt) -> tuple[calibration.Bet, ...]:
+def settled_bets(case: Case, one: Attempt) -> tuple[calibration.Bet, ...]:
     """The bets of an attempt as the course keeps all bets: each is a question whose options are the outcomes to bet on."""
-    plan = as_played(plan, one.table)
-    options = tuple(Option(name, text) for name, text in plan.bets().items())
+    options = tuple(Option(name, text) for name, text in one.plan.bets().items())
     asked = Item(case.id, case.lesson, case.id, "predict", "medium", "outcome", case.title, options)
     return tuple(
         calibration.Bet(
@@ -134,11 +120,11 @@ def settled_bets(case: Case, plan: Plan, one: Attempt) -> tuple[calibration.Bet,
             bet.when,
             bet.bet,
             bet.confidence,
-            "inconclusive" if came is None else "won" if came == bet.bet else "lost",
-            came,
+            "inconclusive" if bet.came is None else "won" if bet.came == bet.bet else "lost",
+            bet.came,
             settled=bet.when,
-            setting=in_words(plan, dict(bet.config.items() - plan.today.items())),
+            setting=in_words(one.plan, dict(bet.config.items() - one.plan.today.items())),
             source=bet.evidence.get("machine") or EVIDENCE[bet.evidence.get("evidence", "live")],
         )
-        for bet, came in open_bets(plan, one)
+        for bet in open_bets(one)
     )

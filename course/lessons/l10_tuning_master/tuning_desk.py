@@ -8,7 +8,7 @@ from typing import Any
 
 from course.cards.choice_box import ChoiceBox, busy_question, busy_ways, busy_words
 from course.cards.render import in_language, say_html
-from course.cards.widgets import focus, light, second_click
+from course.cards.widgets import classed, focus, light, second_click
 from course.game import view
 from course.game.desk import CaseDesk
 from course.i18n import pick, t
@@ -37,13 +37,9 @@ class Desk(CaseDesk):
         """
         self._warn(recording)
         if self._moved(lambda: self.play.run(config, bet, confidence, self._print, recording)):
-            last = self.play.attempt.runs[-1]
-            self._write(plain(told.run_sentences(self.play.plan, self.play.attempt)[-1]))
-            self._write(
-                "\n".join(
-                    filter(None, [told.picture_text(self.play, self.play.attempt), told.origin_words(last.evidence)])
-                )
-            )
+            attempt = self.play.attempt
+            self._tell(told.run_sentences(attempt)[-1:])
+            self._write("\n".join(filter(None, [told.picture_text(attempt), told.origin_words(self._gave.evidence)])))
             self._write(told.budget_words(self.play))
 
     def hand_in(self, bet: str = "", confidence: int | str = "", recording: bool = False, **config: str) -> None:
@@ -55,11 +51,10 @@ class Desk(CaseDesk):
     def _after_hand_in(self) -> None:
         attempt = self.play.attempt
         if attempt.waits:
-            self._write(plain(told.waits_words(self.play)))
+            self._tell([told.waits_words(self.play)])
             return
-        for line in told.result_lines(self.play, attempt):
-            self._write(plain(line))
-        self._write(told.picture_text(self.play, attempt))
+        self._tell(told.result_lines(attempt))
+        self._write(told.picture_text(attempt))
         self._write(told.origin_words(attempt.handed.evidence))
         self._write(view.cause_text(self.play))
 
@@ -75,7 +70,7 @@ class Desk(CaseDesk):
         if not self.play.cause_found():
             self._write(t("The debrief comes after the hand-in and the cause.", "先交方案、答出原因，再看复盘。"))
             return
-        self._write("\n".join(map(plain, view.debrief_lines(self.case))))
+        self._tell(view.debrief_lines(self.case))
         self._write(view.points_text(self.play.score()))
         self._write(view.letter_text(self.case, self.play.written()))
 
@@ -155,8 +150,8 @@ class Desk(CaseDesk):
         replay = t("📼 Let the recording decide", "📼 用录好的结果来判")
         self.tape = button("tbg-tape", replay, lambda: self._measure(self.play.hand_in, recording=True), hides=True)
         rows = (one.widget for one in self.controls.values())
-        self.panel = light(w.VBox, [*rows, self.stakes, row(self.go, self.hand, self.tape, self.ask), self.budget])
-        self.panel.add_class("tbg-panel")
+        buttons = row(self.go, self.hand, self.tape, self.ask)
+        self.panel = classed(light(w.VBox, [*rows, self.stakes, buttons, self.budget]), "tbg-panel")
         self.picture, self.closing, self.folds = light(w.HTML), light(w.HTML), light(w.HTML)
         self.after: list[Any] = []
         again = button("tbg-again", t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
@@ -243,7 +238,7 @@ class Desk(CaseDesk):
         from course.game.parts import CauseBox, LetterBox
 
         attempt = self.play.attempt
-        closed = bool(attempt.handed) and self.play.cause_found()
+        closed = tuning_attempt.over(self.case, attempt)
         self.two.children = () if closed else (self.ticket, self.side)
         if not attempt.handed:
             self.after = []
@@ -252,9 +247,9 @@ class Desk(CaseDesk):
         self.after = self.after or [CauseBox(self.play, self._go_on)]
         self.after[0].show()
         if not closed:
-            lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(self.play, attempt))
+            lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(attempt))
             self.say.value = say_html(f'<div class="tbq-verdict">{lines}</div>')
-            self.picture.value = in_language(told.closed_html(self.play, attempt) + self._small(attempt.handed))
+            self.picture.value = in_language(told.closed_html(attempt) + self._small(attempt.handed))
             self.side.children, self.below.children = (self.say, self.after[0].widget), (self.picture,)
             return
         if len(self.after) == 1:
@@ -267,7 +262,7 @@ class Desk(CaseDesk):
         self.budget.value = in_language(told.budget_html(self.play))
         self._stakes()
         self.tape.layout.display = None if attempt.waits else "none"
-        said = told.run_sentences(self.play.plan, attempt)
+        said = told.run_sentences(attempt)
         live = "".join(f'<p class="tbq-notice">{inline(words)}</p>' for words in said[-1:])
         if attempt.waits:
             live = f'<p class="tbq-notice">{inline(told.waits_words(self.play))}</p>'
@@ -279,13 +274,13 @@ class Desk(CaseDesk):
             live += f"<p>{words}</p>"
         self.say.value = say_html(live, self._quiet(live=not attempt.waits))
         small = self._small(attempt.runs[-1]) if attempt.runs else ""
-        self.picture.value = in_language(told.runs_html(self.play, attempt) + small)
+        self.picture.value = in_language(told.runs_html(attempt) + small)
         self.side.children = (self.panel, self.asked, self.steps.widget, self.say)
         self.below.children = (self.picture,)
 
     def _quiet(self, live: bool = False) -> str:
         """What stands below the live region: hints, and what became of the runs. live: the last one stands in the live region."""
-        said = told.run_sentences(self.play.plan, self.play.attempt)[: -1 if live else None]
+        said = told.run_sentences(self.play.attempt)[: -1 if live else None]
         hints = "".join(f"<p>💡 {inline(pick(text))}</p>" for text in self.play.opened_hints())
         return hints + "".join(f"<p><small>{inline(words)}</small></p>" for words in said)
 
@@ -297,8 +292,8 @@ class Desk(CaseDesk):
         """What came out, the points, the picture, the cause; then what can be looked up."""
         play = self.play
         self.closing.value = in_language(
-            view.top_html(told.headline(play, attempt), play.score(), len(play.attempts) > 1)
-            + told.closed_html(play, attempt)
+            view.top_html(told.headline(attempt), play.score(), len(play.attempts) > 1)
+            + told.closed_html(attempt)
             + self._small(attempt.handed)
             + view.debrief_html(play)
             + view.points_html(play.score())
@@ -306,6 +301,6 @@ class Desk(CaseDesk):
             "",
             ' role="status"',
         )
-        lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(play, attempt))
+        lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(attempt))
         mine = (t("What you handed in", "你交的方案"), lines)
-        self.folds.value = view.folds_html(play, told.table_html(play, attempt), mine)
+        self.folds.value = view.folds_html(play, told.table_html(attempt), mine)

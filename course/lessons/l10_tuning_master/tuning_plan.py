@@ -15,7 +15,7 @@ Config = Mapping[str, str]
 Outcome = Mapping[str, Any]
 """What became of a configuration. Measured: ratio, low, high (time over today's), verdict (of
 ``course.timing.compare``, within 3 % is the same; or FEW), facts {limit: value}. By rule: share, rule."""
-Table = Mapping[str, Outcome]
+Outcomes = Mapping[str, Outcome]
 """Key of a configuration -> its outcome, today's included."""
 MEASURED_BETS = {
     "faster": both("faster than today", "比现在快"),
@@ -203,11 +203,11 @@ def blocks(plan: Plan, names: Collection[str]) -> list[dict[str, str]]:
     return found
 
 
-def as_played(plan: Plan, table: Table) -> Plan:
-    """The plan with only the controls and values that a table knows: what the machine that measured it had."""
-    if not table:
+def as_played(plan: Plan, outcomes: Outcomes) -> Plan:
+    """The plan with only the controls and values that these outcomes know: what the machine that measured them had."""
+    if not outcomes:
         return plan
-    seen = [config_in(line) for line in table]
+    seen = [config_in(line) for line in outcomes]
     names = set(seen[0])
     values = {(name, value) for config in seen for name, value in config.items()}
     lacking = {(one.id, value) for one in plan.controls for value in one.values if (one.id, value) not in values}

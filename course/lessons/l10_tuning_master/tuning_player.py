@@ -15,17 +15,8 @@ from course.i18n import Text, t
 from course.learning.log import AnswerLog
 from course.learning.marking import confidence_of
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet, attempt_of, is_closed, known
-from course.lessons.l10_tuning_master.tuning_outcome import decided, ruled
-from course.lessons.l10_tuning_master.tuning_plan import (
-    Config,
-    Plan,
-    Table,
-    as_played,
-    bet_note,
-    config_of,
-    key,
-    plan_of,
-)
+from course.lessons.l10_tuning_master.tuning_outcome import Table, ruled
+from course.lessons.l10_tuning_master.tuning_plan import Config, Outcomes, Plan, bet_note, config_of, key, plan_of
 from course.lessons.l10_tuning_master.tuning_score import score_of
 from course.suggest import did_you_mean
 from course.tables import clip
@@ -38,7 +29,7 @@ Tell = Callable[[str], None]
 class Measured:
     """What a measurement gives: outcomes by key; evidence: a key of ``cases.EVIDENCE``; machine: in words."""
 
-    outcomes: Table
+    outcomes: Outcomes
     evidence: str
     machine: Text = ""
 
@@ -85,8 +76,7 @@ class Tuning(Play):
 
     def score(self) -> score.Score | None:
         """The score of this attempt; None before the hand-in."""
-        one = self.attempt
-        return score_of(self.case, as_played(self.plan, one.table), one)
+        return score_of(self.case, self.attempt)
 
     def is_busy(self) -> bool:
         """Whether the machine is too busy now, and a recording could answer in its place; it may, in the next move."""
@@ -98,39 +88,35 @@ class Tuning(Play):
     ) -> tuple[dict[str, str], str, int | None]:
         """The configuration, the bet and how sure, checked for a hand-in or a run. Raises MoveError, before anything is measured."""
         if self.attempt.handed:
-            again = t(f"`{self.case.call}.again()` opens a new try.", f"`{self.case.call}.again()` 可以重新来一次。")
-            raise MoveError(t("This case is handed in. ", "方案已经交了。") + again)
-        if not handing and not self.runs_left():
+            again = f"`{self.case.call}.again()`"
             raise MoveError(
-                t("No runs are left: hand in what you think is best.", "次数用完了：交上你认为最好的方案吧。")
+                f"This case is handed in. {again} opens a new try.", f"方案已经交了。{again} 可以重新来一次。"
             )
+        if not handing and not self.runs_left():
+            raise MoveError("No runs are left: hand in what you think is best.", "次数用完了：交上你认为最好的方案吧。")
         if isinstance(bet, Mapping):
-            raise MoveError(self._how_passed(bet, handing))
+            raise self._how_passed(bet, handing)
         if bet:
             self.bet(bet)  # before what is said of the settings: "off" alone was meant for one of them
         config = self.config(config)
         if key(config) == key(self.plan.today) and not handing:
             raise MoveError(
-                t(
-                    "That is today's setting: every run measures it as well. Set at least one control to something else.",
-                    "这就是现在的设置，每次测量都会把它一起测。至少先改一个控件。",
-                )
+                "That is today's setting: every run measures it as well. Set at least one control to something else.",
+                "这就是现在的设置，每次测量都会把它一起测。至少先改一个控件。",
             )
         if key(config) == key(self.plan.today) and not self.attempt.runs:
             raise MoveError(
-                t(
-                    "That is what runs today, and you have not looked at anything else yet. Leaving it alone may well be right: "
-                    "try one other setting first.",
-                    "这就是现在的设置，而你还没看过别的。也许真的不用动，不过先试一套别的再说。",
-                )
+                "That is what runs today, and you have not looked at anything else yet. Leaving it alone may well be right: "
+                "try one other setting first.",
+                "这就是现在的设置，而你还没看过别的。也许真的不用动，不过先试一套别的再说。",
             )
         return (config, *self.stake(config, bet, confidence))
 
-    def _how_passed(self, given: Config, handing: bool) -> str:
-        """A sentence for settings that were passed as a dictionary, where the bet is expected."""
+    def _how_passed(self, given: Config, handing: bool) -> MoveError:
+        """For settings that were passed as a dictionary, where the bet is expected."""
         settings = clip(", ".join(f'{name}="{value}"' for name, value in config_of(given).items()))
         call = f"{self.case.call}.{'hand_in' if handing else 'run'}({settings}, bet=..., confidence=...)"
-        return t(
+        return MoveError(
             f"Settings are passed by their names, not as a dictionary: `{call}`.",
             f"设置要按名字传，不要放进字典：`{call}`。",
         )
@@ -168,7 +154,7 @@ class Tuning(Play):
         found = self._of_recording(config) if recording else self._outcomes(None, tell)
         self._was_busy = False
         evidence = {"evidence": found.evidence, "machine": found.machine}
-        if decided(self.plan, found.outcomes, key(self.plan.today), key(config)):
+        if Table(self.plan, found.outcomes).decided(key(config)):
             evidence["table"] = {name: dict(one) for name, one in found.outcomes.items()}
         self.write("hand-in", (key(config), bet), confidence=confidence, evidence=evidence)
         return self.attempt.handed
@@ -177,18 +163,14 @@ class Tuning(Play):
         """The recorded table. Raises MoveError where this machine can measure, or the recording does not know the configuration."""
         if self._recorded is None or not (self.attempt.waits or self._was_busy or self.is_busy()):
             raise MoveError(
-                t(
-                    "This machine is not busy: measure as usual. The recording answers only when this machine cannot tell.",
-                    "这台机器不忙，照常测就行。只有它测不出来时，才用录好的结果回答。",
-                )
+                "This machine is not busy: measure as usual. The recording answers only when this machine cannot tell.",
+                "这台机器不忙，照常测就行。只有它测不出来时，才用录好的结果回答。",
             )
         found = self._recorded(self.case)
         if key(config) not in found.outcomes:
             raise MoveError(
-                t(
-                    "The recorded machine has other controls than yours, so it cannot decide here. Close other programs and hand in again.",
-                    "录数据的那台机器的控件和你的不一样，没法由它来判。关掉别的程序，再交一次吧。",
-                )
+                "The recorded machine has other controls than yours, so it cannot decide here. Close other programs and hand in again.",
+                "录数据的那台机器的控件和你的不一样，没法由它来判。关掉别的程序，再交一次吧。",
             )
         return found
 
@@ -196,7 +178,7 @@ class Tuning(Play):
         if self.plan.rules:
             return Measured(ruled(self.plan), "rule")
         if self._measure is None:
-            raise MoveError(t("Nothing can be measured here.", "这里没法测量。"))
+            raise MoveError("Nothing can be measured here.", "这里没法测量。")
         return self._measure(self.case, configs, tell)
 
     # --- what a learner names ---
@@ -208,19 +190,15 @@ class Tuning(Play):
             if name not in known:
                 near = did_you_mean(name, known, cutoff=0.4)
                 raise MoveError(
-                    t(
-                        f"There is no control `{name}` on this panel.{near} There are: {', '.join(known)}.",
-                        f"面板上没有 `{name}`。{near}可用的有：{'、'.join(known)}。",
-                    )
+                    f"There is no control `{name}` on this panel.{near} There are: {', '.join(known)}.",
+                    f"面板上没有 `{name}`。{near}可用的有：{'、'.join(known)}。",
                 )
             if value not in known[name].values:
                 values = list(known[name].values)
                 near = did_you_mean(value, values, cutoff=0.4)
                 raise MoveError(
-                    t(
-                        f"`{name}` cannot be {value!r}.{near} It can be: {', '.join(values)}.",
-                        f"`{name}` 不能设为 {value!r}。{near}可选：{'、'.join(values)}。",
-                    )
+                    f"`{name}` cannot be {value!r}.{near} It can be: {', '.join(values)}.",
+                    f"`{name}` 不能设为 {value!r}。{near}可选：{'、'.join(values)}。",
                 )
         return {name: named.get(name, self.plan.today[name]) for name in known}
 
@@ -239,22 +217,18 @@ class Tuning(Play):
         if said:
             near = did_you_mean(bet, bets, cutoff=0.5)
             raise MoveError(
-                t(
-                    f"`{clip(bet)}` is no bet.{near} There are: {names}.",
-                    f"没有 `{clip(bet)}` 这种押法。{near}可选：{names}。",
-                )
+                f"`{clip(bet)}` is no bet.{near} There are: {names}.",
+                f"没有 `{clip(bet)}` 这种押法。{near}可选：{names}。",
             )
         ask = t("First your bet: what will come out?", "先下注：你觉得结果会怎样？")
-        raise MoveError(t(f"{ask} One of {names}. {bet_note()}", f"{ask}可选：{names}。{bet_note()}"))
+        raise MoveError(f"{ask} One of {names}. {bet_note()}", f"{ask}可选：{names}。{bet_note()}")
 
     def confidence(self, said: int | str) -> int:
         """How sure, 1 to 3. Raises MoveError for anything else."""
         level = confidence_of(said)
         if level is None:
             raise MoveError(
-                t(
-                    "How sure are you? One of guess, fairly, certain.",
-                    "你有多大把握？可选：guess（猜的）、fairly（比较有把握）、certain（很确定）。",
-                )
+                "How sure are you? One of guess, fairly, certain.",
+                "你有多大把握？可选：guess（猜的）、fairly（比较有把握）、certain（很确定）。",
             )
         return level

@@ -13,34 +13,33 @@ from course.lessons.l10_tuning_master.tuning_attempt import (
     Attempt,
     Bet,
     attempt_of,
-    counted_bets,
-    decides,
     is_closed,
+    open_bets,
     over,
     settled_bets,
 )
-from course.lessons.l10_tuning_master.tuning_outcome import FEW, best_of, broken, gained, outcome_points, permitted
-from course.lessons.l10_tuning_master.tuning_plan import Plan, as_played, config_in, key, plan_of
+from course.lessons.l10_tuning_master.tuning_outcome import FEW, came_out
+from course.lessons.l10_tuning_master.tuning_plan import Plan, config_in, key, plan_of
 from course.units import format_points
 
 HINT_POINTS = 0.5
 """What a hint costs."""
 
 
-def score_of(case: Case, plan: Plan, one: Attempt) -> score.Score | None:
+def score_of(case: Case, one: Attempt) -> score.Score | None:
     """The score of an attempt; None before the hand-in is decided."""
     if one.handed is None:
         return None
-    today, hand = key(plan.today), key(one.handed.config)
-    gain = gained(plan, one.table, today, hand)
-    reached = max(0.0, outcome_points(plan, one.table, today, hand) - HINT_POINTS * one.hints)
+    hand = key(one.handed.config)
+    reached = max(0.0, one.table.points(hand) - HINT_POINTS * one.hints)
+    bets = [(bet.confidence, bet.came and bet.came == bet.bet) for bet in open_bets(one)]
     right = [answer == case.cause.right.id for answer in one.causes]
-    shown = evidence(plan, one)
+    shown = evidence(one)
     return score.Score(
         (
-            score.Part(both("outcome", "结果"), reached, 5, _outcome_words(gain, one.hints)),
-            score.Part(both("evidence", "证据"), sum(shown.values()), 2, _evidence_words(plan, one, shown)),
-            score.Part(both("bets", "下注"), score.bet_points(counted_bets(plan, one)), 2),
+            score.Part(both("outcome", "结果"), reached, 5, _outcome_words(one.table.gained(hand), one.hints)),
+            score.Part(both("evidence", "证据"), sum(shown.values()), 2, _evidence_words(one, shown)),
+            score.Part(both("bets", "下注"), score.bet_points(bets), 2),
             score.Part(both("cause", "原因"), score.tries_points(right), 1),
         )
     )
@@ -58,24 +57,24 @@ def _outcome_words(gain: float | None, hints: int) -> Text:
     return both(f"{share} % of the best possible gain{hinted['en']}", f"最多能省的，你省到了 {share}%{hinted['zh']}")
 
 
-def evidence(plan: Plan, one: Attempt) -> dict[str, float]:
+def evidence(one: Attempt) -> dict[str, float]:
     """What was known before the hand-in, in points; empty where the hand-in brings nothing.
 
     measured: a run of the setting handed in, or, where all is left as it is, of its strongest rival. shown: a run beside it that
     differs only in a control that the cause is about; today's setting runs along each time. waste: runs of what was decided already.
     """
-    today, hand = key(plan.today), key(one.handed.config)
-    if not outcome_points(plan, one.table, today, hand):
+    table, today, hand = one.table, one.table.today, key(one.handed.config)
+    if not table.points(hand):
         return {}
-    told = {key(run.config) for run in one.runs if tells(plan, run)}
-    others = [name for name in permitted(plan, one.table, today) if name != today]
-    wanted = {hand} if hand != today else set(best_of(plan, one.table, others))
+    about = set(one.plan.about)
+    told = {key(run.config) for run in one.runs if tells(one.plan, run)}
+    wanted = {hand} if hand != today else set(table.best_of([name for name in table.permitted() if name != today]))
     measured = bool(told & wanted)
     pairs = [config_in(name).items() ^ one.handed.config.items() for name in {*told, today}]
     differ = [{name for name, _ in pair} for pair in pairs]
-    shown = measured and (not plan.about or any(len(names) == 1 and names <= set(plan.about) for names in differ))
+    shown = measured and (not about or any(len(names) == 1 and names <= about for names in differ))
     again = sum(
-        any(run.config == earlier.config and decides(plan, earlier) for earlier in one.runs[:place])
+        any(run.config == earlier.config and earlier.came for earlier in one.runs[:place])
         for place, run in enumerate(one.runs)
     )
     return {"measured": float(measured), "shown": float(shown), "waste": -min(0.5 * again, float(measured + shown))}
@@ -83,14 +82,14 @@ def evidence(plan: Plan, one: Attempt) -> dict[str, float]:
 
 def tells(plan: Plan, run: Bet) -> bool:
     """Whether a run is evidence: it decided, or it kept what today breaks, however wide its interval."""
-    return bool(decides(plan, run) or run.outcome["verdict"] != FEW and broken(plan, run.today, run.today))
+    return bool(run.came or run.outcome["verdict"] != FEW and came_out(plan, run.today, run.today) == "breaks")
 
 
-def _evidence_words(plan: Plan, one: Attempt, found: Mapping[str, float]) -> Text:
+def _evidence_words(one: Attempt, found: Mapping[str, float]) -> Text:
     """What earned the evidence, and what did not."""
     if not found:
         return both("counts only if the outcome is above 0", "结果大于 0 才计分")
-    alone = key(one.handed.config) == key(plan.today)
+    alone = key(one.handed.config) == one.table.today
     said = [EVIDENCE_SAID["rival" if alone else "measured", bool(found["measured"])]]
     said.append(EVIDENCE_SAID["shown", bool(found["shown"])])
     said += [EVIDENCE_SAID["waste", True]] if found["waste"] else []
@@ -120,12 +119,10 @@ def standing(case: Case, entries: Sequence[Entry]) -> Standing:
     plan = plan_of(case)
     tries = moves.attempts(case.id, entries, lambda done: is_closed(case, plan, done))
     found = [attempt_of(plan, one) for one in tries]
-    scores = tuple(score_of(case, as_played(plan, one.table), one) for one in found if over(case, one))
+    scores = tuple(score_of(case, one) for one in found if over(case, one))
     ends = (moves.closed_at(one, lambda done: is_closed(case, plan, done)) for one in tries)
-    bets = settled_bets(case, plan, found[0])
-    return Standing(
-        case, _state_words(case, plan, found[-1], scores), scores, closed=tuple(filter(None, ends)), bets=bets
-    )
+    words = _state_words(case, plan, found[-1], scores)
+    return Standing(case, words, scores, closed=tuple(filter(None, ends)), bets=settled_bets(case, found[0]))
 
 
 def _state_words(case: Case, plan: Plan, last: Attempt, scores: Sequence[score.Score]) -> Text:

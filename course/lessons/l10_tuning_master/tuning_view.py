@@ -9,32 +9,21 @@ from dataclasses import dataclass
 
 from course.figures.kinds import Bet as Marked
 from course.figures.kinds import Ratio, ratio_rows
-from course.figures.svg import SvgPicture
 from course.figures.words import ratio_words
 from course.game import view
 from course.game.cases import EVIDENCE
 from course.game.view import aside, colon, source_words
-from course.i18n import pick, t
+from course.i18n import both, pick, t
 from course.learning.marking import CONFIDENCE
-from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
+from course.lessons.l10_tuning_master import tuning_plan
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
-from course.lessons.l10_tuning_master.tuning_plan import Outcome, Plan, Rule
+from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table
+from course.lessons.l10_tuning_master.tuning_plan import Config, Outcome, Plan, config_in, in_words, key
 from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.lessons.l10_tuning_master.tuning_score import HINT_POINTS
 from course.markup import inline, plain
 from course.timing.render import bracketed
 from course.units import format_points, format_ratio
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the picture. state: words beside the bar; look: "", best, broken; mine: the learner's."""
-
-    name: str
-    outcome: Outcome
-    state: str
-    look: str = ""
-    mine: bool = False
 
 
 def interval(outcome: Outcome) -> str:
@@ -46,33 +35,33 @@ def interval(outcome: Outcome) -> str:
 
 def untold(outcome: Outcome) -> bool:
     """Whether the rounds were too few for a ratio."""
-    return outcome.get("verdict") == tuning_outcome.FEW
+    return outcome.get("verdict") == FEW
 
 
-def limits_words(plan: Plan, outcome: Outcome, today: Outcome) -> str:
+def run_name(number: int) -> str:
+    return t(f"run {number}", f"第 {number} 次")
+
+
+def limits_words(plan: Plan, bet: Bet) -> str:
     """What became of every requirement, in sentences."""
     found = ""
     for one in plan.limits:
-        value, bound, kept = outcome.get("facts", {}).get(one.id), one.bound(today), one.kept(outcome, today)
+        value, bound = bet.outcome.get("facts", {}).get(one.id), one.bound(bet.today)
         words = {True: t("kept", "守住了"), False: t("broken", "没守住"), None: t("not measured here", "这里没有测")}
         known = bound is not None and value is not None
         figures = f"{one.words(value)}{t('; limit ', '；上限 ')}{one.words(bound)}" if known else ""
-        told = colon(pick(one.name), words[kept]) + (aside(figures) if figures else "")
+        told = colon(pick(one.name), words[one.kept(bet.outcome, bet.today)]) + (aside(figures) if figures else "")
         found += t(f" {told[0].upper()}{told[1:]}.", f"{told}。")
     return found
 
 
-def sentence(plan: Plan, bet: Bet, today: Outcome, given_back: bool = False) -> str:
+def sentence(plan: Plan, bet: Bet, given_back: bool = False) -> str:
     """What became of one configuration, and of the bet on it, with marks. given_back: the run is not used up."""
-    came = tuning_outcome.came_out(plan, bet.outcome, today)
-    name, bets = tuning_plan.in_words(plan, bet.config), plan.bets()
+    name = in_words(plan, bet.config)
     if plan.rules:
-        rule = plan.rules[bet.outcome["rule"]]
+        rule, came = plan.rules[bet.outcome["rule"]], pick(plan.bets()[bet.came])
         source = aside(t("rule: ", "规则：") + source_words(rule.source))
-        found = t(
-            f"**{name}**: {pick(bets[came])}. {pick(rule.says)}{source}",
-            f"**{name}**：{pick(bets[came])}。{pick(rule.says)}{source}",
-        )
+        found = t(f"**{name}**: {came}. {pick(rule.says)}{source}", f"**{name}**：{came}。{pick(rule.says)}{source}")
     elif untold(bet.outcome):
         found = t(f"**{name}**: too few rounds for a time.", f"**{name}**：轮数太少，说不出耗时。")
     else:
@@ -80,39 +69,33 @@ def sentence(plan: Plan, bet: Bet, today: Outcome, given_back: bool = False) -> 
             f"**{name}** takes {interval(bet.outcome)} of today's time.",
             f"**{name}**：耗时是现在的 {interval(bet.outcome)} 倍。",
         )
-    found += limits_words(plan, bet.outcome, today) if not plan.rules else ""
+    found += limits_words(plan, bet) if not plan.rules else ""
     back = t(
         " The machine was busy, so this run is not used up; that happens once.", " 机器正忙，这次不扣次数，只此一回。"
     )
-    return " ".join(filter(None, [found, bet_words(plan, bet, came)])) + (back if given_back else "")
+    return " ".join(filter(None, [found, bet_words(plan, bet)])) + (back if given_back else "")
 
 
-def bet_words(plan: Plan, bet: Bet, came: str | None) -> str:
+def bet_words(plan: Plan, bet: Bet) -> str:
     """The bet beside what came out; empty where there was nothing left to bet on."""
-    if bet.bet not in plan.bets():
+    bets = plan.bets()
+    if bet.bet not in bets:
         return ""
-    said = pick(plan.bets()[bet.bet]) + aside(pick(CONFIDENCE[bet.confidence]))
-    if came is None and untold(bet.outcome):
-        return t(
-            f"🎲 Your bet: {said}. Nothing is decided, so the bet does not count.",
-            f"🎲 你押的是：{said}。没分出高下，这一注不算。",
-        )
-    if came is None:
-        return t(
-            f"🎲 Your bet: {said}. The interval holds 1: undecided, so the bet does not count.",
-            f"🎲 你押的是：{said}。区间含着 1，无法判定，这一注不算。",
-        )
-    if came == bet.bet:
+    said = pick(bets[bet.bet]) + aside(pick(CONFIDENCE[bet.confidence]))
+    if bet.came == bet.bet:
         return t(f"🎯 Your bet: {said}. It came out so.", f"🎯 你押的是：{said}。押中了！")
-    return t(
-        f"🎲 Your bet: {said}. It came out: {pick(plan.bets()[came])}.",
-        f"🎲 你押的是：{said}。结果是：{pick(plan.bets()[came])}。",
-    )
+    if bet.came:
+        became = t(f"It came out: {pick(bets[bet.came])}.", f"结果是：{pick(bets[bet.came])}。")
+    elif untold(bet.outcome):
+        became = t("Nothing is decided, so the bet does not count.", "没分出高下，这一注不算。")
+    else:
+        became = t("The interval holds 1: undecided, so the bet does not count.", "区间含着 1，无法判定，这一注不算。")
+    return t(f"🎲 Your bet: {said}. {became}", f"🎲 你押的是：{said}。{became}")
 
 
-def run_sentences(plan: Plan, attempt: Attempt) -> list[str]:
+def run_sentences(attempt: Attempt) -> list[str]:
     """What became of each run."""
-    return [sentence(plan, one, one.today, one is attempt.back) for one in attempt.runs]
+    return [sentence(attempt.plan, one, one is attempt.back) for one in attempt.runs]
 
 
 def waits_words(play: Tuning) -> str:
@@ -128,47 +111,56 @@ def waits_words(play: Tuning) -> str:
     )
 
 
-# --- the picture: bars around today ------------------------------------------------------------------------
+# --- all settings around today: HTML, and the same as text ----------------------------------------------------
 
 
-def run_rows(plan: Plan, attempt: Attempt) -> list[Row]:
+@dataclass(frozen=True)
+class Row:
+    """One line: a setting and what came of it. marks: what the learner did with it, or that it runs today. look: a key of LOOKS."""
+
+    name: str
+    outcome: Outcome
+    marks: Sequence[str]
+    look: str = ""
+
+    @property
+    def state(self) -> str:
+        """The words beside the bar."""
+        return t(", ", "，").join(filter(None, [*self.marks, pick(LOOKS[self.look])]))
+
+
+LOOKS = {"": "", "best": both("among the best", "最好的一档"), "broken": both("breaks a requirement", "违反要求")}
+"""How a line looks, in words."""
+
+
+def run_rows(attempt: Attempt) -> list[Row]:
     """What was measured in this attempt, today first."""
-    rows = [Row(tuning_plan.in_words(plan, plan.today), {"ratio": 1.0, "low": 1.0, "high": 1.0}, t("today", "现在"))]
+    plan, today = attempt.plan, {"ratio": 1.0, "low": 1.0, "high": 1.0}
+    rows = [Row(in_words(plan, plan.today), today, [t("today", "现在")])]
     for one in attempt.runs:
-        look = "broken" if tuning_outcome.broken(plan, one.outcome, one.today) else ""
-        rows.append(Row(tuning_plan.in_words(plan, one.config), one.outcome, LOOKS[look](), look, True))
+        rows.append(Row(in_words(plan, one.config), one.outcome, (), "broken" if one.came == "breaks" else ""))
     return rows
 
 
-def landmarks(plan: Plan, attempt: Attempt) -> dict[str, set[str]]:
+def landmarks(attempt: Attempt) -> dict[str, set[str]]:
     """Words -> keys of the configurations that a player finds again."""
     return {
-        t("handed in", "你交的"): {tuning_plan.key(attempt.handed.config)},
-        t("your run", "你测过"): {tuning_plan.key(one.config) for one in attempt.runs},
-        t("today", "现在"): {tuning_plan.key(plan.today)},
+        t("handed in", "你交的"): {key(attempt.handed.config)},
+        t("your run", "你测过"): {key(one.config) for one in attempt.runs},
+        t("today", "现在"): {attempt.table.today},
     }
 
 
-def table_rows(plan: Plan, attempt: Attempt) -> list[Row]:
+def table_rows(attempt: Attempt) -> list[Row]:
     """All combinations, best first; today's, the runs and the hand-in are named."""
-    table, today, known = attempt.table, tuning_plan.key(plan.today), landmarks(plan, attempt)
-    allowed = tuning_outcome.permitted(plan, table, today)
-    best = tuning_outcome.best_told(plan, table, today)
+    table, known = attempt.table, landmarks(attempt)
+    allowed, best = table.permitted(), table.best_told()
     rows = []
-    for name in sorted(table, key=lambda name: table[name]["ratio"]):
+    for name, outcome in sorted(table.outcomes.items(), key=lambda one: one[1]["ratio"]):
         marks = [words for words, names in known.items() if name in names]
         look = "broken" if name not in allowed else "best" if name in best else ""
-        state = t(", ", "，").join(filter(None, [*marks, LOOKS[look]()]))
-        rows.append(Row(tuning_plan.in_words(plan, tuning_plan.config_in(name)), table[name], state, look, bool(marks)))
+        rows.append(Row(in_words(table.plan, config_in(name)), outcome, marks, look))
     return rows
-
-
-LOOKS = {
-    "": lambda: "",
-    "best": lambda: t("among the best", "最好的一档"),
-    "broken": lambda: t("breaks a requirement", "违反要求"),
-}
-"""How a line looks, in words."""
 
 
 def bars_html(rows: Sequence[Row]) -> str:
@@ -182,7 +174,7 @@ def bars_html(rows: Sequence[Row]) -> str:
     lines = []
     for one in rows:
         left, right, middle = (place(one.outcome[name]) for name in ("low", "high", "ratio"))
-        looks = " ".join(filter(None, [one.look, "mine" if one.mine else ""]))
+        looks = " ".join(filter(None, [one.look, "mine" if one.marks else ""]))
         bar = f'<s style="left:{left}%;width:{max(right - left, 0.5)}%"></s><i style="left:{middle}%"></i>'
         lines.append(
             f'<li class="{looks}"><span>{html.escape(plain(one.name))}</span><span class="tbg-track" aria-hidden="true">'
@@ -198,63 +190,54 @@ def bars_html(rows: Sequence[Row]) -> str:
 
 @dataclass(frozen=True)
 class Ruling:
-    """One rule as it decided. bet: what comes out; parts: the settings, told in few parts (see ``tuning_plan.blocks``); marks: which of
-    the player's are among them; points: what the outcome is worth, with its arithmetic.
+    """One rule as it decided. parts: the settings, told in few parts (see ``tuning_plan.blocks``); settings: the same in the words of
+    the panel, with the points and what the player did; says, source: of the rule. All with marks.
     """
 
-    rule: Rule
-    bet: str
     parts: list[dict[str, str]]
-    marks: str
-    points: str
-
-    def settings(self, plan: Plan) -> str:
-        """The settings in the words of the panel, with marks."""
-        words = t("; or ", "；或者 ").join(tuning_plan.in_words(plan, part) for part in self.parts)
-        return f"**{words}**{aside(self.marks) if self.marks else ''}{aside(self.points)}"
+    settings: str
+    says: str
+    source: str
 
 
-def rulings(plan: Plan, attempt: Attempt) -> list[Ruling]:
-    """The rules that decide something, best first."""
-    found = []
+def rulings(attempt: Attempt) -> dict[str, list[Ruling]]:
+    """What can come out, in words -> the rules that decide so, best first."""
+    plan, table, known = attempt.plan, attempt.table, landmarks(attempt)
+    found: dict[str, list[Ruling]] = {}
     for place, rule in sorted(enumerate(plan.rules), key=lambda one: -one[1].share):
-        names = {name for name, one in attempt.table.items() if one["rule"] == place}
-        marks = t(", ", "，").join(words for words, mine in landmarks(plan, attempt).items() if names & mine)
-        if parts := tuning_plan.blocks(plan, names):
-            came, points = (
-                tuning_outcome.came_out(plan, {"share": rule.share}, {}),
-                ruled_points(plan, attempt.table, min(names)),
-            )
-            found.append(Ruling(rule, came, parts, marks, points))
+        names = [name for name, one in table.outcomes.items() if one["rule"] == place]
+        if not names:
+            continue
+        came = table.came_out(names[0])
+        marks = t(", ", "，").join(words for words, mine in known.items() if mine & set(names))
+        points = aside(ruled_points(table, names[0]))
+        settings = f"**{set_words(plan, names)}**{aside(marks) if marks else ''}{points}"
+        head = f"{RULED_SIGNS[came]} {pick(plan.bets()[came])}"
+        ruling = Ruling(tuning_plan.blocks(plan, names), settings, pick(rule.says), source_words(rule.source))
+        found.setdefault(head, []).append(ruling)
     return found
 
 
-def ruled_points(plan: Plan, table: Mapping[str, Outcome], name: str) -> str:
+RULED_SIGNS = {"fits": "✓", "works": "◐", "breaks": "✗"}
+
+
+def ruled_points(table: Table, name: str) -> str:
     """The points of a setting by rule with their arithmetic: the share of the goal it reaches, beside today's."""
-    today = tuning_plan.key(plan.today)
-    points, share, start = (
-        tuning_outcome.outcome_points(plan, table, today, name),
-        table[name]["share"],
-        table[today]["share"],
-    )
-    figures = f"{format_points(points)} / 5"
+    share, start = (table.outcomes[one]["share"] for one in (name, table.today))
+    figures = f"{format_points(table.points(name))} / 5"
     if share in (0, 1):
         return figures
+    figures += t(f"; reaches {share:g} of the goal, today {start:g}", f"；达到目标的 {share:g}，现在是 {start:g}")
     if share <= start:
-        return figures + t(
-            f"; reaches {share:g} of the goal, today {start:g}", f"；达到目标的 {share:g}，现在是 {start:g}"
-        )
+        return figures
     sum_of = f"4 × ({share:g} − {start:g}) ÷ (1 − {start:g})" if start else f"4 × {share:g}"
-    return figures + t(
-        f"; reaches {share:g} of the goal, today {start:g}: {sum_of}, rounded down to half a point",
-        f"；达到目标的 {share:g}，现在是 {start:g}：{sum_of}，向下取到半分",
-    )
+    return figures + t(f": {sum_of}, rounded down to half a point", f"：{sum_of}，向下取到半分")
 
 
-def ruled_note(plan: Plan, found: Sequence[Ruling]) -> str:
+def ruled_note(attempt: Attempt) -> str:
     """How to read the rulings, and which controls decide nothing, with marks."""
-    named = {name for one in found for part in one.parts for name in part}
-    idle = t(", ", "、").join(pick(one.name) for one in plan.controls if one.id not in named)
+    named = {name for group in rulings(attempt).values() for one in group for part in one.parts for name in part}
+    idle = t(", ", "、").join(pick(one.name) for one in attempt.plan.controls if one.id not in named)
     note = t(
         "Each line names the settings that matter; the others make no difference.",
         "每行只写起作用的设置；没写出来的，怎么设都一样。",
@@ -262,33 +245,23 @@ def ruled_note(plan: Plan, found: Sequence[Ruling]) -> str:
     return note + (t(f" These make no difference at all: {idle}.", f"从头到尾不起作用的：{idle}。") if idle else "")
 
 
-def ruled_heads(found: Sequence[Ruling]) -> list[tuple[str, list[Ruling]]]:
-    """What can come out, in words, with the rulings that say so."""
-    marks = {"fits": "✓", "works": "◐", "breaks": "✗"}
-    grouped = [(bet, [one for one in found if one.bet == bet]) for bet in marks]
-    return [(f"{marks[bet]} {pick(tuning_plan.RULED_BETS[bet])}", group) for bet, group in grouped if group]
-
-
-def ruled_html(plan: Plan, attempt: Attempt) -> str:
-    found, lines = rulings(plan, attempt), ""
-    for head, group in ruled_heads(found):
+def ruled_html(attempt: Attempt) -> str:
+    lines = ""
+    for head, group in rulings(attempt).items():
         told = "".join(
-            f"<p>{inline(one.settings(plan))}<br>{inline(pick(one.rule.says))} "
-            f"<small>{inline(source_words(one.rule.source))}</small></p>"
-            for one in group
+            f"<p>{inline(one.settings)}<br>{inline(one.says)} <small>{inline(one.source)}</small></p>" for one in group
         )
         lines += f'<li><div><p class="what">{head}</p>{told}</div></li>'
-    return f'<p class="tbq-note">{inline(ruled_note(plan, found))}</p><ul class="tbq-lines">{lines}</ul>'
+    return f'<p class="tbq-note">{inline(ruled_note(attempt))}</p><ul class="tbq-lines">{lines}</ul>'
 
 
-def ruled_text(plan: Plan, attempt: Attempt) -> str:
-    found, lines = rulings(plan, attempt), []
-    for head, group in ruled_heads(found):
+def ruled_text(attempt: Attempt) -> str:
+    lines = [plain(ruled_note(attempt))]
+    for head, group in rulings(attempt).items():
         lines.append(head)
         for one in group:
-            told = plain(pick(one.rule.says)) + aside(source_words(one.rule.source))
-            lines += [f"  - {plain(one.settings(plan))}", f"      {told}"]
-    return "\n".join([plain(ruled_note(plan, found)), *lines])
+            lines += [f"  - {plain(one.settings)}", f"      {plain(one.says)}{aside(one.source)}"]
+    return "\n".join(lines)
 
 
 def bars_text(rows: Sequence[Row]) -> str:
@@ -351,9 +324,8 @@ def budget_html(play: Tuning) -> str:
 
 
 def set_words(plan: Plan, names: Sequence[str]) -> str:
-    """A set of configurations in words, as Markdown; a control that is not named may have any value."""
-    parts = tuning_plan.blocks(plan, names)
-    return t("; or ", "；或者 ").join(f"**{tuning_plan.in_words(plan, one)}**" for one in parts)
+    """A set of configurations in words; a control that is not named may have any value."""
+    return t("; or ", "；或者 ").join(in_words(plan, one) for one in tuning_plan.blocks(plan, names))
 
 
 def spread(outcomes: Sequence[Outcome]) -> str:
@@ -364,40 +336,34 @@ def spread(outcomes: Sequence[Outcome]) -> str:
     return t(f"{min(ratios):.2f} to {max(ratios):.2f}", f"{min(ratios):.2f}–{max(ratios):.2f}")
 
 
-def result_lines(play: Tuning, attempt: Attempt) -> list[str]:
+def result_lines(attempt: Attempt) -> list[str]:
     """The hand-in in sentences, with marks."""
-    plan = tuning_plan.as_played(play.plan, attempt.table)
-    today, hand, table = tuning_plan.key(plan.today), attempt.handed, attempt.table
-    lines = [t("📦 Handed in: ", "📦 你交的方案：") + sentence(plan, hand, table[today])]
-    best = tuning_outcome.best_told(plan, table, today)
-    if tuning_plan.key(hand.config) in best:
-        same = (
-            t(" The art here was to leave it alone.", "这里的本事就是不去动它。")
-            if tuning_plan.key(hand.config) == today
-            else ""
-        )
-        lines.append(t("🎯 That is among the best on this panel.", "🎯 这是面板上最好的一档！") + same)
+    plan, table, handed = attempt.plan, attempt.table, attempt.handed
+    lines = [t("📦 Handed in: ", "📦 你交的方案：") + sentence(plan, handed)]
+    best, hand = table.best_told(), key(handed.config)
+    if hand in best:
+        alone = t(" The art here was to leave it alone.", "这里的本事就是不去动它。") if hand == table.today else ""
+        lines.append(t("🎯 That is among the best on this panel.", "🎯 这是面板上最好的一档！") + alone)
     elif best:
-        words, ratios = set_words(plan, best), [table[name] for name in best]
+        words, ratios = set_words(plan, best), [table.outcomes[name] for name in best]
         figures = "" if plan.rules else t(f", {spread(ratios)} of today's time", f"，耗时是现在的 {spread(ratios)} 倍")
         lines.append(
-            t(f"The best that keep every requirement: {words}{figures}.", f"守住一切要求的最好一档：{words}{figures}。")
+            t(
+                f"The best that keep every requirement: **{words}**{figures}.",
+                f"守住一切要求的最好一档：**{words}**{figures}。",
+            )
         )
-    if tuning_outcome.broken(plan, hand.outcome, table[today]) or plan.rules and hand.outcome["share"] == 0:
+    if handed.came == "breaks":
         lines.append(
             t(
                 "The client thanks you for the honest figures: now everybody knows what must not be touched.",
                 "客户谢谢你给出了实打实的数字：现在大家都知道什么不能碰了。",
             )
         )
-    advice = tuning_plan.key(plan.advice) if plan.advice else ""
-    if advice in table and not plan.rules:
-        lines.append(
-            t(
-                f"The usual advice ({tuning_plan.in_words(plan, plan.advice)}): {interval(table[advice])}.",
-                f"常见的建议（{tuning_plan.in_words(plan, plan.advice)}）：{interval(table[advice])}。",
-            )
-        )
+    advice = key(plan.advice) if plan.advice else ""
+    if advice in table.outcomes and not plan.rules:
+        words, figures = in_words(plan, plan.advice), interval(table.outcomes[advice])
+        lines.append(t(f"The usual advice ({words}): {figures}.", f"常见的建议（{words}）：{figures}。"))
     return lines
 
 
@@ -407,109 +373,94 @@ def origin_words(evidence: Mapping) -> str:
     return f"{pick(EVIDENCE[kind])[0]} {pick(machine)}" if machine else pick(EVIDENCE[kind])
 
 
-def setting(plan: Plan, config: Mapping[str, str]) -> str:
+def setting(plan: Plan, config: Config) -> str:
     """What a configuration does otherwise than today's, in plain words."""
-    other = [one for one in plan.controls if config[one.id] != plan.today[one.id]]
-    words = " · ".join(f"{pick(one.name)} {pick(one.values[config[one.id]])}" for one in other)
-    return plain(words) or t("today's setting", "现在的设置")
+    return plain(in_words(plan, dict(config.items() - plan.today.items()))) or t("today's setting", "现在的设置")
 
 
 SIDES = {"faster": "left", "same": "middle", "slower": "right"}
 
 
-def marks_of(plan: Plan, tried: Sequence[tuple[str, Bet | None, Mapping[str, str], Outcome, Outcome]]) -> SvgPicture:
-    """Settings on one axis around today, a row each, with the bets on them. tried: (name, the bet if any, configuration, its
-    outcome, today's).
+def marks_html(plan: Plan, tried: Sequence[tuple[str, Config, Outcome, bool, Bet | None]]) -> str:
+    """Settings on one axis around today, a row each, with the bets on them. tried: (name, configuration, its outcome, whether it
+    breaks a requirement, the bet if any).
     """
     rows, sides, staked = [], {}, ""
-    for number, (name, bet, config, outcome, today) in enumerate(tried):
-        remark = setting(plan, config)
-        if tuning_outcome.broken(plan, outcome, today):
-            remark += t(": breaks a requirement", "：违反要求")
-        few = untold(outcome)
-        rows.append(
-            Ratio(name, outcome["ratio"], None if few else outcome["low"], None if few else outcome["high"], remark)
-        )
-        if bet and bet.bet in SIDES and not few:
+    for number, (name, config, outcome, broken, bet) in enumerate(tried):
+        remark = setting(plan, config) + (t(": breaks a requirement", "：违反要求") if broken else "")
+        ends = (None, None) if untold(outcome) else (outcome["low"], outcome["high"])
+        rows.append(Ratio(name, outcome["ratio"], *ends, remark))
+        if bet and bet.bet in SIDES and not untold(outcome):
             sides[number] = SIDES[bet.bet]
             staked = staked or pick(plan.bets()[bet.bet])
     names = (t("faster than today", "比现在快"), t("slower than today", "比现在慢"))
-    return ratio_rows(rows, names, Marked(staked, sides) if sides else None, middle=t("today", "现在"))
+    drawn = ratio_rows(rows, names, Marked(staked, sides) if sides else None, middle=t("today", "现在"))
+    return f'<figure class="tbg-pic">{drawn.html(saved=False)}</figure>'
 
 
-def runs_html(play: Tuning, attempt: Attempt) -> str:
+def runs_html(attempt: Attempt) -> str:
     """The runs so far, a mark each on one axis; nothing where rules decide."""
-    if play.plan.rules or not attempt.runs:
+    if attempt.plan.rules or not attempt.runs:
         return ""
-    tried = [
-        (t(f"run {number}", f"第 {number} 次"), one, one.config, one.outcome, one.today)
-        for number, one in enumerate(attempt.runs, 1)
-    ]
-    return _framed(marks_of(play.plan, tried))
+    runs = enumerate(attempt.runs, 1)
+    tried = [(run_name(number), one.config, one.outcome, one.came == "breaks", one) for number, one in runs]
+    return marks_html(attempt.plan, tried)
 
 
-def closed_html(play: Tuning, attempt: Attempt) -> str:
+def closed_html(attempt: Attempt) -> str:
     """After the hand-in: the best, what was handed in, the runs and the usual advice; nothing where rules decide."""
-    plan = tuning_plan.as_played(play.plan, attempt.table)
+    plan, table = attempt.plan, attempt.table
     if plan.rules:
         return ""
-    table, today = attempt.table, tuning_plan.key(plan.today)
-    names: dict[str, list[str]] = {
-        one: [t("the best", "最好的")] for one in tuning_outcome.best_told(plan, table, today)[:1]
-    }
-    bets: dict[str, Bet] = {}
     told = [
+        *((t("the best", "最好的"), config_in(one), None) for one in table.best_told()[:1]),
         (t("handed in", "你交的"), attempt.handed.config, attempt.handed),
-        *((t(f"run {number}", f"第 {number} 次"), one.config, one) for number, one in enumerate(attempt.runs, 1)),
+        *((run_name(number), one.config, one) for number, one in enumerate(attempt.runs, 1)),
         *([(t("usual advice", "常见建议"), plan.advice, None)] if plan.advice else []),
     ]
+    names: dict[str, list[str]] = {}
+    bets: dict[str, Bet] = {}
     for name, config, bet in told:
-        names.setdefault(tuning_plan.key(config), []).append(name)
+        names.setdefault(key(config), []).append(name)
         if bet and bet.bet:
-            bets.setdefault(tuning_plan.key(config), bet)
+            bets.setdefault(key(config), bet)
     tried = [
-        (t(", ", "、").join(names[one]), bets.get(one), tuning_plan.config_in(one), table[one], table[today])
-        for one in sorted(names, key=lambda one: table[one]["ratio"])
-        if one in table
+        (t(", ", "、").join(names[one]), config_in(one), outcome, table.came_out(one) == "breaks", bets.get(one))
+        for one, outcome in sorted(table.outcomes.items(), key=lambda one: one[1]["ratio"])
+        if one in names
     ]
-    return _framed(marks_of(plan, tried))
+    return marks_html(plan, tried)
 
 
-def _framed(sheet: SvgPicture) -> str:
-    return f'<figure class="tbg-pic">{sheet.html(saved=False)}</figure>'
-
-
-def headline(play: Tuning, attempt: Attempt) -> str:
+def headline(attempt: Attempt) -> str:
     """What came out of the whole case, in a sentence with marks."""
-    plan = tuning_plan.as_played(play.plan, attempt.table)
-    best = tuning_outcome.best_told(plan, attempt.table, tuning_plan.key(plan.today))
-    if tuning_plan.key(plan.today) in best:
+    plan, table = attempt.plan, attempt.table
+    best = table.best_told()
+    if table.today in best:
         return t("The best here is to leave it as it is.", "这里最好的办法：别动它。")
     if not best:
         return t("Too close to call: no setting stands out here.", "难分高下：这里没有哪一套明显更好。")
-    words = set_words(plan, best).replace("**", "")
+    words = set_words(plan, best)
     if plan.rules:
         return t(f"Right here: {words}.", f"这里该用：{words}。")
-    return (
-        t(f"Best here: {words}: ", f"这里最好的是：{words}，")
-        + ratio_words(attempt.table[best[0]]["ratio"])
-        + t(".", "。")
-    )
+    ratio = ratio_words(table.outcomes[best[0]]["ratio"])
+    return t(f"Best here: {words}: {ratio}.", f"这里最好的是：{words}，{ratio}。")
 
 
-def table_html(play: Tuning, attempt: Attempt) -> tuple[str, str]:
+def table_html(attempt: Attempt) -> tuple[str, str]:
     """All combinations, to be folded: (title, HTML)."""
-    plan = tuning_plan.as_played(play.plan, attempt.table)
-    title = t(f"All {len(attempt.table)} settings", f"全部 {len(attempt.table)} 套设置")
-    return title, ruled_html(plan, attempt) if plan.rules else bars_html(table_rows(plan, attempt))
+    count = len(attempt.table.outcomes)
+    title = t(f"All {count} settings", f"全部 {count} 套设置")
+    return title, ruled_html(attempt) if attempt.plan.rules else bars_html(table_rows(attempt))
 
 
-def picture_text(play: Tuning, attempt: Attempt) -> str:
+def picture_text(attempt: Attempt) -> str:
     """The runs so far, or after the hand-in all combinations, as text."""
-    plan = tuning_plan.as_played(play.plan, attempt.table)
+    if attempt.plan.rules:
+        return ruled_text(attempt) if attempt.handed else ""
     if attempt.handed:
-        return ruled_text(plan, attempt) if plan.rules else bars_text(table_rows(plan, attempt))
-    return "" if plan.rules or not attempt.runs else bars_text(run_rows(plan, attempt))
+        return bars_text(table_rows(attempt))
+    return bars_text(run_rows(attempt)) if attempt.runs else ""
 
 
 def whole_text(play: Tuning) -> str:
@@ -518,10 +469,10 @@ def whole_text(play: Tuning) -> str:
     parts = [view.ticket_text(play.case)]
     parts += [f"💡 {plain(pick(text))}" for text in play.opened_hints()]
     if not attempt.handed:
-        parts += [panel_text(play), *map(plain, run_sentences(play.plan, attempt)), plain(waits_words(play))]
-        return "\n\n".join(filter(None, [*parts, picture_text(play, attempt)]))
-    parts += [plain(line) for line in result_lines(play, attempt)]
-    parts += [picture_text(play, attempt), origin_words(attempt.handed.evidence), view.cause_text(play)]
+        parts += [panel_text(play), *map(plain, run_sentences(attempt)), plain(waits_words(play))]
+        return "\n\n".join(filter(None, [*parts, picture_text(attempt)]))
+    parts += [plain(line) for line in result_lines(attempt)]
+    parts += [picture_text(attempt), origin_words(attempt.handed.evidence), view.cause_text(play)]
     if play.cause_found():
         parts.append("\n".join(map(plain, view.debrief_lines(play.case))))
         parts.append(view.points_text(play.score()))

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from course.cards.render import in_language, say_html
-from course.cards.widgets import focus, light, name_of
+from course.cards.widgets import classed, focus, light, name_of
 from course.game import view
 from course.game.desk import CaseDesk
 from course.game.play import MoveError
 from course.i18n import pick, t
 from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG
-from course.lessons.l11_bug_hunt.hunt import Hunt, Proof, Trial, measured, scored
-from course.markup import code_block, inline, plain
+from course.lessons.l11_bug_hunt.hunt import Hunt, measured
+from course.markup import code_block, inline
 
 NEEDS_S = 4.0
 """About how long a new process with torch takes; the bar is drawn for that."""
@@ -40,12 +41,13 @@ class Desk(CaseDesk):
     def measure(self) -> None:
         """Run the script as it came, here and now, and say what its symptom is on this machine."""
         self._write(t("  ... running it in a new process", "  ... 在新进程里运行"))
-        self._tried(lambda: self._write(plain(pick(measured(self.hunt.bug)))), self._write)
+        if self._tried(lambda: measured(self.hunt.bug), self._write):
+            self._tell([pick(self._gave)])
 
     def line(self, number: int | str = "") -> None:
         """Point at the line that makes the symptom; 0: nothing is wrong."""
         if self._moved(lambda: self.hunt.line(_number(number))):
-            self._write(plain(told.line_said(self.hunt)))
+            self._tell([told.line_said(self.hunt)])
             if self.hunt.step != "line":
                 self._write(told.step_text(self.hunt))
 
@@ -58,16 +60,14 @@ class Desk(CaseDesk):
 
     def repair(self, script: str | Mapping[int, str] = "") -> None:
         """Run the repaired script, given whole or as {line: new text}, and measure the symptom again."""
-        found: list[Trial] = []
-        if self._moved(lambda: found.append(self.hunt.repair(self._whole(script)))):
-            self._write("\n".join(map(plain, told.trial_lines(found[0]))))
+        if self._moved(lambda: self.hunt.repair(self._whole(script))):
+            self._tell(told.trial_lines(self._gave))
             self._after()
 
     def prove(self) -> None:
         """Where nothing is wrong: run the script as it is, and as the complaint wants it."""
-        found: list[Proof] = []
-        if self._moved(lambda: found.append(self.hunt.prove())):
-            self._write("\n".join(map(plain, told.proof_words(self.hunt.bug, found[0]))))
+        if self._moved(self.hunt.prove):
+            self._tell(told.proof_words(self.hunt.bug, self._gave))
             self._after()
 
     def give_up(self) -> None:
@@ -92,10 +92,8 @@ class Desk(CaseDesk):
         lines, script = dict(self.hunt.bug.numbered()), {_number(one): text for one, text in script.items()}
         if unknown := [number for number in script if number not in lines]:
             raise MoveError(
-                t(
-                    f"There is no line {unknown[0]!r}; the script has 1 to {len(lines)}.",
-                    f"没有第 {unknown[0]!r} 行；脚本只有第 1 到 {len(lines)} 行。",
-                )
+                f"There is no line {unknown[0]!r}; the script has 1 to {len(lines)}.",
+                f"没有第 {unknown[0]!r} 行；脚本只有第 1 到 {len(lines)} 行。",
             )
         return "\n".join(str({**lines, **script}[number]) for number in lines)
 
@@ -135,20 +133,15 @@ class Desk(CaseDesk):
         """The lines to click, "nothing is wrong", and the field in which a number is typed."""
         import ipywidgets as w
 
+        from course.game.parts import choice_button
+
         self.head = light(w.HTML)
         self.lines = {
-            number: light(w.Button, layout={"width": "auto", "height": "auto"})
+            number: choice_button("tbh-line", press=partial(self._choose, number))
             for number, _ in self.hunt.bug.numbered()
         }
-        for number, made in self.lines.items():
-            made.add_class("tbh-line")
-            made.on_click(lambda _, number=number: self._choose(number))
-        listed = light(w.Box, list(self.lines.values()))
-        listed.add_class("tbh-lines")
-        self.none = light(w.Button, layout=w.Layout(width="auto", height="auto"))
-        for name in ("tbg-value", "tbh-none"):
-            self.none.add_class(name)
-        self.none.on_click(lambda _: self._choose(NOTHING_WRONG))
+        listed = classed(light(w.Box, list(self.lines.values())), "tbh-lines")
+        self.none = choice_button("tbg-value", "tbh-none", press=partial(self._choose, NOTHING_WRONG), hides=True)
         last = len(self.lines)
         shown = f"⌨ 1–{last}" + t(", 0: nothing", "，0：没有毛病")
         self.typed = light(
@@ -201,8 +194,8 @@ class Desk(CaseDesk):
         both_ways = t("🔬 Prove it: run both", "🔬 证明一下：两种都跑")
         self.proof = button("tbh-prove", both_ways, self._prove, main=True)
         parts = [row(self.proof)] if one.innocent else [self.field, row(self.run)]
-        self.work = light(w.VBox, [light(w.HTML, self._work_head()), *parts], layout=w.Layout())
-        self.work.add_class("tbg-panel")
+        inside = [light(w.HTML, self._work_head()), *parts]
+        self.work = classed(light(w.VBox, inside, layout=w.Layout()), "tbg-panel")
         return self.work
 
     def _work_head(self) -> str:
@@ -240,18 +233,20 @@ class Desk(CaseDesk):
             self.cause_box.focus()
 
     def _measure(self) -> None:
-        found: list[str] = []
-        if self._busy(lambda: found.append(pick(measured(self.hunt.bug)))):
-            self._seen = ""
-            self._notice(f"🔬 {found[0]}")
-            self._seen = t("🔬 The script as it came: ", "🔬 原来的脚本：") + found[0]  # below, from the next move on
+        if self._busy(lambda: measured(self.hunt.bug)):
+            said, self._seen = pick(self._gave), ""
+            self._notice(f"🔬 {said}")
+            self._seen = t("🔬 The script as it came: ", "🔬 原来的脚本：") + said  # below, from the next move on
 
     def _repair(self) -> None:
-        found: list[Trial] = []
-        if not self._busy(lambda: found.append(self.hunt.repair(self.field.value))):
+        if self._busy(lambda: self.hunt.repair(self.field.value)):
+            self._shown()
+
+    def _prove(self) -> None:
+        if not self._busy(self.hunt.prove):
             return
-        if found[0].state == "unchanged":
-            self._notice(told.trial_lines(found[0])[0])
+        if self._gave.objection:
+            self._notice(told.proof_words(self.hunt.bug, self._gave)[0])
         else:
             self._shown()
 
@@ -260,15 +255,6 @@ class Desk(CaseDesk):
         self._follow()
         if self.hunt.step == "closed":
             focus(self.last.children[0])
-
-    def _prove(self) -> None:
-        found: list[Proof] = []
-        if not self._busy(lambda: found.append(self.hunt.prove())):
-            return
-        if found[0].objection:
-            self._notice(told.proof_words(self.hunt.bug, found[0])[0])
-        else:
-            self._shown()
 
     def _give_up(self) -> None:
         if self._made(self.hunt.give_up):
@@ -286,9 +272,9 @@ class Desk(CaseDesk):
             focus(self.typed)
 
     def _busy(self, work: Callable[[], Any]) -> bool:
-        def timed() -> None:
+        def timed() -> Any:
             self.steps.start(t("running it in a new process", "在新进程里运行"), NEEDS_S)
-            work()
+            return work()
 
         return self._ran(timed)
 
@@ -329,13 +315,13 @@ class Desk(CaseDesk):
             self.below.children = (self.cause_box.widget,) if self.cause_box else ()
 
     def _draw_lines(self, step: str, states: dict[int, str]) -> None:
-        head = (
-            t("🔎 Here it is", "🔎 就在这儿")
-            if any(number and state == "hit" for number, state in states.items())
-            else t("🔎 The script", "🔎 脚本")
-        )
+        from course.game.parts import mark
+
+        head = t("🔎 The script", "🔎 脚本")
         if step == "line":
             head = told.line_ask()
+        elif any(number and state == "hit" for number, state in states.items()):
+            head = t("🔎 Here it is", "🔎 就在这儿")
         self.head.value = in_language(f"<h4>{head}</h4>")
         for number, text in self.hunt.bug.numbered():
             state = "on" if number == self.chosen else states.get(number, "")
@@ -343,10 +329,10 @@ class Desk(CaseDesk):
             made.description = told.line_words(number, text, state)
             made.disabled = step != "line"
             for name in ("on", "hit", "miss"):
-                (made.add_class if state == name else made.remove_class)(f"tbh-{name}")
+                mark(made, f"tbh-{name}", state == name)
         state = "on" if self.chosen == NOTHING_WRONG else states.get(NOTHING_WRONG, "")
         self.none.description = f"{told.MARKS[state] if state else '○'} {told.nothing_words()}"
-        (self.none.add_class if state in ("on", "hit") else self.none.remove_class)("tbg-on")
+        mark(self.none, "tbg-on", state in ("on", "hit"))
         self.none.disabled = step != "line"
         self.none.layout.display = None if step == "line" or state else "none"
 
@@ -370,7 +356,7 @@ class Desk(CaseDesk):
 
     def _closing(self) -> str:
         """Points, the cause and why; stands in the ticket's place."""
-        found, done = scored(self.hunt.bug, self.hunt.now), told.trial_of(self.hunt) or told.proof_lines(self.hunt)
+        found, done = self.hunt.score(), told.trial_of(self.hunt) or told.proof_lines(self.hunt)
         head = t("Case closed: found, and shown.", "结案：找到了，也证明了。") if done else t("Case closed.", "结案。")
         return in_language(
             view.top_html(head, found, len(self.hunt.attempts) > 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from course.game import board, moves, score
@@ -13,7 +13,7 @@ from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt.bug import GRADES, Bug, bug
 from course.lessons.l11_bug_hunt.bug import faults as faults
-from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, scored, step_of
+from course.lessons.l11_bug_hunt.hunt import Hunt, Trail, is_closed
 from course.markup import plain
 from course.units import format_points
 
@@ -39,50 +39,49 @@ def standing(case: Case, entries: Iterable[Entry]) -> board.Standing:
     """The state of a case in words, and the score of each closed attempt."""
     one = bug(case)
     attempts = _attempts(one, entries)
-    closed = [done for done in attempts if step_of(one, done) == "closed"]
-    scores = tuple(scored(one, done) for done in closed)
-    ends = tuple(moves.closed_at(done, lambda part: step_of(one, part) == "closed") for done in closed)
-    return board.Standing(case, _words(one, attempts[-1], closed), scores, (GRADES[one.grade],), ends)
+    ends = [moves.closed_at(done, lambda part: is_closed(one, part)) for done in attempts]
+    closed = [Trail(one, done) for done, end in zip(attempts, ends, strict=True) if end]
+    scores = tuple(done.score() for done in closed)
+    words = _words(Trail(one, attempts[-1]), closed)
+    return board.Standing(case, words, scores, (GRADES[one.grade],), tuple(filter(None, ends)))
 
 
 def shared(case: Case, entries: Iterable[Entry]) -> Shared | None:
     """The first closed attempt, to be sent to a friend: a bar for each part of the points. None before the case is closed."""
     one = bug(case)
-    closed = _attempts(one, entries)[0]
-    if step_of(one, closed) != "closed":
+    trail = Trail(one, _attempts(one, entries)[0])
+    if trail.step != "closed":
         return None
-    points = scored(one, closed)
+    points = trail.score()
     bars = [
         Bar(pick(part.name), part.points / part.most, f"{format_points(part.points)} / {part.most:g}")
         for part in points.parts
     ]
-    hints = hints_used(closed)
-    return Shared(
-        case, hook(one, closed), points, bars, "", t(f"hints used: {hints} of 3", f"用了 {hints} 条提示（共 3 条）")
-    )
+    hints = t(f"hints used: {trail.hints} of 3", f"用了 {trail.hints} 条提示（共 3 条）")
+    return Shared(case, hook(trail), points, bars, "", hints)
 
 
-def hook(one: Bug, done: Iterable[moves.Move]) -> str:
+def hook(trail: Trail) -> str:
     """How many lines were tried, out of how many; which it was is the bet."""
-    lines, tries = len(one.numbered()), len(moves.of_kind(list(done), "line"))
-    title = plain(pick(one.case.title))
+    lines, tries = len(trail.bug.numbered()), len(trail.pointed)
+    title = plain(pick(trail.bug.case.title))
     guesses = t(f"{tries} guess{'es' * (tries != 1)}", f"猜了 {tries} 次")
     said = t(f"{title}. {lines} lines of code, {guesses}.", f"{title}。{lines} 行代码，我们{guesses}。")
     return said + t(" Which line is to blame, or none? Your bet?", "错在哪一行，还是都没错？你押哪行？")
 
 
 def _attempts(one: Bug, entries: Iterable[Entry]) -> list[list[moves.Move]]:
-    return moves.attempts(one.case.id, entries, lambda done: step_of(one, done) == "closed")
+    return moves.attempts(one.case.id, entries, lambda done: is_closed(one, done))
 
 
-def _words(one: object, now: list[moves.Move], closed: list[list[moves.Move]]) -> Text:
+def _words(now: Trail, closed: Sequence[Trail]) -> Text:
     if closed:
-        points, hints = scored(one, closed[0]).points, hints_used(closed[0])
+        points, hints = closed[0].score().points, closed[0].hints
         return both(f"closed: {points:.2g} of 10, hints: {hints}", f"已结案：{points:.2g} / 10，用了 {hints} 条提示")
-    if not now:
+    if not now.done:
         return board.OPEN
     return {
         "line": both("on the trail", "追查中"),
         "cause": both("line found", "找到行了"),
         "repair": both("cause found", "原因清楚了"),
-    }[step_of(one, now)]
+    }[now.step]

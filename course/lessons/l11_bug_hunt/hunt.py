@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from course.experiment.new_process import ProbeError, call_in_new_process
 from course.game import moves, score
 from course.game.cases import Case
 from course.game.play import MoveError, Play
-from course.i18n import Text, both, t
+from course.i18n import Text, both
 from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG, Bug, bug, commented
 from course.lessons.l11_bug_hunt.scenes import scenes
@@ -25,12 +25,11 @@ STEPS = ("line", "cause", "repair", "closed")
 @dataclass(frozen=True)
 class Trial:
     """What running a script showed. state: "gone" (no symptom, nothing left over), "stays", "left" (the symptom is gone, a
-    switch is not back), "failed" (the script did not come to its end) or "unchanged". said: what to say about it.
+    switch is not back) or "failed" (the script did not come to its end). said: what to say about it.
     """
 
     state: str
     said: tuple[Text, ...]
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def accepted(self) -> bool:
@@ -55,9 +54,9 @@ def seen(one: Bug, text: str, timed: bool = False, beside: str = "") -> dict[str
         return {"error": {"kind": "late" if late else "ended", "said": str(error), "line": None}}
 
 
-def measured(one: Bug, text: str | None = None) -> Text:
-    """The symptom as it is on this machine now, in one sentence: of the script as it stands, or of ``text``."""
-    return telling(one, seen(one, one.script if text is None else text, timed=True))
+def measured(one: Bug) -> Text:
+    """The symptom of the script as it stands, on this machine now, in one sentence."""
+    return telling(one, seen(one, one.script, timed=True))
 
 
 def telling(one: Bug, facts: Mapping[str, Any]) -> Text:
@@ -94,33 +93,21 @@ def failure(facts: Mapping[str, Any]) -> Text | None:
     )
 
 
-def judge(one: Bug, text: str, facts: Mapping[str, Any]) -> Trial:
-    """What the facts of a run say about the script ``text`` as a repair."""
-    if same_code(text, one.script):
-        return Trial(
-            "unchanged",
-            (both("That is the script as it came: nothing is changed yet.", "这还是原来的脚本，什么也没改。"),),
-            facts,
-        )
+def judge(one: Bug, facts: Mapping[str, Any]) -> Trial:
+    """What the facts of a run say about a script as a repair."""
     if why := failure(facts):
-        return Trial("failed", (why,), facts)
+        return Trial("failed", (why,))
     told = telling(one, facts)
     if objection := scenes()[one.case.id].objection(dict(facts)):
-        return Trial("stays", (objection, told), facts)
+        return Trial("stays", (objection, told))
     if left := {name: pair for name, pair in facts["left"].items() if name not in one.keeps}:
         name, (before, after) = next(iter(left.items()))
-        return Trial(
-            "left",
-            (
-                both(
-                    f"The symptom is gone, but `{name}` is now {after} and was {before}: the code that runs next will use this value.",
-                    f"症状没了，可 `{name}` 现在是 {after}，原来是 {before}：后面的代码会接着用这个值。",
-                ),
-                told,
-            ),
-            facts,
+        why = both(
+            f"The symptom is gone, but `{name}` is now {after} and was {before}: the code that runs next will use this value.",
+            f"症状没了，可 `{name}` 现在是 {after}，原来是 {before}：后面的代码会接着用这个值。",
         )
-    return Trial("gone", (told,), facts)
+        return Trial("left", (why, told))
+    return Trial("gone", (told,))
 
 
 def same_code(one: str, other: str) -> bool:
@@ -130,13 +117,6 @@ def same_code(one: str, other: str) -> bool:
         return re.sub(r"\s+", "", "\n".join(line.split("  #")[0] for line in text.split("\n")))
 
     return bare(one) == bare(other)
-
-
-def repaired(one: Bug, text: str) -> Trial:
-    """Run ``text`` in place of the script, in a new process, and judge it on what is seen."""
-    if same_code(text, one.script):
-        return judge(one, text, {})
-    return judge(one, text, seen(one, text, timed=True))
 
 
 @dataclass(frozen=True)
@@ -159,6 +139,83 @@ def proof_of(one: Bug, as_is: Mapping[str, Any], as_wished: Mapping[str, Any]) -
 # --- the moves ----------------------------------------------------------------------------------------------------
 
 
+class Trail:
+    """One attempt at a bug, read from its moves; a damaged line of the log is passed over. pointed: the numbers of lines; causes: the
+    answers chosen; repairs, proofs: the moves; hints: how many were opened: they cost nothing and are counted.
+    """
+
+    def __init__(self, one: Bug, done: Iterable[moves.Move]) -> None:
+        self.bug, self.done = one, list(done)
+        self.pointed = [int(number) for number in self._chosen("line") if number.isdigit()]
+        self.causes = self._chosen("cause")
+        self.repairs, self.proofs = moves.of_kind(self.done, "repair"), moves.of_kind(self.done, "proof")
+        self.hints = len(moves.of_kind(self.done, "hint"))
+
+    def _chosen(self, kind: str) -> list[str]:
+        return [move.choice[0] for move in moves.of_kind(self.done, kind) if move.choice]
+
+    @property
+    def hits(self) -> list[bool]:
+        """Whether it was the line, of each that was pointed at."""
+        return [found(self.bug, number) for number in self.pointed]
+
+    @property
+    def mended(self) -> bool:
+        """Whether a repair was accepted; of an innocent script whether that was proved."""
+        return bool(self.proofs) if self.bug.innocent else any(one.choice == ("gone",) for one in self.repairs)
+
+    @property
+    def step(self) -> str:
+        """What is to be done next: one of STEPS."""
+        if moves.of_kind(self.done, "give-up"):
+            return "closed"
+        if not any(self.hits):
+            return "line"
+        if self.bug.case.cause.right.id not in self.causes:
+            return "cause"
+        return "closed" if self.mended else "repair"
+
+    def score(self) -> score.Score:
+        """The points: line 3 (a wrong line costs one), cause 3 (the second try half), repair or proof 4. What is done after giving up
+        counts no more.
+        """
+        kept = Trail(self.bug, itertools.takewhile(lambda move: move.kind != "give-up", self.done))
+        hits, right = kept.hits, [answer == self.bug.case.cause.right.id for answer in kept.causes]
+        wrong = hits.index(True) if True in hits else len(hits)
+        return score.Score(
+            (
+                score.Part(
+                    both("the line", "找到行"),
+                    max(0.0, LINE - wrong) if True in hits else 0.0,
+                    LINE,
+                    both(f"wrong before it: {wrong}", f"之前指错 {wrong} 次"),
+                ),
+                score.Part(
+                    both("the cause", "说对原因"),
+                    score.tries_points(right, CAUSE),
+                    CAUSE,
+                    both(f"tries: {len(right)}", f"试了 {len(right)} 次"),
+                ),
+                score.Part(
+                    both("the proof", "证明") if self.bug.innocent else both("the repair", "修好"),
+                    REPAIR * kept.mended,
+                    REPAIR,
+                    both("run, and seen", "跑过，也看到了") if kept.mended else both("not done", "没有做"),
+                ),
+            )
+        )
+
+
+def found(one: Bug, number: int) -> bool:
+    """Whether this is the line: any of those that make the symptom, or NOTHING_WRONG where there is none."""
+    return number in one.lines or (one.innocent and number == NOTHING_WRONG)
+
+
+def is_closed(one: Bug, done: Iterable[moves.Move]) -> bool:
+    """Whether an attempt is over after these moves."""
+    return Trail(one, done).step == "closed"
+
+
 class Hunt(Play):
     """One case and what the learner did on it. Moves: ``line``, ``cause``, ``repair`` (or ``proof`` for an innocent script),
     ``give-up``; each is kept in the answer log, so the hunt goes on after a restart.
@@ -169,30 +226,36 @@ class Hunt(Play):
         self.bug = commented(bug(case))
 
     def is_closed(self, found: Sequence[moves.Move]) -> bool:
-        return step_of(self.bug, found) == "closed"
+        return is_closed(self.bug, found)
+
+    @property
+    def trail(self) -> Trail:
+        """What was done in this attempt."""
+        return Trail(self.bug, self.now)
 
     @property
     def step(self) -> str:
         """What is to be done next: one of STEPS."""
-        return step_of(self.bug, self.now)
+        return self.trail.step
+
+    def score(self) -> score.Score:
+        return self.trail.score()
 
     def line(self, number: int) -> bool:
         """Point at a line, or 0 for "nothing is wrong". Gives whether that is it. Raises MoveError, in words."""
         if self.step == "closed":
             again = f"`{self.case.call}.again()`"
-            raise MoveError(t(f"The case is closed; {again} opens a new try.", f"已经结案了；{again} 可以重新来一次。"))
+            raise MoveError(f"The case is closed; {again} opens a new try.", f"已经结案了；{again} 可以重新来一次。")
         if self.step != "line":
-            raise MoveError(t("The line is settled already: go on with the cause.", "行已经定了：接着说原因吧。"))
+            raise MoveError("The line is settled already: go on with the cause.", "行已经定了：接着说原因吧。")
         known = len(self.bug.numbered())
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= known:
             raise MoveError(
-                t(
-                    f"The script has lines 1 to {known}; 0 stands for “nothing is wrong”.",
-                    f"脚本有第 1 到 {known} 行；0 表示“没有毛病”。",
-                )
+                f"The script has lines 1 to {known}; 0 stands for “nothing is wrong”.",
+                f"脚本有第 1 到 {known} 行；0 表示“没有毛病”。",
             )
         if number and not self.bug.numbered()[number - 1][1].strip():
-            raise MoveError(t(f"Line {number} is empty; that one is innocent.", f"第 {number} 行是空行，它是清白的。"))
+            raise MoveError(f"Line {number} is empty; that one is innocent.", f"第 {number} 行是空行，它是清白的。")
         self.write("line", (str(number),))
         return found(self.bug, number)
 
@@ -207,7 +270,7 @@ class Hunt(Play):
     def cause(self, answer_id: str) -> bool:
         """Choose a cause (see ``Play.cause``); asked once the line is found."""
         if not self.may_name_cause():
-            raise MoveError(t("First the line, then the reason.", "先找到行，再说原因。"))
+            raise MoveError("First the line, then the reason.", "先找到行，再说原因。")
         return super().cause(answer_id)
 
     def repair(self, text: str) -> Trial:
@@ -215,23 +278,25 @@ class Hunt(Play):
         self._ready_for("repair")
         if self.bug.innocent:
             raise MoveError(
-                t(
-                    f"You said that nothing is wrong: prove it, with `{self.case.call}.prove()`.",
-                    f"你说没有毛病，那就用 `{self.case.call}.prove()` 证明一下。",
-                )
+                f"You said that nothing is wrong: prove it, with `{self.case.call}.prove()`.",
+                f"你说没有毛病，那就用 `{self.case.call}.prove()` 证明一下。",
             )
         if not isinstance(text, str) or not text.strip():
-            raise MoveError(t("Give the whole repaired script as text.", "请给出修好的整段脚本（文本）。"))
-        trial = repaired(self.bug, text)
-        if trial.state != "unchanged":
-            self.write("repair", (trial.state,), evidence=_evidence(self.case, trial.facts), text=text)
+            raise MoveError("Give the whole repaired script as text.", "请给出修好的整段脚本（文本）。")
+        if same_code(text, self.bug.script):
+            raise MoveError(
+                "🛠️ That is the script as it came: nothing is changed yet.", "🛠️ 这还是原来的脚本，什么也没改。"
+            )
+        facts = seen(self.bug, text, timed=True)
+        trial = judge(self.bug, facts)
+        self.write("repair", (trial.state,), evidence=_evidence(self.case, facts), text=text)
         return trial
 
     def prove(self) -> Proof:
         """For an innocent script: run it as it is and as the complaint wants it, and compare. What proves is kept."""
         self._ready_for("repair")
         if not self.bug.innocent:
-            raise MoveError(t("There is a fault to repair: `repair(...)`.", "这里有毛病要修：用 `repair(...)`。"))
+            raise MoveError("There is a fault to repair: `repair(...)`.", "这里有毛病要修：用 `repair(...)`。")
         as_is = seen(self.bug, self.bug.script, beside=self.bug.accused)
         proof = proof_of(self.bug, as_is, seen(self.bug, self.bug.accused))
         if proof.objection is None:
@@ -246,77 +311,12 @@ class Hunt(Play):
 
     def _ready_for(self, step: str) -> None:
         if self.step in STEPS[: STEPS.index(step)]:
-            raise MoveError(t("First the line and the reason, then the repair.", "先找到行、说出原因，再动手修。"))
+            raise MoveError("First the line and the reason, then the repair.", "先找到行、说出原因，再动手修。")
 
     def last_repair(self) -> moves.Move | None:
         """The last script handed in in this attempt."""
-        return (moves.of_kind(self.now, "repair") or [None])[-1]
+        return (self.trail.repairs or [None])[-1]
 
 
 def _evidence(case: Case, facts: Mapping[str, Any]) -> dict[str, Any]:
     return {"from": case.evidence, **{name: value for name, value in facts.items() if name != "printed"}}
-
-
-def found(one: Bug, number: int) -> bool:
-    """Whether this is the line: any of those that make the symptom, or NOTHING_WRONG where there is none."""
-    return number in one.lines or (one.innocent and number == NOTHING_WRONG)
-
-
-def step_of(one: Bug, done: Sequence[moves.Move]) -> str:
-    """What is to be done next in an attempt: one of STEPS."""
-    if moves.of_kind(done, "give-up"):
-        return "closed"
-    if not any(found(one, int(move.choice[0])) for move in moves.of_kind(done, "line") if _number(move)):
-        return "line"
-    if one.case.cause.right.id not in {move.choice[0] for move in moves.of_kind(done, "cause") if move.choice}:
-        return "cause"
-    done_so = (
-        moves.of_kind(done, "proof")
-        if one.innocent
-        else [m for m in moves.of_kind(done, "repair") if m.choice == ("gone",)]
-    )
-    return "closed" if done_so else "repair"
-
-
-def _number(move: moves.Move) -> bool:
-    return bool(move.choice) and move.choice[0].isdigit()
-
-
-def scored(one: Bug, done: Sequence[moves.Move]) -> score.Score:
-    """The points of an attempt: line 3 (a wrong line costs one), cause 3 (the second try half), repair or proof 4. What is done
-    after giving up counts no more.
-    """
-    done = list(itertools.takewhile(lambda move: move.kind != "give-up", done))
-    pointed = [found(one, int(move.choice[0])) for move in moves.of_kind(done, "line") if _number(move)]
-    named = [move.choice[0] == one.case.cause.right.id for move in moves.of_kind(done, "cause") if move.choice]
-    tried = [move.choice == ("gone",) for move in moves.of_kind(done, "repair")]
-    mended = bool(moves.of_kind(done, "proof")) if one.innocent else any(tried)
-    wrong = pointed.index(True) if True in pointed else len(pointed)
-    last = both("the proof", "证明") if one.innocent else both("the repair", "修好")
-    return score.Score(
-        (
-            score.Part(
-                both("the line", "找到行"),
-                max(0.0, LINE - wrong) if True in pointed else 0.0,
-                LINE,
-                both(f"wrong before it: {wrong}", f"之前指错 {wrong} 次"),
-            ),
-            score.Part(
-                both("the cause", "说对原因"),
-                score.tries_points(named, CAUSE),
-                CAUSE,
-                both(f"tries: {len(named)}", f"试了 {len(named)} 次"),
-            ),
-            score.Part(
-                last,
-                REPAIR * mended,
-                REPAIR,
-                both("run, and seen", "跑过，也看到了") if mended else both("not done", "没有做"),
-            ),
-        )
-    )
-
-
-def hints_used(done: Iterable[moves.Move]) -> int:
-    """How many hints were opened: they cost nothing and are counted."""
-    return len(moves.of_kind(done, "hint"))

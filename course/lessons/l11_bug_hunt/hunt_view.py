@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course.game import view
-from course.game.moves import of_kind
 from course.i18n import pick, t
 from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG, Bug
-from course.lessons.l11_bug_hunt.hunt import Hunt, Proof, Trial, found, hints_used, proof_of, scored
+from course.lessons.l11_bug_hunt.hunt import Hunt, Proof, Trial, found, judge, proof_of
 from course.markup import code_block, inline, plain
 
 MARKS = {"hit": "✓", "miss": "✗", "on": "●", "": " "}
@@ -50,8 +49,8 @@ def script_text(one: Bug, states: dict[int, str]) -> str:
 
 def line_states(hunt: Hunt) -> dict[int, str]:
     """number -> "hit" or "miss" for every line pointed at in this attempt."""
-    pointed = [int(move.choice[0]) for move in of_kind(hunt.now, "line") if move.choice and move.choice[0].isdigit()]
-    return {number: "hit" if found(hunt.bug, number) else "miss" for number in pointed}
+    trail = hunt.trail
+    return {number: "hit" if hit else "miss" for number, hit in zip(trail.pointed, trail.hits, strict=True)}
 
 
 def shown_states(hunt: Hunt) -> dict[int, str]:
@@ -95,7 +94,6 @@ def trial_lines(trial: Trial) -> list[str]:
         "stays": t("🔬 **Not yet.** ", "🔬 **还没好。**"),
         "left": t("🕳️ **Almost.** ", "🕳️ **差一点。**"),
         "failed": t("🕳️ **It did not run to its end.** ", "🕳️ **没跑完。**"),
-        "unchanged": t("🛠️ ", "🛠️ "),
     }[trial.state]
     first, *rest = [pick(one) for one in trial.said]
     return [head, first, *rest] if trial.accepted else [head + first, *rest]
@@ -103,18 +101,14 @@ def trial_lines(trial: Trial) -> list[str]:
 
 def trial_of(hunt: Hunt) -> Trial | None:
     """The last repair again, from the log."""
-    from course.lessons.l11_bug_hunt.hunt import judge
-
     last = hunt.last_repair()
-    return judge(hunt.bug, last.text, last.evidence) if last and last.evidence else None
+    return judge(hunt.bug, last.evidence) if last and last.evidence else None
 
 
 def proof_lines(hunt: Hunt) -> list[str]:
     """The proof of an innocent script, from the log."""
-    done = of_kind(hunt.now, "proof")
-    if not done or not done[-1].evidence:
-        return []
-    return proof_words(hunt.bug, proof_of(hunt.bug, done[-1].evidence["as is"], done[-1].evidence["as wished"]))
+    evidence = hunt.trail.proofs[-1].evidence if hunt.trail.proofs else {}
+    return proof_words(hunt.bug, proof_of(hunt.bug, evidence["as is"], evidence["as wished"])) if evidence else []
 
 
 def proof_words(one: Bug, proof: Proof) -> list[str]:
@@ -130,7 +124,7 @@ def proof_words(one: Bug, proof: Proof) -> list[str]:
 
 def score_lines(hunt: Hunt) -> list[str]:
     """What the points leave out: the hints."""
-    used = hints_used(hunt.now)
+    used = hunt.trail.hints
     if not used:
         return [t("No hint used.", "没有用提示。")]
     return [t(f"Hints used: {used} (they cost nothing).", f"用了 {used} 条提示（不扣分）。")]
@@ -164,7 +158,7 @@ def step_text(hunt: Hunt) -> str:
 def closing_text(hunt: Hunt) -> str:
     """The debrief, one script that is right, the points, as text."""
     right = [] if hunt.bug.innocent else [f"{right_head()}{t(':', '：')}\n{hunt.bug.repair}"]
-    points = [view.points_text(scored(hunt.bug, hunt.now)), *score_lines(hunt)]
+    points = [view.points_text(hunt.score()), *score_lines(hunt)]
     return "\n".join([*map(plain, view.debrief_lines(hunt.case)), *right, *points])
 
 

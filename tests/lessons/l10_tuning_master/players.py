@@ -14,7 +14,8 @@ from course.catalog import lesson_folder
 from course.game import cases, score
 from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan, tuning_score
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
-from course.lessons.l10_tuning_master.tuning_plan import Config, Plan, Table
+from course.lessons.l10_tuning_master.tuning_outcome import Table
+from course.lessons.l10_tuning_master.tuning_plan import Config, Plan
 from course.records import load
 
 LESSON = "10_tuning_master"
@@ -27,19 +28,18 @@ class Night:
     """One case as a player meets it. table: what came out of every setting. lots: where chance comes from."""
 
     case: cases.Case
-    plan: Plan
     table: Table
     lots: random.Random
 
     @property
-    def today(self) -> str:
-        return tuning_plan.key(self.plan.today)
+    def plan(self) -> Plan:
+        return self.table.plan
 
     def bet(self, config: Config, bet: str | None = None, confidence: int = 3) -> Bet:
         """A bet on a setting (None: the right one), with what came of it."""
-        outcome = self.table[tuning_plan.key(config)]
-        right = tuning_outcome.came_out(self.plan, outcome, self.table[self.today])
-        return Bet(config, bet or right or "same", confidence, outcome, {"today": self.table[self.today]})
+        name, outcomes = tuning_plan.key(config), self.table.outcomes
+        came = self.table.came_out(name)
+        return Bet(config, bet or came or "same", confidence, outcomes[name], outcomes[self.table.today], came, {})
 
     def guess(self, config: Config) -> Bet:
         """A bet by lot, its confidence too."""
@@ -50,25 +50,25 @@ class Night:
         causes = [one.id for one in self.case.cause.answers]
         self.lots.shuffle(causes)
         causes = [self.case.cause.right.id] if knows else causes
-        return tuning_score.score_of(self.case, self.plan, Attempt(runs, handed, self.table, tuple(causes), 0))
+        return tuning_score.score_of(self.case, Attempt(runs, handed, self.table, tuple(causes), 0))
 
 
 def nights() -> list[Night]:
     """Every case but the tutorial, with its recorded or ruled table."""
     found = []
     for case in cases.cases(LESSON).values():
-        plan = tuning_plan.plan_of(case)
         if not case.tutorial:
-            found.append(
-                Night(case, plan, tuning_outcome.ruled(plan) if plan.rules else recorded(case), random.Random(case.id))
-            )
+            found.append(Night(case, recorded(case), random.Random(case.id)))
     return found
 
 
 def recorded(case: cases.Case) -> Table:
-    """The newest recorded table of a live case."""
+    """The table of a case: of a live one the newest that was recorded."""
+    plan = tuning_plan.plan_of(case)
+    if plan.rules:
+        return Table(plan, tuning_outcome.ruled(plan))
     newest = max((lesson_folder(LESSON) / "recordings").glob(f"{case.id}--*.json"))
-    return {row["config"]: tuning_outcome.outcome_of(row) for row in load(newest).rows}
+    return Table(plan, {row["config"]: tuning_outcome.outcome_of(row) for row in load(newest).rows})
 
 
 # --- ways to play ---------------------------------------------------------------------------------------------------
@@ -102,12 +102,9 @@ def three_runs(night: Night) -> score.Score:
 
 def best_of(night: Night, runs: tuple[Bet, ...]) -> Bet:
     """What somebody hands in who believes these runs: the best of them that breaks nothing, or today's."""
-    seen = {tuning_plan.key(one.config): one for one in runs} | {night.today: night.bet(night.plan.today)}
-    table = {name: night.table[name] for name in seen}
-    best = tuning_outcome.best_set(night.plan, table, night.today) or max(
-        ([name] for name in seen), key=lambda names: table[names[0]].get("share", 0)
-    )
-    return night.bet(seen[best[0]].config)
+    seen = {tuning_plan.key(one.config): one.outcome for one in (*runs, night.bet(night.plan.today))}
+    best = Table(night.plan, seen).best_set() or [max(seen, key=lambda name: seen[name].get("share", 0))]
+    return night.bet(tuning_plan.config_in(best[0]))
 
 
 def expert_unseen(night: Night) -> score.Score:
@@ -126,8 +123,8 @@ def expert(night: Night) -> score.Score:
 
 def best(night: Night) -> Config:
     """One of the best set: what runs today, where it is among it."""
-    names = tuning_outcome.best_set(night.plan, night.table, night.today)
-    return tuning_plan.config_in(night.today if night.today in names else names[0])
+    names, today = night.table.best_set(), night.table.today
+    return tuning_plan.config_in(today if today in names else names[0])
 
 
 PLAYERS: dict[str, tuple[Callable[[Night], score.Score], int]] = {

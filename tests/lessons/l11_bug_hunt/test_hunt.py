@@ -13,7 +13,7 @@ from course.lessons.l11_bug_hunt import game
 from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.bug import LESSON, bug
 from course.lessons.l11_bug_hunt.desk import Desk
-from course.lessons.l11_bug_hunt.hunt import Hunt, hints_used, proof_of, scored
+from course.lessons.l11_bug_hunt.hunt import Hunt, proof_of
 from course.lessons.l11_bug_hunt.scenes_switches import _times
 
 TYPO = bug(find("11-typo"))
@@ -31,7 +31,7 @@ def done(log, *kinds, case=TYPO.case):
 
 
 def points(log, case=TYPO.case):
-    return [part.points for part in scored(bug(case), Hunt(case, log).now).parts]
+    return [part.points for part in Hunt(case, log).score().parts]
 
 
 # --- moves and points ---------------------------------------------------------------------------------------------
@@ -53,7 +53,8 @@ def test_the_steps_come_one_after_the_other(hunt):
     assert hunt.cause(RIGHT_CAUSE) and hunt.step == "repair"
     with pytest.raises(MoveError):
         hunt.prove()
-    assert hunt.repair(TYPO.script.replace("# without", "# WITHOUT")).state == "unchanged"
+    with pytest.raises(MoveError, match="nothing is changed"):
+        hunt.repair(TYPO.script.replace("# without", "# WITHOUT"))
     with pytest.raises(MoveError):
         hunt.repair("  ")
     assert [one.kind for one in hunt.now] == ["line", "line", "line", "cause"]
@@ -62,7 +63,7 @@ def test_the_steps_come_one_after_the_other(hunt):
 def test_a_wrong_line_costs_one_and_a_hint_nothing(log):
     done(log, ("line", "1"), ("hint", "1"), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
     assert points(log) == [2.0, 3.0, 4.0]
-    assert hints_used(Hunt(TYPO.case, log).now) == 1
+    assert Hunt(TYPO.case, log).trail.hints == 1
 
 
 def test_points_never_fall_below_zero_and_nothing_found_is_nothing(log):
@@ -126,7 +127,7 @@ def test_only_a_repair_that_was_accepted_closes_the_case(log, refused):
     assert hunt.step == "closed" and points(log)[2] == 4.0
     with pytest.raises(MoveError):
         hunt.hint()
-    assert not hints_used(hunt.now)
+    assert not hunt.trail.hints
 
 
 def test_nothing_wrong_is_the_right_answer_where_nothing_is(log):
