@@ -140,7 +140,7 @@ def _printed(verb: Call) -> dict[str, Any]:
 
 def jobs() -> dict[str, Job]:
     """Everything that is timed, by name; experiments as far as this machine can run them. What says no seconds has WAIT_S."""
-    from course.crosscheck.peers import READERS
+    from course.crosscheck.peers import TOOLS
     from course.game import cases
     from course.lessons.l10_tuning_master import game
 
@@ -152,7 +152,7 @@ def jobs() -> dict[str, Job]:
             found.append(Job(f"{case.call}.hand_in", table, partial(measured, case.id, True)))
     found += [
         Job("place", 8, placed),
-        Job("cross_check", 30 * len(READERS), cross_checked),
+        Job("cross_check", 30 * len(TOOLS), cross_checked),
         Job("take_home", WAIT_S, taken_home),
         Job("finish", WAIT_S, finished),
     ]

@@ -123,7 +123,7 @@ TRICKS: dict[str, Callable[[Any, Tensor], Any]] = {
     "average in a dict": lambda model, y: model.state["mean"].mul_(0.9).add_(y.detach().mean(0), alpha=0.1),
     "object": lambda model, y: model.thing.n.add_(1),
     "slots": lambda model, y: model.slots.n.add_(1),
-    "tuple": lambda model, y: model.pair[0].add_(1),
+    "tuple": lambda model, y: (model.pair[0].add_(1), model.pair[1]["deep"].append(y)),
     "list in a dict": lambda model, y: model.state["list"][0].add_(y.detach().mean()),
     "key of a dict": lambda model, y: model.state.update(new=y),
     "key removed": lambda model, y: model.state.pop("n"),
@@ -191,37 +191,3 @@ class Odd(nn.Module):
         if self.stops is not None:
             raise self.stops("in the middle")
         return y
-
-
-class Own(nn.Module):
-    """As `Odd` with state of its own alone, in a class that reaches nothing outside: counted on copies here."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer, self.norm = nn.Linear(8, 8), nn.BatchNorm1d(8)
-        self.state: dict[str, Any] = {"n": torch.zeros(()), "k": torch.zeros(2, dtype=torch.long), "old": [1]}
-        self.pair, self.calls, self.log = (torch.zeros(()), {"deep": [1]}), 0, []
-        self.act = lambda x: x * self.pair[0]
-
-    def forward(self, x: Tensor) -> Tensor:
-        with torch.no_grad():
-            x.mul_(2)
-        y = self.norm(self.layer(x))
-        self.state["n"].add_(1)
-        self.state["k"] += 1
-        self.state["new"] = y
-        del self.state["old"]
-        self.pair[0].mul_(2)
-        self.pair[1]["deep"].append(y)
-        self.calls += 1
-        self.log.append(x)
-        self.late = nn.Linear(2, 2)
-        self.norm.eval()
-        self.norm.register_forward_hook(lambda *_: None)
-        self.layer.weight.register_hook(lambda grad: grad)
-        with torch.no_grad():
-            self.layer.bias.add_(1)
-        torch.set_grad_enabled(torch.is_grad_enabled())
-        torch.rand(3)
-        torch.randperm(5)
-        return self.act(y)

@@ -1,7 +1,4 @@
-"""Models of other people: transformers' own, a diffusion U-Net, a policy with state in dicts; and seven billion weights.
-
-Their multiply-accumulates are derived by hand: transformers' from the configs.
-"""
+"""Models of transformers, with multiply-accumulates derived by hand from their configs; and seven billion weights."""
 
 from __future__ import annotations
 
@@ -10,8 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 from course.flops import CountError, count
 from tests.without_fork import without_fork  # noqa: F401
@@ -32,72 +28,6 @@ def built(name: str, kind: str = "Model", **options: Any) -> Callable[[], nn.Mod
 def attention(queries: int, keys: int) -> int:
     """Scores and values."""
     return 2 * queries * keys * E
-
-
-class Policy(nn.Module):
-    """A recurrent policy: its state lives in a dict, a count of steps and a running mean in a helper's."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.see, self.cell, self.act = nn.Linear(10, E), nn.GRUCell(E, E), nn.Linear(E, 4)
-        self.memory: dict[str, Any] = {"state": torch.zeros(3, E), "seen": {"steps": torch.zeros(()), "log": []}}
-
-    def forward(self, x: Tensor) -> Tensor:
-        state = self.cell(F.relu(self.see(x)), self.memory["state"])
-        self.memory["state"] = state
-        self.memory["seen"]["steps"].add_(1)
-        self.memory["seen"]["log"].append(state)
-        return self.act(state)
-
-
-class Residual(nn.Module):
-    """A residual block of a diffusion U-Net, told the time."""
-
-    def __init__(self, inside: int, outside: int) -> None:
-        super().__init__()
-        self.first, self.second = nn.Conv2d(inside, outside, 3, padding=1), nn.Conv2d(outside, outside, 3, padding=1)
-        self.norms, self.time = (
-            nn.ModuleList((nn.GroupNorm(4, inside), nn.GroupNorm(4, outside))),
-            nn.Linear(32, outside),
-        )
-        self.skip = nn.Conv2d(inside, outside, 1) if inside != outside else nn.Identity()
-
-    def forward(self, x: Tensor, time: Tensor) -> Tensor:
-        y = self.first(F.silu(self.norms[0](x))) + self.time(F.silu(time))[:, :, None, None]
-        return self.skip(x) + self.second(F.silu(self.norms[1](y)))
-
-
-class Diffusion(nn.Module):
-    """As in diffusers: time embedding, down, attention to a text in the middle, up with a skip."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.embed, self.into = (
-            nn.Sequential(nn.Linear(16, 32), nn.SiLU(), nn.Linear(32, 32)),
-            nn.Conv2d(4, 8, 3, padding=1),
-        )
-        self.down, self.smaller = Residual(8, 8), nn.Conv2d(8, 16, 3, stride=2, padding=1)
-        self.middle, self.cross = Residual(16, 16), nn.MultiheadAttention(16, 2, kdim=12, vdim=12, batch_first=True)
-        self.larger, self.up, self.out = nn.Conv2d(16, 8, 3, padding=1), Residual(16, 8), nn.Conv2d(8, 4, 3, padding=1)
-
-    def forward(self, x: Tensor, time: Tensor, text: Tensor) -> Tensor:
-        wave = torch.outer(time.float(), torch.exp(-torch.arange(8) * 0.5))
-        told = self.embed(torch.cat((wave.sin(), wave.cos()), 1))
-        high = self.down(self.into(x), told)
-        low = self.middle(self.smaller(high), told)
-        flat = low.flatten(2).transpose(1, 2)
-        low = (flat + self.cross(flat, text, text)[0]).transpose(1, 2).unflatten(2, low.shape[2:])
-        back = self.larger(F.interpolate(low, scale_factor=2.0, mode="nearest"))
-        return self.out(self.up(torch.cat((back, high), 1), told))
-
-
-def diffusion_macs() -> int:
-    """An image of 8 x 8, then 4 x 4; 5 words of 12 numbers."""
-    time = 16 * 32 + 32 * 32 + 32 * (8 + 16 + 8)
-    down = 64 * 9 * (4 * 8 + 2 * 8 * 8) + 16 * 9 * 8 * 16
-    middle = 16 * 9 * 2 * 16 * 16 + (2 * 16 * 16 * 16 + 2 * 5 * 12 * 16 + 2 * 16 * 5 * 16)
-    up = 64 * 9 * 16 * 8 + 64 * (9 * (16 * 8 + 8 * 8) + 16 * 8) + 64 * 9 * 8 * 4
-    return time + down + middle + up
 
 
 BLOCK = T * (4 * E * E + 2 * E * W) + attention(T, T)  # four projections and a perceptron of two layers
@@ -138,12 +68,6 @@ ROWS: dict[str, tuple[Callable[[], nn.Module], tuple[Any, ...], int]] = {
         BLOCK + 2 * (4 * E * E + 2 * E * W) + attention(2, 2) + (2 * 2 + 2 * T) * E * E + attention(2, T) + 2 * E * 50,
     ),
     "CLIP's text": (built("CLIPText", **WORDS, eos_token_id=5), (IDS,), 2 * BLOCK),
-    "diffusion U-Net": (
-        Diffusion,
-        (torch.randn(1, 4, 8, 8), torch.tensor([3]), torch.randn(1, 5, 12)),
-        diffusion_macs(),
-    ),
-    "recurrent policy": (Policy, (torch.randn(3, 10),), 3 * (10 * E + 3 * E * 2 * E + 4 * E)),
 }
 
 

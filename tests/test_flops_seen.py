@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from multiprocessing.pool import ThreadPool
 from typing import Any
 
+import markupsafe._speedups as compiled  # code in C that is neither Python's nor torch's
 import numpy as np
 import pytest
 import torch
@@ -158,22 +159,15 @@ def test_names_of_count_that_are_names_of_the_forward() -> None:
 class Tied(nn.Module):
     """Writes 2 to a pair and runs its layer as often as the twin of the pair says, which looks at the same memory."""
 
-    def __init__(self, pair: Any, twin: Any, outside: Any = None) -> None:
+    def __init__(self, pair: Any, twin: Any) -> None:
         super().__init__()
-        self.layer, self.pair, self.twin, self.outside, self.names = nn.Linear(4, 4), pair, twin, outside, {}
-        self.tables, self.names[id(self.layer)] = self._buffers, "layer"
+        self.layer, self.pair, self.twin = nn.Linear(4, 4), pair, twin
 
     def forward(self, x: Tensor) -> Tensor:
         self.pair[1] += 2
-        self.register_buffer("late", x)
-        for _ in range(int(self.twin[1]) * ("late" in self.tables)):
+        for _ in range(int(self.twin[1])):
             x = self.layer(x)
         return x
-
-
-class ById(Tied):
-    def forward(self, x: Tensor) -> Tensor:
-        return super().forward(x) if id(self.layer) in self.names else x
 
 
 def _pairs() -> dict[str, tuple[Any, Any]]:
@@ -188,72 +182,44 @@ def _pairs() -> dict[str, tuple[Any, Any]]:
     }
 
 
-@pytest.mark.parametrize("kind", [Tied, ById])
-@pytest.mark.parametrize("outside", [None, threading.Lock()], ids=["here", "in a child"])
 @pytest.mark.parametrize("name", _pairs())
-def test_values_on_one_memory_stay_on_one(name: str, outside: Any, kind: type[Tied]) -> None:
+def test_values_on_one_memory_stay_on_one(name: str) -> None:
     pair, twin = _pairs()[name]
-    counted = count(kind(pair, twin, outside), X)
+    counted = count(Tied(pair, twin), X)
     assert counted.macs == 2 * 64 and counted.exact and not pair.any() and not twin.any()
 
 
 # ---- what is out of sight
 
 
+BUSY = ThreadPoolExecutor(1)
+BUSY.submit(int).result()  # its thread is there already
 THREADS: dict[str, Callable[[Callable[[], Any]], Any]] = {
     "executor": lambda f: ThreadPoolExecutor(1).submit(f).result(),
+    "executor that runs": lambda f: BUSY.submit(f).result(),
     "pool": lambda f: ThreadPool(1).map(lambda _: f(), [0])[0],
     "thread": lambda f: (thread := threading.Thread(target=f), thread.start(), thread.join()),
 }
 
 
-class Threaded(nn.Module):
-    """Works in another thread."""
-
-    def __init__(self, hand_over: Callable[[Callable[[], Any]], Any]) -> None:
-        super().__init__()
-        self.layer, self.hand_over = nn.Linear(4, 4), hand_over
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.hand_over(lambda: self.layer(x))
-        return self.layer(x)
-
-
 @pytest.mark.parametrize("name", THREADS)
-def test_work_in_another_thread_is_counted_or_named(name: str) -> None:
-    before = threading.Thread.start, ThreadPoolExecutor.submit
-    counted = count(Threaded(THREADS[name]), X)
-    assert (counted.exact and counted.macs == 128) or counted.unknown["work in another thread"]
+def test_work_in_another_thread_is_named(name: str) -> None:
+    before, layer = (threading.Thread.start, ThreadPoolExecutor.submit), nn.Linear(4, 4)
+    counted = count(lambda x: (THREADS[name](lambda: layer(x)), layer(x))[1], X)
+    assert counted.macs >= 64 and counted.unknown["work in another thread"]
     assert (threading.Thread.start, ThreadPoolExecutor.submit) == before
+
+
+def test_compiled_code_of_others_is_named() -> None:
+    """It may do anything with a tensor; and it gets the tensors themselves, not their stand-ins."""
+    counted = count(lambda x: (compiled, x @ x)[1], X)
+    assert counted.unknown == {"markupsafe._speedups (compiled code)": 1} and counted.ground == "real"
 
 
 def test_a_hook_on_a_gradient_is_named() -> None:
     layer = nn.Linear(4, 4)
     layer.weight.register_hook(lambda grad: grad @ grad)
     assert count(layer, X).exact and not count(layer, X, training=True).exact
-
-
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested")
-def test_attention_of_jagged_rows_is_named() -> None:
-    rows = torch.nested.nested_tensor([torch.randn(2, 8), torch.randn(4, 8)], layout=torch.jagged)
-
-    def attend(rows: Tensor) -> Tensor:
-        heads = rows.unflatten(-1, [2, 4]).transpose(1, 2)
-        return F.scaled_dot_product_attention(heads, heads, heads)
-
-    assert count(attend, rows).unknown
-
-
-@pytest.mark.parametrize(
-    "function",
-    [
-        lambda x: torch.tensor(np.array(x.tolist()) @ np.array(x.tolist())),
-        lambda x: torch.from_numpy(x.numpy() @ x.numpy()),
-        lambda x: torch.tensor([sum(x.storage().tolist())]),
-    ],
-)
-def test_data_that_leave_torch_are_named(function: Callable[[Tensor], Tensor]) -> None:
-    assert not count(function, X).exact
 
 
 PRODUCTS: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], int]] = {
@@ -328,35 +294,20 @@ class Trainer:
 KEPT = Trainer()
 
 
-def _helper(x: Tensor) -> Tensor:
-    return KEPT.model(x) * KEPT.extra[0]
-
-
 def _through_a_helper(x: Tensor) -> list[Tensor]:
-    return [_helper(each) for each in (x,)]
+    return [KEPT.model(each) * KEPT.extra[0] for each in (x,)]
 
 
 @pytest.mark.parametrize("training", [False, True])
-@pytest.mark.parametrize("call", [KEPT, KEPT.predict, _helper, _through_a_helper, lambda x: KEPT(x)])
+@pytest.mark.parametrize("call", [KEPT, KEPT.predict, _through_a_helper, lambda x: KEPT(x)])
 def test_a_model_behind_a_function(call: Callable[[Tensor], Any], training: bool) -> None:
     counted = count(call, X, training=training)
     assert counted.macs == (1 + training) * 64 and counted.params == 28 and not hasattr(KEPT, "last")
 
 
-class Pickling(nn.Module):
-    """Writes down what passes through, as a hook for debugging does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(8, 8)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.layer(pickle.loads(pickle.dumps(x)))
-
-
-def test_a_forward_that_pickles_a_tensor_does_not_end_the_process() -> None:
-    counted = count(Pickling(), torch.randn(2, 8))
-    assert (counted.macs, counted.ground) == (2 * 8 * 8, "real")
+def test_a_tensor_that_is_pickled_needs_its_data() -> None:
+    counted = count(lambda x: x @ pickle.loads(pickle.dumps(x)), X)
+    assert (counted.macs, counted.ground) == (64, "real")
 
 
 def test_forward_mode_derivatives_are_counted_exactly() -> None:

@@ -13,8 +13,7 @@ from course.crosscheck.peers import PeerCount, ask_all
 from course.crosscheck.reasons import explain
 from course.flops.counter import Call, count, for_real
 from course.flops.result import FlopCount
-from course.flops.validation import CountError, ask_model, describe, plain
-from course.i18n import t
+from course.flops.validation import ask_model, ask_seconds, describe, error, plain
 from course.isolation.unchanged import unchanged
 
 
@@ -71,7 +70,12 @@ def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossC
     installed, or stop, get a row that says so and what to do.
     Raises CountError as `count` does. Nothing stays behind in the model or in torch.
     """
-    _checked(model, inputs, max_time)
+    ask_model(model)
+    if not isinstance(model, nn.Module):
+        raise error("no module", given=describe(model))
+    if isinstance(inputs, Mapping):
+        raise error("by name")
+    ask_seconds(max_time)
     model = plain(model)
     arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     with unchanged(model, memory=False), torch.no_grad():
@@ -83,30 +87,3 @@ def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossC
         peer.difference = None if peer.macs is None else peer.macs - ours.macs
         peer.reasons = tuple(explain(ours if peer.by_operator is None else seen, peer))
     return CrossCheck(ours, tuple(peers))
-
-
-def _checked(model: Any, inputs: Any, max_time: Any) -> None:
-    """The questions a beginner's mistake would raise."""
-    ask_model(model)
-    if not isinstance(model, nn.Module):
-        raise CountError(
-            t(
-                f"cross_check needs an nn.Module, because the other tools do, and got {describe(model)}.",
-                f"cross_check 需要 nn.Module（其他工具只接受它），得到的却是 {describe(model)}。",
-            )
-        )
-    if isinstance(inputs, Mapping):
-        raise CountError(
-            t(
-                "cross_check takes the inputs in the order of the forward, not by name, because the other tools do: "
-                "give a tuple, as in cross_check(model, (a, b)).",
-                "cross_check 按 forward 的顺序接收输入，不按名字（其他工具只能这样）：请传入元组，例如 cross_check(model, (a, b))。",
-            )
-        )
-    if isinstance(max_time, bool) or not isinstance(max_time, (int, float)) or not max_time > 0:
-        raise CountError(
-            t(
-                f"max_time is a number of seconds above 0, not {max_time!r}.",
-                f"max_time 应为大于 0 的秒数，而不是 {max_time!r}。",
-            )
-        )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
-import copy
 import importlib
 import inspect
 import io
@@ -89,29 +88,23 @@ def torch_as_it_was() -> Iterator[None]:
             delattr(torch.Tensor, name)
 
 
-def isolated(
-    task: Callable[[nn.Module, tuple[Any, ...]], Any], model: nn.Module, inputs: tuple[Any, ...], max_time: float
-) -> Any:
-    """`task(model, inputs)` in evaluation mode, for at most `max_time` seconds; afterwards everything is as it was."""
-
-    def run() -> Any:
-        with torch_as_it_was(), time_limit(max_time):
-            return task(model.eval(), inputs)
-
-    with unchanged(model, inputs):
-        return contextvars.copy_context().run(run)
-
-
 Reader = Callable[[nn.Module, tuple[Any, ...]], PeerCount]
 
 
-def _asked(tool: str, read: Reader, model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> PeerCount:
-    """What the tool says, or a note why it says nothing."""
+def _limited(read: Reader, model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> PeerCount:
+    with torch_as_it_was(), time_limit(max_time):
+        return read(model, inputs)
+
+
+def _asked(tool: str, model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> PeerCount:
+    """What the tool says, or a note why it says nothing; afterwards everything is as it was."""
+    module, read = TOOLS[tool]
     package = tool.split(" ")[0]
     try:
         with torch_as_it_was():
-            importlib.import_module(_MODULES[tool])  # here, so that the next time costs nothing
-        return isolated(read, model, inputs, max_time)
+            importlib.import_module(module)  # here, so that the next time costs nothing
+        with unchanged(model, inputs):
+            return contextvars.copy_context().run(_limited, read, model.eval(), inputs, max_time)
     except OutOfTime:
         note = both(
             f"{tool} was cut off after {max_time:g} s; to wait longer: cross_check(model, x, max_time={10 * max_time:g})",
@@ -128,17 +121,6 @@ def _asked(tool: str, read: Reader, model: nn.Module, inputs: tuple[Any, ...], m
             f"{tool} stopped with {type(error).__name__}: {first}", f"{tool} 中断，{type(error).__name__}：{first}"
         )
     return PeerCount(tool, note=note)
-
-
-def _copy_of(model: nn.Module) -> nn.Module:
-    """A deep copy; weights that are computed (pruned, normed) are copied as they are now."""
-    computed = [
-        value
-        for module in model.modules()
-        for value in vars(module).values()
-        if isinstance(value, torch.Tensor) and not value.is_leaf
-    ]
-    return copy.deepcopy(model, {id(value): value.detach().clone() for value in computed})
 
 
 def _thop(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
@@ -178,7 +160,7 @@ def _ptflops(model: nn.Module, inputs: tuple[Any, ...]) -> PeerCount:
 
     with contextlib.redirect_stdout(io.StringIO()) as said:
         whole, _ = get_model_complexity_info(
-            _copy_of(model),
+            model,
             (1,),
             as_strings=False,
             print_per_layer_stat=False,
@@ -226,21 +208,15 @@ def _by_short_name(counts: dict[Any, int], unit: int) -> dict[str, int]:
     return {str(operator).split(".")[-1]: int(number) // unit for operator, number in counts.items()}
 
 
-READERS: dict[str, Reader] = {
-    "thop": _thop,
-    "ptflops pytorch": _ptflops,
-    "ptflops aten": _ptflops_aten,
-    "torch FlopCounterMode": _torch_counter,
+TOOLS: dict[str, tuple[str, Reader]] = {
+    "thop": ("thop.profile", _thop),
+    "ptflops pytorch": ("ptflops", _ptflops),
+    "ptflops aten": ("ptflops", _ptflops_aten),
+    "torch FlopCounterMode": ("torch.utils.flop_counter", _torch_counter),
 }
-"""The tools asked, and how to read what they say."""
-_MODULES = {
-    "thop": "thop.profile",
-    "ptflops pytorch": "ptflops",
-    "ptflops aten": "ptflops",
-    "torch FlopCounterMode": "torch.utils.flop_counter",
-}
+"""The tools asked: what is imported, and how to read what it says."""
 
 
 def ask_all(model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> list[PeerCount]:
     """Every tool in turn, each for at most `max_time` seconds."""
-    return [_asked(tool, read, model, inputs, max_time) for tool, read in READERS.items()]
+    return [_asked(tool, model, inputs, max_time) for tool in TOOLS]

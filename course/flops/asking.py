@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -46,6 +47,7 @@ class AskingMode(TorchFunctionMode):
         self._arrays = arrays  # those there were before
         self._integers_left = False
         self._storages: list[torch.UntypedStorage] = []  # those handed out
+        self._watched = type("UntypedStorage", (_Watched,), {"__slots__": (), "_course_mode": self})
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if name := self.tally.compiled(sys._getframe(1)):
@@ -81,7 +83,9 @@ class AskingMode(TorchFunctionMode):
             floats = args[0].is_floating_point() and args[0].numel() > 1
             self._integers_left |= args[0].numel() > 1 and _EXITS.get(func) == "NumPy"
             if floats and func is torch.Tensor.untyped_storage:
-                return self._watched(func(*args, **kwargs), is_meta(args[0]))
+                self._storages.append(func(*args, **kwargs))
+                self._storages[-1].__class__ = self._watched
+                return self._storages[-1]
             if floats:
                 self.tally.unknown[f"{func.__name__} (data handed to {_EXITS[func]})"] += 1
         out = func(*args, **kwargs)
@@ -117,18 +121,11 @@ class AskingMode(TorchFunctionMode):
                 self.tally.unknown["padding left out by nn.TransformerEncoder"] += 1
         return False
 
-    def _watched(self, storage: torch.UntypedStorage, empty: bool) -> torch.UntypedStorage:
-        """The memory of a tensor; it notes when its bytes are read, or refuses where it has none (`empty`)."""
-
-        def read(name: str) -> None:
-            if empty:
-                raise self.world.refuse(_asks_for_data(name))
-            self.tally.unknown[f"untyped_storage().{name} (data handed to its memory)"] += 1
-
-        extra = {"__slots__": (), "_course_read": staticmethod(read), "_course_empty": empty}
-        storage.__class__ = type("UntypedStorage", (_Watched,), extra)
-        self._storages.append(storage)
-        return storage
+    def read(self, storage: torch.UntypedStorage, name: str) -> None:
+        """Bytes of a storage are asked for: it is noted, or refused where it has none."""
+        if storage.device.type == "meta":
+            raise self.world.refuse(_asks_for_data(name))
+        self.tally.unknown[f"untyped_storage().{name} (data handed to its memory)"] += 1
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -160,13 +157,7 @@ def _on_the_host(world: Shapes, func: Any, args: Any, kwargs: Any) -> tuple[Any,
     named = kwargs.get("device")
     if func in _MOVES:
         index = args[1] if len(args) > 1 else named
-        place = (
-            torch.device(_MOVES[func])
-            if index is None
-            else torch.device("cuda", index)
-            if type(index) is int
-            else index
-        )
+        place = _MOVES[func] if index is None else f"cuda:{index}" if type(index) is int else index
         func, args, kwargs = torch.Tensor.to, (args[0], "cpu"), {}
     elif func is torch.Tensor.to and len(args) > 1 and isinstance(args[1], torch.Tensor):
         place = world.device(args[1])
@@ -190,42 +181,36 @@ def _asks_for_data(name: str) -> str:
 
 
 class _Watched(torch.UntypedStorage):
-    """A storage that tells `_course_read` when its bytes may be read. To ask for its size or to change it reads none."""
+    """A storage that tells the mode that handed it out (`_course_mode`) when its bytes may be read. To ask for its size or
+    to change it reads none."""
 
     __slots__ = ()
-    _course_empty: bool
+    _course_mode: AskingMode
 
     def __getattribute__(self, name: str) -> Any:
-        kind = object.__getattribute__(self, "__class__")
-        if kind._course_empty and name == "data_ptr":
-            return lambda: _Address(self)
+        if name == "data_ptr" and self.device.type == "meta":
+            return lambda: _Address(self._cdata)
         if not name.startswith("__") and name not in _READS_NOTHING:
-            kind._course_read(name)
+            self._course_mode.read(self, name)
         return super().__getattribute__(name)
 
     def __getitem__(self, at: Any) -> Any:
-        type(self)._course_read("__getitem__")
+        self._course_mode.read(self, "__getitem__")
         return super().__getitem__(at)
 
 
+@dataclass(frozen=True)
 class _Address:
-    """Where a storage without memory would lie: not 0, and the same for the same storage. Good for comparing alone."""
+    """Where a storage without memory would lie: above 0, and the same for the same storage. Good for comparing alone."""
 
-    def __init__(self, storage: torch.UntypedStorage) -> None:
-        self._storage = storage
-
-    def __eq__(self, other: Any) -> bool:
-        return isinstance(other, _Address) and self._storage._cdata == other._storage._cdata
-
-    def __hash__(self) -> int:
-        return self._storage._cdata
+    storage: int
 
     def __gt__(self, other: Any) -> Any:
-        return True if type(other) is int and other == 0 else NotImplemented
+        return other == 0 or NotImplemented
 
 
 _READS_NOTHING = frozenset(
     "size nbytes resize_ resizable fill_ element_size device type get_device is_cuda is_hpu is_sparse is_sparse_csr "
-    "is_shared is_pinned filename _cdata _fake_device _checkpoint_offset _expired _weak_ref _free_weak_ref".split()
+    "is_shared is_pinned filename _cdata _course_mode _fake_device _checkpoint_offset _expired _weak_ref _free_weak_ref".split()
 )
 """Attributes of a storage that do not show its bytes."""

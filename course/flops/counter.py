@@ -24,7 +24,17 @@ from course.flops.asking import AskingMode
 from course.flops.mode import CountingMode
 from course.flops.result import FlopCount
 from course.flops.tally import Tally
-from course.flops.validation import CountError, NotHere, ask_parameters, callable_of, error, parameters, ran, stopped
+from course.flops.validation import (
+    CountError,
+    NotHere,
+    ask_parameters,
+    ask_seconds,
+    callable_of,
+    error,
+    parameters,
+    ran,
+    stopped,
+)
 from course.flops.worlds import Real, Shapes
 from course.i18n import t
 from course.isolation.journal import Journal, Unrestorable
@@ -32,37 +42,23 @@ from course.isolation.limits import OutOfTime, alone, time_limit
 from course.isolation.unchanged import unchanged
 
 
-class _Unsaid:
-    """Stands for a keyword that was not given; `help` shows its value."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __repr__(self) -> str:
-        return repr(self.value)
-
-
-_TRAINING: Any = _Unsaid(False)
-_ALLOW_REAL: Any = _Unsaid(True)
-_MAX_TIME: Any = _Unsaid(600.0)
-
-
+@unset_fake_temporarily()
 def count(
     model: Any = None,
     /,
     *inputs: Any,
-    training: bool = _TRAINING,
-    allow_real: bool = _ALLOW_REAL,
-    max_time: float = _MAX_TIME,
+    training: bool | None = None,
+    allow_real: bool | None = None,
+    max_time: float | None = None,
     **kwargs: Any,
 ) -> FlopCount:
-    """Count the work of `model(*inputs, **kwargs)`, or with `training=True` of its forward and backward.
+    """Count the work of `model(*inputs, **kwargs)`, or with `training=True` (default False) of its forward and backward.
 
     model: an nn.Module or any callable that works on tensors, run in the mode it is in (`model.train()` or
     `model.eval()`); what it prints appears once. inputs, kwargs: what it is called with, batch included; values do
     not matter unless its control flow looks at them. allow_real: whether the forward may run on its data where
     shapes do not suffice (default True); False for a model whose forward is too expensive. max_time: seconds after
-    which the count is cut off.
+    which the count is cut off (default 600).
 
     The model runs here, in this process, on any device. Its tensors have shapes alone (small integer ones values); only
     where the forward needs data does it run for real, a second time. Afterwards everything is put back that is within
@@ -84,23 +80,17 @@ def count(
     Raises CountError if `model` cannot be called, inputs are missing, the forward raises (it says where), time is
     over, or a keyword of `count` is also one of the forward.
     """
-    with unset_fake_temporarily():
-        return _count(model, inputs, kwargs, {"training": training, "allow_real": allow_real, "max_time": max_time})
-
-
-def _count(model: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], options: dict[str, Any]) -> FlopCount:
     model = callable_of(model, inputs, kwargs)
-    for name, value in options.items():
-        if not isinstance(value, _Unsaid) and name in parameters(model):
+    for name, given in (("training", training), ("allow_real", allow_real), ("max_time", max_time)):
+        if given is not None and name in parameters(model):
             raise error("clash", name=name)
-    training, allow_real, seconds = (one.value if isinstance(one, _Unsaid) else one for one in options.values())
-    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
-        raise error("seconds", given=seconds)
+    seconds = 600.0 if max_time is None else max_time
+    ask_seconds(seconds)
     ask_parameters(model)
     call = Call(model, inputs, kwargs, bool(training), seconds)
     try:
         with alone(seconds):
-            found, said = _either_way(call, allow_real)
+            found, said = _either_way(call, allow_real is not False)
     except OutOfTime as why:
         raise error("time", seconds=seconds, more=10 * seconds) from why
     print(said, end="")

@@ -9,7 +9,7 @@ import threading
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -78,34 +78,17 @@ def _is_compiled(name: Any) -> bool:
 
 @contextmanager
 def watched(seen: Callable[[str], Any], scripted: Callable[[Any], Any]) -> Iterator[None]:
-    """Inside: `seen` hears of work given to another thread, `scripted` gives the block around a call of TorchScript.
+    """Inside: `seen` hears of work given to another thread, `scripted` gives the block around a call of TorchScript."""
+    home, hook = threading.get_ident(), threading.excepthook
 
-    Thread pools do their work at once in this thread.
-    """
-    home, start, submit, hook = (
-        threading.get_ident(),
-        threading.Thread.start,
-        ThreadPoolExecutor.submit,
-        threading.excepthook,
-    )
-    scripts = [(kind, kind.__call__) for kind in (torch._C.ScriptFunction, torch._C.ScriptMethod)]
+    def noted(give: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(give)
+        def run(to: Any, /, *args: Any, **kwargs: Any) -> Any:
+            if threading.get_ident() == home and not type(to).__module__.startswith("tqdm"):
+                seen("work in another thread")
+            return give(to, *args, **kwargs)
 
-    @functools.wraps(start)
-    def noted(thread: threading.Thread) -> None:
-        if threading.get_ident() == home and not type(thread).__module__.startswith("tqdm"):
-            seen("work in another thread")
-        start(thread)
-
-    @functools.wraps(submit)
-    def at_once(pool: Any, job: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        if threading.get_ident() != home:
-            return submit(pool, job, *args, **kwargs)
-        done: Future[Any] = Future()
-        try:
-            done.set_result(job(*args, **kwargs))
-        except Exception as error:
-            done.set_exception(error)
-        return done
+        return run
 
     def within(call: Callable[..., Any]) -> Callable[..., Any]:
         def run(script: Any, *args: Any, **kwargs: Any) -> Any:
@@ -114,13 +97,19 @@ def watched(seen: Callable[[str], Any], scripted: Callable[[Any], Any]) -> Itera
 
         return run
 
-    threading.Thread.start, ThreadPoolExecutor.submit = noted, at_once  # type: ignore[method-assign,assignment]
+    watch = [
+        (threading.Thread, "start", noted),
+        (ThreadPoolExecutor, "submit", noted),
+        (torch._C.ScriptFunction, "__call__", within),
+        (torch._C.ScriptMethod, "__call__", within),
+    ]
+    before = [(kind, name, getattr(kind, name)) for kind, name, _ in watch]
     threading.excepthook = lambda _: None  # print no error of a thread: the count says that there was one
-    for kind, call in scripts:
-        kind.__call__ = within(call)
+    for kind, name, wrap in watch:
+        setattr(kind, name, wrap(getattr(kind, name)))
     try:
         yield
     finally:
-        threading.Thread.start, ThreadPoolExecutor.submit, threading.excepthook = start, submit, hook  # type: ignore
-        for kind, call in scripts:
-            kind.__call__ = call
+        threading.excepthook = hook
+        for kind, name, call in before:
+            setattr(kind, name, call)

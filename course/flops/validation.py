@@ -50,6 +50,15 @@ _SENTENCES = {
         "An input is a {kind}, which runs only once; a count may run twice. Make a list or a tensor of it first.",
         "有一个输入是 {kind}，只能用一次，而计数可能运行两次。请先把它变成列表或张量。",
     ),
+    "no module": (
+        "cross_check needs an nn.Module, because the other tools do, and got {given}.",
+        "cross_check 需要 nn.Module（其他工具只接受它），得到的却是 {given}。",
+    ),
+    "by name": (
+        "cross_check takes the inputs in the order of the forward, not by name, because the other tools do: give a tuple, "
+        "as in cross_check(model, (a, b)).",
+        "cross_check 按 forward 的顺序接收输入，不按名字（其他工具只能这样）：请传入元组，例如 cross_check(model, (a, b))。",
+    ),
     "array": (
         "An input is a NumPy array, and models work on tensors: write torch.from_numpy(x).",
         "有一个输入是 NumPy 数组，而模型需要张量：请写成 torch.from_numpy(x)。",
@@ -194,6 +203,12 @@ def ask_parameters(model: Any) -> None:
     for name, parameter in named:
         if nn.parameter.is_lazy(parameter):
             raise error("lazy", name=name)
+
+
+def ask_seconds(given: Any) -> None:
+    """Raise CountError for what is no number of seconds above 0."""
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not given > 0:
+        raise error("seconds", given=given)
 
 
 def plain(model: Any) -> Any:

@@ -12,8 +12,8 @@ import sys
 import types
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
-from operator import is_
+from collections.abc import Callable, Iterable, Iterator
+from operator import is_, setitem
 from typing import Any
 
 import torch
@@ -40,18 +40,6 @@ _ATOMS = frozenset(
     )
     + (torch.memory_format, torch.Size, types.BuiltinFunctionType, types.CodeType, re.Pattern)
 )
-_COMMON = _ATOMS | {
-    dict,
-    OrderedDict,
-    list,
-    tuple,
-    set,
-    torch.Tensor,
-    nn.Parameter,
-    types.FunctionType,
-    types.MethodType,
-    type,
-}
 _MISSING: Any = object()
 _LARGE = 1 << 26
 """NumPy arrays of more bytes are not copied: they cannot be written to until the journal is restored."""
@@ -128,63 +116,51 @@ class Journal:
         self.tensors: dict[int, torch.Tensor] = {}
         self.arrays: list[Any] = []
         self._undo: list[Undo] = []
-        self._empty: list[dict[Any, Any]] = []  # most dictionaries of a model hold no hooks
         self._seen: dict[int, Any] = {}  # with the object: an id means something only while it lives
-        self._how: dict[type, Callable[[Journal, Any], list[Any]] | None] = {}
-        self._named: dict[type, list[str]] = {}
         self._foreign: list[Any] = []
         self._stored: set[str] = set()
         self._advanced: list[tuple[Any, Any]] = []
-        waiting: list[Any] = list(roots)
+        waiting, note_of = [*roots], functools.cache(_note_of)
         with torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
             while waiting:
                 value = waiting.pop()
-                kind = type(value)
-                note = self._how[kind] if kind in self._how else self._how.setdefault(kind, _note_of(kind))
+                note = note_of(type(value))
                 if note is not None and id(value) not in self._seen:
                     self._seen[id(value)] = value
                     waiting += note(self, value)
-        self._set_by_name = [
-            (one, name, vars(one).get(name, _MISSING)) for one in self._foreign for name in self._stored
-        ]
+            for one in self._foreign:
+                self._keep(one, *self._stored)
+
+    def _keep(self, value: Any, *names: str) -> list[Any]:
+        """The attributes of these names, which will be put back."""
+        items = [_attribute(value, name) for name in names]
+        self._undo += [functools.partial(_attribute_back, value, *kept) for kept in zip(names, items, strict=True)]
+        return [None if item is _MISSING else item for item in items]
+
+    def _replace_iterators(self, put: Callable[..., Any], holder: Any, items: Iterable[tuple[Any, Any]]) -> None:
+        """Put a copy, or one that refuses, in the place of each iterator of Python's own; it is not looked at again."""
+        for place, item in items:
+            if _iterates(type(item)):
+                self._seen[id(item)] = item
+                put(holder, place, _replaced(item))
 
     def _object(self, value: Any) -> list[Any]:
-        return [type(value), getattr(value, "__dict__", None), *self._slots(value)]
+        return [type(value), getattr(value, "__dict__", None), *self._keep(value, *_slots(type(value)))]
 
     def _iterator(self, value: Any) -> list[Any]:
         self._advanced.append((value, _position(value)))
         return []
 
-    def _slots(self, value: Any) -> list[Any]:
-        kind, held = type(value), []
-        if kind not in self._named:
-            slots = [vars(base).get("__slots__", ()) for base in kind.__mro__]
-            names = [name for some in slots for name in ((some,) if isinstance(some, str) else some)]
-            self._named[kind] = [name for name in names if name not in ("__dict__", "__weakref__")]
-        for name in self._named[kind]:
-            item = getattr(value, name, _MISSING)
-            held.append(None if item is _MISSING else item)
-            self._undo.append(functools.partial(_attribute_back, value, name, item))
-        return held
-
     def _list(self, value: Any) -> list[Any]:
         kept = list(value)
         self._undo.append(functools.partial(_list_back, value, kept))
-        for at, item in enumerate(kept):
-            if self._is_iterator(item):
-                value[at] = _replaced(item)
+        self._replace_iterators(setitem, value, enumerate(kept))
         return [*kept, getattr(value, "__dict__", None)]
 
     def _dict(self, value: Any) -> list[Any]:
         kept = dict.copy(value)
-        if not kept and type(value) in (dict, OrderedDict):
-            self._empty.append(value)
-            return [value.__dict__] if type(value) is OrderedDict else []
         self._undo.append(functools.partial(_dict_back, value, kept))
-        if not _COMMON.issuperset(map(type, kept.values())):
-            for name, item in kept.items():
-                if self._is_iterator(item):
-                    dict.__setitem__(value, name, _replaced(item))
+        self._replace_iterators(dict.__setitem__, value, kept.items())
         return [*kept, *kept.values(), getattr(value, "__dict__", None)]
 
     def _set(self, value: Any) -> list[Any]:
@@ -195,72 +171,57 @@ class Journal:
     def _cell(self, value: types.CellType) -> list[Any]:
         if value == types.CellType():
             return []
-        kept = value.cell_contents
-        self._undo.append(lambda: setattr(value, "cell_contents", kept))
-        if self._is_iterator(kept):
-            value.cell_contents = _replaced(kept)
-        return [kept]
-
-    def _is_iterator(self, item: Any) -> bool:
-        """Whether an iterator of Python's own was found, which then is replaced and not looked at again."""
-        found = _iterates(type(item))
-        if found:
-            self._seen[id(item)] = item
-        return found
+        kept = self._keep(value, "cell_contents")
+        self._replace_iterators(setattr, value, [("cell_contents", kept[0])])
+        return kept
 
     def _cache(self, value: Any) -> list[Any]:
         size = value.cache_info().currsize
         self._undo.append(lambda: value.cache_info().currsize == size or value.cache_clear())
         return [value.__wrapped__, vars(value)]
 
-    def _random(self, value: random.Random) -> list[Any]:
-        self._undo.append(functools.partial(value.setstate, value.getstate()))
+    def _random(self, value: Any) -> list[Any]:
+        read, write = ("getstate", "setstate") if isinstance(value, random.Random) else ("get_state", "set_state")
+        self._undo.append(functools.partial(getattr(value, write), getattr(value, read)()))
         return []
 
-    def _generator(self, value: torch.Generator) -> list[Any]:
-        self._undo.append(functools.partial(value.set_state, value.get_state()))
-        return []
-
-    def _array(self, value: Any) -> list[Any]:
+    def _of_numpy(self, value: Any) -> list[Any]:
         if hasattr(value, "bit_generator"):
-            self._undo.append(functools.partial(setattr, value.bit_generator, "state", value.bit_generator.state))
+            self._keep(value.bit_generator, "state")
         elif hasattr(value, "set_state"):
-            self._undo.append(functools.partial(value.set_state, value.get_state()))
+            self._random(value)
         elif type(value).__name__ == "ndarray" and value.flags.writeable:
             self.arrays.append(value)
             if value.nbytes <= _LARGE:
                 self._undo.append(functools.partial(value.__setitem__, ..., value.copy()))
             else:
+                self._keep(value.flags, "writeable")
                 value.flags.writeable = False
-                self._undo.append(lambda: setattr(value.flags, "writeable", True))
         return []
 
     def _tensor(self, x: torch.Tensor) -> list[Any]:
         self.tensors[id(x)] = x
-        slots = self._slots(x)
+        held = [vars(x), *self._keep(x, *_slots(type(x)))]
         if nn.parameter.is_lazy(x):
-            return [vars(x), *slots]
-        grad = x.grad if x.is_leaf else None
-        hooks = [(name, getattr(x, name, None)) for name in ("_backward_hooks", "_post_accumulate_grad_hooks")]
-        self._undo.append(functools.partial(_tensor_back, x, x.is_leaf, grad, x.requires_grad, hooks, _place(x)))
-        return [vars(x), grad, *(found for _, found in hooks), *slots]
+            return held
+        names = ("grad", "requires_grad") if x.is_leaf else ()
+        held += self._keep(x, *names, "_backward_hooks", "_post_accumulate_grad_hooks")
+        self._undo.append(functools.partial(_place_back, x, _place(x)))
+        return held
 
     def _function(self, value: types.FunctionType) -> list[Any]:
-        kept = value.__defaults__, value.__kwdefaults__
-        self._undo.append(functools.partial(_function_back, value, *kept))
-        held = [*(value.__closure__ or ()), *kept, vars(value)]
+        held = [*(value.__closure__ or ()), *self._keep(value, "__defaults__", "__kwdefaults__"), vars(value)]
         space = value.__globals__
         if not is_own(space.get("__name__")):
             self._foreign.append(value)
             return held
         used, stored = names_of(value.__code__)
         self._stored |= stored
-        for name in used:
-            item = space.get(name, _MISSING)
-            self._undo.append(functools.partial(_item_back, space, name, item))
-            if self._is_iterator(item):
-                space[name] = _replaced(item)
-            held.append(sys.modules.get(name) if item is _MISSING else item)  # `import torch.nn.init` inside
+        named = {name: space.get(name, _MISSING) for name in used}
+        self._undo.append(functools.partial(_items_back, space, named))
+        self._replace_iterators(setitem, space, named.items())
+        # a name that is missing may be imported inside: `import torch.nn.init`
+        held += [sys.modules.get(name) if item is _MISSING else item for name, item in named.items()]
         modules, known = [one for one in held if isinstance(one, types.ModuleType)], set()
         while modules:
             module = modules.pop()
@@ -292,26 +253,16 @@ class Journal:
 
     def restore(self) -> None:
         """Puts everything back. Raises, at the end, what could not be: Unrestorable for an iterator that was advanced."""
+        failed: list[Exception] = []
         with torch._C.DisableTorchFunctionSubclass():
-            failed = self._restored()
+            for undo in reversed(self._undo):
+                try:
+                    undo()
+                except Exception as error:
+                    failed.append(error)
         failed += [Unrestorable(type(one).__name__) for one, position in self._advanced if _position(one) != position]
         if failed:
             raise failed[0]
-
-    def _restored(self) -> list[Exception]:
-        failed: list[Exception] = []
-        for owner, name, item in self._set_by_name:
-            if vars(owner).get(name, _MISSING) is not item:
-                _attribute_back(owner, name, item)
-        for value in self._empty:
-            if value:
-                value.clear()
-        for undo in reversed(self._undo):
-            try:
-                undo()
-            except Exception as error:
-                failed.append(error)
-        return failed
 
 
 _NOTES: tuple[tuple[Any, Callable[[Journal, Any], list[Any]]], ...] = (
@@ -329,15 +280,10 @@ _NOTES: tuple[tuple[Any, Callable[[Journal, Any], list[Any]]], ...] = (
     (functools.partial, lambda _, value: [value.func, value.args, value.keywords, vars(value)]),
     (functools._lru_cache_wrapper, Journal._cache),
     (types.ModuleType, Journal._module),
-    (random.Random, Journal._random),
-    (torch.Generator, Journal._generator),
+    ((random.Random, torch.Generator), Journal._random),
     (weakref.ref, lambda _, value: [value()]),
 )
 """What is kept of the kinds of objects."""
-
-
-def _iterates(kind: type) -> bool:
-    return kind.__module__ in ("builtins", "itertools") and hasattr(kind, "__next__")
 
 
 def _note_of(kind: type) -> Callable[[Journal, Any], list[Any]] | None:
@@ -347,8 +293,20 @@ def _note_of(kind: type) -> Callable[[Journal, Any], list[Any]] | None:
         if issubclass(kind, of):
             return note
     if kind.__module__.startswith("numpy"):
-        return Journal._array
+        return Journal._of_numpy
     return Journal._iterator if _iterates(kind) else Journal._object
+
+
+@functools.lru_cache(maxsize=1000)
+def _slots(kind: type) -> tuple[str, ...]:
+    """The names of attributes outside `__dict__`."""
+    slots = [vars(base).get("__slots__", ()) for base in kind.__mro__]
+    names = [name for some in slots for name in ((some,) if isinstance(some, str) else some)]
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
+
+
+def _iterates(kind: type) -> bool:
+    return kind.__module__ in ("builtins", "itertools") and hasattr(kind, "__next__")
 
 
 def _replaced(iterator: Any) -> Any:
@@ -360,20 +318,36 @@ def _position(iterator: Any) -> Any:
     return frame.f_lasti if frame else getattr(iterator, "__length_hint__", lambda: None)()
 
 
+def _attribute(value: Any, name: str) -> Any:
+    """An attribute; of a class or module its own, which asks nobody (such a module may import when it is asked)."""
+    own = isinstance(value, (type, types.ModuleType))
+    return vars(value).get(name, _MISSING) if own else getattr(value, name, _MISSING)
+
+
+def _attribute_back(value: Any, name: str, item: Any) -> None:
+    if _attribute(value, name) is item:
+        return
+    base = type if isinstance(value, type) else object
+    with contextlib.suppress(AttributeError, TypeError):
+        if item is _MISSING:
+            base.__delattr__(value, name)
+        else:
+            base.__setattr__(value, name, item)
+
+
+def _class_back(value: type, kept: dict[str, Any]) -> None:
+    for name in {*vars(value), *kept}:
+        if not name.startswith(("__", "_abc_")):
+            _attribute_back(value, name, kept.get(name, _MISSING))
+
+
 def _place(x: torch.Tensor) -> tuple[Any, ...]:
     """Where in which memory a tensor lies, and how often it was written to."""
     version = None if x.is_inference() else x._version
     return (x.untyped_storage(), x.storage_offset(), x.shape, x.stride(), version) if plain(x) else (version,)
 
 
-def _tensor_back(x: torch.Tensor, leaf: bool, grad: Any, wants: bool, hooks: Any, place: Any) -> None:
-    if leaf and x.grad is not grad:
-        x.grad = grad
-    if leaf and x.requires_grad != wants:
-        x.requires_grad_(wants)
-    for name, kept in hooks:
-        if kept is None and getattr(x, name, None) is not None:
-            setattr(x, name, None)
+def _place_back(x: torch.Tensor, place: tuple[Any, ...]) -> None:
     *where, version = place
     if where:
         *now, _ = _place(x)
@@ -399,33 +373,9 @@ def _dict_back(value: Any, kept: dict[Any, Any]) -> None:
             base.__setitem__(value, name, item)
 
 
-def _item_back(space: dict[str, Any], name: str, item: Any) -> None:
-    if item is _MISSING:
-        space.pop(name, None)
-    elif space.get(name, _MISSING) is not item:
-        space[name] = item
-
-
-def _attribute_back(value: Any, name: str, item: Any) -> None:
-    base = type if isinstance(value, type) else object
-    with contextlib.suppress(AttributeError, TypeError):
-        if item is _MISSING:
-            base.__delattr__(value, name)
-        else:
-            base.__setattr__(value, name, item)
-
-
-def _function_back(value: types.FunctionType, defaults: Any, by_name: Any) -> None:
-    if value.__defaults__ is not defaults:
-        value.__defaults__ = defaults
-    if value.__kwdefaults__ is not by_name:
-        value.__kwdefaults__ = by_name
-
-
-def _class_back(value: type, kept: dict[str, Any]) -> None:
-    now = vars(value)
-    for name in [name for name in now if name not in kept and not name.startswith(("__", "_abc_"))]:
-        type.__delattr__(value, name)
+def _items_back(space: dict[str, Any], kept: dict[str, Any]) -> None:
     for name, item in kept.items():
-        if now.get(name, _MISSING) is not item and not name.startswith("__"):
-            type.__setattr__(value, name, item)
+        if item is _MISSING:
+            space.pop(name, None)
+        elif space.get(name, _MISSING) is not item:
+            space[name] = item
