@@ -1,4 +1,4 @@
-"""How figures are written: times with a unit, ratios with as many decimals as their interval deserves, points."""
+"""How figures are written: times and quantities with a unit, ratios with as many decimals as their interval deserves, points."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ def format_ms(ms: float) -> str:
 def _three(value: float) -> str:
     digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
     return f"{value:.{digits}f}"
+
+
+def scaled(value: float, unit: str) -> str:
+    """A quantity with three significant figures and a decimal prefix: 1.20 GFLOP/s, 25.1 GB/s."""
+    for limit, prefix in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= limit * 0.9995:
+            return f"{_three(value / limit)} {prefix}{unit}"
+    return f"{value:.0f} {unit}" if value == int(value) else f"{_three(value)} {unit}"
 
 
 def format_points(points: float) -> str:

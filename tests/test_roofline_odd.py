@@ -13,7 +13,7 @@ from course.i18n import LANGUAGES, speaking
 from course.roofline import Peaks, RooflineError, place
 from course.roofline import replay as replaying
 
-GIVEN = Peaks(1e18, 1e18, 1.0, "float32", "cpu", torch.get_num_threads(), {}, "2026-05-01T00:00:00Z")
+GIVEN = Peaks(1e18, 1e18, "float32", "cpu", torch.get_num_threads(), {}, "2026-05-01T00:00:00Z")
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +85,7 @@ def test_a_cache_among_the_inputs_stays_as_it_was_and_no_run_sees_a_longer_one()
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 def test_a_layer_whose_weight_is_made_in_each_forward_is_one_layer(wrap, training):
     found = placed(nn.Sequential(wrap(nn.Conv2d(3, 4, 3)), nn.ReLU()), torch.randn(1, 3, 8, 8), training=training)
-    assert [layer.name for layer in found.layers] == ["0", "1"] and found["0"].flops > 0
+    assert [layer.name for layer in found.layers] == ["0", "1"] and found.layers[0].flops > 0
 
 
 class Skipping(nn.Module):

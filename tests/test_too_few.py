@@ -89,7 +89,7 @@ def test_an_interval_whose_ends_read_the_same_is_not_written():
 
 @pytest.mark.parametrize("rounds", [1, 11, 12])
 def test_a_layer_has_a_range_from_twelve_rounds_on(rounds):
-    peaks = Peaks(1e11, 1e10, 10, "float32", "cpu", 1, {}, "2026-01-01T00:00:00Z")
+    peaks = Peaks(1e11, 1e10, "float32", "cpu", 1, {}, "2026-01-01T00:00:00Z")
     samples = tuple(1.0 + 0.1 * number for number in range(rounds))
     layer = Layer("a", "Linear", 10**6, 10**6, 1.0, 1, peaks, samples)
     wide = rounds >= FEWEST_ROUNDS

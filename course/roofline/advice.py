@@ -36,8 +36,6 @@ _SIZE = both(
     "another batch size: too few rows leave the units idle; on a CPU also another number of threads",
     "换一个批大小：行数太少，运算单元就闲着；在 CPU 上也可以换线程数",
 )
-
-
 _IDLE = both(
     'more work for each launch: a larger batch; then torch.compile(mode="reduce-overhead"), which issues all launches at once',
     '让每次启动多干点活：增大 batch；再试 torch.compile(mode="reduce-overhead")，它把所有启动一次发完',
@@ -50,34 +48,27 @@ IDLE, CONVERTING = 0.2, 0.05
 """From these parts of the time on, the GPU's waiting, or changes of the memory layout, are what to try first."""
 
 
-def for_whole(idle: float | None, conversions: float, dtype: str) -> str:
-    """One sentence for a whole model on a GPU: launches, layout, number format, in this order; empty on a CPU, or where none fits."""
-    if idle is None:
-        return ""
+def for_whole(idle: float, conversions: float, dtype: str) -> str:
+    """One sentence for a whole model on a GPU: launches, layout, number format, in this order; empty where none fits."""
     if idle >= IDLE:
-        why, what = both(f"the GPU idles {idle:.0%}", f"GPU 有 {idle:.0%} 的时间闲着"), _IDLE
-    elif conversions >= CONVERTING:
-        share = f"{conversions:.0%}"
-        why, what = (
-            both(f"{share} of the kernels' time only changes the layout", f"kernel 时间的 {share} 只在转换布局"),
-            _LAYOUT,
-        )
-    elif dtype == "float32":
-        why, what = both("the GPU is busy, in float32", "GPU 一直在忙，用的是 float32"), _HALF
-    else:
-        return ""
+        return _said(both(f"the GPU idles {idle:.0%}", f"GPU 有 {idle:.0%} 的时间闲着"), _IDLE)
+    if conversions >= CONVERTING:
+        part = f"{conversions:.0%}"
+        why = both(f"{part} of the kernels' time only changes the layout", f"kernel 时间的 {part} 只在转换布局")
+        return _said(why, _LAYOUT)
+    if dtype == "float32":
+        return _said(both("the GPU is busy, in float32", "GPU 一直在忙，用的是 float32"), _HALF)
+    return ""
+
+
+def _said(why: Text, what: Text) -> str:
     return pick(both(f"Try first ({why['en']}): {what['en']}.", f"先试这个（{why['zh']}）：{what['zh']}。"))
 
 
 def try_first(longest: Alike) -> str:
     """One sentence for the layers that take longest."""
-    return (
-        pick(both("Try first, for ", "先试这个，针对 "))
-        + longest.first.label
-        + pick(both(": ", "："))
-        + pick(_for(longest))
-        + pick(both(".", "。"))
-    )
+    label, what = longest.first.label, _for(longest)
+    return pick(both(f"Try first, for {label}: {what['en']}.", f"先试这个，针对 {label}：{what['zh']}。"))
 
 
 def _for(longest: Alike) -> Text:

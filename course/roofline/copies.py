@@ -9,11 +9,12 @@ import torch
 from torch import nn
 
 from course.i18n import t
+from course.roofline.memory import is_out_of_memory
 from course.roofline.traffic import tensors
-from course.roofline.words import RooflineError, is_out_of_memory, too_little_memory
+from course.roofline.words import RooflineError, reason
 
 
-def copied_model(model: nn.Module, device: str) -> nn.Module:
+def copied_model(model: nn.Module) -> nn.Module:
     """A copy with weights, buffers and attributes of its own. RooflineError, in words, where it cannot be made."""
     made = {
         id(value): value.detach().clone()
@@ -25,13 +26,13 @@ def copied_model(model: nn.Module, device: str) -> nn.Module:
         return copy.deepcopy(model, made)
     except Exception as error:
         if is_out_of_memory(error):
-            raise too_little_memory(device) from error
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise
+        name, why = type(model).__name__, reason(error)
         raise RooflineError(
             t(
-                f"{type(model).__name__} cannot be copied ({reason}), and place works on a copy, so that nothing of yours changes. "
+                f"{name} cannot be copied ({why}), and place works on a copy, so that nothing of yours changes. "
                 "Keep locks, open files, generators and results with gradients out of the model's attributes.",
-                f"{type(model).__name__} 无法复制（{reason}）；place 只在副本上运行，以免改动你的任何东西。"
+                f"{name} 无法复制（{why}）；place 只在副本上运行，以免改动你的任何东西。"
                 "请不要把锁、打开的文件、生成器或带梯度的结果存成模型的属性。",
             )
         ) from error
@@ -58,12 +59,12 @@ def _with(own: dict[int, Any], arguments: Any) -> Any:
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        why = reason(error)
         raise RooflineError(
             t(
-                f"The inputs cannot be copied ({reason}), and place works on copies, so that nothing of yours changes. Hand over "
+                f"The inputs cannot be copied ({why}), and place works on copies, so that nothing of yours changes. Hand over "
                 "tensors, and objects that copy.deepcopy can copy.",
-                f"输入无法复制（{reason}）；place 只在副本上运行，以免改动你的任何东西。请传入张量，或 copy.deepcopy 能复制的对象。",
+                f"输入无法复制（{why}）；place 只在副本上运行，以免改动你的任何东西。请传入张量，或 copy.deepcopy 能复制的对象。",
             )
         ) from error
 

@@ -108,12 +108,6 @@ class Layer:
         return self.least_ms / max(self.time_ms, TINY) if self.least_ms else None
 
     @property
-    def share_interval(self) -> tuple[float, float] | None:
-        """The share at both ends of the interval of the time."""
-        low, high = self.interval_ms
-        return (self.least_ms / max(high, TINY), self.least_ms / max(low, TINY)) if self.least_ms else None
-
-    @property
     def from_roof(self) -> float | None:
         """How many times the shortest time the roof allows it takes; None where there is neither work nor traffic."""
         return None if self.share is None else 1 / max(self.share, TINY)
@@ -131,7 +125,7 @@ class Layer:
     def row(self) -> dict[str, Any]:
         """The layer as plain data."""
         (low, high), sure = self.interval_ms, len(self.samples_ms) >= ENOUGH
-        shares = sure and self.share_interval or (None, None)
+        shares = Alike((self,)).share_interval if sure and self.least_ms else (None, None)
         return {
             "layer": self.name,
             "kind": self.kind,
@@ -162,7 +156,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Alike:
-    """Layers of one class, shape and amount of work, taken together; `layers` in the order they ran."""
+    """Layers taken together, in the order they ran; those of `alike` have one class, shape and amount of work."""
 
     layers: tuple[Layer, ...]
 
@@ -187,25 +181,23 @@ class Alike:
         """95 % interval of its median; twice the median where the rounds carry none."""
         return ends(self.rounds_ms, self.time_ms)
 
-    def over(self, other: Alike) -> tuple[float, float]:
-        """95 % interval of its time / the other's, computed round by round: what slows down a whole round cancels
-        out.
-        """
-        ratios = [one / max(two, TINY) for one, two in zip(self.rounds_ms, other.rounds_ms, strict=False)]
-        return ends(ratios, stats.median(ratios) if ratios else self.time_ms / max(other.time_ms, TINY))
+    def part_of(self, other: Alike) -> tuple[float, float, float]:
+        """Its time / the other's: the median over the rounds, in which what slows down a whole round cancels out, and its 95 %
+        interval."""
+        ratios = [mine / max(its, TINY) for mine, its in zip(self.rounds_ms, other.rounds_ms, strict=False)]
+        middle = stats.median(ratios or [self.time_ms / max(other.time_ms, TINY)])
+        return middle, *ends(ratios, middle)
 
-    def part_of(self, every: Alike) -> tuple[float, float, float]:
-        """Median of its time / the other's, round by round, and the 95 % interval of that median."""
-        ratios = [one / max(two, TINY) for one, two in zip(self.rounds_ms, every.rounds_ms, strict=False)]
-        middle = stats.median(ratios or [self.time_ms / max(every.time_ms, TINY)])
-        return middle, *self.over(every)
+    @property
+    def least_ms(self) -> float:
+        """The shortest time the roof allows all of them, in ms."""
+        return sum(layer.least_ms for layer in self.layers)
 
     @property
     def share_interval(self) -> tuple[float, float]:
         """Least time / time at both ends of the interval."""
-        least = sum(layer.least_ms for layer in self.layers)
         low, high = self.interval_ms
-        return least / max(high, TINY), least / max(low, TINY)
+        return self.least_ms / max(high, TINY), self.least_ms / max(low, TINY)
 
     @property
     def fault_share(self) -> float:
@@ -226,5 +218,5 @@ def alike(layers: Iterable[Layer]) -> list[Alike]:
 def by_bound(layers: Sequence[Layer]) -> dict[str, float]:
     """The part of the layers' time that each limit has, largest first; limits without a layer are left out."""
     total = max(sum(layer.time_ms for layer in layers), TINY)
-    parts = {bound: sum(one.time_ms for one in layers if one.bound == bound) / total for bound in BOUNDS}
+    parts = {bound: sum(layer.time_ms for layer in layers if layer.bound == bound) / total for bound in BOUNDS}
     return {bound: part for bound, part in sorted(parts.items(), key=lambda item: -item[1]) if part}

@@ -6,24 +6,23 @@ over the budget, so that a neighbour who is busy for a moment does not lower the
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import time
-from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import torch
 
-from course import machine
+from course import flags, machine
 from course.i18n import t
 from course.roofline import probes, stored_peaks
-from course.roofline.roof import Peaks, from_rates
-from course.roofline.stopwatch import watch_for
-from course.roofline.words import RooflineError, enough_memory
+from course.roofline.memory import enough_memory
+from course.roofline.roof import Peaks
+from course.roofline.words import RooflineError
 from course.timing import clock_for, validation
-from course.timing.clock import Clock, end_progress, progress
+from course.timing.clock import Clock, ThreadClock, end_progress, progress
 from course.timing.deadline import out_of_time
 
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
@@ -72,7 +71,7 @@ def peaks(
                 '峰值属于单个设备：请只写一个，例如 "cpu" 或 "cuda"。',
             )
         )
-    with _threads(threads):
+    with flags.using({} if threads is None else {"torch.num_threads": threads}):
         asked = {
             "device": clock.device,
             "dtype": _name(dtype),
@@ -84,27 +83,31 @@ def peaks(
         stored, notes = stored_peaks.find(asked, about)
         if stored is not None and not refresh:
             return Peaks(**stored, machine=about, notes=notes)
-        products, convolutions, traffic = _measured(clock, dtype, max_time)
-        work = max(products, convolutions or products)
-    found = from_rates(
+        products, convolutions, traffic = _measured(undisturbed(clock), dtype, max_time)
+    work = max(products, convolutions or products)
+    found = Peaks(
         work.rate, traffic.rate, machine=about, created=_now(), work_by=work.name, traffic_by=traffic.name,
         products_per_s=products.rate, convolutions_per_s=convolutions.rate if convolutions else 0.0, **asked,
     )  # fmt: skip
     got = min(work.got, traffic.got)
-    more = (
-        stored_peaks.add(found)
-        if got >= QUIET
-        else (
-            t(
-                f"This process got only {got:.0%} of the processor time it could use meanwhile: "
-                "the machine was busy with other work, or the threads had to share a core. "
-                "These peaks are too low and are not kept; measure again when it is quieter, or with threads=1.",
-                f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙于其他工作，或者多个线程挤在同一个核上。"
-                "这些峰值偏低，不会保存；请在机器空闲时重新测量，或者用 threads=1。",
-            ),
-        )
+    more = stored_peaks.add(found) if got >= QUIET else (_busy(got),)
+    return replace(found, notes=(*notes, *more))
+
+
+def _busy(got: float) -> str:
+    """Why these peaks are not kept."""
+    return t(
+        f"This process got only {got:.0%} of the processor time it could use meanwhile: "
+        "the machine was busy with other work, or the threads had to share a core. "
+        "These peaks are too low and are not kept; measure again when it is quieter, or with threads=1.",
+        f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙于其他工作，或者多个线程挤在同一个核上。"
+        "这些峰值偏低，不会保存；请在机器空闲时重新测量，或者用 threads=1。",
     )
-    return Peaks(**(vars(found) | {"notes": (*notes, *more)}))
+
+
+def undisturbed(clock: Clock) -> Clock:
+    """The clock; on a CPU with one thread that of this thread, whose time other programs do not lengthen."""
+    return ThreadClock() if clock.device == "cpu" and torch.get_num_threads() == 1 else clock
 
 
 class Best(NamedTuple):
@@ -148,20 +151,13 @@ def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[Best, 
 
 def _try(clock: Clock, probe: probes.Probe, best: dict[str, Best]) -> None:
     """One block of a probe; kept where it is the best of its own."""
-    watch, before = watch_for(clock.device), time.process_time()
-    began = watch()
-    wall = max(clock.block(probe.call, probe.calls), 1e-9)
-    seconds = max(min(wall, watch() - began), 1e-9)
-    got = _share(clock, time.process_time() - before, wall)
+    began, before = time.perf_counter(), time.process_time()
+    seconds = max(clock.block(probe.call, probe.calls), 1e-9)
+    processor, wall = time.process_time() - before, max(time.perf_counter() - began, 1e-9)
+    could = wall * min(torch.get_num_threads(), _cores())
+    got = min(1.0, processor / could) if clock.device == "cpu" else 1.0
     found = Best(probe.amount * probe.calls / seconds, probe.name, got)
     best[probe.name] = max(best.get(probe.name, found), found)
-
-
-def _share(clock: Clock, processor_s: float, seconds: float) -> float:
-    """Processor time got / processor time the threads of this process could have used."""
-    if clock.device != "cpu":
-        return 1.0
-    return min(1.0, processor_s / seconds / min(torch.get_num_threads(), _cores()))
 
 
 def precision_of(device: str, operation: str) -> str:
@@ -178,18 +174,6 @@ def precision_of(device: str, operation: str) -> str:
 @lru_cache(maxsize=1)
 def _cores() -> int:
     return int(machine.passport()["cores"] or 1)
-
-
-@contextlib.contextmanager
-def _threads(count: int | None) -> Iterator[None]:
-    before = torch.get_num_threads()
-    if count is not None:
-        torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        if count is not None:
-            torch.set_num_threads(before)
 
 
 def _passport(device: str) -> dict[str, Any]:

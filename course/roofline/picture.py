@@ -10,7 +10,8 @@ from course.figures.wrap import Sentence, wrap
 from course.i18n import t
 from course.roofline.layer import Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
-from course.roofline.words import bound_word, percent, scaled
+from course.roofline.words import bound_word, percent
+from course.units import scaled
 
 NAMED = 6
 """How many groups of layers, the slowest first, are written by name."""

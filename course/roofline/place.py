@@ -14,33 +14,32 @@ from torch import nn
 from course.flops import CountError, FlopCount, count
 from course.generators import generators_preserved
 from course.i18n import t
-from course.profiled import events_of
 from course.roofline import kernels, validation
 from course.roofline.copies import copied, copied_model
 from course.roofline.layer import ENOUGH, TINY, Layer
-from course.roofline.peaks import QUIET, peaks
+from course.roofline.memory import is_out_of_memory, too_little_memory
+from course.roofline.peaks import QUIET, peaks, undisturbed
 from course.roofline.replay import Call, Capture, Unit, floor, shape, sweep, timed_round
 from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
-from course.roofline.stopwatch import watch_for
 from course.roofline.traffic import backward_moved, size, tensors
-from course.roofline.words import RooflineError, is_out_of_memory, percent, scaled, too_little_memory
+from course.roofline.words import RooflineError, percent
 from course.timing import clock_for, interrupts_propagate, stats
 from course.timing.clock import Clock, end_progress, progress
 from course.timing.deadline import out_of_time
 from course.timing.faults import fault_share
 from course.timing.validation import hidden_prints, print_note, require_positive, swallow_interrupt
+from course.units import scaled
 
 MAX_TIME = 5.0
-WARM_UPS = 3
-"""Runs of the whole on a GPU before its kernels are looked at."""
 LOOK = 24
 """Rounds before the first look whether all ranges are narrow; every later look comes after twice as many."""
 NARROW = 0.05, 0.01
 """A range is narrow within +/- this part of the layer's time, or +/- this part of the time of all layers."""
 WHOLE_EVERY = 3
 """The model in one piece is timed once in so many rounds, in the first of them."""
-CACHES = ("cold", "hot")
+FOR_KERNELS = 0.7
+"""The part of the budget in which a GPU's kernels are looked at; the rest is for the whole without a profiler."""
 
 _peaks_now = peaks  # `place` has a parameter of that name
 
@@ -50,7 +49,6 @@ def place(
     *inputs: Any,
     peaks: Peaks | None = None,
     max_time: float = MAX_TIME,
-    cache: str = "cold",
     training: bool = False,
     **kwargs: Any,
 ) -> Roofline:
@@ -68,23 +66,17 @@ def place(
     training: a training step instead, forward and backward, without the optimizer; bytes are then those of both.
 
     On an NVIDIA GPU a layer's time is that of its kernels inside the whole forward or step: they add up to 100 %, and that the GPU
-    idles is a fact of the whole. Elsewhere each layer is timed by itself; on a CPU with one thread the time is that of the thread,
-    without what other programs took, else it is wall time.
+    idles is a fact of the whole. Elsewhere each layer is timed by itself, with its data out of the cache; on a CPU with one thread
+    the time is that of the thread, without what other programs took, else it is wall time.
 
     peaks: default, the ones of the model's device and type, measured once and kept. A layer that is seen to beat
     them raises them, with a note. max_time: most seconds for timing; it stops when all likely ranges are narrow; every
-    layer is timed at least once. cache: cold
-    (a layer's data come from memory, which is what the memory roof is about) or hot (they stay in the cache where
-    they fit, so shares above 100 % are usual). An interrupt returns what was measured so far.
+    layer is timed at least once. An interrupt returns what was measured so far.
     Raises RooflineError, in words, for anything that cannot be placed.
     """
     given = (*inputs, *kwargs.values())
     model = validation.checked(model, given)
     require_positive(max_time=max_time)
-    if cache not in CACHES:
-        raise RooflineError(
-            t(f'cache must be "cold" or "hot", not {cache!r}.', f'cache 只能是 "cold" 或 "hot"，而不是 {cache!r}。')
-        )
     device = validation.where(model, given)
     try:
         counted = _counted(model, inputs, kwargs, training)
@@ -94,8 +86,8 @@ def place(
         raise RooflineError(str(error)) from error
     dtype = validation.dtype(model, given)
     roof = _peaks_now(device, dtype) if peaks is None else peaks
-    run = _Run(model, (inputs, kwargs), counted, device, max_time, cache)
     with validation.in_words(device):
+        run = _Run(model, (inputs, kwargs), counted, device, max_time)
         run.go()
     return run.result(roof, validation.mismatch(roof, device, dtype))
 
@@ -133,23 +125,19 @@ def _units(model: nn.Module, counted: FlopCount) -> list[Unit]:
 class _Run:
     """One placing while it is under way."""
 
-    def __init__(
-        self, model: nn.Module, arguments: Any, counted: FlopCount, device: str, max_time: float, cache: str
-    ) -> None:
-        self.counted, self.device, self.max_time, self.cache = counted, device, max_time, cache
-        with validation.in_words(device):
-            self.model, self.arguments = copied_model(model, device), copied(arguments)
+    def __init__(self, model: nn.Module, arguments: Any, counted: FlopCount, device: str, max_time: float) -> None:
+        self.counted, self.device, self.max_time = counted, device, max_time
+        self.model, self.arguments = copied_model(model), copied(arguments)
         on_cpu = device == "cpu"
-        self.clock: Clock = clock_for(device, cache="hot" if on_cpu else cache)
-        self.empty: Callable[[], Any] = sweep(device) if on_cpu and cache == "cold" else lambda: None
+        self.clock: Clock = undisturbed(clock_for(device, cache="hot" if on_cpu else "cold"))
+        self.empty: Callable[[], Any] = sweep() if on_cpu else lambda: None
+        self.tiny = floor() if on_cpu else []
         self.units = _units(self.model, counted)
+        self.layers: list[Unit] = []  # those that ran, in this order
         self.alone = [unit.name for unit in self.units] == [""]
-        self.calls: list[Call] = []
-        self.tiny = floor(device) if on_cpu else []
-        self.step = list(self.model.parameters()) if counted.training else None
-        self.whole = Call(
-            Unit("", self.model), self.model, self.arguments, written=True, watch=watch_for(device), step=self.step
-        )
+        step = list(self.model.parameters()) if counted.training else None
+        self.run = Call(forward=self.model, arguments=self.arguments, written=True, step=step)
+        self.whole = Unit("", self.model, timed=[self.run])
         self.on_cuda = device.startswith("cuda")
         self.idle: float | None = None
         self.conversions = 0.0
@@ -167,60 +155,34 @@ class _Run:
                 hidden_prints() as printed,
             ):
                 capture = Capture(self.units, self._forward, self.device, self.counted.training)
+                self.layers = capture.seen
                 before = time.thread_time(), time.perf_counter()
                 if self.on_cuda:
                     capture.survey()
                     self._kernel_rounds()
-                while not self.on_cuda and (calls := capture.next()):
-                    self.calls += calls
-                    part = len(calls) / (len(calls) + capture.total - capture.given)
-                    self._rounds(calls, part * (self.max_time - self._spent()))
-                    for call in calls:
-                        call.forget()
+                else:
+                    for calls in capture.parts():
+                        part = len(calls) / (len(calls) + capture.total - capture.given)
+                        self._rounds(calls, part * (self.max_time - self._spent()))
+                        for call in calls:
+                            call.forget()
                 self.got = (time.thread_time() - before[0]) / (time.perf_counter() - before[1])
                 self.notes += print_note(printed)
         except KeyboardInterrupt:
-            if not (any(call.samples_s for call in self.calls) and swallow_interrupt(True)):
+            if not (any(unit.samples_s for unit in self.layers) and swallow_interrupt(True)):
                 raise
             self.complete = False
         finally:
             end_progress(self.bar)
 
     def _kernel_rounds(self) -> None:
-        """On a GPU: each layer's kernels inside the whole, round by round; then the whole without a profiler."""
-        wait, until = lambda: torch.cuda.synchronize(self.device), 0.7 * self.max_time
-        seen = [unit for unit in self.units if unit.calls]
-        parts: list[dict[str, float]] = []
-        for _ in range(WARM_UPS):
-            self.whole.renew()
-            self.whole.run()
-        with kernels.ranges((unit.name, unit.module) for unit in seen):
-            while len(parts) < LOOK and (len(parts) < 2 or self._spent() < until):
-                self.whole.renew()
-                events = events_of(self.whole.run, on_cuda=True)
-                parts.append(kernels.of_layers(events, kernels.kernels_us))
-                self.conversions = kernels.conversions_share(events)
-        self.rounds = len(parts)
-        named = {unit.name: unit for unit in seen}
-        if any(part.get(kernels.OUTSIDE) for part in parts):
-            named[kernels.OUTSIDE] = Unit(kernels.OUTSIDE, nn.Module())
-        for name, unit in named.items():
-            call = Call(unit, unit.module, ((), {}))
-            call.samples_s = [part.get(name, 0.0) * 1e-6 for part in parts]
-            call.issue_s = call.faults = [0] * len(parts)
-            self.calls.append(call)
-        while len(self.whole.samples_s) < LOOK and (len(self.whole.samples_s) < 2 or self._spent() < self.max_time):
-            self.whole.samples_s.append(kernels.steady_s(self._steps(), wait))
-        steady, busy = stats.median(self.whole.samples_s), stats.median([sum(part.values()) * 1e-6 for part in parts])
-        self.idle = max(0.0, 1 - busy / max(steady, TINY))
-        self.whole.issue_s, self.whole.faults = [self.idle * steady], [0]
-
-    def _steps(self) -> list[Callable[[], Any]]:
-        """Several runs of the whole, each on arguments of its own, made before."""
-        made = [replace(self.whole) for _ in range(kernels.STEADY_CALLS)]
-        for call in made:
-            call.renew()
-        return [call.run for call in made]
+        """On a GPU: each layer's kernels inside the whole; then the whole, and how much of its time no kernel runs."""
+        found = kernels.time_layers(self.run, self.layers, LOOK, lambda: self._spent() < FOR_KERNELS * self.max_time)
+        self.layers, self.conversions, self.rounds = found.layers, found.conversions, len(found.busy_s)
+        kernels.time_whole(self.run, self.device, LOOK, lambda: self._spent() < self.max_time)
+        steady_s = stats.median(self.run.samples_s)
+        self.idle = max(0.0, 1 - stats.median(found.busy_s) / max(steady_s, TINY))
+        self.run.issue_s = [self.idle * steady_s]
 
     def _spent(self) -> float:
         return self.clock.now() - self.began
@@ -230,81 +192,67 @@ class _Run:
         args, kwargs = copied(self.arguments)
         inputs = tensors((args, kwargs))
         outputs = tensors(self.model(*args, **kwargs))
-        self.whole.unit.shape = shape(inputs, outputs)
-        self.whole.unit.moved = sum(map(size, tensors((inputs, outputs)))) + backward_moved(self.model, inputs, outputs)
+        self.whole.shape = shape(inputs, outputs)
+        self.whole.moved = sum(map(size, tensors((inputs, outputs)))) + backward_moved(self.model, inputs, outputs)
 
     def _rounds(self, calls: Sequence[Call], budget_s: float) -> None:
         """Rounds of these calls until the next would go over the budget, or over twice that where they are not enough."""
         order, until, rounds = random.Random(), self._spent() + budget_s, 0
+        units = [unit for unit in self.layers if not set(calls).isdisjoint(unit.timed)]
         while True:
             started = self._spent()
             timed_round([*calls, *self.tiny], self.clock, self.empty, order)
             if not self.alone and rounds % WHOLE_EVERY == 0:
-                timed_round([self.whole], self.clock, self.empty, order)
+                timed_round([self.run], self.clock, self.empty, order)
             rounds += 1
             self.bar.update(max(0.0, min(self._spent(), self.max_time) - self.bar.n))
             late = 2 * self._spent() - started > until + budget_s * (rounds < ENOUGH)
-            if late or out_of_time() or rounds >= LOOK and stats.is_look(rounds, LOOK) and narrow(calls):
+            if late or out_of_time() or rounds >= LOOK and stats.is_look(rounds, LOOK) and narrow(units):
                 self.rounds = min(self.rounds or rounds, rounds)
                 return
 
     def result(self, roof: Peaks, notes: list[str]) -> Roofline:
-        """What was measured, as a Roofline."""
-        layers = self._layers(roof)
+        """What was measured, as a Roofline; layers that an interrupt left without a sample are missing."""
+        nodes = {node.name: node for _, node in self.counted.by_module.walk()}
+        layers = []
+        for unit in self.layers:
+            if unit.samples_s:
+                node = nodes.get(unit.name)
+                flops, params = (node.flops, node.total_params) if node else (0, 0)
+                layers.append(self._layer(unit, flops, params, roof))
         if not layers:
             raise _nothing_ran(self.model)
-        roof, raised = _raised(roof, layers, memory=self.cache == "cold")
-        layers = tuple(replace(layer, peaks=roof) for layer in layers)
+        roof, raised = _raised(roof, layers)
+        layers = [replace(layer, peaks=roof) for layer in layers]
         whole = layers[0] if self.alone else self._whole(layers, roof)
         return Roofline(
             whole,
-            () if self.alone else layers,
+            () if self.alone else tuple(layers),
             roof,
-            self.cache,
             self.rounds,
-            self.complete,
             (*notes, *raised, *self._remarks(layers, whole), *self.notes),
             self.counted.training,
             self.idle,
             self.conversions,
         )
 
-    def _layers(self, roof: Peaks) -> tuple[Layer, ...]:
-        """One Layer a unit, in the order they ran; those an interrupt left without a sample are missing."""
-        nodes = {node.name: node for _, node in self.counted.by_module.walk()}
-        groups: dict[str, list[Call]] = {}
-        for call in self.calls:
-            groups.setdefault(call.unit.name, []).append(call)
-        return tuple(
-            self._layer(
-                calls, nodes[name].flops if name in nodes else 0, nodes[name].total_params if name in nodes else 0, roof
-            )
-            for name, calls in groups.items()
-            if all(call.samples_s for call in calls)
-        )
-
-    def _layer(self, calls: Sequence[Call], flops: int, params: int, roof: Peaks) -> Layer:
-        unit = calls[0].unit
-        samples = [sum(times) * 1e3 for times in zip(*(call.samples_s for call in calls), strict=False)]
-        faults = sum(stats.median(call.faults) for call in calls)
+    def _layer(self, unit: Unit, flops: int, params: int, roof: Peaks) -> Layer:
+        samples = [seconds * 1e3 for seconds in unit.samples_s]
         time_ms = stats.median(samples)
-        if self.tiny:
-            tiny = [seconds for call in self.tiny for seconds in call.samples_s]
-            overhead_s = len(calls) * stats.median_interval(tiny).low
-        else:
-            overhead_s = sum(stats.median(call.issue_s) for call in calls)
+        tiny = [seconds for call in self.tiny for seconds in call.samples_s]
+        overhead_s = len(unit.timed) * stats.median_interval(tiny).low if tiny else unit.issue_s
         return Layer(
             unit.name,
             type(unit.module).__name__,
             flops,
             unit.moved,
             time_ms,
-            unit.calls or len(calls),
+            unit.calls or 1,
             roof,
             tuple(samples),
             overhead_s * 1e3,
-            faults,
-            fault_share(faults, time_ms * 1e-3),
+            unit.faults,
+            fault_share(unit.faults, time_ms * 1e-3),
             unit.shape,
             params,
         )
@@ -313,10 +261,10 @@ class _Run:
         """The model as if it were one layer: what enters and leaves it, and every weight, once."""
         within = {id(x) for unit in self.units for x in (*unit.module.parameters(), *unit.module.buffers())}
         outside = [x for x in (*self.model.parameters(), *self.model.buffers()) if id(x) not in within]
-        self.whole.unit.moved += sum(unit.weights for unit in self.units) + sum(map(size, outside))
-        if not self.whole.samples_s:  # an interrupt came first
-            self.whole.samples_s, self.whole.faults = [sum(layer.time_ms for layer in layers) * 1e-3], [0]
-        whole = self._layer([self.whole], self.counted.flops, self.counted.params, roof)
+        self.whole.moved += sum(unit.weights for unit in self.units) + sum(map(size, outside))
+        if not self.run.samples_s:  # an interrupt came first
+            self.run.samples_s = [sum(layer.time_ms for layer in layers) * 1e-3]
+        whole = self._layer(self.whole, self.counted.flops, self.counted.params, roof)
         return replace(whole, overhead_ms=max(whole.overhead_ms, sum(layer.overhead_ms for layer in layers)))
 
     def _remarks(self, layers: Sequence[Layer], whole: Layer) -> list[str]:
@@ -365,35 +313,27 @@ class _Run:
         return notes
 
 
-def narrow(calls: Sequence[Call]) -> bool:
+def narrow(units: Sequence[Unit]) -> bool:
     """Whether more rounds would add little: the range of every layer's part of the time (of a single layer: its time)
     is narrow.
     """
-    groups: dict[str, list[Call]] = {}
-    for call in calls:
-        groups.setdefault(call.unit.name, []).append(call)
-    times = [[sum(one) for one in zip(*(call.samples_s for call in group), strict=True)] for group in groups.values()]
-    whole = [sum(one) if len(times) > 1 else 1.0 for one in zip(*times, strict=True)]
+    times = [unit.samples_s for unit in units]
+    whole = [sum(one) if len(times) > 1 else 1.0 for one in zip(*times, strict=False)]
     for samples in times:
-        parts = [one / max(every, TINY) for one, every in zip(samples, whole, strict=True)]
+        parts = [seconds / max(every, TINY) for seconds, every in zip(samples, whole, strict=False)]
         found = stats.median_interval(parts)
         if (found.high - found.low) / 2 > max(NARROW[0] * stats.median(parts), NARROW[1] * (len(times) > 1)):
             return False
     return True
 
 
-def _raised(roof: Peaks, layers: Sequence[Layer], memory: bool) -> tuple[Peaks, list[str]]:
-    """The roof lifted to the fastest layers, as far as even the slow end of their interval shows it; and sentences.
-
-    memory: whether the memory roof may be lifted too (it says nothing where data may lie in the cache).
-    """
-    sure = [layer for layer in layers if len(layer.samples_ms) >= ENOUGH and layer.time_ms > 0]
+def _raised(roof: Peaks, layers: Sequence[Layer]) -> tuple[Peaks, list[str]]:
+    """The roof lifted to the fastest layers, as far as even the slow end of their interval shows it; and sentences."""
     higher, notes = roof, []
-    for layer in sure:
-        slow_s = max(layer.interval_ms[1] * 1e-3, TINY)
-        higher = higher.raised(flops_per_s=layer.flops / slow_s, by=layer.label, kind=layer.kind)
-        if memory:
-            higher = higher.raised(bytes_per_s=layer.moved / slow_s, by=layer.label)
+    for layer in layers:
+        if len(layer.samples_ms) >= ENOUGH and layer.time_ms > 0:
+            slow_s = max(layer.interval_ms[1] * 1e-3, TINY)
+            higher = higher.raised(layer.flops / slow_s, layer.moved / slow_s, layer.label, layer.kind)
     for before, now, by, unit in (
         (roof.flops_per_s, higher.flops_per_s, higher.work_by, "FLOP/s"),
         (roof.bytes_per_s, higher.bytes_per_s, higher.traffic_by, "B/s"),

@@ -13,8 +13,8 @@ import torch
 from torch.nn import functional
 
 from course.i18n import t
-from course.roofline.memory import buffer_bytes, cache_bytes, free_bytes
-from course.roofline.words import RooflineError, is_out_of_memory, too_little_memory
+from course.roofline.memory import buffer_bytes, cache_bytes, free_bytes, is_out_of_memory, too_little_memory
+from course.roofline.words import RooflineError, reason
 from course.timing.clock import Clock, calls_for
 
 BLOCK_S = 0.002
@@ -60,7 +60,7 @@ def work(clock: Clock, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
                 continue  # too large, or not there for this type
             if is_out_of_memory(error):
                 raise too_little_memory(clock.device) from error
-            kind, why = str(dtype).removeprefix("torch."), str(error).splitlines()[0]
+            kind, why = str(dtype).removeprefix("torch."), reason(error)
             raise RooflineError(
                 t(
                     f"{clock.device} has no matrix product for {kind} here: {why}. Try dtype=torch.float32.",

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from course.i18n import t
 from course.roofline.layer import ENOUGH, TINY, Alike, Layer
-from course.roofline.words import RooflineError, between, bound_word, percent, scaled
+from course.roofline.words import RooflineError, between, bound_word, percent
 from course.tables import as_html, as_text
-from course.timing import format_ms
 from course.timing.faults import LARGE_SHARE
+from course.units import format_ms, scaled
 
 FOLDED = 12
 """Of a model with more layers than this, a notebook shows the longest ones and folds the rest away."""
@@ -42,46 +42,44 @@ def _header() -> list[str]:
 
 def _line(name: str, layers: Sequence[Layer], every: Sequence[Layer]) -> list[str]:
     """A line of the table for one layer, or for several taken together; `every`: those whose time is 100 %."""
-    one = Alike(tuple(layers))
-    share, low, high = one.part_of(Alike(tuple(every)))
+    these = Alike(tuple(layers))
+    share, low, high = these.part_of(Alike(tuple(every)))
     flops, sure = sum(layer.flops for layer in layers), all(len(layer.samples_ms) >= ENOUGH for layer in layers)
-    least, near = sum(layer.least_ms for layer in layers), one.share_interval
     return [
         name,
         layers[-1].output,
         f"{sum(layer.params for layer in layers):,}",
         t("memory only", "仅访存") if not flops else scaled(flops, ""),
         scaled(sum(layer.moved for layer in layers), "B"),
-        format_ms(one.time_ms),
+        format_ms(these.time_ms),
         percent(share),
         between(low, high) if sure else "–",
         _limit(max(layers, key=lambda layer: layer.time_ms)),
-        percent(least / max(one.time_ms, TINY)) if least else "–",
-        between(*near) if sure and least else "–",
+        percent(these.least_ms / max(these.time_ms, TINY)) if these.least_ms else "–",
+        between(*these.share_interval) if sure and these.least_ms else "–",
     ]
 
 
-def _tree(every: Sequence[Layer], depth: int | None) -> Iterator[tuple[str, list[Layer]]]:
+def _tree(every: Sequence[Layer]) -> Iterator[tuple[str, list[Layer]]]:
     """Modules and the layers in them, indented, in the order of their first layer."""
     below: dict[str, list[Layer]] = {}
     for layer in every:
         parts = layer.name.split(".")
         for end in range(1, len(parts) + 1):
-            if depth is None or end <= depth:
-                below.setdefault(".".join(parts[:end]), []).append(layer)
-    names = {layer.name: layer.kind for layer in every}
+            below.setdefault(".".join(parts[:end]), []).append(layer)
+    kinds = {layer.name: f" ({layer.kind})" for layer in every}
 
     def under(name: str, level: int) -> Iterator[tuple[str, list[Layer]]]:
-        for child, layers in below.items():
-            if child.rpartition(".")[0] == name and child:
-                kind = f" ({names[child]})" if child in names else ""
-                yield "  " * level + child.rpartition(".")[2] + kind, layers
-                yield from under(child, level + 1)
+        for path, layers in below.items():
+            parent, _, child = path.rpartition(".")
+            if parent == name:
+                yield "  " * level + child + kinds.get(path, ""), layers
+                yield from under(path, level + 1)
 
     yield from under("", 1)
 
 
-def _lines(whole: Layer, layers: Sequence[Layer], order: str, depth: int | None = None) -> list[list[str]]:
+def _lines(whole: Layer, layers: Sequence[Layer], order: str) -> list[list[str]]:
     if order not in ("run", "time", "tree"):
         raise RooflineError(
             t(
@@ -91,23 +89,18 @@ def _lines(whole: Layer, layers: Sequence[Layer], order: str, depth: int | None 
         )
     lines = [_header(), _line(t(f"whole model: {whole.kind}", f"整个模型：{whole.kind}"), [whole], [whole])]
     if order == "tree":
-        return lines + [_line(name, below, layers) for name, below in _tree(layers, depth)]
+        return lines + [_line(name, below, layers) for name, below in _tree(layers)]
     ordered = sorted(layers, key=lambda layer: -layer.time_ms) if order == "time" else layers
     return lines + [_line(layer.label, [layer], layers) for layer in ordered]
 
 
-def table(whole: Layer, layers: Sequence[Layer], order: str, depth: int | None = None) -> str:
+def table(whole: Layer, layers: Sequence[Layer], order: str) -> str:
     """The table as text, as the layers ran ("run"), the longest first ("time") or as a tree of modules ("tree")."""
-    return "\n".join(as_text(_lines(whole, layers, order, depth)))
-
-
-def text(sentences: Sequence[str], whole: Layer, layers: Sequence[Layer], remarks: Sequence[str]) -> str:
-    """The sentences, the table, the remarks."""
-    return "\n".join([*sentences, "", table(whole, layers, "run"), "", *(f"  {line}" for line in remarks)])
+    return "\n".join(as_text(_lines(whole, layers, order)))
 
 
 def page(sentences: Sequence[str], whole: Layer, layers: Sequence[Layer], remarks: Sequence[str]) -> str:
-    """The same as HTML; of a long model the layers that take longest, and all of them as a tree folded away below."""
+    """Sentences, table and remarks as HTML; of a long model the layers that take longest, and all of them as a tree folded away."""
     first, *more = map(html.escape, sentences)
     notes = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in remarks)
     return (

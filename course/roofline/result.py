@@ -10,8 +10,7 @@ from course.i18n import t
 from course.roofline import advice, render
 from course.roofline.layer import ENOUGH, TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
-from course.roofline.words import RooflineError, between, bound_word, percent
-from course.suggest import did_you_mean
+from course.roofline.words import between, bound_word, percent
 from course.timing.faults import LARGE_SHARE
 from course.units import format_ms
 
@@ -24,9 +23,8 @@ class Roofline:
     """A model placed under its machine's measured roof.
 
     whole: the model as if it were one layer (its bytes: what enters and leaves it and every weight, once), measured in
-    one piece. layers: in the order they ran (empty if the model is itself a single layer); r["name"] is one of
-    them. peaks: the roof. cache: cold | hot, when timed. rounds: samples of each layer. complete: False after an
-    interrupt. notes: sentences in the learner's language. training: a training step (forward and backward).
+    one piece. layers: in the order they ran (empty if the model is itself a single layer). peaks: the roof. rounds: samples of
+    each layer. notes: sentences in the learner's language. training: a training step (forward and backward).
     idle: on a GPU, whose layers' times are those of their kernels: the part of the steady time of the whole in which no kernel runs
     (None elsewhere). conversions: the part of the kernels' time that only puts tensors into another memory layout.
     """
@@ -34,9 +32,7 @@ class Roofline:
     whole: Layer
     layers: tuple[Layer, ...]
     peaks: Peaks
-    cache: str = "cold"
     rounds: int = 0
-    complete: bool = True
     notes: tuple[str, ...] = ()
     training: bool = False
     idle: float | None = None
@@ -47,25 +43,6 @@ class Roofline:
         """What is compared: the layers, or the model where it has none."""
         return self.layers or (self.whole,)
 
-    def __getitem__(self, name: str) -> Layer:
-        """The layer of that dotted path; "" is the whole model."""
-        for layer in (self.whole, *self.layers):
-            if layer.name == name:
-                return layer
-        known = [layer.name for layer in self.layers]
-        raise RooflineError(
-            t(
-                f"No layer {name!r} was measured. There are {', '.join(known[:6]) or 'none'}"
-                f"{', ...' if len(known) > 6 else ''}{did_you_mean(str(name), known, cutoff=0.4) or '.'}",
-                f"没有测量名为 {name!r} 的层。"
-                f"已有：{'、'.join(known[:6]) or '无'}{'……' if len(known) > 6 else ''}{did_you_mean(str(name), known, cutoff=0.4) or '。'}",
-            )
-        )
-
-    def share_of_time(self, *layers: Layer) -> tuple[float, float, float]:
-        """Part of the time of all layers that these take together, and its likely range (95 %), round by round."""
-        return Alike(layers).part_of(Alike(self.points))
-
     def rows(self) -> list[dict[str, Any]]:
         """Plain dicts, as for pandas.DataFrame: the whole model first, then the layers in the order they ran.
 
@@ -73,18 +50,17 @@ class Roofline:
         share_of_time with share_of_time_low and share_of_time_high, bound, times_from_roof, share_of_roof with
         share_low and share_high, and more.
         """
-        found = []
-        for layer in (self.whole, *self.layers):
-            part = (1.0, 1.0, 1.0) if layer is self.whole else self.share_of_time(layer)
-            names = ("share_of_time", "share_of_time_low", "share_of_time_high")
-            found.append(layer.row() | dict(zip(names, part, strict=True)))
-        return found
+        parts = [(1.0, 1.0, 1.0), *(Alike((layer,)).part_of(Alike(self.layers)) for layer in self.layers)]
+        return [
+            layer.row() | {"share_of_time": part, "share_of_time_low": low, "share_of_time_high": high}
+            for layer, (part, low, high) in zip((self.whole, *self.layers), parts, strict=True)
+        ]
 
-    def table(self, order: str = "run", depth: int | None = None) -> str:
+    def table(self, order: str = "run") -> str:
         """The table as text. order: "run" (as the layers ran), "time" (the longest first) or "tree" (modules with the
-        layers below them, down to `depth`). Raises RooflineError for another order.
+        layers below them). Raises RooflineError for another order.
         """
-        return render.table(self.whole, self.layers, order, depth)
+        return render.table(self.whole, self.layers, order)
 
     @cached_property
     def groups(self) -> list[Alike]:
@@ -98,7 +74,8 @@ class Roofline:
         if second is None:
             return first
         sure = min(len(first.rounds_ms), len(second.rounds_ms)) >= ENOUGH
-        return first if sure and first.over(second)[0] > CLEAR else None
+        _, low, _ = first.part_of(second)
+        return first if sure and low > CLEAR else None
 
     def sentence(self) -> str:
         """Where the time goes: to one layer (and those like it) if that is beyond doubt, else to which limit."""
@@ -113,7 +90,7 @@ class Roofline:
                 "没有哪一层特别突出。各层耗时中，" + "，".join(f"{part} 受限于{word}" for word, part in parts) + "。",
             )
         group, more = self.named, len(self.named.layers) - 1
-        low, high = group.over(Alike(self.layers))
+        _, low, high = group.part_of(Alike(self.layers))
         who = group.first.label + (t(f" and {more} like it", f" 及其余 {more} 个同样的层") if more else "")
         takes = t(
             f"{who} take{'s' * (not more)} {between(low, high)} of the layers' time",
@@ -124,7 +101,7 @@ class Roofline:
     def _reach(self, who: str, group: Alike) -> str:
         """`who`, and how near to its roof it is."""
         one = len(group.layers) == 1
-        joined = (" and", "，") if self.layers else ("", " ")
+        start = who + (t(" and", "，") if self.layers else t("", " "))
         faults = percent(group.fault_share)
         last = (
             t(f" Page faults, not work, fill {faults} of that.", f"其中 {faults} 被缺页占去，而不是运算。")
@@ -133,32 +110,27 @@ class Roofline:
         )
         if group.first.bound == "overhead":
             part = percent(min(sum(layer.overhead_ms for layer in group.layers) / max(group.time_ms, TINY), 1.0))
-            return (
-                t(
-                    f"{who}{joined[0]} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",
-                    f"{who}{joined[1]}受限于调用开销：发出调用就占了其中的 {part}。",
-                )
-                + last
+            said = t(
+                f"{start} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",
+                f"{start}受限于调用开销：发出调用就占了其中的 {part}。",
             )
-        if group.first.share is None:
+            return said + last
+        if not group.least_ms:
             return t(
-                f"{who}{joined[0]} {'has' if one else 'have'} neither FLOPs nor traffic.",
-                f"{who}{joined[1]}既没有 FLOPs，也没有访存。",
+                f"{start} {'has' if one else 'have'} neither FLOPs nor traffic.", f"{start}既没有 FLOPs，也没有访存。"
             )
         word, share = bound_word(group.first.bound), between(*group.share_interval)
-        return (
-            t(
-                f"{who}{joined[0]} reach{'es' * one} {share} of {'its' if one else 'their'} {word} roof.",
-                f"{who}{joined[1]}达到{word}屋顶的 {share}。",
-            )
-            + last
+        said = t(
+            f"{start} reach{'es' * one} {share} of {'its' if one else 'their'} {word} roof.",
+            f"{start}达到{word}屋顶的 {share}。",
         )
+        return said + last
 
     def try_first(self) -> str:
-        """The one thing to try first: for the layers that take longest, or where none stands out, for the longest of
-        those with the limit that takes most of the time."""
-        if whole := advice.for_whole(self.idle, self.conversions, self.peaks.dtype):
-            return whole
+        """The one thing to try first: on a GPU for the whole; else for the layers that take longest, or where none stands out, for the
+        longest of those with the limit that takes most of the time."""
+        if self.idle is not None and (said := advice.for_whole(self.idle, self.conversions, self.peaks.dtype)):
+            return said
         most = next(iter(by_bound(self.points)))
         return advice.try_first(self.named or next(group for group in self.groups if group.first.bound == most))
 
@@ -170,24 +142,7 @@ class Roofline:
 
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""
-        cold = self.cache == "cold"
-        state = (
-            t("its data out of the cache", "数据都不在缓存里")
-            if cold
-            else t("its data in the cache where they fit", "放得下的数据都在缓存里")
-        )
-        lines = [
-            self.peaks.sentence(),
-            *self.peaks.notes,
-            self._how()
-            if self.idle is not None
-            else t(
-                "Bytes are the least there can be: inputs, weights and outputs of each layer, once. Each layer is timed alone, "
-                f"{state}, in {self.rounds} rounds of all layers; likely ranges (95 %) hold within this run.",
-                f"字节数是最少需要的量：每层的输入、权重和输出各算一次。每层单独计时，{state}，所有层轮流测了 {self.rounds} 轮；"
-                "可能范围（95%）只对这一次运行有效。",
-            ),
-        ]
+        lines = [self.peaks.sentence(), *self.peaks.notes, self._how()]
         if self.training:
             lines.append(
                 t(
@@ -197,29 +152,7 @@ class Roofline:
                 )
             )
         if self.layers and self.idle is None:
-            part = sum(layer.time_ms for layer in self.layers) / max(self.whole.time_ms, TINY)
-            why = (
-                t(
-                    ", where layers find data of the one before in the cache",
-                    "，因为在模型里后一层能在缓存里找到前一层的数据",
-                )
-                if cold and part > 1
-                else ""
-            )
-            far = (
-                ""
-                if 0.5 <= part <= 2.5
-                else t(
-                    " So far from 100 % the machine was probably busy or threads shared a core: run it again.",
-                    "与 100% 相差这么远，多半是因为测量期间机器正忙，或者线程挤在同一个核上：请再运行一次。",
-                )
-            )
-            lines.append(
-                t(
-                    f"The layers one by one take {part:.0%} of the time of the whole model{why}.{far}",
-                    f"各层分别计时之和是整个模型耗时的 {part:.0%}{why}。{far}",
-                )
-            )
+            lines.append(self._sum_over_whole())
         slow = [layer for layer in self.points if layer.fault_share > LARGE_SHARE]
         if slow:
             names = ", ".join(layer.label for layer in slow[:3]) + ("" if len(slow) < 4 else t(" and others", " 等"))
@@ -232,32 +165,60 @@ class Roofline:
                     f"系统每次 forward 都要重新分配它们的结果所用的内存（{pages:,.0f} 页）。",
                 )
             )
-        if any((layer.share_interval or (0, 0))[0] > 1 for layer in (self.whole, *self.layers)):
-            usual = "" if cold else t(' (usual with cache="hot")', '（cache="hot" 时很常见）')
+        if any(Alike((layer,)).share_interval[0] > 1 for layer in (self.whole, *self.layers)):
             lines.append(
                 t(
-                    f"Over 100 %: part of the data came from a cache, which is faster than memory{usual}; "
+                    "Over 100 %: part of the data came from a cache, which is faster than memory; "
                     "or the layer's algorithm does less work than counted; "
                     "or the machine was busy when the peaks were measured (then call peaks(refresh=True)).",
-                    f"超过 100%：一部分数据来自缓存，而缓存比内存快{usual}；或者该层的算法实际运算比计数少；"
+                    "超过 100%：一部分数据来自缓存，而缓存比内存快；或者该层的算法实际运算比计数少；"
                     "或者测峰值时机器正忙（请调用 peaks(refresh=True)）。",
                 )
             )
         return (*lines, *self.notes)
 
     def _how(self) -> str:
-        """How a GPU was measured, and how much of the time it waits."""
+        """What the bytes are, and how the layers were timed; on a GPU, how much of the time it waits."""
+        moved = t(
+            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. ",
+            "字节数是最少需要的量：每层的输入、权重和输出各算一次。",
+        )
+        if self.idle is None:
+            return moved + t(
+                f"Each layer is timed alone, its data out of the cache, in {self.rounds} rounds of all layers; "
+                "likely ranges (95 %) hold within this run.",
+                f"每层单独计时，数据都不在缓存里，所有层轮流测了 {self.rounds} 轮；可能范围（95%）只对这一次运行有效。",
+            )
+        whole, idle = format_ms(self.whole.time_ms), percent(self.idle)
+        return moved + t(
+            f"A layer's time is that of its kernels inside the whole, in {self.rounds} rounds. The whole takes {whole}, several in a row "
+            f"without a wait: the GPU idles {idle} of that.",
+            f"每层的耗时是它的 kernel 在整个模型里运行的时间，测了 {self.rounds} 轮。连续运行若干次、中间不等待，"
+            f"整个模型每次耗时 {whole}：其中 {idle} 的时间 GPU 闲着。",
+        )
+
+    def _sum_over_whole(self) -> str:
+        """The layers' times, each alone, together over the time of the whole model."""
+        part = sum(layer.time_ms for layer in self.layers) / max(self.whole.time_ms, TINY)
+        why = far = ""
+        if part > 1:
+            why = t(
+                ", where layers find data of the one before in the cache",
+                "，因为在模型里后一层能在缓存里找到前一层的数据",
+            )
+        if not 0.5 <= part <= 2.5:
+            far = t(
+                " So far from 100 % the machine was probably busy or threads shared a core: run it again.",
+                "与 100% 相差这么远，多半是因为测量期间机器正忙，或者线程挤在同一个核上：请再运行一次。",
+            )
         return t(
-            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. A layer's time is that of its kernels "
-            f"inside the whole, in {self.rounds} rounds. The whole takes {format_ms(self.whole.time_ms)}, several in a row without a "
-            f"wait: the GPU idles {percent(self.idle or 0.0)} of that.",
-            "字节数是最少需要的量：每层的输入、权重和输出各算一次。每层的耗时是它的 kernel 在整个模型里运行的时间，"
-            f"测了 {self.rounds} 轮。连续运行若干次、中间不等待，整个模型每次耗时 {format_ms(self.whole.time_ms)}："
-            f"其中 {percent(self.idle or 0.0)} 的时间 GPU 闲着。",
+            f"The layers one by one take {part:.0%} of the time of the whole model{why}.{far}",
+            f"各层分别计时之和是整个模型耗时的 {part:.0%}{why}。{far}",
         )
 
     def __str__(self) -> str:
-        return render.text((self.sentence(), self.try_first()), self.whole, self.layers, self.remarks())
+        remarks = (f"  {line}" for line in self.remarks())
+        return "\n".join([self.sentence(), self.try_first(), "", self.table(), "", *remarks])
 
     def __repr__(self) -> str:
         return self.sentence()

@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from course.i18n import t
-from course.roofline.words import RooflineError, scaled
+from course.units import scaled
 
 PRODUCTS = ("Linear", "Bilinear", "MultiheadAttention", "RNN", "LSTM", "GRU")
 """Classes of layers whose work is matrix products."""
+ROW = (
+    "flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created", "work_by", "traffic_by"
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -18,15 +21,13 @@ class Peaks:
 
     flops_per_s: FLOP/s of the best probe. products_per_s, convolutions_per_s: of the best matrix product and the best convolution,
     which may differ widely (0.0 where unknown); a layer is held against its own. bytes_per_s: bytes/s of the best memory stream.
-    ridge: FLOPs a byte above which arithmetic, not memory, is the limit. dtype: "float32" and the like. threads: CPU threads in
-    force. machine: the passport (course.machine). created: UTC, ISO 8601. precision, convolution_precision: those of float32 in
-    force for products and for convolutions (a float32 peak depends on them). work_by, traffic_by: which probe, or layer, showed the
-    two peaks ("" where unknown). notes: sentences.
+    dtype: "float32" and the like. threads: CPU threads in force. machine: the passport (course.machine). created: UTC, ISO 8601.
+    precision, convolution_precision: those of float32 in force for products and for convolutions (a float32 peak depends on them).
+    work_by, traffic_by: which probe, or layer, showed the two peaks ("" where unknown). notes: sentences.
     """
 
     flops_per_s: float
     bytes_per_s: float
-    ridge: float
     dtype: str
     device: str
     threads: int
@@ -40,10 +41,15 @@ class Peaks:
     convolutions_per_s: float = 0.0
     convolution_precision: str = ""
 
+    @property
+    def ridge(self) -> float:
+        """FLOPs a byte above which arithmetic, not memory, is the limit."""
+        return self.flops_per_s / self.bytes_per_s
+
     def of(self, kind: str) -> Peaks:
         """The same with the arithmetic peak that a layer of this class is held against."""
-        own = self.convolutions_per_s if "Conv" in kind else self.products_per_s if kind in PRODUCTS else 0.0
-        return replace(self, flops_per_s=own, ridge=own / self.bytes_per_s) if own else self
+        own = getattr(self, _own(kind))
+        return replace(self, flops_per_s=own) if own else self
 
     def roof(self, intensity: float) -> float:
         """The roof in FLOP/s at `intensity` FLOPs a byte: the lower of arithmetic and memory."""
@@ -53,35 +59,20 @@ class Peaks:
         """The shortest time in seconds the roof allows for this much work and this many bytes."""
         return max(flops / self.flops_per_s, moved / self.bytes_per_s)
 
-    def raised(self, *, flops_per_s: float = 0.0, bytes_per_s: float = 0.0, by: str, kind: str = "") -> Peaks:
-        """Returns these peaks with one raised to the rate that `by` reached; unchanged where the peak is not lower.
-
-        kind: the class of the layer, whose own peak is raised with it.
-        """
-        own = "convolutions_per_s" if "Conv" in kind else "products_per_s" if kind in PRODUCTS else ""
-        if own and 0.0 < getattr(self, own) < flops_per_s:
-            return replace(self, **{own: flops_per_s}).raised(flops_per_s=flops_per_s, by=by)
+    def raised(self, flops_per_s: float, bytes_per_s: float, by: str, kind: str) -> Peaks:
+        """These peaks, those raised that are below the rates which the layer `by` of class `kind` reached."""
+        higher = self
+        if 0.0 < getattr(self, _own(kind)) < flops_per_s:
+            higher = replace(higher, **{_own(kind): flops_per_s})
         if flops_per_s > self.flops_per_s:
-            return replace(self, flops_per_s=flops_per_s, ridge=flops_per_s / self.bytes_per_s, work_by=by)
+            higher = replace(higher, flops_per_s=flops_per_s, work_by=by)
         if bytes_per_s > self.bytes_per_s:
-            return replace(self, bytes_per_s=bytes_per_s, ridge=self.flops_per_s / bytes_per_s, traffic_by=by)
-        return self
+            higher = replace(higher, bytes_per_s=bytes_per_s, traffic_by=by)
+        return higher
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row of plain data."""
-        keys = (
-            "flops_per_s",
-            "bytes_per_s",
-            "ridge",
-            "dtype",
-            "device",
-            "threads",
-            "precision",
-            "created",
-            "work_by",
-            "traffic_by",
-        )
-        return [{key: getattr(self, key) for key in keys}]
+        return [{key: getattr(self, key) for key in ROW}]
 
     def sentence(self) -> str:
         """Both peaks, what showed them, the ridge and where and when they were measured."""
@@ -91,9 +82,10 @@ class Peaks:
         where = self.device + (threads if self.device == "cpu" else "")
         apart = ""
         if self.products_per_s and self.convolutions_per_s:
+            products, convolutions = (scaled(rate, "FLOP/s") for rate in (self.products_per_s, self.convolutions_per_s))
             apart = t(
-                f" Products reach {scaled(self.products_per_s, 'FLOP/s')}, convolutions {scaled(self.convolutions_per_s, 'FLOP/s')}.",
-                f"矩阵乘法达到 {scaled(self.products_per_s, 'FLOP/s')}，卷积达到 {scaled(self.convolutions_per_s, 'FLOP/s')}。",
+                f" Products reach {products}, convolutions {convolutions}.",
+                f"矩阵乘法达到 {products}，卷积达到 {convolutions}。",
             )
         by_work, by_traffic = (t(f" ({by})", f"（{by}）") if by else "" for by in (self.work_by, self.traffic_by))
         return t(
@@ -109,8 +101,6 @@ class Peaks:
     __repr__ = __str__
 
 
-def from_rates(flops_per_s: float, bytes_per_s: float, **more: Any) -> Peaks:
-    """Peaks from two given rates, the ridge worked out; RooflineError unless both are positive."""
-    if not (flops_per_s > 0 and bytes_per_s > 0):
-        raise RooflineError(t("Both peaks must be greater than 0.", "两个峰值都必须大于 0。"))
-    return Peaks(flops_per_s, bytes_per_s, flops_per_s / bytes_per_s, **more)
+def _own(kind: str) -> str:
+    """The peak of its own that a layer of this class has, as a field of Peaks."""
+    return "convolutions_per_s" if "Conv" in kind else "products_per_s" if kind in PRODUCTS else "flops_per_s"

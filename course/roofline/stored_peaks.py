@@ -6,6 +6,7 @@ aside, never deleted; a home that cannot be written costs nothing but the measur
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from pathlib import Path
@@ -21,9 +22,10 @@ SCHEMA = 3
 MACHINE = ("device_name", "capability", "cpu", "cpu_capability", "cores", "torch", "cuda", "os")
 """Fields of the machine's passport that a peak depends on."""
 ASKED = ("device", "dtype", "threads", "precision", "convolution_precision")
-NUMBERS = ("flops_per_s", "bytes_per_s", "ridge")
-APART = ("products_per_s", "convolutions_per_s")
-FIELDS = (*NUMBERS, *APART, *ASKED, "created", "work_by", "traffic_by")
+ROOF, APART = ("flops_per_s", "bytes_per_s"), ("products_per_s", "convolutions_per_s")
+"""Rates above 0; rates that are 0 where nothing of the kind was measured."""
+WORDS = ("device", "dtype", "precision", "convolution_precision", "created", "work_by", "traffic_by")
+FIELDS = (*ROOF, *APART, *WORDS, "threads")
 
 
 def path() -> Path:
@@ -32,9 +34,7 @@ def path() -> Path:
 
 
 def find(asked: dict[str, Any], machine: dict[str, Any]) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """Returns the stored entry for `asked` (the fields of Peaks, without machine) or None, and sentences for the
-    learner.
-    """
+    """The stored entry for `asked` (fields of Peaks, without machine) or None, and sentences for the learner."""
     entries, notes = _read()
     wanted = _key(asked, machine)
     for entry in entries:
@@ -75,35 +75,31 @@ def _read() -> tuple[list[dict[str, Any]], tuple[str, ...]]:
         return [], ()
     try:
         data = json.loads(content)
-        if data["schema"] in (1, 2):
+        if data["schema"] < SCHEMA:
             return [], ()
-        entries = data["peaks"]
-        if data["schema"] != SCHEMA or not all(map(_whole, entries)):
-            raise ValueError("not the entries expected")
-        return entries, ()
+        if data["schema"] == SCHEMA and all(map(_whole, data["peaks"])):
+            return data["peaks"], ()
     except (ValueError, KeyError, TypeError, AttributeError):
-        aside = path().with_name(path().name + ".damaged")
-        try:
-            path().replace(aside)
-        except OSError:
-            pass
-        return [], (
-            t(
-                f"The peaks saved in {path().name} are damaged; the file is now called {aside.name}. "
-                "They are measured again, and you need not do anything.",
-                f"{path().name} 里保存的峰值已损坏，文件已改名为 {aside.name}；峰值会重新测量，无需处理。",
-            ),
-        )
+        pass
+    aside = path().with_name(path().name + ".damaged")
+    with contextlib.suppress(OSError):
+        path().replace(aside)
+    return [], (
+        t(
+            f"The peaks saved in {path().name} are damaged; the file is now called {aside.name}. "
+            "They are measured again, and you need not do anything.",
+            f"{path().name} 里保存的峰值已损坏，文件已改名为 {aside.name}；峰值会重新测量，无需处理。",
+        ),
+    )
 
 
 def _whole(entry: dict[str, Any]) -> bool:
     """Whether an entry holds what an entry must hold."""
-    numbers = all(
-        isinstance(entry[name], (int, float)) and math.isfinite(entry[name]) and entry[name] > 0 for name in NUMBERS
+    rates = [entry[name] for name in (*ROOF, *APART)]
+    return (
+        all(isinstance(rate, (int, float)) and 0 <= rate < math.inf for rate in rates)
+        and all(entry[name] > 0 for name in ROOF)
+        and all(isinstance(entry[name], str) for name in WORDS)
+        and isinstance(entry["threads"], int)
+        and isinstance(entry["machine"], dict)
     )
-    words = all(
-        isinstance(entry[name], str)
-        for name in ("device", "dtype", "precision", "convolution_precision", "created", "work_by", "traffic_by")
-    )
-    numbers = numbers and all(isinstance(entry[name], (int, float)) and 0 <= entry[name] < math.inf for name in APART)
-    return numbers and words and isinstance(entry["threads"], int) and isinstance(entry["machine"], dict)

@@ -10,32 +10,30 @@ import torch
 from torch import nn
 
 from course.i18n import t
+from course.roofline.memory import enough_memory, is_out_of_memory
 from course.roofline.peaks import DTYPES
 from course.roofline.roof import Peaks
 from course.roofline.traffic import tensors
-from course.roofline.words import RooflineError, describe, enough_memory, is_out_of_memory, too_little_memory
+from course.roofline.words import RooflineError, reason
 
 
 @contextmanager
 def in_words(device: str) -> Iterator[None]:
     """Turn an exception that stops a forward in this block into RooflineError."""
-    try:
-        with enough_memory(device):
+    with enough_memory(device):
+        try:
             yield
-    except RooflineError:
-        raise
-    except Exception as error:
-        if is_out_of_memory(error):
-            raise too_little_memory(device) from error
-        reason = (str(error).strip().splitlines() or ["no message"])[0]
-        raise RooflineError(
-            t(
-                f"The forward stopped while its layers were timed, with {type(error).__name__}: {reason}. "
-                "Each layer is called many times here: does one of them work only once, or count its calls?",
-                f"逐层计时的时候 forward 中断了，{type(error).__name__}：{reason}。这里每一层都会被调用很多次："
-                "是不是有哪一层只能调用一次，或者会统计自己的调用次数？",
-            )
-        ) from error
+        except Exception as error:
+            if isinstance(error, RooflineError) or is_out_of_memory(error):
+                raise
+            raise RooflineError(
+                t(
+                    f"The forward stopped while its layers were timed, with {type(error).__name__}: {reason(error)}. "
+                    "Each layer is called many times here: does one of them work only once, or count its calls?",
+                    f"逐层计时的时候 forward 中断了，{type(error).__name__}：{reason(error)}。这里每一层都会被调用很多次："
+                    "是不是有哪一层只能调用一次，或者会统计自己的调用次数？",
+                )
+            ) from error
 
 
 def checked(model: Any, inputs: tuple[Any, ...]) -> nn.Module:
@@ -48,11 +46,11 @@ def checked(model: Any, inputs: tuple[Any, ...]) -> nn.Module:
             )
         )
     if not isinstance(model, nn.Module):
+        kind = type(model).__name__
         raise RooflineError(
             t(
-                f"place needs a model (an nn.Module) and got {describe(model)}. "
-                "Write place(model, x), the model first.",
-                f"place 需要模型（nn.Module），得到的却是 {describe(model)}。请写成 place(model, x)，模型放在前面。",
+                f"place needs a model (an nn.Module) and got {kind}. Write place(model, x), the model first.",
+                f"place 需要模型（nn.Module），得到的却是 {kind}。请写成 place(model, x)，模型放在前面。",
             )
         )
     if not inputs:

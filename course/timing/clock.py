@@ -121,6 +121,17 @@ def _fenced_ns(
     return now() - start
 
 
+class ThreadClock(WallClock):
+    """Processor time of the calling thread, so that other programs are not in it; for work that one thread of a CPU does."""
+
+    def __init__(self) -> None:
+        super().__init__("cpu")
+        self.block_s = MIN_BLOCK_S
+
+    def _timed(self, f: Callable[[], Any], calls: int) -> float:
+        return _plain_ns(f, itertools.repeat(None, calls), time.thread_time_ns) * 1e-9
+
+
 class Seeking(WallClock):
     """For first calls where nobody named a device: times by the wall, waits for every accelerator, notes where the work is.
 

@@ -6,7 +6,6 @@ Counts are MACs (one multiply feeding one accumulate) unless a name says FLOPs.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -26,23 +25,7 @@ from course.lessons.l03_flops.experiments import LESSON
 from course.lessons.l03_flops.heap import ANEW, AS_IT_COMES, reuse_memory
 from course.look import COLOURS
 from course.records import Record
-
-
-class ThreadClock:
-    """A clock for `compare`: processor time of this thread, so other programs are not in it. For work on one thread."""
-
-    device, kind, cache = "cpu", "wall", "hot"
-
-    def now(self) -> float:
-        """Seconds, for budgets."""
-        return time.perf_counter()
-
-    def block(self, f: Callable[[], object], calls: int) -> float:
-        """Seconds of this thread for so many calls."""
-        start = time.thread_time_ns()
-        for _ in range(calls):
-            f()
-        return (time.thread_time_ns() - start) * 1e-9
+from course.timing.clock import ThreadClock
 
 
 def _convolution(channels: int, size: int, groups: int) -> tuple[Callable[[], object], int]:
@@ -214,7 +197,7 @@ def _placed(roof: object, seconds: float, budget: Budget) -> Iterator[dict]:
     }
     for name in budget.loop(operations, desc=both("operations", "算子")):
         layer, x = operations[name]
-        whole = place(layer, x, peaks=roof, max_time=seconds / len(operations), cache="cold").whole
+        whole = place(layer, x, peaks=roof, max_time=seconds / len(operations)).whole
         yield {"part": "operation", "operation": name, **whole.row()}
 
 
@@ -260,7 +243,7 @@ def draw_roof(record: Record, bets: dict) -> Plot:
     telling = get(record.experiment).telling
     given = {
         name: peak[name]
-        for name in ("flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created")
+        for name in ("flops_per_s", "bytes_per_s", "dtype", "device", "threads", "precision", "created")
     }
     found = Peaks(**given, machine={})
     layers = [
@@ -273,8 +256,6 @@ def draw_roof(record: Record, bets: dict) -> Plot:
             row["calls"],
             found,
             overhead_ms=row["overhead_ms"],
-            faults=row["page_faults"],
-            fault_share=row["fault_share"],
         )
         for row in operations
     ]
