@@ -24,6 +24,7 @@ from course.experiment.bets_view import (
 from course.figures.calibration import Point, calibration
 from course.i18n import pick, set_language
 from course.learning.beliefs import beliefs
+from course.learning.bets import settle
 from course.learning.calibration import (
     Bet,
     Level,
@@ -41,7 +42,7 @@ from course.learning.entry import Entry, stamp
 from course.learning.log import AnswerLog
 from course.learning.marking import Response
 from course.learning.progress import summary
-from course.learning.session import settle, submit
+from course.learning.session import submit
 from course.markup import plain
 from course.questions.bank import Bank
 from course.records import Record

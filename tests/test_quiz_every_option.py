@@ -9,8 +9,8 @@ import pytest
 from course.cards.cards import practice
 from course.cards.text import answer
 from course.i18n import LANGUAGES, pick, set_language
+from course.learning.bets import settle
 from course.learning.log import AnswerLog
-from course.learning.session import settle
 from course.markup import inline, plain
 from course.questions.bank import Bank
 from course.questions.items import Item

@@ -12,11 +12,11 @@ from course.cards.drawing import place_on, plot_svg, short
 from course.cards.offline import item_data
 from course.cards.text import answer, card_text
 from course.i18n import set_language
+from course.learning.bets import settle, settled_of
 from course.learning.log import AnswerLog
 from course.learning.marking import Response, mark_bet
 from course.learning.progress import summary
 from course.learning.reporting import decades, report
-from course.learning.session import settle, settled_of
 from course.questions.bank import Bank
 from course.questions.item_lint import lint_items
 from course.questions.items import BankError, parse_item

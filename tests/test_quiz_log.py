@@ -18,12 +18,13 @@ import pytest
 from course.cards.progress_view import progress_html, progress_text
 from course.learning import entry as entry_module
 from course.learning import log as log_module
+from course.learning.bets import settle
 from course.learning.entry import Entry, to_line
 from course.learning.log import AnswerLog, answer_log, default_path
 from course.learning.marking import Response
 from course.learning.progress import summary
 from course.learning.schedule import due
-from course.learning.session import AnswerError, earlier, settle, submit
+from course.learning.session import AnswerError, earlier, submit
 from course.learning.transfer import Merged, import_from
 from tests.conftest import ROOT
 

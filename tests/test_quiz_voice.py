@@ -11,10 +11,11 @@ from course.cards.cards import bet, practice
 from course.cards.text import answer
 from course.i18n import LANGUAGES, pick, set_language, speaking
 from course.learning import voice
+from course.learning.bets import settle
 from course.learning.entry import parse, to_line
 from course.learning.log import AnswerLog
 from course.learning.reporting import first_sentence
-from course.learning.session import reason_of, settle
+from course.learning.session import reason_of
 from course.learning.transfer import export_to, import_from
 from course.questions.bank import Bank
 from course.questions.item_lint import language_faults

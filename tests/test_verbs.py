@@ -18,7 +18,7 @@ from course.experiment import base, reading, reports
 from course.experiment.reading import Reading
 from course.experiment.result import headline_of
 from course.i18n import pick
-from course.learning.session import bet_of
+from course.learning.bets import bet_of
 from course.markup import plain
 from course.portfolio.take_away import take_away
 from course.records import Record

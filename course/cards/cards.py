@@ -26,6 +26,7 @@ from course.cards.style import SHEET
 from course.cards.text import card_text, report_text, text_mode
 from course.cards.widgets import focus, light, sheet, view_of
 from course.i18n import language, t
+from course.learning.bets import known_before, settled_of
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, mark, mark_bet
 from course.learning.reporting import Report, explained, report
@@ -35,12 +36,10 @@ from course.learning.session import (
     another,
     current_variant,
     earlier,
-    known_before,
     mark_reason,
     one_line,
     reason_of,
     record,
-    settled_of,
     submit,
     validate,
 )
@@ -232,7 +231,7 @@ class Card(InDeck):
         self._renew()
 
     def settle(self) -> None:
-        """Draw a bet card again after its experiment settled it (see ``session.settle``)."""
+        """Draw a bet card again after its experiment settled it (see ``bets.settle``)."""
         self._made = None
         if self.widget is not None and self.answered:
             self._show_answer(self.answered.confidence or 2)

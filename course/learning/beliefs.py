@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from course.i18n import Text
 from course.learning.calibration import Bet
 from course.learning.entry import Entry
-from course.learning.marking import misconceptions_of
-from course.learning.session import response_of
+from course.learning.marking import misconceptions_of, response_of
 from course.questions.bank import Bank
 from course.questions.items import Item, redrawn
 

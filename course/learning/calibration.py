@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from course.i18n import Text, both, pick
+from course.learning.bets import bet_of, known_before, settled_of
 from course.learning.entry import Entry
-from course.learning.marking import mark_bet
-from course.learning.session import bet_of, known_before, response_of, settled_of
+from course.learning.marking import mark_bet, response_of
 from course.questions.bank import Bank
 from course.questions.items import Item, Number
 

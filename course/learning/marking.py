@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from course.i18n import LANGUAGES, Text, both, pick
+from course.learning.entry import Entry
 from course.questions.items import Item, Number, Trap, within
 from course.verdict import Verdict
 
@@ -46,6 +47,11 @@ class Response:
     def words(self) -> str:
         """The answer itself, such as "b", "c, a, d" or "3"; empty for no answer."""
         return ", ".join(self.options) or ("" if self.number is None else f"{self.number:.10g}")
+
+
+def response_of(entry: Entry) -> Response:
+    """The response that an entry holds."""
+    return Response(entry.options, entry.number, entry.confidence, entry.because or "")
 
 
 class OptionFeedback(NamedTuple):

@@ -19,8 +19,8 @@ from course.cards.style import SHEET
 from course.cards.text import text_mode
 from course.cards.widgets import light, view_of
 from course.i18n import t
+from course.learning.bets import bet_of
 from course.learning.log import AnswerLog
-from course.learning.session import bet_of
 from course.questions.items import Item
 from course.verbs import state
 from course.verbs.say import say

@@ -8,7 +8,7 @@ from course.experiment.base import Experiment
 from course.experiment.bets_view import answer_words, outcome_words
 from course.experiment.result import Betted
 from course.i18n import pick, t
-from course.learning.session import bet_of, settle
+from course.learning.bets import bet_of, settle
 from course.questions.items import Item
 from course.verbs import state
 from course.verdict import Verdict

@@ -9,8 +9,8 @@ import pytest
 
 from course.game import cases
 from course.i18n import LANGUAGES, pick
+from course.learning.bets import bet_of
 from course.learning.log import AnswerLog
-from course.learning.session import bet_of
 from course.lessons.l11_bug_hunt.bug import bug
 from course.markup import plain
 from course.questions.bank import load_bank

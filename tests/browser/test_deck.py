@@ -8,9 +8,9 @@ import pytest
 
 from course.cards.__main__ import main as command
 from course.i18n import LANGUAGES, pick
+from course.learning.bets import bet_of
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, mark
-from course.learning.session import bet_of
 from course.markup import plain
 from tests.browser.conftest import assert_open_to_all, languages, shoot
 from tests.browser.deck_fixtures import bank, file, first, go_to, line, open_deck, reload, save, stored  # noqa: F401
