@@ -24,7 +24,7 @@ from torch.utils.benchmark import Timer
 
 from benchmarks.running import heading, markdown, publish, stoppable
 from course import try_switches
-from course.isolation.unchanged import unchanged
+from course.isolation.restoring import unchanged
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 

@@ -14,7 +14,7 @@ from course.learning import notebook_file
 from course.learning.notebook_file import read_notebook
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
-from grader.marking.repair import repair
+from grader.marking.restored_cells import restore_cells
 from grader.marking.step import grade_id, notes, reasons, state
 from grader.reading import files_of, read
 from grader.stock import before_autograde
@@ -34,7 +34,7 @@ def released(project):
 def repaired(released, change):
     notebook = copy.deepcopy(released)
     change(notebook)
-    repair(notebook, released, "en")
+    restore_cells(notebook, released, "en")
     graded = [grade_id(cell) for cell in notebook.cells if cell.metadata.get("nbgrader")]
     assert sorted(graded) == sorted(grade_id(cell) for cell in released.cells if grade_id(cell))
     for cell in notebook.cells:

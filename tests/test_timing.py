@@ -8,7 +8,7 @@ import math
 import pytest
 
 from course.i18n import set_language
-from course.timing import Comparison, compare, format_ms, interrupts_propagate, measure, measuring, stats
+from course.timing import Comparison, compare, format_ms, interrupts_propagate, measure, measuring, verdicts
 from tests.conftest import loaded_by, tries
 from tests.timing_clocks import Cost, NoisyClock, costing
 
@@ -132,7 +132,7 @@ def test_a_stalled_machine_gets_a_second_chance():
             return super().block(f, calls)
 
     result = compare({"a": costing(1e-3), "b": costing(1.1e-3)}, max_time=0.5, clock=Stalls(1), seed=1)
-    assert result.rounds >= stats.FIRST_LOOK and result.verdict == "slower"
+    assert result.rounds >= verdicts.FIRST_LOOK and result.verdict == "slower"
 
 
 def test_measure_reports_first_call_samples_and_relative():

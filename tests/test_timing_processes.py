@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from course.i18n import set_language
-from course.timing import Measurement, TimingError, compare, measure, stats, workers
+from course.timing import Measurement, TimingError, compare, measure, verdicts, workers
 from course.timing.processes import Replicates, repeated
 from course.timing.rounds import Plan
 from course.timing.worker import SETTLED
@@ -67,7 +67,10 @@ def test_too_little_time_leaves_it_undecided():
 
 def test_a_huge_difference_stops_at_an_early_look():
     result = trial(1, 3.0, "bell", max_time=60)
-    assert result.processes in (stats.FIRST_PROCESS_LOOK, 2 * stats.FIRST_PROCESS_LOOK) and result.verdict == "slower"
+    assert (
+        result.processes in (verdicts.FIRST_PROCESS_LOOK, 2 * verdicts.FIRST_PROCESS_LOOK)
+        and result.verdict == "slower"
+    )
 
 
 @pytest.mark.slow

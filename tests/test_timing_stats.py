@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from course.timing import stats
+from course.timing import stats, verdicts
 
 
 def test_interval_of_the_median_is_the_textbook_one():
@@ -46,15 +46,15 @@ def _chance_of_false_alarm(last: int) -> float:
             step[above] = step.get(above, 0.0) + chance / 2
             step[above + 1] = step.get(above + 1, 0.0) + chance / 2
         alive = step
-        if rounds == last or stats.is_look(rounds):
-            k, _ = stats.rank(rounds, stats.error_at(rounds, final=rounds == last))
+        if rounds == last or verdicts.is_look(rounds):
+            k, _ = stats.rank(rounds, verdicts.error_at(rounds, final=rounds == last))
             for above in [a for a in alive if min(a, rounds - a) < k]:
                 rejected += alive.pop(above)
     return rejected
 
 
 def test_looks_double():
-    assert [n for n in range(1, 400) if stats.is_look(n)] == [12, 24, 48, 96, 192, 384]
+    assert [n for n in range(1, 400) if verdicts.is_look(n)] == [12, 24, 48, 96, 192, 384]
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_looks_double():
     ],
 )
 def test_verdict_follows_from_the_interval(low, high, ratio, verdict):
-    assert stats.decide(stats.Interval(low, high, 0.99), ratio, 0.005, 0.02, 0.05, 0.0015) == verdict
+    assert verdicts.decide(stats.Interval(low, high, 0.99), ratio, 0.005, 0.02, 0.05, 0.0015) == verdict
 
 
 def test_no_verdict_without_the_confidence():
-    assert stats.decide(stats.Interval(0.5, 0.6, 0.75), 0.55, 0.005, 0.02, 0.05) == "undecided"
+    assert verdicts.decide(stats.Interval(0.5, 0.6, 0.75), 0.55, 0.005, 0.02, 0.05) == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_no_verdict_without_the_confidence():
 )
 def test_measuring_ends_where_more_would_change_no_verdict(low, high, ratio, settled):
     interval = stats.Interval(low, high, 0.997)
-    assert stats.settled(interval, ratio, 0.005, 0.02, 0.003, place=stats.PLACE) is settled
+    assert verdicts.settled(interval, ratio, 0.005, 0.02, 0.003, place=verdicts.PLACE) is settled
 
 
 def test_quality_tells_one_group_from_two():
@@ -187,6 +187,6 @@ def test_the_interval_over_processes_is_students_on_logarithms():
 
 
 def test_processes_are_looked_at_after_four_eight_sixteen():
-    assert [n for n in range(1, 70) if stats.is_look(n, stats.FIRST_PROCESS_LOOK)] == [4, 8, 16, 32, 64]
-    assert stats.error_at(4, True, 1, stats.FIRST_PROCESS_LOOK) == stats.TOTAL_ERROR
-    assert stats.error_at(8, False, 2, stats.FIRST_PROCESS_LOOK) == stats.INTERIM_ERROR / 2
+    assert [n for n in range(1, 70) if verdicts.is_look(n, verdicts.FIRST_PROCESS_LOOK)] == [4, 8, 16, 32, 64]
+    assert verdicts.error_at(4, True, 1, verdicts.FIRST_PROCESS_LOOK) == stats.TOTAL_ERROR
+    assert verdicts.error_at(8, False, 2, verdicts.FIRST_PROCESS_LOOK) == verdicts.INTERIM_ERROR / 2

@@ -17,8 +17,8 @@ from torch import nn
 
 from course import flags, try_switches
 from course.i18n import speaking
+from course.isolation.restoring import unchanged
 from course.isolation.saving import SavingMode
-from course.isolation.unchanged import unchanged
 from course.timing import TimingError
 from course.tryout import running, verdicts
 from course.tryout.bench import Bench

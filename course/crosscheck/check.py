@@ -14,7 +14,7 @@ from course.crosscheck.reasons import explain
 from course.flops.counter import Call, count, for_real
 from course.flops.result import FlopCount
 from course.flops.validation import ask_model, ask_seconds, describe, error, plain
-from course.isolation.unchanged import unchanged
+from course.isolation.restoring import unchanged
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from torch import nn
 
 from course.i18n import Text, both
 from course.isolation.limits import OutOfTime, time_limit
-from course.isolation.unchanged import unchanged
+from course.isolation.restoring import unchanged
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from course.flops.worlds import Real, Shapes
 from course.i18n import t
 from course.isolation.journal import Journal, Unrestorable
 from course.isolation.limits import OutOfTime, alone, time_limit
-from course.isolation.unchanged import unchanged
+from course.isolation.restoring import unchanged
 
 
 @unset_fake_temporarily()

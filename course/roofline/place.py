@@ -24,7 +24,7 @@ from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
 from course.roofline.traffic import backward_moved, size, tensors
 from course.roofline.words import RooflineError, percent
-from course.timing import clock_for, interrupts_propagate, stats
+from course.timing import clock_for, interrupts_propagate, stats, verdicts
 from course.timing.clock import Clock, end_progress, progress
 from course.timing.deadline import out_of_time
 from course.timing.faults import fault_share
@@ -207,7 +207,7 @@ class _Run:
             rounds += 1
             self.bar.update(max(0.0, min(self._spent(), self.max_time) - self.bar.n))
             late = 2 * self._spent() - started > until + budget_s * (rounds < ENOUGH)
-            if late or out_of_time() or rounds >= LOOK and stats.is_look(rounds, LOOK) and narrow(units):
+            if late or out_of_time() or rounds >= LOOK and verdicts.is_look(rounds, LOOK) and narrow(units):
                 self.rounds = min(self.rounds or rounds, rounds)
                 return
 

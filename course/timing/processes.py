@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from course.i18n import t
-from course.timing import sameness, stats, validation
+from course.timing import sameness, stats, validation, verdicts
 from course.timing.clock import end_progress, progress
 from course.timing.deadline import out_of_time
 from course.timing.faults import fault_note
@@ -83,7 +83,7 @@ class Replicates:
         next_s = spent / count if count else 0.0  # a set takes as long as those so far, on average
         if count and (out_of_time() or spent + next_s > self.plan.max_time):
             return True
-        if stats.is_look(count, stats.FIRST_PROCESS_LOOK) and all(map(self._settled, self.candidates)):
+        if verdicts.is_look(count, verdicts.FIRST_PROCESS_LOOK) and all(map(self._settled, self.candidates)):
             self.final = False
             return True
         return False
@@ -92,13 +92,13 @@ class Replicates:
         return [each.pairs[name].ratio for each in self.found]
 
     def _error(self, final: bool) -> float:
-        return stats.error_at(len(self.found), final, len(self.candidates), stats.FIRST_PROCESS_LOOK)
+        return verdicts.error_at(len(self.found), final, len(self.candidates), verdicts.FIRST_PROCESS_LOOK)
 
     def _settled(self, name: str) -> bool:
         ratios, error = self._ratios(name), self._error(False)
         interval = stats.process_interval(ratios, error)
-        return stats.settled(
-            interval, stats.geometric_mean(ratios), self.plan.ci, self.plan.gate, error, stats.PROCESS_EFFECT_WIDTH
+        return verdicts.settled(
+            interval, stats.geometric_mean(ratios), self.plan.ci, self.plan.gate, error, verdicts.PROCESS_EFFECT_WIDTH
         )
 
     def _paired(self, name: str) -> Paired:
@@ -112,7 +112,7 @@ class Replicates:
             low=interval.low if interval else None,
             high=interval.high if interval else None,
             confidence=interval.confidence if interval else 0.0,
-            verdict=stats.decide(interval, ratio, least, self.plan.gate, error),
+            verdict=verdicts.decide(interval, ratio, least, self.plan.gate, error),
             ratios=tuple(ratios),
             gate=self.plan.gate,
             processes=len(ratios),

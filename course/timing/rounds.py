@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from course.i18n import t
-from course.timing import captured, leftovers, pairs, sameness, stats, validation
+from course.timing import captured, leftovers, pairs, sameness, stats, validation, verdicts
 from course.timing.clock import (
     Clock,
     calls_for,
@@ -111,7 +111,7 @@ class Run:
         self.running = self.baseline
         self.watch: Watch | None = None
         self.effort: Effort | None = None
-        self.complete, self.final, self.next_look = True, True, stats.FIRST_LOOK
+        self.complete, self.final, self.next_look = True, True, verdicts.FIRST_LOOK
 
     def go(self, sink: Any = None) -> Comparison:
         """Measure and conclude. sink: what the functions printed, for a note."""
@@ -269,10 +269,10 @@ class Run:
 
     def _held_up(self, spent: float) -> bool:
         """Whether the machine stalled: 12 rounds should have fitted into the budget."""
-        if self._whole_rounds() >= stats.FIRST_LOOK or spent >= 2 * self.max_time:
+        if self._whole_rounds() >= verdicts.FIRST_LOOK or spent >= 2 * self.max_time:
             return False
         usual = sum(stats.median(self._times(name)) * self.calls[name] for name in self.functions)
-        return usual * stats.FIRST_LOOK < self.max_time
+        return usual * verdicts.FIRST_LOOK < self.max_time
 
     def _candidates(self) -> list[str]:
         return [name for name in self.functions if name != self.baseline]
@@ -305,9 +305,9 @@ class Run:
         return pairs.estimate(self._pairs(name, cpu), error, cpu)
 
     def _settled(self, name: str) -> bool:
-        error = stats.error_at(self._whole_rounds(), False, len(self._candidates()))
+        error = verdicts.error_at(self._whole_rounds(), False, len(self._candidates()))
         ratio, interval = self._estimate(name, error)
-        return stats.settled(interval, ratio, self.plan.ci, self.plan.gate, error, place=stats.PLACE)
+        return verdicts.settled(interval, ratio, self.plan.ci, self.plan.gate, error, place=verdicts.PLACE)
 
     def _result(self) -> Comparison:
         cpu = self._by_cpu()
@@ -355,13 +355,13 @@ class Run:
         and the interval holds what most rounds said.
         """
         ratios = self._pairs(name, cpu).ratios()
-        error = (LAST_ERROR if self.final else stats.INTERIM_ERROR) / len(self._candidates())
+        error = (LAST_ERROR if self.final else verdicts.INTERIM_ERROR) / len(self._candidates())
         ratio, whole = self._estimate(name, error)
-        interval = stats.shown(stats.widened(whole), len(ratios))
+        interval = stats.shown(verdicts.widened(whole), len(ratios))
         if waiting and interval:
             interval = stats.spanning(interval, ratios)
         drift, (difference, not_compared) = self._drift(name, ratios, cpu), self._compared(name)
-        verdict = stats.decide(interval, ratio, self.plan.ci, self.plan.gate, error, stats.PLACE)
+        verdict = verdicts.decide(interval, ratio, self.plan.ci, self.plan.gate, error, verdicts.PLACE)
         return Paired(
             name=name,
             baseline=self.baseline,

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from course.attention import peak_mib
+from course.isolation.restoring import unchanged
 from course.isolation.saving import LightMode
-from course.isolation.unchanged import unchanged
 from course.timing import clock_for, compare
 from course.tryout.look import look_at, tensors_of
 from course.tryout.settings import Setting

@@ -33,7 +33,7 @@ PROGRAM = (
     "grader/marking/machine.py",
     "grader/marking/mark.py",
     "grader/marking/probe.py",
-    "grader/marking/repair.py",
+    "grader/marking/restored_cells.py",
     "grader/marking/running.py",
     "grader/marking/tasks.py",
     "grader/papers.py",

@@ -31,7 +31,7 @@ from grader.marking.hidden_inputs import content, draw, secret
 from grader.marking.machine import broken, lacking
 from grader.marking.mark import Circumstances, mark_cells
 from grader.marking.outputs import sayable
-from grader.marking.repair import repair
+from grader.marking.restored_cells import restore_cells
 from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
 from grader.notebook_name import notebook_in
@@ -149,7 +149,7 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     nb = reading.notebook
     language, hidden = language_of(nb, exam.language), tasks(project, exam.lesson)
     _begin(nb, reading, released)
-    repair(nb, released, language)
+    restore_cells(nb, released, language)
     given = content(nb, submission.files.there, exam.lesson)
     paper = paper_of(released, exam.lesson, submission.student, exam.answered_papers)
     drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)

@@ -36,7 +36,7 @@ SENTENCES = {
 }
 
 
-def repair(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
+def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
     """Change ``notebook`` so that it has each graded cell of ``released`` exactly once. Notes what was changed, and stores which
     graded cells were added to the checkpoint after this copy was released (``later``), and which cells for code or text were
     gone (``missing``).

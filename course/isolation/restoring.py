@@ -1,4 +1,4 @@
-"""One block of code after which everything within reach of some objects, and the process, is as it was."""
+"""Put back what a block of code changed: objects and tensors within reach of some roots, and the process."""
 
 from __future__ import annotations
 
