@@ -315,6 +315,7 @@ def row(name, ratio, error=1e-7, **more):
         ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "Nothing is confirmed to help yet."),
         ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
         ([row("a", 0.5)], None, "One setting makes your step twice as fast; results stay as exact."),
+        ([row("a", 0.5, error=None)], None, "One setting makes your step twice as fast; its results were not compared."),
         ([row("a", 0.93)], None, "One setting saves 7 % of your step's time; results stay as exact."),
         ([row("a", 0.55, 4e-4)], None, "One setting makes your step 1.8 times as fast; results move in the fourth digit."),
         ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "Two settings make your step 1.8 times as fast; results stay as exact."),

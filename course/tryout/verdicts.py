@@ -121,9 +121,10 @@ _DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
 def _digits_words(row: Row) -> dict[str, str]:
-    if not loses(row):
-        return both("results stay as exact", "结果一样准")
     error = row.get("error")
+    if not loses(row):
+        unknown = both("its results were not compared", "结果没有比较")
+        return unknown if error is None else both("results stay as exact", "结果一样准")
     if not error or not math.isfinite(error):
         return both("but results differ", "但结果变了")
     at = min(max(math.floor(-math.log10(error)), 0), len(_DIGITS) - 1)
