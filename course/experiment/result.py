@@ -136,8 +136,8 @@ def _headline(record: Record, experiment: Experiment) -> tuple[Text, Exception |
         return FAULT, error
     if found != TOO_NOISY:
         return found, None
-    if _few(record):
-        return (SOME_FEW if any(enough(row["rounds"]) for row in record.rows if row.get("rounds")) else TOO_FEW), None
+    if few := _few(record):
+        return (TOO_FEW if len(few) == len(_rounds(record)) else SOME_FEW), None
     return (found if record.complete else CUT_SHORT), None
 
 
@@ -167,10 +167,15 @@ def told(record: Record, experiment: Experiment) -> bool:
     return headline_of(record, experiment) not in OPEN and None not in experiment.settles(record).values()
 
 
-def _few(record: Record) -> list[int]:
-    """The rounds of the rows that have too few of them, also of those left out."""
+def _rounds(record: Record) -> list[int]:
+    """The rounds of the rows that count them, also of those left out."""
     counts = [*record.few, *(row.get("rounds") for row in record.rows)]
-    return [count for count in counts if isinstance(count, int) and not enough(count)]
+    return [count for count in counts if isinstance(count, int)]
+
+
+def _few(record: Record) -> list[int]:
+    """Those of them that are too few."""
+    return [count for count in _rounds(record) if not enough(count)]
 
 
 def _step(record: Record, headline: Text) -> str:

@@ -21,11 +21,13 @@ def cost_curve(
     words: tuple[str, str, str],
     bet: Bet | None = None,
     measured: int | None = None,
+    total: str = "",
 ) -> SvgPicture:
     """A price paid at the start, then ``fast`` a step, against ``slow`` a step without it, all in seconds. names: without, with.
 
     words: not yet paid back, paid back, and when. bet: at, a number of steps; or above: it is never paid back.
-    measured: steps that were run; beyond them the lines go on dotted, by the time of a step.
+    measured: steps that were run; beyond them the lines go on dotted, by the time of a step. total: the name of the
+    upright axis, where it says more than total time.
     """
     checked(bet, "at", "above")
     cross = price / (slow - fast) if slow > fast else math.inf
@@ -60,7 +62,7 @@ def cost_curve(
             paper.text(x(cross) + 14, y(slow * cross) + 18, words[2], size=15, bold=True)
         else:
             paper.text((x(0) + x(last)) / 2, y0 - 30, words[2], size=15, ha="center", bold=True)
-        paper.text(x0, y0 - 9, t("↑ total time, by medians", "↑ 总时间（按中位数算）"), "soft", 12)
+        paper.text(x0, y0 - 9, f"↑ {total or t('total time', '总时间')}", "soft", 12)
         paper.text(x1, y1 + 14, axis, "soft", 12, "right")
         taken, end = -math.inf, x1 - wide(axis, 12) - 12
         for value in ticks_to(last):

@@ -306,4 +306,5 @@ def draw_pays_cuda(record: Record, bets: dict[str, Any]) -> SvgPicture:
         ),
         bet,
         max(len(row["samples_ms"]) for row in record.rows),
+        t("total time, by medians", "总时间（按中位数算）"),
     )
