@@ -283,6 +283,7 @@ def test_one_look_says_what_can_matter():
         (lambda: try_switches(print, only="onednn"), "oneDNN"),
         (lambda: try_switches(print, budget=1), "at least 5"),
         (lambda: try_switches("nowhere.py:step"), "train.py:step"),
+        (lambda: try_switches("train.py"), "train.py names no function"),
     ],
 )
 def test_a_wrong_call_gets_a_sentence(call, said):
@@ -298,6 +299,47 @@ def fails():
 def test_a_step_that_fails_is_said_to_fail():
     with pytest.raises(TimingError, match="The step raised RuntimeError: mat1 and mat2"):
         try_switches(fails, budget=5)
+
+
+class RaisesLate(Planted):
+    """Raises where `holds` is true, not in its first 20 calls from one state."""
+
+    def __init__(self, holds) -> None:
+        super().__init__(lambda step: False)
+        self.raises, self.calls = holds, 0
+
+    def __call__(self):
+        self.calls += 1
+        if self.calls > 20 and self.raises(self):
+            raise RuntimeError("too many calls")
+        return super().__call__()
+
+
+def tried_on_a_pretended_clock(step, monkeypatch):
+    monkeypatch.setattr(running, "busy", lambda: False)
+    monkeypatch.setattr(running, "Bench", lambda step: Bench(step, NoisyClock(5), 5))
+    return try_switches(step, only=["oneDNN-off", "matmul-medium", "channels_last"], budget=10)
+
+
+def test_a_setting_that_raises_late_is_named_and_the_others_are_judged(monkeypatch):
+    found = tried_on_a_pretended_clock(RaisesLate(HOLDS["matmul-medium"]), monkeypatch)
+    verdict = {row["setting"]: row["verdict"] for row in found.rows()}
+    assert verdict.pop("matmul-medium") == "untried" and not {"late", "untried"} & set(verdict.values())
+    assert any("too many calls" in line and "matmul-medium" in line for line in found.not_tried())
+
+
+def test_a_step_that_raises_late_is_said_to_raise(monkeypatch):
+    """And no setting is blamed for it."""
+    found = tried_on_a_pretended_clock(RaisesLate(lambda step: True), monkeypatch)
+    assert found.sentence() == "Your step raised RuntimeError after some calls: mend that first."
+    assert "It raised RuntimeError: too many calls." in str(found)
+    assert not any(row["why"] for row in found.rows())
+
+
+def test_what_found_no_time_for_a_first_look_is_tried_in_what_is_left(monkeypatch):
+    monkeypatch.setattr(running, "FIRST", 0.0)
+    found = tried_on_a_pretended_clock(Planted(HOLDS["oneDNN-off"]), monkeypatch)
+    assert len(found.rows()) == 3 and "late" not in {row["verdict"] for row in found.rows()}
 
 
 def row(name, ratio, error=1e-7, **more):
@@ -347,7 +389,7 @@ def test_verdicts():
     assert verdicts.verdict_of(row("a", 0.9, None, lossy=True)) == "digits"
     assert {verdicts.verdict_of(row("a", ratio, agreed=False)) for ratio in (0.9, 1.1)} == {"unsure"}
     with speaking("en"):  # what one comparison alone has said is not called open: its picture shows a side
-        assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "not confirmed yet"
+        assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "not confirmed"
     assert verdicts.verdict_of(row("a", 0.37, low=0.03, high=0.52)) == "unsure", "a range that wide promises nothing"
     busy = {"busy": True, "family": "threads"}
     assert [verdicts.verdict_of(row("a", ratio) | busy) for ratio in (0.5, 1.5)] == ["unsure", "unsure"]

@@ -15,7 +15,7 @@ import gc
 import itertools
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -539,10 +539,41 @@ def somebody_watches() -> bool:
     return "ipykernel" in sys.modules or sys.stderr.isatty()
 
 
+class _Part:
+    """The bar of one piece of something longer: moves the bar of the whole on."""
+
+    def __init__(self, whole: Any) -> None:
+        self.whole, self.n, self.total = whole, 0.0, 0.0
+
+    def update(self, seconds: float) -> None:
+        self.n += seconds
+        self.whole.update(seconds)
+
+    def close(self) -> None:
+        """Nothing: the whole goes on."""
+
+
+_wholes: list[Any] = []
+
+
+@contextlib.contextmanager
+def whole_progress(budget_s: float, title: str) -> Iterator[Any]:
+    """One bar for all that is measured in the block."""
+    bar = progress(budget_s, title)
+    _wholes.append(bar)
+    try:
+        yield bar
+    finally:
+        _wholes.remove(bar)
+        end_progress(bar)
+
+
 def progress(budget_s: float, title: str) -> Any:
     """A progress bar over `budget_s` seconds; silent for budgets up to 2 s, or where nobody watches."""
     from tqdm.auto import tqdm
 
+    if _wholes:
+        return _Part(_wholes[-1])
     return tqdm(
         total=round(budget_s, 1),
         desc=title,

@@ -18,7 +18,12 @@ from course.timing.stats import FEWEST_PROCESSES
 
 
 class TimingError(ValueError):
-    """Something that cannot be timed as given. A notebook shows its sentence alone, without a traceback."""
+    """Something that cannot be timed as given. A notebook shows its sentence alone, without a traceback.
+
+    candidate: the name of the function that raised, where one did.
+    """
+
+    candidate: str | None = None
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
@@ -278,10 +283,10 @@ def named_errors(name: str | Callable[[], str], call: int) -> Iterator[None]:
         kind, text = type(error).__name__, str(error).strip().split("\n")[0][:300].rstrip(".")
         said_en, said_zh = (f": {text}", f"：{text}") if text else ("", "")
         when = t("on the first call", "第一次调用时") if call <= 1 else t("after some calls", "调用若干次后")
-        raise TimingError(
-            t(f"{name} raised {kind} {when}{said_en}. ", f"{name} {when}抛出了 {kind}{said_zh}。")
-            + _next_step(error, text, call)
-        ) from error
+        said = t(f"{name} raised {kind} {when}{said_en}. ", f"{name} {when}抛出了 {kind}{said_zh}。")
+        named = TimingError(said + _next_step(error, text, call))
+        named.candidate = name
+        raise named from error
 
 
 def _next_step(error: BaseException, text: str, call: int) -> str:

@@ -103,6 +103,15 @@ class Bench:
             "float64": self.exact is not None,
         }
 
+    def works(self) -> bool:
+        """Whether the step as it is still runs."""
+        try:
+            with unchanged(self.step, at_once=True):
+                self.step()
+        except Exception:  # noqa: BLE001  (the user's step)
+            return False
+        return True
+
     def race(self, sides: Mapping[str, Sequence[Setting]], seconds: float) -> dict[str, Row]:
         """For each name, the time with its settings over the time as it is; all of them take turns. Raises TimingError."""
         with unchanged(self.step, at_once=True) as journal:

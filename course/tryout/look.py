@@ -39,9 +39,14 @@ class Look:
         return self.full and self.device == "cuda" and torch.cuda.get_device_capability() >= (8, 0)
 
     @property
+    def backward(self) -> bool:
+        """Whether a backward ran."""
+        return self.ran(["*backward*"])
+
+    @property
     def forward(self) -> bool:
         """Whether a graph is kept that no backward used."""
-        return self.graph and not self.ran(["*backward*"])
+        return self.graph and not self.backward
 
 
 class _Watch(LightMode):

@@ -12,7 +12,6 @@ from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
 from course.figures.words import one_in, ratio_words
 from course.i18n import Text, pick, t
-from course.tables import clip
 from course.tryout import verdicts
 from course.tryout.settings import Setting
 from course.units import format_ms, format_ratio
@@ -31,6 +30,7 @@ class Tried:
 
     found: id -> what was found of that setting (`rows()` has it with the verdict). together: the same of the winners at once.
     base: of the step as it is. refused: id -> why a setting was not tried. machine: what the lines hold for. notes: sentences.
+    failed: the type of what the step itself raised after some calls.
     """
 
     settings: Sequence[Setting]
@@ -42,6 +42,7 @@ class Tried:
     notes: list[Text] = field(default_factory=list)
     seconds: float = 0.0
     stopped: bool = False
+    failed: str = ""
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a setting, the fastest first; pandas.DataFrame takes them.
@@ -66,17 +67,22 @@ class Tried:
 
     def sentence(self) -> str:
         """What came out, in one sentence."""
+        if self.failed:
+            return t(
+                f"Your step raised {self.failed} after some calls: mend that first.",
+                f"这一步调用若干次后抛出 {self.failed}：请先修好。",
+            )
         if self.refused and not (self.found or self.stopped):
             return t("None of these settings can matter here.", "这几项设置在这里都不起作用。")
         return pick(verdicts.headline(self.rows(), self.together, self.stopped))
 
     def lines(self) -> list[str]:
-        """The lines to paste, under a comment that says what they hold for; empty where nothing helps."""
+        """The lines to paste, under comments: what they bring and what they hold for; empty where nothing helps."""
         names = {row["setting"] for row in verdicts.advised(self.rows(), self.together)[0]}
         pasted = [line for one in self.settings if one.id in names for line in one.lines]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}")
         again = t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试")
-        return [holds, again, *dict.fromkeys(["import torch", *pasted])] if pasted else []
+        return [f"# {self.sentence()}", holds, again, *dict.fromkeys(["import torch", *pasted])] if pasted else []
 
     def not_tried(self) -> list[str]:
         """What was not tried, and why: a sentence for each reason."""
@@ -84,6 +90,9 @@ class Tried:
         reasons: dict[str, list[str]] = {}
         for name, why in self.refused.items():
             reasons.setdefault(pick(why), []).append(known[name])
+        for row in self.rows():
+            if row["verdict"] == "untried":
+                reasons.setdefault(row["why"], []).append(row["name"])
         return [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
     def picture(self) -> SvgPicture | None:
@@ -93,7 +102,7 @@ class Tried:
             if self.together.get("ratio")
             else []
         )
-        lost, open_ = t("costs accuracy", "损失精度"), t("not confirmed", "还没确认")
+        lost, open_ = t("costs accuracy", "损失精度"), pick(verdicts.OPEN)
         drawn = [
             Ratio(
                 row["name"],
@@ -123,13 +132,13 @@ class Tried:
         names = [t("setting", "设置"), t("time", "耗时"), t("result", "结果"), t("peak memory", "内存峰值"), t("first call", "第一次调用"),
                  t("verdict", "结论")]  # fmt: skip
         words = [
-            (row["name"], _time(row), _changed(row), _memory(row), _price(row), clip(verdicts.verdict_words(row), 80))
+            (row["name"], _time(row), _changed(row), _memory(row), _price(row), verdicts.verdict_words(row))
             for row in self.rows()
         ]
         folds = [
             Fold(t("Each setting", "每一项"), rows=[dict(zip(names, line, strict=True)) for line in words], open=True),
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
-            Fold(t("The same elsewhere", "别的机器上"), rows=self._elsewhere()),
+            Fold(t("Measured on other machines", "别的机器上"), rows=self._elsewhere()),
             Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),
         ]
         said = t(f"{len(words)} settings in {self.seconds:.0f} s", f"{len(words)} 项设置，用时 {self.seconds:.0f} 秒")

@@ -15,10 +15,10 @@ from course.isolation.journal import Unrestorable
 from course.load import busy
 from course.machine import one_line
 from course.timing import TimingError
-from course.timing.clock import end_progress, progress
+from course.timing.clock import whole_progress
 from course.timing.validation import hidden_prints
 from course.tryout import processes, verdicts
-from course.tryout.bench import BLOCK_S, SHORT_S, Bench, Row
+from course.tryout.bench import AS_IS, BLOCK_S, SHORT_S, Bench, Row
 from course.tryout.result import Tried
 from course.tryout.settings import Setting, chosen
 from course.tryout.step import Step, step_of
@@ -31,6 +31,17 @@ ROUNDS = 18
 """Rounds that a verdict needs, with those that warm up."""
 SLOW = 1.5
 """Where single calls took so many times as long as the step as it is, a setting is timed last, and alone."""
+FIRST = 0.4
+"""Share of the budget for a first look at every setting; the rest are looked at when it is their turn."""
+
+
+class StepFailed(Exception):
+    """The step itself raised, and not because of a setting. kind: the type; said: all of it, in a line."""
+
+    def __init__(self, error: BaseException) -> None:
+        cause = error.__cause__ or error
+        super().__init__(_said_of(cause))
+        self.kind, self.said = type(cause).__name__, _said_of(cause)
 
 
 def run(
@@ -50,19 +61,22 @@ class _Run:
     def __init__(self, settings: Sequence[Setting], budget: float) -> None:
         self.began, self.budget = time.monotonic(), budget
         self.known, self.busy = {one.id: one for one in settings}, busy()
+        self.raised: set[str] = set()
         self.out = Tried(settings, one_line())
 
     def go(self, step: Step) -> Tried:
         """Find out as much as the budget allows."""
-        self.bar = progress(self.budget, t("trying switches", "正在试开关"))
-        try:
-            with hidden_prints() as sink, contextlib.redirect_stderr(sink):
-                self._find_out(self._bench(step))
-        except KeyboardInterrupt:
-            self.out.stopped = True
-            self.out.notes.append(both("Stopped: this is what was found so far.", "已停止：以下是目前得到的结果。"))
-        finally:
-            end_progress(self.bar)
+        with whole_progress(self.budget, t("trying switches", "正在试开关")) as self.bar:
+            try:
+                with hidden_prints() as sink, contextlib.redirect_stderr(sink):
+                    self._find_out(self._bench(step))
+            except KeyboardInterrupt:
+                self.out.stopped = True
+                self.out.notes.append(both("Stopped: this is what was found so far.", "已停止：以下是目前得到的结果。"))
+            except StepFailed as failed:
+                self._failed(failed)
+        if self.out.together.get("of") != self._best():
+            self.out.together.clear()
         self.out.seconds = time.monotonic() - self.began
         if self.busy:
             said = both(
@@ -70,15 +84,39 @@ class _Run:
                 "其他程序正占着这台机器：小的差别看不出来，线程数也没法判断。",
             )
             self.out.notes.append(said)
-        if late := [row.get("needs_s", 0) for row in self.out.found.values() if verdicts.verdict_of(row) == "late"]:
-            more = math.ceil(self.out.seconds + 1.5 * sum(late))
+        if not (self.out.stopped or self.out.failed):
+            self._more()
+        return self.out
+
+    def _more(self) -> None:
+        """Say how large a budget would bring the verdicts that are missing."""
+        rows = [row for row in self.out.rows() if not verdicts.unjudged(row)]
+        late = [row["needs_s"] for row in rows if row["verdict"] == "late"]
+        open_ = [row for row in rows if row["verdict"] == "unsure"]
+        if late or open_:
+            more, many = (
+                math.ceil(self.out.seconds + 1.5 * sum(late) + len(open_) * self.budget / 2),
+                len(late) + len(open_),
+            )
             self.out.notes.append(
                 both(
-                    f"No time was left for {len(late)}: try budget={more} (less will do on a quiet machine).",
-                    f"有 {len(late)} 项没时间试：请设 budget={more}（机器空闲时不用这么多）。",
+                    f"{many} without a verdict: try budget={more} (less will do on a quiet machine).",
+                    f"有 {many} 项还没有结论：请设 budget={more}（机器空闲时不用这么多）。",
                 )
             )
-        return self.out
+
+    def _failed(self, failed: StepFailed) -> None:
+        """The step itself raised: what was not timed before was not tried."""
+        self.out.failed = failed.kind
+        self.out.notes.append(
+            both(
+                f"It raised {failed.said}. Each call must find things as the first one did: create inside the step what it uses up.",
+                f"它抛出了 {failed.said}。每次调用都要面对同样的起点：会被用掉的东西请放在这一步里面创建。",
+            )
+        )
+        for name in [name for name, row in self.out.found.items() if not row.get("rounds")]:
+            del self.out.found[name]
+            self.out.refused[name] = both("the step raised before its turn", "还没轮到，这一步就出错了")
 
     def _left(self, share: float = 1.0) -> float:
         """Seconds until this share of the budget is used."""
@@ -92,8 +130,8 @@ class _Run:
             raise TimingError(str(error)) from error
         except Exception as error:
             said = _said_of(error)
-            english = f"The step raised {said}. Call it by itself, make that work, then try again."
-            raise TimingError(t(english, f"这一步抛出了 {said}。请先单独调用一次并修好，再来试。")) from error
+            english = f"The step raised {said}. Call it by itself, twice; make that work, then try again."
+            raise TimingError(t(english, f"这一步抛出了 {said}。请先单独调用两次并修好，再来试。")) from error
 
     def _find_out(self, bench: Bench) -> None:
         self.bench, found = bench, self.out.found
@@ -109,7 +147,8 @@ class _Run:
         kept = [one for one in can if one.kept]
         end = 0.6 if kept else 1.0  # new processes take the rest
         for one in (one for one in can if not one.kept):
-            self._digits(one, end)
+            if self._left(end * FIRST) > 0:
+                self._digits(one)
         rough = {name: row["rough_s"] for name, row in found.items() if "rough_s" in row}
         timed, last = sorted(rough, key=lambda name: rough[name]), []
         while timed and (rough[timed[-1]] > SLOW * bench.base["rough_s"] or 2 * self._needs(timed) > self._left(end)):
@@ -121,22 +160,27 @@ class _Run:
             )
             open_ = [row for row in self.out.rows() if row["verdict"] == "unsure" and not verdicts.unjudged(row)]
             timed = [row["setting"] for row in open_ if row["setting"] in timed]
-        for name in reversed(last):
-            if self._needs([name]) / 2 > self._left(end):
-                continue
-            found[name]["said"] = "slower" if rough[name] > bench.base["rough_s"] else ""
-            for _ in range(2):  # a second comparison may confirm what the first denied; half the rounds are a beginning
-                if self._needs([name]) / 2 < self._left(end):
-                    self._race({name: [name]}, self._left(end) / 2)
-                if verdicts.verdict_of(found[name]) != "unsure":
-                    break
+        for name in [*reversed(last), *(one.id for one in can if not (one.kept or one.id in found))]:
+            self._alone(name, end)
+        for one in (one for one in can if not one.kept):
+            found[one.id].setdefault("needs_s", self._needs([one.id]))
         best = self._best()
         if self.out.together.get("of") != best and len(best) > 1 and self._needs(best) < self._left(end):
             self._race({TOGETHER: best}, self._left(end))
         if kept:
             self._in_new_processes(kept)
-        if self.out.together.get("of") != self._best():
-            self.out.together.clear()
+
+    def _alone(self, name: str, end: float) -> None:
+        """Time one setting against the step as it is, as long as half the rounds of a verdict fit: they are a beginning."""
+        row = self._row(name)
+        if "rough_s" not in row and self._needs([name]) / 2 < self._left(end):
+            self._digits(self.known[name])
+        row["said"] = "slower" if row.get("rough_s", 0) > self.bench.base["rough_s"] else ""
+        for _ in range(2):  # a second comparison may confirm what the first denied
+            if "rough_s" in row and self._needs([name]) / 2 < self._left(end):
+                self._race({name: [name]}, self._left(end) / 2)
+            if verdicts.verdict_of(row) != "unsure":
+                return
 
     def _best(self, said: Collection[str] = ()) -> list[str]:
         """The settings to take together; of what was compared once too, where that comparison said so."""
@@ -150,7 +194,8 @@ class _Run:
 
     def _needs(self, names: Sequence[str]) -> float:
         """Seconds for a verdict on these settings, compared at once."""
-        calls = [self.bench.base["rough_s"], *(self.out.found[name]["rough_s"] for name in names)]
+        base = self.bench.base["rough_s"]
+        calls = [base, *(self._row(name).get("rough_s", base) for name in names)]
         return ROUNDS * sum(2 * max(BLOCK_S, one) if one < SHORT_S else one for one in calls)
 
     @contextlib.contextmanager
@@ -160,23 +205,32 @@ class _Run:
         try:
             yield
         except Exception as error:  # noqa: BLE001  (what the user's step or torch says of a setting)
-            for name in names:
+            culprit, cause = getattr(error, "candidate", None), repr(error.__cause__ or error)
+            if culprit == AS_IS or (culprit and cause in self.raised) or not self.bench.works():
+                raise StepFailed(error) from error
+            if culprit:
+                self.raised.add(cause)
+            for name in [culprit] if culprit in names else names:
                 self._row(name)["why"] = _said_of(error)
 
     def _row(self, name: str) -> Row:
         """What is known of a setting, or of the winners together."""
         return self.out.together if name == TOGETHER else self.out.found.setdefault(name, {})
 
-    def _digits(self, one: Setting, end: float) -> None:
-        left, row = self._left(end * 0.4), self._row(one.id)
-        row["needs_s"] = self._needs([])
-        if left > 0:
-            with self._said_of([one.id]):
-                row |= self.bench.digits([one])
-                row["needs_s"] = self._needs([one.id])
+    def _digits(self, one: Setting) -> None:
+        with self._said_of([one.id]):
+            self._row(one.id).update(self.bench.digits([one]))
 
     def _race(self, sides: Mapping[str, Sequence[str]], seconds: float) -> None:
-        """Time what has these names. Of what was timed before the later time counts, and whether both say the same."""
+        """Time what has these names, as long as none raises; then the others. Of what was timed before the later time counts, and
+        whether both say the same."""
+        until = time.monotonic() + seconds
+        while sides := {name: ids for name, ids in sides.items() if "why" not in self._row(name)}:
+            if self._compared(sides, until - time.monotonic()):
+                break
+
+    def _compared(self, sides: Mapping[str, Sequence[str]], seconds: float) -> bool:
+        """Whether nothing raised."""
         with self._said_of([*sides]):
             some = {name: [self.known[one] for one in ids] for name, ids in sides.items()}
             if TOGETHER in some:
@@ -192,6 +246,8 @@ class _Run:
                 self._row(name).update(row, said=said, agreed=name == TOGETHER or self._row(name).get("said") == said)
             if not all(row["complete"] for row in found.values()):
                 raise KeyboardInterrupt
+            return True
+        return False
 
     def _in_new_processes(self, kept: Sequence[Setting]) -> None:
         best = self._best()
@@ -226,5 +282,5 @@ class _Run:
 
 def _said_of(error: BaseException) -> str:
     """An exception in a line."""
-    line = (str(error).strip().splitlines() or [""])[0][:160].rstrip(".")
+    line = (str(error).strip().splitlines() or [""])[0][:300].rstrip(".")
     return line if isinstance(error, (TimingError, ProbeError)) else f"{type(error).__name__}: {line}".strip(": ")

@@ -51,6 +51,12 @@ class Setting:
             return both("not in this torch", "当前 torch 没有")
         if now and now == self.flags:
             return both("it is so already", "现在就是这样")
+        if self.condition == "forward" and not look.forward:
+            return (
+                both("the step runs a backward", "这一步要做反向")
+                if look.backward
+                else both("the result keeps no graph", "结果没有保存计算图")
+            )
         matters = (not self.condition or getattr(look, self.condition)) and (not self.ran or look.ran(self.ran))
         return "" if matters else both("nothing in the step reads it", "这一步里没有谁读它")
 

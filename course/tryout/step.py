@@ -60,6 +60,13 @@ def step_of(work: Any, inputs: Sequence[Any], training: bool) -> Step:
 def _named(spec: str) -> Any:
     """What "train.py:step" or "module:step" names."""
     where, _, name = spec.rpartition(":")
+    if not where or not name:
+        raise TimingError(
+            t(
+                f"{spec} names no function. Write file:function, such as train.py:step.",
+                f"{spec} 没写函数名。写法是 文件:函数，例如 train.py:step。",
+            )
+        )
     try:
         if where.endswith(".py"):
             sys.path.insert(0, str(Path(where).resolve().parent))

@@ -9,7 +9,7 @@ from typing import Any
 from course.experiment.reading import CUT_SHORT, EMPTY
 from course.experiment.rows import kind_of
 from course.figures.words import times
-from course.i18n import Text, both, pick, t
+from course.i18n import Text, both, pick
 
 ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
@@ -26,10 +26,13 @@ WORDS = {
     "digits": both("faster, but other digits: your decision", "更快，但数字变了：由你决定"),
     "same": both("no difference", "没差别"),
     "slower": both("slower", "更慢"),
-    "unsure": both("cannot be told yet", "还说不准"),
+    "unsure": both("could be either", "两边都有可能"),
     "late": both("no time left", "没时间试了"),
+    "untried": both("could not be tried", "没能试"),
 }
-"""Verdict -> what is said of it; "untried" says why."""
+"""Verdict -> what is said of it."""
+OPEN = both("not confirmed", "还没确认")
+"""Said of what `unconfirmed` is true of."""
 
 
 def verdict_of(row: Row) -> str:
@@ -61,10 +64,7 @@ def unconfirmed(row: Row) -> bool:
 
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language."""
-    verdict, why = verdict_of(row), row.get("why")
-    if unconfirmed(row):
-        return t("not confirmed yet", "还没确认")
-    return t(f"could not be tried: {why}", f"没能试：{why}") if verdict == "untried" else pick(WORDS[verdict])
+    return pick(OPEN if unconfirmed(row) else WORDS[verdict_of(row)])
 
 
 def loses(row: Row) -> bool:
