@@ -39,7 +39,7 @@ _OWN = {
         "Your answers stay in this browser. Nothing is sent anywhere.", "答案只保存在这个浏览器里，不会发送到任何地方。"
     ),
     # a card
-    "place": both("Card {at} of {of}", "第 {at} 张，共 {of} 张"),
+    "place": both("Card {at} of {of}", "第 {at} 题，共 {of} 题"),
     "question": both("Question", "练习题"),
     "bet": both("Bet", "下注"),
     "easy": both("easy", "简单"),

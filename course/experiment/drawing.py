@@ -144,6 +144,15 @@ def _trend(this: Drawn) -> SvgPicture:
     )
 
 
+def points(telling: Telling, reading: Reading) -> list[dict[str, Any]]:
+    """The points of a trend as a table; empty for other pictures, which say their numbers themselves."""
+    spec = telling.picture
+    if spec.get("kind") != "trend":
+        return []
+    columns = (spec["x"], *spec["series"])
+    return telling.numbers([{one: row[one] for one in columns} for row in reading.drawn or ()])
+
+
 def _points(
     x: Sequence[float], y: Sequence[float | None], x_words: Callable[[float], str], y_words: Callable[[float], str]
 ) -> str:
@@ -152,7 +161,7 @@ def _points(
     if len(found) <= MANY_POINTS:
         return ", ".join(f"{x_words(place)} {y_words(value)}" for place, value in found)
     low, high = (y_words(end([value for _, value in found])) for end in (min, max))
-    return low if low == high else t(f"{low} to {high}", f"{low} 到 {high}")
+    return low if low == high else t(f"{low} to {high}", f"{low}到 {high}")
 
 
 def _table(this: Drawn) -> Table:

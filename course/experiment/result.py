@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from course.experiment.base import Experiment
+from course.experiment.drawing import points
 from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, TOO_FEW, TOO_NOISY
 from course.experiment.shown import html_of, text_of
 from course.figures.picture import Plot
@@ -103,6 +104,7 @@ class Block:
 def block(record: Record, experiment: Experiment, bets: Bets | None = None, said: Sequence[Betted] = ()) -> Block:
     """The block of a record. bets: for the picture; said: the same bets in words."""
     headline, error = _headline(record, experiment)
+    drawn = [] if error else points(experiment.telling, experiment.reading(record))
     return Block(
         headline=pick(headline),
         step=_fault(error) if error else _step(record, headline),
@@ -110,9 +112,15 @@ def block(record: Record, experiment: Experiment, bets: Bets | None = None, said
         small=small_line(record),
         bets=tuple(said),
         folds=(
+            *([Fold(t("The points of the picture", "图里的每个点"), rows=drawn)] if drawn else ()),
             Fold(
                 t("The numbers", "全部数字"),
-                (f"**{pick(experiment.title)}** `{experiment.name}`. {pick(record.label())}.",),
+                (
+                    f"**{pick(experiment.title)}** `{experiment.name}`"
+                    + t(". ", "。")
+                    + f"{pick(record.label())}"
+                    + t(".", "。"),
+                ),
                 experiment.telling.numbers(record.rows),
             ),
         ),

@@ -23,6 +23,8 @@ STYLE = f"<style>{css(Path(__file__).with_name('result.css'))}</style>"
 LONGEST_TABLE, LAST_ROWS = 60, 20
 """Rows shown in the table of the numbers, and how many of them are the last ones; those between are counted."""
 CELL_SAMPLES = 3
+DIGITS, ALL_DIGITS = 5, 9
+"""Digits of a number in the table; and of float32 that tell any two apart."""
 MOST_ROWS = 12
 """Rows of the numbers that are printed; the rest is counted."""
 
@@ -92,7 +94,15 @@ def _fold(fold: Fold) -> str:
 def table_lines(rows: Sequence[dict[str, Any]]) -> list[list[str]]:
     """The rows as a header and lines of words; a column that some rows lack is empty there."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
-    return [keys, *([_cell(row.get(key)) for key in keys] for row in rows)]
+    digits = {key: _digits([row.get(key) for row in rows]) for key in keys}
+    return [keys, *([_cell(row.get(key), digits[key]) for key in keys] for row in rows)]
+
+
+def _digits(column: Sequence[Any]) -> int:
+    """How many digits of the numbers of a column are shown: all, where fewer would make different numbers look alike."""
+    numbers = {value for value in column if isinstance(value, float)}
+    alike = len(numbers) > 1 and len({f"{value:.{DIGITS}g}" for value in numbers}) == 1
+    return ALL_DIGITS if alike else DIGITS
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
@@ -109,13 +119,13 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, digits: int = DIGITS) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
         return t("yes", "是") if value else t("no", "否")
     if isinstance(value, float):
-        return f"{value:.5g}"
+        return f"{value:.{digits}g}"
     if isinstance(value, list):
         shown = ", ".join(_cell(v) for v in value[:CELL_SAMPLES])
         if (more := len(value) - CELL_SAMPLES) <= 0:

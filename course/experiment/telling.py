@@ -66,7 +66,7 @@ class Telling:
 
     def numbers(self, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The rows as the table of the numbers shows them: columns and values by the names that people use, long texts last."""
-        words = {key: pick(text) for key, text in self.columns.items()}
+        words = {key: pick(text) for key, text in (self.names | self.columns).items()}
         named = set(map(str, self.names))
         wide = {key for row in rows for key, value in row.items() if isinstance(value, str) and len(value) > WIDE}
         return [

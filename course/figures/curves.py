@@ -124,7 +124,7 @@ def trend(
             f"a trend has one to three lines, not {len(series)}; draw more with matplotlib, or another picture"
         )
     values = [value for line in series.values() for value in line if value is not None]
-    inks = (("edge", 2.0), ("soft", 2.2), ("out", 3.0))[-len(series) :]
+    inks = (("edge", 2.0, "7 4"), ("soft", 2.2, ""), ("out", 3.0, ""))[-len(series) :]
 
     def paint(w: float) -> Canvas:
         above = w < SLIM  # the names, where the lines need the whole width
@@ -147,22 +147,23 @@ def trend(
         for value in ticks:
             paper.line([x0, x1], [height(value)] * 2, "line")
             paper.text(x0 - 8, height(value), y_words(value), "soft", 12, "right")
-        taken = -math.inf
+        taken, last = -math.inf, place(x[-1])
         for value in x:
-            if place(value) - taken > wide(x_words(value), 12) + 12:
+            room = wide(x_words(value), 12) + 12
+            if value == x[-1] or (place(value) - taken > room and last - place(value) > room):
                 taken = place(value)
                 paper.text(taken, y1 + 15, x_words(value), "soft", 12, "center")
         paper.text(x1, y1 + 33, across, "soft", 12, "right")
         spread = _spread({name: height(value) for name, value in ends.items()})
-        for (name, line), (ink, width) in zip(series.items(), inks, strict=True):
+        for (name, line), (ink, width, dash) in zip(series.items(), inks, strict=True):
             points = [(place(at), height(value)) for at, value in zip(x, line, strict=True) if value is not None]
-            paper.line([at for at, _ in points], [at for _, at in points], ink, width)
+            paper.line([at for at, _ in points], [at for _, at in points], ink, width, dash)
             for at in points:
                 paper.dot(*at, r=4.5 if ink == "out" else 3.5, fill=ink)
             label = (x1 + 8, spread[name])
             if above:
                 label = (34, 10 + 19 * list(series)[::-1].index(name))
-                paper.line([10, 28], [label[1]] * 2, ink, width)
+                paper.line([10, 28], [label[1]] * 2, ink, width, dash)
             paper.text(*label, name, ink if ink == "out" else "soft", bold=ink == "out")
         if bet and bet.at:
             upright(paper, place(bet.at), y0, y1, bet.full, y1 + 52)

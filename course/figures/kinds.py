@@ -525,11 +525,11 @@ def share_grid(rows: Sequence[Share], bet: Bet | None = None) -> SvgPicture:
 
 
 def _squares(paper: Canvas, each: Sequence[int], x0: float, y: float, step: float, mine: bool = False) -> None:
-    """One square a run, those with the most common result filled, or all dashed where they are a bet."""
+    """One square a run, those with the most common result filled if there are several, or all dashed where they are a bet."""
     gap = min(3, step / 4)
     for place, kind in enumerate(kind for kind, count in enumerate(each, 1) for _ in range(count)):
         x, side = x0 + step * place, step - gap
-        filled = kind == 1 and not mine
+        filled = kind == 1 and each[0] > 1 and not mine
         edge, dash = ("bet", "4 3") if mine else ("out", "")
         paper.box(x, y - side / 2, side, side, "out" if filled else "paper", edge, 3, 1.2, dash)
         if step >= 25:  # smaller figures cannot be read

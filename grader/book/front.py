@@ -50,15 +50,17 @@ ABOUT = both(
     "Here you read, bet and answer in the browser; nothing is installed and nothing is sent anywhere. To write code, to measure and "
     "to play the games for points: {run}.",
     "## 这是什么\n\n"
-    "PyTorch 快慢背后的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后记到知识卡上。"
-    "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。想写代码、亲手测量、玩游戏拿分：{run}。",
+    "影响 PyTorch 速度的开关：cuDNN、MPS 和 oneDNN。每一课先**下注**，再**看结果**，弄清**为什么**，最后记到知识卡上。"
+    "在这里，读课文、下注、答题都在浏览器里完成：什么也不用装，什么也不会发送出去。想写代码、亲手测量、玩计分游戏：{run}。",
 )
 PIECE = both("A piece of lesson 01, in JupyterLab.", "第 01 课的一小段，在 JupyterLab 里。")
 PIECE_SHOWS = both(
     "A text asks a question; a card takes the bet; below it what came out, with the bet in the picture.",
     "一段文字提出问题，一张卡片收下赌注；下面是结果，赌注也画在图里。",
 )
-LESSONS = both("## The lessons, and one thing each of them measured", "## 课程目录：每课一个实测结论")
+LESSONS = both("## The lessons", "## 课程目录")
+MEASURED = both("One thing it measured", "一个实测结论")
+"""Folded: it may give away what a bet of the lesson asks."""
 
 
 def card(place: int, item: Item, code: str) -> str:
@@ -120,10 +122,8 @@ def _project(project: Project, name: str, code: str) -> str:
 
 def _lesson(lesson: str) -> str:
     said = next(_told(lesson), "")
-    return (
-        f'<li><a href="{lesson}.html"><b>{lesson[:2]}</b> <span>{pick(BY_ID[lesson].question)}</span></a>'
-        f"<p>{said}</p></li>"
-    )
+    fold = f"<details><summary>{pick(MEASURED)}</summary><p>{said}</p></details>" if said else ""
+    return f'<li><a href="{lesson}.html"><b>{lesson[:2]}</b> <span>{pick(BY_ID[lesson].question)}</span></a>{fold}</li>'
 
 
 def _told(lesson: str) -> Iterator[str]:

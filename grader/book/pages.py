@@ -40,15 +40,18 @@ ANSWERS = both(
 )
 RUN = both(
     "The lessons are Jupyter notebooks. On your own machine (Linux, macOS, Windows; no GPU needed), in the folder of the course:\n\n"
-    "```\nmake lab                       # installs everything, opens JupyterLab on the first lesson\n"
-    "make lab LESSONS=zh            # the Chinese lessons\npython tools/env.py lab        # without make, and on Windows\n```\n\n"
+    "```\nmake lab\n```\n\n"
+    "This installs everything and opens JupyterLab on the first lesson. Without make, and on Windows:\n\n"
+    "```\npython tools/env.py lab\n```\n\n"
+    "The Chinese lessons: `make lab LESSONS=zh`.\n\n"
     'Each lesson here can be downloaded as a notebook. To run it, install the course: `pip install ".[course]"` in that folder.\n\n'
     "Your answers stay in this browser. “Save my answers” on the page of {cards} writes a file, and "
     "`python -m course.cards merge FILE` brings it into the notebooks. Some browsers keep nothing for pages opened from a "
     "folder, or keep the answers of each page apart; then the page says so: save a file to take your answers along.",
     "每一课都是 Jupyter notebook。在自己的机器上（Linux、macOS、Windows，不需要 GPU），进入课程文件夹：\n\n"
-    "```\nmake lab LESSONS=zh            # 装好全部所需，并打开第一课\n"
-    "python tools/env.py lab --language zh    # 没有 make 或在 Windows 上\n```\n\n"
+    "```\nmake lab LESSONS=zh\n```\n\n"
+    "这会装好全部所需，并打开第一课。没有 make，或在 Windows 上：\n\n"
+    "```\npython tools/env.py lab --language zh\n```\n\n"
     '这里的每一课都可以下载成 notebook；运行它需要课程本身：在课程文件夹里执行 `pip install ".[course]"`。\n\n'
     "你的答案保存在这个浏览器里。在{cards}页面点“保存我的答案”会得到一个文件，再用 "
     "`python -m course.cards merge 文件` 合并到 notebook。有些浏览器不为从文件夹打开的页面保存数据，或者每个页面各存各的；"
