@@ -17,9 +17,10 @@ function marked(text, wanted) {  // text nodes and <mark>s
   return [...parts, text.slice(from)];
 }
 
-function hit([page, title, id, heading, words], wanted) {
-  const low = words.toLowerCase();
-  const at = Math.max(0, Math.min(...wanted.map((word) => low.indexOf(word)).filter((place) => place >= 0), low.length) - AROUND);
+function hit([page, title, id, heading, words], said, others) {
+  const low = words.toLowerCase(), places = (some) => some.map((word) => low.indexOf(word)).filter((place) => place >= 0);
+  const here = places(said).length ? places(said) : places(others), wanted = [...said, ...others.filter((word) => word.length > 3)];
+  const at = Math.max(0, Math.min(...here, low.length) - AROUND);
   const row = document.createElement("li"), link = document.createElement("a"), said = document.createElement("p");
   link.href = `${page}#${id}`;
   link.append(...marked(title === heading ? title : `${title} › ${heading}`, wanted));
@@ -29,8 +30,8 @@ function hit([page, title, id, heading, words], wanted) {
 }
 
 function find() {
-  const { words, found, near } = ranked(form.q.value);
-  hits.replaceChildren(...found.slice(0, MOST).map((one) => hit(one, words)), ...near.map(offer));
+  const { words, others, found, near } = ranked(form.q.value);
+  hits.replaceChildren(...found.slice(0, MOST).map((one) => hit(one, words, others)), ...near.map(offer));
   const said = found.length > MOST ? form.dataset.many : found.length ? form.dataset.found : near.length ? form.dataset.near : form.dataset.none;
   document.querySelector(".book-count").textContent =
     words.length ? said.replace("{count}", found.length).replace("{shown}", MOST) : "";

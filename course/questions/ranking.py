@@ -28,7 +28,7 @@ SMALL = frozenset(
 )
 """Words of any question: they say nothing about what it is about."""
 _CHINESE = re.compile("[\u4e00-\u9fff]+")
-_SMALL_ZH = re.compile(
+SMALL_ZH = re.compile(
     "为什么|为啥|怎么办|怎么样|怎么|怎样|如何|什么|是不是|能不能|会不会|要不要|有没有|到底|究竟|请问|您好|你好|求助|大佬|可以|应该|需要|"
     "是否|还是|但是|反而|明明|而且|或者|因为|所以|这是|这个|那个|如果|已经|问题|原因|情况|时候|解决|[的了吗呢吧啊呀么我你您他它是在有和与把被就都也很到让给对]"
 )
@@ -53,7 +53,7 @@ def tokens(text: str) -> list[str]:
     said = filter(None, map(_idea_of, re.findall(r"[a-z0-9_]+", text.lower())))
     found += {*said, *(mark for phrase, mark in _ideas()[2] if phrase in spaced)}
     for run in _CHINESE.findall(text):
-        for piece in filter(None, _SMALL_ZH.split(run)):
+        for piece in filter(None, SMALL_ZH.split(run)):
             found += [piece[at : at + 2] for at in range(max(1, len(piece) - 1))]
     return found
 

@@ -9,6 +9,9 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+from course.questions import ranking
+from course.questions.bank import read_yaml
+
 UNSEEN = {"script", "style", "template", "svg", "title", "nav"}
 BLOCKS = {"p", "li", "td", "th", "dt", "dd", "div", "summary", "pre"}
 SECTIONS = {"section": {"h1", "h2", "h3"}, "tr": {"th"}, "details": {"b"}}
@@ -68,10 +71,25 @@ def sections(page: str) -> list[list[str]]:
 
 
 def write(folder: Path) -> None:
-    """Write ``_static/index.js`` of the pages of one language: [page, title of the page, id, heading, words]."""
+    """Write ``_static/index.js`` of the pages of one language: [page, title of the page, id, heading, words]; and what the search
+    knows of questions (`course.questions.ranking`): words that say nothing, and words that mean the same.
+    """
     rows = []
     for path in sorted(folder.glob("*.html")):
         found = sections(path.read_text("utf-8"))
         rows += [[path.name, found[0][1], *section] for section in found]
-    text = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
-    (folder / "_static" / "index.js").write_text(f"const sections = {text};\n", "utf-8")
+    (folder / "_static" / "index.js").write_text(script(rows), "utf-8")
+
+
+def script(rows: list[list[str]]) -> str:
+    """The text of ``index.js``."""
+    asking = {
+        "small": sorted(ranking.SMALL),
+        "smallZh": ranking.SMALL_ZH.pattern,
+        "ideas": [list(map(str, line)) for line in read_yaml(ranking.SYNONYMS)],
+    }
+    each = {"sections": rows, "asking": asking}
+    return "".join(
+        f"const {name} = {json.dumps(value, ensure_ascii=False, separators=(',', ':'))};\n"
+        for name, value in each.items()
+    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from course.cards.knowledge_view import card_html
@@ -30,10 +28,10 @@ def sections(code: str) -> list[list[str]]:
 
 @pytest.fixture(scope="module", params=LANGUAGES)
 def ranked(chromium, request):
-    """query -> {words, found, near}, by the book's own script."""
+    """query -> {words, others, found, near}, by the book's own script."""
     page = chromium.new_page()
     page.set_content("<p></p>")
-    page.add_script_tag(content=f"const sections = {json.dumps(sections(request.param))};")
+    page.add_script_tag(content=find.script(sections(request.param)))
     page.add_script_tag(content=(ROOT / "book/static/rank.js").read_text("utf-8"))
     yield lambda query: page.evaluate("query => ranked(query)", query)
     page.close()
@@ -80,5 +78,5 @@ def test_a_wrong_word_kills_nothing_and_an_unknown_one_offers_the_nearest(ranked
     assert ranked("benchmark xyzzyq")["found"]
     nothing = ranked("benchmrak")
     assert nothing["found"] == [] and "benchmark" in nothing["near"]
-    assert ranked("qqqqzzzzxxxx") == {"words": ["qqqqzzzzxxxx"], "found": [], "near": []}
-    assert ranked("  ") == {"words": [], "found": [], "near": []}
+    assert ranked("qqqqzzzzxxxx") == {"words": ["qqqqzzzzxxxx"], "others": [], "found": [], "near": []}
+    assert ranked("  ") == {"words": [], "others": [], "found": [], "near": []}
