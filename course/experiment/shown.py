@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from course.i18n import html_language, t
 from course.look import css
 from course.markup import code_block, inline, plain
-from course.tables import as_text
+from course.tables import as_text, clip
 from course.timing.stats import median
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ LONGEST_TABLE, LAST_ROWS = 60, 20
 CELL_SAMPLES = 3
 DIGITS, ALL_DIGITS = 5, 9
 """Digits of a number in the table; and of float32 that tell any two apart."""
+WIDEST = 60
+"""Signs of a cell that are printed; HTML shows all of it."""
 MOST_ROWS = 12
 """Rows of the numbers that are printed; the rest is counted."""
 
@@ -155,7 +157,7 @@ def _fold_lines(fold: Fold) -> Iterator[str]:
     yield fold.title + t(":", "：") + "".join(f"\n  {plain(line)}" for line in fold.said)
     if fold.rows:
         lines = table_lines(fold.rows[:MOST_ROWS])
-        yield from (f"  {line}" for line in as_text(lines))
+        yield from (f"  {line}" for line in as_text([[clip(cell, WIDEST) for cell in line] for line in lines]))
     yield from (f"  {line}" for line in fold.code.splitlines())
     if (more := len(fold.rows) - MOST_ROWS) > 0:
         yield "  " + t(f"and {more} more rows", f"另有 {more} 行")

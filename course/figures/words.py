@@ -34,16 +34,9 @@ def time_change(ratio: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """How many times, without more digits than people say: 2.1, 10.5, 45, 130."""
-    return (
-        f"{ratio:.2g}"
-        if ratio < 10
-        else f"{round(ratio * 2) / 2:g}"
-        if ratio < 20
-        else f"{ratio:.0f}"
-        if ratio < 100
-        else f"{float(f'{ratio:.2g}'):,.0f}"
-    )
+    """How many times, without more digits than people say: 2.1, 10, 45, 130."""
+    said = float(f"{ratio:.2g}")
+    return f"{said:g}" if said < 10 else f"{said:,.0f}"
 
 
 def one_in(error: float) -> str:

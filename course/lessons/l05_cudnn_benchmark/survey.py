@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from course.experiment.result import Block, Fold
+from course.experiment.rows import groups
 from course.experiment.telling import sentence
 from course.figures.svg import Canvas, SvgPicture, scale, wide
 from course.i18n import both, pick, t
@@ -18,18 +19,28 @@ from course.timing.stats import median
 
 APART = 1.03
 """Off and on differ where their ranges over the processes are disjoint and at least 3 % apart."""
+UNSTEADY = 1.1
+"""Processes with the search that differ by as much have chosen different kernels."""
 H100 = Path(__file__).with_name("h100_convolutions.csv")
+H100_TRAINING = Path(__file__).with_name("h100_networks.csv")
+
+
+MEASURED = {
+    "en": "📼 Measured once by the authors of this course, 26 November 2026, on an NVIDIA H100 80GB: torch 2.11, cuDNN 9.19,",
+    "zh": "📼 本课程作者实测一次：2026 年 11 月 26 日，NVIDIA H100 80GB，torch 2.11，cuDNN 9.19；",
+}
 
 
 SIDES = {
     "faster": both("faster", "更快"),
     "slower": both("slower", "更慢"),
+    "unsteady": both("changes from process to process", "换个进程就变"),
     "same": both("no clear difference", "看不出差别"),
 }
 
 
 class Pair(NamedTuple):
-    """Kernel times of one convolution in µs, one value a process, with the search off and on."""
+    """Times of one thing, one value a process, with the search off and on: of a convolution its kernels, in µs."""
 
     name: str
     off: Sequence[float]
@@ -42,16 +53,18 @@ class Pair(NamedTuple):
 
     @property
     def side(self) -> str:
-        """faster, slower, or same: no difference beyond 3 % that every process shows."""
+        """faster or slower: by 3 % and more in every process; unsteady: processes with the search are 10 % apart; else same."""
         if max(self.on) * APART < min(self.off):
             return "faster"
-        return "slower" if min(self.on) > max(self.off) * APART else "same"
+        if min(self.on) > max(self.off) * APART:
+            return "slower"
+        return "unsteady" if max(self.on) > min(self.on) * UNSTEADY else "same"
 
 
 def counted(pairs: Sequence[Pair]) -> dict[str, int]:
-    """How many became faster, slower, or stayed the same; of how many."""
+    """How many there are of each of SIDES; of how many."""
     sides = [pair.side for pair in pairs]
-    return {side: sides.count(side) for side in ("faster", "slower", "same")} | {"all": len(sides)}
+    return {side: sides.count(side) for side in SIDES} | {"all": len(sides)}
 
 
 def on_an_h100() -> list[Pair]:
@@ -72,15 +85,15 @@ def _name(row: dict[str, str]) -> str:
 
 
 def h100() -> Block:
-    """What the search did to 172 convolutions on an H100, as a notebook shows a result; raw numbers folded."""
+    """What the search did to the forward passes of 172 convolutions on an H100, as a notebook shows a result; raw numbers folded."""
     pairs = on_an_h100()
     count = counted(pairs)
     return Block(
         headline=pick(
             sentence(
                 both(
-                    "On an H100 the search slowed {slower} of {all} convolutions and sped up a handful.",
-                    "在 H100 上，{all} 个卷积里有 {slower} 个开了搜索反而更慢，变快的没几个。",
+                    "Forward, on an H100: the search slowed {slower} of {all} convolutions, sped up a handful.",
+                    "H100 上的前向：{all} 个卷积，{slower} 个开搜索更慢，变快的没几个。",
                 ),
                 count,
             )
@@ -88,11 +101,10 @@ def h100() -> Block:
         step="",
         picture=scatter(pairs),
         small=t(
-            "📼 Measured once by the authors of this course, 26 November 2026, on an NVIDIA H100 80GB: torch 2.11, cuDNN 9.19, "
-            "three new processes each way, kernels alone through a CUDA graph. Slower, faster: by 3 % and more in every process. "
-            "Another card can say otherwise.",
-            "📼 本课程作者实测一次：2026 年 11 月 26 日，NVIDIA H100 80GB，torch 2.11，cuDNN 9.19；开、关各三个新进程，"
-            "用 CUDA graph 只测 kernel。每个进程都差 3% 以上，才算更慢或更快。换一张卡，结论可能不同。",
+            f"{MEASURED['en']} three new processes each way, kernels alone through a CUDA graph. Slower, faster: by 3 % and more in "
+            "every process. Another card can say otherwise.",
+            f"{MEASURED['zh']}开、关各三个新进程，用 CUDA graph 只测 kernel。"
+            "每个进程都差 3% 以上，才算更慢或更快。换一张卡，结论可能不同。",
         ),
         folds=(
             Fold(
@@ -101,25 +113,61 @@ def h100() -> Block:
                     pick(
                         sentence(
                             both(
-                                "{faster} faster, {slower} slower, {same} without a difference of 3 % that all processes show.",
-                                "{faster} 个更快，{slower} 个更慢；{same} 个看不出每个进程都有的 3% 以上的差别。",
+                                "{faster} faster and {slower} slower by 3 % and more in every process; of the others {unsteady} differ by "
+                                "10 % and more between processes with the search (probably another kernel), and {same} do not.",
+                                "每个进程都差 3% 以上的：{faster} 个更快，{slower} 个更慢。"
+                                "其余：{unsteady} 个在开搜索的进程之间就差 10% 以上（多半选了别的 kernel），{same} 个不到。",
                             ),
                             count,
                         )
                     ),
                 ),
-                list(_rows(pairs)),
+                list(_rows(pairs, t("convolution", "卷积"), "µs")),
             ),
         ),
     )
 
 
-def _rows(pairs: Sequence[Pair]) -> Iterator[dict[str, object]]:
-    for pair in sorted(pairs, key=lambda pair: pair.ratio):
+def h100_training() -> Block:
+    """The same for training steps of four networks, folded to its sentence."""
+    with H100_TRAINING.open(encoding="utf-8", newline="") as file:
+        rows = [
+            row for row in csv.DictReader(file) if row["process"] != "9"
+        ]  # 9: an extra run with the search off alone
+    ways = {
+        way: {name: list(own) for name, own in groups([row for row in rows if row["search"] == way], "network").items()}
+        for way in ("off", "on")
+    }
+    times = {
+        way: {name: [float(row["step_ms"]) for row in own] for name, own in each.items()} for way, each in ways.items()
+    }
+    pairs = [Pair(name, off, times["on"][name]) for name, off in times["off"].items()]
+    first = [float(row["first_step_ms"]) / 1e3 for row in rows if row["search"] == "on"]
+    about = both(
+        f"{MEASURED['en']} two new processes each way. The first step with the search took {min(first):.0f} to {max(first):.0f} s.",
+        f"{MEASURED['zh']}开、关各两个新进程。开搜索时，第一步要 {min(first):.0f} 到 {max(first):.0f} s。",
+    )
+    said = both(
+        "Training on an H100: of {all} cases the search made no step clearly faster.",
+        "在 H100 上训练：{all} 种情形里，开搜索没有一种明显更快。",
+    )
+    return Block(
+        headline=pick(sentence(said, counted(pairs))),
+        step="",
+        picture=None,
+        small=pick(about),
+        folds=(Fold(t("The numbers", "全部数字"), rows=list(_rows(pairs, t("a training step", "训练一步"), "ms"))),),
+        folded=True,
+    )
+
+
+def _rows(pairs: Sequence[Pair], what: str, unit: str) -> Iterator[dict[str, object]]:
+    """What differs first."""
+    for pair in sorted(pairs, key=lambda pair: (list(SIDES).index(pair.side), pair.ratio)):
         yield {
-            t("convolution", "卷积"): pair.name,
-            t("off, µs, each process", "关，µs，各进程"): _each(pair.off),
-            t("on, µs, each process", "开，µs，各进程"): _each(pair.on),
+            what: pair.name,
+            t(f"off, {unit}, each process", f"关，{unit}，各进程"): _each(pair.off),
+            t(f"on, {unit}, each process", f"开，{unit}，各进程"): _each(pair.on),
             t("on/off", "开/关"): round(pair.ratio, 3),
             t("with the search", "开搜索"): pick(SIDES[pair.side]),
         }
@@ -134,6 +182,7 @@ def scatter(pairs: Sequence[Pair]) -> SvgPicture:
     count = counted(pairs)
     words = {
         "slower": t(f"slower with the search: {count['slower']}", f"开搜索更慢：{count['slower']} 个"),
+        "unsteady": t(f"× changes with the process: {count['unsteady']}", f"× 换个进程就变：{count['unsteady']} 个"),
         "same": t(f"no clear difference: {count['same']}", f"看不出差别：{count['same']} 个"),
         "faster": t(f"faster with the search: {count['faster']}", f"开搜索更快：{count['faster']} 个"),
     }
@@ -156,14 +205,18 @@ def scatter(pairs: Sequence[Pair]) -> SvgPicture:
                 paper.line([taken, taken], [y1 - 5, y1], "edge")
                 paper.text(taken, y1 + 14, said, "soft", 12, "center")
         paper.text(x1, y1 + 33, t("time of the kernels, search off →", "kernel 耗时（关搜索）→"), "soft", 12, "right")
-        for side in ("same", "slower", "faster"):  # what stands out is drawn last
+        for side in reversed(SIDES):  # what stands out is drawn last
             for pair in (one for one in pairs if one.side == side):
                 at = x(median(pair.off)), y(pair.ratio)
                 if side == "slower":
                     paper.diamond(*at, 5.5, "fg", "paper")
+                elif side == "unsteady":
+                    for slope in (4, -4):
+                        paper.line([at[0] - 4, at[0] + 4], [at[1] - slope, at[1] + slope], "fg", 1.5)
                 else:
                     paper.dot(*at, *((5, "out", "paper") if side == "faster" else (3.5, "paper", "soft")))
         paper.text(x0 + 8, y0 - 12, words["slower"], "fg", 14, bold=True)
+        paper.text(x1 - 6, y0 + 8, words["unsteady"], "fg", 13, "right", halo=True)
         paper.text(x0 + 8, y1 - 14, words["faster"], "out", 14, bold=True)
         paper.text(x1 - 6, y(1) - 12, words["same"], "soft", 13, "right", halo=True)
         return paper

@@ -232,11 +232,11 @@ from course.lessons.l05_cudnn_benchmark.experiments_toy import costs
 
 your_costs = costs(observe("05-toy-cost")) or {}
 print(", ".join(f"{name} {ms:.2f}" for name, ms in your_costs.items()))
-# en: no numbers? too noisy just now: run this cell again. Compare ratios between two
-# en: results, not milliseconds: each met the machine at another moment.
+# en: no numbers? too noisy just now: run this cell again. The race above had the price
+# en: of the search in it; here a step stands alone. Its milliseconds are of this moment.
 # en: when your function is ready: break_even_steps(**your_costs)
-# zh: 没有数字？刚才噪声太大：再运行一次这一格。两个结果之间比倍数，别比毫秒：
-# zh: 它们碰上的机器状态不一样。
+# zh: 没有数字？刚才噪声太大：再运行一次这一格。上面的赛跑把搜索的花费也算进去了，
+# zh: 这里只算单独一步；毫秒数只代表这一刻的机器。
 # zh: 函数写好之后运行：break_even_steps(**your_costs)
 # %% [markdown] en
 # 📌 **So far.** “Measure twice, cut once,” say the carpenters; a good rule, if you cut more than once.
@@ -255,7 +255,7 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in your_costs.items()))
 #
 # 还剩一个因子没定：**收益**。玩具里的收益很大。真卡上呢？
 # %% [markdown] en
-# ## 🔬 The gain on a real card: it was large once
+# ## 🔬 The gain on a real card: what users measured
 #
 # | when | card | without → with the search |
 # |---|---|---|
@@ -268,7 +268,7 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in your_costs.items()))
 # Users' reports, single runs. In the autumn of 2020 cuDNN's rules of thumb got better: less was left to find. And today? The authors asked
 # an H100. First a whole ResNet18: your bet, please.
 # %% [markdown] zh
-# ## 🔬 真卡上的收益：从前很大
+# ## 🔬 真卡上的收益：用户测到的
 #
 # | 时间 | 显卡 | 不搜索 → 搜索 |
 # |---|---|---|
@@ -282,8 +282,8 @@ print(", ".join(f"{name} {ms:.2f}" for name, ms in your_costs.items()))
 # %%
 predict("05-bet-pays")
 # %%
-# en: Below it 172 single convolutions. Guess before you run: how many became faster?
-# zh: 下面还有 172 个单独的卷积。运行之前先猜：有几个变快了？
+# en: Below it 172 single convolutions, forward. Guess first: how many became faster?
+# zh: 下面还有 172 个单独的卷积，只做前向。运行之前先猜：有几个变快了？
 from course.lessons.l05_cudnn_benchmark import survey
 
 observe("05-pays-cuda")
@@ -291,13 +291,13 @@ display(survey.h100())
 # %% [markdown] en
 # ## 💡 Why can one lap pick the slower shoe?
 #
-# PyTorch times each plan **once**, and from an empty queue: wait, start the clock, launch, stop the clock. For a kernel of 5 µs that measures
-# the launching, not the kernel: lesson 02, inside cuDNN. The label's own choice is among the candidates, so where the search lost, its clock misjudged. Where kernels are
-# long the race is honest, but the label is good as well. Now the kernels that won.
+# PyTorch times each plan **once**, and from an empty queue: wait, start the clock, launch, stop the clock. A plan is one to five launches of
+# some µs each, so for kernels of 5 to 50 µs that clock shows much of the launching: lesson 02, inside cuDNN. The label's own choice is among the candidates, so where the
+# search lost, its clock misjudged. Where kernels are long the race is honest, but the label is good as well. Now the kernels that won.
 # %% [markdown] zh
 # ## 💡 只跑一圈，怎么会挑中更慢的鞋？
 #
-# PyTorch 给每个计划只计**一次**时，而且是从空队列开始：等 GPU 停下，按表，发射，再按表。kernel 只有 5 µs 的话，量到的是发射，不是 kernel：第 02 课的老问题，出现在 cuDNN 里。鞋盒推荐的那双也在候选里，所以凡是变慢的，都是这只表看错了。kernel 长的时候比得倒是公平，可鞋盒也说得准。再看胜出的是哪些 kernel。
+# PyTorch 给每个计划只计**一次**时，而且是从空队列开始：等 GPU 停下，按表，发射，再按表。一个计划要发射一到五次，每次几 µs；kernel 只有 5 到 50 µs 的话，量到的多半是发射：第 02 课的老问题，出现在 cuDNN 里。鞋盒推荐的那双也在候选里，所以凡是变慢的，都是这只表看错了。kernel 长的时候比得倒是公平，可鞋盒也说得准。再看胜出的是哪些 kernel。
 # %%
 observe("05-kernels-cuda")
 explain("05-one-lap")
@@ -308,13 +308,13 @@ explain("05-one-lap")
 # |---|---|---|
 # | fixed sizes, GTX or V100 | try `True` | steps in new processes, off and on |
 # | fixed sizes, T4, RTX, A100 | measure once | the same; less than 2 % is nothing |
-# | fixed sizes, H100 | leave `False` | the picture of 172 |
+# | fixed sizes, H100 | leave `False` | the picture of 172; training: deeper |
 # | slower after an upgrade | try `True` | it cures a [bad default](https://github.com/pytorch/pytorch/issues/146096) |
-# | small kernels, small batches | `False` | its left side |
+# | small kernels, small batches, H100 | `False` | its left side |
 # | new sizes all the time, short runs | `False` | count the keys |
 # | results must repeat | `False` | lesson 06 |
 #
-# For T4 and RTX there are single runs of users, from a gain to none; nobody we found has measured an A100 cleanly. More cards and lines: `docs/cards.md`; yours: [[#Deeper, optional: ask your own card]].
+# T4, RTX: single runs of users, from a gain to none; nobody we found has measured an A100 cleanly. More cards and lines: `docs/cards.md`; yours: [[#Deeper, optional: ask your own card]].
 # %% [markdown] zh
 # ## 📌 那我该不该开？
 #
@@ -322,9 +322,9 @@ explain("05-one-lap")
 # |---|---|---|
 # | 尺寸固定，GTX、V100 | 试试 `True` | 开、关各一个新进程，比每步耗时 |
 # | 尺寸固定，T4、RTX、A100 | 测一次再定 | 同上；不到 2% 就算没有 |
-# | 尺寸固定，H100 | 保持 `False` | 上面 172 个卷积的图 |
+# | 尺寸固定，H100 | 保持 `False` | 上面 172 个卷积的图；训练见选读 |
 # | 升级之后变慢了 | 试试 `True` | 能救回[选坏的默认](https://github.com/pytorch/pytorch/issues/146096) |
-# | kernel 小、batch 小 | `False` | 那张图的左半边 |
+# | H100，kernel 小、batch 小 | `False` | 那张图的左半边 |
 # | 尺寸总在变、跑得很短 | `False` | 数一数 key |
 # | 结果必须能重复 | `False` | 第 06 课 |
 #
@@ -333,14 +333,13 @@ explain("05-one-lap")
 # ## 🎲 Flip it in the middle and compare?
 #
 # It is the obvious experiment: one cell with `False`, the next with `True`, same model. Many have made it and then wrote
-# that the switch does nothing. What would you expect, after the diagram above? Bet on cuDNN. Then the toy does it here. And for
+# that the switch does nothing. What would you expect, after the diagram of the cache? Bet on cuDNN. Then the toy does it here. And for
 # cuDNN: your GPU, a recording, or what the source says.
 # %% [markdown] zh
 # ## 🎲 中途打开再比，行吗？
 #
 # 多么顺理成章的实验：一格 `False`，下一格 `True`，同一个模型。很多人都做过，然后写道：这个开关没用。看过前面那张流程图，你觉得会怎样？先为 cuDNN 下注。接着玩具在这里做一遍。至于 cuDNN：看你的 GPU、录制，或者源码怎么说。
 # %%
-keep("cudnn.benchmark")
 predict("05-bet-flip")
 # %%
 conv = ToyConv(benchmark=False)
@@ -354,6 +353,7 @@ conv(image(28), kernel())
 print(28, conv.benchmark, conv.searches, *conv.plans.values())
 observe("05-flip-cuda")
 explain("05-why-flip")
+keep("cudnn.benchmark")
 # %% [markdown] en
 # ## 💡 Each process, and each thread, has its own plans
 #
@@ -396,6 +396,7 @@ explain("05-why-flip")
 # en: took 37 ms to 1.2 s, by layer, size and process (the first has kernels to load, too).
 # zh: 毫秒数只在同一个结果里比：同一块 H100，开着搜索的第一次调用从 37 ms 到 1.2 s 都有，
 # zh: 看层、看尺寸，也看进程（第一个进程还要加载 kernel）。
+display(survey.h100_training())
 observe(["05-survey-cuda", "05-networks-cuda",
          "05-first-call-cuda", "05-new-keys-cuda"])
 # %%
@@ -426,8 +427,8 @@ observe("05-winners")
 for limit in (1, 2, 4):
     conv = ToyConv(benchmark=True, limit=limit)
     conv(image(24), kernel())
-    # en: candidates timed, the winner
-    # zh: 计时的候选数、赢家
+    # en: candidates timed, the winner (another size than above: another may win)
+    # zh: 计时的候选数、赢家（尺寸和上面不同，赢家也可能不同）
     print(limit, *conv.plans.values())
 explain("05-limit")
 # %% [markdown] en
