@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
+from course.i18n import language
 from course.look import COLOURS
 
 FONTS = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang SC','Microsoft YaHei','Noto Sans CJK SC',sans-serif"
@@ -122,7 +123,15 @@ class SvgPicture:
     """
 
     def __init__(self, paint: Callable[[float], Canvas], alt: str) -> None:
-        self.paint, self.alt = paint, alt
+        self._paint, self.alt = paint, alt
+        self._papers: dict[tuple[float, str], Canvas] = {}
+
+    def paint(self, width: float) -> Canvas:
+        """The canvas of this width in the language in use, painted once."""
+        key = width, language()
+        if key not in self._papers:
+            self._papers[key] = self._paint(width)
+        return self._papers[key]
 
     def svg(self, width: float = BROAD, dark: bool | None = None) -> str:
         """The SVG. dark: None leaves the colours to the page (``var(--p-out, ...)``); else those of one theme are written."""
