@@ -95,7 +95,7 @@ def test_everything_stays_on_the_paper_at_both_widths(kind, code):
         (1.96, False, "It takes twice as long.", "要花两倍的时间。"),
         (2.1, False, "It takes 2.1 times as long.", "要花 2.1 倍的时间。"),
         (7.3, True, "It takes 7 times as long.", "要花 7 倍的时间。"),
-        (12.4, False, "It takes 12.5 times as long.", "要花 12.5 倍的时间。"),
+        (12.4, False, "It takes 12 times as long.", "要花 12 倍的时间。"),
         (1066, True, "It takes 1,100 times as long.", "要花 1,100 倍的时间。"),
     ],
 )
