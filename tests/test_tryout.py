@@ -401,6 +401,17 @@ def test_verdicts():
 
 
 @pytest.mark.slow
+def test_two_comparisons_that_decide_nothing_are_taken_together():
+    """Two equal ones make the range narrower by the root of two; a far wider one changes hardly anything."""
+    one = row("a", 1.0, low=0.9, high=1 / 0.9)
+    twice = verdicts.pooled(one, one)
+    assert twice["low"] == pytest.approx(0.9**0.5**0.5) and twice["high"] == pytest.approx(1 / twice["low"])
+    assert twice["rounds"] == 48
+    wide = verdicts.pooled(one, row("a", 3.0, low=0.1, high=30.0))
+    assert 0.89 < wide["low"] < wide["ratio"] < wide["high"] < 1.13
+    assert verdicts.pooled(one, row("a", 1.0, low=None)) == one
+
+
 def test_from_a_shell(tmp_path):
     (tmp_path / "mine.py").write_text("import torch\nx = torch.randn(8, 8)\ndef step():\n    return x @ x\n", "utf-8")
     command = [

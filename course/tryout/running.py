@@ -153,15 +153,11 @@ class _Run:
         timed, last = sorted(rough, key=lambda name: rough[name]), []
         while timed and (rough[timed[-1]] > SLOW * bench.base["rough_s"] or 2 * self._needs(timed) > self._left(end)):
             last.append(timed.pop())
-        while timed and self._needs(timed) < self._left(end):
-            best = self._best(("faster",))
-            self._race(
-                {name: [name] for name in timed} | ({TOGETHER: best} if len(best) > 1 else {}), self._left(end) / 2
-            )
-            open_ = [row for row in self.out.rows() if row["verdict"] == "unsure" and not verdicts.unjudged(row)]
-            timed = [row["setting"] for row in open_ if row["setting"] in timed]
-        for name in [*reversed(last), *(one.id for one in can if not (one.kept or one.id in found))]:
+        alone = [*reversed(last), *(one.id for one in can if not (one.kept or one.id in found))]
+        self._settle(timed, end, min(sum(self._needs([name]) for name in alone), self._left(end)) / 2)
+        for name in alone:
             self._alone(name, end)
+        self._settle(self._open(), end)
         for one in (one for one in can if not one.kept):
             found[one.id].setdefault("needs_s", self._needs([one.id]))
         best = self._best()
@@ -169,6 +165,19 @@ class _Run:
             self._race({TOGETHER: best}, self._left(end))
         if kept:
             self._in_new_processes(kept)
+
+    def _open(self) -> list[str]:
+        """The settings that were timed and have no verdict yet."""
+        return [row["setting"] for row in self.out.rows() if row["verdict"] == "unsure" and not verdicts.unjudged(row)]
+
+    def _settle(self, names: Sequence[str], end: float, spared: float = 0.0) -> None:
+        """Compare these, then those of them that are still open, while there is time. spared: seconds left for others."""
+        while names and self._needs(names) < self._left(end) - spared:
+            best = self._best(("faster",))
+            sides = {name: [name] for name in names} | ({TOGETHER: best} if len(best) > 1 else {})
+            self._race(sides, (self._left(end) - spared) / 2)
+            open_ = self._open()
+            names = [name for name in names if name in open_]
 
     def _alone(self, name: str, end: float) -> None:
         """Time one setting against the step as it is, as long as half the rounds of a verdict fit: they are a beginning."""
@@ -222,8 +231,8 @@ class _Run:
             self._row(one.id).update(self.bench.digits([one]))
 
     def _race(self, sides: Mapping[str, Sequence[str]], seconds: float) -> None:
-        """Time what has these names, as long as none raises; then the others. Of what was timed before the later time counts, and
-        whether both say the same."""
+        """Time what has these names, as long as none raises; then the others. Of what was timed before the later time counts (of two
+        that decide nothing both), and whether both say the same."""
         until = time.monotonic() + seconds
         while sides := {name: ids for name, ids in sides.items() if "why" not in self._row(name)}:
             if self._compared(sides, until - time.monotonic()):
@@ -241,9 +250,11 @@ class _Run:
             found = self.bench.race(some, max(seconds, 0.5))
             self.busy = self.busy or busy()
             for name, row in found.items():
-                row["busy"] = self.busy
-                said = kind_of(row)
-                self._row(name).update(row, said=said, agreed=name == TOGETHER or self._row(name).get("said") == said)
+                row["busy"], before, said = self.busy, self._row(name), kind_of(row)
+                if before.get("said") == said == "undecided":
+                    row = verdicts.pooled(before, row)
+                    said = kind_of(row)  # a difference that shows in both alone is still to be confirmed
+                before.update(row, said=said, agreed=name == TOGETHER or before.get("said") == said)
             if not all(row["complete"] for row in found.values()):
                 raise KeyboardInterrupt
             return True

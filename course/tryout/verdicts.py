@@ -62,6 +62,28 @@ def unconfirmed(row: Row) -> bool:
     return verdict_of(row) == "unsure" and kind_of(row) != "undecided"
 
 
+def pooled(one: Row, two: Row) -> Row:
+    """The second of two comparisons, with the range and the ratio that follow from both: the narrower range counts more."""
+    if not (one.get("low") and two.get("low")):
+        return two if two.get("low") else one
+    wide = [math.log(each["high"] / each["low"]) or 1e-9 for each in (one, two)]
+    sure = [1 / width**2 for width in wide]
+
+    def mean(values: Sequence[float]) -> float:
+        return sum(map(math.prod, zip(sure, values, strict=True))) / sum(sure)
+
+    middle = mean([math.log(each["high"] * each["low"]) / 2 for each in (one, two)])
+    half = sum(sure) ** -0.5 / 2
+    ratio = mean([math.log(each["ratio"]) for each in (one, two)])
+    return {
+        **two,
+        "ratio": math.exp(min(max(ratio, middle - half), middle + half)),
+        "low": math.exp(middle - half),
+        "high": math.exp(middle + half),
+        "rounds": one["rounds"] + two["rounds"],
+    }
+
+
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language."""
     return pick(OPEN if unconfirmed(row) else WORDS[verdict_of(row)])
