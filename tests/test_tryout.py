@@ -113,7 +113,7 @@ def test_the_verb_finds_what_helps_and_takes_it_together(monkeypatch):
     helping = {"oneDNN-off", "deterministic"}
     step = Planted(None)
     step.cost = lambda: 0.9 ** sum(HOLDS[name](step) for name in helping)
-    monkeypatch.setattr(running, "busy", lambda: False)
+    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
     monkeypatch.setattr(running, "Bench", lambda step: Bench(step, NoisyClock(5), 5))
     found = try_switches(step, only=list(HOLDS), budget=20)
     claimed = {row["setting"] for row in found.rows() if row["verdict"] in ("take", "digits", "slower")}
@@ -197,7 +197,7 @@ def same(one, two) -> bool:
 @pytest.mark.parametrize("at", [1, 2, 9, 30])
 def test_a_step_that_runs_here_is_put_back(error, at, monkeypatch):
     """Also after an error of the step, and an interrupt, at its first and at later calls."""
-    monkeypatch.setattr(running, "busy", lambda: False)
+    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
     step = Training(threading.Lock())
     step()
     if error is not None:
@@ -228,11 +228,11 @@ def test_an_interrupt_while_things_are_put_back_waits_until_they_are(monkeypatch
 
 
 def test_what_was_found_is_told_in_every_form(monkeypatch):
-    monkeypatch.setattr(running, "busy", lambda: True)
+    monkeypatch.setattr(running.Since, "others", lambda self: 1.0)
     found = try_switches(Training(), only="channels_last", budget=8)
     (row,) = found.rows()
     assert row["setting"] == "channels_last" and row["bits"] in (True, False) and row["error"] < 1e-4
-    assert "busy" in str(found) and "channels_last" in str(found) and "<svg" not in str(found)
+    assert "Other programs used 100 %" in str(found) and "channels_last" in str(found) and "<svg" not in str(found)
     assert "<table" in found._repr_html_()
     json.dumps(found.as_plain())
 
@@ -272,6 +272,23 @@ def test_one_look_says_what_can_matter():
     assert {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode"} <= can["conv"]
     assert not can["add"] & {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode", "denormals"}
     assert "denormals" in can["small"] and "tf32-products" not in can["conv"]
+
+
+def test_a_step_in_inference_mode_is_seen_as_the_same_step():
+    """There torch hands on whole operators, such as linear and conv2d, not the parts that the switches speak of."""
+    conv, attention, x = parts()
+    linear = nn.Linear(6, 6)
+
+    def step():
+        return attention(*[linear(conv(x).mean((2, 3)).T.repeat(1, 3)).T[:, :2]] * 3)
+
+    def inside():
+        with torch.inference_mode():
+            return step()
+
+    assert look_at(inside).operators >= {"convolution", "addmm"}
+    free, bound = ({one.id for one in SETTINGS.values() if not one.why_not(look_at(each))} for each in (step, inside))
+    assert {"matmul-medium", "autocast-bfloat16", "channels_last"} <= bound and free - bound <= {"inference_mode"}
 
 
 @pytest.mark.parametrize(
@@ -316,7 +333,7 @@ class RaisesLate(Planted):
 
 
 def tried_on_a_pretended_clock(step, monkeypatch):
-    monkeypatch.setattr(running, "busy", lambda: False)
+    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
     monkeypatch.setattr(running, "Bench", lambda step: Bench(step, NoisyClock(5), 5))
     return try_switches(step, only=["oneDNN-off", "matmul-medium", "channels_last"], budget=10)
 
@@ -453,7 +470,7 @@ def test_importing_the_command_does_not_hide_the_verb():
 @pytest.mark.parametrize("copied", [True, False])
 def test_what_a_process_keeps_is_tried_in_new_ones(copied, tmp_path, monkeypatch):
     """Denormals to zero; where the step cannot be copied, that is said and the rest is tried."""
-    monkeypatch.setattr(running, "busy", lambda: False)
+    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
     small, lock = torch.full((1000,), 1e-40), threading.Lock()
     found = try_switches(
         partial(_times_two, small, None if copied else lock), only=["denormals", "deterministic"], budget=40

@@ -22,7 +22,7 @@ from course.tryout.step import Side, Step
 AS_IS = "as it is"
 CI = 0.01
 """Half the width of the interval that the comparisons aim at."""
-BLOCK_S, SHORT_S = 0.01, 0.1
+BLOCK_S, SHORT_S = 0.01, 0.05
 """Shortest block of a comparison; and up to which length of a step cold caches would show in it."""
 ROUGH_S = 0.2
 """Seconds for the calls that show about how long one takes; at least one call."""

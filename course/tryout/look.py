@@ -55,6 +55,10 @@ class _Watch(LightMode):
         self.look = look
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        with self:  # in inference mode a linear comes as a whole: its parts say what is read
+            result = function.decompose(*args, **(kwargs or {}))
+        if result is not NotImplemented:
+            return result
         result = function(*args, **(kwargs or {}))
         name, look = function.overloadpacket.__name__, self.look
         look.operators.add(name)

@@ -22,6 +22,8 @@ NOTHING = dict.fromkeys((
     "price_ms", "why", "said", "agreed", "busy",
 ))  # fmt: skip
 """A row of which nothing is known."""
+VAGUE = 3
+"""A likely range whose ends are further apart, as a ratio, is not worth showing."""
 
 
 @dataclass
@@ -30,7 +32,7 @@ class Tried:
 
     found: id -> what was found of that setting (`rows()` has it with the verdict). together: the same of the winners at once.
     base: of the step as it is. refused: id -> why a setting was not tried. machine: what the lines hold for. notes: sentences.
-    failed: the type of what the step itself raised after some calls.
+    failed: the type of what the step itself raised after some calls. device: where the step runs.
     """
 
     settings: Sequence[Setting]
@@ -43,6 +45,7 @@ class Tried:
     seconds: float = 0.0
     stopped: bool = False
     failed: str = ""
+    device: str = "cpu"
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a setting, the fastest first; pandas.DataFrame takes them.
@@ -79,7 +82,8 @@ class Tried:
     def lines(self) -> list[str]:
         """The lines to paste, under comments: what they bring and what they hold for; empty where nothing helps."""
         names = {row["setting"] for row in verdicts.advised(self.rows(), self.together)[0]}
-        pasted = [line for one in self.settings if one.id in names for line in one.lines]
+        every = [line for one in self.settings if one.id in names for line in one.lines]
+        pasted = [line.replace("DEVICE", f'"{self.device}"') for line in every]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}")
         again = t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试")
         return [f"# {self.sentence()}", holds, again, *dict.fromkeys(["import torch", *pasted])] if pasted else []
@@ -90,10 +94,8 @@ class Tried:
         reasons: dict[str, list[str]] = {}
         for name, why in self.refused.items():
             reasons.setdefault(pick(why), []).append(known[name])
-        for row in self.rows():
-            if row["verdict"] == "untried":
-                reasons.setdefault(row["why"], []).append(row["name"])
-        return [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
+        raised = [f"{row['name']}{t(': ', '：')}{row['why']}" for row in self.rows() if row["verdict"] == "untried"]
+        return raised + [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
     def picture(self) -> SvgPicture | None:
         """The time ratios with their likely ranges; None where nothing was timed."""
@@ -109,11 +111,11 @@ class Tried:
                 row["ratio"],
                 row["low"],
                 row["high"],
-                lost if verdicts.loses(row) else open_ if verdicts.unconfirmed(row) else "",
+                ", ".join([lost] * verdicts.loses(row) + [open_] * verdicts.unconfirmed(row)),
                 row["rounds"],
             )
             for row in [*both, *self.rows()]
-            if row["ratio"] and row["low"]
+            if row["ratio"] and row["low"] and row["high"] < VAGUE * row["low"]
         ]
         return (
             ratio_rows(
@@ -141,7 +143,11 @@ class Tried:
             Fold(t("Measured on other machines", "别的机器上"), rows=self._elsewhere()),
             Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),
         ]
-        said = t(f"{len(words)} settings in {self.seconds:.0f} s", f"{len(words)} 项设置，用时 {self.seconds:.0f} 秒")
+        timed = sum(bool(row["low"]) for row in self.rows())
+        said = t(
+            f"{timed} of {len(words)} settings timed, {self.seconds:.0f} s",
+            f"{len(words)} 项设置测了 {timed} 项，用时 {self.seconds:.0f} 秒",
+        )
         small = t(f"Measured here: {pick(self.machine)} · {said}", f"本机实测：{pick(self.machine)} · {said}")
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
         return Block(self.sentence(), t(" ", "").join(map(pick, self.notes)), self.picture(), small, folds=shown)
@@ -150,7 +156,8 @@ class Tried:
         """This machine as one more column of `docs/cards.md`; of a family, the fastest."""
         mine: dict[str, str] = {}
         for row in (row for row in self.rows() if row["low"] is not None):
-            came = verdicts.verdict_words(row) if row["verdict"] == "unsure" else ratio_words(row["ratio"])
+            told = row["verdict"] in ("take", "digits", "slower")
+            came = ratio_words(row["ratio"]) if told else verdicts.verdict_words(row)
             mine.setdefault(row["setting"], came)
             mine.setdefault(row["family"], f"{row['name']}{t(': ', '：')}{came}")
         return beside(mine)
@@ -172,7 +179,7 @@ class Tried:
 
 
 def _time(row: Row) -> str:
-    if row["low"] is None:
+    if row["low"] is None or row["high"] > VAGUE * row["low"]:
         return "–"
     ratio, low, high = format_ratio(row["ratio"], row["low"], row["high"])
     return f"{ratio} ({low}–{high})"
@@ -183,7 +190,7 @@ def _changed(row: Row) -> str:
         return t("same bits", "逐位一致") if row["bits"] else "–"
     if not verdicts.loses(row):
         return t("other bits, as exact", "位不同，一样准")
-    said, now = one_in(row["error"]) if row["error"] < 0.1 else t("a digit or more", "一位以上"), row["error_as_is"]
+    said, now = one_in(row["error"]) if row["error"] < 0.1 else t("a tenth or more", "十分之一以上"), row["error_as_is"]
     before = t(f" (as it is: {one_in(now)})", f"（现在 {one_in(now)}）") if now and row["float64"] else ""
     return t(f"off by {said}{before}", f"误差 {said}{before}")
 

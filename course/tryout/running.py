@@ -12,7 +12,7 @@ from course.experiment.new_process import ProbeError
 from course.experiment.rows import kind_of
 from course.i18n import both, t
 from course.isolation.journal import Unrestorable
-from course.load import busy
+from course.load import Since
 from course.machine import one_line
 from course.timing import TimingError
 from course.timing.clock import whole_progress
@@ -29,6 +29,10 @@ LEAST_S = 5.0
 """Smallest budget."""
 ROUNDS = 18
 """Rounds that a verdict needs, with those that warm up."""
+SHARE = 0.25
+"""Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
+BUSY = 0.15
+"""Part of all processors used by other programs, from which small differences do not show."""
 SLOW = 1.5
 """Where single calls took so many times as long as the step as it is, a setting is timed last, and alone."""
 FIRST = 0.4
@@ -60,7 +64,7 @@ class _Run:
 
     def __init__(self, settings: Sequence[Setting], budget: float) -> None:
         self.began, self.budget = time.monotonic(), budget
-        self.known, self.busy = {one.id: one for one in settings}, busy()
+        self.known, self.since, self.busy = {one.id: one for one in settings}, Since(), False
         self.raised: set[str] = set()
         self.out = Tried(settings, one_line())
 
@@ -79,9 +83,10 @@ class _Run:
             self.out.together.clear()
         self.out.seconds = time.monotonic() - self.began
         if self.busy:
+            part = f"{100 * self.since.others():.0f}"
             said = both(
-                "Other programs keep this machine busy: small differences do not show, and threads cannot be judged.",
-                "其他程序正占着这台机器：小的差别看不出来，线程数也没法判断。",
+                f"Other programs used {part} % of this machine: small differences do not show, and threads cannot be judged.",
+                f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。",
             )
             self.out.notes.append(said)
         if not (self.out.stopped or self.out.failed):
@@ -135,7 +140,7 @@ class _Run:
 
     def _find_out(self, bench: Bench) -> None:
         self.bench, found = bench, self.out.found
-        self.out.base = bench.base
+        self.out.base, self.out.device = bench.base, bench.look.device
         if bench.random:
             self.out.notes.append(
                 both(
@@ -151,7 +156,7 @@ class _Run:
                 self._digits(one)
         rough = {name: row["rough_s"] for name, row in found.items() if "rough_s" in row}
         timed, last = sorted(rough, key=lambda name: rough[name]), []
-        while timed and (rough[timed[-1]] > SLOW * bench.base["rough_s"] or 2 * self._needs(timed) > self._left(end)):
+        while timed and rough[timed[-1]] > SLOW * bench.base["rough_s"]:
             last.append(timed.pop())
         alone = [*reversed(last), *(one.id for one in can if not (one.kept or one.id in found))]
         self._settle(timed, end, min(sum(self._needs([name]) for name in alone), self._left(end)) / 2)
@@ -172,12 +177,18 @@ class _Run:
 
     def _settle(self, names: Sequence[str], end: float, spared: float = 0.0) -> None:
         """Compare these, then those of them that are still open, while there is time. spared: seconds left for others."""
-        while names and self._needs(names) < self._left(end) - spared:
+        while names := self._fitting(names, self._left(end) - spared):
             best = self._best(("faster",))
             sides = {name: [name] for name in names} | ({TOGETHER: best} if len(best) > 1 else {})
-            self._race(sides, (self._left(end) - spared) / 2)
-            open_ = self._open()
-            names = [name for name in names if name in open_]
+            self._race(sides, max(self._needs(names), SHARE * (self._left(end) - spared)))
+            names = self._open()
+
+    def _fitting(self, names: Sequence[str], seconds: float) -> list[str]:
+        """Those that can be compared in this time: of too many those with the largest effect."""
+        found = sorted(names, key=lambda name: -abs(math.log(self._row(name).get("ratio") or 1)))
+        while found and self._needs(found) > seconds:
+            found.pop()
+        return found
 
     def _alone(self, name: str, end: float) -> None:
         """Time one setting against the step as it is, as long as half the rounds of a verdict fit: they are a beginning."""
@@ -248,8 +259,12 @@ class _Run:
                     "lossy": any(one.lossy for one in some[TOGETHER]),
                 } | self.bench.digits(some[TOGETHER])
             found = self.bench.race(some, max(seconds, 0.5))
-            self.busy = self.busy or busy()
+            self.busy = self.busy or self.since.others() > BUSY
+            base_s = self.bench.base["rough_s"] = (
+                max(row["base_ms"] for row in found.values()) / 1e3
+            )  # to plan the next with
             for name, row in found.items():
+                self._row(name)["rough_s"] = base_s * (row["ratio"] or 1)
                 row["busy"], before, said = self.busy, self._row(name), kind_of(row)
                 if before.get("said") == said == "undecided":
                     row = verdicts.pooled(before, row)

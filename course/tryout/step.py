@@ -51,8 +51,8 @@ def step_of(work: Any, inputs: Sequence[Any], training: bool) -> Step:
             return Forward(work, (), only, training)
         return Forward(work, only if isinstance(only, (tuple, list)) else inputs, {}, training)
     if isinstance(work, nn.Module) or not callable(work) or inputs or training:
-        english = "Write try_switches(step), with a function of no arguments, or try_switches(model, x); training=True adds a backward."
-        chinese = "写法是 try_switches(step)（step 是不带参数的函数），或 try_switches(model, x)；加上 training=True 会再做反向。"
+        english = "Write try_switches(step), a function of no arguments, or try_switches(model, x); there training=True adds a backward."
+        chinese = "写法是 try_switches(step)（step 是不带参数的函数），或 try_switches(model, x)，后者加上 training=True 会再做反向。"
         raise TimingError(t(english, chinese))
     return work
 

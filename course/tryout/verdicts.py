@@ -59,7 +59,7 @@ def unjudged(row: Row) -> bool:
 
 def unconfirmed(row: Row) -> bool:
     """Whether the likely range lies on one side and the verdict does not follow it."""
-    return verdict_of(row) == "unsure" and kind_of(row) != "undecided"
+    return verdict_of(row) == "unsure" and bool(row.get("low")) and not row["low"] <= 1 <= row["high"]
 
 
 def pooled(one: Row, two: Row) -> Row:

@@ -34,7 +34,8 @@ def try_switches(
     be copied, it says so.
     only: names of settings, families or switches, such as "channels_last", "threads", "mkldnn.enabled". compile: also
     torch.compile. budget: seconds for all of it, about; an interrupt ends it early with what was found.
-    Returns a `Tried`: a sentence, a picture, a table, the lines to paste; .rows(), .plot(), .lines(). Raises TimingError, in a sentence.
+    Returns a `Tried`: a sentence, in a notebook a picture, a table, the lines to paste; .rows(), .plot(), .lines(). Raises
+    TimingError, in a sentence.
     """
     from course.tryout.running import run  # with torch, which a card does not need
 
