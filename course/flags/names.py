@@ -22,6 +22,15 @@ def is_prose(text: str) -> bool:
     return len(words) > 3 or len(re.findall("[\u4e00-\u9fff]", text)) > 3
 
 
+def asks_more(text: str) -> bool:
+    """Whether a text that names a switch says more than names and code: a symptom, such as ``slower`` or ``is_available False``."""
+    bare = re.sub(r"\(.*?\)|\[.*?\]|=\s*\S+|([\"'`]).*?\1", " ", text)
+    words = [one.lower() for one in _NAME.findall(bare)]
+    parts = {part for row in named(text) for path in (row.name, row.path) for part in path.lower().split(".")}
+    beyond = [one for one in words if not re.search(r"[._\d]", one) and one not in _CODE and one not in parts]
+    return bool(beyond or {"true", "false"} & set(words) or re.search("[\u4e00-\u9fff]", bare))
+
+
 @cache
 def _endings() -> dict[str, tuple[Switch, ...]]:
     """`benchmark`, `cudnn.benchmark`, `torch.backends.cudnn.benchmark` -> the rows so called."""
@@ -52,16 +61,23 @@ def named(text: str) -> list[Switch]:
     """The rows of the table of switches that a text names; empty where it names none.
 
     A text of one name may be short (``benchmark``) or a group (``nnpack``). In a line of code or prose a name counts only
-    where it has a dot or an underscore, such as ``cudnn.benchmark`` in ``torch.backends.cudnn.benchmark = True``.
+    where it has a dot or an underscore, such as ``cudnn.benchmark`` in ``torch.backends.cudnn.benchmark = True``, or, in
+    prose, where it gets a value (``benchmark=True``). Of several rows those count whose group is named too: ``mps is_available``,
+    which may be written ``mps not available``.
     """
     names = [one.lower() for one in _NAME.findall(text)]
     if not names:
         return []
+    queried = re.findall(r"\b(\w+) (?:is |isn't )?(?:not |un)?available\b", text.lower())
+    names += [name for one in queried if (name := f"{one}.is_available") in TABLE]
     alone = names[0] if len(names) == 1 or re.match(r"\s*[\w.]+\s*(\(|=[^=])", text) else ""
+    given = set() if alone else set(re.findall(r"\b([a-z]\w*)=", text.lower()))
     found: dict[str, Switch] = {}
     for name in names:
-        if name == alone or "." in name or "_" in name:
-            found |= {row.name: row for row in _known(name)}
+        if name == alone or "." in name or "_" in name or name in given:
+            rows = _known(name)
+            inside = [row for row in rows if set(names) & set(row.path.lower().split(".")[:-1]) - {"torch", "backends"}]
+            found |= {row.name: row for row in inside or rows}
     if not found and alone:
         found = {row.name: row for row in _inside().get(alone.removeprefix("torch.").removeprefix("backends."), ())}
     return list(found.values())
