@@ -66,6 +66,7 @@ SHORT = {
     "mps is_available False": "Is there an Apple GPU?",
     "mps 慢": "Slower on mps than on the CPU",
     "cudnn not available": "torch.backends.cudnn.is_available",
+    "cudnn 不可用": "torch.backends.cudnn.is_available",
     "channels_last slower": "channels_last",
     "deterministic mode slow": "use_deterministic_algorithms",
     "replace allow_tf32 with fp32_precision": "fp32_precision",
