@@ -45,11 +45,11 @@ def keep(*names: str) -> None:
             if not named(one) and one.strip().lower() not in {card.id for card in found}:
                 _see_also(_explained(one))
         if not (said or rows or found):
-            near = _explained(one) + list(map(entries.call, answers.near(one, most=1)))
-            near = list(dict.fromkeys([*near, *(f'`keep("{name}")`' for name in nearest(one, cards, 2, 0.4))]))
+            near = [*(term := _explained(one)), *map(entries.call, answers.near(one, most=1))]
+            near += [] if term else [f'`keep("{name}")`' for name in nearest(one, cards, 2, 0.4)]
             say(
                 t(f"There is no knowledge card `{one}`.", f"没有名为 `{one}` 的知识卡。")
-                + _perhaps(near)
+                + _perhaps(list(dict.fromkeys(near)))
                 + t(" `keep()` shows those of the lessons you have met.", "用 `keep()` 看学过的各课的知识卡。")
             )
 
