@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from course.flags.names import asks_more
 from course.i18n import LANGUAGES, speaking
 from course.questions import answers, knowledge
-from course.verbs.keeping import what
+from course.verbs import entries
+from course.verbs.keeping import keep, what
 
 CARDS = knowledge.read()[0]
 ASKED = {
@@ -57,6 +59,47 @@ ASKED = {
 def test_a_question_finds_its_card_among_the_first_three(words, card, code):
     with speaking(code):
         assert card in [one.id for one in answers.near(words, (knowledge.Knowledge,))]
+
+
+SHORT = {
+    "mps not available": "Is there an Apple GPU?",
+    "mps is_available False": "Is there an Apple GPU?",
+    "mps 慢": "Slower on mps than on the CPU",
+    "cudnn not available": "torch.backends.cudnn.is_available",
+    "cudnn 不可用": "torch.backends.cudnn.is_available",
+    "channels_last slower": "channels_last",
+    "deterministic mode slow": "use_deterministic_algorithms",
+    "replace allow_tf32 with fp32_precision": "fp32_precision",
+    "allow_tf32 no speedup": "cuda.matmul.allow_tf32",
+    "OMP_NUM_THREADS ignored": "Threads in a container",
+    "enable_flash_sdp no effect": "The kernels of attention",
+    "benchmark ViT 变慢": "cudnn.benchmark",
+    "cudnn workspace limit": "cudnn.benchmark",
+    "memory spike first iteration": "cudnn.benchmark",
+    "batch size changes result": "The order of a sum",
+    "first call slow": "Five steps of a fair measurement",
+    "trained weights slower than random": "torch.set_flush_denormal",
+    "warmup": "warm-up",
+}
+"""A name and a symptom in a few words -> the title of what is shown first."""
+
+
+@pytest.mark.parametrize(("words", "title"), SHORT.items())
+def test_a_name_and_a_symptom_find_what_fits_both(words, title, capsys):
+    what(words)
+    shown = capsys.readouterr().out.replace("Nearest to these words:\n", "").splitlines()[0]
+    assert shown.partition(" ")[2].strip() == title
+
+
+def test_code_and_names_ask_for_no_more_than_the_switch():
+    for words in ("cudnn.benchmark", "torch.backends.cudnn.flags(enabled=False)", "export OMP_NUM_THREADS=4", "mps"):
+        assert not asks_more(words), words
+
+
+def test_a_suggestion_is_said_once_and_its_call_has_no_mark_inside(capsys):
+    keep("is_bf16_supported")
+    assert capsys.readouterr().out.count('what("bf16")') == 1
+    assert [one for one in map(entries.call, answers._every().values()) if one.count("`") != 2] == []
 
 
 def test_every_card_says_what_people_type_in_both_languages():

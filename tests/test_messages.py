@@ -48,8 +48,12 @@ def test_torch_says_the_message_and_it_is_found(one):
 
 @pytest.mark.parametrize("one", CURED, ids=lambda one: one.id)
 def test_the_cure_runs_and_the_message_is_gone(one):
-    said = said_by(one.cure_code)
+    said = said_by(one.cure_code + one.cure_check)
     assert "Error:" not in said and one not in messages.find(said, KNOWN.values()), said
+
+
+def test_the_code_of_a_cure_is_what_a_person_copies():
+    assert [one.id for one in CURED if "assert" in one.cure_code] == []
 
 
 # --- however it was pasted ---

@@ -8,6 +8,7 @@ from functools import cache
 from course.flags.catalogue import EXPECTED, TABLE
 from course.flags.switch import Switch
 
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 
 
@@ -19,7 +20,16 @@ _CODE = frozenset(
 def is_prose(text: str) -> bool:
     """Whether a text is a question or a sentence: more than three words, or four Chinese characters, beyond names and code."""
     words = [one for one in _NAME.findall(text) if not re.search(r"[._\d]", one) and one.lower() not in _CODE]
-    return len(words) > 3 or len(re.findall("[\u4e00-\u9fff]", text)) > 3
+    return len(words) > 3 or len(_CHINESE.findall(text)) > 3
+
+
+def asks_more(text: str) -> bool:
+    """Whether a text that names a switch says more than names and code: a symptom, such as ``slower`` or ``is_available False``."""
+    bare = re.sub(r"\(.*?\)|\[.*?\]|=\s*\S+|([\"'`]).*?\1", " ", text)
+    words = [one.lower() for one in _NAME.findall(bare)]
+    parts = {part for row in named(text) for path in (row.name, row.path) for part in path.lower().split(".")}
+    beyond = [one for one in words if not re.search(r"[._\d]", one) and one not in _CODE and one not in parts]
+    return bool(beyond or {"true", "false"} & set(words) or _CHINESE.search(bare))
 
 
 @cache
@@ -52,17 +62,26 @@ def named(text: str) -> list[Switch]:
     """The rows of the table of switches that a text names; empty where it names none.
 
     A text of one name may be short (``benchmark``) or a group (``nnpack``). In a line of code or prose a name counts only
-    where it has a dot or an underscore, such as ``cudnn.benchmark`` in ``torch.backends.cudnn.benchmark = True``.
+    where it has a dot or an underscore, such as ``cudnn.benchmark`` in ``torch.backends.cudnn.benchmark = True``, or, in
+    prose, where it gets a value (``benchmark=True``). Of several rows those count whose group is named too: ``mps is_available``,
+    which may be written ``mps not available``.
     """
     names = [one.lower() for one in _NAME.findall(text)]
     if not names:
         return []
+    queried = re.findall(r"([a-z]+) ?(?: (?:is |isn't )?(?:not |un)?available\b|不可用|用不了)", text.lower())
+    names += [name for one in queried if (name := f"{one}.is_available") in TABLE]
     alone = names[0] if len(names) == 1 or re.match(r"\s*[\w.]+\s*(\(|=[^=])", text) else ""
+    given = set() if alone else set(re.findall(r"\b([a-z]\w*)=", text.lower()))
     found: dict[str, Switch] = {}
     for name in names:
-        if name == alone or "." in name or "_" in name:
-            found |= {row.name: row for row in _known(name)}
-    if not found and alone:
+        if name == alone or "." in name or "_" in name or name in given:
+            rows = _known(name)
+            if name in given:  # a bare option is cuDNN's wherever frameworks have it
+                rows = tuple(row for row in rows if row.name == f"cudnn.{name}") or rows
+            inside = [row for row in rows if set(names) & set(row.path.lower().split(".")[:-1]) - {"torch", "backends"}]
+            found |= {row.name: row for row in inside or rows}
+    if not found and alone and not _CHINESE.search(text):
         found = {row.name: row for row in _inside().get(alone.removeprefix("torch.").removeprefix("backends."), ())}
     return list(found.values())
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from course.flags import TABLE, Switch
-from course.flags.names import named
+from course.flags.names import is_prose, named
 from course.i18n import LANGUAGES, Text, pick
 from course.questions import glossary, knowledge, messages
 from course.questions.glossary import Term
@@ -20,6 +20,10 @@ COUNTS: dict[type, float] = {Knowledge: 1, Message: 0.8, Term: 0.6, Switch: 0.4}
 """A card answers a question, a term only explains a word of it: how much the points of each kind count."""
 ABOUT = 1.5
 """A question that names a switch or a term such as channels_last asks about it: how much more its own answers count."""
+OWN = 2
+"""How much more the card of that switch counts."""
+OTHER = 0.5
+"""How much an answer counts that is about other switches than those that a question names; in a few words it is left out."""
 ENOUGH = 0.3
 """The part of the words, by weight, from which a text is worth showing."""
 
@@ -29,12 +33,22 @@ def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, eno
     every, asked = _every(), {row.name for row in named(words)}
     asked |= {term.id for name in re.findall(r"\w+_\w+", words) if (term := glossary.find(name, glossary.read()[0]))}
     found = [(hit.points, every[hit.key]) for hit in _ranking().hits(words) if hit.share >= enough]
+    prose = is_prose(words)
     scored = [
-        (points * COUNTS[type(one)] * (ABOUT if asked & _about(one) else 1), one)
+        (points * COUNTS[type(one)] * nearness, one)
         for points, one in found
-        if isinstance(one, kinds)
+        if isinstance(one, kinds) and ((nearness := _nearness(asked, one)) > OTHER or prose)
     ]
     return [one for _, one in sorted(scored, key=lambda pair: -pair[0])[:most]]
+
+
+def _nearness(asked: set[str], one: Answer) -> float:
+    """How much the points of an answer count for a question that names these switches or terms."""
+    if not asked or not (about := _about(one)):
+        return 1
+    if isinstance(one, Knowledge) and one.id in asked:
+        return OWN
+    return ABOUT if asked & about else 1 if isinstance(one, Term) else OTHER
 
 
 def _about(one: Answer) -> set[str]:

@@ -82,9 +82,16 @@ def _faults(identity: str, raw: Any, known: dict[str, Term]) -> Iterator[str]:
 
 
 def find(words: str, terms: dict[str, Term]) -> Term | None:
-    """The term with this id or name, in either language, upper or lower case; None where there is none."""
-    wanted = " ".join(str(words).lower().split())
-    return next((one for one in terms.values() if wanted in one.names()), None)
+    """The term with this id or name, in either language, upper or lower case; None where there is none.
+
+    Spaces and hyphens make no difference: ``warmup``, ``warm-up``.
+    """
+    wanted = _joined(words)
+    return next((one for one in terms.values() if wanted in map(_joined, one.names())), None) if wanted else None
+
+
+def _joined(words: str) -> str:
+    return re.sub(r"[\s-]+", "", str(words).lower())
 
 
 def near(words: str, terms: dict[str, Term], most: int = 3) -> list[str]:

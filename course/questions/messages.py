@@ -19,6 +19,7 @@ from course.i18n import Text, both, pick
 from course.questions import schema
 from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
+from course.questions.ranking import SMALL
 from course.suggest import nearest
 
 FILE = FOLDER / "messages.yaml"
@@ -55,7 +56,7 @@ class Message:
     """One error or warning. says: its fixed parts, in one or several wordings. switches: names in the table of switches.
 
     provoke: code that makes it appear on a CPU, with wheels of this build only (empty: all); cure_code: code of the cure, which runs
-    on a CPU.
+    on a CPU and is shown; cure_check: what must hold after it, for the tests alone.
     versions: the versions of torch that say it.
     """
 
@@ -73,6 +74,7 @@ class Message:
     provoke: str = ""
     build: str = ""
     cure_code: str = ""
+    cure_check: str = ""
 
     def rows(self, code: str | None = None) -> list[tuple[str, str]]:
         """(name, text) of each field that a person reads, in their order."""
@@ -84,7 +86,7 @@ _LINE = {"type": "string", "minLength": 1}
 SCHEMA = schema.object_of(
     ["group", "says", "means", "switch", "check", "cure", "source", "versions"],
     **dict.fromkeys(("means", "switch", "check", "cure", "versions"), _TEXT),
-    **dict.fromkeys(("experiment", "provoke", "cure_code", "source"), _LINE),
+    **dict.fromkeys(("experiment", "provoke", "cure_code", "cure_check", "source"), _LINE),
     group={"type": "string", "enum": list(GROUPS)},
     build={"type": "string", "enum": ["cpu", "cuda"]},
     says={"type": "array", "items": _LINE, "minItems": 1},
@@ -124,7 +126,7 @@ def _faults(raw: Any) -> Iterator[str]:
     for field in fields(Message):
         if isinstance(raw.get(field.name), dict):
             yield from language_faults(field.name, raw[field.name])
-        elif field.name in ("provoke", "cure_code") and field.name in raw:
+        elif field.name in ("provoke", "cure_code", "cure_check") and field.name in raw:
             try:
                 compile(raw[field.name], field.name, "exec", dont_inherit=True)
             except SyntaxError as error:
@@ -198,7 +200,13 @@ def _same_constants(given: set[str], said: set[str]) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in re.findall(r"[^\W\d_]+", text.lower()) if len(word) > 2}
+    return {word for word in re.findall(r"[^\W\d_]+", text.lower()) if len(word) > 2 and word not in SMALL}
+
+
+def _fit(words: set[str], said: str) -> bool:
+    """Whether a message says these words, but for one in five: a piece that is not the whole message needs the rest to fit."""
+    text = letters(said)
+    return sum(word in text for word in words) >= 0.8 * len(words)
 
 
 def _likeness(given: str, words: set[str], said: str) -> float:
@@ -209,6 +217,7 @@ def _likeness(given: str, words: set[str], said: str) -> float:
     if not words:  # a single word, which may be misspelt, or none
         return float(given in wanted)
     piece = SequenceMatcher(None, wanted, given, autojunk=False).find_longest_match().size
-    of_piece = piece / min(len(wanted), len(given)) if piece >= _SHORTEST else 0.0
+    known = piece >= _SHORTEST and (len(given) >= len(wanted) or _fit(words, said))
+    of_piece = piece / min(len(wanted), len(given)) if known else 0.0
     shared = words & _words(said)
     return max(of_piece, len(shared) / len(words) if len(shared) > 2 else 0.0)

@@ -48,6 +48,7 @@ def tokens(text: str) -> list[str]:
     for name in re.findall(r"[a-z_][a-z0-9_.]*|\d+[a-z][a-z0-9]*|\d{4,}", text.lower()):
         parts = [part for part in re.split(r"[._]+", name) if part]
         found += [name.strip("._")] if parts[1:] else []
+        found += [last] if "_" in (last := name.strip("._").rpartition(".")[2]) and last != name.strip("._") else []
         found += [_stem(part) for part in parts if part not in SMALL and (part[1:] or parts[1:])]
     spaced = " " + re.sub(r"[^a-z0-9_\u4e00-\u9fff]+", " ", text.lower()) + " "
     said = filter(None, map(_idea_of, re.findall(r"[a-z0-9_]+", text.lower())))

@@ -76,7 +76,7 @@ def call(one: Answer) -> str:
     """The call that shows it: ``keep("seeds")``."""
     if isinstance(one, knowledge.Knowledge):
         return f'`keep("{one.id}")`'
-    name = one.says[0] if isinstance(one, Message) else one.id if isinstance(one, Term) else one.path
+    name = one.says[0].replace("`", "") if isinstance(one, Message) else one.id if isinstance(one, Term) else one.path
     return f"`what({name!r})`" if '"' in name else f'`what("{name}")`'
 
 

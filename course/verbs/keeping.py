@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from course.cards.knowledge_view import card_text, cards_html
 from course.flags.catalogue import plain_name
-from course.flags.names import is_prose, named
+from course.flags.names import asks_more, is_prose, named
 from course.flags.switch import Switch
 from course.i18n import pick, t
 from course.markup import inline, plain
 from course.questions import answers, glossary, knowledge, messages
+from course.questions.answers import ENOUGH
 from course.suggest import nearest
 from course.verbs import entries, state
 from course.verbs.say import in_words, put, say
@@ -44,11 +45,11 @@ def keep(*names: str) -> None:
             if not named(one) and one.strip().lower() not in {card.id for card in found}:
                 _see_also(_explained(one))
         if not (said or rows or found):
-            near = _explained(one) + list(map(entries.call, answers.near(one, most=1)))
-            near += [f'`keep("{name}")`' for name in nearest(one, cards, 2, 0.4)]
+            near = [*(term := _explained(one)), *map(entries.call, answers.near(one, most=1))]
+            near += [] if term else [f'`keep("{name}")`' for name in nearest(one, cards, 2, 0.4)]
             say(
                 t(f"There is no knowledge card `{one}`.", f"没有名为 `{one}` 的知识卡。")
-                + _perhaps(near)
+                + _perhaps(list(dict.fromkeys(near)))
                 + t(" `keep()` shows those of the lessons you have met.", "用 `keep()` 看学过的各课的知识卡。")
             )
 
@@ -69,12 +70,16 @@ def _about(words: str, cards: list[knowledge.Knowledge]) -> tuple[list[Switch], 
     rows = named(words)
     if rows and is_prose(words) and (said := answers.near(words, (knowledge.Knowledge,))):
         return [], said
+    if rows and asks_more(words) and (said := answers.near(words, (knowledge.Knowledge,), enough=MUCH)):
+        return [], said
     names = {words.strip().lower(), *(row.name for row in rows)}
     if own := [card for card in cards if card.id in names]:
         return [], own
     if rows:
         return rows, [card for card in cards if names & set(card.switches)]
-    return [], answers.near(words, (knowledge.Knowledge,))
+    return [], answers.near(
+        words, (knowledge.Knowledge,), enough=MUCH if words.isidentifier() and words.isascii() else ENOUGH
+    )
 
 
 def _names_of(words: str, found: list[str], verb: str) -> None:
@@ -138,7 +143,10 @@ def what(words: str | None = None) -> None:
         for one in said[:MOST]:
             put(*entries.message(one, words))
     elif rows and not prose:
-        _switches(words, rows)
+        if asks_more(words) and (found := answers.near(words, enough=MUCH)):
+            _nearest(found, [row for row in rows if row not in found][: MOST - len(found)])
+        else:
+            _switches(words, rows)
     elif not rows and (part := messages.part_of(words, known.values())):
         for one in part:
             put(*entries.message(one, words))
