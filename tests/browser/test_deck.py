@@ -112,7 +112,7 @@ def test_progress_survives_a_reload_and_undo_takes_an_answer_back(open_deck):
         str(page.evaluate("deck.items.filter(one => one.kind !== 'predict').length")), "80"
     )
     page.locator("[data-do=undo]").click()
-    assert page.inner_text("#live") == "已撤销，可以重新作答。" and page.inner_text("#place").startswith("第 2 张")
+    assert page.inner_text("#live") == "已撤销，可以重新作答。" and page.inner_text("#place").startswith("第 2 题")
     assert page.locator(".result").count() == 0
     reload(page)
     assert "已答 1 张" in page.inner_text("#count") and page.evaluate("view.language") == "zh"
