@@ -404,6 +404,8 @@ def test_verdicts():
     }
     assert {name: verdicts.verdict_of(one) for name, one in expected.items()} == {name: name for name in expected}
     assert verdicts.verdict_of(row("a", 0.9, None, lossy=True)) == "digits"
+    coarse = {"error_as_is": 0.17}
+    assert [verdicts.verdict_of(row("a", 0.9, error) | coarse) for error in (0.2, 0.78)] == ["take", "digits"]
     assert {verdicts.verdict_of(row("a", ratio, agreed=False)) for ratio in (0.9, 1.1)} == {"unsure"}
     with speaking("en"):  # what one comparison alone has said is not called open: its picture shows a side
         assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "not confirmed"

@@ -27,7 +27,7 @@ DIGITS, ALL_DIGITS = 5, 9
 """Digits of a number in the table; and of float32 that tell any two apart."""
 WIDEST = 60
 """Signs of a cell that are printed; HTML shows all of it."""
-TERMINAL = 150
+TERMINAL = 165
 """Columns of the widest table that is printed as one."""
 MOST_ROWS = 12
 """Rows of the numbers that are printed; the rest is counted."""

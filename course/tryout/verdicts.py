@@ -17,6 +17,8 @@ WIDE = 1.5
 """A likely range whose ends are further apart, as a ratio, promises no gain."""
 LOST = 10
 """So many times the error of the step as it is: a digit is lost."""
+COARSE, TWICE = 1e-3, 2
+"""A step that is off by as much already has few digits to lose: twice its error is too much."""
 FLOOR, FLOOR_AS_IS = 1e-6, 1e-5
 """Smallest error that counts as one: with a float64 run, and where the step as it is stands for the truth."""
 
@@ -94,7 +96,9 @@ def loses(row: Row) -> bool:
     error = row.get("error")
     if error is None:
         return bool(row.get("lossy"))
-    return bool(error > LOST * max(row.get("error_as_is") or 0, FLOOR if row.get("float64") else FLOOR_AS_IS))
+    now = row.get("error_as_is") or 0
+    limit = LOST * max(now, FLOOR if row.get("float64") else FLOOR_AS_IS)
+    return bool(error > min(limit, max(COARSE, TWICE * now)))
 
 
 def winners(rows: Sequence[Row]) -> list[Row]:
