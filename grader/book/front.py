@@ -22,7 +22,7 @@ from grader.source import read
 BETS = ("06-bet-ulp", "06-bet-agree", "05-bet-pays")
 """Each is asked in its lesson, too, and a bet placed here is a bet placed there."""
 FIRST = "00_start"
-TITLE = both("Three bets on PyTorch. One tap each.", "关于 PyTorch 的三道竞猜，点一下就算下注。")
+TITLE = both("Three bets on PyTorch. One tap each.", "PyTorch 竞猜三题，点一下就下注。")
 BET = both("Bet", "竞猜")
 MORE = both("Why? Lesson {number}: {question}", "为什么？第 {number} 课：{question}")
 OWN = both(
