@@ -26,8 +26,10 @@ CELL_SAMPLES = 3
 DIGITS, ALL_DIGITS = 5, 9
 """Digits of a number in the table; and of float32 that tell any two apart."""
 WIDEST = 60
-"""Signs of a cell that are printed; HTML shows all of it."""
-TERMINAL = 165
+"""Signs of a cell in a table that is printed; HTML shows all of it."""
+LONGEST = 300
+"""Signs of a cell of such a table, where it is too wide for a terminal and printed row by row."""
+TERMINAL = 180
 """Columns of the widest table that is printed as one."""
 MOST_ROWS = 12
 """Rows of the numbers that are printed; the rest is counted."""
@@ -158,8 +160,7 @@ def _fold_lines(fold: Fold) -> Iterator[str]:
         return
     yield fold.title + t(":", "：") + "".join(f"\n  {plain(line)}" for line in fold.said)
     if fold.rows:
-        lines = [[clip(cell, WIDEST) for cell in line] for line in table_lines(fold.rows[:MOST_ROWS])]
-        yield from (f"  {line}" for line in _printed(lines))
+        yield from (f"  {line}" for line in _printed(table_lines(fold.rows[:MOST_ROWS])))
     yield from (f"  {line}" for line in fold.code.splitlines())
     if (more := len(fold.rows) - MOST_ROWS) > 0:
         yield "  " + t(f"and {more} more rows", f"另有 {more} 行")
@@ -167,14 +168,16 @@ def _fold_lines(fold: Fold) -> Iterator[str]:
 
 def _printed(lines: Sequence[Sequence[str]]) -> list[str]:
     """A table as text; one that is too wide for a terminal a row a line, each cell after its heading."""
-    table, (head, *rows) = as_text(lines), lines
+    table, (head, *rows) = as_text([[clip(cell, WIDEST) for cell in line] for line in lines]), lines
     if max(map(columns, table)) <= TERMINAL:
         return table
     colon, comma = t(": ", "："), t("; ", "；")
     return [
         row[0]
         + colon
-        + comma.join(f"{name} {cell}" for name, cell in zip(head[1:], row[1:], strict=True) if cell.strip("–"))
+        + comma.join(
+            f"{name} {clip(cell, LONGEST)}" for name, cell in zip(head[1:], row[1:], strict=True) if cell.strip("–")
+        )
         for row in rows
     ]
 

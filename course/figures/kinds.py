@@ -136,7 +136,10 @@ def upright(paper: Canvas, x: float, top: float, bottom: float, words: str, y: f
 
 
 class Ratio(NamedTuple):
-    """A row of `ratio_rows`. low, high: the likely range; None where too few rounds carry none: then ``rounds`` counts them."""
+    """A row of `ratio_rows`. low, high: the likely range; None where too few rounds carry none: then ``rounds`` counts them.
+
+    said: in the place of the ratio in words.
+    """
 
     name: str
     ratio: float
@@ -144,6 +147,7 @@ class Ratio(NamedTuple):
     high: float | None
     remark: str = ""
     rounds: int = 0
+    said: str = ""
 
 
 def ratio_rows(
@@ -162,7 +166,7 @@ def ratio_rows(
     """
     checked(bet, "rows", "above", "at")
     told = [row for row in rows if row.low is not None and row.high is not None]
-    values = {row: _said_of(row, said, same) for row in told}
+    values = {row: row.said or _said_of(row, said, same) for row in told}
     few = t("too few rounds to tell", "轮数太少，说不准")
     axis = bool(told or bet and (bet.rows or bet.at))
 

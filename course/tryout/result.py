@@ -63,7 +63,10 @@ class Tried:
                 about
                 | NOTHING
                 | self.found[one.id]
-                | {"lines": list(one.lines), "memory_as_is_mib": self.base.get("memory_mib")}
+                | {
+                    "lines": [line.replace("DEVICE", f'"{self.device}"') for line in one.lines],
+                    "memory_as_is_mib": self.base.get("memory_mib"),
+                }
             )
             rows.append(row | {"verdict": verdicts.verdict_of(row), "pays_after": verdicts.pays_after(row)})
         return sorted(rows, key=lambda row: row["ratio"] or 1e9)
@@ -80,13 +83,25 @@ class Tried:
         return pick(verdicts.headline(self.rows(), self.together, self.stopped))
 
     def lines(self) -> list[str]:
-        """The lines to paste, under comments: what they bring and what they hold for; empty where nothing helps."""
-        names = {row["setting"] for row in verdicts.advised(self.rows(), self.together)[0]}
-        every = [line for one in self.settings if one.id in names for line in one.lines]
-        pasted = [line.replace("DEVICE", f'"{self.device}"') for line in every]
+        """The lines to paste, under comments: what they bring and what they hold for. What costs accuracy stands as a comment, to
+        decide about. Empty where nothing helps."""
+        rows = self.rows()
+        advised = verdicts.advised(rows, self.together)[0]
+        exact = [row for row in advised if row["verdict"] == "take"]
+        exact = exact or [row for row in verdicts.winners(rows) if row["verdict"] == "take"][:1]
+        code = [line for row in exact for line in row["lines"]]
+        for row in (row for row in advised if row["verdict"] == "digits"):
+            code += [
+                f"# {row['name']}{t(': ', '：')}{verdicts.verdict_words(row)}",
+                *(f"# {line}" for line in row["lines"]),
+            ]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}")
         again = t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试")
-        return [f"# {self.sentence()}", holds, again, *dict.fromkeys(["import torch", *pasted])] if pasted else []
+        return (
+            [f"# {self.sentence()}", holds, again, *["import torch"][: len(exact)], *dict.fromkeys(code)]
+            if code
+            else []
+        )
 
     def not_tried(self) -> list[str]:
         """What was not tried, and why: a sentence for each reason."""
@@ -104,15 +119,16 @@ class Tried:
             if self.together.get("ratio")
             else []
         )
-        lost, open_ = t("costs accuracy", "损失精度"), pick(verdicts.OPEN)
+        lost = t("costs accuracy", "损失精度")
         drawn = [
             Ratio(
                 row["name"],
                 row["ratio"],
                 row["low"],
                 row["high"],
-                ", ".join([lost] * verdicts.loses(row) + [open_] * verdicts.unconfirmed(row)),
+                lost if verdicts.loses(row) else "",
                 row["rounds"],
+                verdicts.verdict_words(row) if verdicts.verdict_of(row) in ("same", "unsure") else "",
             )
             for row in [*both, *self.rows()]
             if row["ratio"] and row["low"] and row["high"] < VAGUE * row["low"]

@@ -31,6 +31,8 @@ ROUNDS = 18
 """Rounds that a verdict needs, with those that warm up."""
 SHARE = 0.25
 """Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
+CONFIRM_S = 15.0
+"""Seconds that have to be left for a comparison in new processes at the end."""
 BUSY = 0.15
 """Part of all processors used by other programs, from which small differences do not show."""
 SLOW = 1.5
@@ -56,14 +58,14 @@ def run(
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not LEAST_S <= budget < 86_400:
         english = f"budget is a number of seconds, at least {LEAST_S:g}, not {budget!r}."
         raise TimingError(t(english, f"budget 是秒数，至少 {LEAST_S:g}，而不是 {budget!r}。"))
-    return _Run(chosen(only, compile_), float(budget)).go(step)
+    return _Run(chosen(only), float(budget), compile_ or only is not None).go(step)
 
 
 class _Run:
     """One call of the verb: what is known so far, and until when to go on."""
 
-    def __init__(self, settings: Sequence[Setting], budget: float) -> None:
-        self.began, self.budget = time.monotonic(), budget
+    def __init__(self, settings: Sequence[Setting], budget: float, compile_: bool) -> None:
+        self.began, self.budget, self.compile = time.monotonic(), budget, compile_
         self.known, self.since, self.busy = {one.id: one for one in settings}, Since(), False
         self.raised: set[str] = set()
         self.out = Tried(settings, one_line())
@@ -170,6 +172,8 @@ class _Run:
             self._race({TOGETHER: best}, self._left(end))
         if kept:
             self._in_new_processes(kept)
+        elif self._left() > CONFIRM_S:
+            self._confirm()
 
     def _open(self) -> list[str]:
         """The settings that were timed and have no verdict yet."""
@@ -208,7 +212,8 @@ class _Run:
         return sorted(row["setting"] for row in verdicts.winners(rows))
 
     def _refused(self, one: Setting) -> bool:
-        if why := one.why_not(self.bench.look):
+        only = "" if self.compile or one.way != "compile" else both("with compile=True alone", "加上 compile=True 才试")
+        if why := one.why_not(self.bench.look) or only:
             self.out.refused[one.id] = why
         return bool(why)
 
@@ -296,6 +301,28 @@ class _Run:
                         digits = processes.digits(folder, joint[f"{name} too"], max(LEAST_S, self._left()))
                         about = {"of": sorted([name, *best]), "lossy": self.known[name].lossy}
                         self.out.together = about | digits | found[f"{name} too"]
+
+    def _confirm(self) -> None:
+        """Compare what is advised in new processes, too: their range counts, because a script is a new process."""
+        rows, row = verdicts.advised(self.out.rows(), self.out.together)
+        names = sorted(each["setting"] for each in rows)
+        with (
+            contextlib.ExitStack() as stack,
+            contextlib.suppress(Exception),
+        ):  # a step that cannot be copied is judged here
+            folder = stack.enter_context(processes.saved(self.bench))
+            if names:
+                found = processes.race(folder, {TOGETHER: names}, self.bench.look.device, self._left())[TOGETHER]
+                said = kind_of(found)
+                mine = self._row(names[0]) if len(names) == 1 else self.out.together
+                mine.update(found, said=said, agreed=said == mine.get("said", "faster"))
+                count = found["processes"]
+                self.out.notes.append(
+                    both(
+                        f"What is advised was compared in {count} new processes on each side, too: their range counts.",
+                        f"建议的设置还在新进程里比过（两边各 {count} 个），以那个范围为准。",
+                    )
+                )
 
     def _not_copied(self, kept: Sequence[Setting], error: Exception) -> None:
         said = _said_of(error)

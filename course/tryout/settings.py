@@ -39,8 +39,9 @@ class Setting:
 
     @property
     def words(self) -> set[str]:
-        """What `only` may call it: its id, its family, the switches it writes."""
-        return {self.id, self.family or self.id, *self.flags}
+        """What `only` may call it: its id, its name, its family, the switches it writes."""
+        names = self.name.values() if isinstance(self.name, Mapping) else [self.name]
+        return {self.id, *names, self.family or self.id, *self.flags}
 
     def why_not(self, look: Look) -> Text:
         """Why it cannot matter for what ran, in words; empty where it can."""
@@ -72,14 +73,12 @@ def all_settings() -> list[Setting]:
     return listed
 
 
-def chosen(only: str | Sequence[str] | None, compile_: bool) -> list[Setting]:
-    """The settings that are asked for. Raises TimingError for a word of `only` that names none."""
+def chosen(only: str | Sequence[str] | None) -> list[Setting]:
+    """The settings that are asked for, by default all. Raises TimingError for a word of `only` that names none."""
     known, wanted = all_settings(), {only} if isinstance(only, str) else {*(only or ())}
     words = set().union(*(one.words for one in known))
     for word in sorted(wanted - words, key=str):
         near, listed = did_you_mean(word, words), ", ".join(sorted(words))
         said = f'"{word}" cannot be tried.{near} only takes {listed}.', f"“{word}”不能试。{near}only 可以写：{listed}。"
         raise TimingError(t(*said))
-    if wanted:
-        return [one for one in known if one.words & wanted]
-    return [one for one in known if compile_ or one.way != "compile"]
+    return [one for one in known if not wanted or one.words & wanted]

@@ -38,11 +38,11 @@ OPEN = both("not confirmed", "还没确认")
 
 
 def verdict_of(row: Row) -> str:
-    """take | digits (faster, but a digit or more is lost) | same | slower | unsure | untried | late."""
+    """take | digits (faster, but a digit or more is lost) | same | slower | unsure | untried | late (too few rounds)."""
     if row.get("why"):
         return "untried"
     if row.get("low") is None:
-        return "unsure" if row.get("rounds") else "late"
+        return "late"
     kind = kind_of(row)
     if kind in ("faster", "slower") and (not row.get("agreed", True) or unjudged(row)):
         return "unsure"
