@@ -150,7 +150,7 @@ def points(telling: Telling, reading: Reading) -> list[dict[str, Any]]:
     if spec.get("kind") != "trend":
         return []
     columns = (spec["x"], *spec["series"])
-    return telling.numbers([{one: row[one] for one in columns} for row in reading.drawn or ()])
+    return telling.numbers([{one: row.get(one) for one in columns} for row in reading.drawn or ()])
 
 
 def _points(

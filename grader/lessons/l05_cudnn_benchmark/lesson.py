@@ -314,7 +314,7 @@ explain("05-one-lap")
 # | new sizes all the time, short runs | `False` | count the keys |
 # | results must repeat | `False` | lesson 06 |
 #
-# T4, RTX: single runs of users, from a gain to none; nobody we found has measured an A100 cleanly. More cards and lines: `docs/cards.md`; yours: [[#Deeper, optional: ask your own card]].
+# T4, RTX: single runs of users, from a gain to slightly slower; nobody we found has measured an A100 cleanly. More cards and lines: `docs/cards.md`; yours: [[#Deeper, optional: ask your own card]].
 # %% [markdown] zh
 # ## 📌 那我该不该开？
 #
@@ -328,7 +328,7 @@ explain("05-one-lap")
 # | 尺寸总在变、跑得很短 | `False` | 数一数 key |
 # | 结果必须能重复 | `False` | 第 06 课 |
 #
-# T4 和 RTX 只有用户单次的报告，有的变快，有的没变；A100 的干净数据，我们没找到谁公布过。哪张卡上测过什么（别的代码行也有）：`docs/cards.zh-CN.md`。想问自己的卡，见[[#选读：问问你自己的卡]]。
+# T4 和 RTX 只有用户单次的报告，有的变快，有的没变，有的略慢；A100 的干净数据，我们没找到谁公布过。哪张卡上测过什么（别的代码行也有）：`docs/cards.zh-CN.md`。想问自己的卡，见[[#选读：问问你自己的卡]]。
 # %% [markdown] en
 # ## 🎲 Flip it in the middle and compare?
 #

@@ -287,7 +287,10 @@ RECORDED = {
     "05-kernels-cuda": ("3 of 4 searches took another kernel, each of them slower.", {}),
     "05-memory-cuda": ("For this one layer the search needs no extra memory.", {}),
     "05-new-keys-cuda": ("4 of these 6 changes need a new search.", {}),
-    "05-pays-cuda": ("The search is never paid back: a later step takes 3 % more time.", {"05-bet-pays": "a"}),
+    "05-pays-cuda": (
+        "ResNet18 forward: the search never pays, a later step takes 3 % more time.",
+        {"05-bet-pays": "a"},
+    ),
     "05-sizes-cuda": ("The search makes a new size's first call up to 17 times as long, once.", {}),
 }
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""
