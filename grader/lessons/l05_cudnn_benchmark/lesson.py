@@ -341,6 +341,7 @@ explain("05-one-lap")
 # 多么顺理成章的实验：一格 `False`，下一格 `True`，同一个模型。很多人都做过，然后写道：这个开关没用。看过前面那张流程图，你觉得会怎样？先为 cuDNN 下注。接着玩具在这里做一遍。至于 cuDNN：看你的 GPU、录制，或者源码怎么说。
 # %%
 predict("05-bet-flip")
+keep("cudnn.benchmark")
 # %%
 conv = ToyConv(benchmark=False)
 for call in range(1, 7):
@@ -353,7 +354,6 @@ conv(image(28), kernel())
 print(28, conv.benchmark, conv.searches, *conv.plans.values())
 observe("05-flip-cuda")
 explain("05-why-flip")
-keep("cudnn.benchmark")
 # %% [markdown] en
 # ## 💡 Each process, and each thread, has its own plans
 #
