@@ -101,10 +101,8 @@ class _Run:
         late = [row["needs_s"] for row in rows if row["verdict"] == "late"]
         open_ = [row for row in rows if row["verdict"] == "unsure"]
         if late or open_:
-            more, many = (
-                math.ceil(self.out.seconds + 1.5 * sum(late) + len(open_) * self.budget / 2),
-                len(late) + len(open_),
-            )
+            more = math.ceil(self.out.seconds + 1.5 * sum(late) + len(open_) * self.budget / 2)
+            many = len(late) + len(open_)
             self.out.notes.append(
                 both(
                     f"{many} without a verdict: try budget={more} (less will do on a quiet machine).",
@@ -265,11 +263,9 @@ class _Run:
                 } | self.bench.digits(some[TOGETHER])
             found = self.bench.race(some, max(seconds, 0.5))
             self.busy = self.busy or self.since.others() > BUSY
-            base_s = self.bench.base["rough_s"] = (
-                max(row["base_ms"] for row in found.values()) / 1e3
-            )  # to plan the next with
             for name, row in found.items():
-                self._row(name)["rough_s"] = base_s * (row["ratio"] or 1)
+                self.bench.base["rough_s"] = row["base_ms"] / 1e3  # to plan the next with
+                self._row(name)["rough_s"] = self.bench.base["rough_s"] * (row["ratio"] or 1)
                 row["busy"], before, said = self.busy, self._row(name), kind_of(row)
                 if before.get("said") == said == "undecided":
                     row = verdicts.pooled(before, row)
@@ -304,25 +300,23 @@ class _Run:
 
     def _confirm(self) -> None:
         """Compare what is advised in new processes, too: their range counts, because a script is a new process."""
-        rows, row = verdicts.advised(self.out.rows(), self.out.together)
-        names = sorted(each["setting"] for each in rows)
+        names = sorted(row["setting"] for row in verdicts.advised(self.out.rows(), self.out.together)[0])
+        if not names:
+            return
         with (
-            contextlib.ExitStack() as stack,
             contextlib.suppress(Exception),
-        ):  # a step that cannot be copied is judged here
-            folder = stack.enter_context(processes.saved(self.bench))
-            if names:
-                found = processes.race(folder, {TOGETHER: names}, self.bench.look.device, self._left())[TOGETHER]
-                said = kind_of(found)
-                mine = self._row(names[0]) if len(names) == 1 else self.out.together
-                mine.update(found, said=said, agreed=said == mine.get("said", "faster"))
-                count = found["processes"]
-                self.out.notes.append(
-                    both(
-                        f"What is advised was compared in {count} new processes on each side, too: their range counts.",
-                        f"建议的设置还在新进程里比过（两边各 {count} 个），以那个范围为准。",
-                    )
+            processes.saved(self.bench) as folder,
+        ):  # what cannot be copied is judged here alone
+            found = processes.race(folder, {TOGETHER: names}, self.bench.look.device, self._left())[TOGETHER]
+            mine, said = self._row(names[0]) if len(names) == 1 else self.out.together, kind_of(found)
+            mine.update(found, said=said, agreed=said == mine.get("said", "faster"))
+            count = found["processes"]
+            self.out.notes.append(
+                both(
+                    f"What came out best was compared in {count} new processes on each side, too: that range counts.",
+                    f"最好的设置还在新进程里比过（两边各 {count} 个），以那个范围为准。",
                 )
+            )
 
     def _not_copied(self, kept: Sequence[Setting], error: Exception) -> None:
         said = _said_of(error)
