@@ -17,9 +17,9 @@ function marked(text, wanted) {  // text nodes and <mark>s
   return [...parts, text.slice(from)];
 }
 
-function hit([page, title, id, heading, words], said, others) {
+function hit([page, title, id, heading, words], asked, others) {
   const low = words.toLowerCase(), places = (some) => some.map((word) => low.indexOf(word)).filter((place) => place >= 0);
-  const here = places(said).length ? places(said) : places(others), wanted = [...said, ...others.filter((word) => word.length > 3)];
+  const here = places(asked).length ? places(asked) : places(others), wanted = [...asked, ...others.filter((word) => word.length > 3)];
   const at = Math.max(0, Math.min(...here, low.length) - AROUND);
   const row = document.createElement("li"), link = document.createElement("a"), said = document.createElement("p");
   link.href = `${page}#${id}`;
