@@ -89,19 +89,15 @@ class Tried:
         advised = verdicts.advised(rows, self.together)[0]
         exact = [row for row in advised if row["verdict"] == "take"]
         exact = exact or [row for row in verdicts.winners(rows) if row["verdict"] == "take"][:1]
-        code = [line for row in exact for line in row["lines"]]
+        colon, code = t(": ", "："), []
+        for row in exact:
+            code += [f"# {row['name']}{colon}{ratio_words(row['ratio'])}", *row["lines"]]
         for row in (row for row in advised if row["verdict"] == "digits"):
-            code += [
-                f"# {row['name']}{t(': ', '：')}{verdicts.verdict_words(row)}",
-                *(f"# {line}" for line in row["lines"]),
-            ]
+            said = f"{ratio_words(row['ratio'])}{t(', ', '，')}{_changed(row)}{colon}{t('your decision', '由你决定')}"
+            code += [f"# {row['name']}{colon}{said}", *(f"# {line}" for line in row["lines"])]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}")
         again = t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试")
-        return (
-            [f"# {self.sentence()}", holds, again, *["import torch"][: len(exact)], *dict.fromkeys(code)]
-            if code
-            else []
-        )
+        return [holds, again, *["import torch"][: len(exact)], *code] if code else []
 
     def not_tried(self) -> list[str]:
         """What was not tried, and why: a sentence for each reason."""
@@ -112,13 +108,19 @@ class Tried:
         raised = [f"{row['name']}{t(': ', '：')}{row['why']}" for row in self.rows() if row["verdict"] == "untried"]
         return raised + [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
+    def _together(self) -> list[dict[str, Any]]:
+        """The row of the winners together, where they were timed."""
+        if not self.together.get("ratio"):
+            return []
+        about = {
+            "name": t("the faster ones together", "更快的几项一起用"),
+            "memory_as_is_mib": self.base.get("memory_mib"),
+        }
+        row = NOTHING | self.together | about
+        return [row | {"pays_after": verdicts.pays_after(row)}]
+
     def picture(self) -> SvgPicture | None:
         """The time ratios with their likely ranges; None where nothing was timed."""
-        both = (
-            [{**self.together, "name": t("the faster ones together", "更快的几项一起用")}]
-            if self.together.get("ratio")
-            else []
-        )
         lost = t("costs accuracy", "损失精度")
         drawn = [
             Ratio(
@@ -130,7 +132,7 @@ class Tried:
                 row["rounds"],
                 verdicts.verdict_words(row) if verdicts.verdict_of(row) in ("same", "unsure") else "",
             )
-            for row in [*both, *self.rows()]
+            for row in [*self._together(), *self.rows()]
             if row["ratio"] and row["low"] and row["high"] < VAGUE * row["low"]
         ]
         return (
@@ -151,7 +153,7 @@ class Tried:
                  t("verdict", "结论")]  # fmt: skip
         words = [
             (row["name"], _time(row), _changed(row), _memory(row), _price(row), verdicts.verdict_words(row))
-            for row in self.rows()
+            for row in [*self._together(), *self.rows()]
         ]
         folds = [
             Fold(t("Each setting", "每一项"), rows=[dict(zip(names, line, strict=True)) for line in words], open=True),
@@ -159,10 +161,11 @@ class Tried:
             Fold(t("Measured on other machines", "别的机器上"), rows=self._elsewhere()),
             Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),
         ]
-        timed = sum(bool(row["low"]) for row in self.rows())
+        rows = self.rows()
+        timed = sum(bool(row["low"]) for row in rows)
         said = t(
-            f"{timed} of {len(words)} settings timed, {self.seconds:.0f} s",
-            f"{len(words)} 项设置测了 {timed} 项，用时 {self.seconds:.0f} 秒",
+            f"{timed} of {len(rows)} settings timed, {self.seconds:.0f} s",
+            f"{len(rows)} 项设置测了 {timed} 项，用时 {self.seconds:.0f} 秒",
         )
         small = t(f"Measured here: {pick(self.machine)} · {said}", f"本机实测：{pick(self.machine)} · {said}")
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)

@@ -33,6 +33,8 @@ SHARE = 0.25
 """Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
 CONFIRM_S = 15.0
 """Seconds that have to be left for a comparison in new processes at the end."""
+CONFIRM_STEP_S = 0.03
+"""The longest step that is compared so: of a longer one the slice of a new process would hold hardly more than first calls."""
 BUSY = 0.15
 """Part of all processors used by other programs, from which small differences do not show."""
 SLOW = 1.5
@@ -174,8 +176,9 @@ class _Run:
             self._confirm()
 
     def _open(self) -> list[str]:
-        """The settings that were timed and have no verdict yet."""
-        return [row["setting"] for row in self.out.rows() if row["verdict"] == "unsure" and not verdicts.unjudged(row)]
+        """The settings that were timed and have no verdict yet; also those that had too few rounds."""
+        open_ = [row for row in self.out.rows() if row["verdict"] in ("unsure", "late") and row["ratio"]]
+        return [row["setting"] for row in open_ if not verdicts.unjudged(row)]
 
     def _settle(self, names: Sequence[str], end: float, spared: float = 0.0) -> None:
         """Compare these, then those of them that are still open, while there is time. spared: seconds left for others."""
@@ -201,7 +204,7 @@ class _Run:
         for _ in range(2):  # a second comparison may confirm what the first denied
             if "rough_s" in row and self._needs([name]) / 2 < self._left(end):
                 self._race({name: [name]}, self._left(end) / 2)
-            if verdicts.verdict_of(row) != "unsure":
+            if verdicts.verdict_of(row) not in ("unsure", "late"):
                 return
 
     def _best(self, said: Collection[str] = ()) -> list[str]:
@@ -300,21 +303,23 @@ class _Run:
 
     def _confirm(self) -> None:
         """Compare what is advised in new processes, too: their range counts, because a script is a new process."""
-        names = sorted(row["setting"] for row in verdicts.advised(self.out.rows(), self.out.together)[0])
-        if not names:
+        best = self._best()
+        if not best or self.bench.base["rough_s"] > CONFIRM_STEP_S:
             return
+        sides = {name: [name] for name in best} | ({TOGETHER: best} if len(best) > 1 else {})
         with (
             contextlib.suppress(Exception),
             processes.saved(self.bench) as folder,
         ):  # what cannot be copied is judged here alone
-            found = processes.race(folder, {TOGETHER: names}, self.bench.look.device, self._left())[TOGETHER]
-            mine, said = self._row(names[0]) if len(names) == 1 else self.out.together, kind_of(found)
-            mine.update(found, said=said, agreed=said == mine.get("said", "faster"))
-            count = found["processes"]
+            found = processes.race(folder, sides, self.bench.look.device, self._left())
+            for name, row in found.items():
+                mine, said = self._row(name), kind_of(row)
+                mine.update(row, said=said, agreed=said == mine.get("said", "faster"))
+            count = found[best[0]]["processes"]
             self.out.notes.append(
                 both(
-                    f"What came out best was compared in {count} new processes on each side, too: that range counts.",
-                    f"最好的设置还在新进程里比过（两边各 {count} 个），以那个范围为准。",
+                    f"What came out faster was compared in {count} new processes on each side, too: that range counts.",
+                    f"更快的设置还在新进程里比过（两边各 {count} 个），以那个范围为准。",
                 )
             )
 

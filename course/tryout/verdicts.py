@@ -9,7 +9,7 @@ from typing import Any
 from course.experiment.reading import CUT_SHORT, EMPTY
 from course.experiment.rows import kind_of
 from course.figures.words import times
-from course.i18n import Text, both, pick
+from course.i18n import Text, both, pick, t
 
 ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
@@ -88,6 +88,8 @@ def pooled(one: Row, two: Row) -> Row:
 
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language."""
+    if verdict_of(row) == "same" and not row["low"] <= 1 <= row["high"]:
+        return t(f"differs by less than {100 * ALIKE:.0f} %", f"相差不到 {100 * ALIKE:.0f}%")
     return pick(OPEN if unconfirmed(row) else WORDS[verdict_of(row)])
 
 
