@@ -52,6 +52,7 @@ def test_a_card_whose_lines_are_put_in_order_fits_a_screen(page, lab, language):
     screen, tall = page.locator(".jp-WindowedPanel-outer").first.bounding_box()["height"], {}
     for identity in orders:
         card = page.locator(f".tbq-live-{identity}").first
+        card.locator("button.tbq-opt:visible, summary:visible").first.wait_for()  # it is drawn, open or folded
         if not card.locator("button.tbq-opt").first.is_visible():
             card.locator("summary").first.click()
         card.locator("button.tbq-opt").first.wait_for()
