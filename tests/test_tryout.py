@@ -420,7 +420,6 @@ def test_verdicts():
     assert verdicts.pays_after(row("a", 0.5, price_ms=100, base_ms=10)) == 20
 
 
-@pytest.mark.slow
 def test_two_comparisons_that_decide_nothing_are_taken_together():
     """Two equal ones make the range narrower by the root of two; a far wider one changes hardly anything."""
     one = row("a", 1.0, low=0.9, high=1 / 0.9)
@@ -432,6 +431,7 @@ def test_two_comparisons_that_decide_nothing_are_taken_together():
     assert verdicts.pooled(one, row("a", 1.0, low=None)) == one
 
 
+@pytest.mark.slow
 def test_from_a_shell(tmp_path):
     (tmp_path / "mine.py").write_text("import torch\nx = torch.randn(8, 8)\ndef step():\n    return x @ x\n", "utf-8")
     command = [

@@ -126,14 +126,13 @@ def bet_sentence(bet: Bet) -> str:
     """A settled bet as sentences, with marks: what was asked, what was bet, what came out."""
     sign, said = "●" if bet.state == "won" else "◌", answer_words(bet.item, bet.choice)
     asked = f"{sign} {asked_words(bet.item)}{t(' ', '')}"
+    came = answer_words(bet.item, bet.outcome)
     if bet.state == "won" and bet.item.slider:
-        came = answer_words(bet.item, bet.outcome)
         return asked + t(
             f"You bet “{said}”; it was {came}, near enough.", f"你押“{said}”，结果是 {came}，够接近，算押中。"
         )
     if bet.state == "won":
         return asked + t(f"You bet “{said}”, and so it was.", f"你押“{said}”，果然如此。")
-    came = answer_words(bet.item, bet.outcome)
     return asked + t(f"You bet “{said}”; it was “{came}”.", f"你押“{said}”，结果是“{came}”。")
 
 

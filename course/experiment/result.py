@@ -118,7 +118,7 @@ def block(record: Record, experiment: Experiment, bets: Bets | None = None, said
                 (
                     f"**{pick(experiment.title)}** `{experiment.name}`"
                     + t(". ", "。")
-                    + f"{pick(record.label())}"
+                    + pick(record.label())
                     + t(".", "。"),
                 ),
                 experiment.telling.numbers(record.rows),

@@ -302,26 +302,29 @@ class _Run:
                         self.out.together = about | digits | found[f"{name} too"]
 
     def _confirm(self) -> None:
-        """Compare what is advised in new processes, too: their range counts, because a script is a new process."""
+        """Compare what came out faster in new processes, too: their range counts, because a script is a new process."""
         best = self._best()
         if not best or self.bench.base["rough_s"] > CONFIRM_STEP_S:
             return
         sides = {name: [name] for name in best} | ({TOGETHER: best} if len(best) > 1 else {})
-        with (
-            contextlib.suppress(Exception),
-            processes.saved(self.bench) as folder,
-        ):  # what cannot be copied is judged here alone
-            found = processes.race(folder, sides, self.bench.look.device, self._left())
-            for name, row in found.items():
-                mine, said = self._row(name), kind_of(row)
-                mine.update(row, said=said, agreed=said == mine.get("said", "faster"))
-            count = found[best[0]]["processes"]
-            self.out.notes.append(
-                both(
-                    f"What came out faster was compared in {count} new processes on each side, too: that range counts.",
-                    f"更快的设置还在新进程里比过（两边各 {count} 个），以那个范围为准。",
-                )
+        try:
+            with processes.saved(self.bench) as folder:
+                found = processes.race(folder, sides, self.bench.look.device, self._left())
+        except Exception as error:  # noqa: BLE001  (pickling fails in many types)
+            said = _said_of(error)
+            english = f"Compared in this process alone: a new one could not take the step ({said})."
+            self.out.notes.append(both(english, f"只在本进程里比过：新进程拿不到这一步（{said}）。"))
+            return
+        for name, row in found.items():
+            mine, said = self._row(name), kind_of(row)
+            mine.update(row, said=said, agreed=said == mine.get("said", "faster"))
+        count = found[best[0]]["processes"]
+        self.out.notes.append(
+            both(
+                f"What came out faster was compared in {count} new processes on each side, too: that range counts.",
+                f"更快的设置还在新进程里比过（两边各 {count} 个），以那个范围为准。",
             )
+        )
 
     def _not_copied(self, kept: Sequence[Setting], error: Exception) -> None:
         said = _said_of(error)
