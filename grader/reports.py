@@ -15,10 +15,12 @@ from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 
 LEAST_SAMPLES = 6
 """Fewer samples carry no 95 % interval for a median."""
-NARROWEST = 0.25
-"""An interval of less than this share of the one recomputed from the samples claims more than they show."""
-SLACK = 1e-3
-"""Relative slack for rounding where a reported end is held against the samples."""
+NARROWEST = 0.05
+"""An interval of less than this share of the one recomputed from the samples claims more than they show. That of `compare` may
+be a tenth as wide, where other programs disturb most rounds."""
+SLACK, STRICT = 3e-3, 1e-3
+"""What an honest interval may add to the samples, as a share: rounding, and what `compare` adds on either side. And the error of
+the interval of their median that it has to touch."""
 PAIRED = both("pairs", "成对读数")
 CLAIMED = both("claim", "结论")
 
@@ -135,8 +137,8 @@ def samples_fault(report: Mapping[str, Any], names: Sequence[str], least: float)
 def interval_fault(report: Mapping[str, Any], samples: Sequence[float], what: Text) -> Text | None:
     """The fault in [low, high] as an interval for the median of ``samples``; None if there is none.
 
-    Any valid method passes (order statistics, bootstrap). Checked are: both ends lie within the samples, the median is between
-    them, and the interval is at least a quarter as wide as the order-statistic interval
+    Any valid method passes (order statistics, bootstrap, what `compare` gives). Checked are: both ends lie within the samples, the
+    interval touches one that holds their median all but surely, and it is not far narrower than the order-statistic interval
     (``course.timing.stats.median_interval``).
     """
     low, high = number(report.get("low")), number(report.get("high"))
@@ -145,19 +147,19 @@ def interval_fault(report: Mapping[str, Any], samples: Sequence[float], what: Te
             return both(f"`{name}` should be a number.", f"`{name}` 应是一个数。")
     if low > high:
         return both("`low` is above `high`.", "`low` 大于 `high`。")
-    middle, again = median(samples), median_interval(samples)
+    middle, again, sure = median(samples), median_interval(samples), median_interval(samples, STRICT)
     slack = SLACK * abs(middle)
-    if not low - slack <= middle <= high + slack:
+    if low - slack > sure.high or high + slack < sure.low:
         return both(
-            f"The interval does not hold the median of {what['en']}, {middle:.4g}.",
-            f"区间没有包含{what['zh']}的中位数 {middle:.4g}。",
+            f"The interval lies beside the median of {what['en']}, {middle:.4g}.",
+            f"区间偏离了{what['zh']}的中位数 {middle:.4g}。",
         )
     if low < min(samples) - slack or high > max(samples) + slack:
         return both(
             f"The interval reaches beyond every value of {what['en']}: it was not computed from them.",
             f"区间超出了{what['zh']}的所有值：它不是由这些数算出来的。",
         )
-    if high - low < NARROWEST * (again.high - again.low) - slack:
+    if high - low < NARROWEST * (again.high - again.low):
         return both(
             f"The interval is far narrower than {what['en']} allow: they give about {again.low:.4g} to {again.high:.4g}.",
             f"区间比{what['zh']}所能支持的窄得多：由它们算出约为 {again.low:.4g} 到 {again.high:.4g}。",

@@ -57,24 +57,28 @@ def honest_verdict(low, high, gate):
 # %% [markdown] en
 # ## Report one measurement of your own
 #
-# Compare any two versions of a computation with `compare`, for example `x @ x` in two sizes or two dtypes. Fill a dictionary `report` with plain values: `device` ("cpu", "cuda", ...), `threads`, `warmup_calls` (before the measurement, for each side), `fence` ("none needed", "synchronize" or "events"), `ratios` (one for each round; a comparison `found` of two functions has them in `found.pairs[name].ratios`), `low`, `high`, `gate`, and `claim` ("faster", "slower", "same" or "undecided"). The protocol and an honest claim are marked, by the four points below. An honest "undecided" earns as much as "faster".
+# Compare any two versions of a computation with `compare`, for example `x @ x` in two sizes or two dtypes. Fill a dictionary `report` with plain values: `device` ("cpu", "cuda", ...), `threads`, `warmup_calls` (before the measurement, for each side), `fence` ("none needed", "synchronize" or "events"), `ratios` (one for each round; a comparison `found` of two functions has them in `found.pairs[name].ratios`), `low`, `high`, `gate`, `claim` ("faster", "slower", "same" or "undecided"), and where something speaks against the interval, `why` in your words. The protocol and an honest claim are marked, by the four points below. An honest "undecided" earns as much as "faster".
 # %% [markdown] zh
 # ## 报告一次你自己的测量
 #
-# 用 `compare` 比较同一计算的任意两个版本，例如两种尺寸或两种 dtype 的 `x @ x`。用普通值填写字典 `report`：`device`（"cpu"、"cuda"……）、`threads`、`warmup_calls`（测量前双方各预热几次）、`fence`（"none needed"、"synchronize" 或 "events"）、`ratios`（每轮一个；`compare` 的结果 `found` 里是 `found.pairs[名字].ratios`）、`low`、`high`、`gate`、`claim`（"faster"、"slower"、"same" 或 "undecided"）。评分只看测量规程和结论是否诚实，标准见下面四条；诚实的 "undecided" 与 "faster" 同样得分。
+# 用 `compare` 比较同一计算的任意两个版本，例如两种尺寸或两种 dtype 的 `x @ x`。用普通值填写字典 `report`：`device`（"cpu"、"cuda"……）、`threads`、`warmup_calls`（测量前双方各预热几次）、`fence`（"none needed"、"synchronize" 或 "events"）、`ratios`（每轮一个；`compare` 的结果 `found` 里是 `found.pairs[名字].ratios`）、`low`、`high`、`gate`、`claim`（"faster"、"slower"、"same" 或 "undecided"）；区间有可疑之处时，再用 `why` 写一句理由。评分只看测量规程和结论是否诚实，标准见下面四条；诚实的 "undecided" 与 "faster" 同样得分。
 # %% task 02-t-report
 # en: One point each. warm: warmup_calls is 3 or more
 # en: fence: the one that fits the device
 # en: repeat: 10 ratios or more; low..high is an interval for their median
 # en: report: threads; a gate above 0, at most 0.2; a claim that the interval
-# en: carries, as in honest_verdict. Where it carries more, "undecided" earns
-# en: half (all, if the median is within 0.005 of 1 and the interval leaves the gate).
+# en: carries, as in honest_verdict. An end within 0.005 of 1 names no winner:
+# en: then "same" (inside the gate) or "undecided" (outside) is right, too.
+# en: Elsewhere "undecided" beside an interval that carries more earns half; all,
+# en: if `why` says what spoke against it, as `compare` does of a drift.
 # zh: 每条一分。预热：warmup_calls 至少 3
 # zh: 栅栏：与 device 相配
 # zh: 重复：至少 10 个比值；low..high 是其中位数的区间
 # zh: 报告：写明 threads；gate 大于 0、不超过 0.2；claim 有区间撑腰，规则同 honest_verdict。
-# zh: 区间能支持更多时，"undecided" 得一半（中位数与 1 相差不超过 0.005
-# zh: 且区间越过阈值时，得全分）。
+# zh: 区间有一端与 1 相差不超过 0.005，就分不出赢家：
+# zh: 写 "same"（在阈值之内）或 "undecided"（越过阈值）也对。
+# zh: 其余情况下区间能支持更多时，"undecided" 得一半；
+# zh: 用 `why` 写明哪里可疑（例如 `compare` 说时间一直在变），得全分。
 import torch
 from course.timing import compare
 
@@ -86,5 +90,5 @@ for _ in range(warmup_calls):
 found = compare({"once": once, "twice": twice}, baseline="once", max_time=2)
 report = {"device": found.device, "threads": found.threads, "warmup_calls": warmup_calls, "fence": "none needed",
           "ratios": found.pairs["twice"].ratios, "low": found.low, "high": found.high, "gate": found.gate,
-          "claim": found.verdict}
+          "claim": found.verdict, "why": " ".join([found.sentence(), *found.notes])}
 ### END SOLUTION
