@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("step", help="file or module, and a function in it: train.py:step")
     parser.add_argument("--only", nargs="+", help="settings, families or switches, such as threads or mkldnn.enabled")
     parser.add_argument("--compile", action="store_true", help="also torch.compile")
-    parser.add_argument("--budget", type=float, default=60.0, help="seconds (default 60)")
+    parser.add_argument("--budget", type=float, default=90.0, help="seconds (default 90)")
     parser.add_argument("--json", action="store_true", help="everything as JSON in the place of the text")
     parser.add_argument("--language", choices=LANGUAGES, help="default: the one chosen last, else English")
     given = parser.parse_args(arguments)

@@ -6,6 +6,7 @@ data without doing anything obviously wrong!", ASPLOS 2009) by more than the int
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,8 @@ from course.timing.rounds import Plan, Run
 from course.timing.workers import Setting, Worker, Workers, target_of
 
 SLICE_S = 0.2
-"""Seconds for the rounds of one set of processes: more rounds would not help, because processes differ by more."""
+"""Fewest seconds for the rounds of one set of processes. More rounds of quick functions would not help, because processes differ by
+more; see `slice_s`."""
 
 Open = Callable[[Sequence[str]], AbstractContextManager[Any]]
 
@@ -40,16 +42,23 @@ def compare_in_processes(
         ).go()
 
 
+def slice_s(set_s: float, round_s: float, most_s: float) -> float:
+    """Seconds for the rounds of one set, at most `most_s`: where single calls differ twice as much as processes do, an hour of sets
+    tells most when each spends 2 * sqrt(start * round) on its rounds. set_s: what one takes to start; round_s: one round.
+    """
+    return max(SLICE_S, min(2 * math.sqrt(set_s * round_s), most_s - set_s))
+
+
 class Replicates:
     """One comparison with one value of each process. open_workers: starts a process for each of the names given; now:
     a clock in seconds.
     """
 
-    def __init__(self, plan: Plan, names: Sequence[str], open_workers: Open, now: Callable[[], float]) -> None:
+    def __init__(self, plan: Plan, names: Sequence[str], open_workers: Open | None, now: Callable[[], float]) -> None:
         self.plan, self.names, self.open_workers, self.now = plan, list(names), open_workers, now
         self.candidates = [name for name in names if name != plan.baseline]
         self.found: list[Comparison] = []
-        self.complete, self.final = True, True
+        self.complete, self.final, self.slice = True, True, SLICE_S
 
     def go(self) -> Comparison:
         """Start sets of processes until the interval is narrow enough or the next set would exceed the budget."""
@@ -68,15 +77,24 @@ class Replicates:
         return self._result(self.now() - began)
 
     def _one_set(self) -> None:
-        """Start a new process for each candidate, in random order, and add one ratio for each."""
+        """Add one ratio for each candidate."""
+        began = self.now()
+        self.found.append(self.compared(self.slice))
+        if len(self.found) == 1:  # a short one: it says what starting takes, and a round
+            round_s = sum(self.found[0].medians_ms.values()) / 1e3
+            self.slice = slice_s(self.now() - began, round_s, self.plan.max_time / verdicts.FIRST_PROCESS_LOOK)
+
+    def compared(self, seconds: float) -> Comparison:
+        """Start a new process for each name, in random order, and compare them for so long."""
+        assert self.open_workers
         names = list(self.names)
         self.plan.order.shuffle(names)
         slice_ = replace(
-            self.plan, ci=self.plan.ci / 2, max_time=SLICE_S, gate=self.plan.ci, patience_s=self.plan.max_time
+            self.plan, ci=self.plan.ci / 2, max_time=seconds, gate=self.plan.ci, patience_s=self.plan.max_time
         )
         with self.open_workers(names) as workers, validation.interrupts_propagate():
             functions = {name: workers.functions[name] for name in self.names}
-            self.found.append(Run(slice_, functions, workers.clock).go())
+            return Run(slice_, functions, workers.clock).go()
 
     def _enough(self, spent: float) -> bool:
         count = len(self.found)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import random
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,18 @@ import torch
 from course.experiment.new_process import call_in_new_process
 from course.flags import snapshot, using
 from course.isolation.journal import Journal
-from course.timing import compare
+from course.timing import Comparison, compare
+from course.timing.processes import SLICE_S, Replicates, slice_s
+from course.timing.rounds import Plan
+from course.timing.verdicts import FIRST_PROCESS_LOOK
 from course.tryout.bench import AS_IS, CI, Bench, Row, rows_of
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 
+START_S = 3.0
+"""About what a new process takes until it has torch and the step."""
+GATE = 0.02
+"""Differences below it are never called faster or slower."""
 _FOR_GOOD = contextlib.ExitStack()
 
 
@@ -83,3 +93,44 @@ def race(folder: Path, sides: Mapping[str, Sequence[str]], device: str, seconds:
         sys.path.remove(os.fspath(folder))
     extra = {name: found.first_call_ms[name] - found.medians_ms[name] for name in targets}
     return {name: row | {"price_ms": max(0.0, extra[name] - extra[AS_IS])} for name, row in rows_of(found).items()}
+
+
+class _InTurns(Replicates):
+    """Each set is one new process, in which all sides take turns."""
+
+    def __init__(self, folder: Path, sides: Mapping[str, Sequence[str]], round_s: float, seconds: float) -> None:
+        plan = Plan(AS_IS, CI, seconds, GATE, False, seconds, random.Random())
+        super().__init__(plan, [AS_IS, *sides], None, time.perf_counter)
+        self.folder, self.sides = folder, sides
+        self.slice = slice_s(START_S, round_s, seconds / FIRST_PROCESS_LOOK)
+
+    def compared(self, seconds: float) -> Comparison:
+        call_in_new_process(
+            __name__,
+            "_raced_there",
+            str(self.folder),
+            dict(self.sides),
+            seconds,
+            timeout_s=self.plan.max_time,
+            warm=False,
+        )
+        found: Comparison = torch.load(self.folder / "raced", weights_only=False)
+        return found
+
+
+def _raced_there(folder: str, sides: Mapping[str, Sequence[str]], seconds: float) -> None:
+    known = {one.id: one for one in all_settings()}
+    found = _loaded(folder).compared({name: [known[one] for one in ids] for name, ids in sides.items()}, seconds)
+    torch.save(replace(found), Path(folder, "raced"))  # a copy, without the functions
+
+
+def least_s(round_s: float) -> float:
+    """Seconds that `in_turns` needs to say something. round_s: all sides and the step as it is, once."""
+    return FIRST_PROCESS_LOOK * (START_S + SLICE_S + 3 * round_s)
+
+
+def in_turns(folder: Path, sides: Mapping[str, Sequence[str]], round_s: float, seconds: float) -> dict[str, Row]:
+    """The time of the step with the settings of each list of ids over the time as it is. In each of several new processes all of them
+    take turns, and give one ratio.
+    """
+    return rows_of(_InTurns(folder, sides, round_s, seconds).go())

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from course.experiment.new_process import ProbeError
 from course.experiment.rows import kind_of
-from course.i18n import both, t
+from course.i18n import Text, both, t
 from course.isolation.journal import Unrestorable
 from course.load import Since
 from course.machine import one_line
@@ -31,14 +32,13 @@ ROUNDS = 18
 """Rounds that a verdict needs, with those that warm up."""
 SHARE = 0.25
 """Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
-CONFIRM_S = 15.0
-"""Seconds that have to be left for a comparison in new processes at the end."""
-CONFIRM_STEP_S = 0.03
-"""The longest step that is compared so: of a longer one the slice of a new process would hold hardly more than first calls."""
+HERE = 0.65
+"""Share of the budget for comparisons in this process; new ones take the rest, where something came out faster."""
 BUSY = 0.15
 """Part of all processors used by other programs, from which small differences do not show."""
 SLOW = 1.5
-"""Where single calls took so many times as long as the step as it is, a setting is timed last, and alone."""
+"""Where single calls took so many times as long as the step as it is, a setting is timed last, and alone. A difference of so much
+needs no second comparison."""
 FIRST = 0.4
 """Share of the budget for a first look at every setting; the rest are looked at when it is their turn."""
 
@@ -69,7 +69,7 @@ class _Run:
     def __init__(self, settings: Sequence[Setting], budget: float, compile_: bool) -> None:
         self.began, self.budget, self.compile = time.monotonic(), budget, compile_
         self.known, self.since, self.busy = {one.id: one for one in settings}, Since(), False
-        self.raised: set[str] = set()
+        self.raised, self.copied = set[str](), True
         self.out = Tried(settings, one_line())
 
     def go(self, step: Step) -> Tried:
@@ -94,6 +94,7 @@ class _Run:
             )
             self.out.notes.append(said)
         if not (self.out.stopped or self.out.failed):
+            self._say_where()
             self._more()
         return self.out
 
@@ -101,7 +102,7 @@ class _Run:
         """Say how large a budget would bring the verdicts that are missing."""
         rows = [row for row in self.out.rows() if not verdicts.unjudged(row)]
         late = [row["needs_s"] for row in rows if row["verdict"] == "late"]
-        open_ = [row for row in rows if row["verdict"] == "unsure"]
+        open_ = [row for row in rows if row["verdict"] == "unsure" and not verdicts.small(row)]
         if late or open_:
             more = math.ceil(self.out.seconds + 1.5 * sum(late) + len(open_) * self.budget / 2)
             many = len(late) + len(open_)
@@ -152,40 +153,40 @@ class _Run:
             )
         can = [one for one in self.known.values() if not self._refused(one)]
         kept = [one for one in can if one.kept]
-        end = 0.6 if kept else 1.0  # new processes take the rest
         for one in (one for one in can if not one.kept):
-            if self._left(end * FIRST) > 0:
+            if self._left(HERE * FIRST) > 0:
                 self._digits(one)
         rough = {name: row["rough_s"] for name, row in found.items() if "rough_s" in row}
         timed, last = sorted(rough, key=lambda name: rough[name]), []
         while timed and rough[timed[-1]] > SLOW * bench.base["rough_s"]:
             last.append(timed.pop())
         alone = [*reversed(last), *(one.id for one in can if not (one.kept or one.id in found))]
-        self._settle(timed, end, min(sum(self._needs([name]) for name in alone), self._left(end)) / 2)
+        self._settle(timed, HERE, min(sum(self._needs([name]) for name in alone), self._left(HERE)) / 2)
         for name in alone:
-            self._alone(name, end)
-        self._settle(self._open(), end)
+            self._alone(name)
+        self._settle(self._open(), HERE)
         for one in (one for one in can if not one.kept):
             found[one.id].setdefault("needs_s", self._needs([one.id]))
+        with contextlib.ExitStack() as stack:
+            if folder := self._copied(stack, kept):
+                self._confirm(folder, 1 - (1 - HERE) / 2 if kept else 1.0)
+                if kept:
+                    self._in_new_processes(folder, kept)
         best = self._best()
-        if self.out.together.get("of") != best and len(best) > 1 and self._needs(best) < self._left(end):
-            self._race({TOGETHER: best}, self._left(end))
-        if kept:
-            self._in_new_processes(kept)
-        elif self._left() > CONFIRM_S:
-            self._confirm()
+        joint = len(best) > 1 and self.out.together.get("of") != best
+        self._settle(self._open(), 1.0, self._needs(best) if joint else 0.0)
+        if joint and self._needs(best) < self._left():
+            self._race({TOGETHER: best}, self._left())
 
     def _open(self) -> list[str]:
-        """The settings that were timed and have no verdict yet; also those that had too few rounds."""
+        """The settings that were timed here and have no verdict yet; also those that had too few rounds."""
         open_ = [row for row in self.out.rows() if row["verdict"] in ("unsure", "late") and row["ratio"]]
-        return [row["setting"] for row in open_ if not verdicts.unjudged(row)]
+        return [row["setting"] for row in open_ if not (row["processes"] or verdicts.unjudged(row))]
 
     def _settle(self, names: Sequence[str], end: float, spared: float = 0.0) -> None:
         """Compare these, then those of them that are still open, while there is time. spared: seconds left for others."""
         while names := self._fitting(names, self._left(end) - spared):
-            best = self._best(("faster",))
-            sides = {name: [name] for name in names} | ({TOGETHER: best} if len(best) > 1 else {})
-            self._race(sides, max(self._needs(names), SHARE * (self._left(end) - spared)))
+            self._race({name: [name] for name in names}, max(self._needs(names), SHARE * (self._left(end) - spared)))
             names = self._open()
 
     def _fitting(self, names: Sequence[str], seconds: float) -> list[str]:
@@ -195,15 +196,14 @@ class _Run:
             found.pop()
         return found
 
-    def _alone(self, name: str, end: float) -> None:
+    def _alone(self, name: str) -> None:
         """Time one setting against the step as it is, as long as half the rounds of a verdict fit: they are a beginning."""
         row = self._row(name)
-        if "rough_s" not in row and self._needs([name]) / 2 < self._left(end):
+        if "rough_s" not in row and self._needs([name]) / 2 < self._left(HERE):
             self._digits(self.known[name])
-        row["said"] = "slower" if row.get("rough_s", 0) > self.bench.base["rough_s"] else ""
         for _ in range(2):  # a second comparison may confirm what the first denied
-            if "rough_s" in row and self._needs([name]) / 2 < self._left(end):
-                self._race({name: [name]}, self._left(end) / 2)
+            if "rough_s" in row and self._needs([name]) / 2 < self._left(HERE):
+                self._race({name: [name]}, self._left(HERE) / 2)
             if verdicts.verdict_of(row) not in ("unsure", "late"):
                 return
 
@@ -259,11 +259,8 @@ class _Run:
         """Whether nothing raised."""
         with self._said_of([*sides]):
             some = {name: [self.known[one] for one in ids] for name, ids in sides.items()}
-            if TOGETHER in some:
-                self.out.together |= {
-                    "of": sides[TOGETHER],
-                    "lossy": any(one.lossy for one in some[TOGETHER]),
-                } | self.bench.digits(some[TOGETHER])
+            if TOGETHER in sides:
+                self._look_together(sides[TOGETHER])
             found = self.bench.race(some, max(seconds, 0.5))
             self.busy = self.busy or self.since.others() > BUSY
             for name, row in found.items():
@@ -273,66 +270,101 @@ class _Run:
                 if before.get("said") == said == "undecided":
                     row = verdicts.pooled(before, row)
                     said = kind_of(row)  # a difference that shows in both alone is still to be confirmed
-                before.update(row, said=said, agreed=name == TOGETHER or before.get("said") == said)
+                sure = name == TOGETHER or bool(row["low"]) and not (row["low"] < SLOW and row["high"] > 1 / SLOW)
+                before.update(row, said=said, agreed=sure or before.get("said") == said)
             if not all(row["complete"] for row in found.values()):
                 raise KeyboardInterrupt
             return True
         return False
 
-    def _in_new_processes(self, kept: Sequence[Setting]) -> None:
-        best = self._best()
-        with contextlib.ExitStack() as stack:
-            try:
-                folder = stack.enter_context(processes.saved(self.bench))
-            except Exception as error:  # noqa: BLE001  (pickling fails in many types)
-                self._not_copied(kept, error)
-                return
-            for one in kept:
-                with self._said_of([one.id]):
-                    self._row(one.id).update(processes.digits(folder, [one.id], max(LEAST_S, self._left())))
-            sides = {one.id: [one.id] for one in kept if "why" not in self._row(one.id)}
-            joint = {f"{name} too": [name, *best] for name in sides if best}
-            with self._said_of([*sides]):
-                found = processes.race(folder, sides | joint, self.bench.look.device, max(LEAST_S, self._left()))
-                for name in sides:
-                    self._row(name).update(found[name], agreed=True)
-                    if best and verdicts.verdict_of(self._row(name)) in ("take", "digits"):
-                        digits = processes.digits(folder, joint[f"{name} too"], max(LEAST_S, self._left()))
-                        about = {"of": sorted([name, *best]), "lossy": self.known[name].lossy}
-                        self.out.together = about | digits | found[f"{name} too"]
-
-    def _confirm(self) -> None:
-        """Compare what came out faster in new processes, too: their range counts, because a script is a new process."""
-        best = self._best()
-        if not best or self.bench.base["rough_s"] > CONFIRM_STEP_S:
-            return
-        sides = {name: [name] for name in best} | ({TOGETHER: best} if len(best) > 1 else {})
+    def _copied(self, stack: contextlib.ExitStack, kept: Sequence[Setting]) -> Path | None:
+        """The folder from which new processes take the step, where there is something for them to do and it can be copied."""
+        if not (kept or self._best(("faster",))):
+            return None
         try:
-            with processes.saved(self.bench) as folder:
-                found = processes.race(folder, sides, self.bench.look.device, self._left())
+            return stack.enter_context(processes.saved(self.bench))
         except Exception as error:  # noqa: BLE001  (pickling fails in many types)
-            said = _said_of(error)
-            english = f"Compared in this process alone: a new one could not take the step ({said})."
-            self.out.notes.append(both(english, f"只在本进程里比过：新进程拿不到这一步（{said}）。"))
-            return
-        for name, row in found.items():
-            mine, said = self._row(name), kind_of(row)
-            mine.update(row, said=said, agreed=said == mine.get("said", "faster"))
-        count = found[best[0]]["processes"]
-        self.out.notes.append(
-            both(
-                f"What came out faster was compared in {count} new processes on each side, too: that range counts.",
-                f"更快的设置还在新进程里比过（两边各 {count} 个），以那个范围为准。",
-            )
-        )
+            self.copied, said = False, _said_of(error)
+            english = f"New processes could not take the step ({said}), so this one had to do; a step in a file of its own can be taken."
+            chinese = f"新进程拿不到这一步（{said}），所以只在本进程里测过；把它写进单独的文件就可以了。"
+            self.out.notes.append(both(english, chinese))
+            self.out.refused |= {one.id: both("needs a process of its own", "需要单独的进程") for one in kept}
+        return None
 
-    def _not_copied(self, kept: Sequence[Setting], error: Exception) -> None:
-        said = _said_of(error)
-        english = f"The step could not be copied into a new process ({said}), as some settings need; a step in a file of its own can be."
-        self.out.notes.append(
-            both(english, f"这一步没法复制到新进程（{said}），而有些设置非这样不可；把它写进单独的文件就可以了。")
-        )
-        self.out.refused |= {one.id: both("needs a process of its own", "需要单独的进程") for one in kept}
+    def _confirm(self, folder: Path, end: float) -> None:
+        """Compare what came out faster in new processes, too: their range counts, because a script is a new process. Then all that it
+        left, together."""
+        best, before = self._best(("faster",)), []
+        while best != before and self._confirm_s(best) < self._left(end):
+            sides = {} if before else {name: [name] for name in best}
+            if len(best) > 1:
+                self._look_together(best)
+                sides[TOGETHER] = best
+            try:
+                found = processes.in_turns(folder, sides, self._needs(best) / ROUNDS, self._left(end)) if sides else {}
+            except (ProbeError, TimingError) as error:
+                said = _said_of(error)
+                english, chinese = f"In new processes the step raised: {said}", f"在新进程里，这一步出错了：{said}"
+                self.out.notes.append(both(english, chinese))
+                return
+            for name, row in found.items():
+                mine, said = self._row(name), kind_of(row)
+                if row["low"] is None:  # too few processes
+                    continue
+                mine.update(row, said=said, agreed=name == TOGETHER or said == mine.get("said", "faster"))
+            best, before = self._best(), best
+
+    def _confirm_s(self, best: Sequence[str]) -> float:
+        """Seconds that a comparison of these in new processes takes at least."""
+        return processes.least_s(self._needs(best) / ROUNDS)
+
+    def _in_new_processes(self, folder: Path, kept: Sequence[Setting]) -> None:
+        """Try what only new processes can tell, alone and beside the best."""
+        best = self._best()
+        for one in kept:
+            with self._said_of([one.id]):
+                self._row(one.id).update(processes.digits(folder, [one.id], max(LEAST_S, self._left())))
+        sides = {one.id: [one.id] for one in kept if "why" not in self._row(one.id)}
+        joint = {f"{name} too": [name, *best] for name in sides if best}
+        with self._said_of([*sides]):
+            found = processes.race(folder, sides | joint, self.bench.look.device, max(LEAST_S, self._left()))
+            for name in sides:
+                self._row(name).update(found[name], agreed=True)
+                if best and verdicts.verdict_of(self._row(name)) in ("take", "digits"):
+                    digits = processes.digits(folder, joint[f"{name} too"], max(LEAST_S, self._left()))
+                    about = {"of": sorted([name, *best]), "lossy": self.known[name].lossy}
+                    self.out.together = about | digits | found[f"{name} too"]
+
+    def _look_together(self, best: Sequence[str]) -> None:
+        """What the winners change in the result, together."""
+        if self.out.together.get("of") != best:
+            some = [self.known[one] for one in best]
+            about = {"of": best, "lossy": any(one.lossy for one in some)}
+            self.out.together = about | self.bench.digits(some)
+
+    def _say_where(self) -> None:
+        """Name the winners that were compared in new processes, and those that were not."""
+        best = self._best()
+        there = [name for name in best if self._row(name)["processes"]]
+        here = [name for name in best if name not in there]
+        if there:
+            count = min(self._row(name)["processes"] for name in there)
+            names = _listed(self.known[name] for name in there)
+            english = f"Compared in {count} new processes, too, and that range counts: {names['en']}."
+            chinese = f"还在 {count} 个新进程里比过，以那里的范围为准：{names['zh']}。"
+            self.out.notes.append(both(english, chinese))
+        if here and self.copied:
+            names = _listed(self.known[name] for name in here)
+            need = math.ceil(max(1.5 * self.budget, self._confirm_s(here) / (1 - HERE)))
+            english = f"Compared in this process alone: {names['en']}. Others may differ by some per cent: budget={need} compares there."
+            chinese = f"只在本进程里比过：{names['zh']}。换个进程可能差百分之几；设 budget={need} 就有时间再比。"
+            self.out.notes.append(both(english, chinese))
+
+
+def _listed(settings: Iterable[Setting]) -> Text:
+    """Their names in a row."""
+    names = [one.name if isinstance(one.name, Mapping) else both(one.name, one.name) for one in settings]
+    return both(", ".join(name["en"] for name in names), "、".join(name["zh"] for name in names))
 
 
 def _said_of(error: BaseException) -> str:

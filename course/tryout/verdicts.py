@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from course.experiment.reading import CUT_SHORT, EMPTY
@@ -13,6 +13,8 @@ from course.i18n import Text, both, pick, t
 
 ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
+SMALL = 0.1
+"""A likely range within this share of 1 on both sides says that nothing much can be gained."""
 WIDE = 1.5
 """A likely range whose ends are further apart, as a ratio, promises no gain."""
 LOST = 10
@@ -43,6 +45,8 @@ def verdict_of(row: Row) -> str:
         return "untried"
     if row.get("low") is None:
         return "late"
+    if 1 - ALIKE <= row["low"] and row["high"] <= 1 + ALIKE:
+        return "same"
     kind = kind_of(row)
     if kind in ("faster", "slower") and (not row.get("agreed", True) or unjudged(row)):
         return "unsure"
@@ -50,8 +54,7 @@ def verdict_of(row: Row) -> str:
         return "unsure"
     if kind == "faster":
         return "digits" if loses(row) else "take"
-    near = 1 - ALIKE <= row["low"] and row["high"] <= 1 + ALIKE
-    return "same" if kind == "undecided" and near else {"undecided": "unsure"}.get(kind, kind)
+    return "slower" if kind == "slower" else "unsure"
 
 
 def unjudged(row: Row) -> bool:
@@ -62,6 +65,17 @@ def unjudged(row: Row) -> bool:
 def unconfirmed(row: Row) -> bool:
     """Whether the likely range lies on one side and the verdict does not follow it."""
     return verdict_of(row) == "unsure" and bool(row.get("low")) and not row["low"] <= 1 <= row["high"]
+
+
+def small(row: Row) -> bool:
+    """Whether it is not clear which way the difference goes, but that it is small."""
+    near = bool(row.get("low")) and 1 - SMALL <= row["low"] and row["high"] <= 1 + SMALL
+    return near and verdict_of(row) == "unsure" and not unconfirmed(row)
+
+
+def _most(rows: Iterable[Row]) -> int:
+    """How far the likely ranges reach from 1, in per cent."""
+    return math.ceil(round(100 * max(max(1 - row["low"], row["high"] - 1) for row in rows), 6))
 
 
 def pooled(one: Row, two: Row) -> Row:
@@ -90,6 +104,8 @@ def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language."""
     if verdict_of(row) == "same" and not row["low"] <= 1 <= row["high"]:
         return t(f"differs by less than {100 * ALIKE:.0f} %", f"相差不到 {100 * ALIKE:.0f}%")
+    if small(row):
+        return t(f"at most {_most([row])} % either way", f"上下不超过 {_most([row])}%")
     return pick(OPEN if unconfirmed(row) else WORDS[verdict_of(row)])
 
 
@@ -127,7 +143,13 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
             return EMPTY if stopped or not rows else both("Too little was measured to tell.", "测得太少，还说不准。")
         if stopped:
             return CUT_SHORT
-        if {"unsure", "late"} & {verdict_of(one) for one in rows}:
+        open_ = [one for one in rows if verdict_of(one) in ("unsure", "late")]
+        if open_ and all(map(small, open_)):
+            most = math.ceil(round(100 * max(1 - one["low"] for one in open_), 6))
+            return both(
+                f"Nothing here saves more than {most} % of your step's time.", f"试过的都省不下超过 {most}% 的时间。"
+            )
+        if open_:
             return both("Nothing is confirmed to help yet.", "还没有哪项设置确认有用。")
         return both("Nothing here helps: your step runs best as it is.", "试过的都没用：保持现状就好。")
     count, gain, saved = len(settings), 1 / row["ratio"], f"{(1 - row['ratio']) * 100:.0f}"
