@@ -14,7 +14,7 @@ import torch
 from course.attention import peak_mib
 from course.isolation.restoring import unchanged
 from course.isolation.saving import LightMode
-from course.timing import Comparison, clock_for, compare
+from course.timing import clock_for, compare
 from course.tryout.look import look_at, tensors_of
 from course.tryout.settings import Setting
 from course.tryout.step import Side, Step
@@ -120,20 +120,17 @@ class Bench:
 
     def race(self, sides: Mapping[str, Sequence[Setting]], seconds: float) -> dict[str, Row]:
         """For each name, the time with its settings over the time as it is; all of them take turns. Raises TimingError."""
-        return rows_of(self.compared(sides, seconds))
-
-    def compared(self, sides: Mapping[str, Sequence[Setting]], seconds: float) -> Comparison:
-        """`race`, as the comparison that it is."""
         with unchanged(self.step, at_once=True) as journal:
             tensors, short = journal.tensors.values(), self.base["rough_s"] < SHORT_S
             every = {AS_IS: (), **sides}
             run = {name: Side(self.step, some, tensors, self.look.device, short) for name, some in every.items()}
             clock: Any = self.clock or clock_for(self.look.device)
             clock.block_s = BLOCK_S
-            return compare(run, AS_IS, CI, seconds, clock=clock, same=False, seed=self.seed)
+            found = compare(run, AS_IS, CI, seconds, clock=clock, same=False, seed=self.seed)
+        return rows_of(found)
 
 
-def rows_of(found: Comparison) -> dict[str, Row]:
+def rows_of(found: Any) -> dict[str, Row]:
     """A row for each candidate of a comparison. complete: whether it was not stopped by hand."""
     return {
         name: {

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
-import random
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +17,21 @@ import torch
 from course.experiment.new_process import call_in_new_process
 from course.flags import snapshot, using
 from course.isolation.journal import Journal
-from course.timing import Comparison, compare
-from course.timing.processes import SLICE_S, Replicates, slice_s
-from course.timing.rounds import Plan
+from course.timing import compare
+from course.timing.processes import SLICE_S
 from course.timing.verdicts import FIRST_PROCESS_LOOK
-from course.tryout.bench import AS_IS, CI, Bench, Row, rows_of
+from course.tryout.bench import AS_IS, Bench, Row, rows_of
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 
-START_S = 3.0
-"""About what a new process takes until it has torch and the step."""
-GATE = 0.02
-"""Differences below it are never called faster or slower."""
+START_S = 1.5
+"""About what a new process takes until it has torch and the step, with two of them at work at once."""
+THERE_CI = 0.03
+"""Half the width of the interval over processes at which they are enough."""
+REST_S = 0.02
+"""Threads of OpenMP spin for so long after their work, and hold the cores."""
 _FOR_GOOD = contextlib.ExitStack()
+_steps: list[Callable[[], Any]] = []
 
 
 @contextlib.contextmanager
@@ -70,7 +70,19 @@ def ready(folder: str, ids: Sequence[str]) -> Callable[[], Any]:
     settings = [one for one in all_settings() if one.id in ids]
     side = Side(bench.step, settings, Journal(bench.step).tensors.values(), bench.look.device)
     _FOR_GOOD.enter_context(side.on())
+    _steps.append(side.run)
     return side.run
+
+
+def warm() -> None:
+    """Let the threads of the process that had its turn stop spinning, then call the step: the first call meets cold caches."""
+    time.sleep(REST_S)
+    _steps[-1]()
+
+
+def least_s(calls_s: Sequence[float]) -> float:
+    """Seconds that `race` needs to say something. calls_s: what a call takes of each side, and of the step as it is."""
+    return FIRST_PROCESS_LOOK * (len(calls_s) * START_S + SLICE_S + 3 * sum(calls_s))
 
 
 def digits(folder: Path, ids: Sequence[str], seconds: float) -> Row:
@@ -88,49 +100,10 @@ def race(folder: Path, sides: Mapping[str, Sequence[str]], device: str, seconds:
         targets[name] = f"side_{at}:step"
     sys.path.insert(0, os.fspath(folder))
     try:
-        found = compare(targets, AS_IS, CI, seconds, device=device, same=False, fresh_process=True)
+        found = compare(
+            targets, AS_IS, THERE_CI, seconds, device=device, setup=f"{__name__}:warm", same=False, fresh_process=True
+        )
     finally:
         sys.path.remove(os.fspath(folder))
     extra = {name: found.first_call_ms[name] - found.medians_ms[name] for name in targets}
     return {name: row | {"price_ms": max(0.0, extra[name] - extra[AS_IS])} for name, row in rows_of(found).items()}
-
-
-class _InTurns(Replicates):
-    """Each set is one new process, in which all sides take turns."""
-
-    def __init__(self, folder: Path, sides: Mapping[str, Sequence[str]], round_s: float, seconds: float) -> None:
-        plan = Plan(AS_IS, CI, seconds, GATE, False, seconds, random.Random())
-        super().__init__(plan, [AS_IS, *sides], None, time.perf_counter)
-        self.folder, self.sides = folder, sides
-        self.slice = slice_s(START_S, round_s, seconds / FIRST_PROCESS_LOOK)
-
-    def compared(self, seconds: float) -> Comparison:
-        call_in_new_process(
-            __name__,
-            "_raced_there",
-            str(self.folder),
-            dict(self.sides),
-            seconds,
-            timeout_s=self.plan.max_time,
-            warm=False,
-        )
-        found: Comparison = torch.load(self.folder / "raced", weights_only=False)
-        return found
-
-
-def _raced_there(folder: str, sides: Mapping[str, Sequence[str]], seconds: float) -> None:
-    known = {one.id: one for one in all_settings()}
-    found = _loaded(folder).compared({name: [known[one] for one in ids] for name, ids in sides.items()}, seconds)
-    torch.save(replace(found), Path(folder, "raced"))  # a copy, without the functions
-
-
-def least_s(round_s: float) -> float:
-    """Seconds that `in_turns` needs to say something. round_s: all sides and the step as it is, once."""
-    return FIRST_PROCESS_LOOK * (START_S + SLICE_S + 3 * round_s)
-
-
-def in_turns(folder: Path, sides: Mapping[str, Sequence[str]], round_s: float, seconds: float) -> dict[str, Row]:
-    """The time of the step with the settings of each list of ids over the time as it is. In each of several new processes all of them
-    take turns, and give one ratio.
-    """
-    return rows_of(_InTurns(folder, sides, round_s, seconds).go())

@@ -34,6 +34,8 @@ SHARE = 0.25
 """Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
 HERE = 0.65
 """Share of the budget for comparisons in this process; new ones take the rest, where something came out faster."""
+OTHER_MEMORY = 0.1
+"""A peak of memory that differs by more than this share is another one."""
 BUSY = 0.15
 """Part of all processors used by other programs, from which small differences do not show."""
 SLOW = 1.5
@@ -279,7 +281,7 @@ class _Run:
 
     def _copied(self, stack: contextlib.ExitStack, kept: Sequence[Setting]) -> Path | None:
         """The folder from which new processes take the step, where there is something for them to do and it can be copied."""
-        if not (kept or self._best(("faster",))):
+        if not (kept or self._for_new_processes()):
             return None
         try:
             return stack.enter_context(processes.saved(self.bench))
@@ -291,32 +293,37 @@ class _Run:
             self.out.refused |= {one.id: both("needs a process of its own", "需要单独的进程") for one in kept}
         return None
 
+    def _for_new_processes(self) -> list[str]:
+        """What came out faster here, and what uses other memory: this process has kept some that a new one gets from the system in
+        every call."""
+        best, rows = self._best(("faster",)), self.out.rows() if self.out.device == "cpu" else []
+        open_ = [row for row in rows if row["verdict"] in ("same", "unsure") and not verdicts.unjudged(row)]
+        return best + [row["setting"] for row in open_ if row["setting"] not in best and _other_memory(row)]
+
     def _confirm(self, folder: Path, end: float) -> None:
-        """Compare what came out faster in new processes, too: their range counts, because a script is a new process. Then all that it
-        left, together."""
-        best, before = self._best(("faster",)), []
-        while best != before and self._confirm_s(best) < self._left(end):
-            sides = {} if before else {name: [name] for name in best}
+        """Compare these in new processes: their range counts, because a script is a new process. Then what is faster there, together."""
+        names, best, before = self._for_new_processes(), self._best(("faster",)), []
+        while (names or len(best) > 1) and best != before and self._confirm_s(names or best) < self._left(end):
+            sides = {name: [name] for name in names}
             if len(best) > 1:
                 self._look_together(best)
                 sides[TOGETHER] = best
             try:
-                found = processes.in_turns(folder, sides, self._needs(best) / ROUNDS, self._left(end)) if sides else {}
+                found = processes.race(folder, sides, self.bench.look.device, self._left(end))
             except (ProbeError, TimingError) as error:
                 said = _said_of(error)
                 english, chinese = f"In new processes the step raised: {said}", f"在新进程里，这一步出错了：{said}"
                 self.out.notes.append(both(english, chinese))
                 return
             for name, row in found.items():
-                mine, said = self._row(name), kind_of(row)
-                if row["low"] is None:  # too few processes
-                    continue
-                mine.update(row, said=said, agreed=name == TOGETHER or said == mine.get("said", "faster"))
-            best, before = self._best(), best
+                if row["low"] is not None:  # else too few processes
+                    self._row(name).update(row, said=kind_of(row), agreed=True)
+            names, best, before = [], self._best(), best
 
     def _confirm_s(self, best: Sequence[str]) -> float:
-        """Seconds that a comparison of these in new processes takes at least."""
-        return processes.least_s(self._needs(best) / ROUNDS)
+        """Seconds that a comparison of these and of all together in new processes takes at least."""
+        base = self.bench.base["rough_s"]
+        return processes.least_s([base, *(self._row(name)["rough_s"] for name in best), base])
 
     def _in_new_processes(self, folder: Path, kept: Sequence[Setting]) -> None:
         """Try what only new processes can tell, alone and beside the best."""
@@ -343,15 +350,14 @@ class _Run:
             self.out.together = about | self.bench.digits(some)
 
     def _say_where(self) -> None:
-        """Name the winners that were compared in new processes, and those that were not."""
-        best = self._best()
-        there = [name for name in best if self._row(name)["processes"]]
-        here = [name for name in best if name not in there]
+        """Name what was compared in new processes, and the winners that were not."""
+        there = [row["setting"] for row in self.out.rows() if row["processes"]]
+        here = [name for name in self._best() if name not in there]
         if there:
             count = min(self._row(name)["processes"] for name in there)
             names = _listed(self.known[name] for name in there)
-            english = f"Compared in {count} new processes, too, and that range counts: {names['en']}."
-            chinese = f"还在 {count} 个新进程里比过，以那里的范围为准：{names['zh']}。"
+            english = f"Compared in {count} new processes on each side, too, and that range counts: {names['en']}."
+            chinese = f"还在新进程里比过（两边各 {count} 个），以那里的范围为准：{names['zh']}。"
             self.out.notes.append(both(english, chinese))
         if here and self.copied:
             names = _listed(self.known[name] for name in here)
@@ -359,6 +365,11 @@ class _Run:
             english = f"Compared in this process alone: {names['en']}. Others may differ by some per cent: budget={need} compares there."
             chinese = f"只在本进程里比过：{names['zh']}。换个进程可能差百分之几；设 budget={need} 就有时间再比。"
             self.out.notes.append(both(english, chinese))
+
+
+def _other_memory(row: Row) -> bool:
+    now, before = row["memory_mib"], row["memory_as_is_mib"]
+    return bool(now and before) and abs(now - before) > OTHER_MEMORY * before
 
 
 def _listed(settings: Iterable[Setting]) -> Text:

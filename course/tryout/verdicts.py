@@ -15,7 +15,7 @@ ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
 SMALL = 0.1
 """A likely range within this share of 1 on both sides says that nothing much can be gained."""
-WIDE = 1.5
+WIDE = 2
 """A likely range whose ends are further apart, as a ratio, promises no gain."""
 LOST = 10
 """So many times the error of the step as it is: a digit is lost."""
