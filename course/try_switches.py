@@ -4,7 +4,7 @@
     python -m course.try_switches train.py:step --only threads oneDNN --budget 30 --json
 
 The file is imported, so it must not train then (`if __name__ == "__main__":`). Prints the sentence, the table and the lines to
-paste, and exits with 0. 2: it could not be tried, in a sentence on stderr. 130: stopped before anything was measured.
+paste, and exits with 0. 2: it could not be tried, in a sentence on stderr. 130: stopped by an interrupt; what was found is printed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(t("Stopped before anything was measured.", "还没测就停了。"), file=sys.stderr)
         return 130
     print(json.dumps(found.as_plain(), ensure_ascii=False, indent=1) if given.json else found)
-    return 0
+    return 130 if found.stopped else 0
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import pickle
 import sys
@@ -20,7 +21,7 @@ from course.isolation.journal import Journal
 from course.timing import compare
 from course.timing.processes import SLICE_S
 from course.timing.verdicts import FIRST_PROCESS_LOOK
-from course.tryout.bench import AS_IS, Bench, Row, rows_of
+from course.tryout.bench import AS_IS, BLOCK_S, Bench, Row, rows_of
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 
@@ -31,7 +32,7 @@ THERE_CI = 0.03
 REST_S = 0.02
 """Threads of OpenMP spin for so long after their work, and hold the cores."""
 _FOR_GOOD = contextlib.ExitStack()
-_steps: list[Callable[[], Any]] = []
+_before: list[Callable[[], None] | None] = []
 
 
 @contextlib.contextmanager
@@ -61,23 +62,32 @@ def _loaded(folder: str) -> Bench:
 
 
 def _digits_there(folder: str, ids: Sequence[str]) -> Row:
-    return _loaded(folder).digits([one for one in all_settings() if one.id in ids])
+    step = _loaded(folder).step  # looked at anew: another process may order its tensors in another way
+    return Bench(step).digits([one for one in all_settings() if one.id in ids])
 
 
-def ready(folder: str, ids: Sequence[str]) -> Callable[[], Any]:
-    """The saved step, in this process for good with the settings of these ids."""
+def ready(folder: str, ids: Sequence[str], calls: int) -> Callable[[], Any]:
+    """So many calls of the saved step, in this process for good with the settings of these ids."""
     bench = _loaded(folder)
     settings = [one for one in all_settings() if one.id in ids]
     side = Side(bench.step, settings, Journal(bench.step).tensors.values(), bench.look.device)
     _FOR_GOOD.enter_context(side.on())
-    _steps.append(side.run)
-    return side.run
+
+    def run() -> None:
+        for _ in range(calls):
+            side.run()
+
+    _before.extend([None, run])
+    return run
 
 
 def warm() -> None:
-    """Let the threads of the process that had its turn stop spinning, then call the step: the first call meets cold caches."""
-    time.sleep(REST_S)
-    _steps[-1]()
+    """Nothing before the first block, whose price counts. Before each later one let the threads of the process that had its turn stop
+    spinning, and run a block that is not timed, because the first meets cold caches."""
+    run = _before[-1] if _before[0] else _before.pop(0)
+    if run:
+        time.sleep(REST_S)
+        run()
 
 
 def least_s(calls_s: Sequence[float]) -> float:
@@ -91,19 +101,30 @@ def digits(folder: Path, ids: Sequence[str], seconds: float) -> Row:
     return dict(found)
 
 
-def race(folder: Path, sides: Mapping[str, Sequence[str]], device: str, seconds: float) -> dict[str, Row]:
+def race(folder: Path, sides: Mapping[str, Sequence[str]], bench: Bench, seconds: float) -> dict[str, Row]:
     """The time of the step with the settings of each list of ids over the time as it is, each in several new processes."""
-    targets = {}
+    targets, calls = {}, math.ceil(BLOCK_S / bench.base["rough_s"])
     for at, (name, ids) in enumerate({AS_IS: (), **sides}.items()):
-        code = f"from course.tryout.processes import ready\n\nstep = ready({str(folder)!r}, {list(ids)!r})\n"
+        code = f"from course.tryout.processes import ready\n\nstep = ready({str(folder)!r}, {list(ids)!r}, {calls})\n"
         (folder / f"side_{at}.py").write_text(code, "utf-8")
         targets[name] = f"side_{at}:step"
     sys.path.insert(0, os.fspath(folder))
     try:
         found = compare(
-            targets, AS_IS, THERE_CI, seconds, device=device, setup=f"{__name__}:warm", same=False, fresh_process=True
+            targets,
+            AS_IS,
+            THERE_CI,
+            seconds,
+            device=bench.look.device,
+            setup=f"{__name__}:warm",
+            same=False,
+            fresh_process=True,
         )
     finally:
         sys.path.remove(os.fspath(folder))
     extra = {name: found.first_call_ms[name] - found.medians_ms[name] for name in targets}
-    return {name: row | {"price_ms": max(0.0, extra[name] - extra[AS_IS])} for name, row in rows_of(found).items()}
+    rows = rows_of(found)
+    return {
+        name: row | {"base_ms": row["base_ms"] / calls, "price_ms": max(0.0, extra[name] - extra[AS_IS])}
+        for name, row in rows.items()
+    }

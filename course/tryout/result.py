@@ -155,8 +155,10 @@ class Tried:
             (row["name"], _time(row), _changed(row), _memory(row), _price(row), verdicts.verdict_words(row))
             for row in [*self._together(), *self.rows()]
         ]
+        told = [at for at in range(len(names)) if any(line[at] != "–" for line in words)]
+        table = [{names[at]: line[at] for at in told} for line in words]
         folds = [
-            Fold(t("Each setting", "每一项"), rows=[dict(zip(names, line, strict=True)) for line in words], open=True),
+            Fold(t("Each setting", "每一项"), rows=table, open=True),
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
             Fold(t("Measured on other machines", "别的机器上"), rows=self._elsewhere()),
             Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),

@@ -34,6 +34,8 @@ SHARE = 0.25
 """Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
 HERE = 0.65
 """Share of the budget for comparisons in this process; new ones take the rest, where something came out faster."""
+SHARE_THERE = 0.6
+"""Of the time for new processes, for a comparison that may find faster ones, so that all of these can be compared together."""
 OTHER_MEMORY = 0.1
 """A peak of memory that differs by more than this share is another one."""
 BUSY = 0.15
@@ -109,10 +111,7 @@ class _Run:
             more = math.ceil(self.out.seconds + 1.5 * sum(late) + len(open_) * self.budget / 2)
             many = len(late) + len(open_)
             self.out.notes.append(
-                both(
-                    f"{many} without a verdict: try budget={more} (less will do on a quiet machine).",
-                    f"有 {many} 项还没有结论：请设 budget={more}（机器空闲时不用这么多）。",
-                )
+                both(f"{many} without a verdict: try budget={more}.", f"有 {many} 项还没有结论：请设 budget={more}。")
             )
 
     def _failed(self, failed: StepFailed) -> None:
@@ -281,7 +280,7 @@ class _Run:
 
     def _copied(self, stack: contextlib.ExitStack, kept: Sequence[Setting]) -> Path | None:
         """The folder from which new processes take the step, where there is something for them to do and it can be copied."""
-        if not (kept or self._for_new_processes()):
+        if not (kept or self._for_new_processes(self._left())):
             return None
         try:
             return stack.enter_context(processes.saved(self.bench))
@@ -293,23 +292,32 @@ class _Run:
             self.out.refused |= {one.id: both("needs a process of its own", "需要单独的进程") for one in kept}
         return None
 
-    def _for_new_processes(self) -> list[str]:
-        """What came out faster here, and what uses other memory: this process has kept some that a new one gets from the system in
-        every call."""
-        best, rows = self._best(("faster",)), self.out.rows() if self.out.device == "cpu" else []
-        open_ = [row for row in rows if row["verdict"] in ("same", "unsure") and not verdicts.unjudged(row)]
-        return best + [row["setting"] for row in open_ if row["setting"] not in best and _other_memory(row)]
+    def _for_new_processes(self, seconds: float) -> list[str]:
+        """What there is time for in new processes: what came out faster here; on a CPU what uses other memory, because this process has
+        kept some that a new one gets from the system in every call; then what seems to make no difference.
+        """
+        best, cpu = self._best(("faster",)), self.out.device == "cpu"
+        rows = [row for row in self.out.rows() if row["setting"] not in best and not verdicts.unjudged(row)]
+        open_ = [row for row in rows if row["low"] and row["verdict"] in ("same", "unsure")]
+        names = best + [row["setting"] for row in sorted(open_, key=lambda row: not (cpu and _other_memory(row)))]
+        while len(names) > len(best) and self._confirm_s(names) > seconds:
+            names.pop()
+        return names
 
     def _confirm(self, folder: Path, end: float) -> None:
         """Compare these in new processes: their range counts, because a script is a new process. Then what is faster there, together."""
-        names, best, before = self._for_new_processes(), self._best(("faster",)), []
-        while (names or len(best) > 1) and best != before and self._confirm_s(names or best) < self._left(end):
+        best, before = self._best(("faster",)), None
+        names = self._for_new_processes(SHARE_THERE * self._left(end))
+        while (names or len(best) > 1) and best != before:
+            seconds = self._left(end) * (SHARE_THERE if {*names} - {*best} else 1)
+            if self._confirm_s(names or best) > seconds:
+                return
             sides = {name: [name] for name in names}
             if len(best) > 1:
                 self._look_together(best)
                 sides[TOGETHER] = best
             try:
-                found = processes.race(folder, sides, self.bench.look.device, self._left(end))
+                found = processes.race(folder, sides, self.bench, seconds)
             except (ProbeError, TimingError) as error:
                 said = _said_of(error)
                 english, chinese = f"In new processes the step raised: {said}", f"在新进程里，这一步出错了：{said}"
@@ -334,7 +342,7 @@ class _Run:
         sides = {one.id: [one.id] for one in kept if "why" not in self._row(one.id)}
         joint = {f"{name} too": [name, *best] for name in sides if best}
         with self._said_of([*sides]):
-            found = processes.race(folder, sides | joint, self.bench.look.device, max(LEAST_S, self._left()))
+            found = processes.race(folder, sides | joint, self.bench, max(LEAST_S, self._left()))
             for name in sides:
                 self._row(name).update(found[name], agreed=True)
                 if best and verdicts.verdict_of(self._row(name)) in ("take", "digits"):
@@ -350,32 +358,35 @@ class _Run:
             self.out.together = about | self.bench.digits(some)
 
     def _say_where(self) -> None:
-        """Name what was compared in new processes, and the winners that were not."""
-        there = [row["setting"] for row in self.out.rows() if row["processes"]]
-        here = [name for name in self._best() if name not in there]
+        """Name what was compared in new processes, and what was not."""
+        rows = [row for row in self.out.rows() if row["low"]]
+        there, here = ([row for row in rows if bool(row["processes"]) is new] for new in (True, False))
         if there:
-            count = min(self._row(name)["processes"] for name in there)
-            names = _listed(self.known[name] for name in there)
-            english = f"Compared in {count} new processes on each side, too, and that range counts: {names['en']}."
-            chinese = f"还在新进程里比过（两边各 {count} 个），以那里的范围为准：{names['zh']}。"
+            counts = sorted({row["processes"] for row in there})
+            many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+            names = self._listed(there)
+            english = f"Each in a process of its own, {many} times, beside the step as it is in another: {names['en']}."
+            chinese = (
+                f"各在自己的新进程里、和另一个新进程里的现状比了 {many.replace(' to ', ' 到 ')} 次：{names['zh']}。"
+            )
             self.out.notes.append(both(english, chinese))
         if here and self.copied:
-            names = _listed(self.known[name] for name in here)
-            need = math.ceil(max(1.5 * self.budget, self._confirm_s(here) / (1 - HERE)))
-            english = f"Compared in this process alone: {names['en']}. Others may differ by some per cent: budget={need} compares there."
-            chinese = f"只在本进程里比过：{names['zh']}。换个进程可能差百分之几；设 budget={need} 就有时间再比。"
+            names = self._listed(here)
+            need = math.ceil(max(1.5 * self.budget, self._confirm_s([row["setting"] for row in here]) / (1 - HERE)))
+            english = f"In this process alone, where new ones may differ: {names['en']} (budget={need} compares there)."
+            chinese = f"只在本进程里比过，换成新进程可能不同：{names['zh']}（设 budget={need} 就会在那里比）。"
             self.out.notes.append(both(english, chinese))
+
+    def _listed(self, rows: Iterable[Row]) -> Text:
+        """The names of their settings."""
+        named = [self.known[row["setting"]].name for row in rows]
+        names = [one if isinstance(one, Mapping) else both(one, one) for one in named]
+        return both(", ".join(name["en"] for name in names), "、".join(name["zh"] for name in names))
 
 
 def _other_memory(row: Row) -> bool:
     now, before = row["memory_mib"], row["memory_as_is_mib"]
     return bool(now and before) and abs(now - before) > OTHER_MEMORY * before
-
-
-def _listed(settings: Iterable[Setting]) -> Text:
-    """Their names in a row."""
-    names = [one.name if isinstance(one.name, Mapping) else both(one.name, one.name) for one in settings]
-    return both(", ".join(name["en"] for name in names), "、".join(name["zh"] for name in names))
 
 
 def _said_of(error: BaseException) -> str:

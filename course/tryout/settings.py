@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from course.flags import ABSENT, SWITCHES
-from course.i18n import Text, both, t
+from course.i18n import Text, both, pick, t
 from course.suggest import did_you_mean
 from course.timing import TimingError
 from course.tryout.look import Look
@@ -56,7 +56,7 @@ class Setting:
             return (
                 both("the step runs a backward", "这一步要做反向")
                 if look.backward
-                else both("the result keeps no graph", "结果没有保存计算图")
+                else both("gradients are not recorded as it is", "现在就没有记录梯度")
             )
         matters = (not self.condition or getattr(look, self.condition)) and (not self.ran or look.ran(self.ran))
         return "" if matters else both("nothing in the step reads it", "这一步里没有谁读它")
@@ -78,7 +78,10 @@ def chosen(only: str | Sequence[str] | None) -> list[Setting]:
     known, wanted = all_settings(), {only} if isinstance(only, str) else {*(only or ())}
     words = set().union(*(one.words for one in known))
     for word in sorted(wanted - words, key=str):
-        near, listed = did_you_mean(word, words), ", ".join(sorted(words))
+        names = sorted(
+            {pick(one.name) for one in known} | {one.id for one in known} | {one.family for one in known if one.family}
+        )
+        near, listed = did_you_mean(word, words), ", ".join(names)
         said = f'"{word}" cannot be tried.{near} only takes {listed}.', f"“{word}”不能试。{near}only 可以写：{listed}。"
         raise TimingError(t(*said))
     return [one for one in known if not wanted or one.words & wanted]

@@ -67,6 +67,9 @@ def _named(spec: str) -> Any:
                 f"{spec} 没写函数名。写法是 文件:函数，例如 train.py:step。",
             )
         )
+    if where.endswith(".py") and not Path(where).is_file():
+        english = f"There is no file {where} here. Name a file and a function in it, such as train.py:step."
+        raise TimingError(t(english, f"这里没有文件 {where}。请写文件名和里面的函数名，例如 train.py:step。"))
     try:
         if where.endswith(".py"):
             sys.path.insert(0, str(Path(where).resolve().parent))
