@@ -54,7 +54,7 @@ class Replicates:
     a clock in seconds.
     """
 
-    def __init__(self, plan: Plan, names: Sequence[str], open_workers: Open | None, now: Callable[[], float]) -> None:
+    def __init__(self, plan: Plan, names: Sequence[str], open_workers: Open, now: Callable[[], float]) -> None:
         self.plan, self.names, self.open_workers, self.now = plan, list(names), open_workers, now
         self.candidates = [name for name in names if name != plan.baseline]
         self.found: list[Comparison] = []
@@ -77,24 +77,18 @@ class Replicates:
         return self._result(self.now() - began)
 
     def _one_set(self) -> None:
-        """Add one ratio for each candidate."""
-        began = self.now()
-        self.found.append(self.compared(self.slice))
-        if len(self.found) == 1:  # a short one: it says what starting takes, and a round
-            round_s = sum(self.found[0].medians_ms.values()) / 1e3
-            self.slice = slice_s(self.now() - began, round_s, self.plan.max_time / verdicts.FIRST_PROCESS_LOOK)
-
-    def compared(self, seconds: float) -> Comparison:
-        """Start a new process for each name, in random order, and compare them for so long."""
-        assert self.open_workers
-        names = list(self.names)
+        """Start a new process for each candidate, in random order, and add one ratio for each."""
+        began, names = self.now(), list(self.names)
         self.plan.order.shuffle(names)
         slice_ = replace(
-            self.plan, ci=self.plan.ci / 2, max_time=seconds, gate=self.plan.ci, patience_s=self.plan.max_time
+            self.plan, ci=self.plan.ci / 2, max_time=self.slice, gate=self.plan.ci, patience_s=self.plan.max_time
         )
         with self.open_workers(names) as workers, validation.interrupts_propagate():
             functions = {name: workers.functions[name] for name in self.names}
-            return Run(slice_, functions, workers.clock).go()
+            self.found.append(Run(slice_, functions, workers.clock).go())
+        if len(self.found) == 1:  # a short one: it says what starting takes, and a round
+            round_s = sum(self.found[0].medians_ms.values()) / 1e3
+            self.slice = slice_s(self.now() - began, round_s, self.plan.max_time / verdicts.FIRST_PROCESS_LOOK)
 
     def _enough(self, spent: float) -> bool:
         count = len(self.found)

@@ -1,4 +1,4 @@
-"""The step in new processes, for settings of which a process keeps what it once chose, or that torch cannot take back."""
+"""The step in new processes: a script is one, and of some settings a process keeps what it once chose."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ THERE_CI = 0.03
 REST_S = 0.02
 """Threads of OpenMP spin for so long after their work, and hold the cores."""
 _FOR_GOOD = contextlib.ExitStack()
-_before: list[Callable[[], None] | None] = []
+_begun: list[Callable[[], None]] = []
 
 
 @contextlib.contextmanager
@@ -76,18 +76,17 @@ def ready(folder: str, ids: Sequence[str], calls: int) -> Callable[[], Any]:
     def run() -> None:
         for _ in range(calls):
             side.run()
+        _begun[:] = [run]
 
-    _before.extend([None, run])
     return run
 
 
 def warm() -> None:
     """Nothing before the first block, whose price counts. Before each later one let the threads of the process that had its turn stop
     spinning, and run a block that is not timed, because the first meets cold caches."""
-    run = _before[-1] if _before[0] else _before.pop(0)
-    if run:
+    if _begun:
         time.sleep(REST_S)
-        run()
+        _begun[0]()
 
 
 def least_s(calls_s: Sequence[float]) -> float:

@@ -77,11 +77,10 @@ def chosen(only: str | Sequence[str] | None) -> list[Setting]:
     """The settings that are asked for, by default all. Raises TimingError for a word of `only` that names none."""
     known, wanted = all_settings(), {only} if isinstance(only, str) else {*(only or ())}
     words = set().union(*(one.words for one in known))
+    names = {name for one in known if isinstance(one.name, Mapping) for name in one.name.values()}
+    listed = ", ".join(sorted(words - names | {pick(one.name) for one in known}))
     for word in sorted(wanted - words, key=str):
-        names = sorted(
-            {pick(one.name) for one in known} | {one.id for one in known} | {one.family for one in known if one.family}
-        )
-        near, listed = did_you_mean(word, words), ", ".join(names)
+        near = did_you_mean(word, words)
         said = f'"{word}" cannot be tried.{near} only takes {listed}.', f"“{word}”不能试。{near}only 可以写：{listed}。"
         raise TimingError(t(*said))
     return [one for one in known if not wanted or one.words & wanted]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course.experiment.reading import CUT_SHORT, EMPTY
@@ -45,7 +45,7 @@ def verdict_of(row: Row) -> str:
         return "untried"
     if row.get("low") is None:
         return "late"
-    if 1 - ALIKE <= row["low"] and row["high"] <= 1 + ALIKE:
+    if _within(row, ALIKE):
         return "same"
     kind = kind_of(row)
     if kind in ("faster", "slower") and (not row.get("agreed", True) or unjudged(row)):
@@ -69,13 +69,17 @@ def unconfirmed(row: Row) -> bool:
 
 def small(row: Row) -> bool:
     """Whether it is not clear which way the difference goes, but that it is small."""
-    near = bool(row.get("low")) and 1 - SMALL <= row["low"] and row["high"] <= 1 + SMALL
-    return near and verdict_of(row) == "unsure" and not unconfirmed(row)
+    return verdict_of(row) == "unsure" and not unconfirmed(row) and _within(row, SMALL)
 
 
-def _most(rows: Iterable[Row]) -> int:
-    """How far the likely ranges reach from 1, in per cent."""
-    return math.ceil(round(100 * max(max(1 - row["low"], row["high"] - 1) for row in rows), 6))
+def _within(row: Row, share: float) -> bool:
+    """Whether the likely range keeps within this share of 1."""
+    return bool(1 - share <= row["low"] and row["high"] <= 1 + share)
+
+
+def _at_most(share: float) -> int:
+    """The share in whole per cent, never less than it is."""
+    return math.ceil(round(100 * share, 6))
 
 
 def pooled(one: Row, two: Row) -> Row:
@@ -105,7 +109,8 @@ def verdict_words(row: Row) -> str:
     if verdict_of(row) == "same" and not row["low"] <= 1 <= row["high"]:
         return t(f"differs by less than {100 * ALIKE:.0f} %", f"相差不到 {100 * ALIKE:.0f}%")
     if small(row):
-        return t(f"at most {_most([row])} % either way", f"上下不超过 {_most([row])}%")
+        most = _at_most(max(1 - row["low"], row["high"] - 1))
+        return t(f"at most {most} % either way", f"上下不超过 {most}%")
     return pick(OPEN if unconfirmed(row) else WORDS[verdict_of(row)])
 
 
@@ -145,7 +150,7 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
             return CUT_SHORT
         open_ = [one for one in rows if verdict_of(one) in ("unsure", "late")]
         if open_ and all(map(small, open_)):
-            most = math.ceil(round(100 * max(1 - one["low"] for one in open_), 6))
+            most = _at_most(max(1 - one["low"] for one in open_))
             return both(
                 f"Nothing here saves more than {most} % of your step's time.", f"试过的都省不下超过 {most}% 的时间。"
             )
