@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import math
 import os
 import random
+import sys
 from dataclasses import replace
 
 import pytest
@@ -149,16 +152,24 @@ def test_an_odd_number_of_processes_gets_a_sentence(count):
         measure("mylab:one", processes=count)
 
 
-@pytest.fixture
-def mylab(tmp_path, monkeypatch):
-    """A file that new processes can import; torch stays out, so they start quickly."""
+@pytest.fixture(params=["", "import torch\n"], ids=["each started", "forked"])
+def mylab(request, tmp_path, monkeypatch):
+    """A file that new processes can import."""
     (tmp_path / "mylab.py").write_text(
-        "import os\nprint('loud import')\ndef one(): return sum(range(20000))\ndef two(): print('loud'); return sum(range(40000))\n"
+        f"{request.param}import os, random\nprint('loud import')\ndef one(): return sum(range(20000))\n"
+        "def two(): print('loud'); return sum(range(40000))\n"
         "def bad(): 1 / 0\ndef make(): return list(range(2000))\ndef use(given): return sum(given)\n"
-        "def dies():\n    import sys\n    sys.stderr.write('no more fuel'); os._exit(3)\n",
+        "def dies():\n    import sys\n    sys.stderr.write('no more fuel'); os._exit(3)\n"
+        "def killed(): os.kill(os.getpid(), 9)\n"
+        "def tells(): open(str(os.getpid()), 'w').write(repr([os.getppid(), random.random()]))\n",
         encoding="utf-8",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "mylab", raising=False)
+    importlib.import_module("mylab")
+    yield "forked" if request.param else "each started"
+    del sys.modules["mylab"]
 
 
 PACED = """
@@ -207,6 +218,26 @@ def test_what_goes_wrong_in_a_new_process_is_told(mylab, candidate, words):
         compare({"one": "mylab:one", "bad": candidate}, fresh_process=True, max_time=0.3)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux alone")
+def test_processes_that_import_torch_are_forked_draw_other_numbers_and_are_gone_afterwards(mylab, tmp_path):
+    spec = {"target": "mylab:tells", **Setting("cpu").as_plain()}
+    with Workers({"a": spec, "b": spec, "c": spec}) as three:
+        for f in three.functions.values():
+            f.seconds(1)
+    told = {int(file.name): ast.literal_eval(file.read_text("utf-8")) for file in tmp_path.glob("[0-9]*")}
+    parents, numbers = ({one[at] for one in told.values()} for at in (0, 1))
+    assert len(told) == len(numbers) == 3 and (parents == {os.getpid()}) is (mylab == "each started")
+    assert len(parents) == 1 and not any(os.path.exists(f"/proc/{pid}") for pid in {*told, *parents} - {os.getpid()})
+
+
+def test_a_process_killed_by_the_system_is_named(mylab):
+    spec = {"target": "mylab:tells", **Setting("cpu").as_plain()}
+    with Workers({"a": spec, "b": {**spec, "target": "mylab:killed"}}) as two:
+        with pytest.raises(TimingError, match="process of b .*memory was full"):
+            two.functions["b"].seconds(1)
+        assert two.functions["a"].seconds(1) > 0
+
+
 def test_what_a_new_process_cannot_import_is_named():
     def inner():
         pass
@@ -242,11 +273,12 @@ def test_results_over_processes_read_in_chinese():
 
 
 BUSY = """
-import hashlib
+import hashlib, os
 from concurrent.futures import ThreadPoolExecutor
 
 def work(_=0):
     hashlib.sha256(b"x" * 2_000_000).digest()
+    open(str(os.getpid()), "w").write(repr(os.sched_getaffinity(0)))
 
 def spread():
     list(ThreadPoolExecutor(2).map(work, range(2)))
@@ -263,8 +295,8 @@ def test_processes_of_one_thread_stay_on_one_processor_and_others_move_freely(fu
     monkeypatch.chdir(tmp_path)
     spec, drawn = {"target": f"busylab:{function}", **Setting("cpu").as_plain()}, random.getstate()
     with Workers({"a": spec, "b": spec}) as pair:
-        for f in [*pair.functions.values()] * SETTLED:
+        for f in [*pair.functions.values()] * (SETTLED + 1):
             f.seconds(2)
-        allowed = [os.sched_getaffinity(f._process.pid) for f in pair.functions.values()]
-    assert allowed[0] == allowed[1] and (len(allowed[0]) == 1) is alone
+    allowed = [ast.literal_eval(file.read_text("utf-8")) for file in tmp_path.glob("[0-9]*")]
+    assert len(allowed) == 2 and allowed[0] == allowed[1] and (len(allowed[0]) == 1) is alone
     assert random.getstate() == drawn, "the processor is drawn from the user's random numbers"

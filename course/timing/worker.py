@@ -2,6 +2,9 @@
 
 Reads the number of calls of a block from standard input, one a line; answers with a line of JSON. Ends when its input
 ends. With `measure` in the spec it measures the function by itself and answers once, with the whole Measurement.
+
+Given several specs, and for each the descriptors of its input, output and errors, it imports torch and forks itself for each; then it
+tells which of them ended with which exit code.
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ import contextlib
 import importlib
 import json
 import os
+import random
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from course.i18n import set_language, t
@@ -114,7 +118,38 @@ def _load(name: str, target: str) -> Callable[..., Any]:
     return result
 
 
+def fork(specs: Sequence[dict[str, Any]], streams: Sequence[Sequence[int]]) -> dict[str, Any] | None:
+    """In the fork for each spec, that spec; None in this process, once all have ended."""
+    import torch  # noqa: F401
+
+    at_of = {}
+    for at, spec in enumerate(specs):
+        pid = os.fork()
+        if not pid:
+            for number, descriptor in enumerate(streams[at]):
+                os.dup2(descriptor, number)
+            _close(streams)
+            random.seed()
+            if numpy := sys.modules.get("numpy"):
+                numpy.random.seed()
+            return spec
+        at_of[pid] = at
+    _close(streams)
+    while at_of:
+        pid, status = os.wait()
+        print(at_of.pop(pid), os.waitstatus_to_exitcode(status), flush=True)
+    return None
+
+
+def _close(streams: Sequence[Sequence[int]]) -> None:
+    for descriptor in (each for three in streams for each in three):
+        os.close(descriptor)
+
+
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    given = [json.loads(argument) for argument in sys.argv[1:]]
+    own = fork(given[:-1], given[-1]) if given[1:] else given[0]
+    if own:
+        main(own)
     atexit._run_exitfuncs()
     os._exit(0)  # taking torch down in order takes up to a second beside neighbours, and nothing here needs it

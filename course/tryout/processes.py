@@ -25,8 +25,8 @@ from course.tryout.bench import AS_IS, BLOCK_S, Bench, Row, rows_of
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 
-START_S = 1.5
-"""About what a new process takes until it has torch and the step, with two of them at work at once."""
+START_S, FORKED_S = 1.5, 0.3
+"""About what a new process takes until it has torch and the step, with two of them at work at once; forked, until it has the step."""
 THERE_CI = 0.03
 """Half the width of the interval over processes at which they are enough."""
 REST_S = 0.02
@@ -91,7 +91,9 @@ def warm() -> None:
 
 def least_s(calls_s: Sequence[float]) -> float:
     """Seconds that `race` needs to say something. calls_s: what a call takes of each side, and of the step as it is."""
-    return FIRST_PROCESS_LOOK * (len(calls_s) * START_S + SLICE_S + 3 * sum(calls_s))
+    forked = sys.platform == "linux"  # see course.timing.workers
+    start_s = START_S + len(calls_s) * FORKED_S if forked else len(calls_s) * START_S
+    return FIRST_PROCESS_LOOK * (start_s + SLICE_S + 3 * sum(calls_s))
 
 
 def digits(folder: Path, ids: Sequence[str], seconds: float) -> Row:

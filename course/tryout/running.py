@@ -18,6 +18,7 @@ from course.machine import one_line
 from course.timing import TimingError
 from course.timing.clock import whole_progress
 from course.timing.validation import hidden_prints
+from course.timing.verdicts import FIRST_PROCESS_LOOK
 from course.tryout import processes, verdicts
 from course.tryout.bench import AS_IS, BLOCK_S, SHORT_S, Bench, Row
 from course.tryout.result import Tried
@@ -32,17 +33,20 @@ ROUNDS = 18
 """Rounds that a verdict needs, with those that warm up."""
 SHARE = 0.25
 """Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
-HERE = 0.65
+HERE = 0.5
 """Share of the budget for comparisons in this process; new ones take the rest, where something came out faster."""
 SHARE_THERE = 0.6
 """Of the time for new processes, for a comparison that may find faster ones, so that all of these can be compared together."""
+WELL = 2
+"""So many times the least number of new processes give a range that is narrow enough to be worth the time."""
 OTHER_MEMORY = 0.1
 """A peak of memory that differs by more than this share is another one."""
 BUSY = 0.15
 """Part of all processors used by other programs, from which small differences do not show."""
 SLOW = 1.5
-"""Where single calls took so many times as long as the step as it is, a setting is timed last, and alone. A difference of so much
-needs no second comparison."""
+"""Where single calls took so many times as long as the step as it is, a setting is timed last, and alone."""
+SURE = 1.2
+"""A likely range that lies beyond this ratio needs no second comparison."""
 FIRST = 0.4
 """Share of the budget for a first look at every setting; the rest are looked at when it is their turn."""
 
@@ -162,21 +166,25 @@ class _Run:
         while timed and rough[timed[-1]] > SLOW * bench.base["rough_s"]:
             last.append(timed.pop())
         alone = [*reversed(last), *(one.id for one in can if not (one.kept or one.id in found))]
-        self._settle(timed, HERE, min(sum(self._needs([name]) for name in alone), self._left(HERE)) / 2)
+        spared = min(sum(self._needs([name]) for name in alone), self._left(HERE)) / 2
+        self._race_fitting(timed, self._left(HERE) - spared)
         for name in alone:
             self._alone(name)
-        self._settle(self._open(), HERE)
-        for one in (one for one in can if not one.kept):
-            found[one.id].setdefault("needs_s", self._needs([one.id]))
+        if self.out.device != "cpu":  # new processes take seconds until they have a GPU, and differ less
+            self._settle(HERE)
         with contextlib.ExitStack() as stack:
-            if folder := self._copied(stack, kept):
-                self._confirm(folder, 1 - (1 - HERE) / 2 if kept else 1.0)
-                if kept:
-                    self._in_new_processes(folder, kept)
+            names = [*(one.id for one in kept), *self._for_new_processes()]
+            names = self._there(names, SHARE_THERE * self._left(), len(kept) + len(self._best(("faster",))))
+            if names and (folder := self._copied(stack, kept)):
+                self._confirm(folder, names)
+        for one in (one for one in can if one.id not in self.out.refused):
+            needs = self._confirm_s([one.id]) if one.kept else self._needs([one.id])
+            self._row(one.id).setdefault("needs_s", needs)
+        might = self._best(("faster",))
+        self._settle(1.0, self._needs(might) if len(might) > 1 else 0.0)
         best = self._best()
-        joint = len(best) > 1 and self.out.together.get("of") != best
-        self._settle(self._open(), 1.0, self._needs(best) if joint else 0.0)
-        if joint and self._needs(best) < self._left():
+        there = any(self._row(one).get("processes") for one in best)  # where all of them were compared, too, or nowhere
+        if len(best) > 1 and not there and self._needs(best) < self._left():
             self._race({TOGETHER: best}, self._left())
 
     def _open(self) -> list[str]:
@@ -184,11 +192,16 @@ class _Run:
         open_ = [row for row in self.out.rows() if row["verdict"] in ("unsure", "late") and row["ratio"]]
         return [row["setting"] for row in open_ if not (row["processes"] or verdicts.unjudged(row))]
 
-    def _settle(self, names: Sequence[str], end: float, spared: float = 0.0) -> None:
-        """Compare these, then those of them that are still open, while there is time. spared: seconds left for others."""
-        while names := self._fitting(names, self._left(end) - spared):
-            self._race({name: [name] for name in names}, max(self._needs(names), SHARE * (self._left(end) - spared)))
-            names = self._open()
+    def _settle(self, end: float, spared: float = 0.0) -> None:
+        """Compare what is still open, while there is time. spared: seconds left for others."""
+        while self._race_fitting(self._open(), self._left(end) - spared):
+            pass
+
+    def _race_fitting(self, names: Sequence[str], seconds: float) -> bool:
+        """Compare those of them that fit into this time; whether any did."""
+        if names := self._fitting(names, seconds):
+            self._race({name: [name] for name in names}, max(self._needs(names), SHARE * seconds))
+        return bool(names)
 
     def _fitting(self, names: Sequence[str], seconds: float) -> list[str]:
         """Those that can be compared in this time: of too many those with the largest effect."""
@@ -202,11 +215,8 @@ class _Run:
         row = self._row(name)
         if "rough_s" not in row and self._needs([name]) / 2 < self._left(HERE):
             self._digits(self.known[name])
-        for _ in range(2):  # a second comparison may confirm what the first denied
-            if "rough_s" in row and self._needs([name]) / 2 < self._left(HERE):
-                self._race({name: [name]}, self._left(HERE) / 2)
-            if verdicts.verdict_of(row) not in ("unsure", "late"):
-                return
+        if "rough_s" in row and self._needs([name]) / 2 < self._left(HERE):
+            self._race({name: [name]}, self._left(HERE) / 2)
 
     def _best(self, said: Collection[str] = ()) -> list[str]:
         """The settings to take together; of what was compared once too, where that comparison said so."""
@@ -271,7 +281,7 @@ class _Run:
                 if before.get("said") == said == "undecided":
                     row = verdicts.pooled(before, row)
                     said = kind_of(row)  # a difference that shows in both alone is still to be confirmed
-                sure = name == TOGETHER or bool(row["low"]) and not (row["low"] < SLOW and row["high"] > 1 / SLOW)
+                sure = name == TOGETHER or bool(row["low"]) and not (row["low"] < SURE and row["high"] > 1 / SURE)
                 before.update(row, said=said, agreed=sure or before.get("said") == said)
             if not all(row["complete"] for row in found.values()):
                 raise KeyboardInterrupt
@@ -279,9 +289,7 @@ class _Run:
         return False
 
     def _copied(self, stack: contextlib.ExitStack, kept: Sequence[Setting]) -> Path | None:
-        """The folder from which new processes take the step, where there is something for them to do and it can be copied."""
-        if not (kept or self._for_new_processes(self._left())):
-            return None
+        """The folder from which new processes take the step, where it can be copied."""
         try:
             return stack.enter_context(processes.saved(self.bench))
         except Exception as error:  # noqa: BLE001  (pickling fails in many types)
@@ -292,29 +300,35 @@ class _Run:
             self.out.refused |= {one.id: both("needs a process of its own", "需要单独的进程") for one in kept}
         return None
 
-    def _for_new_processes(self, seconds: float) -> list[str]:
-        """What there is time for in new processes: what came out faster here; on a CPU what uses other memory, because this process has
-        kept some that a new one gets from the system in every call; then what seems to make no difference.
+    def _for_new_processes(self) -> list[str]:
+        """What new processes are to tell, in this order: what came out faster here; on a CPU what uses other memory, because this process
+        has kept some that a new one gets from the system in every call; what seems to make no difference; what seems slower.
         """
         best, cpu = self._best(("faster",)), self.out.device == "cpu"
-        rows = [row for row in self.out.rows() if row["setting"] not in best and not verdicts.unjudged(row)]
-        open_ = [row for row in rows if row["low"] and row["verdict"] in ("same", "unsure")]
-        names = best + [row["setting"] for row in sorted(open_, key=lambda row: not (cpu and _other_memory(row)))]
-        while len(names) > len(best) and self._confirm_s(names) > seconds:
+        rows = [
+            row for row in self.out.rows() if row["low"] and not verdicts.unjudged(row) and row["verdict"] != "slower"
+        ]
+        rows = [row for row in rows if row["verdict"] == "unsure" or not row["processes"]]
+        rows.sort(key=lambda row: (row["setting"] not in best, row["low"] > 1, not (cpu and _other_memory(row))))
+        return [row["setting"] for row in rows]
+
+    def _there(self, names: list[str], seconds: float, first: int | None = None) -> list[str]:
+        """The first of these that new processes can compare in this time; where `first` is given, those after so many only if well."""
+        while names and self._confirm_s(names) * (1 if first is None or len(names) <= first else WELL) > seconds:
             names.pop()
         return names
 
-    def _confirm(self, folder: Path, end: float) -> None:
+    def _confirm(self, folder: Path, names: Sequence[str]) -> None:
         """Compare these in new processes: their range counts, because a script is a new process. Then what is faster there, together."""
-        best, before = self._best(("faster",)), None
-        names = self._for_new_processes(SHARE_THERE * self._left(end))
-        while (names or len(best) > 1) and best != before:
-            seconds = self._left(end) * (SHARE_THERE if {*names} - {*best} else 1)
-            if self._confirm_s(names or best) > seconds:
-                return
+        for name in [name for name in names if self.known[name].kept]:
+            with self._said_of([name]):
+                self._row(name).update(processes.digits(folder, [name], max(LEAST_S, self._left())))
+        names, best = [name for name in names if "why" not in self._row(name)], self._best(("faster",))
+        seconds = SHARE_THERE * self._left()
+        while (names or self._joint(best)) and self._confirm_s(names) < seconds:
             sides = {name: [name] for name in names}
-            if len(best) > 1:
-                self._look_together(best)
+            if self._joint(best):
+                self._look_together(best, folder)
                 sides[TOGETHER] = best
             try:
                 found = processes.race(folder, sides, self.bench, seconds)
@@ -324,38 +338,33 @@ class _Run:
                 self.out.notes.append(both(english, chinese))
                 return
             for name, row in found.items():
-                if row["low"] is not None:  # else too few processes
-                    self._row(name).update(row, said=kind_of(row), agreed=True)
-            names, best, before = [], self._best(), best
+                if row["low"] and row["processes"] >= FIRST_PROCESS_LOOK:  # few say little
+                    known = self._row(name)
+                    row = verdicts.pooled(known, row) if known.get("processes") else row
+                    known.update(row, said=kind_of(row), agreed=True)
+            best = self._best()
+            seconds = self._left() - (self._confirm_s([]) if best else 0.0)  # all may be to be compared together then
+            names = self._there(self._for_new_processes(), seconds)
+            seconds = seconds if names else self._left()
 
-    def _confirm_s(self, best: Sequence[str]) -> float:
+    def _joint(self, best: Sequence[str]) -> bool:
+        """Whether these are to be compared together in new processes."""
+        done = self.out.together.get("of") == best and self.out.together.get("processes")
+        return len(best) > 1 and not done
+
+    def _confirm_s(self, names: Sequence[str]) -> float:
         """Seconds that a comparison of these and of all together in new processes takes at least."""
         base = self.bench.base["rough_s"]
-        return processes.least_s([base, *(self._row(name)["rough_s"] for name in best), base])
+        return processes.least_s([base, *(self.out.found.get(name, {}).get("rough_s", base) for name in names), base])
 
-    def _in_new_processes(self, folder: Path, kept: Sequence[Setting]) -> None:
-        """Try what only new processes can tell, alone and beside the best."""
-        best = self._best()
-        for one in kept:
-            with self._said_of([one.id]):
-                self._row(one.id).update(processes.digits(folder, [one.id], max(LEAST_S, self._left())))
-        sides = {one.id: [one.id] for one in kept if "why" not in self._row(one.id)}
-        joint = {f"{name} too": [name, *best] for name in sides if best}
-        with self._said_of([*sides]):
-            found = processes.race(folder, sides | joint, self.bench, max(LEAST_S, self._left()))
-            for name in sides:
-                self._row(name).update(found[name], agreed=True)
-                if best and verdicts.verdict_of(self._row(name)) in ("take", "digits"):
-                    digits = processes.digits(folder, joint[f"{name} too"], max(LEAST_S, self._left()))
-                    about = {"of": sorted([name, *best]), "lossy": self.known[name].lossy}
-                    self.out.together = about | digits | found[f"{name} too"]
-
-    def _look_together(self, best: Sequence[str]) -> None:
-        """What the winners change in the result, together."""
+    def _look_together(self, best: Sequence[str], folder: Path | None = None) -> None:
+        """What the winners change in the result, together. folder: for those that need a new process."""
         if self.out.together.get("of") != best:
             some = [self.known[one] for one in best]
             about = {"of": best, "lossy": any(one.lossy for one in some)}
-            self.out.together = about | self.bench.digits(some)
+            there = folder if any(one.kept for one in some) else None
+            digits = processes.digits(there, best, max(LEAST_S, self._left())) if there else self.bench.digits(some)
+            self.out.together = about | digits
 
     def _say_where(self) -> None:
         """Name what was compared in new processes, and what was not."""
@@ -372,9 +381,8 @@ class _Run:
             self.out.notes.append(both(english, chinese))
         if here and self.copied:
             names = self._listed(here)
-            need = math.ceil(max(1.5 * self.budget, self._confirm_s([row["setting"] for row in here]) / (1 - HERE)))
-            english = f"In this process alone, where new ones may differ: {names['en']} (budget={need} compares there)."
-            chinese = f"只在本进程里比过，换成新进程可能不同：{names['zh']}（设 budget={need} 就会在那里比）。"
+            english = f"In this process alone, where new ones may differ: {names['en']}."
+            chinese = f"只在本进程里比过，换成新进程可能不同：{names['zh']}。"
             self.out.notes.append(both(english, chinese))
 
     def _listed(self, rows: Iterable[Row]) -> Text:

@@ -64,7 +64,7 @@ def unjudged(row: Row) -> bool:
 
 def unconfirmed(row: Row) -> bool:
     """Whether the likely range lies on one side and the verdict does not follow it."""
-    return verdict_of(row) == "unsure" and bool(row.get("low")) and not row["low"] <= 1 <= row["high"]
+    return verdict_of(row) == "unsure" and kind_of(row) in ("faster", "slower")
 
 
 def small(row: Row) -> bool:
@@ -75,6 +75,10 @@ def small(row: Row) -> bool:
 def _within(row: Row, share: float) -> bool:
     """Whether the likely range keeps within this share of 1."""
     return bool(1 - share <= row["low"] and row["high"] <= 1 + share)
+
+
+def _one_sided(row: Row) -> bool:
+    return not row["low"] <= 1 <= row["high"]
 
 
 def _at_most(share: float) -> int:
@@ -101,16 +105,20 @@ def pooled(one: Row, two: Row) -> Row:
         "low": math.exp(middle - half),
         "high": math.exp(middle + half),
         "rounds": one["rounds"] + two["rounds"],
+        "processes": (one.get("processes") or 0) + (two.get("processes") or 0),
     }
 
 
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language."""
-    if verdict_of(row) == "same" and not row["low"] <= 1 <= row["high"]:
+    if verdict_of(row) == "same" and _one_sided(row):
         return t(f"differs by less than {100 * ALIKE:.0f} %", f"相差不到 {100 * ALIKE:.0f}%")
-    if small(row):
+    if verdict_of(row) == "unsure" and not unconfirmed(row) and (_one_sided(row) or small(row)):
         most = _at_most(max(1 - row["low"], row["high"] - 1))
-        return t(f"at most {most} % either way", f"上下不超过 {most}%")
+        if not _one_sided(row):
+            return t(f"at most {most} % either way", f"上下不超过 {most}%")
+        less = row["high"] < 1
+        return t(f"at most {most} % {'less' if less else 'more'}", f"最多{'少' if less else '多'} {most}%")
     return pick(OPEN if unconfirmed(row) else WORDS[verdict_of(row)])
 
 
