@@ -121,7 +121,7 @@ def test_the_verb_finds_what_helps_and_takes_it_together(monkeypatch):
     claimed = {row["setting"] for row in found.rows() if row["verdict"] in ("take", "digits", "slower")}
     assert claimed == helping and found.together["of"] == sorted(helping) and 0.78 < found.together["ratio"] < 0.84
     assert {"torch.backends.mkldnn.enabled = False", "torch.use_deterministic_algorithms(True)"} <= set(found.lines())
-    assert re.match(r"Two settings save (1[6-9]|2[0-2]) % .*results stay as exact\.$", found.sentence())
+    assert re.match(r"Two settings: (1[6-9]|2[0-2]) % .*results stay as exact\.$", found.sentence())
 
 
 def test_dropout_is_left_out_where_results_are_compared():
@@ -376,16 +376,17 @@ def row(name, ratio, error=1e-7, **more):
         ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "Nothing is confirmed to help yet."),
         ([row("a", 1.0), row("b", 1.0, low=0.93, high=1.08)], None, "Nothing here saves more than 7 % of your step's time."),
         ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
-        ([row("a", 0.5)], None, "One setting makes your step twice as fast; results stay as exact."),
-        ([row("a", 0.5, error=None)], None, "One setting makes your step twice as fast; its results were not compared."),
-        ([row("a", 0.93)], None, "One setting saves 7 % of your step's time; results stay as exact."),
-        ([row("a", 0.55, 4e-4)], None, "One setting makes your step 1.8 times as fast; results move in the fourth digit."),
-        ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "Two settings make your step 1.8 times as fast; results stay as exact."),
-        ([row("a", 0.8), row("b", 0.7)], row("c", 0.72), "One setting makes your step 1.4 times as fast; results stay as exact."),
+        ([row("a", 0.5)], None, "One setting: 50 % less time; results stay as exact."),
+        ([row("a", 0.5, error=None)], None, "One setting: 50 % less time; its results were not compared."),
+        ([row("a", 0.93)], None, "One setting: 7 % less time; results stay as exact."),
+        ([row("a", 0.55, 4e-4)], None, "One setting: 45 % less time, if results may move in the fourth digit."),
+        ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "Two settings: 45 % less time; results stay as exact."),
+        ([row("a", 0.8), row("b", 0.7)], row("c", 0.72), "One setting: 30 % less time; results stay as exact."),
+        ([row("a", 0.004)], None, "One setting: 1/250 of the time; results stay as exact."),
         (
             [row("a", 0.8, family="x"), row("b", 0.7, family="x")],
             None,
-            "One setting makes your step 1.4 times as fast; results stay as exact.",
+            "One setting: 30 % less time; results stay as exact.",
         ),
     ],
 )  # fmt: skip

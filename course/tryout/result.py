@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course.experiment.machines import beside
@@ -158,7 +158,7 @@ class Tried:
         told = [at for at in range(len(names)) if any(line[at] != "–" for line in words)]
         table = [{names[at]: line[at] for at in told} for line in words]
         folds = [
-            Fold(t("Each setting", "每一项"), rows=table, open=True),
+            Fold(t("Each setting", "每一项"), self._legend(), table, open=True),
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
             Fold(t("Measured on other machines", "别的机器上"), rows=self._elsewhere()),
             Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),
@@ -173,6 +173,13 @@ class Tried:
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
         return Block(self.sentence(), t(" ", "").join(map(pick, self.notes)), self.picture(), small, folds=shown)
 
+    def _legend(self) -> tuple[str, ...]:
+        """What an error is measured by, where the table has one."""
+        lossy = any(row["error"] and verdicts.loses(row) for row in self.rows())
+        english = "Time is over the time as it is. Off by: the largest difference from a run in float64, over the largest value there."
+        chinese = "耗时都除以现在的耗时。误差：与 float64 结果的最大差别，除以那里最大的值。"
+        return (t(english, chinese),) if lossy else ()
+
     def _elsewhere(self) -> list[dict[str, str]]:
         """This machine as one more column of `docs/cards.md`; of a family, the fastest."""
         mine: dict[str, str] = {}
@@ -184,7 +191,7 @@ class Tried:
         return beside(mine)
 
     def __str__(self) -> str:
-        return str(self.block())
+        return str(replace(self.block(), picture=None))  # the table says what it shows
 
     __repr__ = __str__
 

@@ -309,6 +309,7 @@ class _Run:
             row for row in self.out.rows() if row["low"] and not verdicts.unjudged(row) and row["verdict"] != "slower"
         ]
         rows = [row for row in rows if row["verdict"] == "unsure" or not row["processes"]]
+        rows = [row for row in rows if row["setting"] in best or not (row["lossy"] and row["bits"])]  # nothing used it
         rows.sort(key=lambda row: (row["setting"] not in best, row["low"] > 1, not (cpu and _other_memory(row))))
         return [row["setting"] for row in rows]
 

@@ -59,7 +59,7 @@ class Setting:
                 else both("gradients are not recorded as it is", "现在就没有记录梯度")
             )
         matters = (not self.condition or getattr(look, self.condition)) and (not self.ran or look.ran(self.ran))
-        return "" if matters else both("nothing in the step reads it", "这一步里没有谁读它")
+        return "" if matters else both("no operator of this step depends on it", "这一步的算子都与它无关")
 
 
 def all_settings() -> list[Setting]:

@@ -17,6 +17,8 @@ SMALL = 0.1
 """A likely range within this share of 1 on both sides says that nothing much can be gained."""
 WIDE = 2
 """A likely range whose ends are further apart, as a ratio, promises no gain."""
+LEAST_SHARE = 0.1
+"""Of the time: less is said as a part of it, not in per cent."""
 LOST = 10
 """So many times the error of the step as it is: a digit is lost."""
 COARSE, TWICE = 1e-3, 2
@@ -165,18 +167,16 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
         if open_:
             return both("Nothing is confirmed to help yet.", "还没有哪项设置确认有用。")
         return both("Nothing here helps: your step runs best as it is.", "试过的都没用：保持现状就好。")
-    count, gain, saved = len(settings), 1 / row["ratio"], f"{(1 - row['ratio']) * 100:.0f}"
+    count, rest, saved = len(settings), row["ratio"], f"{(1 - row['ratio']) * 100:.0f}"
     number = both(*_COUNTS[count]) if count < len(_COUNTS) else both(f"{count}", f" {count} ")
     english, chinese = f"{number['en']} setting{'s' * (count > 1)}", f"{number['zh']}项设置"
-    if gain < 1.3:
-        english += f" save{'s' * (count == 1)} {saved} % of your step's time"
-        chinese += f"省下 {saved}% 的时间"
+    if rest < LEAST_SHARE:
+        part = times(1 / rest)
+        english, chinese = f"{english}: 1/{part} of the time", f"{chinese}让耗时变成 {part} 分之一"
     else:
-        fast = times(gain)
-        english += f" make{'s' * (count == 1)} your step {'twice' if fast == '2' else f'{fast} times'} as fast"
-        chinese += f"让速度变成 {fast} 倍"
+        english, chinese = f"{english}: {saved} % less time", f"{chinese}省下 {saved}% 的时间"
     end = _digits_words(row)
-    return both(f"{english}; {end['en']}.", f"{chinese}，{end['zh']}。")
+    return both(f"{english}{end['en']}.", f"{chinese}，{end['zh']}。")
 
 
 _COUNTS = (("No", "零"), ("One", "一"), ("Two", "两"), ("Three", "三"), ("Four", "四"), ("Five", "五"))
@@ -186,12 +186,12 @@ _DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 def _digits_words(row: Row) -> dict[str, str]:
     error = row.get("error")
     if not loses(row):
-        unknown = both("its results were not compared", "结果没有比较")
-        return unknown if error is None else both("results stay as exact", "结果一样准")
+        unknown = both("; its results were not compared", "结果没有比较")
+        return unknown if error is None else both("; results stay as exact", "结果一样准")
     if not error or not math.isfinite(error):
-        return both("but results differ", "但结果变了")
+        return both(", but results differ", "但结果变了")
     at = min(max(math.floor(-math.log10(error)), 0), len(_DIGITS) - 1)
-    return both(f"results move in the {_DIGITS[at]} digit", f"结果从第 {at + 1} 位开始变")
+    return both(f", if results may move in the {_DIGITS[at]} digit", f"但结果从第 {at + 1} 位开始变")
 
 
 def pays_after(row: Row) -> int | None:
