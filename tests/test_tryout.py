@@ -510,7 +510,7 @@ def test_what_is_advised_is_compared_in_new_processes_too(copied, monkeypatch):
     found = try_switches(partial(_faster_without_onednn, conv, x), only=["oneDNN-off", "threads"], budget=40)
     row = next(row for row in found.rows() if row["setting"] == "oneDNN-off")
     assert row["verdict"] == "take" and 0.4 < row["ratio"] < 0.7
-    assert bool(row["processes"]) == copied == ("Each in a process of its own" in str(found))
+    assert bool(row["processes"]) == copied == ("Compared in new processes" in str(found))
     assert copied != ("could not take the step" in str(found))
 
 
@@ -538,4 +538,4 @@ def test_what_uses_other_memory_is_compared_in_new_processes_whatever_this_one_s
     found = try_switches(model, torch.randn(2000, 64), only=["inference_mode", "deterministic"], budget=45)
     rows = {row["setting"]: row for row in found.rows()}
     assert rows["inference_mode"]["memory_mib"] < 0.9 * rows["inference_mode"]["memory_as_is_mib"]
-    assert rows["inference_mode"]["processes"] >= 3 and "Each in a process of its own" in str(found)
+    assert rows["inference_mode"]["processes"] >= 3 and "Compared in new processes" in str(found)

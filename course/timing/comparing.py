@@ -57,8 +57,8 @@ def compare(
     starting included), for states that one process keeps (cuDNN's plan of a shape) and for what differs from process
     to process (where memory lies). The process is the unit then: one ratio a pair of processes, and the interval is
     over these; differences below the gate are never called faster or slower. Where one thread is enough, the processes
-    of a pair stay on one processor, drawn anew for each pair (Linux). Where all of them import torch, one process of each set does, and forks the others (Linux):
-    those of a set share hash seed and addresses. Candidates and setup are
+    of a pair stay on one processor, drawn anew for each pair (Linux). Where all of them import torch, one process of each set
+    does, and forks the others (Linux): those of a set share hash seed and addresses. Candidates and setup are
     "module:function" strings or functions of a file that can be imported (no lambda, nothing defined in a notebook:
     write it to a file with %%writefile).
     After an interrupt, returns what was measured so far (raises Interrupted if that is nothing). Raises TimingError,

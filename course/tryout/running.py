@@ -375,15 +375,13 @@ class _Run:
             counts = sorted({row["processes"] for row in there})
             many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
             names = self._listed(there)
-            english = f"Each in a process of its own, {many} times, beside the step as it is in another: {names['en']}."
-            chinese = (
-                f"各在自己的新进程里、和另一个新进程里的现状比了 {many.replace(' to ', ' 到 ')} 次：{names['zh']}。"
-            )
+            english = f"Compared in new processes, {many} on each side: {names['en']}."
+            chinese = f"在新进程里比过，每边 {many.replace(' to ', ' 到 ')} 个：{names['zh']}。"
             self.out.notes.append(both(english, chinese))
         if here and self.copied:
             names = self._listed(here)
-            english = f"In this process alone, where new ones may differ: {names['en']}."
-            chinese = f"只在本进程里比过，换成新进程可能不同：{names['zh']}。"
+            english = f"In this process alone, a script may differ: {names['en']}."
+            chinese = f"只在本进程里比过，在脚本里可能不同：{names['zh']}。"
             self.out.notes.append(both(english, chinese))
 
     def _listed(self, rows: Iterable[Row]) -> Text:
