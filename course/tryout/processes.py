@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import copyreg
+import importlib
 import math
 import os
 import pickle
 import sys
 import tempfile
 import time
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -46,8 +49,27 @@ def saved(bench: Bench) -> Iterator[Path]:
     torch_is = torch.is_grad_enabled(), torch.get_default_dtype(), switches
     with tempfile.TemporaryDirectory(prefix="try_switches-") as folder:
         torch.save((sys.path, torch_is), Path(folder, "process"))
-        torch.save(bench, Path(folder, "bench"), pickle_module=pickler)
+        with _modules_by_name():
+            torch.save(bench, Path(folder, "bench"), pickle_module=pickler)
         yield Path(folder)
+
+
+@contextlib.contextmanager
+def _modules_by_name() -> Iterator[None]:
+    """In the block also modules of other types, such as torch.backends.cudnn, are pickled by name: a step may hold or call one."""
+    plain = {types.ModuleType, *copyreg.dispatch_table}
+    others = {type(one) for one in [*sys.modules.values()] if isinstance(one, types.ModuleType)} - plain
+    for kind in others:
+        copyreg.pickle(kind, _named)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for kind in others:
+            del copyreg.dispatch_table[kind]
+
+
+def _named(module: types.ModuleType) -> tuple[Any, tuple[str]]:
+    return importlib.import_module, (module.__name__,)
 
 
 def _loaded(folder: str) -> Bench:
