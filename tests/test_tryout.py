@@ -377,6 +377,7 @@ def row(name, ratio, error=1e-7, **more):
         ([row("a", 1.0)], None, "Nothing here helps: your step runs best as it is."),
         ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "Nothing is confirmed to help yet."),
         ([row("a", 1.0), row("b", 1.0, low=0.93, high=1.08)], None, "Nothing here saves more than 7 % of your step's time."),
+        ([row("a", 1.0), row("b", 1.0, low=0.91, high=1.3)], None, "Nothing here saves more than 9 % of your step's time."),
         ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
         ([row("a", 0.5)], None, "One setting: 50 % less time; results stay as exact."),
         ([row("a", 0.5, error=None)], None, "One setting: 50 % less time; its results were not compared."),

@@ -227,6 +227,8 @@ def _memory(row: Row) -> str:
     now, before = row["memory_mib"], row["memory_as_is_mib"]
     if now is None or before is None:
         return "–"
+    if max(now, before) < verdicts.TINY_MIB:
+        return t(f"under {verdicts.TINY_MIB} MiB", f"不到 {verdicts.TINY_MIB} MiB")
     if abs(now - before) <= 0.02 * max(now, before):
         return t("the same", "一样")
     return t(f"{now:.3g} MiB, as it is {before:.3g}", f"{now:.3g} MiB，现在 {before:.3g}")

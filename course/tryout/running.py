@@ -45,7 +45,7 @@ BUSY = 0.15
 """Part of all processors used by other programs, from which small differences do not show."""
 SLOW = 1.5
 """Where single calls took so many times as long as the step as it is, a setting is timed last, and alone."""
-SURE = 1.2
+SURE = 1.1
 """A likely range that lies beyond this ratio needs no second comparison."""
 FIRST = 0.4
 """Share of the budget for a first look at every setting; the rest are looked at when it is their turn."""
@@ -393,7 +393,7 @@ class _Run:
 
 def _other_memory(row: Row) -> bool:
     now, before = row["memory_mib"], row["memory_as_is_mib"]
-    return bool(now and before) and abs(now - before) > OTHER_MEMORY * before
+    return bool(now and before) and abs(now - before) > max(OTHER_MEMORY * before, verdicts.TINY_MIB)
 
 
 def _said_of(error: BaseException) -> str:

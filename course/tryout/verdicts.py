@@ -14,7 +14,9 @@ from course.i18n import Text, both, pick, t
 ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
 SMALL = 0.1
-"""A likely range within this share of 1 on both sides says that nothing much can be gained."""
+"""A likely range that does not reach further than this share below 1 says that nothing much can be gained."""
+TINY_MIB = 0.1
+"""Less memory than this costs nobody anything."""
 WIDE = 2
 """A likely range whose ends are further apart, as a ratio, promises no gain."""
 LEAST_SHARE = 0.1
@@ -159,7 +161,7 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
         if stopped:
             return CUT_SHORT
         open_ = [one for one in rows if verdict_of(one) in ("unsure", "late")]
-        if open_ and all(map(small, open_)):
+        if open_ and all((one.get("low") or 0) >= 1 - SMALL for one in open_):
             most = _at_most(max(1 - one["low"] for one in open_))
             return both(
                 f"Nothing here saves more than {most} % of your step's time.", f"试过的都省不下超过 {most}% 的时间。"
