@@ -399,6 +399,21 @@ def test_the_sentence_says_what_the_rows_carry(rows, together, said):
     assert len(text["en"].split()) <= 15 and len(text["zh"]) <= 28
 
 
+@pytest.mark.parametrize(
+    ("there", "alike"),
+    [
+        ((0.80, 0.6, 1.05), True),
+        ((0.84, 0.825, 0.855), True),
+        ((1.0, 0.7, 1.4), False),
+        ((0.88, 0.86, 0.9), False),
+        ((None, None, None), False),
+    ],
+)
+def test_two_comparisons_count_both_where_they_say_about_the_same(there, alike):
+    here = {"ratio": 0.83, "low": 0.82, "high": 0.84, "rounds": 20}
+    assert verdicts.alike(here, dict(zip(("ratio", "low", "high"), there, strict=True))) is alike
+
+
 def test_verdicts():
     expected = {
         "take": row("a", 0.9),

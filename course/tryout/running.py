@@ -21,7 +21,7 @@ from course.timing.validation import hidden_prints
 from course.timing.verdicts import FIRST_PROCESS_LOOK
 from course.tryout import processes, verdicts
 from course.tryout.bench import AS_IS, BLOCK_S, SHORT_S, Bench, Row
-from course.tryout.result import Tried
+from course.tryout.result import NOTHING, Tried
 from course.tryout.settings import Setting, chosen
 from course.tryout.step import Step, step_of
 
@@ -341,12 +341,18 @@ class _Run:
             for name, row in found.items():
                 if row["low"] and row["processes"] >= FIRST_PROCESS_LOOK:  # few say little
                     known = self._row(name)
-                    row = verdicts.pooled(known, row) if known.get("processes") else row
+                    both_count = known.get("processes") or self._same_memory(known) and verdicts.alike(known, row)
+                    row = verdicts.pooled(known, row) if both_count else row
                     known.update(row, said=kind_of(row), agreed=True)
             best = self._best()
             seconds = self._left() - (self._confirm_s([]) if best else 0.0)  # all may be to be compared together then
             names = self._there(self._for_new_processes(), seconds)
             seconds = seconds if names else self._left()
+
+    def _same_memory(self, row: Row) -> bool:
+        """Whether what this process keeps of memory cannot have made the difference."""
+        about = NOTHING | row | {"memory_as_is_mib": self.out.base.get("memory_mib")}
+        return self.out.device != "cpu" or not _other_memory(about)
 
     def _joint(self, best: Sequence[str]) -> bool:
         """Whether these are to be compared together in new processes."""

@@ -15,6 +15,8 @@ ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
 SMALL = 0.1
 """A likely range that does not reach further than this share below 1 says that nothing much can be gained."""
+NEAR = 0.1
+"""Ratios of two comparisons that differ by less than this share may be the same."""
 TINY_MIB = 0.1
 """Less memory than this costs nobody anything."""
 WIDE = 2
@@ -88,6 +90,14 @@ def _one_sided(row: Row) -> bool:
 def _at_most(share: float) -> int:
     """The share in whole per cent, never less than it is."""
     return math.ceil(round(100 * share, 6))
+
+
+def alike(one: Row, two: Row) -> bool:
+    """Whether two comparisons say about the same: near ratios, and ranges that overlap."""
+    if not (one.get("low") and two.get("low")):
+        return False
+    near = abs(math.log(one["ratio"] / two["ratio"])) < NEAR
+    return near and bool(one["low"] <= two["high"] and two["low"] <= one["high"])
 
 
 def pooled(one: Row, two: Row) -> Row:
