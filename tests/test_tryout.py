@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import json
 import os
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 import torch
@@ -22,7 +24,7 @@ from course import flags, try_switches
 from course.i18n import speaking
 from course.isolation.restoring import unchanged
 from course.isolation.saving import SavingMode
-from course.timing import TimingError
+from course.timing import TimingError, clock
 from course.tryout import processes, running, verdicts
 from course.tryout.bench import Bench
 from course.tryout.look import look_at
@@ -517,6 +519,59 @@ def test_a_step_of_a_notebook_that_calls_torch_backends_reaches_new_processes(tm
     with processes.saved(Bench(step)) as folder:
         assert processes.digits(folder, ["deterministic"], 60)["bits"] is True
     assert copyreg.dispatch_table == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_an_interrupt_while_new_processes_compare_ends_it(tmp_path):
+    code = "import torch\nx = torch.full((100_000,), 1e-40)\ny = x\ndef step():\n    return x * 2\n"
+    (tmp_path / "mine.py").write_text(code, "utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "course.try_switches",
+        "mine.py:step",
+        "--budget",
+        "300",
+        "--only",
+        "deterministic",
+        "denormals",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    asked = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        _wait_for(lambda: any("course.timing.worker" in line for line in _children(asked.pid)))
+        time.sleep(1)
+        asked.send_signal(signal.SIGINT)
+        said, _ = asked.communicate(timeout=60)
+    finally:
+        asked.kill()
+    assert asked.returncode == 130 and "Stopped: this is what was found so far." in said
+
+
+def _wait_for(so) -> None:
+    for _ in range(2400):
+        if so():
+            return
+        time.sleep(0.1)
+    raise TimeoutError
+
+
+def _children(pid: int) -> list[str]:
+    pids = Path(f"/proc/{pid}/task/{pid}/children").read_text("utf-8").split()
+    with contextlib.suppress(OSError):  # ended meanwhile
+        return [Path(f"/proc/{each}/cmdline").read_text("utf-8") for each in pids]
+    return []
+
+
+def test_the_bar_of_a_part_that_takes_longer_than_the_whole_stays_full(monkeypatch):
+    monkeypatch.setattr(clock, "somebody_watches", lambda: True)
+    with clock.whole_progress(10.0, "title") as whole:
+        whole.update(9.9)
+        clock.progress(5.0, "part").update(4.0)
+        assert whole.n == 10.0 and whole.total == 10.0 and str(whole)
 
 
 def _times_two(x, _):

@@ -547,7 +547,9 @@ class _Part:
 
     def update(self, seconds: float) -> None:
         self.n += seconds
-        self.whole.update(seconds)
+        self.whole.update(
+            max(0.0, min(seconds, self.whole.total - self.whole.n))
+        )  # tqdm forgets a total that is passed
 
     def close(self) -> None:
         """Nothing: the whole goes on."""

@@ -344,6 +344,8 @@ class _Run:
                     both_count = known.get("processes") or self._same_memory(known) and verdicts.alike(known, row)
                     row = verdicts.pooled(known, row) if both_count else row
                     known.update(row, said=kind_of(row), agreed=True)
+            if not all(row["complete"] for row in found.values()):
+                raise KeyboardInterrupt
             best = self._best()
             seconds = self._left() - (self._confirm_s([]) if best else 0.0)  # all may be to be compared together then
             names = self._there(self._for_new_processes(), seconds)
