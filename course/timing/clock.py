@@ -547,9 +547,8 @@ class _Part:
 
     def update(self, seconds: float) -> None:
         self.n += seconds
-        self.whole.update(
-            max(0.0, min(seconds, self.whole.total - self.whole.n))
-        )  # tqdm forgets a total that is passed
+        room = self.whole.total - self.whole.n  # tqdm forgets a total that is passed
+        self.whole.update(max(0.0, min(seconds, room)))
 
     def close(self) -> None:
         """Nothing: the whole goes on."""

@@ -125,6 +125,7 @@ class Family:
             pass_fds=sum(streams, []),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            stderr=self.members[next(iter(specs))].complaints,
         )
         for read, write, _ in streams:
             os.close(read)
@@ -142,7 +143,7 @@ class Family:
         while at not in self._codes and (line := self.process.stdout.readline()):
             of, code = map(int, line.split())
             self._codes[of] = code
-        return self._codes.get(at, -signal.SIGKILL)  # else nobody was left to tell
+        return self._codes[at] if at in self._codes else self.process.wait()  # it ended before it could tell
 
 
 @dataclass

@@ -34,9 +34,9 @@ ROUNDS = 18
 SHARE = 0.25
 """Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
 HERE = 0.5
-"""Share of the budget for comparisons in this process; new ones take the rest, where something came out faster."""
+"""Share of the budget until which comparisons in this process come first; new ones take the rest."""
 SHARE_THERE = 0.6
-"""Of the time for new processes, for a comparison that may find faster ones, so that all of these can be compared together."""
+"""Of the time for new processes, for their first comparison: it may find faster ones, which are then compared together."""
 WELL = 2
 """So many times the least number of new processes give a range that is narrow enough to be worth the time."""
 OTHER_MEMORY = 0.1
@@ -320,18 +320,18 @@ class _Run:
         return names
 
     def _confirm(self, folder: Path, names: Sequence[str]) -> None:
-        """Compare these in new processes: their range counts, because a script is a new process. Then what is faster there, together."""
+        """Compare these in new processes, then what is faster there, together, and what is still open. Their range counts, because a script
+        is a new process; that of this process too, where both say about the same and the memory is the same."""
         for name in [name for name in names if self.known[name].kept]:
             with self._said_of([name]):
                 self._row(name).update(processes.digits(folder, [name], max(LEAST_S, self._left())))
         names, best = [name for name in names if "why" not in self._row(name)], self._best(("faster",))
         seconds = SHARE_THERE * self._left()
         while (names or self._joint(best)) and self._confirm_s(names) < seconds:
-            sides = {name: [name] for name in names}
-            if self._joint(best):
-                self._look_together(best, folder)
-                sides[TOGETHER] = best
+            sides = {name: [name] for name in names} | ({TOGETHER: best} if self._joint(best) else {})
             try:
+                if TOGETHER in sides:
+                    self._look_together(best, folder)
                 found = processes.race(folder, sides, self.bench, seconds)
             except (ProbeError, TimingError) as error:
                 said = _said_of(error)
@@ -367,12 +367,11 @@ class _Run:
         return processes.least_s([base, *(self.out.found.get(name, {}).get("rough_s", base) for name in names), base])
 
     def _look_together(self, best: Sequence[str], folder: Path | None = None) -> None:
-        """What the winners change in the result, together. folder: for those that need a new process."""
+        """What the winners change in the result, together. folder: from which a new process takes the step to tell it."""
         if self.out.together.get("of") != best:
             some = [self.known[one] for one in best]
             about = {"of": best, "lossy": any(one.lossy for one in some)}
-            there = folder if any(one.kept for one in some) else None
-            digits = processes.digits(there, best, max(LEAST_S, self._left())) if there else self.bench.digits(some)
+            digits = processes.digits(folder, best, max(LEAST_S, self._left())) if folder else self.bench.digits(some)
             self.out.together = about | digits
 
     def _say_where(self) -> None:

@@ -25,9 +25,10 @@ def try_switches(
     >>> try_switches("train.py:step", only="threads")
 
     One look at the operators that ran says which settings can matter. Those are compared with the step as it is, all in turns and in
-    random order: here first, then in several new processes. There the range comes from, because processes differ, and this one has kept
-    memory that a new one gets from the system in every call. First of them is what came out faster, on a CPU what uses other memory, then
-    what seems to make no difference. What was compared here alone needs two comparisons that say the same, or a large difference.
+    random order: here first, then in several new processes. Their range counts, because processes differ, and this one has kept
+    memory that a new one gets from the system in every call; of what uses the same memory, both count where they agree. First of them
+    is what came out faster, on a CPU what uses other memory, then what seems to make no difference. What was compared here alone needs
+    two comparisons that say the same, or a large difference.
     "Take it": the whole likely range of the time lies below 98 %, reaches below 95 %, is no wider than a factor of 2, and the result is
     as exact as before, held against float64. On a machine that other programs keep busy, threads are not judged.
 
