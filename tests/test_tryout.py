@@ -538,8 +538,12 @@ def test_an_interrupt_while_new_processes_compare_ends_it(tmp_path):
         "denormals",
     ]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    listen = partial(
+        signal.signal, signal.SIGINT, signal.SIG_DFL
+    )  # a shell's job in the background ignores it, with all it starts
+    pipe = subprocess.PIPE
     asked = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True, preexec_fn=listen
     )
     try:
         _wait_for(lambda: any("course.timing.worker" in line for line in _children(asked.pid)))
