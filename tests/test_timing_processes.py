@@ -33,7 +33,7 @@ def trial(seed: int, ratio: float, effect: str, max_time: float = 10.0, costs=No
     costs = costs or {"a": 2e-4, "b": 2e-4 * ratio}
     machine = Processes(costs, EFFECTS[effect], seed)
     plan = Plan("a", 0.005, max_time, 0.02, True, max_time, random.Random(seed))
-    return Replicates(plan, list(costs), machine.open, machine.now).go()
+    return Replicates(plan, machine.open, machine.now).go([*costs][1:], max_time)
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_an_interrupt_returns_the_sets_of_processes_that_were_complete():
         return machine.open(names)
 
     plan = Plan("a", 0.005, 60.0, 0.02, True, 60.0, random.Random(1))
-    result = Replicates(plan, ["a", "b"], open_workers, machine.now).go()
+    result = Replicates(plan, open_workers, machine.now).go(["b"], 60.0)
     assert (result.complete, result.processes) == (False, 2) and "Interrupted" in result.notes[-1]
 
 

@@ -98,13 +98,12 @@ def comparison_html(found: Comparison) -> str:
 
 def _setting(found: Comparison) -> str:
     where = setting(found.device, found.clock, found.cache, found.threads)
-    unit = t(f"round{'s' * (found.rounds != 1)}", "轮")
+    unit, many = t(f"round{'s' * (found.rounds != 1)}", "轮"), f"{found.rounds}"
     if found.processes:
         unit = t(f"new process{'es' * (found.processes != 1)} of each", "个各自的新进程")
-    return t(
-        f"{found.rounds} {unit} in {found.seconds:.2g} s on {where}",
-        f"{found.rounds} {unit}，{found.seconds:.2g} 秒，{where}",
-    )
+        fewest = min(pair.processes for pair in found.pairs.values())  # what is clear takes part no longer
+        many = many if fewest == found.rounds else t(f"{fewest} to {many}", f"{fewest} 到 {many}")
+    return t(f"{many} {unit} in {found.seconds:.2g} s on {where}", f"{many} {unit}，{found.seconds:.2g} 秒，{where}")
 
 
 def _table(found: Comparison) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

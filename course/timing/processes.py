@@ -34,12 +34,18 @@ def compare_in_processes(
     candidates: Mapping[str, Any], plan: Plan, device: Any, clock: str, cache: str, setup: Any
 ) -> Comparison:
     """`compare` with fresh_process=True."""
+    names = [name for name in candidates if name != plan.baseline]
+    with validation.interrupts_in_words():
+        return replicates(candidates, plan, device, clock, cache, setup).go(names, plan.max_time)
+
+
+def replicates(
+    candidates: Mapping[str, Any], plan: Plan, device: Any, clock: str = "auto", cache: str = "hot", setup: Any = None
+) -> Replicates:
+    """A comparison in new processes that can be gone on with. candidates: those that may take part, and the baseline."""
     common = Setting(device, clock, cache, setup).as_plain()
     specs = {name: {"target": target_of(name, candidate), **common} for name, candidate in candidates.items()}
-    with validation.interrupts_in_words():
-        return Replicates(
-            plan, list(specs), lambda names: Workers({n: specs[n] for n in names}), time.perf_counter
-        ).go()
+    return Replicates(plan, lambda names: Workers({n: specs[n] for n in names}), time.perf_counter)
 
 
 def slice_s(set_s: float, round_s: float, most_s: float) -> float:
@@ -50,73 +56,88 @@ def slice_s(set_s: float, round_s: float, most_s: float) -> float:
 
 
 class Replicates:
-    """One comparison with one value of each process. open_workers: starts a process for each of the names given; now:
-    a clock in seconds.
+    """A comparison with one value of each process. open_workers: starts a process for each of the names given; now: a clock in
+    seconds.
     """
 
-    def __init__(self, plan: Plan, names: Sequence[str], open_workers: Open, now: Callable[[], float]) -> None:
-        self.plan, self.names, self.open_workers, self.now = plan, list(names), open_workers, now
-        self.candidates = [name for name in names if name != plan.baseline]
+    def __init__(self, plan: Plan, open_workers: Open, now: Callable[[], float]) -> None:
+        self.plan, self.open_workers, self.now = plan, open_workers, now
         self.found: list[Comparison] = []
-        self.complete, self.final, self.slice = True, True, SLICE_S
+        self.settled: set[str] = set()
+        self.complete, self.slice = True, SLICE_S
 
-    def go(self) -> Comparison:
-        """Start sets of processes until the interval is narrow enough or the next set would exceed the budget."""
-        began = self.now()
-        bar = progress(self.plan.max_time, t("comparing in new processes", "正在新进程中比较"))
+    def go(self, candidates: Sequence[str], max_time: float, sets: int | None = None) -> Comparison:
+        """Start sets of processes, of the baseline and each candidate, until the next set would exceed the time in seconds, or there are
+        so many more. A candidate whose interval is narrow enough takes no more part. Can be called again, also with others: what was
+        found before counts too.
+        """
+        began, before = self.now(), len(self.found)
+        bar = progress(max_time, t("comparing in new processes", "正在新进程中比较"))
         try:
-            while not self._enough(self.now() - began):
-                self._one_set()
-                bar.update(min(self.now() - began, self.plan.max_time) - bar.n)
+            while open_ := [name for name in candidates if name not in self.settled]:
+                spent, count = self.now() - began, len(self.found) - before
+                if count and (out_of_time() or spent + spent / count > max_time):
+                    break  # a set takes as long as those so far, on average
+                if count == sets:
+                    break
+                self._one_set(open_, max_time)
+                self._look()
+                bar.update(min(self.now() - began, max_time) - bar.n)
         except KeyboardInterrupt:
             if not validation.swallow_interrupt(bool(self.found)):
                 raise
             self.complete = False
         finally:
             end_progress(bar)
-        return self._result(self.now() - began)
+        return self._result(self.now() - began, max_time)
 
-    def _one_set(self) -> None:
-        """Start a new process for each candidate, in random order, and add one ratio for each."""
-        began, names = self.now(), list(self.names)
+    def _one_set(self, candidates: Sequence[str], max_time: float) -> None:
+        """Start a new process for each of them, in random order, and add one ratio for each."""
+        began, names = self.now(), [self.plan.baseline, *candidates]
         self.plan.order.shuffle(names)
-        slice_ = replace(
-            self.plan, ci=self.plan.ci / 2, max_time=self.slice, gate=self.plan.ci, patience_s=self.plan.max_time
-        )
+        plan = replace(self.plan, ci=self.plan.ci / 2, max_time=self.slice, gate=self.plan.ci, patience_s=max_time)
         with self.open_workers(names) as workers, validation.interrupts_propagate():
-            functions = {name: workers.functions[name] for name in self.names}
-            self.found.append(Run(slice_, functions, workers.clock).go())
-        if len(self.found) == 1:  # a short one: it says what starting takes, and a round
-            round_s = sum(self.found[0].medians_ms.values()) / 1e3
-            self.slice = slice_s(self.now() - began, round_s, self.plan.max_time / verdicts.FIRST_PROCESS_LOOK)
+            functions = {name: workers.functions[name] for name in [self.plan.baseline, *candidates]}
+            found = Run(plan, functions, workers.clock).go()
+            if not self.found:  # a short one: it says what starting takes, and a round
+                round_s = sum(found.medians_ms.values()) / 1e3
+                self.slice = slice_s(self.now() - began, round_s, max_time / verdicts.FIRST_PROCESS_LOOK)
+                if self.slice > SLICE_S:
+                    more = Run(replace(plan, max_time=self.slice), functions, workers.clock).go()
+                    found = replace(more, first_call_ms=found.first_call_ms)
+        self.found.append(found)
 
-    def _enough(self, spent: float) -> bool:
-        count = len(self.found)
-        next_s = spent / count if count else 0.0  # a set takes as long as those so far, on average
-        if count and (out_of_time() or spent + next_s > self.plan.max_time):
-            return True
-        if verdicts.is_look(count, verdicts.FIRST_PROCESS_LOOK) and all(map(self._settled, self.candidates)):
-            self.final = False
-            return True
-        return False
+    def _look(self) -> None:
+        """Settle those that have just had a look, where their intervals are narrow enough."""
+        for name in self._names():
+            count = len(self._ratios(name))
+            if name not in self.settled and verdicts.is_look(count, verdicts.FIRST_PROCESS_LOOK):
+                ratio, error = stats.geometric_mean(self._ratios(name)), self._error(name, False)
+                plan, wide = self.plan, verdicts.PROCESS_EFFECT_WIDTH
+                if verdicts.settled(self.interval(name, error), ratio, plan.ci, plan.gate, error, wide):
+                    self.settled.add(name)
+
+    def _names(self) -> list[str]:
+        """The candidates so far."""
+        return list(dict.fromkeys(name for each in self.found for name in each.pairs))
 
     def _ratios(self, name: str) -> list[float]:
-        return [each.pairs[name].ratio for each in self.found]
+        return [each.pairs[name].ratio for each in self.found if name in each.pairs]
 
-    def _error(self, final: bool) -> float:
-        return verdicts.error_at(len(self.found), final, len(self.candidates), verdicts.FIRST_PROCESS_LOOK)
+    def _error(self, name: str, final: bool) -> float:
+        """The chance of a false alarm that is allowed."""
+        return verdicts.error_at(len(self._ratios(name)), final, len(self._names()), verdicts.FIRST_PROCESS_LOOK)
 
-    def _settled(self, name: str) -> bool:
-        ratios, error = self._ratios(name), self._error(False)
-        interval = stats.process_interval(ratios, error)
-        return verdicts.settled(
-            interval, stats.geometric_mean(ratios), self.plan.ci, self.plan.gate, error, verdicts.PROCESS_EFFECT_WIDTH
-        )
+    def interval(self, name: str, error: float) -> stats.Interval | None:
+        """Where the ratio of this candidate lies but for this chance; None for too few processes."""
+        beside = [self._ratios(one) for one in self._names() if one != name]
+        return stats.process_interval(self._ratios(name), error, beside)
 
     def _paired(self, name: str) -> Paired:
-        ratios, error = self._ratios(name), self._error(self.final)
-        interval, ratio = stats.process_interval(ratios, error), stats.geometric_mean(ratios)
-        least, first = max(self.plan.ci, self.plan.gate), self.found[0].pairs[name]
+        error = self._error(name, name not in self.settled)
+        interval, ratio = self.interval(name, error), stats.geometric_mean(self._ratios(name))
+        ratios, least = self._ratios(name), max(self.plan.ci, self.plan.gate)
+        first = next(each.pairs[name] for each in self.found if name in each.pairs)
         return Paired(
             name=name,
             baseline=self.plan.baseline,
@@ -132,14 +153,17 @@ class Replicates:
             not_compared=first.not_compared,
         )
 
-    def _result(self, seconds: float) -> Comparison:
-        last, pairs = self.found[-1], {name: self._paired(name) for name in self.candidates}
+    def _result(self, seconds: float, max_time: float) -> Comparison:
+        last, pairs = self.found[-1], {name: self._paired(name) for name in self._names()}
         medians, first, faults = (
-            {name: _middle([getattr(each, what)[name] for each in self.found]) for name in self.names}
+            {
+                name: _middle([values[name] for each in self.found if name in (values := getattr(each, what))])
+                for name in [self.plan.baseline, *pairs]
+            }
             for what in ("medians_ms", "first_call_ms", "faults_per_call")
         )
         notes = sameness.notes(pairs)
-        notes += filter(None, (fault_note(n, faults[n], medians[n] / 1e3) for n in self.names))
+        notes += filter(None, (fault_note(n, faults[n], medians[n] / 1e3) for n in medians))
         if not self.complete:
             notes.append(validation.interrupted_note())
         return replace(
@@ -152,7 +176,7 @@ class Replicates:
             seconds=seconds,
             ci=self.plan.ci,
             gate=self.plan.gate,
-            max_time=self.plan.max_time,
+            max_time=max_time,
             processes=len(self.found),
             complete=self.complete,
             notes=tuple(notes),

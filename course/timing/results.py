@@ -184,7 +184,7 @@ class Comparison:
 
     pairs: candidate name -> Paired, also as c["name"]. By name, for one call: medians_ms, first_call_ms, calls, faults_per_call
     (minor page faults), issue_ms (on an accelerator: the time Python takes to issue it). rounds, seconds (spent), ci, gate, max_time
-    as given; device, clock, cache, threads; processes: new ones of each candidate, 0 where all ran in this one; complete is False
+    as given; device, clock, cache, threads; processes: new ones of the baseline, 0 where all ran in this one; complete is False
     after an interrupt; notes are sentences in the learner's language.
     """
 
@@ -265,7 +265,7 @@ class Comparison:
                 "faults_per_call": self.faults_per_call.get(p.name),
                 "difference": p.difference,
                 "drift": p.drift,
-                "processes": self.processes,
+                "processes": p.processes,
                 "complete": self.complete,
                 "ratios": list(p.ratios),
             }

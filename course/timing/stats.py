@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from course.timing.moderated import moderated
+
 TOTAL_ERROR = 0.05
 """Chance that an interval misses the true value, over all looks together."""
 FEWEST_ROUNDS = 12
@@ -149,16 +151,22 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(math.fsum(math.log(v) for v in values) / len(values))
 
 
-def process_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> Interval | None:
+def process_interval(
+    ratios: Sequence[float], error: float = TOTAL_ERROR, beside: Sequence[Sequence[float]] = ()
+) -> Interval | None:
     """Interval for the geometric mean of one ratio a pair of processes: Student's t on the logarithms.
 
+    beside: the ratios of other candidates to the same baseline, which tell how far ratios scatter (`course.timing.moderated`).
     Under equal code the candidates are exchangeable, so the logarithms are symmetric about 0, whatever processes
     differ in; heavy tails make t cautious. None for fewer than FEWEST_PROCESSES ratios.
     """
     if len(ratios) < FEWEST_PROCESSES:
         return None
-    mean, deviation = _log_moments(ratios)
-    half = t_quantile(1 - error / 2, len(ratios) - 1) * deviation / math.sqrt(len(ratios))
+    moments = [_log_moments(each) for each in (ratios, *beside) if len(each) >= FEWEST_PROCESSES]
+    freedoms = [len(each) - 1 for each in (ratios, *beside) if len(each) >= FEWEST_PROCESSES]
+    mean = moments[0][0]
+    variance, freedom = moderated([deviation**2 for _, deviation in moments], freedoms)[0]
+    half = t_quantile(1 - error / 2, math.floor(freedom)) * math.sqrt(variance / len(ratios))
     return Interval(math.exp(mean - half), math.exp(mean + half), 1 - error)
 
 

@@ -101,11 +101,12 @@ class Bench:
         """
         values, row = self._once(settings)
         told = bool(values) and not self.random
-        near = self.exact or self.as_is
+        near, equal = self.exact or self.as_is, told and differs(self.as_is, values) == 0
+        as_is = max(self.unsteady, differs(near, self.as_is) if self.exact else self.noise)
         return row | {
-            "bits": differs(self.as_is, values) == 0 if told else None,
-            "error": differs(near, values) if told else None,
-            "error_as_is": max(self.unsteady, differs(near, self.as_is) if self.exact else self.noise),
+            "bits": equal if told else None,
+            "error": as_is if equal else differs(near, values) if told else None,
+            "error_as_is": as_is,
             "float64": self.exact is not None,
         }
 
@@ -134,7 +135,7 @@ def rows_of(found: Any) -> dict[str, Row]:
     """A row for each candidate of a comparison. complete: whether it was not stopped by hand."""
     return {
         name: {
-            "ratio": pair.ratio, "low": pair.low, "high": pair.high, "rounds": found.rounds, "processes": found.processes,
+            "ratio": pair.ratio, "low": pair.low, "high": pair.high, "rounds": len(pair.ratios), "processes": pair.processes,
             "base_ms": found.medians_ms[AS_IS], "complete": found.complete,
         }
         for name, pair in found.pairs.items()

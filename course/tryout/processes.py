@@ -8,6 +8,7 @@ import importlib
 import math
 import os
 import pickle
+import random
 import sys
 import tempfile
 import time
@@ -21,10 +22,11 @@ import torch
 from course.experiment.new_process import call_in_new_process
 from course.flags import snapshot, using
 from course.isolation.journal import Journal
-from course.timing import compare
-from course.timing.processes import SLICE_S
+from course.timing import workers
+from course.timing.processes import SLICE_S, Replicates
+from course.timing.rounds import Plan
 from course.timing.verdicts import FIRST_PROCESS_LOOK
-from course.tryout.bench import AS_IS, BLOCK_S, Bench, Row, rows_of
+from course.tryout.bench import AS_IS, BLOCK_S, SHORT_S, Bench, Row, rows_of
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 
@@ -32,6 +34,10 @@ START_S, FORKED_S = 1.5, 0.3
 """About what a new process takes until it has torch and the step, with two of them at work at once; forked, until it has the step."""
 THERE_CI = 0.03
 """Half the width of the interval over processes at which they are enough."""
+GATE = 0.02
+"""Differences up to this share are none."""
+UNLIKELY = 0.2
+"""What has a chance of less than half of this gets no more time."""
 REST_S = 0.02
 """Threads of OpenMP spin for so long after their work, and hold the cores."""
 _FOR_GOOD = contextlib.ExitStack()
@@ -98,24 +104,24 @@ def ready(folder: str, ids: Sequence[str], calls: int) -> Callable[[], Any]:
     def run() -> None:
         for _ in range(calls):
             side.run()
-        _begun[:] = [run]
+        _begun[:] = [run if bench.base["rough_s"] < SHORT_S else lambda: None]
 
     return run
 
 
 def warm() -> None:
     """Nothing before the first block, whose price counts. Before each later one let the threads of the process that had its turn stop
-    spinning, and run a block that is not timed, because the first meets cold caches."""
+    spinning, and run a block that is not timed, where calls are so short that cold caches would show."""
     if _begun:
         time.sleep(REST_S)
         _begun[0]()
 
 
-def least_s(calls_s: Sequence[float]) -> float:
-    """Seconds that `race` needs to say something. calls_s: what a call takes of each side, and of the step as it is."""
+def least_s(calls_s: Sequence[float], sets: int = FIRST_PROCESS_LOOK) -> float:
+    """Seconds that so many sets of processes take at least. calls_s: what a call takes of each side, and of the step as it is."""
     forked = sys.platform == "linux"  # see course.timing.workers
     start_s = START_S + len(calls_s) * FORKED_S if forked else len(calls_s) * START_S
-    return FIRST_PROCESS_LOOK * (start_s + SLICE_S + 3 * sum(calls_s))
+    return sets * (start_s + SLICE_S + 3 * sum(calls_s))
 
 
 def digits(folder: Path, ids: Sequence[str], seconds: float) -> Row:
@@ -124,30 +130,51 @@ def digits(folder: Path, ids: Sequence[str], seconds: float) -> Row:
     return dict(found)
 
 
-def race(folder: Path, sides: Mapping[str, Sequence[str]], bench: Bench, seconds: float) -> dict[str, Row]:
-    """The time of the step with the settings of each list of ids over the time as it is, each in several new processes."""
-    targets, calls = {}, math.ceil(BLOCK_S / bench.base["rough_s"])
-    for at, (name, ids) in enumerate({AS_IS: (), **sides}.items()):
-        code = f"from course.tryout.processes import ready\n\nstep = ready({str(folder)!r}, {list(ids)!r}, {calls})\n"
-        (folder / f"side_{at}.py").write_text(code, "utf-8")
-        targets[name] = f"side_{at}:step"
-    sys.path.insert(0, os.fspath(folder))
-    try:
-        found = compare(
-            targets,
-            AS_IS,
-            THERE_CI,
-            seconds,
-            device=bench.look.device,
-            setup=f"{__name__}:warm",
-            same=False,
-            fresh_process=True,
-        )
-    finally:
-        sys.path.remove(os.fspath(folder))
-    extra = {name: found.first_call_ms[name] - found.medians_ms[name] for name in targets}
-    rows = rows_of(found)
-    return {
-        name: row | {"base_ms": row["base_ms"] / calls, "price_ms": max(0.0, extra[name] - extra[AS_IS])}
-        for name, row in rows.items()
-    }
+class There:
+    """A comparison in new processes that can be gone on with. folder: holds the saved step."""
+
+    def __init__(self, folder: Path, bench: Bench) -> None:
+        self.folder, self.calls = folder, math.ceil(BLOCK_S / bench.base["rough_s"])
+        self._common = workers.Setting(bench.look.device, setup=f"{__name__}:warm").as_plain()
+        self._targets = {AS_IS: self._target(0, [])}
+        plan = Plan(AS_IS, THERE_CI, 0.0, GATE, False, 0.0, random.Random())
+        self._sets = Replicates(plan, self._open, time.perf_counter)
+
+    def _target(self, at: int, ids: Sequence[str]) -> str:
+        """What a new process is to run: a file for the step with these settings."""
+        code = f"from course.tryout.processes import ready\n\nstep = ready({str(self.folder)!r}, {list(ids)!r}, {self.calls})\n"
+        (self.folder / f"side_{at}.py").write_text(code, "utf-8")
+        return f"side_{at}:step"
+
+    def _open(self, names: Sequence[str]) -> workers.Workers:
+        return workers.Workers({name: {"target": self._targets[name], **self._common} for name in names})
+
+    def knows(self, name: str) -> bool:
+        """Whether this side took part."""
+        return name in self._targets
+
+    def settled(self, name: str) -> bool:
+        """Whether more sets would tell little more of this side."""
+        return name in self._sets.settled
+
+    def may_save(self, name: str, share: float) -> bool:
+        """Whether this side may yet turn out to save more than this share of the time."""
+        likely = self._sets.interval(name, UNLIKELY)
+        return bool(likely and likely.low < 1 - share)
+
+    def race(self, sides: Mapping[str, Sequence[str]], seconds: float, sets: int | None) -> dict[str, Row]:
+        """The time of the step with the settings of each list of ids over the time as it is: of these sides and all before, from all
+        sets of processes so far. sets: so many more, if there is the time; None: as many as there is time for."""
+        for name in sides:
+            self._targets.setdefault(name, self._target(len(self._targets), sides[name]))
+        sys.path.insert(0, os.fspath(self.folder))
+        try:
+            found = self._sets.go([*sides], seconds, sets)
+        finally:
+            sys.path.remove(os.fspath(self.folder))
+        extra = {name: first - found.medians_ms[name] for name, first in found.first_call_ms.items()}
+        rows = rows_of(found)
+        return {
+            name: row | {"base_ms": row["base_ms"] / self.calls, "price_ms": max(0.0, extra[name] - extra[AS_IS])}
+            for name, row in rows.items()
+        }

@@ -64,7 +64,7 @@ class Tried:
                 | NOTHING
                 | self.found[one.id]
                 | {
-                    "lines": [line.replace("DEVICE", f'"{self.device}"') for line in one.lines],
+                    "lines": [pick(line).replace("DEVICE", f'"{self.device}"') for line in one.lines],
                     "memory_as_is_mib": self.base.get("memory_mib"),
                 }
             )
@@ -163,15 +163,21 @@ class Tried:
             Fold(t("Measured on other machines", "别的机器上"), rows=self._elsewhere()),
             Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),
         ]
-        rows = self.rows()
-        timed = sum(bool(row["low"]) for row in rows)
-        said = t(
-            f"{timed} of {len(rows)} settings timed, {self.seconds:.0f} s",
-            f"{len(rows)} 项设置测了 {timed} 项，用时 {self.seconds:.0f} 秒",
-        )
-        small = t(f"Measured here: {pick(self.machine)} · {said}", f"本机实测：{pick(self.machine)} · {said}")
+        small = t(f"Measured here: {pick(self.machine)}", f"本机实测：{pick(self.machine)}") + self._how_much()
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
         return Block(self.sentence(), t(" ", "").join(map(pick, self.notes)), self.picture(), small, folds=shown)
+
+    def _how_much(self) -> str:
+        """What a step takes as it is, how many settings were timed, and in what time."""
+        rows = self.rows()
+        timed = [row for row in rows if row["low"]]
+        if not timed:
+            return ""
+        took = format_ms(timed[0]["base_ms"])
+        return t(
+            f" · as it is {took} a step · {len(timed)} of {len(rows)} settings timed, {self.seconds:.0f} s",
+            f" · 现在一步 {took} · {len(rows)} 项设置测了 {len(timed)} 项，用时 {self.seconds:.0f} 秒",
+        )
 
     def _legend(self) -> tuple[str, ...]:
         """What an error is measured by, where the table has one."""

@@ -21,12 +21,14 @@ from course.timing.validation import hidden_prints
 from course.timing.verdicts import FIRST_PROCESS_LOOK
 from course.tryout import processes, verdicts
 from course.tryout.bench import AS_IS, BLOCK_S, SHORT_S, Bench, Row
-from course.tryout.result import NOTHING, Tried
+from course.tryout.result import Tried
 from course.tryout.settings import Setting, chosen
 from course.tryout.step import Step, step_of
 
 TOGETHER = "together"
-"""Stands for the winners in a comparison."""
+"""Stands for the winners in a comparison in this process."""
+JOINT = "+"
+"""Stands between their names in new ones."""
 LEAST_S = 5.0
 """Smallest budget."""
 ROUNDS = 18
@@ -34,13 +36,9 @@ ROUNDS = 18
 SHARE = 0.25
 """Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
 HERE = 0.5
-"""Share of the budget until which comparisons in this process come first; new ones take the rest."""
+"""Share of the budget until which comparisons in this process come first, where new ones cannot compare everything."""
 SHARE_THERE = 0.6
 """Of the time for new processes, for their first comparison: it may find faster ones, which are then compared together."""
-WELL = 2
-"""So many times the least number of new processes give a range that is narrow enough to be worth the time."""
-OTHER_MEMORY = 0.1
-"""A peak of memory that differs by more than this share is another one."""
 BUSY = 0.15
 """Part of all processors used by other programs, from which small differences do not show."""
 SLOW = 1.5
@@ -110,13 +108,12 @@ class _Run:
         """Say how large a budget would bring the verdicts that are missing."""
         rows = [row for row in self.out.rows() if not verdicts.unjudged(row)]
         late = [row["needs_s"] for row in rows if row["verdict"] == "late"]
-        open_ = [row for row in rows if row["verdict"] == "unsure" and not verdicts.small(row)]
+        open_ = [row for row in rows if row["verdict"] == "unsure" and row["low"] < 1 - verdicts.SMALL]
         if late or open_:
             more = math.ceil(self.out.seconds + 1.5 * sum(late) + len(open_) * self.budget / 2)
-            many = len(late) + len(open_)
-            self.out.notes.append(
-                both(f"{many} without a verdict: try budget={more}.", f"有 {many} 项还没有结论：请设 budget={more}。")
-            )
+            many, least = len(late) + len(open_), f"{100 * verdicts.SMALL:.0f}"
+            english = f"{many} more may save over {least} %: try budget={more} to know."
+            self.out.notes.append(both(english, f"还有 {many} 项可能省下 {least}% 以上：想知道，请设 budget={more}。"))
 
     def _failed(self, failed: StepFailed) -> None:
         """The step itself raised: what was not timed before was not tried."""
@@ -147,7 +144,7 @@ class _Run:
             raise TimingError(t(english, f"这一步抛出了 {said}。请先单独调用两次并修好，再来试。")) from error
 
     def _find_out(self, bench: Bench) -> None:
-        self.bench, found = bench, self.out.found
+        self.bench = bench
         self.out.base, self.out.device = bench.base, bench.look.device
         if bench.random:
             self.out.notes.append(
@@ -157,28 +154,18 @@ class _Run:
                 )
             )
         can = [one for one in self.known.values() if not self._refused(one)]
-        kept = [one for one in can if one.kept]
+        kept = [one.id for one in can if one.kept]
         for one in (one for one in can if not one.kept):
             if self._left(HERE * FIRST) > 0:
                 self._digits(one)
-        rough = {name: row["rough_s"] for name, row in found.items() if "rough_s" in row}
-        timed, last = sorted(rough, key=lambda name: rough[name]), []
-        while timed and rough[timed[-1]] > SLOW * bench.base["rough_s"]:
-            last.append(timed.pop())
-        alone = [*reversed(last), *(one.id for one in can if not (one.kept or one.id in found))]
-        spared = min(sum(self._needs([name]) for name in alone), self._left(HERE)) / 2
-        self._race_fitting(timed, self._left(HERE) - spared)
-        for name in alone:
-            self._alone(name)
-        if self.out.device != "cpu":  # new processes take seconds until they have a GPU, and differ less
-            self._settle(HERE)
         with contextlib.ExitStack() as stack:
-            names = [*(one.id for one in kept), *self._for_new_processes()]
-            names = self._there(names, SHARE_THERE * self._left(), len(kept) + len(self._best(("faster",))))
-            if names and (folder := self._copied(stack, kept)):
-                self._confirm(folder, names)
+            if not self._all_there(stack, can, kept):
+                self._here([one.id for one in can if not one.kept])
+                names = self._fitting_there([*kept, *self._for_new_processes()])
+                if names and (folder := self._copied(stack, kept)):
+                    self._there(folder, names)
         for one in (one for one in can if one.id not in self.out.refused):
-            needs = self._confirm_s([one.id]) if one.kept else self._needs([one.id])
+            needs = self._least_there_s([one.id]) if one.kept else self._needs([one.id])
             self._row(one.id).setdefault("needs_s", needs)
         might = self._best(("faster",))
         self._settle(1.0, self._needs(might) if len(might) > 1 else 0.0)
@@ -186,6 +173,33 @@ class _Run:
         there = any(self._row(one).get("processes") for one in best)  # where all of them were compared, too, or nowhere
         if len(best) > 1 and not there and self._needs(best) < self._left():
             self._race({TOGETHER: best}, self._left())
+
+    def _all_there(self, stack: contextlib.ExitStack, can: Sequence[Setting], kept: Sequence[str]) -> bool:
+        """On a CPU, compare everything in new processes, if there is the time: a script is one, and this process keeps memory that a new
+        one gets from the system in every call. New processes with a GPU take seconds each, and differ less."""
+        timed = sorted(
+            (name for name, row in self.out.found.items() if "rough_s" in row),
+            key=lambda name: self._row(name)["rough_s"],
+        )
+        names, late = [*kept, *timed], [one.id for one in can if not one.kept and one.id not in self.out.found]
+        if self.out.device != "cpu" or late or not names or self._fitting_there(names) != names:
+            return False
+        folder = self._copied(stack, kept)
+        return folder is not None and self._there(folder, names)
+
+    def _here(self, names: Sequence[str]) -> None:
+        """Compare these in this process; what is slow comes last, and alone."""
+        rough = {name: row["rough_s"] for name in names if "rough_s" in (row := self.out.found.get(name, {}))}
+        timed, last = sorted(rough, key=lambda name: rough[name]), []
+        while timed and rough[timed[-1]] > SLOW * self.bench.base["rough_s"]:
+            last.append(timed.pop())
+        alone = [*reversed(last), *(name for name in names if name not in self.out.found)]
+        spared = min(sum(self._needs([name]) for name in alone), self._left(HERE)) / 2
+        self._race_fitting(timed, self._left(HERE) - spared)
+        for name in alone:
+            self._alone(name)
+        if self.out.device != "cpu":
+            self._settle(HERE)
 
     def _open(self) -> list[str]:
         """The settings that were timed here and have no verdict yet; also those that had too few rounds."""
@@ -288,83 +302,102 @@ class _Run:
             return True
         return False
 
-    def _copied(self, stack: contextlib.ExitStack, kept: Sequence[Setting]) -> Path | None:
+    def _copied(self, stack: contextlib.ExitStack, kept: Sequence[str]) -> Path | None:
         """The folder from which new processes take the step, where it can be copied."""
         try:
-            return stack.enter_context(processes.saved(self.bench))
+            return stack.enter_context(processes.saved(self.bench)) if self.copied else None
         except Exception as error:  # noqa: BLE001  (pickling fails in many types)
             self.copied, said = False, _said_of(error)
             english = f"New processes could not take the step ({said}), so this one had to do; a step in a file of its own can be taken."
             chinese = f"新进程拿不到这一步（{said}），所以只在本进程里测过；把它写进单独的文件就可以了。"
             self.out.notes.append(both(english, chinese))
-            self.out.refused |= {one.id: both("needs a process of its own", "需要单独的进程") for one in kept}
+            self.out.refused |= dict.fromkeys(kept, both("needs a process of its own", "需要单独的进程"))
         return None
 
     def _for_new_processes(self) -> list[str]:
-        """What new processes are to tell, in this order: what came out faster here; on a CPU what uses other memory, because this process
-        has kept some that a new one gets from the system in every call; what seems to make no difference; what seems slower.
-        """
+        """What new processes are to tell after this one: what came out faster, and on a CPU what is open or seems equal."""
         best, cpu = self._best(("faster",)), self.out.device == "cpu"
-        rows = [
-            row for row in self.out.rows() if row["low"] and not verdicts.unjudged(row) and row["verdict"] != "slower"
-        ]
-        rows = [row for row in rows if row["verdict"] == "unsure" or not row["processes"]]
-        rows = [row for row in rows if row["setting"] in best or not (row["lossy"] and row["bits"])]  # nothing used it
-        rows.sort(key=lambda row: (row["setting"] not in best, row["low"] > 1, not (cpu and _other_memory(row))))
-        return [row["setting"] for row in rows]
+        rows = [row for row in self.out.rows() if row["low"] and not verdicts.unjudged(row)]
+        rest = [row["setting"] for row in rows if cpu and row["verdict"] != "slower" and row["setting"] not in best]
+        return [*best, *rest]
 
-    def _there(self, names: list[str], seconds: float, first: int | None = None) -> list[str]:
-        """The first of these that new processes can compare in this time; where `first` is given, those after so many only if well."""
-        while names and self._confirm_s(names) * (1 if first is None or len(names) <= first else WELL) > seconds:
-            names.pop()
-        return names
+    def _fitting_there(self, names: Sequence[str]) -> list[str]:
+        """The first of these that new processes can compare in the time for it."""
+        found = [*names]
+        while found and self._least_there_s(found) > SHARE_THERE * self._left():
+            found.pop()
+        return found
 
-    def _confirm(self, folder: Path, names: Sequence[str]) -> None:
-        """Compare these in new processes, then what is faster there, together, and what is still open. Their range counts, because a script
-        is a new process; that of this process too, where both say about the same and the memory is the same."""
+    def _there(self, folder: Path, names: Sequence[str]) -> bool:
+        """Compare these in new processes, then what is faster, together, beside what is still open; whether that told anything. What they
+        say counts, because a script is a new process.
+        """
         for name in [name for name in names if self.known[name].kept]:
             with self._said_of([name]):
                 self._row(name).update(processes.digits(folder, [name], max(LEAST_S, self._left())))
-        names, best = [name for name in names if "why" not in self._row(name)], self._best(("faster",))
-        seconds = SHARE_THERE * self._left()
-        while (names or self._joint(best)) and self._confirm_s(names) < seconds:
-            sides = {name: [name] for name in names} | ({TOGETHER: best} if self._joint(best) else {})
+        self.until_joint = (1 - SHARE_THERE) * self._left()
+        there, seconds, sets = processes.There(folder, self.bench), self._left(), FIRST_PROCESS_LOOK
+        sides = {name: [name] for name in names if "why" not in self._row(name)}
+        while sides:
             try:
-                if TOGETHER in sides:
-                    self._look_together(best, folder)
-                found = processes.race(folder, sides, self.bench, seconds)
+                for ids in (ids for ids in sides.values() if len(ids) > 1):
+                    self._look_together(ids, folder)
+                found = there.race(sides, seconds, sets)
             except (ProbeError, TimingError) as error:
                 said = _said_of(error)
                 english, chinese = f"In new processes the step raised: {said}", f"在新进程里，这一步出错了：{said}"
                 self.out.notes.append(both(english, chinese))
-                return
+                self.copied = False
+                break
+            self.busy = self.busy or self.since.others() > BUSY
             for name, row in found.items():
-                if row["low"] and row["processes"] >= FIRST_PROCESS_LOOK:  # few say little
-                    known = self._row(name)
-                    both_count = known.get("processes") or self._same_memory(known) and verdicts.alike(known, row)
-                    row = verdicts.pooled(known, row) if both_count else row
-                    known.update(row, said=kind_of(row), agreed=True)
+                self._told(name, row)
             if not all(row["complete"] for row in found.values()):
                 raise KeyboardInterrupt
-            best = self._best()
-            seconds = self._left() - (self._confirm_s([]) if best else 0.0)  # all may be to be compared together then
-            names = self._there(self._for_new_processes(), seconds)
-            seconds = seconds if names else self._left()
+            sides, seconds, sets = self._next_there(there)
+        return any(row["processes"] for row in self.out.rows())
 
-    def _same_memory(self, row: Row) -> bool:
-        """Whether what this process keeps of memory cannot have made the difference."""
-        about = NOTHING | row | {"memory_as_is_mib": self.out.base.get("memory_mib")}
-        return self.out.device != "cpu" or not _other_memory(about)
+    def _told(self, name: str, row: Row) -> None:
+        """What new processes have told of a setting, or of several together, if there are enough of them; few say nothing against what
+        was compared here."""
+        known = self._row(name) if name in self.known else self.out.together
+        asked = name in self.known or name == JOINT.join(known.get("of", ()))
+        if asked and row["low"] and (row["processes"] >= FIRST_PROCESS_LOOK or not known.get("ratio")):
+            self.bench.base["rough_s"] = row["base_ms"] / 1e3  # to plan the next with
+            known["rough_s"] = self.bench.base["rough_s"] * row["ratio"]
+            known.update(row, said=kind_of(row), agreed=True, busy=self.busy)
 
-    def _joint(self, best: Sequence[str]) -> bool:
-        """Whether these are to be compared together in new processes."""
-        done = self.out.together.get("of") == best and self.out.together.get("processes")
-        return len(best) > 1 and not done
+    def _next_there(self, there: processes.There) -> tuple[dict[str, list[str]], float, int | None]:
+        """What new processes are to compare next, in how many seconds, and how many sets: what may save much and is not clear yet, a few
+        sets at a time, or else what is open; towards the end all that is faster together, too."""
+        best, left = self._best(), self._left()
+        told = {row["setting"]: row for row in self.out.rows() if row["processes"]}
+        unclear = [name for name in told if not there.settled(name)]
+        promising = [name for name in unclear if there.may_save(name, verdicts.SMALL)]
+        open_ = {
+            name: [name] for name in promising or unclear if name in promising or told[name]["verdict"] == "unsure"
+        }
+        if open_ and left - self._least_there_s(open_) > self.until_joint:
+            return open_, left, FIRST_PROCESS_LOOK
+        name = JOINT.join(best)
+        joint = {name: best} if len(best) > 1 and not there.settled(name) else {}
+        if joint and not there.knows(name) and self._least_there_s(joint) > left:
+            joint = {}
+        spared = self._least_there_s(["all"]) if best and not joint else 0.0  # another may turn out to be faster
+        for seconds in (left - spared, left):
+            sides = joint | open_
+            while (
+                sides and self._least_there_s(sides, FIRST_PROCESS_LOOK if sides.keys() - told.keys() else 1) > seconds
+            ):
+                sides.popitem()
+            if sides:
+                return sides, seconds, None
+        return {}, 0.0, None
 
-    def _confirm_s(self, names: Sequence[str]) -> float:
-        """Seconds that a comparison of these and of all together in new processes takes at least."""
+    def _least_there_s(self, names: Iterable[str], sets: int = FIRST_PROCESS_LOOK) -> float:
+        """Seconds that so many sets of new processes of these sides take at least."""
         base = self.bench.base["rough_s"]
-        return processes.least_s([base, *(self.out.found.get(name, {}).get("rough_s", base) for name in names), base])
+        return processes.least_s([base, *(self.out.found.get(name, {}).get("rough_s", base) for name in names)], sets)
 
     def _look_together(self, best: Sequence[str], folder: Path | None = None) -> None:
         """What the winners change in the result, together. folder: from which a new process takes the step to tell it."""
@@ -396,11 +429,6 @@ class _Run:
         named = [self.known[row["setting"]].name for row in rows]
         names = [one if isinstance(one, Mapping) else both(one, one) for one in named]
         return both(", ".join(name["en"] for name in names), "、".join(name["zh"] for name in names))
-
-
-def _other_memory(row: Row) -> bool:
-    now, before = row["memory_mib"], row["memory_as_is_mib"]
-    return bool(now and before) and abs(now - before) > max(OTHER_MEMORY * before, verdicts.TINY_MIB)
 
 
 def _said_of(error: BaseException) -> str:

@@ -10,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from course.flags import ABSENT, SWITCHES
-from course.i18n import Text, both, pick, t
+from course.i18n import Text, both, t
 from course.suggest import did_you_mean
 from course.timing import TimingError
 from course.tryout.look import Look
+
+PART = 0.4
+"""How alike a name must be to what was typed where no name is nearer: a part of it."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Setting:
 
     id: str
     name: Text
-    lines: Sequence[str]
+    lines: Sequence[str | Text]
     devices: Sequence[str] = ("cpu", "cuda", "mps")
     flags: Mapping[str, Any] = field(default_factory=dict)
     way: str = ""
@@ -58,6 +61,8 @@ class Setting:
                 if look.backward
                 else both("gradients are not recorded as it is", "现在就没有记录梯度")
             )
+        if not look.operators:
+            return both("no operator of torch ran where it can be seen", "没有看到 torch 的算子运行")
         matters = (not self.condition or getattr(look, self.condition)) and (not self.ran or look.ran(self.ran))
         return "" if matters else both("no operator of this step depends on it", "这一步的算子都与它无关")
 
@@ -77,10 +82,9 @@ def chosen(only: str | Sequence[str] | None) -> list[Setting]:
     """The settings that are asked for, by default all. Raises TimingError for a word of `only` that names none."""
     known, wanted = all_settings(), {only} if isinstance(only, str) else {*(only or ())}
     words = set().union(*(one.words for one in known))
-    names = {name for one in known if isinstance(one.name, Mapping) for name in one.name.values()}
-    listed = ", ".join(sorted(words - names | {pick(one.name) for one in known}))
+    listed = ", ".join(sorted({one.family or one.id for one in known}))
     for word in sorted(wanted - words, key=str):
-        near = did_you_mean(word, words)
-        said = f'"{word}" cannot be tried.{near} only takes {listed}.', f"“{word}”不能试。{near}only 可以写：{listed}。"
-        raise TimingError(t(*said))
+        near = did_you_mean(word, words) or did_you_mean(word, words, cutoff=PART)
+        english = f'"{word}" cannot be tried.{near} only= takes a switch, such as "mkldnn.enabled", or {listed}.'
+        raise TimingError(t(english, f"“{word}”不能试。{near}only= 可以写开关名（如 mkldnn.enabled），或 {listed}。"))
     return [one for one in known if not wanted or one.words & wanted]

@@ -15,8 +15,6 @@ ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
 SMALL = 0.1
 """A likely range that does not reach further than this share below 1 says that nothing much can be gained."""
-NEAR = 0.1
-"""Ratios of two comparisons that differ by less than this share may be the same."""
 TINY_MIB = 0.1
 """Less memory than this costs nobody anything."""
 WIDE = 2
@@ -36,13 +34,11 @@ WORDS = {
     "digits": both("faster, but other digits: your decision", "更快，但数字变了：由你决定"),
     "same": both("no difference", "没差别"),
     "slower": both("slower", "更慢"),
-    "unsure": both("could be either", "两边都有可能"),
+    "unsure": both("cannot be judged now", "现在没法判断"),
     "late": both("no time left", "没时间试了"),
     "untried": both("could not be tried", "没能试"),
 }
 """Verdict -> what is said of it."""
-OPEN = both("not confirmed", "还没确认")
-"""Said of what `unconfirmed` is true of."""
 
 
 def verdict_of(row: Row) -> str:
@@ -68,16 +64,6 @@ def unjudged(row: Row) -> bool:
     return bool(row.get("busy")) and row.get("family") == "threads"
 
 
-def unconfirmed(row: Row) -> bool:
-    """Whether the likely range lies on one side and the verdict does not follow it."""
-    return verdict_of(row) == "unsure" and kind_of(row) in ("faster", "slower")
-
-
-def small(row: Row) -> bool:
-    """Whether it is not clear which way the difference goes, but that it is small."""
-    return verdict_of(row) == "unsure" and not unconfirmed(row) and _within(row, SMALL)
-
-
 def _within(row: Row, share: float) -> bool:
     """Whether the likely range keeps within this share of 1."""
     return bool(1 - share <= row["low"] and row["high"] <= 1 + share)
@@ -90,14 +76,6 @@ def _one_sided(row: Row) -> bool:
 def _at_most(share: float) -> int:
     """The share in whole per cent, never less than it is."""
     return math.ceil(round(100 * share, 6))
-
-
-def alike(one: Row, two: Row) -> bool:
-    """Whether two comparisons say about the same: near ratios, and ranges that overlap."""
-    if not (one.get("low") and two.get("low")):
-        return False
-    near = abs(math.log(one["ratio"] / two["ratio"])) < NEAR
-    return near and bool(one["low"] <= two["high"] and two["low"] <= one["high"])
 
 
 def pooled(one: Row, two: Row) -> Row:
@@ -119,21 +97,16 @@ def pooled(one: Row, two: Row) -> Row:
         "low": math.exp(middle - half),
         "high": math.exp(middle + half),
         "rounds": one["rounds"] + two["rounds"],
-        "processes": (one.get("processes") or 0) + (two.get("processes") or 0),
     }
 
 
 def verdict_words(row: Row) -> str:
-    """The verdict on a row in the reader's language."""
-    if verdict_of(row) == "same" and _one_sided(row):
-        return t(f"differs by less than {100 * ALIKE:.0f} %", f"相差不到 {100 * ALIKE:.0f}%")
-    if verdict_of(row) == "unsure" and not unconfirmed(row) and (_one_sided(row) or small(row)):
-        most = _at_most(max(1 - row["low"], row["high"] - 1))
-        if not _one_sided(row):
-            return t(f"at most {most} % either way", f"上下不超过 {most}%")
-        less = row["high"] < 1
-        return t(f"at most {most} % {'less' if less else 'more'}", f"最多{'少' if less else '多'} {most}%")
-    return pick(OPEN if unconfirmed(row) else WORDS[verdict_of(row)])
+    """The verdict on a row in the reader's language; where it is open, or a difference is too small to act on, the most it can save."""
+    verdict = verdict_of(row)
+    if verdict == "unsure" and not unjudged(row) or verdict == "same" and _one_sided(row):
+        most = _at_most(1 - row["low"])
+        return t(f"saves at most {most} %", f"最多省 {most}%") if most > 0 else t("saves nothing", "省不了")
+    return pick(WORDS[verdict])
 
 
 def loses(row: Row) -> bool:
@@ -171,27 +144,28 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
         if stopped:
             return CUT_SHORT
         open_ = [one for one in rows if verdict_of(one) in ("unsure", "late")]
-        if open_ and all((one.get("low") or 0) >= 1 - SMALL for one in open_):
-            most = _at_most(max(1 - one["low"] for one in open_))
+        most = max((_at_most(1 - (one.get("low") or 0)) for one in open_), default=0)
+        if most <= 0:
+            return both("Nothing here helps: your step runs best as it is.", "试过的都没用：保持现状就好。")
+        if most <= 100 * SMALL:
             return both(
                 f"Nothing here saves more than {most} % of your step's time.", f"试过的都省不下超过 {most}% 的时间。"
             )
-        if open_:
-            return both("Nothing is confirmed to help yet.", "还没有哪项设置确认有用。")
-        return both("Nothing here helps: your step runs best as it is.", "试过的都没用：保持现状就好。")
+        return both("Nothing is confirmed to help yet.", "还没有哪项设置确认有用。")
     count, rest, saved = len(settings), row["ratio"], f"{(1 - row['ratio']) * 100:.0f}"
     number = both(*_COUNTS[count]) if count < len(_COUNTS) else both(f"{count}", f" {count} ")
-    english, chinese = f"{number['en']} setting{'s' * (count > 1)}", f"{number['zh']}项设置"
+    named = both(f"{number['en']} settings", f"{number['zh']}项设置一起")
+    if count == 1:
+        named = both(settings[0]["name"], settings[0]["name"])
+    english, chinese = f"{saved} % less time with {named['en']}", f"{named['zh']}，省下 {saved}% 的时间"
     if rest < LEAST_SHARE:
         part = times(1 / rest)
-        english, chinese = f"{english}: 1/{part} of the time", f"{chinese}让耗时变成 {part} 分之一"
-    else:
-        english, chinese = f"{english}: {saved} % less time", f"{chinese}省下 {saved}% 的时间"
+        english, chinese = f"1/{part} of the time with {named['en']}", f"{named['zh']}，耗时变成 {part} 分之一"
     end = _digits_words(row)
     return both(f"{english}{end['en']}.", f"{chinese}，{end['zh']}。")
 
 
-_COUNTS = (("No", "零"), ("One", "一"), ("Two", "两"), ("Three", "三"), ("Four", "四"), ("Five", "五"))
+_COUNTS = (("no", "零"), ("one", "一"), ("two", "两"), ("three", "三"), ("four", "四"), ("five", "五"))
 _DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
@@ -203,7 +177,7 @@ def _digits_words(row: Row) -> dict[str, str]:
     if not error or not math.isfinite(error):
         return both(", but results differ", "但结果变了")
     at = min(max(math.floor(-math.log10(error)), 0), len(_DIGITS) - 1)
-    return both(f", if results may move in the {_DIGITS[at]} digit", f"但结果从第 {at + 1} 位开始变")
+    return both(f", but results move in the {_DIGITS[at]} digit", f"但从第 {at + 1} 位开始变")
 
 
 def pays_after(row: Row) -> int | None:

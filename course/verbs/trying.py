@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def try_switches(
-    work: Any,
+    work: Any = None,
     *inputs: Any,
     training: bool = False,
     only: str | Sequence[str] | None = None,
@@ -24,11 +24,11 @@ def try_switches(
     >>> try_switches(model, x, training=True)    # forward and backward (of the mean square), in train mode
     >>> try_switches("train.py:step", only="threads")
 
-    One look at the operators that ran says which settings can matter. Those are compared with the step as it is, all in turns and in
-    random order: here first, then in several new processes. Their range counts, because processes differ, and this one has kept
-    memory that a new one gets from the system in every call; of what uses the same memory, both count where they agree. First of them
-    is what came out faster, on a CPU what uses other memory, then what seems to make no difference. What was compared here alone needs
-    two comparisons that say the same, or a large difference.
+    One look at the operators that ran says which settings can matter. On a CPU those are compared with the step as it is in several
+    sets of new processes, all in turns and in random order, because a script is a new process, and this one has kept memory that a
+    script gets from the system in every call. What may yet save more than a tenth gets more sets. On a GPU, or where the step is too
+    slow or cannot be copied, they are compared in this process, twice where a difference is not large; on a GPU what came out faster
+    goes to new processes too.
     "Take it": the whole likely range of the time lies below 98 %, reaches below 95 %, is no wider than a factor of 2, and the result is
     as exact as before, held against float64. On a machine that other programs keep busy, threads are not judged.
 
