@@ -64,7 +64,7 @@ class Replicates:
         self.plan, self.open_workers, self.now = plan, open_workers, now
         self.found: list[Comparison] = []
         self.settled: set[str] = set()
-        self.complete, self.slice = True, SLICE_S
+        self.complete, self.set_s, self.most_s = True, 0.0, 0.0
 
     def go(self, candidates: Sequence[str], max_time: float, sets: int | None = None) -> Comparison:
         """Start sets of processes, of the baseline and each candidate, until the next set would exceed the time in seconds, or there are
@@ -72,6 +72,7 @@ class Replicates:
         found before counts too.
         """
         began, before = self.now(), len(self.found)
+        self.most_s = self.most_s or max_time / verdicts.FIRST_PROCESS_LOOK
         bar = progress(max_time, t("comparing in new processes", "正在新进程中比较"))
         try:
             while open_ := [name for name in candidates if name not in self.settled]:
@@ -94,18 +95,30 @@ class Replicates:
     def _one_set(self, candidates: Sequence[str], max_time: float) -> None:
         """Start a new process for each of them, in random order, and add one ratio for each."""
         began, names = self.now(), [self.plan.baseline, *candidates]
-        self.plan.order.shuffle(names)
-        plan = replace(self.plan, ci=self.plan.ci / 2, max_time=self.slice, gate=self.plan.ci, patience_s=max_time)
-        with self.open_workers(names) as workers, validation.interrupts_propagate():
-            functions = {name: workers.functions[name] for name in [self.plan.baseline, *candidates]}
-            found = Run(plan, functions, workers.clock).go()
-            if not self.found:  # a short one: it says what starting takes, and a round
-                round_s = sum(found.medians_ms.values()) / 1e3
-                self.slice = slice_s(self.now() - began, round_s, max_time / verdicts.FIRST_PROCESS_LOOK)
-                if self.slice > SLICE_S:
-                    more = Run(replace(plan, max_time=self.slice), functions, workers.clock).go()
-                    found = replace(more, first_call_ms=found.first_call_ms)
+        plan = replace(self.plan, ci=self.plan.ci / 2, gate=self.plan.ci, patience_s=max_time)
+        order = [*names]
+        self.plan.order.shuffle(order)
+        with self.open_workers(order) as workers, validation.interrupts_propagate():
+            functions = {name: workers.functions[name] for name in names}
+
+            def run(seconds: float) -> Comparison:
+                return Run(replace(plan, max_time=seconds), functions, workers.clock).go()
+
+            if self.found:
+                found = run(self._slice_s(self.found[-1], names))
+            else:
+                found = run(SLICE_S)  # says what starting takes, and a round
+                self.set_s = self.now() - began
+                seconds = self._slice_s(found, names)
+                if seconds > SLICE_S:
+                    found = replace(run(seconds), first_call_ms=found.first_call_ms)
         self.found.append(found)
+
+    def _slice_s(self, last: Comparison, names: Sequence[str]) -> float:
+        """Seconds for the rounds of a set of these. last: the set before."""
+        known = last.medians_ms
+        round_s = sum(known.get(name, known[self.plan.baseline]) for name in names) / 1e3
+        return slice_s(self.set_s, round_s, self.most_s)
 
     def _look(self) -> None:
         """Settle those that have just had a look, where their intervals are narrow enough."""

@@ -157,10 +157,10 @@ class There:
         """Whether more sets would tell little more of this side."""
         return name in self._sets.settled
 
-    def may_save(self, name: str, share: float) -> bool:
-        """Whether this side may yet turn out to save more than this share of the time."""
+    def may_differ(self, name: str, share: float) -> bool:
+        """Whether the time of this side may yet turn out to differ by more than this share."""
         likely = self._sets.interval(name, UNLIKELY)
-        return bool(likely and likely.low < 1 - share)
+        return bool(likely and (likely.low < 1 - share or likely.high > 1 / (1 - share)))
 
     def race(self, sides: Mapping[str, Sequence[str]], seconds: float, sets: int | None) -> dict[str, Row]:
         """The time of the step with the settings of each list of ids over the time as it is: of these sides and all before, from all

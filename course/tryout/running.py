@@ -335,8 +335,8 @@ class _Run:
         for name in [name for name in names if self.known[name].kept]:
             with self._said_of([name]):
                 self._row(name).update(processes.digits(folder, [name], max(LEAST_S, self._left())))
-        self.until_joint = (1 - SHARE_THERE) * self._left()
         there, seconds, sets = processes.There(folder, self.bench), self._left(), FIRST_PROCESS_LOOK
+        spared = (1 - SHARE_THERE) * seconds
         sides = {name: [name] for name in names if "why" not in self._row(name)}
         while sides:
             try:
@@ -354,7 +354,7 @@ class _Run:
                 self._told(name, row)
             if not all(row["complete"] for row in found.values()):
                 raise KeyboardInterrupt
-            sides, seconds, sets = self._next_there(there)
+            sides, seconds, sets = self._next_there(there, spared)
         return any(row["processes"] for row in self.out.rows())
 
     def _told(self, name: str, row: Row) -> None:
@@ -367,28 +367,26 @@ class _Run:
             known["rough_s"] = self.bench.base["rough_s"] * row["ratio"]
             known.update(row, said=kind_of(row), agreed=True, busy=self.busy)
 
-    def _next_there(self, there: processes.There) -> tuple[dict[str, list[str]], float, int | None]:
-        """What new processes are to compare next, in how many seconds, and how many sets: what may save much and is not clear yet, a few
-        sets at a time, or else what is open; towards the end all that is faster together, too."""
+    def _next_there(self, there: processes.There, spared: float) -> tuple[dict[str, list[str]], float, int | None]:
+        """What new processes are to compare next, in how many seconds, and how many sets: what may make a difference and is not clear
+        yet, a few sets at a time, or else what is open; in the last seconds, spared for it, all that is faster together, too."""
         best, left = self._best(), self._left()
         told = {row["setting"]: row for row in self.out.rows() if row["processes"]}
         unclear = [name for name in told if not there.settled(name)]
-        promising = [name for name in unclear if there.may_save(name, verdicts.SMALL)]
-        open_ = {
-            name: [name] for name in promising or unclear if name in promising or told[name]["verdict"] == "unsure"
-        }
-        if open_ and left - self._least_there_s(open_) > self.until_joint:
+        unclear = [name for name in unclear if told[name]["verdict"] not in ("slower", "same")]
+        open_ = {name: [name] for name in unclear if there.may_differ(name, verdicts.SMALL)}
+        open_ = open_ or {name: [name] for name in unclear if told[name]["verdict"] == "unsure"}
+        if open_ and left - self._least_there_s(open_) > spared:
             return open_, left, FIRST_PROCESS_LOOK
         name = JOINT.join(best)
+        least = 1 if there.knows(name) else FIRST_PROCESS_LOOK
         joint = {name: best} if len(best) > 1 and not there.settled(name) else {}
-        if joint and not there.knows(name) and self._least_there_s(joint) > left:
+        if self._least_there_s(joint, least) > left:
             joint = {}
-        spared = self._least_there_s(["all"]) if best and not joint else 0.0  # another may turn out to be faster
-        for seconds in (left - spared, left):
+        later = self._least_there_s(["all"]) if best and not joint else 0.0  # another may turn out to be faster
+        for seconds in (left - later, left):
             sides = joint | open_
-            while (
-                sides and self._least_there_s(sides, FIRST_PROCESS_LOOK if sides.keys() - told.keys() else 1) > seconds
-            ):
+            while sides and self._least_there_s(sides, least if joint else 1) > seconds:
                 sides.popitem()
             if sides:
                 return sides, seconds, None
@@ -414,9 +412,9 @@ class _Run:
         if there:
             counts = sorted({row["processes"] for row in there})
             many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-            names = self._listed(there)
-            english = f"Compared in new processes, {many} on each side: {names['en']}."
-            chinese = f"在新进程里比过，每边 {many.replace(' to ', ' 到 ')} 个：{names['zh']}。"
+            names = self._listed(there) if here else both("", "")
+            english = f"Compared in new processes, {many} on each side{': ' * bool(here)}{names['en']}."
+            chinese = f"在新进程里比过，每边 {many.replace(' to ', ' 到 ')} 个{'：' * bool(here)}{names['zh']}。"
             self.out.notes.append(both(english, chinese))
         if here and self.copied:
             names = self._listed(here)
