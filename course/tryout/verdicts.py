@@ -15,6 +15,8 @@ ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
 SMALL = 0.1
 """A likely range that does not reach further than this share below 1 says that nothing much can be gained."""
+ANOTHER = 0.1
+"""What one process says may be off by this share, because processes differ."""
 TINY_MIB = 0.1
 """Less memory than this costs nobody anything."""
 WIDE = 2
@@ -98,6 +100,15 @@ def pooled(one: Row, two: Row) -> Row:
         "high": math.exp(middle + half),
         "rounds": one["rounds"] + two["rounds"],
     }
+
+
+def beside(here: Row, there: Row) -> Row:
+    """What new processes say, and beside it what this one said, off by ANOTHER; the first alone where the two do not agree."""
+    if not here.get("low") or not there.get("low"):
+        return there
+    off = {**here, "low": here["low"] / (1 + ANOTHER), "high": here["high"] * (1 + ANOTHER)}
+    agree = off["low"] <= there["high"] and there["low"] <= off["high"]
+    return pooled(off, there) if agree else there
 
 
 def verdict_words(row: Row) -> str:

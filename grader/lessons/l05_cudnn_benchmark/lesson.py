@@ -405,7 +405,7 @@ explain("05-resnet-keys")
 observe("05-model-keys")
 # en: And your own network? Put it here. A GPU's search is compared in new processes.
 # zh: 你自己的网络呢？换到这里来。GPU 的搜索会放到新进程里比。
-try_switches(torch.nn.Conv2d(64, 64, 3), torch.randn(8, 64, 56, 56), budget=15,
+try_switches(torch.nn.Conv2d(64, 64, 3), torch.randn(8, 64, 56, 56), budget=25,
              only=["search", "channels_last", "deterministic"])
 # %% [markdown] en
 # ### Deeper, optional: the winner of one lap

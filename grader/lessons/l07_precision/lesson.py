@@ -438,7 +438,7 @@ observe("07-solve")
 explain("07-why-residual")
 # %%
 model = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.Linear(256, 10))
-try_switches(model, torch.randn(64, 256), budget=15,
+try_switches(model, torch.randn(64, 256), budget=25,
              only=["precision", "tf32", "tf32-conv", "autocast"])
 # %% [markdown] en
 # ## 🕳️ Four myths, then the exit check

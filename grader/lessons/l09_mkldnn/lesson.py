@@ -383,7 +383,7 @@ check("09-make-it-lose")
 # %%
 # en: Deeper, optional: does oneDNN help your own step? Put your model and input here.
 # zh: 选读：oneDNN 对你自己的这一步有用吗？换成你的模型和输入。
-try_switches(nn.LSTM(64, 64), torch.randn(32, 4, 64), budget=15,
+try_switches(nn.LSTM(64, 64), torch.randn(32, 4, 64), budget=25,
              only=["oneDNN", "channels_last", "inference_mode"])
 # %% [markdown] en
 # ## 🕳️ Four myths, then the exit check

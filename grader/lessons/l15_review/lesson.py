@@ -286,7 +286,7 @@ from torch import nn
 
 model = nn.Sequential(nn.Conv2d(3, 16, 3), nn.GELU(), nn.Conv2d(16, 16, 3)).eval()
 x = torch.randn(4, 3, 48, 48)
-try_switches(model, x, budget=20)
+try_switches(model, x, budget=40)
 # %% [markdown] en
 # ## Exit check: put an honest measurement together
 #

@@ -48,7 +48,7 @@ def run():
 #
 # 模型的算子会读的每项设置，每一项轮流和现状比，再把更快的几项合起来比；跑完全部恢复原样。想试自己的一步训练：`try_switches(step)`，`step` 是不带参数的函数。在命令行里：`python -m course.try_switches train.py:step`。
 # %%
-try_switches(model, x, budget=30)
+try_switches(model, x, budget=40)
 # %% [markdown] en
 # ## How much work is it?
 #
