@@ -43,6 +43,16 @@ def test_variances_of_zero_give_a_number():
     assert all(math.isfinite(each) for pair in moderated.moderated([0.0, 0.0, 1e-3], [3] * 3) for each in pair)
 
 
+def test_a_value_far_off_is_taken_as_less_far_off_where_others_show_how_far():
+    near, off = [1.0, 1.02, 0.99, 1.01, 0.98], [0.8, 0.82, 0.81, 0.79, 2.0]
+    one, again, two, few = moderated.reined([near, near, off, [1.0, 3.0]])
+    assert one == again
+    assert one == pytest.approx(near) and few == [1.0, 3.0]
+    assert two[:4] == pytest.approx(off[:4]) and 0.82 < two[4] < 1.0
+    assert moderated.reined([off]) == [pytest.approx(off)], "one group alone"
+    assert moderated.reined([[1.0] * 4, [1.0, 1.0, 1.0, 2.0]])[0] == [1.0] * 4
+
+
 @pytest.mark.parametrize("kinds", [["bell"], ["two kinds"], ["rarely slow"], ["bell", "rarely slow"], [*NOISE]])
 def test_intervals_of_five_candidates_are_narrower_and_miss_no_more_often(kinds):
     """Five ratios to one baseline, from four processes each: all five intervals cover in at least 95 of 100 cases."""
@@ -55,9 +65,8 @@ def test_intervals_of_five_candidates_are_narrower_and_miss_no_more_often(kinds)
             its_mean, its_draw = NOISE[kinds[(at + 1) % len(kinds)]]
             truths.append(its_mean - mean)
             ratios.append([math.exp(its_draw(noise) - one) for one in base])
-        found = [
-            stats.process_interval(each, 0.007, [other for other in ratios if other is not each]) for each in ratios
-        ]
+        kept = moderated.reined(ratios)
+        found = [stats.process_interval(each, 0.007, [other for other in kept if other is not each]) for each in kept]
         alone = [stats.process_interval(each, 0.007) for each in ratios]
         missed += any(not one.low <= math.exp(truth) <= one.high for one, truth in zip(found, truths, strict=True))
         shorter += sum(math.log(one.high / one.low) for one in found) < sum(math.log(o.high / o.low) for o in alone)

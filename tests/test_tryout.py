@@ -402,6 +402,20 @@ def test_the_sentence_says_what_the_rows_carry(rows, together, said):
     assert len(text["en"].split()) <= 15 and len(text["zh"]) <= 28
 
 
+@pytest.mark.parametrize(
+    ("there", "counts"),
+    [((0.84, 0.7, 1.0), True), ((1.1, 0.95, 1.27), False), ((1.4, 1.2, 1.6), False), ((None, None, None), False)],
+)
+def test_what_one_process_says_counts_beside_new_ones_where_they_agree(there, counts):
+    """As far as one process may differ: the range is narrower than that of the new ones, and wider than that of the one."""
+    here = row("a", 0.83, low=0.82, high=0.845)
+    there = row("a", there[0] or 1.0, low=there[1], high=there[2], processes=5)
+    both = verdicts.beside(here, there)
+    assert (both != there) is counts and both["processes"] == 5
+    if counts:
+        assert 0.7 < both["low"] < 0.82 and 0.845 < both["high"] < 1.0 and 0.82 < both["ratio"] < 0.85
+
+
 def test_verdicts():
     expected = {
         "take": row("a", 0.9),
@@ -418,7 +432,8 @@ def test_verdicts():
     assert [verdicts.verdict_of(row("a", 0.9, error) | coarse) for error in (0.2, 0.78)] == ["take", "digits"]
     assert {verdicts.verdict_of(row("a", ratio, agreed=False)) for ratio in (0.9, 1.1)} == {"unsure"}
     with speaking("en"):  # what is open tells how much it may matter
-        assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "saves at most 11 %"
+        assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "saves 9 to 11 %"
+        assert verdicts.verdict_words(row("a", 0.96, low=0.9, high=0.999)) == "saves at most 10 %"
         assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08)) == "saves at most 7 %"
         assert verdicts.verdict_words(row("a", 1.1, low=1.0, high=1.3)) == "saves nothing"
     assert verdicts.verdict_of(row("a", 0.37, low=0.03, high=0.52)) == "unsure", "a range that wide promises nothing"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
 
 TINY = 1e-12
 """Smallest variance: values that are all equal say how fine a clock is."""
@@ -18,6 +19,31 @@ LEAST, MOST = 1e-3, 1e3
 SHARED = 0.25
 """Correlation of two variances of ratios to one baseline: half of what the ratios scatter by is that of the baseline, and variances
 correlate by the square. So all of them together know less than the sum."""
+REACH, NEAR, LIKE_BELL = 3.0, 0.75, 0.8693
+"""Nothing lies further from the middle of its group than REACH standard deviations: LIKE_BELL times the size that the share NEAR of all
+deviations does not exceed, as in a bell curve. Two kinds of processes, half and half, are no values far off."""
+FEWEST, ENOUGH = 3, 12
+"""Smaller groups stay as they are; and all groups with fewer values than ENOUGH, which do not show how far values lie."""
+
+
+def reined(groups: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The values, all above 0, of several groups, on a scale of ratios; those beyond REACH stand at its end. One group alone
+    does not show how far values lie."""
+    logs = [[math.log(value) for value in group] for group in groups]
+    several = [group for group in logs if len(group) >= FEWEST]
+    sizes = sorted(
+        abs(x - median(group)) * math.sqrt(len(group) / (len(group) - 2)) for group in several for x in group
+    )
+    told = len(several) > 1 and len(sizes) >= ENOUGH
+    reach = told and REACH * LIKE_BELL * sizes[math.ceil(NEAR * len(sizes)) - 1] or math.inf  # 0: most are equal
+    found = []
+    for group, own in zip(groups, logs, strict=True):
+        if len(own) < FEWEST:
+            found.append([*group])
+            continue
+        middle = median(own)
+        found.append([math.exp(min(max(x, middle - reach), middle + reach)) for x in own])
+    return found
 
 
 def moderated(variances: Sequence[float], freedoms: Sequence[int]) -> list[tuple[float, float]]:

@@ -19,6 +19,7 @@ from course.timing import sameness, stats, validation, verdicts
 from course.timing.clock import end_progress, progress
 from course.timing.deadline import out_of_time
 from course.timing.faults import fault_note
+from course.timing.moderated import reined
 from course.timing.results import Comparison, Measurement, Paired
 from course.timing.rounds import Plan, Run
 from course.timing.workers import Setting, Worker, Workers, target_of
@@ -125,7 +126,7 @@ class Replicates:
         for name in self._names():
             count = len(self._ratios(name))
             if name not in self.settled and verdicts.is_look(count, verdicts.FIRST_PROCESS_LOOK):
-                ratio, error = stats.geometric_mean(self._ratios(name)), self._error(name, False)
+                ratio, error = stats.geometric_mean(self._reined()[name]), self._error(name, False)
                 plan, wide = self.plan, verdicts.PROCESS_EFFECT_WIDTH
                 if verdicts.settled(self.interval(name, error), ratio, plan.ci, plan.gate, error, wide):
                     self.settled.add(name)
@@ -143,12 +144,17 @@ class Replicates:
 
     def interval(self, name: str, error: float) -> stats.Interval | None:
         """Where the ratio of this candidate lies but for this chance; None for too few processes."""
-        beside = [self._ratios(one) for one in self._names() if one != name]
-        return stats.process_interval(self._ratios(name), error, beside)
+        ratios = self._reined()
+        return stats.process_interval(ratios.pop(name), error, [*ratios.values()])
+
+    def _reined(self) -> dict[str, list[float]]:
+        """The ratios of each candidate, a single one that lies far off taken as less far off."""
+        names = self._names()
+        return dict(zip(names, reined([self._ratios(name) for name in names]), strict=True))
 
     def _paired(self, name: str) -> Paired:
         error = self._error(name, name not in self.settled)
-        interval, ratio = self.interval(name, error), stats.geometric_mean(self._ratios(name))
+        interval, ratio = self.interval(name, error), stats.geometric_mean(self._reined()[name])
         ratios, least = self._ratios(name), max(self.plan.ci, self.plan.gate)
         first = next(each.pairs[name] for each in self.found if name in each.pairs)
         return Paired(

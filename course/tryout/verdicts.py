@@ -115,7 +115,9 @@ def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language; where it is open, or a difference is too small to act on, the most it can save."""
     verdict = verdict_of(row)
     if verdict == "unsure" and not unjudged(row) or verdict == "same" and _one_sided(row):
-        most = _at_most(1 - row["low"])
+        most, least = _at_most(1 - row["low"]), math.floor(100 * (1 - row["high"]))
+        if least > 0:
+            return t(f"saves {least} to {most} %", f"省 {least}% 到 {most}%")
         return t(f"saves at most {most} %", f"最多省 {most}%") if most > 0 else t("saves nothing", "省不了")
     return pick(WORDS[verdict])
 
