@@ -88,11 +88,10 @@ class Tried:
         rows = self.rows()
         advised = verdicts.advised(rows, self.together)[0]
         exact = [row for row in advised if row["verdict"] == "take"]
-        exact = exact or [row for row in verdicts.winners(rows) if row["verdict"] == "take"][:1]
         colon, code = t(": ", "："), []
         for row in exact:
             code += [f"# {row['name']}{colon}{ratio_words(row['ratio'])}", *row["lines"]]
-        for row in (row for row in advised if row["verdict"] == "digits"):
+        for row in (row for row in verdicts.winners(rows) if row["verdict"] == "digits"):
             said = f"{ratio_words(row['ratio'])}{t(', ', '，')}{_changed(row)}{colon}{t('your decision', '由你决定')}"
             code += [f"# {row['name']}{colon}{said}", *(f"# {line}" for line in row["lines"])]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}")

@@ -37,12 +37,8 @@ SHARE = 0.25
 """Of the time that is left, for one comparison that does not need more: what is clear leaves the next."""
 HERE = 0.5
 """Share of the budget until which comparisons in this process come first, where new ones cannot compare everything."""
-FIRST_HERE = 0.25
-"""Share of the budget for a comparison of everything in this process before that in new ones, where it is enough."""
 SHARE_THERE = 0.6
 """Of the time for new processes, for their first comparison: it may find faster ones, which are then compared together."""
-OTHER_MEMORY = 0.1
-"""A peak of memory that differs by more than this share is another one."""
 BUSY = 0.15
 """Part of all processors used by other programs, from which small differences do not show."""
 SLOW = 1.5
@@ -79,7 +75,7 @@ class _Run:
     def __init__(self, settings: Sequence[Setting], budget: float, compile_: bool) -> None:
         self.began, self.budget, self.compile = time.monotonic(), budget, compile_
         self.known, self.since, self.busy = {one.id: one for one in settings}, Since(), False
-        self.raised, self.copied, self.here = set[str](), True, dict[str, Row]()
+        self.raised, self.copied = set[str](), True
         self.out = Tried(settings, one_line())
 
     def go(self, step: Step) -> Tried:
@@ -103,8 +99,8 @@ class _Run:
                 f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。",
             )
             self.out.notes.append(said)
+        self._say_where()
         if not (self.out.stopped or self.out.failed):
-            self._say_where()
             self._more()
         return self.out
 
@@ -115,9 +111,12 @@ class _Run:
         open_ = [row for row in rows if row["verdict"] == "unsure" and row["low"] < 1 - verdicts.SMALL]
         if late or open_:
             more = math.ceil(self.out.seconds + 1.5 * sum(late) + len(open_) * self.budget / 2)
-            many, least = len(late) + len(open_), f"{100 * verdicts.SMALL:.0f}"
-            english = f"{many} more may save over {least} %: try budget={more} to know."
-            self.out.notes.append(both(english, f"还有 {many} 项可能省下 {least}% 以上：想知道，请设 budget={more}。"))
+            names = self._listed(row for row in rows if row["verdict"] == "late" or row in open_)
+            least = f"{100 * verdicts.SMALL:.0f}"
+            english = f"May still save over {least} %: {names['en']}; a budget of {more} s would tell."
+            self.out.notes.append(
+                both(english, f"还可能省下 {least}% 以上：{names['zh']}；预算给到 {more} 秒就能知道。")
+            )
 
     def _failed(self, failed: StepFailed) -> None:
         """The step itself raised: what was not timed before was not tried."""
@@ -188,12 +187,8 @@ class _Run:
         names, late = [*kept, *timed], [one.id for one in can if not one.kept and one.id not in self.out.found]
         if self.out.device != "cpu" or late or not names or self._fitting_there(names) != names:
             return False
-        if (folder := self._copied(stack, kept)) is None:
-            return False
-        seconds = FIRST_HERE * self.budget
-        if timed and self._needs(timed) < min(seconds, self._left() - self._least_there_s(names) / SHARE_THERE):
-            self._race({name: [name] for name in timed}, seconds)
-        return self._there(folder, [name for name in names if "why" not in self._row(name)])
+        folder = self._copied(stack, kept)
+        return folder is not None and self._there(folder, names)
 
     def _here(self, names: Sequence[str]) -> None:
         """Compare these in this process; what is slow comes last, and alone."""
@@ -246,7 +241,11 @@ class _Run:
         return sorted(row["setting"] for row in verdicts.winners(rows))
 
     def _refused(self, one: Setting) -> bool:
-        only = "" if self.compile or one.way != "compile" else both("with compile=True alone", "加上 compile=True 才试")
+        only = (
+            ""
+            if self.compile or one.way != "compile"
+            else both("only where asked for (compile)", "要求了才试（compile）")
+        )
         if why := one.why_not(self.bench.look) or only:
             self.out.refused[one.id] = why
         return bool(why)
@@ -299,7 +298,6 @@ class _Run:
             for name, row in found.items():
                 self.bench.base["rough_s"] = row["base_ms"] / 1e3  # to plan the next with
                 self._row(name)["rough_s"] = self.bench.base["rough_s"] * (row["ratio"] or 1)
-                self.here[name] = row
                 row["busy"], before, said = self.busy, self._row(name), kind_of(row)
                 if before.get("said") == said == "undecided":
                     row = verdicts.pooled(before, row)
@@ -368,22 +366,13 @@ class _Run:
 
     def _told(self, name: str, row: Row) -> None:
         """What new processes have told of a setting, or of several together, if there are enough of them; few say nothing against what
-        was compared here. That counts beside them, as far as one process may differ, where the memory is the same."""
+        was compared here."""
         known = self._row(name) if name in self.known else self.out.together
         asked = name in self.known or name == JOINT.join(known.get("of", ()))
         if asked and row["low"] and (row["processes"] >= FIRST_PROCESS_LOOK or not known.get("ratio")):
             self.bench.base["rough_s"] = row["base_ms"] / 1e3  # to plan the next with
             known["rough_s"] = self.bench.base["rough_s"] * row["ratio"]
-            if name in self.here and self._same_memory(known):
-                row = verdicts.beside(self.here[name], row)
             known.update(row, said=kind_of(row), agreed=True, busy=self.busy)
-
-    def _same_memory(self, row: Row) -> bool:
-        """Whether what this process keeps of memory cannot have made a difference."""
-        now, before = row.get("memory_mib"), self.out.base.get("memory_mib")
-        if self.out.device != "cpu" or now is None or before is None:
-            return self.out.device != "cpu"
-        return bool(abs(now - before) <= max(OTHER_MEMORY * before, verdicts.TINY_MIB))
 
     def _next_there(self, there: processes.There, spared: float) -> tuple[dict[str, list[str]], float, int | None]:
         """What new processes are to compare next, in how many seconds, and how many sets: what may make a difference and is not clear
@@ -401,7 +390,7 @@ class _Run:
         joint = {name: best} if len(best) > 1 and not there.settled(name) else {}
         if self._least_there_s(joint, least) > left:
             joint = {}
-        later = self._least_there_s(["all"]) if best and not joint else 0.0  # another may turn out to be faster
+        later = 0.0 if joint else self._least_there_s(["all"])  # others may turn out to be faster
         for seconds in (left - later, left):
             sides = joint | open_
             while sides and self._least_there_s(sides, least if joint else 1) > seconds:

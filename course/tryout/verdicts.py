@@ -15,8 +15,6 @@ ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
 SMALL = 0.1
 """A likely range that does not reach further than this share below 1 says that nothing much can be gained."""
-ANOTHER = 0.1
-"""What one process says may be off by this share, because processes differ."""
 TINY_MIB = 0.1
 """Less memory than this costs nobody anything."""
 WIDE = 2
@@ -102,15 +100,6 @@ def pooled(one: Row, two: Row) -> Row:
     }
 
 
-def beside(here: Row, there: Row) -> Row:
-    """What new processes say, and beside it what this one said, off by ANOTHER; the first alone where the two do not agree."""
-    if not here.get("low") or not there.get("low"):
-        return there
-    off = {**here, "low": here["low"] / (1 + ANOTHER), "high": here["high"] * (1 + ANOTHER)}
-    agree = off["low"] <= there["high"] and there["low"] <= off["high"]
-    return pooled(off, there) if agree else there
-
-
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language; where it is open, or a difference is too small to act on, the most it can save."""
     verdict = verdict_of(row)
@@ -141,10 +130,12 @@ def winners(rows: Sequence[Row]) -> list[Row]:
 
 
 def advised(rows: Sequence[Row], together: Row | None) -> tuple[list[Row], Row | None]:
-    """The settings to paste, and the row that says what they bring: all winners where that is the fastest, else the best alone."""
+    """The settings to paste, and the row that says what they bring: all winners where that is the fastest, else the best alone; of
+    those first one that costs no digits."""
     found = winners(rows)
     if together and verdict_of(together) in ("take", "digits") and found and together["ratio"] < found[0]["ratio"]:
         return found, together
+    found.sort(key=lambda row: verdict_of(row) == "digits")
     return found[:1], found[0] if found else None
 
 
@@ -190,7 +181,7 @@ def _digits_words(row: Row) -> dict[str, str]:
     if not error or not math.isfinite(error):
         return both(", but results differ", "但结果变了")
     at = min(max(math.floor(-math.log10(error)), 0), len(_DIGITS) - 1)
-    return both(f", but results move in the {_DIGITS[at]} digit", f"但从第 {at + 1} 位开始变")
+    return both(f", but results move in the {_DIGITS[at]} digit", f"但结果从第 {at + 1} 位开始变")
 
 
 def pays_after(row: Row) -> int | None:

@@ -26,8 +26,7 @@ def try_switches(
 
     One look at the operators that ran says which settings can matter. On a CPU those are compared with the step as it is in several
     sets of new processes, all in turns and in random order, because a script is a new process, and this one has kept memory that a
-    script gets from the system in every call. What may yet differ by more than a tenth gets more sets. What this process says counts
-    beside them, off by a tenth, where the memory is the same. On a GPU, or where the step is too
+    script gets from the system in every call. What may yet differ by more than a tenth gets more sets. On a GPU, or where the step is too
     slow or cannot be copied, they are compared in this process, twice where a difference is not large; on a GPU what came out faster
     goes to new processes too.
     "Take it": the whole likely range of the time lies below 98 %, reaches below 95 %, is no wider than a factor of 2, and the result is
