@@ -22,15 +22,17 @@ correlate by the square. So all of them together know less than the sum."""
 REACH, NEAR, LIKE_BELL = 3.0, 0.75, 0.8693
 """Nothing lies further from the middle of its group than REACH standard deviations: LIKE_BELL times the size that the share NEAR of all
 deviations does not exceed, as in a bell curve. Two kinds of processes, half and half, are no values far off."""
-FEWEST, ENOUGH = 3, 12
-"""Smaller groups stay as they are; and all groups with fewer values than ENOUGH, which do not show how far values lie."""
+FEWEST_PROCESSES = 3
+"""Fewer processes of each candidate than this allow no verdict: two may differ by chance alone."""
+ENOUGH = 12
+"""All groups with fewer values than this do not show how far values lie."""
 
 
 def reined(groups: Sequence[Sequence[float]]) -> list[list[float]]:
     """The values, all above 0, of several groups, on a scale of ratios; those beyond REACH stand at its end. One group alone
     does not show how far values lie."""
     logs = [[math.log(value) for value in group] for group in groups]
-    several = [group for group in logs if len(group) >= FEWEST]
+    several = [group for group in logs if len(group) >= FEWEST_PROCESSES]
     sizes = sorted(
         abs(x - median(group)) * math.sqrt(len(group) / (len(group) - 2)) for group in several for x in group
     )
@@ -38,7 +40,7 @@ def reined(groups: Sequence[Sequence[float]]) -> list[list[float]]:
     reach = told and REACH * LIKE_BELL * sizes[math.ceil(NEAR * len(sizes)) - 1] or math.inf  # 0: most are equal
     found = []
     for group, own in zip(groups, logs, strict=True):
-        if len(own) < FEWEST:
+        if len(own) < FEWEST_PROCESSES:
             found.append([*group])
             continue
         middle = median(own)

@@ -35,18 +35,12 @@ def compare_in_processes(
     candidates: Mapping[str, Any], plan: Plan, device: Any, clock: str, cache: str, setup: Any
 ) -> Comparison:
     """`compare` with fresh_process=True."""
-    names = [name for name in candidates if name != plan.baseline]
-    with validation.interrupts_in_words():
-        return replicates(candidates, plan, device, clock, cache, setup).go(names, plan.max_time)
-
-
-def replicates(
-    candidates: Mapping[str, Any], plan: Plan, device: Any, clock: str = "auto", cache: str = "hot", setup: Any = None
-) -> Replicates:
-    """A comparison in new processes that can be gone on with. candidates: those that may take part, and the baseline."""
     common = Setting(device, clock, cache, setup).as_plain()
     specs = {name: {"target": target_of(name, candidate), **common} for name, candidate in candidates.items()}
-    return Replicates(plan, lambda names: Workers({n: specs[n] for n in names}), time.perf_counter)
+    names = [name for name in candidates if name != plan.baseline]
+    with validation.interrupts_in_words():
+        sets = Replicates(plan, lambda names: Workers({n: specs[n] for n in names}), time.perf_counter)
+        return sets.go(names, plan.max_time)
 
 
 def slice_s(set_s: float, round_s: float, most_s: float) -> float:
@@ -126,9 +120,9 @@ class Replicates:
         for name in self._names():
             count = len(self._ratios(name))
             if name not in self.settled and verdicts.is_look(count, verdicts.FIRST_PROCESS_LOOK):
-                ratio, error = stats.geometric_mean(self._reined()[name]), self._error(name, False)
-                plan, wide = self.plan, verdicts.PROCESS_EFFECT_WIDTH
-                if verdicts.settled(self.interval(name, error), ratio, plan.ci, plan.gate, error, wide):
+                error, plan = self._error(name, False), self.plan
+                ratio, interval = self.estimate(name, error)
+                if verdicts.settled(interval, ratio, plan.ci, plan.gate, error, verdicts.PROCESS_EFFECT_WIDTH):
                     self.settled.add(name)
 
     def _names(self) -> list[str]:
@@ -142,19 +136,17 @@ class Replicates:
         """The chance of a false alarm that is allowed."""
         return verdicts.error_at(len(self._ratios(name)), final, len(self._names()), verdicts.FIRST_PROCESS_LOOK)
 
-    def interval(self, name: str, error: float) -> stats.Interval | None:
-        """Where the ratio of this candidate lies but for this chance; None for too few processes."""
-        ratios = self._reined()
-        return stats.process_interval(ratios.pop(name), error, [*ratios.values()])
-
-    def _reined(self) -> dict[str, list[float]]:
-        """The ratios of each candidate, a single one that lies far off taken as less far off."""
+    def estimate(self, name: str, error: float) -> tuple[float, stats.Interval | None]:
+        """The ratio of this candidate, and where it lies but for this chance (None: too few processes). A single value that lies far off
+        is taken as less far off."""
         names = self._names()
-        return dict(zip(names, reined([self._ratios(name) for name in names]), strict=True))
+        ratios = dict(zip(names, reined([self._ratios(one) for one in names]), strict=True))
+        own = ratios.pop(name)
+        return stats.geometric_mean(own), stats.process_interval(own, error, [*ratios.values()])
 
     def _paired(self, name: str) -> Paired:
         error = self._error(name, name not in self.settled)
-        interval, ratio = self.interval(name, error), stats.geometric_mean(self._reined()[name])
+        ratio, interval = self.estimate(name, error)
         ratios, least = self._ratios(name), max(self.plan.ci, self.plan.gate)
         first = next(each.pairs[name] for each in self.found if name in each.pairs)
         return Paired(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from course.timing.moderated import moderated
+from course.timing.moderated import FEWEST_PROCESSES, moderated
 
 TOTAL_ERROR = 0.05
 """Chance that an interval misses the true value, over all looks together."""
@@ -20,8 +20,6 @@ REPETITION_ERROR = 0.01
 """Chance that one more process of the same run would land outside the interval given for a repetition."""
 LATE = 8
 """A function that settles late has been slow for at least so many samples."""
-FEWEST_PROCESSES = 3
-"""Fewer processes of each candidate than this allow no verdict: two may differ by chance alone."""
 
 
 @dataclass(frozen=True)
@@ -162,10 +160,10 @@ def process_interval(
     """
     if len(ratios) < FEWEST_PROCESSES:
         return None
-    moments = [_log_moments(each) for each in (ratios, *beside) if len(each) >= FEWEST_PROCESSES]
-    freedoms = [len(each) - 1 for each in (ratios, *beside) if len(each) >= FEWEST_PROCESSES]
+    groups = [each for each in (ratios, *beside) if len(each) >= FEWEST_PROCESSES]
+    moments = [_log_moments(each) for each in groups]
     mean = moments[0][0]
-    variance, freedom = moderated([deviation**2 for _, deviation in moments], freedoms)[0]
+    variance, freedom = moderated([deviation**2 for _, deviation in moments], [len(each) - 1 for each in groups])[0]
     half = t_quantile(1 - error / 2, math.floor(freedom)) * math.sqrt(variance / len(ratios))
     return Interval(math.exp(mean - half), math.exp(mean + half), 1 - error)
 

@@ -159,7 +159,7 @@ class There:
 
     def may_differ(self, name: str, share: float) -> bool:
         """Whether the time of this side may yet turn out to differ by more than this share."""
-        likely = self._sets.interval(name, UNLIKELY)
+        _, likely = self._sets.estimate(name, UNLIKELY)
         return bool(likely and (likely.low < 1 - share or likely.high > 1 / (1 - share)))
 
     def race(self, sides: Mapping[str, Sequence[str]], seconds: float, sets: int | None) -> dict[str, Row]:

@@ -241,11 +241,8 @@ class _Run:
         return sorted(row["setting"] for row in verdicts.winners(rows))
 
     def _refused(self, one: Setting) -> bool:
-        only = (
-            ""
-            if self.compile or one.way != "compile"
-            else both("only where asked for (compile)", "要求了才试（compile）")
-        )
+        asked = self.compile or one.way != "compile"
+        only = "" if asked else both("only where asked for (compile)", "要求了才试（compile）")
         if why := one.why_not(self.bench.look) or only:
             self.out.refused[one.id] = why
         return bool(why)
@@ -378,11 +375,11 @@ class _Run:
         """What new processes are to compare next, in how many seconds, and how many sets: what may make a difference and is not clear
         yet, a few sets at a time, or else what is open; in the last seconds, spared for it, all that is faster together, too."""
         best, left = self._best(), self._left()
-        told = {row["setting"]: row for row in self.out.rows() if row["processes"]}
-        unclear = [name for name in told if not there.settled(name)]
-        unclear = [name for name in unclear if told[name]["verdict"] not in ("slower", "same")]
+        told = {row["setting"]: row["verdict"] for row in self.out.rows() if row["processes"]}
+        unclear = [name for name, verdict in told.items() if verdict not in ("slower", "same")]
+        unclear = [name for name in unclear if not there.settled(name)]
         open_ = {name: [name] for name in unclear if there.may_differ(name, verdicts.SMALL)}
-        open_ = open_ or {name: [name] for name in unclear if told[name]["verdict"] == "unsure"}
+        open_ = open_ or {name: [name] for name in unclear if told[name] == "unsure"}
         if open_ and left - self._least_there_s(open_) > spared:
             return open_, left, FIRST_PROCESS_LOOK
         name = JOINT.join(best)

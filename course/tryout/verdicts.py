@@ -157,10 +157,11 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
             )
         return both("Nothing is confirmed to help yet.", "还没有哪项设置确认有用。")
     count, rest, saved = len(settings), row["ratio"], f"{(1 - row['ratio']) * 100:.0f}"
-    number = both(*_COUNTS[count]) if count < len(_COUNTS) else both(f"{count}", f" {count} ")
-    named = both(f"{number['en']} settings", f"{number['zh']}项设置一起")
     if count == 1:
         named = both(settings[0]["name"], settings[0]["name"])
+    else:
+        number = both(*_COUNTS.get(count, (f"{count}", f" {count} ")))
+        named = both(f"{number['en']} settings", f"{number['zh']}项设置一起")
     english, chinese = f"{saved} % less time with {named['en']}", f"{named['zh']}，省下 {saved}% 的时间"
     if rest < LEAST_SHARE:
         part = times(1 / rest)
@@ -169,7 +170,7 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
     return both(f"{english}{end['en']}.", f"{chinese}，{end['zh']}。")
 
 
-_COUNTS = (("no", "零"), ("one", "一"), ("two", "两"), ("three", "三"), ("four", "四"), ("five", "五"))
+_COUNTS = {2: ("two", "两"), 3: ("three", "三"), 4: ("four", "四"), 5: ("five", "五")}
 _DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
