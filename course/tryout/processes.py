@@ -26,11 +26,11 @@ from course.timing import workers
 from course.timing.processes import SLICE_S, Replicates
 from course.timing.rounds import Plan
 from course.timing.verdicts import FIRST_PROCESS_LOOK
-from course.tryout.bench import AS_IS, BLOCK_S, SHORT_S, Bench, Row, rows_of
+from course.tryout.bench import AS_IS, BLOCK_S, Bench, Row, rows_of
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 
-START_S, FORKED_S = 1.5, 0.3
+START_S, FORKED_S = 1.5, 0.1
 """About what a new process takes until it has torch and the step, with two of them at work at once; forked, until it has the step."""
 THERE_CI = 0.03
 """Half the width of the interval over processes at which they are enough."""
@@ -38,8 +38,8 @@ GATE = 0.02
 """Differences up to this share are none."""
 UNLIKELY = 0.2
 """What has a chance of less than half of this gets no more time."""
-REST_S = 0.02
-"""Threads of OpenMP spin for so long after their work, and hold the cores."""
+REST_S = 0.012
+"""Threads of OpenMP spin for so long after their work, and hold the cores (8 to 11 ms seen)."""
 _FOR_GOOD = contextlib.ExitStack()
 _begun: list[Callable[[], None]] = []
 
@@ -104,14 +104,14 @@ def ready(folder: str, ids: Sequence[str], calls: int) -> Callable[[], Any]:
     def run() -> None:
         for _ in range(calls):
             side.run()
-        _begun[:] = [run if bench.base["rough_s"] < SHORT_S else lambda: None]
+        _begun[:] = [side.run if calls > 1 else lambda: None]
 
     return run
 
 
 def warm() -> None:
     """Nothing before the first block, whose price counts. Before each later one let the threads of the process that had its turn stop
-    spinning, and run a block that is not timed, where calls are so short that cold caches would show."""
+    spinning. Where calls are so short that cold caches would show, the first is not timed; of 10 to 70 ms they take 1 to 4 %."""
     if _begun:
         time.sleep(REST_S)
         _begun[0]()
