@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from course.i18n import LANGUAGES, set_language, t
 from course.timing import TimingError
+from course.timing.clock import somebody_watches
 from course.verbs.trying import try_switches
 
 
@@ -33,6 +34,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.language:
         set_language(given.language)
+    if not somebody_watches():  # else a bar shows it
+        print(t(f"This takes up to {given.budget:.0f} s.", f"最多要 {given.budget:.0f} 秒。"), file=sys.stderr)
     try:
         found = try_switches(given.step, only=given.only, compile=given.compile, budget=given.budget)
     except TimingError as error:

@@ -25,7 +25,7 @@ from course.i18n import speaking
 from course.isolation.restoring import unchanged
 from course.isolation.saving import SavingMode
 from course.timing import TimingError, clock
-from course.tryout import processes, running, verdicts
+from course.tryout import processes, running, trial, verdicts
 from course.tryout.bench import Bench
 from course.tryout.look import look_at
 from course.tryout.settings import all_settings
@@ -119,7 +119,7 @@ def test_the_verb_finds_what_helps_and_takes_it_together(monkeypatch):
     step = Planted(None)
     step.cost = lambda: 0.9 ** sum(HOLDS[name](step) for name in helping)
     step.lock = threading.Lock()  # it cannot be copied: a new process would have another clock
-    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
+    monkeypatch.setattr(trial.Since, "others", lambda self: 0.0)
     monkeypatch.setattr(running, "Bench", lambda step: Bench(step, NoisyClock(5), 5))
     found = try_switches(step, only=list(HOLDS), budget=20)
     claimed = {row["setting"] for row in found.rows() if row["verdict"] in ("take", "digits", "slower")}
@@ -203,7 +203,7 @@ def same(one, two) -> bool:
 @pytest.mark.parametrize("at", [1, 2, 9, 30])
 def test_a_step_that_runs_here_is_put_back(error, at, monkeypatch):
     """Also after an error of the step, and an interrupt, at its first and at later calls."""
-    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
+    monkeypatch.setattr(trial.Since, "others", lambda self: 0.0)
     step = Training(threading.Lock())
     step()
     if error is not None:
@@ -234,7 +234,7 @@ def test_an_interrupt_while_things_are_put_back_waits_until_they_are(monkeypatch
 
 
 def test_what_was_found_is_told_in_every_form(monkeypatch):
-    monkeypatch.setattr(running.Since, "others", lambda self: 1.0)
+    monkeypatch.setattr(trial.Since, "others", lambda self: 1.0)
     found = try_switches(Training(), only="channels_last", budget=8)
     (row,) = found.rows()
     assert row["setting"] == "channels_last" and row["bits"] in (True, False) and row["error"] < 1e-4
@@ -340,7 +340,7 @@ class RaisesLate(Planted):
 
 
 def tried_on_a_pretended_clock(step, monkeypatch):
-    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
+    monkeypatch.setattr(trial.Since, "others", lambda self: 0.0)
     monkeypatch.setattr(running, "Bench", lambda step: Bench(step, NoisyClock(5), 5))
     return try_switches(step, only=["oneDNN-off", "matmul-medium", "channels_last"], budget=10)
 
@@ -486,7 +486,7 @@ def test_importing_the_command_does_not_hide_the_verb():
 @pytest.mark.parametrize("copied", [True, False])
 def test_what_a_process_keeps_is_tried_in_new_ones(copied, tmp_path, monkeypatch):
     """Denormals to zero; where the step cannot be copied, that is said and the rest is tried."""
-    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
+    monkeypatch.setattr(trial.Since, "others", lambda self: 0.0)
     small, lock = torch.full((100_000,), 1e-40), threading.Lock()
     only = ["denormals"] if copied else ["denormals", "deterministic"]
     found = try_switches(partial(_times_two, small, None if copied else lock), only=only, budget=60)
@@ -581,7 +581,7 @@ def _faster_without_onednn(conv, x):
 @pytest.mark.parametrize("copied", [True, False])
 def test_what_is_advised_is_compared_in_new_processes_too(copied, monkeypatch):
     """Where the step can be copied."""
-    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
+    monkeypatch.setattr(trial.Since, "others", lambda self: 0.0)
     conv, _, x = parts()
     x.lock = None if copied else threading.Lock()
     found = try_switches(partial(_faster_without_onednn, conv, x), only=["oneDNN-off", "threads"], budget=40)
@@ -599,7 +599,7 @@ def _faster_here_alone(process, conv, x):
 
 @pytest.mark.slow
 def test_what_new_processes_deny_is_not_advised(monkeypatch):
-    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
+    monkeypatch.setattr(trial.Since, "others", lambda self: 0.0)
     conv, _, x = parts()
     found = try_switches(partial(_faster_here_alone, os.getpid(), conv, x), only="oneDNN-off", budget=40)
     (row,) = found.rows()
@@ -609,7 +609,7 @@ def test_what_new_processes_deny_is_not_advised(monkeypatch):
 
 @pytest.mark.slow
 def test_what_uses_other_memory_is_compared_in_new_processes_whatever_this_one_says(monkeypatch):
-    monkeypatch.setattr(running.Since, "others", lambda self: 0.0)
+    monkeypatch.setattr(trial.Since, "others", lambda self: 0.0)
     torch.manual_seed(0)
     model = nn.Sequential(*[layer for _ in range(6) for layer in (nn.Linear(64, 64), nn.Tanh())])
     found = try_switches(model, torch.randn(2000, 64), only=["inference_mode", "deterministic"], budget=45)

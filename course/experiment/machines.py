@@ -155,9 +155,13 @@ def beside(mine: Mapping[str, str]) -> list[dict[str, str]]:
     held = [name for name in names if any(cell.machine == name for one, _ in shown for cell in one.cells)]
     return [
         {t("situation", "情况"): pick(one.name), t("here", "本机"): here}
-        | {pick(names[name]): "; ".join(map(words, one.on(name))) or "–" for name in held}
+        | {pick(names[name]): t(", ", "，").join(map(_in_passing, one.on(name))) or "–" for name in held}
         for one, here in shown
     ]
+
+
+def _in_passing(cell: Cell) -> str:
+    return f"{ratio_words(cell.ratio)}{t(f' ({pick(cell.what)})', f'（{pick(cell.what)}）')}"
 
 
 def words(cell: Cell) -> str:

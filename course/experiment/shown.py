@@ -176,7 +176,9 @@ def _printed(lines: Sequence[Sequence[str]]) -> list[str]:
         row[0]
         + colon
         + comma.join(
-            f"{name} {clip(cell, LONGEST)}" for name, cell in zip(head[1:], row[1:], strict=True) if cell.strip("–")
+            f"{name}{colon}{clip(cell, LONGEST)}"
+            for name, cell in zip(head[1:], row[1:], strict=True)
+            if cell.strip("–")
         )
         for row in rows
     ]

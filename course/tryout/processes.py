@@ -149,6 +149,10 @@ class There:
     def _open(self, names: Sequence[str]) -> workers.Workers:
         return workers.Workers({name: {"target": self._targets[name], **self._common} for name in names})
 
+    def as_is_ms(self) -> list[float]:
+        """The time of the step as it is in each set."""
+        return [each.medians_ms[AS_IS] / self.calls for each in self._sets.found]
+
     def knows(self, name: str) -> bool:
         """Whether this side took part."""
         return name in self._targets

@@ -22,6 +22,8 @@ NOTHING = dict.fromkeys((
     "price_ms", "why", "said", "agreed", "busy",
 ))  # fmt: skip
 """A row of which nothing is known."""
+UNSTEADY = 1.25
+"""The step as it is took so many times as long in one process as in another: worth saying."""
 VAGUE = 3
 """A likely range whose ends are further apart, as a ratio, is not worth showing."""
 
@@ -32,7 +34,8 @@ class Tried:
 
     found: id -> what was found of that setting (`rows()` has it with the verdict). together: the same of the winners at once.
     base: of the step as it is. refused: id -> why a setting was not tried. machine: what the lines hold for. notes: sentences.
-    failed: the type of what the step itself raised after some calls. device: where the step runs.
+    failed: the type of what the step itself raised after some calls. device: where the step runs. as_is_ms: the time of the step as it is
+    in each new process.
     """
 
     settings: Sequence[Setting]
@@ -46,6 +49,7 @@ class Tried:
     stopped: bool = False
     failed: str = ""
     device: str = "cpu"
+    as_is_ms: Sequence[float] = ()
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a setting, the fastest first; pandas.DataFrame takes them.
@@ -96,7 +100,7 @@ class Tried:
             code += [f"# {row['name']}{colon}{said}", *(f"# {line}" for line in row["lines"])]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}")
         again = t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试")
-        return [holds, again, *["import torch"][: len(exact)], *code] if code else []
+        return [holds, again, "import torch", *code] if code else []
 
     def not_tried(self) -> list[str]:
         """What was not tried, and why: a sentence for each reason."""
@@ -111,10 +115,8 @@ class Tried:
         """The row of the winners together, where they were timed."""
         if not self.together.get("ratio"):
             return []
-        about = {
-            "name": t("the faster ones together", "更快的几项一起用"),
-            "memory_as_is_mib": self.base.get("memory_mib"),
-        }
+        names = [pick(one.name) for one in self.settings if one.id in self.together["of"]]
+        about = {"name": " + ".join(names), "memory_as_is_mib": self.base.get("memory_mib")}
         row = NOTHING | self.together | about
         return [row | {"pays_after": verdicts.pays_after(row)}]
 
@@ -173,17 +175,29 @@ class Tried:
         if not timed:
             return ""
         took = format_ms(timed[0]["base_ms"])
+        low, high = min(self.as_is_ms, default=0), max(self.as_is_ms, default=0)
+        if high > UNSTEADY * low:
+            took += t(f" ({format_ms(low)} to {format_ms(high)})", f"（{format_ms(low)} 到 {format_ms(high)}）")
         return t(
             f" · as it is {took} a step · {len(timed)} of {len(rows)} settings timed, {self.seconds:.0f} s",
             f" · 现在一步 {took} · {len(rows)} 项设置测了 {len(timed)} 项，用时 {self.seconds:.0f} 秒",
         )
 
     def _legend(self) -> tuple[str, ...]:
-        """What an error is measured by, where the table has one."""
-        lossy = any(row["error"] and verdicts.loses(row) for row in self.rows())
-        english = "Time is over the time as it is. Off by: the largest difference from a run in float64, over the largest value there."
-        chinese = "耗时都除以现在的耗时。误差：与 float64 结果的最大差别，除以那里最大的值。"
-        return (t(english, chinese),) if lossy else ()
+        """What the columns and the verdicts mean, of those that the table has."""
+        rows = self.rows()
+        said = []
+        if any(_time(row) != "–" for row in rows):
+            said.append(
+                t("Time: over the time as it is, with its likely range.", "耗时：除以现在的耗时，括号里是可能的范围。")
+            )
+        if any(row["error"] and verdicts.loses(row) for row in rows):
+            english = "Off by: the largest difference from a run in float64, over the largest value there."
+            said.append(t(english, "误差：与 float64 结果的最大差别，除以那里最大的值。"))
+        if any(verdicts.open_ended(row) for row in rows):
+            english = "Saves at most: it may save nothing; that it saves more is ruled out."
+            said.append(t(english, "最多省：也可能一点不省，但可以肯定省不了更多。"))
+        return tuple(said)
 
     def _elsewhere(self) -> list[dict[str, str]]:
         """This machine as one more column of `docs/cards.md`; of a family, the fastest."""
@@ -192,7 +206,7 @@ class Tried:
             told = row["verdict"] in ("take", "digits", "slower")
             came = ratio_words(row["ratio"]) if told else verdicts.verdict_words(row)
             mine.setdefault(row["setting"], came)
-            mine.setdefault(row["family"], f"{row['name']}{t(': ', '：')}{came}")
+            mine.setdefault(row["family"], came + t(f" ({row['name']})", f"（{row['name']}）"))
         return beside(mine)
 
     def __str__(self) -> str:

@@ -15,6 +15,7 @@ from torch import nn
 
 from course.flags import using
 from course.i18n import t
+from course.suggest import did_you_mean
 from course.timing import TimingError
 from course.timing.rounds import Prepared
 from course.tryout.look import tensors_of
@@ -74,12 +75,17 @@ def _named(spec: str) -> Any:
         if where.endswith(".py"):
             sys.path.insert(0, str(Path(where).resolve().parent))
             where = Path(where).stem
-        return getattr(importlib.import_module(where), name)
+        module = importlib.import_module(where)
     except Exception as error:  # noqa: BLE001  (the user's file runs)
         said = f"{type(error).__name__}: {error}"
         english = f"{spec} cannot be loaded ({said}). Name a file and a function in it: train.py:step; importing the file must not train."
         chinese = f"{spec} 加载不了（{said}）。请写文件名和里面的函数名：train.py:step；导入这个文件时不能开始训练。"
         raise TimingError(t(english, chinese)) from error
+    if not hasattr(module, name):
+        called = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
+        english, chinese = f"{spec}: there is no {name} in this file.", f"{spec}：这个文件里没有 {name}。"
+        raise TimingError(t(english, chinese) + did_you_mean(name, called))
+    return getattr(module, name)
 
 
 AROUND: dict[str, Callable[[str], Any]] = {

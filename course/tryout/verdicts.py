@@ -100,15 +100,25 @@ def pooled(one: Row, two: Row) -> Row:
     }
 
 
-def verdict_words(row: Row) -> str:
-    """The verdict on a row in the reader's language; where it is open, or a difference is too small to act on, the most it can save."""
+def open_ended(row: Row) -> bool:
+    """Whether what a row can save at most is said in place of a verdict: it is open, or a difference is too small to act on."""
     verdict = verdict_of(row)
-    if verdict == "unsure" and not unjudged(row) or verdict == "same" and _one_sided(row):
+    return verdict == "unsure" and not unjudged(row) or verdict == "same" and _one_sided(row)
+
+
+def may_save(row: Row) -> bool:
+    """Whether more time may well find that the setting helps: its range reaches far enough below 1, and it seems faster by half of that."""
+    return open_ended(row) and bool(row["low"] < 1 - SMALL and row["ratio"] < 1 - SMALL / 2)
+
+
+def verdict_words(row: Row) -> str:
+    """The verdict on a row in the reader's language; or the most it can save."""
+    if open_ended(row):
         most, least = _at_most(1 - row["low"]), math.floor(100 * (1 - row["high"]))
         if least > 0:
             return t(f"saves {least} to {most} %", f"省 {least}% 到 {most}%")
         return t(f"saves at most {most} %", f"最多省 {most}%") if most > 0 else t("saves nothing", "省不了")
-    return pick(WORDS[verdict])
+    return pick(WORDS[verdict_of(row)])
 
 
 def loses(row: Row) -> bool:
@@ -144,6 +154,8 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
     settings, row = advised(rows, together)
     if row is None:
         if not any(one.get("low") for one in rows):
+            if stopped and rows:
+                return both("Stopped before any time was compared.", "还没比较耗时就停了。")
             return EMPTY if stopped or not rows else both("Too little was measured to tell.", "测得太少，还说不准。")
         if stopped:
             return CUT_SHORT
