@@ -174,13 +174,14 @@ class Tried:
         timed = [row for row in rows if row["low"]]
         if not timed:
             return ""
-        took = format_ms(timed[0]["base_ms"])
+        took, spread = format_ms(timed[0]["base_ms"]), ""
         low, high = min(self.as_is_ms, default=0), max(self.as_is_ms, default=0)
         if high > UNSTEADY * low:
-            took += t(f" ({format_ms(low)} to {format_ms(high)})", f"（{format_ms(low)} 到 {format_ms(high)}）")
+            one, other = format_ms(low), format_ms(high)
+            spread = t(f" (single processes: {one} to {other})", f"（各个进程 {one} 到 {other}）")
         return t(
-            f" · as it is {took} a step · {len(timed)} of {len(rows)} settings timed, {self.seconds:.0f} s",
-            f" · 现在一步 {took} · {len(rows)} 项设置测了 {len(timed)} 项，用时 {self.seconds:.0f} 秒",
+            f" · as it is {took} a step{spread} · {len(timed)} of {len(rows)} settings timed, {self.seconds:.0f} s",
+            f" · 现在一步 {took}{spread} · {len(rows)} 项设置测了 {len(timed)} 项，用时 {self.seconds:.0f} 秒",
         )
 
     def _legend(self) -> tuple[str, ...]:
@@ -195,8 +196,8 @@ class Tried:
             english = "Off by: the largest difference from a run in float64, over the largest value there."
             said.append(t(english, "误差：与 float64 结果的最大差别，除以那里最大的值。"))
         if any(verdicts.open_ended(row) for row in rows):
-            english = "Saves at most: it may save nothing; that it saves more is ruled out."
-            said.append(t(english, "最多省：也可能一点不省，但可以肯定省不了更多。"))
+            english = "Saves at most: it may save nothing; that it saves more is unlikely."
+            said.append(t(english, "最多省：也可能一点不省；省得更多的可能性很小。"))
         return tuple(said)
 
     def _elsewhere(self) -> list[dict[str, str]]:
