@@ -6,6 +6,7 @@ Without its style sheet (an untrusted notebook) the HTML still reads from top to
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ LONGEST = 300
 """Signs of a cell of such a table, where it is too wide for a terminal and printed row by row."""
 TERMINAL = 180
 """Columns of the widest table that is printed as one."""
+RANGE = re.compile(r"\(?[\d.,]+–[\d.,]+\)?")
+"""Two numbers that a narrow column keeps together."""
 MOST_ROWS = 12
 """Rows of the numbers that are printed; the rest is counted."""
 
@@ -111,11 +114,16 @@ def _digits(column: Sequence[Any]) -> int:
     return ALL_DIGITS if alike else DIGITS
 
 
+def _whole(cell: str) -> str:
+    """The cell as HTML; no line ends within a range."""
+    return RANGE.sub(r'<span style="white-space:nowrap">\g<0></span>', html.escape(cell))
+
+
 def _table(rows: Sequence[dict[str, Any]]) -> str:
     """All rows; long lists shortened; of a long table the first and the last rows."""
     keys, *lines = table_lines(rows)
     head = "".join(f'<th scope="col">{html.escape(key)}</th>' for key in keys)
-    cells = ["<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in lines]
+    cells = ["<tr>" + "".join(f"<td>{_whole(cell)}</td>" for cell in line) + "</tr>" for line in lines]
     if (left_out := len(rows) - LONGEST_TABLE) > 0:
         said = t(f"… {left_out} more rows …", f"……中间还有 {left_out} 行……")
         cells[LONGEST_TABLE - LAST_ROWS : -LAST_ROWS] = [f'<tr><td colspan="{len(keys)}">{said}</td></tr>']

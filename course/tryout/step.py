@@ -83,7 +83,7 @@ def _named(spec: str) -> Any:
         raise TimingError(t(english, chinese)) from error
     if not hasattr(module, name):
         called = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
-        english, chinese = f"{spec}: there is no {name} in this file.", f"{spec}：这个文件里没有 {name}。"
+        english, chinese = f"{spec}: there is no {name} in it.", f"{spec}：里面没有 {name}。"
         raise TimingError(t(english, chinese) + did_you_mean(name, called))
     return getattr(module, name)
 
