@@ -390,6 +390,7 @@ def row(name, ratio, error=1e-7, **more):
         ([row("a", 0.55, 4e-4)], None, "45 % less time with a, but results move in the fourth digit."),
         ([row("a", 0.8), row("b", 0.7, 1e-2)], None, "20 % less time with a; results stay as exact."),
         ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "45 % less time with two settings; results stay as exact."),
+        ([row("a", 0.8), row("b", 0.7, 1e-2)], row("c", 0.55, 1e-2), "20 % less time with a; results stay as exact."),
         ([row("a", 0.8), row("b", 0.7)], row("c", 0.72), "30 % less time with b; results stay as exact."),
         ([row("a", 0.004)], None, "1/250 of the time with a; results stay as exact."),
         (
@@ -403,6 +404,16 @@ def test_the_sentence_says_what_the_rows_carry(rows, together, said):
     text = verdicts.headline(rows, together, False)
     assert text["en"] == said
     assert len(text["en"].split()) <= 15 and len(text["zh"]) <= 28
+
+
+def test_what_is_faster_at_a_price_is_said_after_what_costs_nothing():
+    safe, lossy, both_ = row("a", 0.8), row("b", 0.7, 1e-2), row("c", 0.55, 1e-2)
+    said = {
+        "30 % less with b, but results move in the third digit.": verdicts.at_a_price([safe, lossy], None),
+        "45 % less with b + a, but results move in the third digit.": verdicts.at_a_price([safe, lossy], both_),
+    }
+    assert [text["en"] for text in said.values()] == list(said)
+    assert verdicts.at_a_price([lossy], None) is None and verdicts.at_a_price([safe], None) is None
 
 
 def test_verdicts():
@@ -423,7 +434,7 @@ def test_verdicts():
     with speaking("en"):  # what is open tells how much it may matter
         assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "saves 9 to 11 %"
         assert verdicts.verdict_words(row("a", 0.96, low=0.9, high=0.999)) == "saves at most 10 %"
-        assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08)) == "saves at most 7 %"
+        assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08)) == "no gain seen, at most 7 %"
         assert verdicts.verdict_words(row("a", 1.1, low=1.0, high=1.3)) == "saves nothing"
     assert verdicts.verdict_of(row("a", 0.37, low=0.03, high=0.52)) == "unsure", "a range that wide promises nothing"
     busy = {"busy": True, "family": "threads"}
@@ -453,7 +464,7 @@ def test_a_step_whose_time_differs_between_processes_is_said_to():
     found = Tried([SETTINGS["oneDNN-off"]], both("here", "本机"), {"oneDNN-off": measured}, as_is_ms=[28.0, 31.0, 41.0])
     with speaking("en"):
         assert "as it is 30.0 ms a step (single processes: 28.0 ms to 41.0 ms)" in str(found)
-        assert "Saves at most: it may save nothing" in str(found)
+        assert "At most: the largest gain within the likely range." in str(found)
         found.as_is_ms = [29.0, 31.0]
         assert "single processes" not in str(found)
 
@@ -470,6 +481,10 @@ def test_lines_that_wait_for_a_decision_have_their_import():
     }
     found = Tried([SETTINGS["autocast-bfloat16"]], both("here", "本机"), {"autocast-bfloat16": measured})
     assert [line for line in found.lines() if not line.startswith("#")] == ["import torch"]
+    with speaking("en"):
+        found.found["autocast-bfloat16"] |= {"error": None, "lossy": True}
+        assert "50 % less, results not compared: your decision" in found.lines()[-3]
+        assert found.sentence() == "50 % less time with autocast bfloat16; its results were not compared."
 
 
 def test_two_comparisons_that_decide_nothing_are_taken_together():
@@ -535,6 +550,12 @@ def test_what_a_process_keeps_is_tried_in_new_ones(copied, tmp_path, monkeypatch
         assert rows["denormals"]["bits"] is False and rows["denormals"]["processes"] >= 4
     else:
         assert rows["deterministic"]["ratio"] and "denormals" not in rows and "could not take the step" in str(found)
+
+
+def test_new_processes_free_nothing_large_before_the_step_runs(tmp_path):
+    """What a process has freed says how much its malloc keeps; a script has freed nothing yet."""
+    with processes.saved(Bench(partial(torch.ones, 2_000_000))) as folder:
+        assert sum(one.stat().st_size for one in folder.iterdir()) < 100_000
 
 
 def test_a_step_of_a_notebook_that_calls_torch_backends_reaches_new_processes(tmp_path):

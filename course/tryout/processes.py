@@ -28,7 +28,7 @@ from course.timing.rounds import Plan
 from course.timing.verdicts import FIRST_PROCESS_LOOK
 from course.tryout.bench import AS_IS, BLOCK_S, Bench, Row, rows_of
 from course.tryout.settings import all_settings
-from course.tryout.step import Side
+from course.tryout.step import Side, Step
 
 START_S, FORKED_S = 1.5, 0.1
 """About what a new process takes until it has torch and the step, with two of them at work at once; forked, until it has the step."""
@@ -56,7 +56,7 @@ def saved(bench: Bench) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="try_switches-") as folder:
         torch.save((sys.path, torch_is), Path(folder, "process"))
         with _modules_by_name():
-            torch.save(bench, Path(folder, "bench"), pickle_module=pickler)
+            torch.save(bench.step, Path(folder, "step"), pickle_module=pickler)
         yield Path(folder)
 
 
@@ -78,27 +78,27 @@ def _named(module: types.ModuleType) -> tuple[Any, tuple[str]]:
     return importlib.import_module, (module.__name__,)
 
 
-def _loaded(folder: str) -> Bench:
-    """The saved bench, in a process set up as the user's was."""
+def _loaded(folder: str) -> Step:
+    """The saved step, in a process set up as the user's was. Nothing large is freed here: malloc would then keep more of what the step
+    frees than it does in a script (https://man7.org/linux/man-pages/man3/mallopt.3.html, M_MMAP_THRESHOLD)."""
     path, (grad, dtype, switches) = torch.load(Path(folder, "process"), weights_only=False)
     sys.path += [one for one in path if one not in sys.path]
     torch.set_grad_enabled(grad)
     torch.set_default_dtype(dtype)
     _FOR_GOOD.enter_context(using(switches, skip_absent=True))
-    bench: Bench = torch.load(Path(folder, "bench"), weights_only=False)
-    return bench
+    step: Step = torch.load(Path(folder, "step"), weights_only=False)
+    return step
 
 
 def _digits_there(folder: str, ids: Sequence[str]) -> Row:
-    step = _loaded(folder).step  # looked at anew: another process may order its tensors in another way
-    return Bench(step).digits([one for one in all_settings() if one.id in ids])
+    return Bench(_loaded(folder)).digits([one for one in all_settings() if one.id in ids])
 
 
-def ready(folder: str, ids: Sequence[str], calls: int) -> Callable[[], Any]:
+def ready(folder: str, ids: Sequence[str], calls: int, device: str) -> Callable[[], Any]:
     """So many calls of the saved step, in this process for good with the settings of these ids."""
-    bench = _loaded(folder)
+    step = _loaded(folder)
     settings = [one for one in all_settings() if one.id in ids]
-    side = Side(bench.step, settings, Journal(bench.step).tensors.values(), bench.look.device)
+    side = Side(step, settings, Journal(step).tensors.values(), device)
     _FOR_GOOD.enter_context(side.on())
 
     def run() -> None:
@@ -135,14 +135,16 @@ class There:
 
     def __init__(self, folder: Path, bench: Bench) -> None:
         self.folder, self.calls = folder, math.ceil(BLOCK_S / bench.base["rough_s"])
-        self._common = workers.Setting(bench.look.device, setup=f"{__name__}:warm").as_plain()
+        self.device = bench.look.device
+        self._common = workers.Setting(self.device, setup=f"{__name__}:warm").as_plain()
         self._targets = {AS_IS: self._target(0, [])}
         plan = Plan(AS_IS, THERE_CI, 0.0, GATE, False, 0.0, random.Random())
         self._sets = Replicates(plan, self._open, time.perf_counter)
 
     def _target(self, at: int, ids: Sequence[str]) -> str:
         """What a new process is to run: a file for the step with these settings."""
-        code = f"from course.tryout.processes import ready\n\nstep = ready({str(self.folder)!r}, {list(ids)!r}, {self.calls})\n"
+        said = ", ".join(map(repr, (str(self.folder), [*ids], self.calls, self.device)))
+        code = f"from course.tryout.processes import ready\n\nstep = ready({said})\n"
         (self.folder / f"side_{at}.py").write_text(code, "utf-8")
         return f"side_{at}:step"
 

@@ -90,13 +90,14 @@ class Tried:
         """The lines to paste, under comments: what they bring and what they hold for. What costs accuracy stands as a comment, to
         decide about. Empty where nothing helps."""
         rows = self.rows()
-        advised = verdicts.advised(rows, self.together)[0]
-        exact = [row for row in advised if row["verdict"] == "take"]
+        most, safe = (way(rows, self.together)[0] for way in (verdicts.fastest, verdicts.advised))
+        exact = [row for row in (most if len(most) > 1 else safe) if row["verdict"] == "take"]
         colon, code = t(": ", "："), []
         for row in exact:
             code += [f"# {row['name']}{colon}{ratio_words(row['ratio'])}", *row["lines"]]
         for row in (row for row in verdicts.winners(rows) if row["verdict"] == "digits"):
-            said = f"{ratio_words(row['ratio'])}{t(', ', '，')}{_changed(row)}{colon}{t('your decision', '由你决定')}"
+            changed = t("results not compared", "结果没有比较") if row["error"] is None else _changed(row)
+            said = f"{ratio_words(row['ratio'])}{t(', ', '，')}{changed}{colon}{t('your decision', '由你决定')}"
             code += [f"# {row['name']}{colon}{said}", *(f"# {line}" for line in row["lines"])]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}")
         again = t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试")
@@ -111,14 +112,15 @@ class Tried:
         raised = [f"{row['name']}{t(': ', '：')}{row['why']}" for row in self.rows() if row["verdict"] == "untried"]
         return raised + [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
-    def _together(self) -> list[dict[str, Any]]:
-        """The row of the winners together, where they were timed."""
+    def _shown(self) -> list[dict[str, Any]]:
+        """The rows, and that of the winners together, where they were timed."""
+        rows = self.rows()
         if not self.together.get("ratio"):
-            return []
+            return rows
         names = [pick(one.name) for one in self.settings if one.id in self.together["of"]]
         about = {"name": " + ".join(names), "memory_as_is_mib": self.base.get("memory_mib")}
         row = NOTHING | self.together | about
-        return [row | {"pays_after": verdicts.pays_after(row)}]
+        return sorted([row | {"pays_after": verdicts.pays_after(row)}, *rows], key=lambda row: row["ratio"] or 1e9)
 
     def picture(self) -> SvgPicture | None:
         """The time ratios with their likely ranges; None where nothing was timed."""
@@ -133,7 +135,7 @@ class Tried:
                 row["rounds"],
                 verdicts.verdict_words(row) if verdicts.verdict_of(row) in ("same", "unsure") else "",
             )
-            for row in [*self._together(), *self.rows()]
+            for row in self._shown()
             if row["ratio"] and row["low"] and row["high"] < VAGUE * row["low"]
         ]
         return (
@@ -154,7 +156,7 @@ class Tried:
                  t("verdict", "结论")]  # fmt: skip
         words = [
             (row["name"], _time(row), _changed(row), _memory(row), _price(row), verdicts.verdict_words(row))
-            for row in [*self._together(), *self.rows()]
+            for row in self._shown()
         ]
         told = [at for at in range(len(names)) if any(line[at] != "–" for line in words)]
         table = [{names[at]: line[at] for at in told} for line in words]
@@ -166,7 +168,12 @@ class Tried:
         ]
         small = t(f"Measured here: {pick(self.machine)}", f"本机实测：{pick(self.machine)}") + self._how_much()
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
-        return Block(self.sentence(), t(" ", "").join(map(pick, self.notes)), self.picture(), small, folds=shown)
+        return Block(self.sentence(), t(" ", "").join(self._said()), self.picture(), small, folds=shown)
+
+    def _said(self) -> list[str]:
+        """The sentences below the first."""
+        price = verdicts.at_a_price(self.rows(), self.together)
+        return [*([pick(price)] if price else []), *map(pick, self.notes)]
 
     def _how_much(self) -> str:
         """What a step takes as it is, how many settings were timed, and in what time."""
@@ -196,8 +203,7 @@ class Tried:
             english = "Off by: the largest difference from a run in float64, over the largest value there."
             said.append(t(english, "误差：与 float64 结果的最大差别，除以那里最大的值。"))
         if any(verdicts.open_ended(row) for row in rows):
-            english = "Saves at most: it may save nothing; that it saves more is unlikely."
-            said.append(t(english, "最多省：也可能一点不省；省得更多的可能性很小。"))
+            said.append(t("At most: the largest gain within the likely range.", "最多省：可能的范围里最大的好处。"))
         return tuple(said)
 
     def _elsewhere(self) -> list[dict[str, str]]:
@@ -222,7 +228,7 @@ class Tried:
         """Everything for JSON."""
         return {
             "headline": self.sentence(), "rows": self.rows(), "together": self.together, "lines": self.lines(),
-            "not_tried": self.not_tried(), "notes": list(map(pick, self.notes)), "machine": pick(self.machine), "seconds": self.seconds,
+            "not_tried": self.not_tried(), "notes": self._said(), "machine": pick(self.machine), "seconds": self.seconds,
         }  # fmt: skip
 
 

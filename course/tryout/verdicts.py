@@ -113,10 +113,14 @@ def may_save(row: Row) -> bool:
 
 def verdict_words(row: Row) -> str:
     """The verdict on a row in the reader's language; or the most it can save."""
+    if verdict_of(row) == "digits" and row.get("error") is None:
+        return t("faster, results not compared: your decision", "更快，结果没有比较：由你决定")
     if open_ended(row):
         most, least = _at_most(1 - row["low"]), math.floor(100 * (1 - row["high"]))
         if least > 0:
             return t(f"saves {least} to {most} %", f"省 {least}% 到 {most}%")
+        if most > 0 and row["ratio"] >= 1:
+            return t(f"no gain seen, at most {most} %", f"没看到好处，最多省 {most}%")
         return t(f"saves at most {most} %", f"最多省 {most}%") if most > 0 else t("saves nothing", "省不了")
     return pick(WORDS[verdict_of(row)])
 
@@ -139,14 +143,32 @@ def winners(rows: Sequence[Row]) -> list[Row]:
     return list(found.values())
 
 
-def advised(rows: Sequence[Row], together: Row | None) -> tuple[list[Row], Row | None]:
-    """The settings to paste, and the row that says what they bring: all winners where that is the fastest, else the best alone; of
-    those first one that costs no digits."""
+def fastest(rows: Sequence[Row], together: Row | None) -> tuple[list[Row], Row | None]:
+    """The settings that bring most, and the row that says how much: all winners, or the best alone."""
     found = winners(rows)
     if together and verdict_of(together) in ("take", "digits") and found and together["ratio"] < found[0]["ratio"]:
         return found, together
-    found.sort(key=lambda row: verdict_of(row) == "digits")
     return found[:1], found[0] if found else None
+
+
+def advised(rows: Sequence[Row], together: Row | None) -> tuple[list[Row], Row | None]:
+    """Of what is faster the best that costs no digits; where all of it does, the fastest."""
+    settings, row = fastest(rows, together)
+    safe = [one for one in winners(rows) if verdict_of(one) == "take"][:1]
+    return (safe, safe[0]) if safe and row and verdict_of(row) == "digits" else (settings, row)
+
+
+def at_a_price(rows: Sequence[Row], together: Row | None) -> Text | None:
+    """A sentence on what is faster still, but costs digits."""
+    settings, row = fastest(rows, together)
+    if row is None or row is advised(rows, together)[1]:
+        return None
+    names, saved, end = (
+        " + ".join(one["name"] for one in settings),
+        f"{(1 - row['ratio']) * 100:.0f}",
+        _digits_words(row),
+    )
+    return both(f"{saved} % less with {names}{end['en']}.", f"{names} 省 {saved}%，{end['zh']}。")
 
 
 def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
@@ -188,9 +210,10 @@ _DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 def _digits_words(row: Row) -> dict[str, str]:
     error = row.get("error")
+    if error is None:
+        return both("; its results were not compared", "结果没有比较")
     if not loses(row):
-        unknown = both("; its results were not compared", "结果没有比较")
-        return unknown if error is None else both("; results stay as exact", "结果一样准")
+        return both("; results stay as exact", "结果一样准")
     if not error or not math.isfinite(error):
         return both(", but results differ", "但结果变了")
     at = min(max(math.floor(-math.log10(error)), 0), len(_DIGITS) - 1)
