@@ -102,16 +102,18 @@ def ready(folder: str, ids: Sequence[str], calls: int, device: str) -> Callable[
     _FOR_GOOD.enter_context(side.on())
 
     def run() -> None:
+        began = time.perf_counter()
         for _ in range(calls):
             side.run()
-        _begun[:] = [side.run if calls > 1 else lambda: None]
+        short = time.perf_counter() - began < calls * BLOCK_S
+        _begun[:] = [side.run if short else lambda: None]
 
     return run
 
 
 def warm() -> None:
     """Nothing before the first block, whose price counts. Before each later one let the threads of the process that had its turn stop
-    spinning. Where calls are so short that cold caches would show, the first is not timed; of 10 to 70 ms they take 1 to 4 %."""
+    spinning. Where a call is shorter than a block, so that cold caches would show, one is not timed; of longer ones they take 1 to 4 %."""
     if _begun:
         time.sleep(REST_S)
         _begun[0]()
