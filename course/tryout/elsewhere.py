@@ -61,7 +61,7 @@ class Elsewhere:
         """The folder from which new processes take the step, where it can be copied."""
         trial = self.trial
         try:
-            return self.stack.enter_context(processes.saved(trial.bench)) if trial.copied else None
+            return self.stack.enter_context(processes.saved(trial.bench.step)) if trial.copied else None
         except Exception as error:  # noqa: BLE001  (pickling fails in many types)
             trial.copied, said = False, said_of(error)
             trial.note(

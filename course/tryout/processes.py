@@ -45,7 +45,7 @@ _begun: list[Callable[[], None]] = []
 
 
 @contextlib.contextmanager
-def saved(bench: Bench) -> Iterator[Path]:
+def saved(step: Step) -> Iterator[Path]:
     """A folder from which new processes can take the step. Raises whatever a step that cannot be copied raises."""
     try:
         import cloudpickle as pickler
@@ -56,7 +56,7 @@ def saved(bench: Bench) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="try_switches-") as folder:
         torch.save((sys.path, torch_is), Path(folder, "process"))
         with _modules_by_name():
-            torch.save(bench.step, Path(folder, "step"), pickle_module=pickler)
+            torch.save(step, Path(folder, "step"), pickle_module=pickler)
         yield Path(folder)
 
 

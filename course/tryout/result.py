@@ -243,7 +243,7 @@ def _changed(row: Row) -> str:
     if row["bits"] or row["error"] is None:
         return t("same bits", "逐位一致") if row["bits"] else "–"
     if not verdicts.loses(row):
-        return t("other bits, as exact", "位不同，一样准")
+        return t("other bits, as exact", "有些位不同，一样准")
     said, now = one_in(row["error"]) if row["error"] < 0.1 else t("a tenth or more", "十分之一以上"), row["error_as_is"]
     before = t(f" (as it is: {one_in(now)})", f"（现在 {one_in(now)}）") if now and row["float64"] else ""
     return t(f"off by {said}{before}", f"误差 {said}{before}")
