@@ -33,9 +33,7 @@ class Elsewhere:
 
     def all(self, kept: Sequence[str], others: Sequence[str]) -> bool:
         """Compare everything, if each of the others was looked at and there is the time; whether that told anything."""
-        found = self.trial.out.found
-        timed = sorted((name for name in others if "rough_s" in found.get(name, {})), key=self.trial.call_s)
-        names, late = [*kept, *timed], [name for name in others if name not in found]
+        names, late = [*kept, *self.trial.looked_at(others)], {*others} - {*self.trial.out.found}
         return not late and bool(names) and self._fitting(names) == names and self._compare(kept, names)
 
     def after_here(self, kept: Sequence[str]) -> None:

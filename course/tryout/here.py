@@ -42,9 +42,8 @@ class Here:
     def compare(self, names: Sequence[str]) -> None:
         """Compare these; what is slow comes last, and alone."""
         trial = self.trial
-        rough = {name: row["rough_s"] for name in names if "rough_s" in (row := trial.out.found.get(name, {}))}
-        timed, last = sorted(rough, key=lambda name: rough[name]), []
-        while timed and rough[timed[-1]] > SLOW * trial.bench.base["rough_s"]:
+        timed, last = trial.looked_at(names), []
+        while timed and trial.call_s(timed[-1]) > SLOW * trial.bench.base["rough_s"]:
             last.append(timed.pop())
         alone = [*reversed(last), *(name for name in names if name not in trial.out.found)]
         spared = min(sum(self.needs_s([name]) for name in alone), trial.left(HERE)) / 2

@@ -173,7 +173,7 @@ class Tried:
     def _said(self) -> list[str]:
         """The sentences below the first."""
         price = verdicts.at_a_price(self.rows(), self.together)
-        return [*([pick(price)] if price else []), *map(pick, self.notes)]
+        return [*filter(None, [price]), *map(pick, self.notes)]
 
     def _how_much(self) -> str:
         """What a step takes as it is, how many settings were timed, and in what time."""

@@ -56,6 +56,10 @@ class Trial:
         """About what a call takes under this setting."""
         return float(self.out.found.get(name, {}).get("rough_s", self.bench.base["rough_s"]))
 
+    def looked_at(self, names: Sequence[str]) -> list[str]:
+        """Those of which it is known about what a call takes, the quickest first."""
+        return sorted((name for name in names if "rough_s" in self.out.found.get(name, {})), key=self.call_s)
+
     def best(self, said: Collection[str] = ()) -> list[str]:
         """The settings to take together; of what was compared once too, where that comparison said so."""
         rows = [row | {"agreed": row["agreed"] or row["said"] in said} for row in self.out.rows()]

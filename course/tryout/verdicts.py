@@ -8,7 +8,7 @@ from typing import Any
 
 from course.experiment.reading import CUT_SHORT, EMPTY
 from course.experiment.rows import kind_of
-from course.figures.words import times
+from course.figures.words import ratio_words, times
 from course.i18n import Text, both, pick, t
 
 ALIKE = 0.05
@@ -158,17 +158,13 @@ def advised(rows: Sequence[Row], together: Row | None) -> tuple[list[Row], Row |
     return (safe, safe[0]) if safe and row and verdict_of(row) == "digits" else (settings, row)
 
 
-def at_a_price(rows: Sequence[Row], together: Row | None) -> Text | None:
-    """A sentence on what is faster still, but costs digits."""
+def at_a_price(rows: Sequence[Row], together: Row | None) -> str:
+    """What is faster still, but costs digits, in a sentence in the reader's language; empty where nothing is."""
     settings, row = fastest(rows, together)
     if row is None or row is advised(rows, together)[1]:
-        return None
-    names, saved, end = (
-        " + ".join(one["name"] for one in settings),
-        f"{(1 - row['ratio']) * 100:.0f}",
-        _digits_words(row),
-    )
-    return both(f"{saved} % less with {names}{end['en']}.", f"{names} 省 {saved}%，{end['zh']}。")
+        return ""
+    names, saved, end = " + ".join(one["name"] for one in settings), ratio_words(row["ratio"]), _digits_words(row)
+    return t(f"{saved} with {names}{end['en']}.", f"{names} {saved}，{end['zh']}。")
 
 
 def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
