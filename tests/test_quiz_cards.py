@@ -11,6 +11,7 @@ import pytest
 from course.cards.cards import bet, checkpoint, practice
 from course.cards.deck import Deck
 from course.cards.text import answer, card_text, text_mode
+from course.cards.widgets import relayout
 from course.i18n import set_language
 from course.learning.bets import bet_of, settle
 from course.learning.log import AnswerLog
@@ -441,7 +442,11 @@ def test_what_looks_alike_is_one_object_and_cannot_change(bank, log):
     assert len({id(row.button.layout) for row in rows}) == 1 and len({id(row.face.style) for row in rows}) == 1
     with pytest.raises(TypeError, match="display='none'"):
         rows[0].button.layout.display = "none"
-    assert first.buttons[1].layout is not first.buttons[2].layout, "what is hidden at times has a layout of its own"
+    relayout(first.buttons[1], visibility="hidden")
+    relayout(second.buttons[2], visibility="hidden")
+    assert first.buttons[1].layout is second.buttons[2].layout is not first.buttons[2].layout, "hidden is a look, too"
+    relayout(first.buttons[1], visibility=None)
+    assert first.buttons[1].layout is first.buttons[2].layout
 
 
 def test_of_a_deck_one_card_is_open_and_the_next_opens_once_it_is_answered(bank, log):

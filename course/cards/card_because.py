@@ -7,7 +7,7 @@ from collections.abc import Callable
 import ipywidgets as w
 
 from course.cards.render import in_language, reason_html
-from course.cards.widgets import light, name_of
+from course.cards.widgets import light, name_of, show
 from course.i18n import t
 from course.learning.reporting import Report, reason_words
 from course.questions.items import Item
@@ -32,15 +32,15 @@ class Because:
             description=name,
             placeholder=hint,
             style={"description_width": "initial"},
-            layout=w.Layout(width="auto"),
+            layout={"width": "auto"},
             continuous_update=False,
         )
         name_of(self.field, hint)
         self.field.add_class("tbq-because")
         self.words = light(w.HTML)
-        self.buttons = light(w.Box, [], layout=w.Layout())
+        self.buttons = light(w.Box)
         self.buttons.add_class("tbq-marks")
-        self.below = light(w.VBox, [self.words, self.buttons], layout=w.Layout(display="none"))
+        self.below = light(w.VBox, [self.words, self.buttons], layout={"display": "none"})
         self.below.add_class("tbq-reason")
         self.offer(False)
 
@@ -51,21 +51,21 @@ class Because:
 
     def offer(self, chosen: bool) -> None:
         """Show the field where a reason is asked for. chosen: whether an answer is chosen or typed."""
-        self.field.layout.visibility = None if self.always or chosen else "hidden"
+        show(self.field, self.always or chosen, room=True)
 
     def open(self, text: str = "") -> None:
         """Ask again. text: the reason of an earlier answer."""
         self.field.value, self.field.disabled = text, False
-        self.below.layout.display = "none"
+        show(self.below, False)
 
     def done(self, found: Report, marked: str) -> None:
         """Lock the field and show the reason beside the right one. marked: an earlier mark of it, "" for none."""
         self.field.disabled = True
-        self.field.layout.visibility = None if self.text else "hidden"
-        self.below.layout.display = None if found.because else "none"
+        show(self.field, bool(self.text), room=True)
+        show(self.below, bool(found.because))
         self.noted(found, marked)
         self.buttons.children = tuple(self._button(*one) for one in found.choices)
-        self.buttons.layout.display = None if found.choices else "none"
+        show(self.buttons, bool(found.choices))
 
     def _button(self, mark: str, words: str) -> w.Button:
         button = light(w.Button, description=words, layout={"width": "auto", "height": "auto"})

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.widgets import light, second_click
+from course.cards.widgets import light, relayout, second_click, show
 from course.i18n import pick, t
 from course.learning.marking import CONFIDENCE
 from course.questions.interview import FLUENCY
@@ -33,7 +33,7 @@ class SureBar:
         self.widget.add_class("tbq-bar")
 
     def _button(self, level: int) -> w.Button:
-        button = light(w.Button, layout=w.Layout(width="auto", height="auto"))
+        button = light(w.Button, layout={"width": "auto", "height": "auto"})
         button.add_class("tbq-go")
         button.on_click(lambda _: self._press(level))
         return button
@@ -60,7 +60,7 @@ class SureBar:
             self._ask(t(f"How sure are you? Press to {verb}.{note}", f"你有多大把握？点击即{verb}。{note}"))
         for level, button in self.buttons.items():
             button.description = f"{verb.capitalize()}{t(': ', '：')}{pick(self.levels[level])}"
-            button.layout.visibility = button.layout.order = None
+            relayout(button, visibility=None, order=None)
             button.remove_class("tbq-sub")
 
     def ready(self, ready: bool) -> None:
@@ -75,8 +75,8 @@ class SureBar:
         self._ask(t("Answered.", "已作答。"))
         bet = self.item.kind == "predict"
         for level, button in self.buttons.items():
-            button.layout.visibility = None if level == pressed else "hidden"
-            button.layout.order = "-1" if level == pressed else None
+            show(button, level == pressed, room=True)
+            relayout(button, order="-1" if level == pressed else None)
         self.buttons[pressed].add_class("tbq-sub")
         self.buttons[pressed].description = t("✓ Bet locked", "✓ 已锁定") if bet else t("↺ Try again", "↺ 再答一次")
 

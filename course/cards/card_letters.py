@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.widgets import light, name_of
+from course.cards.widgets import light, name_of, show
 from course.i18n import t
 from course.questions.items import Item
 
@@ -38,7 +38,7 @@ class LetterField:
             w.Text,
             description=words + t(":", "：") if LetterField.told_on == item.id else f"⌨ {first}–{last}",
             style={"description_width": "initial"},
-            layout=w.Layout(width="auto"),
+            layout={"width": "auto"},
         )
         name_of(self.field, words)
         self.field.add_class("tbq-letters")
@@ -66,4 +66,4 @@ class LetterField:
     def lock(self, locked: bool) -> None:
         """Forbid or allow typing. A locked field is hidden, and its space stays reserved."""
         self.field.disabled = locked
-        self.field.layout.visibility = "hidden" if locked else None
+        show(self.field, not locked, room=True)

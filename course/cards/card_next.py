@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.widgets import focus, light
+from course.cards.widgets import focus, light, show
 from course.i18n import t
 
 
@@ -22,13 +22,13 @@ class NextExperiment:
         self.button.add_class("tbq-go")
         self.button.add_class("tbq-sub")
         self.button.on_click(lambda _: self.press())
-        self.widget = light(w.VBox, [self.button], layout=w.Layout(display="none"))
+        self.widget = light(w.VBox, [self.button], layout={"display": "none"})
         self.widget.add_class("tbq-try")
 
     def offer(self, experiment: str) -> None:
         """Offer an experiment; an empty name hides the offer."""
         shown = bool(experiment and self.run)
-        self.widget.layout.display = None if shown else "none"
+        show(self.widget, shown)
         if experiment != self.name:
             self.widget.children = (self.button,)
         self.name = experiment

@@ -9,7 +9,7 @@ from course.cards.render import in_language, notice_html, report_html, say_html
 from course.cards.saved import static_html
 from course.cards.style import SHEET
 from course.cards.text import card_text, report_text
-from course.cards.widgets import light, sheet
+from course.cards.widgets import light, sheet, show
 from course.i18n import t
 from course.learning.interviewing import model_html, model_text, said_head
 from course.verdict import Verdict
@@ -42,9 +42,9 @@ class SpokenCard(Card):
         row = light(w.Box, [self.because.field])
         row.add_class("tbq-lines-row")
         parts = [self.model, self.input.widget, self.input.letters.field, self.bar.widget]
-        self.behind = light(w.VBox, parts, layout=w.Layout())
+        self.behind = light(w.VBox, parts)
         parts = [self.question, row, self.show_button, self.behind, self.say, sheet(SHEET)]
-        box = light(w.VBox, parts, layout=w.Layout())
+        box = light(w.VBox, parts)
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         self._pressed: int | None = None
@@ -59,7 +59,7 @@ class SpokenCard(Card):
         """Show the two answers and the criteria, or hide them again; the button stays, so the focus does."""
         model = f"{model_html(self.item)}<h4>{said_head()}</h4>"
         self.model.value = in_language(model, "tbq-model", ' role="status"') if shown else ""
-        self.behind.layout.display = None if shown else "none"
+        show(self.behind, shown)
         self.show_button.description = (
             t("Hide the answers", "收起答案") if shown else t("I have said it. Show the answers", "说完了，看答案")
         )

@@ -109,7 +109,7 @@ class Card(InDeck):
         # what is exchanged for another variant stands in a box of its own: all that follows it is drawn anew, focus and all
         self.place = light(w.VBox, [self.input.widget]) if self.item.varies else self.input.widget
         parts = [self.question, self.place, row, self.bar.widget, self.say, self.because.below, self.following.widget]
-        box = light(w.VBox, [*parts, sheet(SHEET)], layout=w.Layout())
+        box = light(w.VBox, [*parts, sheet(SHEET)])
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
         if self.item.kind == "predict":

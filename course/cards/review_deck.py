@@ -8,7 +8,7 @@ from typing import Any
 from course.cards.cards import Card
 from course.cards.render import notice_html, say_html
 from course.cards.style import SHEET
-from course.cards.widgets import light, sheet, view_of
+from course.cards.widgets import light, sheet, show, view_of
 from course.i18n import t
 from course.learning.entry import Entry, now, stamp
 from course.learning.log import AnswerLog
@@ -92,7 +92,7 @@ class ReviewDeck:
 
     def _draw(self, notice: str = "") -> None:
         for place, card in enumerate(self.cards):
-            card.widget.layout.display = None if place == self.at else "none"
+            show(card.widget, place == self.at)
         given = self.answers()
         if self.at < len(self.cards):
             card = self.cards[self.at]

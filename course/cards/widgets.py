@@ -17,13 +17,26 @@ DOUBLE_CLICK_S = 0.6
 def light(kind: type, *args: Any, **traits: Any) -> Any:
     """A widget that shares its layout and its style with all others that look alike, so that a saved notebook holds them once.
 
-    layout, style: traits as a dict. What is shared can never change: a widget whose layout will change gets a Layout of its own.
+    layout, style: traits as a dict. What is shared never changes: `relayout` and `show` give the widget another one.
     """
     for name in {"layout", "style"} & kind.class_traits().keys():
-        look = traits.get(name, {})
-        if isinstance(look, dict):
-            traits[name] = _one_for_all(kind.class_traits()[name].klass, look)
+        traits[name] = _one_for_all(kind.class_traits()[name].klass, traits.get(name, {}))
     return kind(*args, **traits)
+
+
+def relayout(widget: Any, **traits: str | None) -> None:
+    """Give a widget the layout that differs from its own in these traits; None: as the page has it."""
+    now = {name: getattr(widget.layout, name) for name in widget.layout.keys if not name.startswith("_")}
+    look = {name: value for name, value in (now | traits).items() if value is not None}
+    widget.layout = _one_for_all(type(widget.layout), look)
+
+
+def show(widget: Any, shown: bool, room: bool = False) -> None:
+    """Show or hide a widget. room: whether its space stays reserved, so that nothing moves."""
+    if room:
+        relayout(widget, visibility=None if shown else "hidden")
+    else:
+        relayout(widget, display=None if shown else "none")
 
 
 def _one_for_all(kind: type, look: dict[str, Any]) -> Any:

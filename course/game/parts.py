@@ -13,7 +13,7 @@ import ipywidgets as w
 
 from course.cards.card_choice import Choices
 from course.cards.render import in_language
-from course.cards.widgets import classed, focus, light, name_of
+from course.cards.widgets import classed, focus, light, name_of, show
 from course.experiment.ending import ends_by
 from course.game.cases import Case
 from course.game.play import CRITERIA, MoveError, Play
@@ -23,10 +23,9 @@ from course.markup import inline, plain
 from course.questions.items import Item, Option
 
 
-def button(name: str, words: str, press: Callable[[], None], main: bool = False, hides: bool = False) -> w.Button:
-    """An ordinary button. name: its class on the page. main: the one that goes on. hides: whether it is hidden at times."""
-    look = {"width": "auto", "height": "auto"}
-    made = light(w.Button, description=words, layout=w.Layout(**look) if hides else look)
+def button(name: str, words: str, press: Callable[[], None], main: bool = False) -> w.Button:
+    """An ordinary button. name: its class on the page. main: the one that goes on."""
+    made = light(w.Button, description=words, layout={"width": "auto", "height": "auto"})
     made.on_click(lambda _: press())
     return classed(made, "tbq-go", name, *([] if main else ["tbq-sub"]))
 
@@ -36,10 +35,9 @@ def row(*buttons: w.Button) -> w.Box:
     return classed(light(w.Box, list(buttons)), "tbg-go", "tbq-ready")
 
 
-def choice_button(*names: str, press: Callable[[], None], hides: bool = False) -> w.Button:
-    """A button that is chosen: its words change (see ``mark``). names: its classes on the page; hides: as of ``button``."""
-    look = {"width": "auto", "height": "auto"}
-    made = classed(light(w.Button, layout=w.Layout(**look) if hides else look), *names)
+def choice_button(*names: str, press: Callable[[], None]) -> w.Button:
+    """A button that is chosen: its words change (see ``mark``). names: its classes on the page."""
+    made = classed(light(w.Button, layout={"width": "auto", "height": "auto"}), *names)
     made.on_click(lambda _: press())
     return made
 
@@ -95,14 +93,14 @@ class Steps:
 
     def __init__(self) -> None:
         self.told, self._lines = light(w.HTML), []
-        self.stop = button("tbg-stop", "", lambda: None, hides=True)
-        self.stop.layout.display = "none"
+        self.stop = button("tbg-stop", "", lambda: None)
+        show(self.stop, False)
         self.widget = light(w.VBox, [self.told, self.stop])
 
     def start(self, words: str, seconds: float) -> None:
         self._began, self._seconds, self._lines = time.monotonic(), seconds, []
         if ends_by(self.stop):
-            self.stop.layout.display = None
+            show(self.stop, True)
         self.tell(words)
 
     def tell(self, words: str) -> None:
@@ -114,14 +112,15 @@ class Steps:
 
     def done(self, words: str) -> None:
         """The run is over; the timeline stays, if there is one."""
-        self.stop.layout.display = "none"
+        show(self.stop, False)
         if not self.told.value:
             return
         self._lines.append((time.monotonic() - self._began, words))
         self._draw("")
 
     def clear(self) -> None:
-        self.told.value, self.stop.layout.display = "", "none"
+        self.told.value = ""
+        show(self.stop, False)
 
     def _draw(self, bar: str) -> None:
         lines = "".join(f"<li><b>{at:.1f} s</b><span>{inline(words)}</span></li>" for at, words in self._lines)
@@ -146,7 +145,7 @@ class CauseBox:
         )
         self.choices = Choices(item, lambda: None)
         self.say = light(w.HTML)
-        self.go = button("tbg-cause", cause_button(), self.press, main=True, hides=True)
+        self.go = button("tbg-cause", cause_button(), self.press, main=True)
         ask = t("💡 Why did it come out so?", "💡 为什么会这样？")
         head = light(w.HTML, in_language(f"<h4>{ask}</h4><p>{inline(pick(question.stem))}</p>"))
         inside = [head, self.choices.widget, self.choices.letters.field, row(self.go), self.say]
@@ -177,13 +176,13 @@ class CauseBox:
         found = self.play.cause_found()
         if found:
             self.choices.lock(True)
-            self.choices.letters.field.layout.display = "none"
+            show(self.choices.letters.field, False)
         shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}
         self.choices.reveal(shown, False)
         whys = [one for one in question.answers if one.id in tried or found]
         told = "".join(f"<p><b>{one.id}</b> {inline(pick(one.why))}</p>" for one in whys)
         self._say(cause_said(found), told)
-        self.go.layout.display = "none" if found else None
+        show(self.go, not found)
 
     def _say(self, head: str, told: str = "") -> None:
         self.say.value = in_language(
@@ -211,7 +210,7 @@ class LetterBox:
         self._drawn: tuple[str, set[str]] | None = None
         listed = classed(light(w.Box, list(self.ticks.values())), "tbg-ticks")
         self.model, self.say, self.asks = light(w.HTML), light(w.HTML), light(w.HTML)
-        self.below = classed(light(w.VBox, [self.asks, listed], layout=w.Layout(display="none")), "tbg-asks")
+        self.below = classed(light(w.VBox, [self.asks, listed], layout={"display": "none"}), "tbg-asks")
         keeping = row(self.keep)
         keeping.children += (self.say,)
         self.mine = light(w.VBox, [self.field, keeping])
@@ -269,7 +268,7 @@ class LetterBox:
         self.replies.children = (self.mine, self.model)
         self.replies.add_class("tbg-kept")
         self.keep.description = t("✉️ Keep changes", "✉️ 保存改动")
-        self.below.layout.display = None
+        show(self.below, True)
         self._draw()
 
     def _draw(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from course.cards.choice_box import ChoiceBox, busy_question, busy_ways, busy_words
 from course.cards.render import in_language, say_html
-from course.cards.widgets import classed, focus, light, second_click
+from course.cards.widgets import classed, focus, light, second_click, show
 from course.game import view
 from course.game.desk import CaseDesk
 from course.i18n import pick, t
@@ -148,7 +148,7 @@ class Desk(CaseDesk):
             lambda: self._made(self.play.hint),
         )
         replay = t("📼 Let the recording decide", "📼 用录好的结果来判")
-        self.tape = button("tbg-tape", replay, lambda: self._measure(self.play.hand_in, recording=True), hides=True)
+        self.tape = button("tbg-tape", replay, lambda: self._measure(self.play.hand_in, recording=True))
         rows = (one.widget for one in self.controls.values())
         buttons = row(self.go, self.hand, self.tape, self.ask)
         self.panel = classed(light(w.VBox, [*rows, self.stakes, buttons, self.budget]), "tbg-panel")
@@ -261,7 +261,7 @@ class Desk(CaseDesk):
     def _open(self, attempt: tuning_attempt.Attempt) -> None:
         self.budget.value = in_language(told.budget_html(self.play))
         self._stakes()
-        self.tape.layout.display = None if attempt.waits else "none"
+        show(self.tape, attempt.waits)
         said = told.run_sentences(attempt)
         live = "".join(f'<p class="tbq-notice">{inline(words)}</p>' for words in said[-1:])
         if attempt.waits:

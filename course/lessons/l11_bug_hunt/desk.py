@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from course.cards.render import in_language, say_html
-from course.cards.widgets import classed, focus, light, name_of
+from course.cards.widgets import classed, focus, light, name_of, show
 from course.game import view
 from course.game.desk import CaseDesk
 from course.game.play import MoveError
@@ -141,16 +141,10 @@ class Desk(CaseDesk):
             for number, _ in self.hunt.bug.numbered()
         }
         listed = classed(light(w.Box, list(self.lines.values())), "tbh-lines")
-        self.none = choice_button("tbg-value", "tbh-none", press=partial(self._choose, NOTHING_WRONG), hides=True)
+        self.none = choice_button("tbg-value", "tbh-none", press=partial(self._choose, NOTHING_WRONG))
         last = len(self.lines)
         shown = f"⌨ 1–{last}" + t(", 0: nothing", "，0：没有毛病")
-        self.typed = light(
-            w.Text,
-            description=shown,
-            style={"description_width": "initial"},
-            layout=w.Layout(),
-            continuous_update=False,
-        )
+        self.typed = light(w.Text, description=shown, style={"description_width": "initial"}, continuous_update=False)
         spoken = t(
             f"Type the number of a line, 1 to {last}, or 0 for nothing is wrong", f"输入行号 1–{last}，0 表示没有毛病"
         )
@@ -167,8 +161,8 @@ class Desk(CaseDesk):
             t("💡 A hint (free, counted)", "💡 提示（不扣分，但会记数）"),
             t("🏳️ Show me, and close the case", "🏳️ 直接看答案，结案"),
         )
-        self.point = button("tbh-point", told.point_words(), self._point, main=True, hides=True)
-        self.look = button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure, hides=True)
+        self.point = button("tbh-point", told.point_words(), self._point, main=True)
+        self.look = button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure)
         self.ask = button("tbg-hint", hint, lambda: self._made(self.hunt.hint))
         self.stop = button("tbh-give-up", stop, self._give_up)
         self.buttons = row(self.point, self.look, self.ask, self.stop)
@@ -195,7 +189,7 @@ class Desk(CaseDesk):
         self.proof = button("tbh-prove", both_ways, self._prove, main=True)
         parts = [row(self.proof)] if one.innocent else [self.field, row(self.run)]
         inside = [light(w.HTML, self._work_head()), *parts]
-        self.work = classed(light(w.VBox, inside, layout=w.Layout()), "tbg-panel")
+        self.work = classed(light(w.VBox, inside), "tbg-panel")
         return self.work
 
     def _work_head(self) -> str:
@@ -290,9 +284,9 @@ class Desk(CaseDesk):
 
         step, states = self.hunt.step, told.shown_states(self.hunt)
         self._draw_lines(step, states)
-        self.typed.layout.display = None if step == "line" else "none"
-        self.point.layout.display = None if step == "line" else "none"
-        self.look.layout.display = None if step in ("line", "cause") else "none"
+        show(self.typed, step == "line")
+        show(self.point, step == "line")
+        show(self.look, step in ("line", "cause"))
         self.buttons.children = () if step == "closed" else (self.point, self.look, self.ask, self.stop)
         if step == "line":
             self.cause_box = None
@@ -300,7 +294,7 @@ class Desk(CaseDesk):
             self.cause_box = CauseBox(self.hunt, self._cause_named)
         if self.cause_box:
             self.cause_box.show()
-        self.work.layout.display = None if step == "repair" else "none"
+        show(self.work, step == "repair")
         said = (self.say,) if step == "closed" else (self.steps.widget, self.say)
         self.side.children = self.script if step == "repair" else (*self.script, *said)
         if step == "closed":
@@ -334,7 +328,7 @@ class Desk(CaseDesk):
         self.none.description = f"{told.MARKS[state] if state else '○'} {told.nothing_words()}"
         mark(self.none, "tbg-on", state in ("on", "hit"))
         self.none.disabled = step != "line"
-        self.none.layout.display = None if step == "line" or state else "none"
+        show(self.none, step == "line" or bool(state))
 
     def _live(self, step: str) -> str:
         """What is read out: the newest of repair, proof, line."""
