@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -280,6 +281,17 @@ def test_one_look_says_what_can_matter():
     assert {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode"} <= can["conv"]
     assert not can["add"] & {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode", "denormals"}
     assert "denormals" in can["small"] and "tf32-products" not in can["conv"]
+
+
+def test_a_recorded_graph_is_seen_whether_or_not_the_result_still_holds_it():
+    """A step that ends in argmax or item() records one, too, and inference_mode spares it."""
+    conv, _, x = parts()
+
+    def taken(step: Callable[[], object]) -> bool:
+        return not SETTINGS["inference_mode"].why_not(look_at(step))
+
+    assert taken(lambda: conv(x)) and taken(lambda: conv(x).argmax(1)) and taken(lambda: conv(x).mean().item())
+    assert not taken(torch.no_grad()(lambda: conv(x))) and not taken(lambda: conv(x).mean().backward())
 
 
 def test_a_step_in_inference_mode_is_seen_as_the_same_step():

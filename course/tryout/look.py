@@ -19,7 +19,7 @@ class Look:
     """What ran in a step. operators: names without their overload. images: a tensor of four dimensions was convolved.
 
     full: no float16 or bfloat16 took part. denormal: an operator on the CPU gave a number that is not zero and smaller than the
-    smallest normal one. graph: a result keeps the graph for a backward.
+    smallest normal one. graph: a graph for a backward was recorded, whether or not the result still holds it.
     """
 
     device: str = "cpu"
@@ -45,7 +45,7 @@ class Look:
 
     @property
     def forward(self) -> bool:
-        """Whether a graph is kept that no backward used."""
+        """Whether a graph was recorded that no backward used."""
         return self.graph and not self.backward
 
 
@@ -62,6 +62,7 @@ class _Watch(LightMode):
         result = function(*args, **(kwargs or {}))
         name, look = function.overloadpacket.__name__, self.look
         look.operators.add(name)
+        look.graph = look.graph or torch.is_grad_enabled() and any(one.requires_grad for one in tensors_of(args))
         for value in tensors_of((args, result)):
             look.images = look.images or ("convolution" in name and value.dim() == 4)
             look.full = look.full and value.dtype not in (torch.float16, torch.bfloat16)
@@ -78,7 +79,7 @@ def look_at(step: Callable[[], Any]) -> Look:
     look = Look()
     with _Watch(look):
         result = step()
-    look.graph = any(value.requires_grad for value in tensors_of(result))
+    look.graph = look.graph or any(value.requires_grad for value in tensors_of(result))
     return look
 
 
