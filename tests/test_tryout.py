@@ -243,6 +243,8 @@ def test_what_was_found_is_told_in_every_form(monkeypatch):
     assert "Other programs used 100 %" in str(found) and "channels_last" in str(found) and "<svg" not in str(found)
     assert "<table" in found._repr_html_()
     json.dumps(found.as_plain())
+    told = set(re.findall(r"\w+", Tried.rows.__doc__))
+    assert {*row} <= told, "a row holds what its docstring says, nothing more"
 
 
 def test_an_iterator_is_not_advanced():

@@ -63,15 +63,8 @@ class Tried:
         rows = []
         for one in (one for one in self.settings if one.id in self.found):
             about = {"setting": one.id, "name": pick(one.name), "family": one.family or one.id, "lossy": one.lossy}
-            row = (
-                about
-                | NOTHING
-                | self.found[one.id]
-                | {
-                    "lines": [pick(line).replace("DEVICE", f'"{self.device}"') for line in one.lines],
-                    "memory_as_is_mib": self.base.get("memory_mib"),
-                }
-            )
+            lines = [pick(line).replace("DEVICE", f'"{self.device}"') for line in one.lines]
+            row = about | _told(self.found[one.id]) | {"lines": lines, "memory_as_is_mib": self.base.get("memory_mib")}
             rows.append(row | {"verdict": verdicts.verdict_of(row), "pays_after": verdicts.pays_after(row)})
         return sorted(rows, key=lambda row: row["ratio"] or 1e9)
 
@@ -119,7 +112,7 @@ class Tried:
             return rows
         names = [pick(one.name) for one in self.settings if one.id in self.together["of"]]
         about = {"name": " + ".join(names), "memory_as_is_mib": self.base.get("memory_mib")}
-        row = NOTHING | self.together | about
+        row = _told(self.together) | about
         return sorted([row | {"pays_after": verdicts.pays_after(row)}, *rows], key=lambda row: row["ratio"] or 1e9)
 
     def picture(self) -> SvgPicture | None:
@@ -226,10 +219,16 @@ class Tried:
 
     def as_plain(self) -> dict[str, Any]:
         """Everything for JSON."""
+        together = _told(self.together) if self.together else {}
         return {
-            "headline": self.sentence(), "rows": self.rows(), "together": self.together, "lines": self.lines(),
+            "headline": self.sentence(), "rows": self.rows(), "together": together, "lines": self.lines(),
             "not_tried": self.not_tried(), "notes": self._said(), "machine": pick(self.machine), "seconds": self.seconds,
         }  # fmt: skip
+
+
+def _told(found: Row) -> dict[str, Any]:
+    """What was found of a setting or of the winners together, without what only the planning needs."""
+    return NOTHING | {name: value for name, value in found.items() if name in (*NOTHING, "of", "lossy")}
 
 
 def _time(row: Row) -> str:

@@ -150,7 +150,7 @@ def _say_where(trial: Trial) -> None:
 def _more(trial: Trial) -> None:
     """Say how large a budget would bring the verdicts that are missing."""
     rows = [row for row in trial.out.rows() if not verdicts.unjudged(row)]
-    late = [row["needs_s"] for row in rows if row["verdict"] == "late"]
+    late = [trial.row(row["setting"])["needs_s"] for row in rows if row["verdict"] == "late"]
     open_ = [row for row in rows if verdicts.may_save(row)]
     if late or open_:
         more = math.ceil(trial.out.seconds + 1.5 * sum(late) + len(open_) * trial.budget / 2)
