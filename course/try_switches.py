@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.language:
         set_language(given.language)
     if not somebody_watches():  # else a bar shows it
-        print(t(f"This takes up to {given.budget:.0f} s.", f"最多要 {given.budget:.0f} 秒。"), file=sys.stderr)
+        print(t(f"This takes about {given.budget:.0f} s.", f"大约要 {given.budget:.0f} 秒。"), file=sys.stderr)
     try:
         found = try_switches(given.step, only=given.only, compile=given.compile, budget=given.budget)
     except TimingError as error:

@@ -31,6 +31,7 @@ from course.tryout.bench import Bench
 from course.tryout.look import look_at
 from course.tryout.result import Tried
 from course.tryout.settings import all_settings
+from course.tryout.step import step_of
 from tests.conftest import ROOT
 from tests.timing_clocks import Cost, NoisyClock
 
@@ -127,7 +128,7 @@ def test_the_verb_finds_what_helps_and_takes_it_together(monkeypatch):
     claimed = {row["setting"] for row in found.rows() if row["verdict"] in ("take", "digits", "slower")}
     assert claimed == helping and found.together["of"] == sorted(helping) and 0.78 < found.together["ratio"] < 0.84
     assert {"torch.backends.mkldnn.enabled = False", "torch.use_deterministic_algorithms(True)"} <= set(found.lines())
-    assert re.match(r"(1[6-9]|2[0-2]) % less time with two settings; results stay as exact\.$", found.sentence())
+    assert re.match(r"(1[6-9]|2[0-2]) % less time with two settings; results about as exact\.$", found.sentence())
 
 
 def test_dropout_is_left_out_where_results_are_compared():
@@ -393,24 +394,27 @@ def row(name, ratio, error=1e-7, **more):
     ("rows", "together", "said"),
     [
         ([], None, "Nothing was measured before the run ended."),
-        ([row("a", 1.0)], None, "Nothing here helps: your step runs best as it is."),
-        ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "Nothing is confirmed to help yet."),
-        ([row("a", 1.0), row("b", 1.0, low=0.93, high=1.08)], None, "Nothing here saves more than 7 % of your step's time."),
-        ([row("a", 1.0), row("b", 1.0, low=0.91, high=1.3)], None, "Nothing here saves more than 9 % of your step's time."),
+        ([row("a", 1.0)], None, "Nothing tried helps: leave your step as it is."),
+        ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "No sure gain, at most 30 %: leave your step as it is."),
+        ([row("a", 1.0), row("b", 1.0, low=0.93, high=1.08)], None, "No sure gain, at most 7 %: leave your step as it is."),
+        ([row("a", 1.0), row("b", 1.0, low=0.91, high=1.3)], None, "No sure gain, at most 9 %: leave your step as it is."),
+        ([row("a", 1.0), row("b", 0.9, low=0.8, high=1.02)], None, "No gain is sure yet."),
+        ([row("a", 0.98, low=0.97, high=0.99)], None, "No sure gain, at most 3 %: leave your step as it is."),
+        ([row("a", 0.5, busy=True, family="threads")], None, "Nothing tried helps: leave your step as it is."),
         ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
-        ([row("a", 0.5)], None, "50 % less time with a; results stay as exact."),
+        ([row("a", 0.5)], None, "50 % less time with a; results about as exact."),
         ([row("a", 0.5, error=None)], None, "50 % less time with a; its results were not compared."),
-        ([row("a", 0.93)], None, "7 % less time with a; results stay as exact."),
+        ([row("a", 0.93)], None, "7 % less time with a; results about as exact."),
         ([row("a", 0.55, 4e-4)], None, "45 % less time with a, but results move in the fourth digit."),
-        ([row("a", 0.8), row("b", 0.7, 1e-2)], None, "20 % less time with a; results stay as exact."),
-        ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "45 % less time with two settings; results stay as exact."),
-        ([row("a", 0.8), row("b", 0.7, 1e-2)], row("c", 0.55, 1e-2), "20 % less time with a; results stay as exact."),
-        ([row("a", 0.8), row("b", 0.7)], row("c", 0.72), "30 % less time with b; results stay as exact."),
-        ([row("a", 0.004)], None, "1/250 of the time with a; results stay as exact."),
+        ([row("a", 0.8), row("b", 0.7, 1e-2)], None, "20 % less time with a; results about as exact."),
+        ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "45 % less time with two settings; results about as exact."),
+        ([row("a", 0.8), row("b", 0.7, 1e-2)], row("c", 0.55, 1e-2), "20 % less time with a; results about as exact."),
+        ([row("a", 0.8), row("b", 0.7)], row("c", 0.72), "30 % less time with b; results about as exact."),
+        ([row("a", 0.004)], None, "1/250 of the time with a; results about as exact."),
         (
             [row("a", 0.8, family="x"), row("b", 0.7, family="x")],
             None,
-            "30 % less time with b; results stay as exact.",
+            "30 % less time with b; results about as exact.",
         ),
     ],
 )  # fmt: skip
@@ -424,8 +428,8 @@ def test_what_is_faster_at_a_price_is_said_after_what_costs_nothing():
     safe, lossy, joint = row("a", 0.8), row("b", 0.7, 1e-2), row("c", 0.55, 1e-2)
     with speaking("en"):
         alone, together = verdicts.at_a_price([safe, lossy], None), verdicts.at_a_price([safe, lossy], joint)
-    assert alone == "30 % less with b, but results move in the third digit."
-    assert together == "45 % less with b + a, but results move in the third digit."
+    assert alone == "30 % less time with b, but results move in the third digit."
+    assert together == "45 % less time with b + a, but results move in the third digit."
     assert verdicts.at_a_price([lossy], None) == "" and verdicts.at_a_price([safe], None) == ""
 
 
@@ -445,10 +449,10 @@ def test_verdicts():
     assert [verdicts.verdict_of(row("a", 0.9, error) | coarse) for error in (0.2, 0.78)] == ["take", "digits"]
     assert {verdicts.verdict_of(row("a", ratio, agreed=False)) for ratio in (0.9, 1.1)} == {"unsure"}
     with speaking("en"):  # what is open tells how much it may matter
-        assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "saves 9 to 11 %"
-        assert verdicts.verdict_words(row("a", 0.96, low=0.9, high=0.999)) == "saves at most 10 %"
-        assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08)) == "no gain seen, at most 7 %"
-        assert verdicts.verdict_words(row("a", 1.1, low=1.0, high=1.3)) == "saves nothing"
+        assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "may save 9 to 11 %"
+        assert verdicts.verdict_words(row("a", 0.96, low=0.9, high=0.999)) == "may save 0 to 10 %"
+        assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08)) == "no clear gain, at most 7 %"
+        assert verdicts.verdict_words(row("a", 1.1, low=1.0, high=1.3)) == "saves no time"
     assert verdicts.verdict_of(row("a", 0.37, low=0.03, high=0.52)) == "unsure", "a range that wide promises nothing"
     busy = {"busy": True, "family": "threads"}
     assert [verdicts.verdict_of(row("a", ratio) | busy) for ratio in (0.5, 1.5)] == ["unsure", "unsure"]
@@ -459,6 +463,20 @@ def test_verdicts():
     assert verdicts.pays_after(row("a", 0.5, price_ms=100, base_ms=10)) == 20
 
 
+def test_integers_hide_digits():
+    """A step that ends in argmax gives the same numbers where the scores before it moved."""
+    same = row("a", 0.8, bits=True, integers=True)
+    assert [verdicts.verdict_of(one) for one in (same, same | {"lossy": True}, same | {"bits": False})] == [
+        "take", "digits", "digits",
+    ]  # fmt: skip
+    with speaking("en"):
+        assert verdicts.headline([same], None, False)["en"] == "20 % less time with a; the same integers."
+        assert verdicts.verdict_words(same | {"lossy": True}) == "faster, only integers compared: your decision"
+    scores = torch.tensor([[0.1, 0.9]])
+    bench = Bench(step_of(lambda: scores.argmax(1), (), False))
+    assert bench.digits([])["integers"] and not Bench(step_of(lambda: scores * 2, (), False)).digits([])["integers"]
+
+
 def test_what_more_time_would_hardly_find_is_not_asked_for():
     rows = {ratio: row("a", ratio, low=ratio - 0.11, high=ratio + 0.11) for ratio in (0.94, 0.99, 1.06)}
     assert [verdicts.may_save(one) for one in rows.values()] == [True, False, False]
@@ -467,19 +485,17 @@ def test_what_more_time_would_hardly_find_is_not_asked_for():
 def test_before_any_time_was_compared_a_stop_says_so():
     found = Tried([SETTINGS["oneDNN-off"]], both("here", "本机"), {"oneDNN-off": {"bits": True}}, stopped=True)
     with speaking("en"):
-        assert found.sentence() == "Stopped before any time was compared." and "over the time as it is" not in str(
-            found
-        )
+        assert found.sentence() == "Stopped before any time was compared." and "below 1: faster" not in str(found)
 
 
 def test_a_step_whose_time_differs_between_processes_is_said_to():
     measured = {"ratio": 0.95, "low": 0.85, "high": 1.05, "base_ms": 30.0, "rounds": 4, "processes": 4}
     found = Tried([SETTINGS["oneDNN-off"]], both("here", "本机"), {"oneDNN-off": measured}, as_is_ms=[28.0, 31.0, 41.0])
     with speaking("en"):
-        assert "as it is 30.0 ms a step (single processes: 28.0 ms to 41.0 ms)" in str(found)
-        assert "At most: the largest gain within the likely range." in str(found)
+        assert "your step: 30.0 ms (28.0 ms to 41.0 ms, by process)" in str(found)
+        assert "At most: the best case in that range." in str(found)
         found.as_is_ms = [29.0, 31.0]
-        assert "single processes" not in str(found)
+        assert "by process" not in str(found)
 
 
 def test_lines_that_wait_for_a_decision_have_their_import():
@@ -496,7 +512,7 @@ def test_lines_that_wait_for_a_decision_have_their_import():
     assert [line for line in found.lines() if not line.startswith("#")] == ["import torch"]
     with speaking("en"):
         found.found["autocast-bfloat16"] |= {"error": None, "lossy": True}
-        assert "50 % less, results not compared: your decision" in found.lines()[-3]
+        assert "50 % less time, results not compared: your decision" in found.lines()[-3]
         assert found.sentence() == "50 % less time with autocast bfloat16; its results were not compared."
 
 
@@ -654,7 +670,7 @@ def test_what_is_advised_is_compared_in_new_processes_too(copied, monkeypatch):
     found = try_switches(partial(_faster_without_onednn, conv, x), only=["oneDNN-off", "threads"], budget=40)
     row = next(row for row in found.rows() if row["setting"] == "oneDNN-off")
     assert row["verdict"] == "take" and 0.4 < row["ratio"] < 0.7
-    assert bool(row["processes"]) == copied == ("Compared in new processes" in str(found))
+    assert bool(row["processes"]) == copied == ("new processes" in str(found))
     assert copied != ("could not take the step" in str(found))
 
 

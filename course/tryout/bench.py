@@ -90,14 +90,17 @@ class Bench:
                 slow = first_s > LONG_S  # then one call has to do
                 memory = None if slow or seed or settings in ([DOUBLE], [NUDGED]) else _peak_mib(side.run, device)
                 rough_s = first_s if slow else _shortest_s(side.run)
-        return values, {"memory_mib": memory, "rough_s": rough_s, "price_ms": 1e3 * max(0.0, first_s - rough_s)}
+        integers = bool(found) and not any(one.is_floating_point() for one in found)
+        price_ms = 1e3 * max(0.0, first_s - rough_s)
+        return values, {"memory_mib": memory, "rough_s": rough_s, "price_ms": price_ms, "integers": integers}
 
     def digits(self, settings: Sequence[Setting]) -> Row:
         """What changes in the result, and the memory.
 
         bits: whether all bits are the same; None where random numbers or a result without tensors forbid to tell. error: the
         largest difference from float64 (without a float64 run: from the step as it is), as a share of the largest value.
-        rough_s: about what a call takes, to plan with. price_ms: what the first call takes more.
+        integers: whether the result holds no other numbers. rough_s: about what a call takes, to plan with. price_ms: what the first
+        call takes more.
         """
         values, row = self._once(settings)
         told = bool(values) and not self.random

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,7 +19,7 @@ from course.units import format_ms, format_ratio
 
 Row = Mapping[str, Any]
 NOTHING = dict.fromkeys((
-    "ratio", "low", "high", "rounds", "processes", "base_ms", "bits", "error", "error_as_is", "float64", "memory_mib",
+    "ratio", "low", "high", "rounds", "processes", "base_ms", "bits", "integers", "error", "error_as_is", "float64", "memory_mib",
     "price_ms", "why", "said", "agreed", "busy",
 ))  # fmt: skip
 """A row of which nothing is known."""
@@ -57,8 +58,9 @@ class Tried:
         setting, name, family, lossy, lines (to paste), verdict (see `verdicts.verdict_of`), ratio (time / time as it is), low, high
         (likely range; None: too few rounds), rounds, processes (new ones on each side; 0: in this one), said (faster, slower, same or
         undecided), agreed (the comparison before said so too), busy (other programs kept the machine busy), base_ms (a step as it is),
-        bits (same?), error and error_as_is (largest relative difference from float64; float64: whether that run was possible), memory_mib
-        and memory_as_is_mib (peak over what was held), price_ms (of the first call), pays_after (steps), why (it could not be tried).
+        bits (same?), integers (the result holds no other numbers), error and error_as_is (largest relative difference from float64;
+        float64: whether that run was possible), memory_mib and memory_as_is_mib (peak over what was held), price_ms (of the first call),
+        pays_after (steps), why (it could not be tried).
         """
         rows = []
         for one in (one for one in self.settings if one.id in self.found):
@@ -66,13 +68,13 @@ class Tried:
             lines = [pick(line).replace("DEVICE", f'"{self.device}"') for line in one.lines]
             row = about | _told(self.found[one.id]) | {"lines": lines, "memory_as_is_mib": self.base.get("memory_mib")}
             rows.append(row | {"verdict": verdicts.verdict_of(row), "pays_after": verdicts.pays_after(row)})
-        return sorted(rows, key=lambda row: row["ratio"] or 1e9)
+        return sorted(rows, key=_place)
 
     def sentence(self) -> str:
         """What came out, in one sentence."""
         if self.failed:
             return t(
-                f"Your step raised {self.failed} after some calls: mend that first.",
+                f"Your step raised {self.failed} after some calls: fix that first.",
                 f"这一步调用若干次后抛出 {self.failed}：请先修好。",
             )
         if self.refused and not (self.found or self.stopped):
@@ -87,13 +89,15 @@ class Tried:
         exact = [row for row in (most if len(most) > 1 else safe) if row["verdict"] == "take"]
         colon, code = t(": ", "："), []
         for row in exact:
-            code += [f"# {row['name']}{colon}{ratio_words(row['ratio'])}", *row["lines"]]
+            code += [f"# {row['name']}{colon}{pick(verdicts.saved_words(row))}", *row["lines"]]
         for row in (row for row in verdicts.winners(rows) if row["verdict"] == "digits"):
             changed = t("results not compared", "结果没有比较") if row["error"] is None else _changed(row)
-            said = f"{ratio_words(row['ratio'])}{t(', ', '，')}{changed}{colon}{t('your decision', '由你决定')}"
+            said = f"{pick(verdicts.saved_words(row))}{t(', ', '，')}{changed}{colon}{t('your decision', '由你决定')}"
             code += [f"# {row['name']}{colon}{said}", *(f"# {line}" for line in row["lines"])]
-        holds = t(f"# measured on {pick(self.machine)}", f"# 测于 {pick(self.machine)}")
-        again = t("# after an upgrade, or on another machine, try again", "# 升级之后、换了机器，请重新试")
+        holds = t(f"# measured on {pick(self.machine)}", f"# 测量环境：{pick(self.machine)}")
+        again = t(
+            "# after an upgrade or on another machine, run try_switches again", "# 升级或换机器后，请重跑 try_switches"
+        )
         return [holds, again, "import torch", *code] if code else []
 
     def not_tried(self) -> list[str]:
@@ -113,7 +117,7 @@ class Tried:
         names = [pick(one.name) for one in self.settings if one.id in self.together["of"]]
         about = {"name": " + ".join(names), "memory_as_is_mib": self.base.get("memory_mib")}
         row = _told(self.together) | about
-        return sorted([row | {"pays_after": verdicts.pays_after(row)}, *rows], key=lambda row: row["ratio"] or 1e9)
+        return sorted([row | {"pays_after": verdicts.pays_after(row)}, *rows], key=_place)
 
     def picture(self) -> SvgPicture | None:
         """The time ratios with their likely ranges; None where nothing was timed."""
@@ -129,11 +133,14 @@ class Tried:
                 verdicts.verdict_words(row) if verdicts.verdict_of(row) in ("same", "unsure") else "",
             )
             for row in self._shown()
-            if row["ratio"] and row["low"] and row["high"] < VAGUE * row["low"]
+            if _has_time(row)
         ]
         return (
             ratio_rows(
-                drawn, (t("faster", "更快"), t("slower", "更慢")), middle=t("as it is", "现在"), same=1 + verdicts.ALIKE
+                drawn,
+                (t("faster", "更快"), t("slower", "更慢")),
+                middle=t("unchanged", "原样"),
+                same=1 + verdicts.ALIKE,
             )
             if drawn
             else None
@@ -145,7 +152,7 @@ class Tried:
 
     def block(self) -> Block:
         """All of it, as a notebook and a terminal show it."""
-        names = [t("setting", "设置"), t("time", "耗时"), t("result", "结果"), t("peak memory", "内存峰值"), t("first call", "第一次调用"),
+        names = [t("setting", "设置"), t("time", "耗时"), t("output", "输出"), t("peak memory", "内存峰值"), t("first call", "第一次调用"),
                  t("verdict", "结论")]  # fmt: skip
         words = [
             (row["name"], _time(row), _changed(row), _memory(row), _price(row), verdicts.verdict_words(row))
@@ -156,7 +163,7 @@ class Tried:
         folds = [
             Fold(t("Each setting", "每一项"), self._legend(), table, open=True),
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
-            Fold(t("Measured on other machines", "别的机器上"), rows=self._elsewhere()),
+            Fold(t("Time, here and on other machines", "耗时：本机和别的机器"), rows=self._elsewhere()),
             Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),
         ]
         small = t(f"Measured here: {pick(self.machine)}", f"本机实测：{pick(self.machine)}") + self._how_much()
@@ -178,25 +185,29 @@ class Tried:
         low, high = min(self.as_is_ms, default=0), max(self.as_is_ms, default=0)
         if high > UNSTEADY * low:
             one, other = format_ms(low), format_ms(high)
-            spread = t(f" (single processes: {one} to {other})", f"（各个进程 {one} 到 {other}）")
+            spread = t(f" ({one} to {other}, by process)", f"（不同进程 {one} 到 {other}）")
         return t(
-            f" · as it is {took} a step{spread} · {len(timed)} of {len(rows)} settings timed, {self.seconds:.0f} s",
-            f" · 现在一步 {took}{spread} · {len(rows)} 项设置测了 {len(timed)} 项，用时 {self.seconds:.0f} 秒",
+            f" · your step: {took}{spread} · {len(timed)} of {len(rows)} settings timed, {self.seconds:.0f} s",
+            f" · 原来一步 {took}{spread} · {len(rows)} 项设置测了 {len(timed)} 项，用时 {self.seconds:.0f} 秒",
         )
 
     def _legend(self) -> tuple[str, ...]:
         """What the columns and the verdicts mean, of those that the table has."""
         rows = self.rows()
         said = []
-        if any(_time(row) != "–" for row in rows):
+        if any(map(_has_time, rows)):
+            english = "Time: with the setting ÷ without it (below 1: faster), and its likely range."
+            said.append(t(english, "耗时：改后 ÷ 改前（小于 1 更快），括号里是可能的范围。"))
+        if any(row["error"] is not None for row in rows):
             said.append(
-                t("Time: over the time as it is, with its likely range.", "耗时：除以现在的耗时，括号里是可能的范围。")
+                t("Output: what your step returns, and the gradients it leaves.", "输出：这一步的返回值和留下的梯度。")
             )
-        if any(row["error"] and verdicts.loses(row) for row in rows):
-            english = "Off by: the largest difference from a run in float64, over the largest value there."
-            said.append(t(english, "误差：与 float64 结果的最大差别，除以那里最大的值。"))
-        if any(verdicts.open_ended(row) for row in rows):
-            said.append(t("At most: the largest gain within the likely range.", "最多省：可能的范围里最大的好处。"))
+        if lossy := [row for row in rows if row["error"] and verdicts.loses(row)]:
+            truth = t("a run in float64", " float64 结果") if lossy[0]["float64"] else t("your step", "原来的结果")
+            english = f"Off by: the largest difference from {truth}, over the largest value there."
+            said.append(t(english, f"误差：与{truth}的最大差别，除以那里最大的值。"))
+        if any(map(verdicts.open_ended, rows)):
+            said.append(t("At most: the best case in that range.", "最多省：按范围里最好的情况算。"))
         return tuple(said)
 
     def _elsewhere(self) -> list[dict[str, str]]:
@@ -231,20 +242,37 @@ def _told(found: Row) -> dict[str, Any]:
     return NOTHING | {name: value for name, value in found.items() if name in (*NOTHING, "of", "lossy")}
 
 
+def _place(row: Row) -> float:
+    """Where a row stands: by its time, what tells nothing last."""
+    return row["ratio"] if row["ratio"] and not verdicts.unjudged(row) else math.inf
+
+
+def _has_time(row: Row) -> bool:
+    """Whether its time is worth showing."""
+    return bool(row["low"]) and row["high"] < VAGUE * row["low"] and not verdicts.unjudged(row)
+
+
 def _time(row: Row) -> str:
-    if row["low"] is None or row["high"] > VAGUE * row["low"]:
+    if not _has_time(row):
         return "–"
     ratio, low, high = format_ratio(row["ratio"], row["low"], row["high"])
     return f"{ratio} ({low}–{high})"
 
 
 def _changed(row: Row) -> str:
-    if row["bits"] or row["error"] is None:
-        return t("same bits", "逐位一致") if row["bits"] else "–"
+    error, now = row["error"], row["error_as_is"]
+    if error is None:
+        return "–"
+    if row["integers"]:
+        return t("same integers", "整数一样") if row["bits"] else t("other integers", "整数变了")
+    if row["bits"]:
+        return t("same bits", "逐位一致")
     if not verdicts.loses(row):
-        return t("other bits, as exact", "有些位不同，一样准")
-    said, now = one_in(row["error"]) if row["error"] < 0.1 else t("a tenth or more", "十分之一以上"), row["error_as_is"]
-    before = t(f" (as it is: {one_in(now)})", f"（现在 {one_in(now)}）") if now and row["float64"] else ""
+        return t("other bits, about as exact", "略有不同，精度相当")
+    if error >= 1:
+        return t("wholly different", "完全不同")
+    said = one_in(error) if error < 0.1 else t("a tenth or more", "十分之一以上")
+    before = t(f" (before: {one_in(now)})", f"（原来 {one_in(now)}）") if now and row["float64"] else ""
     return t(f"off by {said}{before}", f"误差 {said}{before}")
 
 
@@ -256,7 +284,7 @@ def _memory(row: Row) -> str:
         return t(f"under {verdicts.TINY_MIB} MiB", f"不到 {verdicts.TINY_MIB} MiB")
     if abs(now - before) <= 0.02 * max(now, before):
         return t("the same", "一样")
-    return t(f"{now:.3g} MiB, as it is {before:.3g}", f"{now:.3g} MiB，现在 {before:.3g}")
+    return f"{before:.3g} → {now:.3g} MiB"
 
 
 def _price(row: Row) -> str:

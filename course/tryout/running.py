@@ -53,12 +53,13 @@ def run(
     if trial.busy:
         part = f"{100 * trial.since.others():.0f}"
         trial.note(
-            f"Other programs used {part} % of this machine: small differences do not show, and threads cannot be judged.",
-            f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。",
+            f"Other programs used {part} % of this machine: small differences do not show, threads cannot be judged. "
+            "Try again when it is quiet.",
+            f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。等机器空闲再试。",
         )
-    _say_where(trial)
     if not (trial.out.stopped or trial.out.failed):
         _more(trial)
+    _say_where(trial)
     return trial.out
 
 
@@ -108,7 +109,9 @@ def _find_out(trial: Trial, compile_: bool) -> None:
 
 def _refused(trial: Trial, one: Setting, compile_: bool) -> bool:
     asked = compile_ or one.way != "compile"
-    only = "" if asked else both("only where asked for (compile)", "要求了才试（compile）")
+    only = (
+        "" if asked else both("only with compile=True (shell: --compile)", "加 compile=True 才试（命令行：--compile）")
+    )
     if why := one.why_not(trial.bench.look) or only:
         trial.out.refused[one.id] = why
     return bool(why)
@@ -119,8 +122,9 @@ def _failed(trial: Trial, failed: StepFailed) -> None:
     out = trial.out
     out.failed = failed.kind
     trial.note(
-        f"It raised {failed.said}. Each call must find things as the first one did: create inside the step what it uses up.",
-        f"它抛出了 {failed.said}。每次调用都要面对同样的起点：会被用掉的东西请放在这一步里面创建。",
+        f"It raised {failed.said}. Each call must find things as the first one did: create inside the step what it uses up, "
+        "such as an iterator.",
+        f"它抛出了 {failed.said}。每次调用的起点必须相同：会用完的东西（如迭代器）请在这一步里创建。",
     )
     for name in [name for name, row in out.found.items() if not row.get("rounds")]:
         del out.found[name]
@@ -136,8 +140,8 @@ def _say_where(trial: Trial) -> None:
         many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
         names = _listed(trial, there) if here else both("", "")
         trial.note(
-            f"Compared in new processes, {many} on each side{': ' * bool(here)}{names['en']}.",
-            f"在新进程里比过，每边 {many.replace(' to ', ' 到 ')} 个{'：' * bool(here)}{names['zh']}。",
+            f"Each ran in {many} new processes{': ' * bool(here)}{names['en']}.",
+            f"每项都在 {many.replace(' to ', ' 到 ')} 个新进程里跑过{'：' * bool(here)}{names['zh']}。",
         )
     if here and trial.copied:
         names = _listed(trial, here)
@@ -157,8 +161,8 @@ def _more(trial: Trial) -> None:
         names = _listed(trial, (row for row in rows if row["verdict"] == "late" or row in open_))
         least = f"{100 * verdicts.SMALL:.0f}"
         trial.note(
-            f"May still save over {least} %: {names['en']}; a budget of {more} s would tell.",
-            f"还可能省下 {least}% 以上：{names['zh']}；预算给到 {more} 秒就能知道。",
+            f"{names['en']} may still save more than {least} %: try a budget of {more} s.",
+            f"还可能省 {least}% 以上：{names['zh']}。可以把预算设为 {more} 秒再试。",
         )
 
 

@@ -54,17 +54,17 @@ class Setting:
         if ABSENT in now.values():
             return both("not in this torch", "当前 torch 没有")
         if now and now == self.flags:
-            return both("it is so already", "现在就是这样")
+            return both("already set", "已经是这样")
         if self.condition == "forward" and not look.forward:
             return (
                 both("the step runs a backward", "这一步要做反向")
                 if look.backward
-                else both("gradients are not recorded as it is", "现在就没有记录梯度")
+                else both("the step records no gradients anyway", "这一步本来就不记录梯度")
             )
         if not look.operators:
             return both("no operator of torch ran where it can be seen", "没有看到 torch 的算子运行")
         matters = (not self.condition or getattr(look, self.condition)) and (not self.ran or look.ran(self.ran))
-        return "" if matters else both("no operator of this step depends on it", "这一步的算子都与它无关")
+        return "" if matters else both("not seen to matter for this step", "没看到这一步用得上")
 
 
 def all_settings() -> list[Setting]:

@@ -25,12 +25,11 @@ def try_switches(
     >>> try_switches("train.py:step", only="threads")
 
     One look at the operators that ran says which settings can matter. On a CPU those are compared with the step as it is in several
-    sets of new processes, all in turns and in random order, because a script is a new process, and this one has kept memory that a
-    script gets from the system in every call. What may yet differ by more than a tenth gets more sets. On a GPU, or where the step is too
-    slow or cannot be copied, they are compared in this process, twice where a difference is not large; on a GPU what came out faster
-    goes to new processes too.
-    "Take it": the whole likely range of the time lies below 98 %, reaches below 95 %, is no wider than a factor of 2, and the result is
-    as exact as before, held against float64. On a machine that other programs keep busy, threads are not judged.
+    sets of new processes, all in turns and in random order, because a script is a new process, too. What may yet differ by more than a
+    tenth gets more sets. On a GPU, or where the step is too slow or cannot be copied, they are compared in this process, twice where a
+    difference is not large; on a GPU what came out faster goes to new processes too.
+    "Take it": the whole likely range of the time ratio lies below 0.98, begins below 0.95, is no wider than a factor of 2, and the result
+    is about as exact as before, compared with float64. On a machine that other programs keep busy, threads are not judged.
 
     It runs here, and everything is put back: tensors, objects, random numbers, switches; also after an error or an interrupt. What it
     prints is hidden. New processes get copies of the step; where it cannot be copied, it says so, and what a process keeps (cuDNN's
