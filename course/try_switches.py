@@ -5,18 +5,20 @@
 
 The file is imported, so it must not train then (`if __name__ == "__main__":`). Prints the sentence, the table and the lines to
 paste, and exits with 0. 2: it could not be tried, in a sentence on stderr. 130: stopped by an interrupt; what was found is printed.
+What the keys of the JSON mean: `help(course.tryout.result.Tried.rows)`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
+import time
 from collections.abc import Sequence
 
 from course.i18n import LANGUAGES, set_language, t
 from course.timing import TimingError
-from course.timing.clock import somebody_watches
 from course.verbs.trying import try_switches
 
 
@@ -34,8 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.language:
         set_language(given.language)
-    if not somebody_watches():  # else a bar shows it
-        print(t(f"This takes about {given.budget:.0f} s.", f"大约要 {given.budget:.0f} 秒。"), file=sys.stderr)
     try:
         found = try_switches(given.step, only=given.only, compile=given.compile, budget=given.budget)
     except TimingError as error:
@@ -48,7 +48,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 130 if found.stopped else 0
 
 
+def _interrupt(number: int, frame: object) -> None:
+    """Stop at the first interrupt; those that follow it at once would cut off what was found."""
+    global _stopped_at
+    if time.monotonic() - _stopped_at > PATIENCE_S:
+        _stopped_at = time.monotonic()
+        raise KeyboardInterrupt
+
+
+PATIENCE_S = 10.0
+_stopped_at = float("-inf")
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, _interrupt)
     sys.stdout.reconfigure(errors="replace")  # a pipe or an old terminal may lack a sign
     sys.exit(main())
 else:

@@ -14,7 +14,7 @@ from course.figures.svg import SvgPicture
 from course.figures.words import one_in, ratio_words
 from course.i18n import Text, pick, t
 from course.tryout import verdicts
-from course.tryout.settings import Setting
+from course.tryout.settings import OTHER_DEVICE, Setting
 from course.units import format_ms, format_ratio
 
 Row = Mapping[str, Any]
@@ -107,6 +107,8 @@ class Tried:
         for name, why in self.refused.items():
             reasons.setdefault(pick(why), []).append(known[name])
         raised = [f"{row['name']}{t(': ', '：')}{row['why']}" for row in self.rows() if row["verdict"] == "untried"]
+        many = reasons.get(pick(OTHER_DEVICE), [])
+        many[:] = [t(f"{len(many)} settings", f"{len(many)} 项")]  # nothing that anybody could do here
         return raised + [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
     def _shown(self) -> list[dict[str, Any]]:
@@ -150,12 +152,12 @@ class Tried:
         """The sentence and the picture alone."""
         return Block(self.sentence(), "", self.picture(), "")
 
-    def block(self) -> Block:
-        """All of it, as a notebook and a terminal show it."""
+    def block(self, folded: bool = True) -> Block:
+        """All of it, as a notebook shows it; folded: it can hide what is long, as a terminal cannot."""
         names = [t("setting", "设置"), t("time", "耗时"), t("output", "输出"), t("peak memory", "内存峰值"), t("first call", "第一次调用"),
                  t("verdict", "结论")]  # fmt: skip
         words = [
-            (row["name"], _time(row), _changed(row), _memory(row), _price(row), verdicts.verdict_words(row))
+            (row["name"], _time(row), _changed(row), _memory(row), _price(row), self._verdict(row))
             for row in self._shown()
         ]
         told = [at for at in range(len(names)) if any(line[at] != "–" for line in words)]
@@ -163,17 +165,21 @@ class Tried:
         folds = [
             Fold(t("Each setting", "每一项"), self._legend(), table, open=True),
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
-            Fold(t("Time, here and on other machines", "耗时：本机和别的机器"), rows=self._elsewhere()),
-            Fold(t("What was not tried", "没有试的"), tuple(self.not_tried())),
+            Fold(t("Time, here and on other machines", "耗时：本机和别的机器"), rows=self._elsewhere(folded)),
+            Fold(t("What was not tried, or failed", "没有试的，或出错的"), tuple(self.not_tried())),
         ]
         small = t(f"Measured here: {pick(self.machine)}", f"本机实测：{pick(self.machine)}") + self._how_much()
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
         return Block(self.sentence(), t(" ", "").join(self._said()), self.picture(), small, folds=shown)
 
+    def _verdict(self, row: Row) -> str:
+        stopped = self.stopped and verdicts.verdict_of(row) == "late"
+        return t("stopped before", "先停了") if stopped else verdicts.verdict_words(row)
+
     def _said(self) -> list[str]:
         """The sentences below the first."""
         price = verdicts.at_a_price(self.rows(), self.together)
-        return [*filter(None, [price]), *map(pick, self.notes)]
+        return [one for one in (price, *map(pick, self.notes), self._unsteady()) if one]
 
     def _how_much(self) -> str:
         """What a step takes as it is, how many settings were timed, and in what time."""
@@ -181,14 +187,21 @@ class Tried:
         timed = [row for row in rows if row["low"]]
         if not timed:
             return ""
-        took, spread = format_ms(timed[0]["base_ms"]), ""
-        low, high = min(self.as_is_ms, default=0), max(self.as_is_ms, default=0)
-        if high > UNSTEADY * low:
-            one, other = format_ms(low), format_ms(high)
-            spread = t(f" ({one} to {other}, by process)", f"（不同进程 {one} 到 {other}）")
+        took = format_ms(timed[0]["base_ms"])
         return t(
-            f" · your step: {took}{spread} · {len(timed)} of {len(rows)} settings timed, {self.seconds:.0f} s",
-            f" · 原来一步 {took}{spread} · {len(rows)} 项设置测了 {len(timed)} 项，用时 {self.seconds:.0f} 秒",
+            f" · your step: {took} · {len(timed)} of {len(rows)} settings timed, {self.seconds:.0f} s",
+            f" · 原来一步 {took} · {len(rows)} 项设置测了 {len(timed)} 项，用时 {self.seconds:.0f} 秒",
+        )
+
+    def _unsteady(self) -> str:
+        """That the step takes far longer in one process than in another; empty where it does not."""
+        low, high = min(self.as_is_ms, default=0), max(self.as_is_ms, default=0)
+        if high <= UNSTEADY * low:
+            return ""
+        one, other = format_ms(low), format_ms(high)
+        return t(
+            f"Your step takes {one} in one process and {other} in another: a single run tells little.",
+            f"同样的一步，有的进程里 {one}，有的 {other}：只跑一次说明不了什么。",
         )
 
     def _legend(self) -> tuple[str, ...]:
@@ -210,10 +223,10 @@ class Tried:
             said.append(t("At most: the best case in that range.", "最多省：按范围里最好的情况算。"))
         return tuple(said)
 
-    def _elsewhere(self) -> list[dict[str, str]]:
-        """This machine as one more column of `docs/cards.md`; of a family, the fastest."""
+    def _elsewhere(self, all_: bool = True) -> list[dict[str, str]]:
+        """This machine as one more column of `docs/cards.md`; of a family, the fastest. all_: with what is slower here."""
         mine: dict[str, str] = {}
-        for row in (row for row in self.rows() if row["low"] is not None):
+        for row in (row for row in self.rows() if row["low"] is not None and (all_ or row["verdict"] != "slower")):
             told = row["verdict"] in ("take", "digits", "slower")
             came = ratio_words(row["ratio"]) if told else verdicts.verdict_words(row)
             mine.setdefault(row["setting"], came)
@@ -221,7 +234,7 @@ class Tried:
         return beside(mine)
 
     def __str__(self) -> str:
-        return str(replace(self.block(), picture=None))  # the table says what it shows
+        return str(replace(self.block(folded=False), picture=None))  # the table says what it shows
 
     __repr__ = __str__
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from course.i18n import Text, both, t
 from course.isolation.journal import Unrestorable
 from course.timing import TimingError
-from course.timing.clock import whole_progress
+from course.timing.clock import somebody_watches, whole_progress
 from course.timing.validation import hidden_prints
 from course.tryout import verdicts
 from course.tryout.bench import Bench, Row
@@ -37,6 +38,8 @@ def run(
         english = f"budget is a number of seconds, at least {LEAST_S:g}, not {budget!r}."
         raise TimingError(t(english, f"budget 是秒数，至少 {LEAST_S:g}，而不是 {budget!r}。"))
     trial = Trial(chosen(only), float(budget))
+    if not somebody_watches():  # else a bar shows it
+        print(t(f"This takes about {budget:g} s.", f"大约要 {budget:g} 秒。"), file=sys.stderr)
     with whole_progress(trial.budget, t("trying switches", "正在试开关")) as trial.bar:
         try:
             with hidden_prints() as sink, contextlib.redirect_stderr(sink):

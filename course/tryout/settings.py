@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from course.suggest import did_you_mean
 from course.timing import TimingError
 from course.tryout.look import Look
 
+OTHER_DEVICE = both("for another device", "属于其他设备")
 PART = 0.4
 """How alike a name must be to what was typed where no name is nearer: a part of it."""
 
@@ -50,7 +51,7 @@ class Setting:
         """Why it cannot matter for what ran, in words; empty where it can."""
         now = {name: SWITCHES[name].read() for name in self.flags}
         if look.device not in self.devices:
-            return both("for another device", "属于其他设备")
+            return OTHER_DEVICE
         if ABSENT in now.values():
             return both("not in this torch", "当前 torch 没有")
         if now and now == self.flags:
@@ -80,11 +81,16 @@ def all_settings() -> list[Setting]:
 
 def chosen(only: str | Sequence[str] | None) -> list[Setting]:
     """The settings that are asked for, by default all. Raises TimingError for a word of `only` that names none."""
-    known, wanted = all_settings(), {only} if isinstance(only, str) else {*(only or ())}
+    known = all_settings()
+    if only is None:
+        return known
+    wanted = {str(word) for word in (only if isinstance(only, Iterable) and not isinstance(only, str) else [only])} or {
+        ""
+    }
     words = set().union(*(one.words for one in known))
     listed = ", ".join(sorted({one.family or one.id for one in known}))
-    for word in sorted(wanted - words, key=str):
+    for word in sorted(wanted - words):
         near = did_you_mean(word, words) or did_you_mean(word, words, cutoff=PART)
         english = f'"{word}" cannot be tried.{near} only= takes a switch, such as "mkldnn.enabled", or {listed}.'
         raise TimingError(t(english, f"“{word}”不能试。{near}only= 可以写开关名（如 mkldnn.enabled），或 {listed}。"))
-    return [one for one in known if not wanted or one.words & wanted]
+    return [one for one in known if one.words & wanted]

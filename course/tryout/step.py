@@ -7,6 +7,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from inspect import Parameter, isfunction, signature
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from course.tryout.look import tensors_of
 from course.tryout.settings import Setting
 
 Step = Callable[[], Any]
+EXTRA = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+"""Kinds of parameters that need no value."""
 
 
 class Forward:
@@ -51,11 +54,33 @@ def step_of(work: Any, inputs: Sequence[Any], training: bool) -> Step:
         if isinstance(only, dict):
             return Forward(work, (), only, training)
         return Forward(work, only if isinstance(only, (tuple, list)) else inputs, {}, training)
-    if isinstance(work, nn.Module) or not callable(work) or inputs or training:
-        english = "Write try_switches(step), a function of no arguments, or try_switches(model, x); there training=True adds a backward."
+    if wrong := _no_step(work, inputs, training):
+        english = " Write try_switches(step), a function of no arguments, or try_switches(model, x); there training=True adds a backward."
         chinese = "写法是 try_switches(step)（step 是不带参数的函数），或 try_switches(model, x)，后者加上 training=True 会再做反向。"
-        raise TimingError(t(english, chinese))
+        raise TimingError(wrong + t(english, chinese))
     return work
+
+
+def _no_step(work: Any, inputs: Sequence[Any], training: bool) -> str:
+    """Why this cannot be called as a step, in a sentence; empty where it can."""
+    if isinstance(work, nn.Module):
+        return t("The model needs its input.", "模型还缺输入。")
+    if not callable(work):
+        kind = type(work).__name__
+        return t(f"What is to be tried is of type {kind}, no function.", f"要试的是 {kind}，不是函数。")
+    if inputs or training:
+        return t("A function makes its inputs and its backward itself.", "函数要自己准备输入、自己做反向。")
+    with contextlib.suppress(ValueError):  # some built-in functions do not tell
+        asked = [
+            one for one in signature(work).parameters.values() if one.default is one.empty and one.kind not in EXTRA
+        ]
+        if asked:
+            names, called = ", ".join(one.name for one in asked), getattr(work, "__name__", "step")
+            return t(
+                f"{called} asks for {names}: call it in a function without arguments.",
+                f"{called} 还要参数 {names}：请放进一个不带参数的函数里调用。",
+            )
+    return ""
 
 
 def _named(spec: str) -> Any:
@@ -82,9 +107,11 @@ def _named(spec: str) -> Any:
         chinese = f"{spec} 加载不了（{said}）。请写文件名和里面的函数名：train.py:step；导入这个文件时不能开始训练。"
         raise TimingError(t(english, chinese)) from error
     if not hasattr(module, name):
-        called = [one for one, value in vars(module).items() if callable(value) and not one.startswith("_")]
+        functions = {one: value for one, value in vars(module).items() if isfunction(value) and not one.startswith("_")}
+        own = [one for one, value in functions.items() if value.__module__ == module.__name__]
         english, chinese = f"{spec}: there is no {name} in it.", f"{spec}：里面没有 {name}。"
-        raise TimingError(t(english, chinese) + did_you_mean(name, called))
+        listed = t(f" It has {', '.join(own)}.", f"里面有 {'、'.join(own)}。") if own else ""
+        raise TimingError(t(english, chinese) + (did_you_mean(name, own) or listed))
     return getattr(module, name)
 
 
