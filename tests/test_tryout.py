@@ -403,6 +403,7 @@ def row(name, ratio, error=1e-7, **more):
         ([row("a", 1.0), row("b", 1.0, low=0.93, high=1.08)], None, "No sure gain, at most 7 %: leave your step as it is."),
         ([row("a", 1.0), row("b", 1.0, low=0.91, high=1.3)], None, "No sure gain, at most 9 %: leave your step as it is."),
         ([row("a", 1.0), row("b", 0.9, low=0.8, high=1.02)], None, "No gain is sure yet."),
+        ([row("a", 1.2, low=0.4, high=3.2)], None, "No gain is sure yet."),
         ([row("a", 0.98, low=0.97, high=0.99)], None, "No sure gain, at most 3 %: leave your step as it is."),
         ([row("a", 0.5, busy=True, family="threads")], None, "Nothing tried helps: leave your step as it is."),
         ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
@@ -457,6 +458,7 @@ def test_verdicts():
         assert verdicts.verdict_words(row("a", 0.96, low=0.9, high=0.999)) == "may save 0 to 10 %"
         assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08)) == "no clear gain, at most 7 %"
         assert verdicts.verdict_words(row("a", 1.1, low=1.0, high=1.3)) == "saves no time"
+        assert verdicts.verdict_words(row("a", 1.0, low=0.5, high=1.6)) == "not clear yet"
     assert verdicts.verdict_of(row("a", 0.37, low=0.03, high=0.52)) == "unsure", "a range that wide promises nothing"
     busy = {"busy": True, "family": "threads"}
     assert [verdicts.verdict_of(row("a", ratio) | busy) for ratio in (0.5, 1.5)] == ["unsure", "unsure"]

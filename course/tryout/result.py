@@ -25,8 +25,6 @@ NOTHING = dict.fromkeys((
 """A row of which nothing is known."""
 UNSTEADY = 1.25
 """The step as it is took so many times as long in one process as in another: worth saying."""
-VAGUE = 3
-"""A likely range whose ends are further apart, as a ratio, is not worth showing."""
 
 
 @dataclass
@@ -219,7 +217,7 @@ class Tried:
             truth = t("a run in float64", " float64 结果") if lossy[0]["float64"] else t("your step", "原来的结果")
             english = f"Off by: the largest difference from {truth}, over the largest value there."
             said.append(t(english, f"误差：与{truth}的最大差别，除以那里最大的值。"))
-        if any(map(verdicts.open_ended, rows)):
+        if any(verdicts.open_ended(row) and not verdicts.vague(row) for row in rows):
             said.append(t("At most: the best case in that range.", "最多省：按范围里最好的情况算。"))
         return tuple(said)
 
@@ -262,7 +260,7 @@ def _place(row: Row) -> float:
 
 def _has_time(row: Row) -> bool:
     """Whether its time is worth showing."""
-    return bool(row["low"]) and row["high"] < VAGUE * row["low"] and not verdicts.unjudged(row)
+    return bool(row["low"]) and not verdicts.vague(row) and not verdicts.unjudged(row)
 
 
 def _time(row: Row) -> str:

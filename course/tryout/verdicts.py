@@ -19,6 +19,8 @@ TINY_MIB = 0.1
 """Less memory than this costs nobody anything."""
 WIDE = 2
 """A likely range whose ends are further apart, as a ratio, promises no gain."""
+VAGUE = 3
+"""A likely range whose ends are further apart, as a ratio, says nothing yet."""
 LEAST_SHARE = 0.1
 """Of the time: less is said as a part of it, not in per cent."""
 LOST = 10
@@ -106,6 +108,11 @@ def open_ended(row: Row) -> bool:
     return verdict == "unsure" and not unjudged(row) or verdict == "same" and _one_sided(row)
 
 
+def vague(row: Row) -> bool:
+    """Whether the likely range is too wide to say anything."""
+    return bool(row["high"] > VAGUE * row["low"])
+
+
 def may_save(row: Row) -> bool:
     """Whether more time may well find that the setting helps: its range reaches far enough below 1, and it seems faster by half of that."""
     return open_ended(row) and bool(row["low"] < 1 - SMALL and row["ratio"] < 1 - SMALL / 2)
@@ -120,6 +127,8 @@ def verdict_words(row: Row) -> str:
     if not open_ended(row):
         return pick(WORDS[verdict_of(row)])
     most, least = _at_most(1 - row["low"]), math.floor(100 * (1 - row["high"]))
+    if vague(row):
+        return t("not clear yet", "还说不准")
     if most <= 0:
         return t("saves no time", "不省时间")
     if least < 0:
@@ -181,10 +190,10 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
             return EMPTY if stopped or not rows else both("Too little was measured to tell.", "测得太少，还说不准。")
         if stopped:
             return CUT_SHORT
-        if any(may_save(one) or verdict_of(one) == "late" for one in rows):
+        open_ = [one for one in rows if one.get("low") and open_ended(one)]
+        if any(verdict_of(one) == "late" for one in rows) or any(may_save(one) or vague(one) for one in open_):
             return both("No gain is sure yet.", "还没有哪项设置确定有用。")
-        open_ = [one for one in rows if verdict_of(one) in ("unsure", "same") and not unjudged(one)]
-        most = max((_at_most(1 - one["low"]) for one in open_ if open_ended(one)), default=0)
+        most = max((_at_most(1 - one["low"]) for one in open_), default=0)
         if most <= 0:
             return both("Nothing tried helps: leave your step as it is.", "试过的都没用：保持原样就好。")
         return both(
