@@ -457,6 +457,7 @@ def test_verdicts():
         assert verdicts.verdict_words(row("a", 0.9, agreed=False)) == "may save 9 to 11 %"
         assert verdicts.verdict_words(row("a", 0.96, low=0.9, high=0.999)) == "may save 0 to 10 %"
         assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08)) == "no clear gain, at most 7 %"
+        assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08), short=True) == "no clear gain"
         assert verdicts.verdict_words(row("a", 1.1, low=1.0, high=1.3)) == "saves no time"
         assert verdicts.verdict_words(row("a", 1.0, low=0.5, high=1.6)) == "not clear yet"
     assert verdicts.verdict_of(row("a", 0.37, low=0.03, high=0.52)) == "unsure", "a range that wide promises nothing"

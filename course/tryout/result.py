@@ -89,7 +89,7 @@ class Tried:
         for row in exact:
             code += [f"# {row['name']}{colon}{pick(verdicts.saved_words(row))}", *row["lines"]]
         for row in (row for row in verdicts.winners(rows) if row["verdict"] == "digits"):
-            changed = t("results not compared", "结果没有比较") if row["error"] is None else _changed(row)
+            changed = t("results not compared", "结果没有比较") if row["error"] is None else _changed(row, short=True)
             said = f"{pick(verdicts.saved_words(row))}{t(', ', '，')}{changed}{colon}{t('your decision', '由你决定')}"
             code += [f"# {row['name']}{colon}{said}", *(f"# {line}" for line in row["lines"])]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测量环境：{pick(self.machine)}")
@@ -130,7 +130,7 @@ class Tried:
                 row["high"],
                 lost if verdicts.loses(row) else "",
                 row["rounds"],
-                verdicts.verdict_words(row) if verdicts.verdict_of(row) in ("same", "unsure") else "",
+                verdicts.verdict_words(row, short=True) if verdicts.verdict_of(row) in ("same", "unsure") else "",
             )
             for row in self._shown()
             if _has_time(row)
@@ -270,7 +270,8 @@ def _time(row: Row) -> str:
     return f"{ratio} ({low}–{high})"
 
 
-def _changed(row: Row) -> str:
+def _changed(row: Row, short: bool = False) -> str:
+    """What becomes of the output. short: without the error before."""
     error, now = row["error"], row["error_as_is"]
     if error is None:
         return "–"
@@ -283,7 +284,7 @@ def _changed(row: Row) -> str:
     if error >= 1:
         return t("wholly different", "完全不同")
     said = one_in(error) if error < 0.1 else t("a tenth or more", "十分之一以上")
-    before = t(f" (before: {one_in(now)})", f"（原来 {one_in(now)}）") if now and row["float64"] else ""
+    before = t(f" (before: {one_in(now)})", f"（原来 {one_in(now)}）") if now and row["float64"] and not short else ""
     return t(f"off by {said}{before}", f"误差 {said}{before}")
 
 

@@ -118,8 +118,8 @@ def may_save(row: Row) -> bool:
     return open_ended(row) and bool(row["low"] < 1 - SMALL and row["ratio"] < 1 - SMALL / 2)
 
 
-def verdict_words(row: Row) -> str:
-    """The verdict on a row in the reader's language; or the most it can save."""
+def verdict_words(row: Row, short: bool = False) -> str:
+    """The verdict on a row in the reader's language; or the most it can save. short: as it fits into a picture."""
     if verdict_of(row) == "digits" and row.get("error") is None:
         return t("faster, results not compared: your decision", "更快，结果没有比较：由你决定")
     if verdict_of(row) == "digits" and row.get("integers"):
@@ -131,6 +131,8 @@ def verdict_words(row: Row) -> str:
         return t("not clear yet", "还说不准")
     if most <= 0:
         return t("saves no time", "不省时间")
+    if least < 0 and short:
+        return t("no clear gain", "没有明显好处")
     if least < 0:
         return t(f"no clear gain, at most {most} %", f"没有明显好处，最多省 {most}%")
     return t(f"may save {least} to {most} %", f"可能省 {least}% 到 {most}%")
