@@ -3,8 +3,8 @@
     python -m course.try_switches train.py:step
     python -m course.try_switches train.py:step --only threads oneDNN --budget 30 --json
 
-The file is imported, so it must not train then (`if __name__ == "__main__":`). Prints the sentence, the table and the lines to
-paste, and exits with 0. 2: it could not be tried, in a sentence on stderr. 130: stopped by an interrupt; what was found is printed.
+The file is imported: keep training under `if __name__ == "__main__":`. Prints the sentence, the table and the lines to paste.
+Exit codes: 0 done; 2 not tried (stderr says why); 130 interrupted (prints what was found).
 What the keys of the JSON mean: `help(course.tryout.result.Tried.rows)`.
 """
 

@@ -318,7 +318,7 @@ def test_a_step_in_inference_mode_is_seen_as_the_same_step():
     ("call", "said"),
     [
         (lambda: try_switches(nn.Linear(2, 2)), "The model needs its input. Write try_switches(step)"),
-        (lambda: try_switches(3), "is of type int, no function. Write try_switches(step)"),
+        (lambda: try_switches(3), "is of type int, not a function. Write try_switches(step)"),
         (lambda: try_switches(print, torch.ones(1)), "A function makes its inputs and its backward itself."),
         (lambda: try_switches(photograph), "photograph asks for step: call it in a function without arguments."),
         (lambda: try_switches(print, only=3), '"3" cannot be tried.'),
@@ -532,8 +532,25 @@ def test_lines_that_wait_for_a_decision_have_their_import():
     assert [line for line in found.lines() if not line.startswith("#")] == ["import torch"]
     with speaking("en"):
         found.found["autocast-bfloat16"] |= {"error": None, "lossy": True}
-        assert "50 % less time, results not compared: your decision" in found.lines()[-3]
+        assert "50 % less time, results not compared: uncomment to use" in found.lines()[-3]
         assert found.sentence() == "50 % less time with autocast bfloat16; its results were not compared."
+
+
+def test_blocks_to_paste_stand_around_one_step():
+    """Two blocks one after the other would run the step twice, each time under one of them."""
+    measured = row("a", 0.5, agreed=True, error=1e-7)
+    ids = ["attention-math", "oneDNN-off", "inference_mode"]
+    found = Tried([SETTINGS[one] for one in ids], both("here", "本机"), {one: measured for one in ids})
+    found.together = {"of": ids, "lossy": False} | row("c", 0.2, agreed=True)
+    code = [line.split("  #")[0] for line in found.lines() if not line.startswith("#")]
+    assert code == [
+        "import torch",
+        "from torch.nn.attention import SDPBackend, sdpa_kernel",
+        "torch.backends.mkldnn.enabled = False",
+        "with sdpa_kernel(SDPBackend.MATH):",
+        "    with torch.inference_mode():",
+        "        ...",
+    ]
 
 
 def test_two_comparisons_that_decide_nothing_are_taken_together():

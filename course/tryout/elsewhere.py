@@ -63,7 +63,7 @@ class Elsewhere:
         except Exception as error:  # noqa: BLE001  (pickling fails in many types)
             trial.copied, said = False, said_of(error)
             trial.note(
-                f"New processes could not take the step ({said}), so this one had to do; a step in a file of its own can be taken.",
+                f"New processes could not take the step ({said}), so it ran in this one only; move it to a file of its own.",
                 f"新进程拿不到这一步（{said}），所以只在本进程里测过；把它写进单独的文件就可以了。",
             )
             trial.out.refused |= dict.fromkeys(kept, both("needs a process of its own", "需要单独的进程"))

@@ -11,7 +11,7 @@ from course.experiment.machines import beside
 from course.experiment.result import Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
-from course.figures.words import one_in, ratio_words
+from course.figures.words import ratio_words
 from course.i18n import Text, pick, t
 from course.tryout import verdicts
 from course.tryout.settings import OTHER_DEVICE, Setting
@@ -86,11 +86,17 @@ class Tried:
         most, safe = (way(rows, self.together)[0] for way in (verdicts.fastest, verdicts.advised))
         exact = [row for row in (most if len(most) > 1 else safe) if row["verdict"] == "take"]
         colon, code = t(": ", "："), []
-        for row in exact:
-            code += [f"# {row['name']}{colon}{pick(verdicts.saved_words(row))}", *row["lines"]]
+        inner, body = list[str](), list[str]()
+        for row in exact:  # blocks come last, one inside the other around one step
+            code += [f"# {row['name']}{colon}{pick(verdicts.saved_words(row))}"]
+            for line in row["lines"]:
+                kept = inner if line.startswith("with ") else body if line.startswith(" ") else code
+                kept.append(line)
+        code += ["    " * depth + line for depth, line in enumerate([*inner, *(line.strip() for line in body[:1])])]
         for row in (row for row in verdicts.winners(rows) if row["verdict"] == "digits"):
             changed = t("results not compared", "结果没有比较") if row["error"] is None else _changed(row, short=True)
-            said = f"{pick(verdicts.saved_words(row))}{t(', ', '，')}{changed}{colon}{t('your decision', '由你决定')}"
+            use = t("uncomment to use", "要用就取消注释")
+            said = f"{pick(verdicts.saved_words(row))}{t(', ', '，')}{changed}{colon}{use}"
             code += [f"# {row['name']}{colon}{said}", *(f"# {line}" for line in row["lines"])]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测量环境：{pick(self.machine)}")
         again = t(
@@ -163,7 +169,7 @@ class Tried:
         folds = [
             Fold(t("Each setting", "每一项"), self._legend(), table, open=True),
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
-            Fold(t("Time, here and on other machines", "耗时：本机和别的机器"), rows=self._elsewhere(folded)),
+            Fold(t("Time, here and on other machines", "本机和其他机器的耗时"), rows=self._elsewhere(folded)),
             Fold(t("What was not tried, or failed", "没有试的，或出错的"), tuple(self.not_tried())),
         ]
         small = t(f"Measured here: {pick(self.machine)}", f"本机实测：{pick(self.machine)}") + self._how_much()
@@ -172,7 +178,7 @@ class Tried:
 
     def _verdict(self, row: Row) -> str:
         stopped = self.stopped and verdicts.verdict_of(row) == "late"
-        return t("stopped before", "先停了") if stopped else verdicts.verdict_words(row)
+        return t("not reached", "没轮到") if stopped else verdicts.verdict_words(row)
 
     def _said(self) -> list[str]:
         """The sentences below the first."""
@@ -215,8 +221,8 @@ class Tried:
             )
         if lossy := [row for row in rows if row["error"] and verdicts.loses(row)]:
             truth = t("a run in float64", " float64 结果") if lossy[0]["float64"] else t("your step", "原来的结果")
-            english = f"Off by: the largest difference from {truth}, over the largest value there."
-            said.append(t(english, f"误差：与{truth}的最大差别，除以那里最大的值。"))
+            english = f"Off by: the largest difference from {truth} ÷ the largest value of that tensor."
+            said.append(t(english, f"误差：与{truth}的最大差别 ÷ 该张量的最大值。"))
         if any(verdicts.open_ended(row) and not verdicts.vague(row) for row in rows):
             said.append(t("At most: the best case in that range.", "最多省：按范围里最好的情况算。"))
         return tuple(said)
@@ -283,9 +289,14 @@ def _changed(row: Row, short: bool = False) -> str:
         return t("other bits, about as exact", "略有不同，精度相当")
     if error >= 1:
         return t("wholly different", "完全不同")
-    said = one_in(error) if error < 0.1 else t("a tenth or more", "十分之一以上")
-    before = t(f" (before: {one_in(now)})", f"（原来 {one_in(now)}）") if now and row["float64"] and not short else ""
+    said = _part(error) if error < 0.1 else t("a tenth or more", "十分之一以上")
+    before = t(f" (before: {_part(now)})", f"（原来 {_part(now)}）") if now and row["float64"] and not short else ""
     return t(f"off by {said}{before}", f"误差 {said}{before}")
+
+
+def _part(error: float) -> str:
+    """1/500; "1 in 500" would be taken for one value in 500."""
+    return f"1/{float(f'{1 / error:.2g}'):,.0f}" if error < 0.5 else f"{error:.2g}"
 
 
 def _memory(row: Row) -> str:

@@ -125,8 +125,8 @@ def _failed(trial: Trial, failed: StepFailed) -> None:
     out = trial.out
     out.failed = failed.kind
     trial.note(
-        f"It raised {failed.said}. Each call must find things as the first one did: create inside the step what it uses up, "
-        "such as an iterator.",
+        f"It raised {failed.said}. Every call must start the same: create what it uses up, such as an iterator, "
+        "inside the step.",
         f"它抛出了 {failed.said}。每次调用的起点必须相同：会用完的东西（如迭代器）请在这一步里创建。",
     )
     for name in [name for name, row in out.found.items() if not row.get("rounds")]:
@@ -149,7 +149,7 @@ def _say_where(trial: Trial) -> None:
     if here and trial.copied:
         names = _listed(trial, here)
         trial.note(
-            f"In this process alone, a script may differ: {names['en']}.",
+            f"In this process only (scripts may differ): {names['en']}.",
             f"只在本进程里比过，在脚本里可能不同：{names['zh']}。",
         )
 

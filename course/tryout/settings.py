@@ -65,7 +65,7 @@ class Setting:
         if not look.operators:
             return both("no operator of torch ran where it can be seen", "没有看到 torch 的算子运行")
         matters = (not self.condition or getattr(look, self.condition)) and (not self.ran or look.ran(self.ran))
-        return "" if matters else both("not seen to matter for this step", "没看到这一步用得上")
+        return "" if matters else both("seems not to matter here", "这一步看来用不上")
 
 
 def all_settings() -> list[Setting]:

@@ -67,7 +67,7 @@ def _no_step(work: Any, inputs: Sequence[Any], training: bool) -> str:
         return t("The model needs its input.", "模型还缺输入。")
     if not callable(work):
         kind = type(work).__name__
-        return t(f"What is to be tried is of type {kind}, no function.", f"要试的是 {kind}，不是函数。")
+        return t(f"This is of type {kind}, not a function.", f"这是 {kind}，不是函数。")
     if inputs or training:
         return t("A function makes its inputs and its backward itself.", "函数要自己准备输入、自己做反向。")
     with contextlib.suppress(ValueError):  # some built-in functions do not tell

@@ -33,12 +33,12 @@ FLOOR, FLOOR_AS_IS = 1e-6, 1e-5
 Row = Mapping[str, Any]
 WORDS = {
     "take": both("take it", "用它"),
-    "digits": both("faster, but other digits: your decision", "更快，但数字变了：由你决定"),
+    "digits": both("faster, but other digits: your decision", "更快，但精度下降：由你决定"),
     "same": both("no difference", "没差别"),
     "slower": both("slower", "更慢"),
     "unsure": both("machine too busy to tell", "机器太忙，说不准"),
     "late": both("no time left", "没时间试了"),
-    "untried": both("could not be tried", "没能试"),
+    "untried": both("could not be tried, see below", "没能试，见下"),
 }
 """Verdict -> what is said of it."""
 
@@ -237,7 +237,7 @@ def _digits_words(row: Row) -> dict[str, str]:
     if not error or not math.isfinite(error):
         return both(", but results differ", "但结果变了")
     at = min(max(math.floor(-math.log10(error)), 0), len(_DIGITS) - 1)
-    return both(f", but results move in the {_DIGITS[at]} digit", f"但结果从第 {at + 1} 位开始变")
+    return both(f", but results move in the {_DIGITS[at]} digit", f"但第 {at + 1} 位有效数字会变")
 
 
 def pays_after(row: Row) -> int | None:
