@@ -112,6 +112,11 @@ def _has_torch(target: str) -> bool:
     return hasattr(sys.modules.get(target.partition(":")[0]), "torch")
 
 
+def can_fork() -> bool:
+    """Whether processes are forked here: Windows cannot, and libraries of macOS do not survive it."""
+    return sys.platform == "linux" and hasattr(os, "fork")
+
+
 class Family:
     """A process that imports torch, does no more, and forks itself for each of the specs."""
 
@@ -135,7 +140,7 @@ class Family:
     def can_be(specs: Mapping[str, Mapping[str, Any]]) -> bool:
         """Whether each of the processes imports torch anyway, as far as this one can tell, and processes can be forked."""
         called = [[spec["target"], spec["setup"] or ""] for spec in specs.values()]
-        return sys.platform == "linux" and all(any(map(_has_torch, two)) for two in called)
+        return can_fork() and all(any(map(_has_torch, two)) for two in called)
 
     def code(self, at: int) -> int:
         """Exit code of a member, once that ended."""

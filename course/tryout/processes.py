@@ -121,8 +121,7 @@ def warm() -> None:
 
 def least_s(calls_s: Sequence[float], sets: int = FIRST_PROCESS_LOOK) -> float:
     """Seconds that so many sets of processes take at least. calls_s: what a call takes of each side, and of the step as it is."""
-    forked = sys.platform == "linux"  # see course.timing.workers
-    start_s = START_S + len(calls_s) * FORKED_S if forked else len(calls_s) * START_S
+    start_s = START_S + len(calls_s) * FORKED_S if workers.can_fork() else len(calls_s) * START_S
     return sets * (start_s + SLICE_S + 3 * sum(calls_s))
 
 
