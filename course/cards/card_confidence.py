@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.widgets import light, relayout, second_click, show
+from course.cards.widgets import light, relayout, second_click
 from course.i18n import pick, t
 from course.learning.marking import CONFIDENCE
 from course.questions.interview import FLUENCY
@@ -75,8 +75,8 @@ class SureBar:
         self._ask(t("Answered.", "已作答。"))
         bet = self.item.kind == "predict"
         for level, button in self.buttons.items():
-            show(button, level == pressed, room=True)
-            relayout(button, order="-1" if level == pressed else None)
+            kept = level == pressed
+            relayout(button, visibility=None if kept else "hidden", order="-1" if kept else None)
         self.buttons[pressed].add_class("tbq-sub")
         self.buttons[pressed].description = t("✓ Bet locked", "✓ 已锁定") if bet else t("↺ Try again", "↺ 再答一次")
 
