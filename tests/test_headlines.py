@@ -23,8 +23,8 @@ from tests.test_every_experiment import EXPERIMENTS, examples
 
 NOT_DRAWN: dict[str, str] = {}
 """Bets that have no place in the picture of what came out, and why; they stand below it in words."""
-SHARE = re.compile(r"\b\d+ of (?:the |these )?\d+\b|\b\d+ [个种次][^，。]*里.*?\d+")
-"""n of m, in English or Chinese, which counts as one number."""
+SHARE = re.compile(r"\b1/\d[\d,]*|\b\d+ of (?:the |these )?\d+\b|\b\d+ [个种次][^，。]*里.*?\d+")
+"""1/31, and n of m in English or Chinese, which count as one number."""
 RECORDINGS = sorted(LESSONS.glob("*/recordings/*.json"))
 
 

@@ -6,31 +6,44 @@ from course.i18n import Text, both, pick, t
 
 SAME = 0.02
 """Ratios no further from 1 are called the same."""
+LEAST_SHARE = 0.1
+"""A smaller ratio is said as a part, 1/31, not in per cent."""
 
 
 def ratio_words(ratio: float) -> str:
     """A ratio of times as people say it: 43 % less, the same, 7 % more, 2.1× as long."""
     if abs(ratio - 1) <= SAME:
         return t("the same", "一样")
-    if ratio < 0.1:
-        part = f"{float(f'{1 / ratio:.2g}'):,.0f}"
-        return t(f"1/{part} of it", f"{part} 分之一")
+    if ratio < LEAST_SHARE:
+        return t(f"{part(ratio)} of it", f"{part(ratio)[2:]} 分之一")
     if ratio < 1:
         return t(f"{(1 - ratio) * 100:.0f} % less", f"省 {(1 - ratio) * 100:.0f}%")
     if ratio < 1.95:
         return t(f"{(ratio - 1) * 100:.0f} % more", f"多 {(ratio - 1) * 100:.0f}%")
-    return t(f"{times(ratio)}× as long", f"{times(ratio)} 倍")
+    return t(f"{times(ratio)}× as long", f"{times(ratio)} 倍时间")
 
 
 def time_change(ratio: float) -> str:
-    """The same with its noun: 43 % less time, the same time, 7 % more time, twice as long."""
+    """The same with its noun: 1/31 of the time, 43 % less time, the same time, 7 % more time, twice as long."""
     if abs(ratio - 1) <= SAME:
         return t("the same time", "耗时不变")
     if ratio < 1:
-        return t(f"{100 - 100 * ratio:.0f} % less time", f"省 {100 - 100 * ratio:.0f}% 的时间")
+        return pick(less_time(ratio))
     if ratio < 1.95:
         return t(f"{100 * ratio - 100:.0f} % more time", f"多花 {100 * ratio - 100:.0f}% 的时间")
     return pick(fold(ratio, "{} as long", "要花{}的时间"))
+
+
+def less_time(ratio: float) -> Text:
+    """The time that is saved, for a ratio below 1: 43 % less time, 1/31 of the time."""
+    if ratio < LEAST_SHARE:
+        return both(f"{part(ratio)} of the time", f"耗时降到 {part(ratio)}")
+    return both(f"{100 - 100 * ratio:.0f} % less time", f"省 {100 - 100 * ratio:.0f}% 的时间")
+
+
+def part(share: float) -> str:
+    """A small share as a part: 1/31, 1/340, without more digits than people say."""
+    return f"1/{float(f'{1 / share:.2g}'):,.0f}"
 
 
 def times(ratio: float) -> str:
@@ -45,8 +58,8 @@ def one_in(error: float) -> str:
         return t("exact", "无误差")
     if error >= 0.5:
         return f"{error:.2g}"
-    part = f"{float(f'{1 / error:.2g}'):,.0f}"
-    return t(f"1 in {part}", f"{part} 分之一")
+    number = part(error)[2:]
+    return t(f"1 in {number}", f"{number} 分之一")
 
 
 def fold(ratio: float, en: str, zh: str, whole: bool = False) -> Text:

@@ -11,7 +11,7 @@ from course.experiment.machines import beside
 from course.experiment.result import Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
-from course.figures.words import ratio_words
+from course.figures.words import less_time, part, ratio_words
 from course.i18n import Text, pick, t
 from course.tryout import verdicts
 from course.tryout.settings import OTHER_DEVICE, Setting
@@ -88,7 +88,7 @@ class Tried:
         colon, code = t(": ", "："), []
         inner, body = list[str](), list[str]()
         for row in exact:  # blocks come last, one inside the other around one step
-            code += [f"# {row['name']}{colon}{pick(verdicts.saved_words(row))}"]
+            code += [f"# {row['name']}{colon}{pick(less_time(row['ratio']))}"]
             for line in row["lines"]:
                 kept = inner if line.startswith("with ") else body if line.startswith(" ") else code
                 kept.append(line)
@@ -96,7 +96,7 @@ class Tried:
         for row in (row for row in verdicts.winners(rows) if row["verdict"] == "digits"):
             changed = t("results not compared", "结果没有比较") if row["error"] is None else _changed(row, short=True)
             use = t("uncomment to use", "要用就取消注释")
-            said = f"{pick(verdicts.saved_words(row))}{t(', ', '，')}{changed}{colon}{use}"
+            said = f"{pick(less_time(row['ratio']))}{t(', ', '，')}{changed}{colon}{use}"
             code += [f"# {row['name']}{colon}{said}", *(f"# {line}" for line in row["lines"])]
         holds = t(f"# measured on {pick(self.machine)}", f"# 测量环境：{pick(self.machine)}")
         again = t(
@@ -289,14 +289,13 @@ def _changed(row: Row, short: bool = False) -> str:
         return t("other bits, about as exact", "略有不同，精度相当")
     if error >= 1:
         return t("wholly different", "完全不同")
-    said = _part(error) if error < 0.1 else t("a tenth or more", "十分之一以上")
-    before = t(f" (before: {_part(now)})", f"（原来 {_part(now)}）") if now and row["float64"] and not short else ""
-    return t(f"off by {said}{before}", f"误差 {said}{before}")
+    before = t(f" (before: {_off(now)})", f"（原来 {_off(now)}）") if now and row["float64"] and not short else ""
+    return t(f"off by {_off(error)}{before}", f"误差 {_off(error)}{before}")
 
 
-def _part(error: float) -> str:
+def _off(error: float) -> str:
     """1/500; "1 in 500" would be taken for one value in 500."""
-    return f"1/{float(f'{1 / error:.2g}'):,.0f}" if error < 0.5 else f"{error:.2g}"
+    return part(error) if error < 0.1 else t("a tenth or more", "十分之一以上")
 
 
 def _memory(row: Row) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from course.experiment.reading import CUT_SHORT, EMPTY
 from course.experiment.rows import kind_of
-from course.figures.words import times
+from course.figures.words import less_time
 from course.i18n import Text, both, pick, t
 
 ALIKE = 0.05
@@ -21,8 +21,6 @@ WIDE = 2
 """A likely range whose ends are further apart, as a ratio, promises no gain."""
 VAGUE = 3
 """A likely range whose ends are further apart, as a ratio, says nothing yet."""
-LEAST_SHARE = 0.1
-"""Of the time: less is said as a part of it, not in per cent."""
 LOST = 10
 """So many times the error of the step as it is: a digit is lost."""
 COARSE, TWICE = 1e-3, 2
@@ -210,16 +208,9 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
 
 def _gain(row: Row, named: str | Text) -> Text:
     """What is saved with what, and what becomes of the result, in one sentence."""
-    with_, saved, end = both(named, named) if isinstance(named, str) else named, saved_words(row), _digits_words(row)
+    with_ = both(named, named) if isinstance(named, str) else named
+    saved, end = less_time(row["ratio"]), _digits_words(row)
     return both(f"{saved['en']} with {with_['en']}{end['en']}.", f"{with_['zh']}：{saved['zh']}，{end['zh']}。")
-
-
-def saved_words(row: Row) -> dict[str, str]:
-    """The time that a faster setting saves: 42 % less time, 1/31 of the time."""
-    rest = row["ratio"]
-    if rest < LEAST_SHARE:
-        return both(f"1/{times(1 / rest)} of the time", f"耗时降到 1/{times(1 / rest)}")
-    return both(f"{(1 - rest) * 100:.0f} % less time", f"省 {(1 - rest) * 100:.0f}% 的时间")
 
 
 _COUNTS = {2: ("two", "两"), 3: ("three", "三"), 4: ("four", "四"), 5: ("five", "五")}
