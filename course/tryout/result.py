@@ -116,12 +116,13 @@ class Tried:
         return raised + [why + t(": ", "：") + t(", ", "、").join(names) for why, names in reasons.items()]
 
     def _shown(self) -> list[dict[str, Any]]:
-        """The rows, and that of the winners together, where they were timed."""
+        """The rows, and that of the winners together, where they were timed; short: their name in a picture."""
         rows = self.rows()
         if not self.together.get("ratio"):
             return rows
         names = [pick(one.name) for one in self.settings if one.id in self.together["of"]]
-        about = {"name": " + ".join(names), "memory_as_is_mib": self.base.get("memory_mib")}
+        few = t(f"{len(names)} together", f"{len(names)} 项一起") if len(names) > 2 else ""
+        about = {"name": " + ".join(names), "short": few, "memory_as_is_mib": self.base.get("memory_mib")}
         row = _told(self.together) | about
         return sorted([row | {"pays_after": verdicts.pays_after(row)}, *rows], key=_place)
 
@@ -130,7 +131,7 @@ class Tried:
         lost = t("costs accuracy", "损失精度")
         drawn = [
             Ratio(
-                row["name"],
+                row.get("short") or row["name"],
                 row["ratio"],
                 row["low"],
                 row["high"],
@@ -167,8 +168,8 @@ class Tried:
         told = [at for at in range(len(names)) if any(line[at] != "–" for line in words)]
         table = [{names[at]: line[at] for at in told} for line in words]
         folds = [
-            Fold(t("Each setting", "每一项"), self._legend(), table, open=True),
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
+            Fold(t("Each setting", "每一项"), self._legend(), table),
             Fold(t("Time, here and on other machines", "本机和其他机器的耗时"), rows=self._elsewhere(folded)),
             Fold(t("What was not tried, or failed", "没有试的，或出错的"), tuple(self.not_tried())),
         ]
