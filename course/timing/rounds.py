@@ -237,8 +237,8 @@ class Run:
             else:
                 seconds = self.clock.block(f, calls)
             ended = self.clock.now()
-        if self.left[name]:
-            self.switches.put_back()
+        if any(self.left.values()):  # after every block alike: it leaves cold caches to the next
+            self.switches.put_back(always=True)
         if before is not None:
             self.faults[name].append((faults_so_far() - before) / calls)
         return Block(seconds / calls, began, ended, cpu)
