@@ -6,7 +6,7 @@
 
 A step takes sines 432 times, and 360 times where one setting is in force: that setting, and no other, makes it a sixth faster; three
 steps are slower with a setting instead, by a fifth. In a thirteenth step nothing matters. What else a step does takes about 1 % of its
-time; on a Xeon with AMX autocast costs 2 to 4 % all the same, and who claims that is counted as wrong. Each way of measuring tries the
+time. On a Xeon with AMX autocast itself costs 2 to 4 %, but a way that says so is still counted as wrong. Each way of measuring tries the
 same settings; it claims what it calls more than 2 % faster or slower. Found: the planted effect is claimed. Wrong: any other claim.
 """
 

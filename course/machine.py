@@ -101,6 +101,11 @@ def can(needs: str) -> bool:
     return bool(_safe(_CAN[needs]))
 
 
+def can_fork() -> bool:
+    """Whether processes are forked here: Windows cannot, and libraries of macOS do not survive it."""
+    return sys.platform == "linux" and hasattr(os, "fork")
+
+
 def _compiler() -> str | None:
     """The C++ compiler that torch.compile calls on a CPU; None where there is none."""
     return shutil.which(os.environ.get("CXX") or COMPILERS.get(sys.platform, "g++"))

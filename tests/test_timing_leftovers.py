@@ -39,21 +39,22 @@ def test_a_switch_left_on_is_named_put_back_and_never_on_for_the_other(language,
 
 def test_after_every_block_the_same_is_done_whoever_left_a_switch(monkeypatch):
     """What follows one candidate alone leaves cold caches to the others: one call in two settings differed by 3 to 8 % on a Xeon."""
-    done, put_back = [], leftovers.Switches.put_back
+    done = []
 
-    def noted(self, always=False):
-        done.append(f"put back, always: {always}")
-        return put_back(self, always)
+    def noted(name):
+        method = getattr(leftovers.Switches, name)
+        monkeypatch.setattr(leftovers.Switches, name, lambda self: (done.append(name), method(self))[1])
 
     def leaves():
         torch.use_deterministic_algorithms(True)
         done.append("leaves")
 
-    monkeypatch.setattr(leftovers.Switches, "put_back", noted)
-    compare({"leaves": leaves, "other": lambda: done.append("other")}, max_time=0.1, same=False, device="cpu")
-    back = "put back, always: True"
-    steps = [step for step, _ in itertools.groupby(done[done.index(back) : -1])]  # the last one: whatever ends it
-    assert set(steps[::2]) == {back} and set(steps[1::2]) == {"leaves", "other"}
+    noted("restore")
+    noted("put_back")  # of the first calls, the search for the number of calls, and the end
+    compare({"other": lambda: done.append("other"), "leaves": leaves}, max_time=0.1, same=False, device="cpu")
+    rounds = "".join(f"{one} " for one in done).split("put_back ")[-2].split()
+    steps = [step for step, _ in itertools.groupby(rounds)]
+    assert set(steps[::2]) == {"restore"} and set(steps[1::2]) == {"leaves", "other"}
 
 
 def test_a_switch_that_is_put_back_or_stays_gets_no_remark():

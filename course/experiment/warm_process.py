@@ -22,6 +22,8 @@ import types
 from collections.abc import Mapping
 from pathlib import Path
 
+from course.machine import can_fork
+
 ROOT = Path(__file__).resolve().parents[2]
 LATE = ("ONEDNN_", "DNNL_", "COURSE_", "PYTEST_")
 """How variables begin that importing torch does not read: oneDNN reads its own when it is first used."""
@@ -34,7 +36,7 @@ LOOK_S = 0.005
 def can_run(environment: Mapping[str, str]) -> bool:
     """Whether a fork answers as a new Python with these variables would: on Linux, if none that torch may read differs."""
     path = {"PYTHONPATH": environment["PYTHONPATH"]} if "PYTHONPATH" in environment else {}
-    return sys.platform == "linux" and hasattr(os, "fork") and _early(environment) == _early({**os.environ, **path})
+    return can_fork() and _early(environment) == _early({**os.environ, **path})
 
 
 def run(code: str, argument: str, environment: Mapping[str, str], timeout_s: float) -> tuple[int, str, str]:

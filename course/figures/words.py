@@ -15,7 +15,7 @@ def ratio_words(ratio: float) -> str:
     if abs(ratio - 1) <= SAME:
         return t("the same", "一样")
     if ratio < LEAST_SHARE:
-        return t(f"{part(ratio)} of it", f"{part(ratio)[2:]} 分之一")
+        return t(f"1/{times(1 / ratio)} of it", f"降到 1/{times(1 / ratio)}")
     if ratio < 1:
         return t(f"{(1 - ratio) * 100:.0f} % less", f"省 {(1 - ratio) * 100:.0f}%")
     if ratio < 1.95:
@@ -37,13 +37,8 @@ def time_change(ratio: float) -> str:
 def less_time(ratio: float) -> Text:
     """The time that is saved, for a ratio below 1: 43 % less time, 1/31 of the time."""
     if ratio < LEAST_SHARE:
-        return both(f"{part(ratio)} of the time", f"耗时降到 {part(ratio)}")
+        return both(f"1/{times(1 / ratio)} of the time", f"耗时降到 1/{times(1 / ratio)}")
     return both(f"{100 - 100 * ratio:.0f} % less time", f"省 {100 - 100 * ratio:.0f}% 的时间")
-
-
-def part(share: float) -> str:
-    """A small share as a part: 1/31, 1/340, without more digits than people say."""
-    return f"1/{float(f'{1 / share:.2g}'):,.0f}"
 
 
 def times(ratio: float) -> str:
@@ -58,8 +53,8 @@ def one_in(error: float) -> str:
         return t("exact", "无误差")
     if error >= 0.5:
         return f"{error:.2g}"
-    number = part(error)[2:]
-    return t(f"1 in {number}", f"{number} 分之一")
+    part = f"{float(f'{1 / error:.2g}'):,.0f}"
+    return t(f"1 in {part}", f"{part} 分之一")
 
 
 def fold(ratio: float, en: str, zh: str, whole: bool = False) -> Text:

@@ -24,16 +24,21 @@ class Switches:
             self._before = snapshot()
             self._saved = Saved([name for name, switch in SWITCHES.items() if switch.changeable])
 
-    def put_back(self, always: bool = False) -> list[str]:
-        """Restore them all; gives the paths of those that had another value. always: take the same steps where none had."""
+    def restore(self) -> None:
+        """Set them all, with the same steps whatever values they have."""
+        if self._saved is not None:
+            self._saved.put_back()
+
+    def put_back(self) -> list[str]:
+        """Restore them all, if one has another value; gives the paths of those that had."""
         if self._saved is None:
             return []
         from course.flags import SWITCHES, changes
         from course.flags.state import snapshot
 
         found = [SWITCHES[change.name].path for change in changes(self._before, snapshot())]
-        if found or always:
-            self._saved.put_back()
+        if found:
+            self.restore()
         return found
 
 

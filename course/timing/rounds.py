@@ -238,7 +238,7 @@ class Run:
                 seconds = self.clock.block(f, calls)
             ended = self.clock.now()
         if any(self.left.values()):  # after every block alike: it leaves cold caches to the next
-            self.switches.put_back(always=True)
+            self.switches.restore()
         if before is not None:
             self.faults[name].append((faults_so_far() - before) / calls)
         return Block(seconds / calls, began, ended, cpu)

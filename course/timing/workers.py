@@ -21,6 +21,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from course.i18n import language, t
+from course.machine import can_fork
 from course.timing.validation import TimingError
 
 
@@ -110,11 +111,6 @@ def _started(*arguments: str, **streams: Any) -> subprocess.Popen[str]:
 
 def _has_torch(target: str) -> bool:
     return hasattr(sys.modules.get(target.partition(":")[0]), "torch")
-
-
-def can_fork() -> bool:
-    """Whether processes are forked here: Windows cannot, and libraries of macOS do not survive it."""
-    return sys.platform == "linux" and hasattr(os, "fork")
 
 
 class Family:

@@ -22,6 +22,7 @@ import torch
 from course.experiment.new_process import call_in_new_process
 from course.flags import snapshot, using
 from course.isolation.journal import Journal
+from course.machine import can_fork
 from course.timing import workers
 from course.timing.processes import SLICE_S, Replicates
 from course.timing.rounds import Plan
@@ -121,7 +122,7 @@ def warm() -> None:
 
 def least_s(calls_s: Sequence[float], sets: int = FIRST_PROCESS_LOOK) -> float:
     """Seconds that so many sets of processes take at least. calls_s: what a call takes of each side, and of the step as it is."""
-    start_s = START_S + len(calls_s) * FORKED_S if workers.can_fork() else len(calls_s) * START_S
+    start_s = START_S + len(calls_s) * FORKED_S if can_fork() else len(calls_s) * START_S
     return sets * (start_s + SLICE_S + 3 * sum(calls_s))
 
 

@@ -11,7 +11,7 @@ from course.experiment.machines import beside
 from course.experiment.result import Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
-from course.figures.words import less_time, part, ratio_words
+from course.figures.words import less_time, ratio_words, times
 from course.i18n import Text, pick, t
 from course.tryout import verdicts
 from course.tryout.settings import OTHER_DEVICE, Setting
@@ -121,7 +121,7 @@ class Tried:
         if not self.together.get("ratio"):
             return rows
         names = [pick(one.name) for one in self.settings if one.id in self.together["of"]]
-        few = t(f"{len(names)} together", f"{len(names)} 项一起") if len(names) > 2 else ""
+        few = t(f"{len(names)} settings together", f"{len(names)} 项一起用") if len(names) > 2 else ""
         about = {"name": " + ".join(names), "short": few, "memory_as_is_mib": self.base.get("memory_mib")}
         row = _told(self.together) | about
         return sorted([row | {"pays_after": verdicts.pays_after(row)}, *rows], key=_place)
@@ -296,7 +296,7 @@ def _changed(row: Row, short: bool = False) -> str:
 
 def _off(error: float) -> str:
     """1/500; "1 in 500" would be taken for one value in 500."""
-    return part(error) if error < 0.1 else t("a tenth or more", "十分之一以上")
+    return f"1/{times(1 / error)}" if error < 0.1 else t("a tenth or more", "十分之一以上")
 
 
 def _memory(row: Row) -> str:
