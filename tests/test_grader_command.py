@@ -40,7 +40,7 @@ def test_the_lists_hold_every_command_in_plain_words_of_both_languages(capsys, m
     for code, page in lists.items():
         assert all(f"\n  {name:<17} {pick(words, code)}" in page for name, (_, words) in COMMANDS.items())
     assert "每周都用" in lists["zh"] and "Every week" in lists["en"]
-    assert sum(group == WEEKLY for group, _ in COMMANDS.values()) == 12
+    assert sum(group == WEEKLY for group, _ in COMMANDS.values()) == 11
 
 
 def test_what_authors_need_is_named_where_the_word_author_is_missing(capsys):
@@ -67,15 +67,15 @@ def test_the_course_folder_is_the_one_named_the_one_we_stand_in_or_the_one_used_
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert main(["late", LESSON]) == 1 and "is no course directory" in capsys.readouterr().out
-    main(["second-look", "--dir", str(tmp_path / "first")])
+    main(["export", "--dir", str(tmp_path / "first")])
     capsys.readouterr()
-    assert main(["second-look"]) == 0
+    assert main(["export"]) == 0
     said = capsys.readouterr()
-    assert str(tmp_path / "first" / "second-look") in said.out and "the one used last" in said.err
+    assert str(tmp_path / "first" / "grades.csv") in said.out and "the one used last" in said.err
     monkeypatch.chdir(tmp_path / "second")
-    main(["second-look"])
+    main(["export"])
     said = capsys.readouterr()
-    assert str(tmp_path / "second" / "second-look") in said.out and said.err == ""
+    assert str(tmp_path / "second" / "grades.csv") in said.out and said.err == ""
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert launcher.remembered() == tmp_path / "second"
     shutil.rmtree(tmp_path / "second")

@@ -151,7 +151,7 @@ def test_feedback_of_huge_notebooks_and_strange_names_costs_the_others_nothing(c
 
 
 @pytest.mark.slow
-def test_report_similar_export_and_regrade_name_whom_they_cannot_read_and_go_on(course, tmp_path, capsys):
+def test_report_export_and_regrade_name_whom_they_cannot_read_and_go_on(course, tmp_path, capsys):
     from grader.regrading.run import diff, write
 
     course.autograded("ada", LESSON).unlink()
@@ -165,12 +165,11 @@ def test_report_similar_export_and_regrade_name_whom_they_cannot_read_and_go_on(
     )
     for command in (
         ["report", LESSON, "--to", str(tmp_path / "r.html")],
-        ["similar", LESSON],
         ["export"],
         ["export", "--format", "moodle", "--roster", str(roster), "--details", str(tmp_path / "d.csv")],
     ):
         assert main([*command, "--dir", str(course.root)]) == 0, command
-        assert ("ada is left out: " in capsys.readouterr().out) == (command[0] in ("report", "similar"))
+        assert ("ada is left out: " in capsys.readouterr().out) == (command[0] == "report")
     found = diff(course, LESSON, How())
     assert list(found.failed) == ["ada"] and found.marked == 3
     assert write(course, LESSON) == ["bob", "cyd", "dee"]

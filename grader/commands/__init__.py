@@ -36,14 +36,12 @@ def main(arguments: list[str] | None = None) -> int:
         reference,
         regrade,
         report,
-        second_look,
-        similar,
     )
 
     words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog=program(), add_help=False)
     commands = parser.add_subparsers(metavar="COMMAND", dest="command")
-    for group in (course, grade, import_submissions, export, second_look, regrade, report, bundle, late, similar, own):
+    for group in (course, grade, import_submissions, export, regrade, report, bundle, late, own):
         group.add(commands)
     of_authors = commands.add_parser(AUTHORS, add_help=False).add_subparsers(metavar="COMMAND")
     for group in (notebooks, items, claims, reference, minutes, book, demo):

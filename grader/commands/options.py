@@ -81,15 +81,13 @@ CHINESE = {
     "only say who loses how much, and change nothing": "只说谁会扣多少分，什么都不改",
     "mark all again and show what would change (the default)": "全部重批，列出会变的分数（默认）",
     "write exactly what the last --diff showed": "把上次 --diff 列出的内容原样写入",
-    # report, class, similar
+    # report, class
     "the page (default: report-LESSON.html in the course directory)": "网页（默认：课程文件夹里的 report-课.html）",
     "the page (default: class.html in the course directory)": "网页（默认：课程文件夹里的 class.html）",
     "the numbers, too": "同时写出数据",
     "name the students without a grade; then show it to nobody else": (
         "写出没有成绩的学生姓名；这样的报告别给其他人看"
     ),
-    "also a page with the code side by side; it has names in it": "另做一个网页，代码并排；里面有姓名",
-    "how many pairs (default: 20)": "列出多少对（默认 20）",
     # bundle, demo, new-checkpoint
     "the course directory whose released checkpoints go in (default: none, lessons only)": (
         "放进哪个课程文件夹里已发布的测验（默认：不放，只有课）"

@@ -29,7 +29,6 @@ COMMANDS: dict[str, tuple[str, Text]] = {
         WEEKLY,
         both("the marks as CSV, for Canvas or Moodle too", "把成绩导出为 CSV，也可供 Canvas、Moodle 用"),
     ),
-    "second-look": (WEEKLY, both("who asks for a second look, and why", "谁申请复核，理由是什么")),
     "regrade": (
         WEEKLY,
         both(
@@ -52,7 +51,6 @@ COMMANDS: dict[str, tuple[str, Text]] = {
         ),
     ),
     "late": (ONCE, both("apply changed rules for lateness", "迟交规则改了之后重新应用")),
-    "similar": (ONCE, both("submissions that look alike, side by side", "并排查看相似的作业")),
     "new-checkpoint": (
         ONCE,
         both("a checkpoint of your own; run again, it checks it", "自己出的测验；再运行一次就是检查"),

@@ -26,7 +26,6 @@ from grader.notebook_name import name_of, notebook_in
 from grader.papers import paper_in
 from grader.project import Infrastructure
 from grader.reporting.collect import remedies
-from grader.reporting.second_look import contact, form
 
 CSS = Path(__file__).with_name("feedback.css")
 SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
@@ -74,13 +73,10 @@ SAY = {
     "not asked": both("came after you handed in: full points", "交卷后才加的题：记满分"),
     "whose": both("{student}", "{student}"),
     "due": both("due {when}", "截止 {when}"),
-    "look head": both("Does a mark look wrong?", "觉得哪题判得不对？"),
     "look": both(
-        "Copy these lines into a text file. After the question that should be looked at again, write your reason; delete the other "
-        "questions, and send the file to {whom}. A second look may find more points or fewer.",
-        "把下面几行复制到一个文本文件里，在题号后面写上理由，删掉其余的题，然后把文件发给{whom}。复核之后，分数可能升，也可能降。",
+        "If you think that a mark is wrong, write to your instructor: name the question and say why.",
+        "觉得哪题判得不对，就写信给任课老师：写明题号和理由。",
     ),
-    "instructor": both("your instructor", "任课老师"),
     "not there": both("not in the release that your copy is of", "你那一版里还没有这题"),
 }
 END = both(".", "。")
@@ -156,8 +152,8 @@ class Overview(CourseStep):
             },
             **self._ideas(state, ideas, resources, language),
             **self._before(said, language),
-            **self._second_look(said, grades, language),
-            **{name: _say(name, language) for name in ("up", "yours", "comment")},
+            **self._head(said, language),
+            **{name: _say(name, language) for name in ("up", "yours", "comment", "look")},
         }
         return nb, resources
 
@@ -171,19 +167,12 @@ class Overview(CourseStep):
             return sentence + (" " if language == "en" else "") + _say("again soon", language)
         return sentence + (" " if language == "en" else "") + _say("again by", language, when=self._shown(until))
 
-    def _second_look(self, said: dict, grades: dict[str, Data], language: str) -> Data:
-        """The student's name, the due date, and how to ask for a second look."""
+    def _head(self, said: dict, language: str) -> Data:
+        """The student's name and the due date."""
         due = self._due(said)
-        whom = contact(Path(self.course_root)) or _say("instructor", language)
-        if language == "zh" and whom[:1].isascii():
-            whom = f" {whom}"
-        lost = [name for name, grade in grades.items() if not grade["waits"] and grade["points"] < grade["top"]]
         return {
             "whose": _say("whose", language, student=said["student"]),
             "due": _say("due", language, when=self._shown(due)) if due else "",
-            "look_head": _say("look head", language),
-            "look": _say("look", language, whom=whom),
-            "form": form(said["assignment"], said["student"], lost, language) if lost else "",
         }
 
     def _due(self, said: dict) -> datetime | None:
