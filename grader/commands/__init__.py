@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 from course.i18n import LANGUAGES, language, pick
-from grader.commands.options import in_chinese
 from grader.commands.words import AUTHORS, COMMANDS, MOVED, ONCE, WEEKLY, overview
 from grader.launcher import is_course, program, remember, remembered
 from grader.project import Infrastructure, ProjectError
@@ -26,7 +25,6 @@ def main(arguments: list[str] | None = None) -> int:
         course,
         demo,
         export,
-        grade,
         import_submissions,
         items,
         late,
@@ -41,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog=program(), add_help=False)
     commands = parser.add_subparsers(metavar="COMMAND", dest="command")
-    for group in (course, grade, import_submissions, export, regrade, report, bundle, late, own):
+    for group in (course, import_submissions, export, regrade, report, bundle, late, own):
         group.add(commands)
     of_authors = commands.add_parser(AUTHORS, add_help=False).add_subparsers(metavar="COMMAND")
     for group in (notebooks, items, claims, reference, minutes, book, demo):
@@ -60,12 +58,9 @@ def main(arguments: list[str] | None = None) -> int:
     known, name = (of_authors, words[1]) if author else (commands, words[0])
     if {"-h", "--help"} & {*words} and (one := known.choices.get(name)):
         one.description = one.description or pick(COMMANDS[" ".join(words[: 1 + author])][1], _of_help(words))
-        if _of_help(words) == "zh":
-            in_chinese(one)
         one.print_help()
         return 0
     chosen = parser.parse_args(words)
-    chosen.main = main
     try:
         _in_course(chosen)
         return chosen.run(chosen)

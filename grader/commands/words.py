@@ -13,13 +13,6 @@ GROUPS: dict[str, Text] = {
 }
 COMMANDS: dict[str, tuple[str, Text]] = {
     "release": (WEEKLY, both("hand out a checkpoint", "发布测验")),
-    "grade": (
-        WEEKLY,
-        both(
-            "a platform's ZIP in, marks and feedback out: import, autograde, feedback, export, give-back",
-            "一步到位：读入平台的 ZIP，批改，写反馈，导出成绩（import、autograde、feedback、export、give-back）",
-        ),
-    ),
     "collect": (WEEKLY, both("bring in what came through the exchange", "收取通过 exchange 交来的作业")),
     "import": (WEEKLY, both("bring in what Moodle, Canvas or a folder holds", "读入 Moodle、Canvas 或文件夹里的作业")),
     "autograde": (WEEKLY, both("mark every submission", "批改所有作业")),
