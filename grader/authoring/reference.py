@@ -21,7 +21,7 @@ from course.markup import inline
 from course.markup import link as html_link
 from course.questions import knowledge
 from course.questions.finding import Finding
-from grader.authoring import counts, machines, messages
+from grader.authoring import machines, messages
 from grader.authoring.item_page import CSS
 from grader.project import Project
 
@@ -223,7 +223,7 @@ def page_path(project: Project | None, code: str = "") -> Path:
 def pages(project: Project) -> dict[Path, str]:
     """Every page and its text."""
     tables = {page_path(project): markdown(), **{page_path(project, code): page(code) for code in LANGUAGES}}
-    return {**tables, **messages.pages(project), **machines.pages(project), **counts.pages(project)}
+    return {**tables, **messages.pages(project), **machines.pages(project)}
 
 
 def stale(project: Project) -> list[Path]:

@@ -13,7 +13,7 @@ from course.i18n import Text, both, pick, speaking
 from course.markup import inline, link
 from course.portfolio.poster import Stop, poster
 from course.questions import glossary, knowledge
-from grader.authoring import claims, counts, machines, messages, reference
+from grader.authoring import claims, machines, messages, reference
 from grader.authoring.build import COLAB
 from grader.book import api, front
 from grader.book.clean import raw
@@ -28,7 +28,6 @@ TITLES: dict[str, Text] = {
     "messages": messages.TITLE,
     "claims": claims.TITLE,
     "machines": machines.TITLE,
-    "counts": counts.TITLE,
     "tools": both("🔧 The tools, for your own code", "🔧 工具：用在自己的代码上"),
     "api": both("🔧 The functions of the tools", "🔧 工具的函数"),
     "poster": both("🗺️ The whole map", "🗺️ 全图"),
@@ -99,7 +98,6 @@ def everything(project: Project, code: str, lessons: list[str], bets: str = "", 
         "messages": lambda: iter(["\n\n".join(messages.blocks(code))]),
         "claims": lambda: iter([claims.tables(project, code)]),
         "machines": lambda: iter([machines.table(code, None)]),
-        "counts": lambda: iter([counts.table(project, code)]),
         "tools": lambda: _tools(project, code),
         "api": lambda: api.reference(code),
         "poster": lambda: _poster(code),

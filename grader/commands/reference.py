@@ -1,4 +1,4 @@
-"""``python -m grader author reference``: the pages of docs/ that are made from data: switches, messages, cards, counts."""
+"""``python -m grader author reference``: the pages of docs/ that are made from data: switches, messages, cards."""
 
 from __future__ import annotations
 

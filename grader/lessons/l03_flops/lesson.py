@@ -400,7 +400,7 @@ check("03-lose")              # hint("03-lose")   solution("03-lose")
 #
 # Four myths you have met. **“1 GFLOPs = 2*MAC”**: FLOPs = 2 x MACs, so it is half a GMAC. **“thop's first value is FLOPs”**: it is MACs. **“VGG16 has 15.5 GFLOPs”**: right digits, wrong unit; it is 30.94. **“Counters are foolproof”**: one said 0 for an LSTM, because a switch was on.
 #
-# A count belongs to the model and needs a convention. A time belongs to a machine and needs an interval. They meet under the roof. Public models, counted: `docs/counts.md`.
+# A count belongs to the model and needs a convention. A time belongs to a machine and needs an interval. They meet under the roof.
 #
 # A depthwise layer brags at the bar: “I did one percent of your work!” The dense one looks at the clock. “And what took you so long?” “Carrying the glasses.” 🍻
 # %% [markdown] zh
@@ -408,7 +408,7 @@ check("03-lose")              # hint("03-lose")   solution("03-lose")
 #
 # 你已经破掉了四个误区。**“1 GFLOPs = 2*MAC”**：FLOPs = 2 x MACs，所以只合半个 GMAC。**“thop 的第一个返回值是 FLOPs”**：其实是 MACs。**“VGG16 是 15.5 GFLOPs”**：数字对，单位错，应为 30.94。**“统计工具不会错”**：只因为一个开关开着，LSTM 就被算成了 0。
 #
-# 工作量属于模型，需要约定；耗时属于机器，需要区间。两者在“屋顶”下相遇。几百个公开模型的 MACs，和其他工具对照：`docs/counts.zh-CN.md`。
+# 工作量属于模型，需要约定；耗时属于机器，需要区间。两者在“屋顶”下相遇。
 #
 # 逐通道卷积在饭馆里吹牛：“我干的活只有你的百分之一！”普通卷积看了看表：“那你怎么这么久？”“光端盘子了。”🥢
 # %%
