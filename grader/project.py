@@ -63,46 +63,46 @@ class Project:
 
     def checkpoints(self) -> list[str]:
         """The lessons that have a checkpoint source, in order."""
-        return sorted({*self._lessons_with("checkpoint.py"), *self.own_checkpoints()})
+        return sorted({*self._lessons_with("checkpoint.md"), *self.own_checkpoints()})
 
     def own_checkpoints(self) -> list[str]:
         """The instructor's own checkpoints, in order."""
         return (
-            sorted(path.parent.name.removeprefix("l") for path in self.own.glob("l*/checkpoint.py")) if self.own else []
+            sorted(path.parent.name.removeprefix("l") for path in self.own.glob("l*/checkpoint.md")) if self.own else []
         )
 
     def own_folder(self, lesson: str) -> Path | None:
         """The folder of one of the instructor's own checkpoints; None for other checkpoints."""
         folder = self.own / f"l{lesson}" if self.own else None
-        return folder if folder is not None and (folder / "checkpoint.py").exists() else None
+        return folder if folder is not None and (folder / "checkpoint.md").exists() else None
 
     def _folder_of(self, lesson: str, otherwise: Path) -> Path:
         return self.own_folder(lesson) or otherwise / f"l{lesson}"
 
     def lessons(self) -> list[str]:
         """The lessons that have a notebook source, in order."""
-        return self._lessons_with("lesson.py")
+        return self._lessons_with("lesson.md")
 
     def tools(self) -> list[str]:
         """The notebooks on the tools, which belong to no lesson."""
-        return sorted(path.stem for path in (self.instructor_folder / "tools").glob("*.py"))
+        return sorted(path.stem for path in (self.instructor_folder / "tools").glob("*.md"))
 
     def projects(self) -> list[str]:
         """The optional notebooks with exercises that belong to no lesson."""
-        return sorted(path.stem for path in (self.instructor_folder / "projects").glob("*.py"))
+        return sorted(path.stem for path in (self.instructor_folder / "projects").glob("*.md"))
 
     def _lessons_with(self, name: str) -> list[str]:
         return sorted(path.parent.name.removeprefix("l") for path in self.instructor_folder.glob(f"l*/{name}"))
 
     def checkpoint_source(self, lesson: str) -> Path:
-        return self._folder_of(lesson, self.instructor_folder) / "checkpoint.py"
+        return self._folder_of(lesson, self.instructor_folder) / "checkpoint.md"
 
     def lesson_source(self, lesson: str) -> Path:
-        return self.instructor_folder / f"l{lesson}" / "lesson.py"
+        return self.instructor_folder / f"l{lesson}" / "lesson.md"
 
     def practice_source(self, kind: str, name: str) -> Path:
         """The source of a notebook that is no checkpoint; kind: lesson, tool or project."""
-        return self.lesson_source(name) if kind == "lesson" else self.instructor_folder / f"{kind}s" / f"{name}.py"
+        return self.lesson_source(name) if kind == "lesson" else self.instructor_folder / f"{kind}s" / f"{name}.md"
 
     def keys(self, lesson: str) -> Path:
         return self._folder_of(lesson, self.instructor_folder) / "keys.yaml"

@@ -1,25 +1,45 @@
-"""Read a notebook source: percent cells, prose in both languages, checkpoint cells.
+"""Read a notebook source: MyST Markdown as jupytext reads and writes it, both languages in one file.
 
-The markers are ``# %%``, ``# %% [markdown] en``, ``# %% [markdown] zh``, ``# %% bootstrap``,
-``# %% question ID``, ``# %% task ID`` and ``# %% essay ID points=N``, each optionally followed by ``tags=a,b``.
+A text cell says its language in its metadata (``+++ {"lang": "en"}``, then its Chinese twin with ``"zh"``). Code stands once, its
+comments are tagged ``# en:`` and ``# zh:``. Of a checkpoint: ``question("ID")`` alone in a code cell is a question, a code cell with
+the option ``:task: ID`` a task, a text cell with ``"essay": "ID", "points": N`` beside its language a text that a person marks.
+``# bootstrap`` alone in a code cell is where the course starts; the builder writes it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.project import LANGUAGES, ProjectError
 
-MARKER = re.compile(r"^# %%(?P<rest>.*)$")
 TAGGED_COMMENT = re.compile(r"^(?P<indent>\s*)# (?P<language>en|zh): ?(?P<text>.*)$")
+QUESTION = re.compile(r'question\("([^"]+)"\)')
+BOOTSTRAP = "# bootstrap"
+FRONT_MATTER = """---
+jupytext:
+  notebook_metadata_filter: kernelspec,jupytext,-jupytext.text_representation.jupytext_version
+  text_representation:
+    extension: .md
+    format_name: myst
+    format_version: 0.13
+kernelspec:
+  name: python3
+  display_name: Python 3 (ipykernel)
+  language: python
+---
+"""
+"""What stands at the top of a source, so that JupyterLab opens it as a notebook and saves nothing of the machine's."""
 
 
 @dataclass(frozen=True)
 class Cell:
     """One cell of a source. kind: markdown, code, bootstrap, question, task or essay. id: of a question, task or essay. points: of
-    an essay, which a person marks. language: en or zh for markdown, else None. line: the number of the line with its marker.
+    an essay, which a person marks. language: en or zh for markdown and essay, else None. line: the number of the line above its
+    first one.
     """
 
     kind: str
@@ -29,10 +49,6 @@ class Cell:
     id: str | None = None
     tags: tuple[str, ...] = ()
     points: float | None = None
-
-    def prose(self, language: str) -> str:
-        """The text of an essay's comments in one language."""
-        return "\n".join(line.removeprefix("#").removeprefix(" ") for line in self.code(language).split("\n"))
 
     def code(self, language: str) -> str:
         """The code with the comments of one language, without their language tags."""
@@ -53,60 +69,41 @@ def read(path: Path) -> list[Cell]:
 
 def parse(text: str, name: str = "source") -> list[Cell]:
     """The cells of a source text. name: for messages. Raises ProjectError."""
-    cells: list[Cell] = []
-    head: dict | None = None
-    body: list[str] = []
-    for number, line in enumerate([*text.split("\n"), "# %%"], start=1):
-        marker = MARKER.match(line)
-        if marker is None:
-            if head is None and line.strip() and not line.startswith("#"):
-                raise ProjectError(f"{name}:{number}: code before the first `# %%` marker")
-            body.append(line)
-            continue
-        if head is not None:
-            cells.append(_cell(head, body, name))
-        head, body = _head(marker["rest"], number, name), []
-    return cells
+    from jupytext.myst import MystMetadataParsingError, myst_to_notebook
+
+    try:
+        notebook = myst_to_notebook(text, add_source_map=True)
+    except MystMetadataParsingError as error:
+        raise ProjectError(f"{name}: {error}; write it as in the cells above, then read the file again") from error
+    lines = text.split("\n")
+    return [
+        _cell(cell, lines, line, name)
+        for cell, line in zip(notebook.cells, notebook.metadata["source_map"], strict=True)
+    ]
 
 
-def _head(rest: str, line: int, name: str) -> dict:
-    words = rest.split()
-    head = {"kind": "code", "line": line}
-    if words and words[-1].startswith("tags="):
-        head["tags"] = tuple(words.pop().removeprefix("tags=").split(","))
-    match words:
-        case []:
-            pass
-        case ["[markdown]", language] if language in LANGUAGES:
-            head |= {"kind": "markdown", "language": language}
-        case ["bootstrap"]:
-            head["kind"] = "bootstrap"
-        case ["essay", identity, worth] if re.fullmatch(r"points=\d+(\.\d+)?", worth):
-            head |= {"kind": "essay", "id": identity, "points": float(worth.removeprefix("points="))}
-        case ["question" | "task" as kind, identity]:
-            head |= {"kind": kind, "id": identity}
-        case _:
+def _cell(found: Mapping[str, Any], lines: list[str], line: int, name: str) -> Cell:
+    said, body = found["metadata"], found["source"].strip("\n")
+    body = "\n".join(one.rstrip() for one in body.split("\n"))
+    if not body:
+        raise ProjectError(f"{name}:{line}: this cell is empty; fill it or remove it")
+    tags = tuple(said.get("tags", ()))
+    if found["cell_type"] == "markdown":
+        if said.get("lang") not in LANGUAGES:
             raise ProjectError(
-                f"{name}:{line}: unknown marker `# %%{rest}`; use `# %%`, `# %% [markdown] en` or zh, "
-                "`# %% bootstrap`, `# %% question ID`, `# %% task ID` or `# %% essay ID points=N`"
+                f'{name}:{line}: this text says no language; write `+++ {{"lang": "en"}}` (or zh) above it, '
+                'or "lang": "en" into its cell metadata in JupyterLab'
             )
-    return head
-
-
-def _cell(head: dict, body: list[str], name: str) -> Cell:
-    if head["kind"] == "markdown":
-        body = [_uncomment(line, head["line"] + offset, name) for offset, line in enumerate(body, start=1)]
-    text = "\n".join(line.rstrip() for line in body).strip("\n")
-    if head["kind"] in ("bootstrap", "question") and text:
-        raise ProjectError(f"{name}:{head['line']}: a {head['kind']} cell stays empty; the builder writes it")
-    if head["kind"] in ("markdown", "code", "task", "essay") and not text:
-        raise ProjectError(f"{name}:{head['line']}: this cell is empty; fill it or remove its marker")
-    return Cell(body=text, **head)
-
-
-def _uncomment(line: str, number: int, name: str) -> str:
-    if not line.strip():
-        return ""
-    if not line.startswith("#"):
-        raise ProjectError(f"{name}:{number}: a line of a text cell must start with `# `")
-    return line[2:] if line.startswith("# ") else line[1:]
+        if "essay" in said and not isinstance(said.get("points"), int | float):
+            raise ProjectError(
+                f'{name}:{line}: the text {said["essay"]!r} says no points; write "points": 4 beside its id'
+            )
+        kind = "essay" if "essay" in said else "markdown"
+        return Cell(kind, body, line, said["lang"], said.get("essay"), tags, said.get("points"))
+    first = body.split("\n")[0]
+    line = next(number for number in range(line, len(lines)) if lines[number].rstrip() == first)  # below its options
+    if asked := QUESTION.fullmatch(body):
+        return Cell("question", "", line, None, asked[1], tags)
+    if body == BOOTSTRAP:
+        return Cell("bootstrap", "", line, None, None, tags)
+    return Cell("task" if "task" in said else "code", body, line, None, said.get("task"), tags)

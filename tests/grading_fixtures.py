@@ -11,6 +11,7 @@ import nbgrader.api
 import yaml
 
 from grader.project import Project
+from tests.sources import BOOTSTRAP, code, question, twins
 
 LESSON = "90_fixture"
 NOTEBOOK = f"{LESSON}_checkpoint"  # the name of its file, without .ipynb
@@ -134,60 +135,49 @@ TASKS = [
 ]
 """
 
-CHECKPOINT = """# %% [markdown] en
-# # Checkpoint: can you read a small example?
-# %% [markdown] zh
-# # 测验：你能读懂一个小例子吗？
-# %% bootstrap
-# %% question 90-c-single
-# %% question 90-c-multiple
-# %% [markdown] en
-# ## Count and sort
-# %% [markdown] zh
-# ## 数一数，排一排
-# %% question 90-c-number
-# %% question 90-c-order
-# %% task 90-t-contrast
-def contrast(low: float, high: float) -> float:
+CHECKPOINT = (
+    twins("# Checkpoint: can you read a small example?", "# 测验：你能读懂一个小例子吗？")
+    + BOOTSTRAP
+    + question("90-c-single")
+    + question("90-c-multiple")
+    + twins("## Count and sort", "## 数一数，排一排")
+    + question("90-c-number")
+    + question("90-c-order")
+    + code(
+        """def contrast(low: float, high: float) -> float:
     # en: the difference over the sum
     # zh: 差除以和
     ### BEGIN SOLUTION
     difference_of_both = high - low
     return difference_of_both / (high + low)
-    ### END SOLUTION
-# %% task 90-t-report
-# en: a plain dictionary
+    ### END SOLUTION""",
+        ":task: 90-t-contrast",
+    )
+    + code(
+        """# en: a plain dictionary
 # zh: 一个普通字典
 ### BEGIN SOLUTION
 report = {"median_ms": 1.25, "repeats": 7}
-### END SOLUTION
-"""
+### END SOLUTION""",
+        ":task: 90-t-report",
+    )
+)
 
-PAIR = """# %% [markdown] en
-# ## Step {n} can be seen
-# A few words with `code` and **weight**.
-# %% [markdown] zh
-# ## 第 {n} 步看得见
-# 几个字，带 `code` 和**重点**。
-# %%
-# en: step {n}
-# zh: 第 {n} 步
-value_{n} = {n}
-"""
 
+def _pair(n: int) -> str:
+    return twins(
+        f"## Step {n} can be seen\nA few words with `code` and **weight**.",
+        f"## 第 {n} 步看得见\n几个字，带 `code` 和**重点**。",
+    ) + code(f"# en: step {n}\n# zh: 第 {n} 步\nvalue_{n} = {n}")
+
+
+BET = code('predict("90-bet")')
 LESSON_SOURCE = (
-    """# %% [markdown] en
-# # Why does a fixture exist?
-# %% [markdown] zh
-# # 为什么需要一个夹具？
-# %% bootstrap
-"""
-    + "".join(PAIR.format(n=n) for n in range(1, 13))
-    + """# %%
-predict("90-bet")
-# %% tags=raises-exception
-1 / 0
-"""
+    twins("# Why does a fixture exist?", "# 为什么需要一个夹具？")
+    + BOOTSTRAP
+    + "".join(_pair(n) for n in range(1, 13))
+    + BET
+    + code("1 / 0", ":tags: [raises-exception]")
 )
 
 

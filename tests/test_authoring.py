@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import jupytext
 import nbformat
 import pytest
 
@@ -18,7 +19,8 @@ from grader.authoring.publish import write as publish
 from grader.project import Project, ProjectError
 from grader.source import parse
 from tests.conftest import ROOT
-from tests.grading_fixtures import CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
+from tests.grading_fixtures import BET, CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
+from tests.sources import BOOTSTRAP, code, question, text, twins
 
 
 @pytest.fixture
@@ -31,28 +33,28 @@ def sources(notebook):
 
 
 def test_cells_are_read_with_line_language_id_and_tags():
-    cells = parse("# %% [markdown] en\n# # Title\n#\n# text\n# %% question 90-c-one\n# %% tags=a,b\nx = 1\n")
+    cells = parse(text("# Title\n\ntext") + question("90-c-one") + code("x = 1", ":tags: [a, b]"))
     assert [(c.kind, c.line, c.language, c.id, c.tags) for c in cells] == [
         ("markdown", 1, "en", None, ()),
-        ("question", 5, None, "90-c-one", ()),
-        ("code", 6, None, None, ("a", "b")),
+        ("question", 7, None, "90-c-one", ()),
+        ("code", 13, None, None, ("a", "b")),
     ]
     assert cells[0].body == "# Title\n\ntext"
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("source", "sentence"),
     [
-        ("# %% [markdown] fr\n# x\n", "source:1"),
-        ("x = 1\n# %%\ny = 2\n", "source:1"),
-        ("# %% [markdown] en\nx\n", "source:2"),
-        ("# %% bootstrap\nx = 1\n", "source:1"),
-        ("# %%\n# %%\nx = 1\n", "source:1"),
+        (text("x", "fr"), "source:1: this text says no language"),
+        (code("x = 1") + "+++\n\nwords\n", "source:5: this text says no language"),
+        (text("why?", more=', "essay": "50-e-why"'), "source:1: the text '50-e-why' says no points"),
+        (text("x") + code(""), "source:5: this cell is empty"),
+        ("+++ {lang\n\nx\n", "source: "),
     ],
 )
-def test_a_bad_source_is_one_sentence_with_its_line(text, sentence):
+def test_a_bad_source_is_one_sentence_with_its_line(source, sentence):
     with pytest.raises(ProjectError, match=sentence):
-        parse(text)
+        parse(source)
 
 
 def test_each_language_gets_its_prose_and_its_comments(project):
@@ -157,8 +159,8 @@ def test_the_fixture_passes_lint_and_leak_scan(project):
 @pytest.mark.parametrize(
     ("old", "new", "rule", "named"),
     [
-        ("# %% [markdown] zh\n# ## 第 1 步看得见\n# 几个字，带 `code` 和**重点**。\n", "", "twin-missing", ""),
-        ("# ## 第 1 步看得见", "# ### 第 1 步看得见", "twin-outline", ""),
+        (text("## 第 1 步看得见\n几个字，带 `code` 和**重点**。", "zh"), "", "twin-missing", ""),
+        ("## 第 1 步看得见", "### 第 1 步看得见", "twin-outline", ""),
         ("value_3 = 3", "\n".join(f"value_{n} = 3" for n in range(16)), "code-too-long", "17"),
         ("value_3 = 3", "value_3 = 3  # " + "几" * 37, "code-too-wide", "88"),
         ("value_3 = 3", "value_3 = 3  # " + "几" * 36, None, ""),
@@ -173,11 +175,11 @@ def test_the_fixture_passes_lint_and_leak_scan(project):
         ('predict("90-bet")', 'observe("90-run")', "unknown-id", "experiment '90-run'"),
         ('predict("90-bet")', 'observe(["90-run"])', "unknown-id", "experiment '90-run'"),
         ('predict("90-bet")', 'check("90-run")', "unknown-id", "exercise '90-run'"),
-        ("# %% bootstrap\n", "", "bootstrap-first", ""),
+        (BOOTSTRAP, "", "bootstrap-first", ""),
         ("value_1 = 1", "value_1 = = 1", "code-syntax", ""),
         ("value_1 = 1", "from course.figures.route import route\nroute(1, 2)\nvalue_1 = 1", "value-lost", "route()"),
         ("value_1 = 1", "from course.figures.route import route\nvalue_1 = 1\nroute(1, 2)", None, ""),
-        ("".join(LESSON_SOURCE.partition("# %%\npredict")[1:]), "", None, ""),
+        ("".join(LESSON_SOURCE.partition(BET)[1:]), "", None, ""),
     ],
 )
 def test_lint_names_rule_file_and_line(project, old, new, rule, named):
@@ -185,30 +187,23 @@ def test_lint_names_rule_file_and_line(project, old, new, rule, named):
     write(project.lesson_source(LESSON), LESSON_SOURCE.replace(old, new, 1))
     found = lint(project)
     assert [one for one in found if one.rule not in (rule, "cell-count")] == []
-    assert all(one.startswith(f"grader/lessons/l{LESSON}/lesson.py:") and named in one for one in found)
+    assert all(one.startswith(f"grader/lessons/l{LESSON}/lesson.md:") and named in one for one in found)
     assert rule in [one.rule for one in found] if rule else found == []
 
 
 def test_lint_wants_something_to_do_and_enough_cells(project):
-    text = "# %% [markdown] en\n# # Why?\n# %% [markdown] zh\n# # 为什么？\n# %% bootstrap\n"
-    text += "# %% [markdown] en\n# word\n# %% [markdown] zh\n# 字\n" * 4
-    write(project.lesson_source(LESSON), text)
+    write(project.lesson_source(LESSON), twins("# Why?", "# 为什么？") + BOOTSTRAP + twins("word", "字") * 4)
     assert {one.rule for one in lint(project)} == {"text-in-a-row", "cell-count"}
 
 
 @pytest.mark.parametrize(
     ("old", "new", "rule", "named"),
     [
-        ("# %% question 90-c-order\n", "", "never-asked", "'90-c-order'"),
-        ("# %% question 90-c-order\n", "# %% question 90-c-lost\n", "unknown-id", "'90-c-lost'"),
+        (question("90-c-order"), "", "never-asked", "'90-c-order'"),
+        (question("90-c-order"), question("90-c-lost"), "unknown-id", "'90-c-lost'"),
         ("### BEGIN SOLUTION", "# nothing", "solution-marks", "'90-t-contrast'"),
-        (
-            "# %% question 90-c-order\n",
-            "# %% question 90-c-order\n# %% question 90-c-order\n",
-            "asked-twice",
-            "'90-c-order'",
-        ),
-        ("# %% task 90-t-report", "# %% task 90-t-lost", "task-missing", "grader/lessons/l90_fixture/tasks.py"),
+        (question("90-c-order"), question("90-c-order") * 2, "asked-twice", "'90-c-order'"),
+        (":task: 90-t-report", ":task: 90-t-lost", "task-missing", "grader/lessons/l90_fixture/tasks.py"),
     ],
 )
 def test_lint_reads_a_checkpoint_with_its_items_keys_and_tasks(project, old, new, rule, named):
@@ -268,6 +263,25 @@ def test_the_rules_that_the_guide_explains_exist(guide):
     assert len(rules) > 10 and [rule for rule in rules if f'"{rule}"' not in code] == []
 
 
+def test_a_source_saved_by_jupyterlab_unchanged_stays_the_same(tmp_path):
+    project = Project()
+    sources = [
+        *map(project.lesson_source, project.lessons()),
+        *map(project.checkpoint_source, project.checkpoints()),
+        *(
+            project.practice_source(kind, name)
+            for kind in ("tool", "project")
+            for name in getattr(project, f"{kind}s")()
+        ),
+    ]
+    assert len(sources) == 35
+    for source in sources:
+        text = source.read_text("utf-8")
+        notebook = jupytext.reads(text, fmt="md:myst")
+        notebook.metadata["language_info"] = {"name": "python", "version": "3.12", "pygments_lexer": "ipython3"}
+        assert jupytext.writes(notebook, fmt="md:myst") == text, source
+
+
 @pytest.mark.slow
 def test_the_project_itself_is_in_step_and_sound():
     project = Project()
@@ -277,7 +291,7 @@ def test_the_project_itself_is_in_step_and_sound():
 
 @pytest.mark.parametrize("lesson", [one.id for one in LESSONS])
 def test_an_exit_check_asks_no_card_that_was_answered_openly_in_its_lesson(lesson):
-    source = (ROOT / "grader" / "lessons" / f"l{lesson}" / "lesson.py").read_text("utf-8")
+    source = (ROOT / "grader" / "lessons" / f"l{lesson}" / "lesson.md").read_text("utf-8")
     calls = re.findall(r"^(explain|predict|review)\(([^)]*)\)", source, re.MULTILINE)
     ids = [re.findall(r'"(\d\d-[\w-]+)"', asked) for _, asked in calls]
     last = max((place for place, (verb, _) in enumerate(calls) if verb == "review"), default=None)

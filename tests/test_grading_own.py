@@ -64,7 +64,7 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     items.write_bytes(asked.encode("utf-16"))
     assert main(words) == 1 and f"{NAME}/checkpoint.yaml: this is not UTF-8" in capsys.readouterr().out
     items.write_text(asked, encoding="utf-8")
-    source = place / "checkpoint.py"
+    source = place / "checkpoint.md"
     source.write_text(source.read_text(encoding="utf-8").replace("50-c-second", "50-c-secnd"), encoding="utf-8")
     assert main(words) == 1 and "50-c-secnd" in capsys.readouterr().out
     assert main(["release", NAME, "--dir", str(course.root)]) == 1 and "mend this first" in capsys.readouterr().out
@@ -131,7 +131,7 @@ def test_names_that_are_taken_or_none_are_refused(course, capsys):
 def test_words_of_the_template_are_named_until_they_are_gone(course):
     place, left = new_checkpoint(course.project, NAME, ("en", "zh"))[0], left_over(course.project, NAME)
     assert [line.split(", line")[0].rsplit("/", 1)[1] for line in left] == [
-        "checkpoint.py",
+        "checkpoint.md",
         "checkpoint.yaml",
         "keys.yaml",
     ]

@@ -26,6 +26,7 @@ from grader.reporting.words import teach_again
 from tests.graded_class import make_class
 from tests.grading_class import rows
 from tests.grading_fixtures import ITEMS, KEYS, LESSON, NOTEBOOK, both
+from tests.sources import question
 
 pytestmark = pytest.mark.slow
 NEW = "90-c-new"
@@ -58,10 +59,8 @@ def change(project, drop: str | None = None) -> None:
         yaml.safe_dump({k: v for k, v in keys.items() if k != drop}, allow_unicode=True), encoding="utf-8"
     )
     source = project.checkpoint_source(LESSON)
-    text = source.read_text(encoding="utf-8").replace(
-        "# %% question 90-c-order", f"# %% question 90-c-order\n# %% question {NEW}"
-    )
-    source.write_text(text.replace(f"# %% question {drop}\n", ""), encoding="utf-8")
+    text = source.read_text(encoding="utf-8").replace(question("90-c-order"), question("90-c-order") + question(NEW))
+    source.write_text(text.replace(question(drop or ""), ""), encoding="utf-8")
 
 
 def released(course) -> dict[str, float]:

@@ -8,20 +8,18 @@ from course.i18n import LANGUAGES
 from grader.authoring.minutes import MOST, RECAP, claimed, main_line, minutes, unrecapped
 from grader.project import Project
 from grader.source import parse, read
+from tests.sources import code, text
 
 PROJECT = Project()
-
-
-def text(body: str) -> str:
-    return "# %% [markdown] en\n" + "\n".join(f"# {line}" for line in body.split("\n")) + "\n"
 
 
 def test_reading_cards_exercises_cases_and_runs_are_counted_each_by_its_rule():
     words = text("word " * 170)
     cells = parse(
         words
-        + '# %%\nreview("05-revisit", "05-when")\nreview(due=2)\n# %%\ncheck("05-count-searches")\ncase("typo")\n'
-        + '# %%\nhint("05-count-searches")\nexplain("05-revisit")\ninterview(count=1)\n'
+        + code('review("05-revisit", "05-when")\nreview(due=2)')
+        + code('check("05-count-searches")\ncase("typo")')
+        + code('hint("05-count-searches")\nexplain("05-revisit")\ninterview(count=1)')
     )
     found = minutes(cells, "en")
     assert found.cards == pytest.approx((4 * 25 + 120) / 60)
@@ -30,7 +28,7 @@ def test_reading_cards_exercises_cases_and_runs_are_counted_each_by_its_rule():
 
 
 def test_a_run_takes_its_seconds_and_its_result_is_read_as_far_as_it_is_unfolded():
-    live, replayed = (minutes(parse(f'# %%\nobserve("{one}")\n'), "en") for one in ("05-toy-race", "05-sizes-cuda"))
+    live, replayed = (minutes(parse(code(f'observe("{one}")')), "en") for one in ("05-toy-race", "05-sizes-cuda"))
     assert live.runs > 0 and replayed.runs == 0
     assert 0 < live.reading < 1 and 0 < replayed.reading < 2
 
@@ -38,7 +36,7 @@ def test_a_run_takes_its_seconds_and_its_result_is_read_as_far_as_it_is_unfolded
 def test_what_is_deeper_is_not_counted_up_to_the_next_heading():
     cells = parse(
         text("☕ A fork.\n\n### Deeper, optional: one\n\ntwo")
-        + '# %%\nreview("05-revisit")\n'
+        + code('review("05-revisit")')
         + text("still deeper")
         + text("### Deeper, optional: more")
         + text("## Main again")

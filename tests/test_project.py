@@ -308,7 +308,7 @@ def test_a_readme_shows_its_pictures_in_both_themes():
 
 
 def test_a_lesson_promises_the_same_minutes_in_both_languages_and_no_more_than_the_readme():
-    for path in sorted((ROOT / "grader" / "lessons").glob("l*/lesson.py")):
+    for path in sorted((ROOT / "grader" / "lessons").glob("l*/lesson.md")):
         promised = [int(re.search(r"\d+", line)[0]) for line in path.read_text("utf-8").splitlines() if "⏱️" in line]
         assert len(promised) == 2 and len({*promised}) == 1 and promised[0] <= 45, path
     assert "takes 45 minutes at most" in (ROOT / "README.md").read_text("utf-8")

@@ -20,6 +20,7 @@ from course.questions.bank import Bank
 from course.verbs import state
 from grader.authoring.prose import NOT_SAID, anchor, faults, prose
 from grader.source import parse
+from tests.sources import twins
 
 CARDS, CARD_FAULTS = knowledge.read()
 TERMS, TERM_FAULTS = glossary.read()
@@ -177,13 +178,7 @@ def test_a_fork_becomes_a_link_to_its_heading():
     )
 
 
-SOURCE = """# %% [markdown] en
-# # Title?
-# [[plan]] [[nonsense]] [[#No such heading]]
-# %% [markdown] zh
-# # 标题？
-# [[key]] 调度器 [[#标题？]]
-"""
+SOURCE = twins("# Title?\n[[plan]] [[nonsense]] [[#No such heading]]", "# 标题？\n[[key]] 调度器 [[#标题？]]")
 
 
 def test_marks_that_lead_nowhere_and_words_not_said_are_named():

@@ -72,7 +72,11 @@ def assignment_notebook(
         "questions": list(project_files.checkpoint_items(project, lesson).values()),
         "tasks": {name: task.name for name, task in tasks(project, lesson).items()},
         "version": __version__,
-        **({"essays": essays} if (essays := [cell.id for cell in cells if cell.kind == "essay"]) else {}),
+        **(
+            {"essays": essays}
+            if (essays := [cell.id for cell in cells if cell.kind == "essay" and cell.language == language])
+            else {}
+        ),
         **({"paper": salt} if salt else {}),
     }
     return made
@@ -171,7 +175,7 @@ def _built(
     if cell.kind == "question":
         return [new_code_cell(f'question("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]
     if cell.kind == "essay":
-        asked = new_markdown_cell(prose(cell.prose(language), language), id=_id("asked", cell.id))
+        asked = new_markdown_cell(prose(cell.body, language), id=_id("asked", cell.id))
         return [asked, new_markdown_cell(TEXT_STUB[language], id=cell.id, metadata=_essay(cell.id, points))]
     answer = new_code_cell(cell.code(language), id=answer_id(cell.id), metadata=_answer(cell.id))
     return [answer, new_code_cell(f'check("{cell.id}")', id=cell.id, metadata=_graded(cell.id, points))]

@@ -210,9 +210,9 @@ def _headings(cells: list[Cell], kind: str) -> Iterator[Found]:
 
 
 def _bootstrap(cells: list[Cell]) -> Iterator[Found]:
-    code = [cell for cell in cells if cell.kind != "markdown"]
+    code = [cell for cell in cells if cell.language is None]
     if not code or code[0].kind != "bootstrap":
-        yield (code[0].line if code else 1), "bootstrap-first", "the first code cell must be `# %% bootstrap`"
+        yield (code[0].line if code else 1), "bootstrap-first", "the first code cell must be `# bootstrap`"
     for cell in code[1:]:
         if cell.kind == "bootstrap":
             yield cell.line, "bootstrap-twice", "a second bootstrap cell: keep the first only"
@@ -277,7 +277,8 @@ def _ids(cells: list[Cell], known: dict[str, set[str]]) -> Iterator[Found]:
 def _count(cells: list[Cell], kind: str) -> Iterator[Found]:
     low, high = CELLS[kind]
     first = "en" if any(cell.language == "en" for cell in cells) else "zh"
-    seen = sum(cell.language in (None, first) for cell in cells) + sum(cell.kind in ("task", "essay") for cell in cells)
+    shown = [cell for cell in cells if cell.language in (None, first)]
+    seen = len(shown) + sum(cell.kind in ("task", "essay") for cell in shown)  # each of these becomes two cells
     if not low <= seen <= high:
         yield 1, "cell-count", f"{seen} cells for the learner; a {kind} has {low} to {high}"
 
@@ -295,7 +296,7 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Fo
             )
         if cell.kind == "task" and not re.search(r"### BEGIN SOLUTION.*### END SOLUTION", cell.body, re.DOTALL):
             yield (cell.line, "solution-marks", f"task {cell.id!r} has no ### BEGIN SOLUTION ... ### END SOLUTION")
-        if cell.id is not None and sum(other.id == cell.id for other in cells) > 1:
+        if cell.id is not None and sum((other.id, other.language) == (cell.id, cell.language) for other in cells) > 1:
             yield cell.line, "asked-twice", f"{cell.id!r} stands in this checkpoint twice"
     for missing in sorted(set(items) - set(asked)):
         yield 1, "never-asked", f"item {missing!r} of the checkpoint is never asked"
@@ -312,7 +313,7 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Fo
     total = (
         sum(items[i].get("points", 0) for i in asked if i in items)
         + sum(hidden[i].points for i in done if i in hidden)
-        + sum(cell.points for cell in cells if cell.kind == "essay")
+        + sum({cell.id: cell.points for cell in cells if cell.kind == "essay"}.values())
     )
     if not POINTS[0] <= total <= POINTS[1]:
         yield (1, "points-total", f"the checkpoint is worth {total:g} points; it should be {POINTS[0]} to {POINTS[1]}")

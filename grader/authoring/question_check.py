@@ -231,7 +231,7 @@ def files_of(project: Project, path: Path | None = None) -> list[Files]:
 def _checkpoint(project: Project, lesson: str) -> Files:
     own = project.own_folder(lesson) is not None
     source = project.checkpoint_source(lesson).read_text(encoding="utf-8")
-    languages = set(re.findall(r"^# %% \[markdown\] (en|zh)\b", source, re.M))
+    languages = set(re.findall(r'^\+\+\+ \{.*"lang": "(en|zh)"', source, re.M))
     return Files(lesson, project.checkpoint_items(lesson), project.keys(lesson), own, own and len(languages) == 1)
 
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 from course.questions.variant_lint import SEEDS
 from grader.authoring.lint import lint
+from grader.authoring.worth import MARK
 from grader.project import Project, ProjectError
+from grader.source import BOOTSTRAP, FRONT_MATTER
 
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
+TITLE = ("say what is asked here", "在这里写它问什么")
 SOURCE = {
-    "en": "# Checkpoint {number}: {title[0]}\n#\n# {{{{worth}}}} **Save the notebook** before you hand it in.",
-    "zh": "# 测验 {number}：{title[1]}\n#\n# {{{{worth}}}}交卷前请**保存 notebook**。",
+    "en": f"# Checkpoint {{number}}: {TITLE[0]}\n\n{MARK} **Save the notebook** before you hand it in.",
+    "zh": f"# 测验 {{number}}：{TITLE[1]}\n\n{MARK}交卷前请**保存 notebook**。",
 }
 TWO = {
-    "en": "## Write, and say why\n#\n# One function, then a few sentences.",
-    "zh": "## 写一写，说明理由\n#\n# 先写一个函数，再写几句话。",
+    "en": "## Write, and say why\n\nOne function, then a few sentences.",
+    "zh": "## 写一写，说明理由\n\n先写一个函数，再写几句话。",
 }
-TITLE = ("say what is asked here", "在这里写它问什么")
 STEMS = {
     "first": ("The first question of your own?", "你自己的第一道题？"),
     "second": ("The second question of your own?", "你自己的第二道题？"),
@@ -35,11 +38,12 @@ YES, NO, WHY = ("This is right.", "这个对。"), ("This is not.", "这个不�
 BELIEF = ("the belief that leads to this answer", "会让人选它的误解")
 TASK = {"en": "en: Give back the sum of the values, 0 for none.", "zh": "zh: 返回这些值的和；没有值时返回 0。"}
 ESSAY = {
-    "en": "en: **In your own words.** Would you switch `benchmark` on for your own work? Give a reason and what you would measure.\n"
-    "# en:\n# en: Criteria: a reason of your own (1), a measurement that could prove it wrong (2), clear words (1).",
-    "zh": "zh: **用你自己的话。** 在你自己的工作里，会打开 `benchmark` 吗？说明理由，以及你会测量什么。\n"
-    "# zh:\n# zh: 评分标准：自己的理由（1 分），能证伪它的测量（2 分），表述清楚（1 分）。",
+    "en": "**In your own words.** Would you switch `benchmark` on for your own work? Give a reason and what you would measure.\n\n"
+    "Criteria: a reason of your own (1), a measurement that could prove it wrong (2), clear words (1).",
+    "zh": "**用你自己的话。** 在你自己的工作里，会打开 `benchmark` 吗？说明理由，以及你会测量什么。\n\n"
+    "评分标准：自己的理由（1 分），能证伪它的测量（2 分），表述清楚（1 分）。",
 }
+SOLUTION = "def total_of(values):\n    ### BEGIN SOLUTION\n    return sum(values)\n    ### END SOLUTION"
 TASKS = '''"""The hidden tasks of checkpoint {number}: inputs are drawn at grading time and compared with the reference."""
 
 from course.i18n import both
@@ -128,7 +132,7 @@ def left_over(project: Project, name: str) -> list[str]:
     """A sentence for each file of an own checkpoint in which texts of the first version are left."""
     folder, said = project.own_folder(name), []
     words = [*TITLE, *YES, *NO, *WHY, *DRAWS, *(word for stem in STEMS.values() for word in stem), *BELIEF]
-    for path in (folder / "checkpoint.py", folder / "checkpoint.yaml", folder / "keys.yaml") if folder else ():
+    for path in (folder / "checkpoint.md", folder / "checkpoint.yaml", folder / "keys.yaml") if folder else ():
         rows = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         found = [number for number, row in enumerate(rows, 1) if any(word in row for word in words)]
         if found:
@@ -141,25 +145,24 @@ def left_over(project: Project, name: str) -> list[str]:
 def _write(folder: Path, name: str, languages: tuple[str, ...]) -> None:
     number, both, chinese = name[:2], len(languages) > 1, languages[0] == "zh"
 
-    def prose(texts: dict[str, str]) -> str:
-        return "".join(f"# %% [markdown] {one}\n# {texts[one]}\n" for one in languages).format(
-            number=number, title=TITLE
-        )
+    def prose(texts: dict[str, str], **more: str | int) -> str:
+        cells = (f"\n+++ {json.dumps({'lang': one, **more})}\n\n{texts[one]}\n" for one in languages)
+        return "".join(cells).replace("{number}", number)
+
+    def code(body: str, option: str = "") -> str:
+        return f"\n```{{code-cell}} ipython3\n{option}{body}\n```\n"
 
     def text(en: str, zh: str) -> str:
         return f'{{en: "{en}", zh: "{zh}"}}' if both else f'"{en if languages[0] == "en" else zh}"'
 
-    questions = [f"# %% question {number}-c-{which}\n" for which in (*STEMS, "draws")]
     source = (
-        prose(SOURCE)
-        + "# %% bootstrap\n"
-        + "".join(questions)
+        FRONT_MATTER
+        + prose(SOURCE)
+        + code(BOOTSTRAP)
+        + "".join(code(f'question("{number}-c-{which}")') for which in (*STEMS, "draws"))
         + prose(TWO)
-        + f"# %% task {number}-t-sum\n"
-        + "".join(f"# {TASK[one]}\n" for one in languages)
-        + "def total_of(values):\n    ### BEGIN SOLUTION\n    return sum(values)\n    ### END SOLUTION\n"
-        + f"# %% essay {number}-e-why points=4\n"
-        + "".join(f"# {ESSAY[one]}\n" for one in languages)
+        + code("".join(f"# {TASK[one]}\n" for one in languages) + SOLUTION, f":task: {number}-t-sum\n\n")
+        + prose(ESSAY, essay=f"{number}-e-why", points=4)
     )
     items = "".join(
         QUESTION.format(number=number, name=name, which=one, stem=text(*stem), yes=text(*YES), no=text(*NO))
@@ -171,7 +174,7 @@ def _write(folder: Path, name: str, languages: tuple[str, ...]) -> None:
     folder.mkdir(parents=True, mode=0o700)
     tasks = TASKS.format(number=number)
     for file, content in (
-        ("checkpoint.py", source),
+        ("checkpoint.md", source),
         ("checkpoint.yaml", items),
         ("keys.yaml", keys),
         ("tasks.py", tasks),

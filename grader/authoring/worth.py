@@ -34,7 +34,11 @@ def worth(cells: list[Cell], points: Mapping[str, float], language: str) -> str:
     """``**18 points**: six questions (1 point each), three code tasks (4, 5 and 3 points).`` Cells worth 0 are left out."""
     parts, total = [], 0.0
     for kind in KINDS:
-        each = [points[cell.id] for cell in cells if cell.kind == kind and points.get(cell.id)]
+        each = [
+            points[cell.id]
+            for cell in cells
+            if cell.kind == kind and cell.language in (None, language) and points.get(cell.id)
+        ]
         total += sum(each)
         if each:
             parts.append(_english(kind, each) if language == "en" else _chinese(kind, each))
