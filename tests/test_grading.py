@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import json
 import random
 import re
-from types import SimpleNamespace
 
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_notebook
 
 from course.i18n import both
 from course.learning.marking import Response
@@ -25,6 +25,7 @@ from grader.marking.tasks import judge_task
 from grader.project import Infrastructure, Project, ProjectError
 from grader.task import Case, Part, Task, tasks
 from tests.grading_fixtures import LESSON, make_project
+from tests.lessons.losing import probed_in
 
 PARTS = {
     "typical": Part(2, both("Wrong in between.", "中间不对。")),
@@ -96,34 +97,35 @@ def test_results_are_equal_as_plain_data(actual, expected, equal):
 # --- the probe: runs in the student's kernel, decides nothing ---
 
 
-def run_probe(monkeypatch, task, scope, drawn=None):
-    outputs = []
-    monkeypatch.setattr(
-        "IPython.display.display", lambda data, raw: outputs.append(new_output("display_data", data=data))
-    )
-    exec(probes.probe(task, drawn), {"get_ipython": lambda: SimpleNamespace(user_ns=scope)})
-    return probes.results(outputs)
-
-
-def judged(monkeypatch, function, task=TASK):
+def judged(function, task=TASK):
     drawn = task.draw(random.Random(3))
-    return judge_task(task, drawn, run_probe(monkeypatch, task, {task.name: function}, drawn))
+    return judge_task(task, drawn, probed_in(task, {task.name: function}, drawn))
 
 
-def test_a_right_function_gets_all_and_an_edge_case_costs_its_part(monkeypatch):
-    assert judged(monkeypatch, lambda x: 2 * x).points == 3
-    verdict = judged(monkeypatch, lambda x: 2 * x or 1)
+def test_a_right_function_gets_all_and_an_edge_case_costs_its_part():
+    assert judged(lambda x: 2 * x).points == 3
+    verdict = judged(lambda x: 2 * x or 1)
     assert (verdict.state, verdict.points) == ("partly", 2)
     assert "Wrong at zero. (1 of 1 calls: another result than expected; 1 points)" in verdict.messages[0]["en"]
 
 
+def test_no_name_of_the_students_reaches_the_probe():
+    """Any built-in may be a list of theirs, as after `list = [32, 64]`, `from x import *`, `%pylab`."""
+    shadowed = dict.fromkeys([name for name in dir(builtins) if name != "__builtins__"], [32, 64])
+    drawn = TASK.draw(random.Random(3))
+    assert judge_task(TASK, drawn, probed_in(TASK, {**shadowed, "double": lambda x: 2 * x}, drawn)).points == 3
+    task = Task(id="t", name="report", judge=lambda value: correct(both("ok", "好"), points=2), points=4)
+    found = probed_in(task, {**shadowed, "report": {"n": [1, 2.5, "x", True, None]}})
+    assert found[0]["value"] == {"n": [1, 2.5, "x", True, None]}
+
+
 @pytest.mark.parametrize("guess", [0, None])
-def test_one_and_the_same_value_for_every_input_earns_nothing(monkeypatch, guess):
-    verdict = judged(monkeypatch, lambda x: guess)  # 0 is right at zero
+def test_one_and_the_same_value_for_every_input_earns_nothing(guess):
+    verdict = judged(lambda x: guess)  # 0 is right at zero
     assert (verdict.state, verdict.points, verdict.evidence["parts"]) == ("incorrect", 0, {"typical": 0, "edge": 0})
     assert "every input" in verdict.messages[0]["en"]
     constant = Task(id="t", name="double", cases=cases, reference=lambda x: 0, parts=PARTS)
-    assert judged(monkeypatch, lambda x: 0, constant).points == 3
+    assert judged(lambda x: 0, constant).points == 3
 
 
 def test_inputs_change_with_anything_that_was_handed_in_and_stay_for_the_same():
@@ -168,15 +170,15 @@ class Sneaky(Exception):
         (7, "not attempted", "is not a function"),
     ],
 )
-def test_every_kind_of_failure_is_named_and_no_input_gets_out(monkeypatch, function, state, words):
-    verdict = judged(monkeypatch, function)
+def test_every_kind_of_failure_is_named_and_no_input_gets_out(function, state, words):
+    verdict = judged(function)
     assert (verdict.state, verdict.points) == (state, 0)
     said = json.dumps(verdict.messages, ensure_ascii=False)
     assert words in said
     assert not re.search(r"\d{6}", said)
 
 
-def test_tuples_arrays_and_dataclasses_come_back_as_plain_data(monkeypatch):
+def test_tuples_arrays_and_dataclasses_come_back_as_plain_data():
     import numpy as np
 
     task = Task(
@@ -186,7 +188,7 @@ def test_tuples_arrays_and_dataclasses_come_back_as_plain_data(monkeypatch):
         reference=lambda x: {"a": [x, 1.5]},
         parts={"p": Part(1, "r")},
     )
-    assert judged(monkeypatch, lambda x: {"a": (np.int64(x), np.float32(1.5))}, task).points == 1
+    assert judged(lambda x: {"a": (np.int64(x), np.float32(1.5))}, task).points == 1
 
 
 def test_results_of_another_kind_are_ignored_and_the_first_answer_to_a_call_counts():
@@ -201,45 +203,45 @@ def test_results_of_another_kind_are_ignored_and_the_first_answer_to_a_call_coun
     assert probes.results([*forged, good, late]) == {0: {"call": 0, "state": "value", "value": 1}}
 
 
-def test_an_equality_that_always_says_yes_never_leaves_the_kernel(monkeypatch):
+def test_an_equality_that_always_says_yes_never_leaves_the_kernel():
     class Yes(int):
         def __eq__(self, other):
             return True
 
         __hash__ = int.__hash__
 
-    assert judged(monkeypatch, lambda x: Yes(1)).points == 0
+    assert judged(lambda x: Yes(1)).points == 0
 
 
-def test_a_missing_function_and_a_dead_kernel_are_told_apart(monkeypatch):
+def test_a_missing_function_and_a_dead_kernel_are_told_apart():
     drawn = TASK.draw(random.Random(3))
-    assert judge_task(TASK, drawn, run_probe(monkeypatch, TASK, {}, drawn)).state == "not attempted"
+    assert judge_task(TASK, drawn, probed_in(TASK, {}, drawn)).state == "not attempted"
     assert "ended" in judge_task(TASK, drawn, {}).messages[0]["en"]
     number = next(n for n, case in enumerate(drawn) if case.part == "typical")
     partial = {number: {"state": "value", "value": 2 * drawn[number].args[0]}}
     assert judge_task(TASK, drawn, partial).points == 2
 
 
-def test_a_judged_value_is_scaled_and_a_judge_that_stops_asks_for_a_look_by_hand(monkeypatch):
+def test_a_judged_value_is_scaled_and_a_judge_that_stops_asks_for_a_look_by_hand():
     task = Task(id="t", name="report", judge=lambda value: correct(points=value["n"]), points=4)
-    found = run_probe(monkeypatch, task, {"report": {"n": 2}})
+    found = probed_in(task, {"report": {"n": 2}})
     assert judge_task(task, None, found).points == 4
-    verdict = judge_task(task, None, run_probe(monkeypatch, task, {"report": {"m": 2}}))
+    verdict = judge_task(task, None, probed_in(task, {"report": {"m": 2}}))
     assert verdict.points == 0 and "KeyError" in verdict.evidence["by_hand"]
-    assert judge_task(task, None, run_probe(monkeypatch, task, {"report": None})).state == "not attempted"
+    assert judge_task(task, None, probed_in(task, {"report": None})).state == "not attempted"
     assert judge_task(task, None, {0: {"call": 0, "state": "value"}}).points == 0  # forged
-    assert judge_task(task, None, run_probe(monkeypatch, task, {"report": abs})).state == "incorrect"
+    assert judge_task(task, None, probed_in(task, {"report": abs})).state == "incorrect"
 
 
-def test_a_reference_that_fails_is_our_fault_and_never_scored(monkeypatch):
+def test_a_reference_that_fails_is_our_fault_and_never_scored():
     broken = Task(id="t", name="f", cases=cases, reference=lambda x: 1 / 0, parts=PARTS)
     with pytest.raises(Infrastructure, match="task t failed: ZeroDivisionError"):
-        judged(monkeypatch, abs, broken)
+        judged(abs, broken)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", Project().checkpoints())
-def test_the_solutions_of_the_course_get_all_points_for_any_inputs_and_the_stubs_none(monkeypatch, lesson):
+def test_the_solutions_of_the_course_get_all_points_for_any_inputs_and_the_stubs_none(lesson):
     """Runs the solutions here, without nbgrader: what the demonstration does once, for many draws."""
     project = Project()
     solved, stubbed = {}, {}
@@ -255,9 +257,9 @@ def test_the_solutions_of_the_course_get_all_points_for_any_inputs_and_the_stubs
     for task in tasks(project, lesson).values():
         for number in range(20):
             drawn = None if task.judge else task.draw(random.Random(number))
-            verdict = judge_task(task, drawn, run_probe(monkeypatch, task, solved, drawn))
+            verdict = judge_task(task, drawn, probed_in(task, solved, drawn))
             assert verdict.points == task.points, (task.id, verdict.messages)
-        assert judge_task(task, drawn, run_probe(monkeypatch, task, stubbed, drawn)).points == 0
+        assert judge_task(task, drawn, probed_in(task, stubbed, drawn)).points == 0
 
 
 # --- what the student reads ---

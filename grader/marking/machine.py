@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from nbformat import NotebookNode
 
 from course.i18n import Text, both
+from grader.marking.newer_syntax import needs_newer
 from grader.task import Task
 
 DEVICE = re.compile(
@@ -27,9 +28,7 @@ MODULE = re.compile(r"No module named '([\w.]+)'")
 NEWER_LIBRARY = re.compile(
     r"module '(torch[\w.]*)' has no attribute '(\w+)'|cannot import name '(\w+)' from '(torch[\w.]*)'"
 )
-NEWER_SYNTAX = re.compile(
-    r"^\s*(?:type\s+\w+.*=|(?:async\s+)?(?:def|class)\s+\w+\s*\[|except\s+[\w.]+\s*,)", re.MULTILINE
-)
+NEWEST_KNOWN = (3, 14)  # of a later Python nobody here knows what it reads
 NOT_RUN = ("did not run to its end", "没有运行完")
 HERE = ".".join(map(str, sys.version_info[:2]))
 
@@ -87,10 +86,9 @@ def _why(error: Raised, source: str, python: tuple[int, ...], files: Mapping[str
                 f"needs the module `{name}`, which is neither here nor among the files",
                 f"需要模块 `{name}`，这台机器上和交来的文件里都没有",
             )
-    if error.name in ("SyntaxError", "IndentationError"):
-        newer = python > sys.version_info[:2]
-        unsaid = not python and (error.message.startswith("f-string") or NEWER_SYNTAX.search(source) is not None)
-        if newer or unsaid:
+    if error.name in ("SyntaxError", "IndentationError") and (not python or python > sys.version_info[:2]):
+        helpers = [data.decode("utf-8", "replace") for path, data in files.items() if path.endswith(".py")]
+        if python > NEWEST_KNOWN or any(map(needs_newer, [source, *helpers])):
             its = f" {'.'.join(map(str, python))}" if python else ""
             return both(
                 f"may need the newer Python{its}; here it is {HERE}", f"可能需要更新的 Python{its}；这里是 {HERE}"

@@ -1,5 +1,5 @@
-"""The probe of a task: code that runs in the student's kernel, calls the student's function with the hidden inputs and
-sends the results back as plain data.
+"""The probe of a task: runs in the student's kernel (``grader/sandbox/inside/probe.py``), calls the student's function with the
+hidden inputs and sends the results back as plain data.
 
 The probe contains no expected value; the results are compared outside the kernel.
 """
@@ -18,61 +18,7 @@ from grader.task import Case, Task
 MIME = "application/vnd.torch-backends-course.probe+json"
 LARGEST = 200_000  # characters of one result
 
-CODE = """
-def _course_probe(name, calls, mime, largest):
-    import dataclasses, json
-    from IPython.display import display
-
-    def plain(value):
-        if value is None or isinstance(value, (bool, int, float, str)):
-            return value
-        if value is ...:
-            return None
-        if isinstance(value, type) or type(value).__name__ in ("dtype", "device") or type(value).__module__ == "numpy.dtypes":
-            return getattr(value, "__name__", None) or str(value)
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            value = dataclasses.asdict(value)
-        if isinstance(value, dict):
-            return {str(key): plain(inner) for key, inner in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [plain(inner) for inner in value]
-        if hasattr(value, "tolist"):
-            return plain(value.tolist())
-        raise TypeError(type(value).__name__)
-
-    def send(number, **result):
-        text = json.dumps({"call": number, **result})
-        if len(text) > largest:
-            text = json.dumps({"call": number, "state": "large"})
-        display({mime: text, "text/plain": ""}, raw=True)
-
-    def encoded(value):
-        try:
-            return {"state": "value", "value": plain(value)}
-        except (TypeError, RecursionError) as error:
-            return {"state": "odd", "type": str(error)[:60]}
-
-    scope = get_ipython().user_ns
-    if name not in scope:
-        return send(-1, state="absent")
-    value = scope[name]
-    if calls is None:
-        return send(0, **encoded(value))
-    if not callable(value):
-        return send(-1, state="not callable")
-    for number, arguments in calls:
-        try:
-            result = encoded(value(*arguments))
-        except KeyboardInterrupt:
-            return send(number, state="late")
-        except BaseException as error:
-            known = type(error).__module__ == "builtins"
-            stub = type(error) is NotImplementedError
-            result = {"state": "stub"} if stub else {"state": "raised", "type": type(error).__name__ if known else ""}
-        send(number, **result)
-_course_probe(*__import__("json").loads(ARGUMENTS))
-"""
-
+CODE = "from inside.probe import _course_probe\n_course_probe(ARGUMENTS)\n"  # an import: a student may have taken any other name
 LONGEST_INTEGER = 300  # digits: 10**308 is the end of a float
 
 

@@ -58,8 +58,6 @@ CASES = (
         "patches-display",
         "import IPython.display as d\nimport IPython.core.display_functions as f\n"
         "d.display = f.display = lambda *a, **k: None",
-        verdict="ANY",
-        points=0,
     ),
     cheat(
         "patches-the-publisher",
@@ -71,8 +69,6 @@ CASES = (
         "redefines-get-ipython",
         "def get_ipython(): return None\ndef display(*x): return 13.0\n"
         "import builtins\nbuiltins.get_ipython = get_ipython\nbuiltins.display = display",
-        points=0,
-        verdict="ANY",
     ),
     cheat(
         "traces",

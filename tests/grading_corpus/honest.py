@@ -12,5 +12,12 @@ CASES = (
     Hostile(
         "honest-wrong", points=0, verdict="wrong", task="def contrast(low, high): return low\n", report="report = {}\n"
     ),
+    Hostile(
+        "honest-shadows-built-ins",
+        points=13,
+        files={ANSWERS: dumped(sheet(*RIGHT))},
+        harm="list = str = dict = type = bool = int = float = tuple = isinstance = getattr = callable = print = exec = 7\n"
+        "from numpy import *\nfrom json import *",
+    ),
     Hostile("honest-late-stub", points=3, report="report = None\n"),
 )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import sys
 from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
 from nbformat.v4 import new_output
 
+import grader.sandbox.inside.probe
 from course.verdict import Verdict
 from grader.marking.probe import probe, results
 from grader.marking.tasks import judge_task
@@ -23,10 +25,19 @@ def verdict_on(task: Task, answer: Any, seed: int = 0) -> Verdict:
 
 def probed(task: Task, answer: Any, drawn: list[Case] | None) -> dict[int, dict[str, Any]]:
     """What the probe sends out of a kernel in which ``answer`` has the task's name."""
+    return probed_in(task, {task.name: answer}, drawn)
+
+
+def probed_in(task: Task, scope: dict[str, Any], drawn: list[Case] | None = None) -> dict[int, dict[str, Any]]:
+    """What the probe sends out of a kernel that holds these names."""
     outputs: list = []
-    shell = SimpleNamespace(user_ns={task.name: answer})
-    with mock.patch("IPython.display.display", lambda data, raw: outputs.append(new_output("display_data", data=data))):
-        exec(probe(task, drawn), {"get_ipython": lambda: shell})
+    stands_in = {
+        "get_ipython": lambda: SimpleNamespace(user_ns=scope),
+        "display": lambda data, raw: outputs.append(new_output("display_data", data=data)),
+    }
+    inside = {"inside": grader.sandbox.inside, "inside.probe": grader.sandbox.inside.probe}
+    with mock.patch.dict(sys.modules, inside), mock.patch.multiple("grader.sandbox.inside.probe", **stands_in):
+        exec(probe(task, drawn), scope)
     return results(outputs)
 
 

@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 from course.i18n import both
+from course.timing.stats import drift
 from grader import reports
 from grader.reports import Mark
 from grader.task import Case, Part, Task
@@ -157,7 +158,7 @@ def _claim(report: dict) -> Mark:
     if supported[claim]:
         return 1.0, None
     if claim == "undecided":  # a reason may lie in what the interval does not hold: a drift, threads that waited
-        if reports.words(report.get("why")) not in ("", "..."):
+        if drift(report["ratios"], gate) or reports.words(report.get("why")) not in ("", "..."):
             return 1.0, None
         return 0.5, both(
             "report: the interval carries more than `undecided`; say what it shows, or in `why` what speaks against it.",

@@ -22,6 +22,7 @@ import sys
 from inside import isolate, linux, shell, wire
 
 PRELOAD = (
+    "inside.probe",
     "numpy",
     "torch",
     "torch.nn.functional",
