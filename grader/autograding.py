@@ -7,10 +7,12 @@ notebook is in ``autograded/``; the notebook is moved there in one step after th
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from nbgrader.utils import rmtree
@@ -29,6 +31,7 @@ from grader.late_rules import read_rules
 from grader.marking import held, whole
 from grader.marking.execute import CourseExecute
 from grader.marking.step import STATE, printable
+from grader.marks import cell_marks, differences
 from grader.pipeline import Outcome, graded_notebook, outcomes
 from grader.project import ProjectError
 from grader.sandbox.launch import out_of_sight, unenforced
@@ -44,8 +47,8 @@ UNSAFE = (
 @dataclass(frozen=True)
 class How:
     """How to mark. jobs: processes on this machine; cluster: the address of a Dask scheduler to use instead, over ``tls``;
-    again: mark submissions that are marked already, too; accept: students whose submission is no longer held back, because
-    the instructor has looked at it.
+    again: mark submissions that are marked already, too, and say which marks differ; accept: students whose submission is no
+    longer held back, because the instructor has looked at it.
     """
 
     jobs: int = 1
@@ -91,6 +94,9 @@ def autograde(
             lose(student, store(course, lesson, gradebook, student, problem, ""))
 
         known = gradebook.known()
+        if how.again:
+            say(keep_copy(course))
+        before = cell_marks(course, lesson) if how.again else {}
 
         def go(students: list[str], bar: tqdm) -> None:
             for student, answer in run(_todo(course, students, known, how, exam, whens, unread), exam):
@@ -119,12 +125,27 @@ def autograde(
                     f"; twice. Try {command(f'autograde {lesson} --student {student}', course.root)} later"
                 )
         hold_copies(course, lesson, gradebook, failed)
+        if how.again:
+            changed = differences(before, cell_marks(course, lesson))
+            for sentence in [*changed, f"{lesson}: marked again, {len(changed)} marks differ"]:
+                say(sentence)
     return outcomes(course, lesson, failed)
 
 
 def limits(course: Course) -> Limits:
     """The limits of a submission, with the course's own settings in nbgrader_config.py (``c.CourseExecute``)."""
     return CourseExecute(config=course.config).limits
+
+
+def keep_copy(course: Course) -> str:
+    """Copy the gradebook beside itself; returns a sentence that says where, or that it lies in a database that is not a file."""
+    with course.gradebook as gradebook:
+        place = gradebook.engine.url.database if gradebook.engine.name == "sqlite" else None
+    if place is None:
+        return "the gradebook is no file here, so no copy of it was made"
+    copy = course.root / f"gradebook-{datetime.now():%Y-%m-%d-%H%M%S}.db"
+    shutil.copy2(place, copy)
+    return f"the gradebook as it was: {copy}"
 
 
 def check_late_rules(course: Course, say: Say) -> None:

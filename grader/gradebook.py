@@ -30,7 +30,6 @@ from grader.course import command
 from grader.dates import timestamp_of
 from grader.late_step import LatePoints, is_by_hand, taken
 from grader.project import Infrastructure
-from grader.releasing import decisions
 
 if TYPE_CHECKING:
     from grader.course import Course
@@ -43,7 +42,6 @@ class GradebookWriter:
     def __init__(self, course: Course, lesson: str) -> None:
         self.lesson, self._config = lesson, course.config
         self._gradebook = course.gradebook
-        self._excused = decisions.read(course.root, lesson)["excused"]
         with self._gradebook.engine.begin() as db:
             taken(db)  # makes the table before anybody can set points by hand
             assignment = db.execute(select(Assignment.id, Assignment.duedate).where(Assignment.name == lesson)).first()
@@ -87,7 +85,11 @@ class GradebookWriter:
                 db.execute(
                     update(Grade.__table__)
                     .where(Grade.__table__.c.id == row)
-                    .values(needs_manual_grade=self._to_look_at(name, score, marked.student))
+                    .values(
+                        needs_manual_grade=Grade.manual_score.is_(None)
+                        if score is None
+                        else Grade.manual_score.is_not(None)
+                    )
                 )
             for name, comment in marked.comments.items():
                 key = {"cell_id": self._solutions[name], "notebook_id": notebook}
@@ -96,16 +98,6 @@ class GradebookWriter:
             was_late = db.execute(select(points).where(SubmittedNotebook.__table__.c.id == notebook)).scalar()
         if was_late or (self._due is not None and stamp is not None and stamp > self._due):
             self.late(marked.student)
-
-    def _to_look_at(self, cell: str, score: float | None, student: str) -> Any:
-        """Whether formgrader lists a mark: where it must still be given, or was given by hand before.
-
-        Excused students (they submitted before this question existed) have a manual mark that nobody needs to look at.
-        """
-        manual = Grade.__table__.c.manual_score
-        if score is None:
-            return manual.is_(None)
-        return False if student in self._excused.get(cell, ()) else manual.is_not(None)
 
     def withdraw(self, student: str) -> None:
         """Remove the automatic marks of a submission that could not be marked, so that no old mark counts."""

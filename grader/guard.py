@@ -1,5 +1,5 @@
 """``guarded`` runs a step for one student, so that its failure does not stop the others. Used by collect, autograde,
-feedback, report, export and regrade.
+feedback, report and export.
 
 An exception, or a step that takes too long, becomes a sentence about that student, and the run goes on with the next
 one. Faults that would hit every student (a full disk, a locked gradebook, wrong settings, Ctrl-C) are raised and end the run.

@@ -26,6 +26,11 @@ class CellMark:
         counts = self.auto if self.manual is None else self.manual
         return None if counts is None else counts + self.extra
 
+    @property
+    def shown(self) -> str:
+        """The automatic mark and the most points, such as ``1.5/2``."""
+        return "none" if self.auto is None else f"{self.auto:g}/{self.top:g}"
+
 
 def cell_marks(course: Course, lesson: str) -> dict[str, dict[str, CellMark]]:
     """Student -> graded cell -> mark, for everyone who has a submission in the gradebook."""
@@ -54,6 +59,19 @@ def cell_marks(course: Course, lesson: str) -> dict[str, dict[str, CellMark]]:
         for student, cell, auto, manual, top, extra in gradebook.db.execute(query):
             table.setdefault(student, {})[cell] = CellMark(auto, manual, top, extra or 0.0)
     return table
+
+
+def differences(before: dict[str, dict[str, CellMark]], after: dict[str, dict[str, CellMark]]) -> list[str]:
+    """A line for each cell whose automatic mark or most points differ: ``ada  05-c-crop  2/2 -> 0/2``."""
+    said = []
+    for student in sorted({*before, *after}):
+        old, new = before.get(student, {}), after.get(student, {})
+        for cell in dict.fromkeys([*old, *new]):
+            was, now = old.get(cell, CellMark(None)), new.get(cell, CellMark(None))
+            if (was.auto, was.top) != (now.auto, now.top):
+                by_hand = f" (the mark by hand, {now.manual:g}, stays and counts)" if now.manual is not None else ""
+                said.append(f"{student}  {cell}  {was.shown} -> {now.shown}{by_hand}")
+    return said
 
 
 @dataclass(frozen=True)

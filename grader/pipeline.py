@@ -27,7 +27,6 @@ from grader.marking.verdicts import LEGEND, WORDS
 from grader.marks import cell_marks, released
 from grader.names import LONGEST, fault, inert_row
 from grader.notebook_name import name_of, notebook_in
-from grader.releasing import decisions
 from grader.releasing.run import release as release
 
 if TYPE_CHECKING:
@@ -109,11 +108,8 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
     waiting = {
         student: [cell for cell, mark in cells.items() if mark.points is None] for student, cells in marks.items()
     }
-    excused = decisions.read(course.root, lesson)["excused"]
     by_hand = {
-        student: [
-            cell for cell, mark in cells.items() if mark.manual is not None and student not in excused.get(cell, ())
-        ]
+        student: [cell for cell, mark in cells.items() if mark.manual is not None]
         for student, cells in marks.items()
         if entries.get(student, {}).get("needs_manual_grade")
     }
@@ -352,9 +348,9 @@ def stale(course: Course, lesson: str) -> list[str]:
         before += [student] if found and now and found[1] != now else []
     said = []
     if before:
-        again = command(f"regrade {lesson} --diff", course.root)
+        again = command(f"autograde {lesson} --again", course.root)
         said.append(
-            f"MARKS OF TWO KEYS: marked before a key, the points or a test changed: {_few(before)}; {again} shows who would change"
+            f"MARKS OF TWO KEYS: marked before the questions, keys or tests were edited: {_few(before)}; {again} marks all anew"
         )
     marks = cell_marks(course, lesson)
     if gone := [

@@ -174,7 +174,7 @@ def test_over_tls_the_marks_are_the_same_and_nobody_without_a_certificate_gets_i
             assert status == 1 and "Traceback" not in said and not marked(root), (name, said)
         assert command("node")[0] == 0
     assert rows(root) == rows(here)
-    assert main(["regrade", LESSON, "--dir", str(root), "--tls-ca", str(tmp_path / "ca.pem")]) == 1
+    assert main(["autograde", LESSON, "--dir", str(root), "--tls-ca", str(tmp_path / "ca.pem")]) == 1
     assert "together" in capsys.readouterr().out
 
 

@@ -250,7 +250,7 @@ def test_marks_of_two_keys_or_of_what_is_gone_do_not_stand_there_unseen(tmp_path
             )
     autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
     (said,) = stale(course, LESSON)
-    assert "(ada)" in said and "regrade" in said
+    assert "(ada)" in said and f"autograde {LESSON} --again" in said
     shutil.rmtree(course.root / "submitted" / "ada")
     exporter, warned = ExportApp(config=Course(course.root).config), []
     exporter.init_plugin()  # what `nbgrader export` calls

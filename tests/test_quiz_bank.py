@@ -125,7 +125,7 @@ def test_a_key_is_merged_in_and_must_fit(bank):
     for key, words in [
         ({"correct": ["z"], "source": "s"}, "z is not an option"),
         ({"source": "s"}, "field correct: is missing"),
-        ({"correct": ["a", "b"], "source": "s"}, "exactly one right"),
+        ({"correct": ["a", "b"], "source": "s"}, "one right option; all of them"),
         ({"correct": ["a"]}, "source: is missing"),
     ]:
         with pytest.raises(BankError, match=words):

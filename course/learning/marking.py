@@ -147,7 +147,7 @@ def _single(item: Item, response: Response) -> Verdict:
             both("More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"),
             chosen=chosen,
         )
-    right = chosen == item.correct
+    right = chosen[0] in item.correct
     message = (
         both("That is the right option.", "选对了。")
         if right

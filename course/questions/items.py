@@ -319,8 +319,10 @@ def with_key(item: Item, key: Mapping[str, Any]) -> Item:
     needed = {"number": "number", "order": "order"}.get(item.kind, "correct")
     if needed not in key:
         faults.append(f"{where}, field {needed}: is missing; a question of kind {item.kind} needs it.")
-    if item.kind == "single" and len(key.get("correct", ())) > 1:
-        faults.append(f"{where}, field correct: a question of kind single has exactly one right option.")
+    if item.kind == "single" and 1 < len(key.get("correct", ())) < len(ids):
+        faults.append(
+            f"{where}, field correct: a question of kind single has one right option; all of them if it is bad."
+        )
     if faults:
         raise BankError("\n".join(faults))
     why = key.get("why", {})

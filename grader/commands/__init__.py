@@ -32,14 +32,13 @@ def main(arguments: list[str] | None = None) -> int:
         notebooks,
         own,
         reference,
-        regrade,
         report,
     )
 
     words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog=program(), add_help=False)
     commands = parser.add_subparsers(metavar="COMMAND", dest="command")
-    for group in (course, import_submissions, export, regrade, report, bundle, late, own):
+    for group in (course, import_submissions, export, report, bundle, late, own):
         group.add(commands)
     of_authors = commands.add_parser(AUTHORS, add_help=False).add_subparsers(metavar="COMMAND")
     for group in (notebooks, items, claims, reference, minutes, book, demo):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from grader.course import Course, command, init
 from grader.project import LANGUAGES
-from grader.releasing.decisions import COUNTS
 
 if TYPE_CHECKING:
     from grader.pool import Tls
@@ -39,10 +38,6 @@ def add(commands: argparse._SubParsersAction) -> None:
                 "--due", metavar="WHEN", help='such as "2026-12-01 23:59 Europe/Berlin"; late.yaml has the rules'
             )
             parser.add_argument(
-                "--added", choices=COUNTS, help="for whom questions count that came after the first submission"
-            )
-            parser.add_argument("--removed", choices=("drop",), help="questions may go although they are marked")
-            parser.add_argument(
                 "--hold",
                 action="store_true",
                 help="prepare it only: neither the exchange nor a bundle holds it until it is released without this",
@@ -61,7 +56,11 @@ def add(commands: argparse._SubParsersAction) -> None:
             parser.add_argument("--early", action="store_true", help="also while somebody may still hand in")
         if name == "autograde":
             parser.add_argument("--student", action="append", help="this student only; may be given several times")
-            parser.add_argument("--again", action="store_true", help="also mark what is up to date")
+            parser.add_argument(
+                "--again",
+                action="store_true",
+                help="mark all anew; keeps a copy of the gradebook, and names each mark that differs",
+            )
             parser.add_argument(
                 "--accept",
                 action="append",
@@ -141,15 +140,7 @@ def run_release(arguments: argparse.Namespace) -> int:
 
     course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)
     for lesson in arguments.lesson:
-        said = release(
-            course,
-            lesson,
-            due,
-            arguments.added,
-            arguments.removed == "drop",
-            arguments.hold or arguments.personal,
-            arguments.unfinished,
-        )
+        said = release(course, lesson, due, arguments.hold or arguments.personal, arguments.unfinished)
         if arguments.personal:
             said += personal(course, lesson)
         elif arguments.hold:

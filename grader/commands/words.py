@@ -22,13 +22,6 @@ COMMANDS: dict[str, tuple[str, Text]] = {
         WEEKLY,
         both("the marks as CSV, for Canvas or Moodle too", "把成绩导出为 CSV，也可供 Canvas、Moodle 用"),
     ),
-    "regrade": (
-        WEEKLY,
-        both(
-            "after a key or a test changed: who would change, and then write it",
-            "答案或测试改了之后：先看谁会变，再写入",
-        ),
-    ),
     "report": (WEEKLY, both("what to teach again: numbers of every question and task", "哪些要重讲：每道题的数据")),
     "class": (WEEKLY, both("the class on one page", "一页看全班")),
     "init": (ONCE, both("make a course folder", "建立课程文件夹")),

@@ -16,7 +16,7 @@ from course.questions.items import Item
 from course.questions.variants import Paper
 from course.verdict import Verdict
 from grader.answers import stored
-from grader.marking import fingerprints, render
+from grader.marking import render
 from grader.marking.held import hold, on_this_machine, print_of, why_held
 from grader.marking.running import Found
 from grader.marking.step import STATE, grade_id, note, notes, reasons, state
@@ -54,10 +54,10 @@ def mark_cells(
 ) -> None:
     """Give every graded cell its mark, from the answers stored in the notebook and from the results of the probes.
 
-    The fingerprints of each mark and the verdict on each part of a task are stored in the notebook's metadata.
+    The verdict on each part of a task is stored in the notebook's metadata.
     """
     language, paper = known.language, known.paper
-    prints, verdicts, lost = {}, {}, False
+    verdicts, lost = {}, False
     happened, others = {*state(nb).get("happened", ())}, {}
     state(nb)["print"] = print_of(nb, known.student)
     answered = papers_answered(state(nb)["answers"], items)
@@ -80,7 +80,6 @@ def mark_cells(
             else:
                 raise Infrastructure(f"the graded cell {identity!r} is neither an item nor a task")
             points = verdict.points / verdict.max_points * top
-            prints[identity] = fingerprints.of_cell(items.get(identity) or tasks[identity], top)
             verdicts[identity] = {"state": verdict.state, "parts": verdict.evidence.get("parts")}
             cell.outputs = [render.result(points, top, verdict.state, blocks, language)]
             cell.execution_count = None
@@ -91,12 +90,7 @@ def mark_cells(
     )
     if isinstance(nb.metadata.get("course"), dict):
         nb.metadata["course"].pop("questions", None)  # a graded notebook needs no questions
-    state(nb).update(
-        marked=True,
-        verdict=gravest(happened),
-        verdicts=verdicts,
-        fingerprints={**prints, "program": fingerprints.of_program()},
-    )
+    state(nb).update(marked=True, verdict=gravest(happened), verdicts=verdicts)
     if why is None and lost and known.lacks is not None and not known.looked:
         why = on_this_machine(known.lacks)
     if "look" in reasons(nb):

@@ -49,8 +49,8 @@ class Exam:
 
     project_root: "" for the checkout that this code is in; released: the text of the released notebook; key: the secret that
     hidden inputs are drawn with; sandbox: False only where the instructor said so; own: the folder of the instructor's own
-    checkpoints, or "". answered_papers: student -> the id whose paper this student answered by mistake. questions: a hash of the keys,
-    tests and points, so that marks of two keys do not stand side by side unseen.
+    checkpoints, or "". answered_papers: student -> the id whose paper this student answered by mistake. questions: a hash of the files
+    with questions, keys and tests, so that marks of two keys do not stand side by side unseen.
     """
 
     lesson: str

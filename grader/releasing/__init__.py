@@ -1,1 +1,1 @@
-"""Release a checkpoint, also again after its questions changed: the effect on existing marks is checked first."""
+"""Release a checkpoint: build it, hand it out, hold it back, make one for each student."""

@@ -70,7 +70,6 @@ SAY = {
     "untouched": both("No response.", "未作答。"),
     "waits": both("not marked yet", "尚未评分"),
     "text": both("written answer", "文字作答"),
-    "not asked": both("came after you handed in: full points", "交卷后才加的题：记满分"),
     "whose": both("{student}", "{student}"),
     "due": both("due {when}", "截止 {when}"),
     "look": both(
@@ -320,14 +319,12 @@ def _aside(grade: Data, later: bool) -> str | None:
         return "waits"
     if later and not grade["manual"]:
         return "not there"
-    if later and grade["points"] >= grade["top"]:
-        return "not asked"
     return "by hand" if grade["manual"] else None
 
 
 def _words(state: str, aside: str | None, language: str) -> str:
-    if aside in ("waits", "not asked"):
-        return f"{'…' if aside == 'waits' else SIGNS[state]} {_say(aside, language)}"
+    if aside == "waits":
+        return f"… {_say(aside, language)}"
     said = f"{SIGNS[state]} {pick(WORDS[state], language)}"
     return said + pick(BRACKETS, language).format(_say(aside, language)) if aside else said
 
