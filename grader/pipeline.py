@@ -38,6 +38,7 @@ HELD = {
     "damaged": "the file arrived damaged",
     "wrong-file": "the wrong file came",
     "two-works": "several notebooks with different work",
+    "two-cells": "an answer cell more than once, with different work",
     "machine": "this machine lacks what it needs; mark it again on one that has it, or accept it and give points in formgrader",
     "other-paper": "answered on the paper of another id",
     "other-notebook": "the notebook made for another id, with no question answered",

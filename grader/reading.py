@@ -341,12 +341,18 @@ def _candidate(name: str, content: dict[str, Any], wrong: Text | None, wanted: _
         if cell["cell_type"] != "code" and own is None:
             continue
         if own is not None and wanted.cells[own]:
-            if source != wanted.stubs[own] and not as_handed_out(source):
+            if not untouched(source, wanted.stubs[own]):
                 written[own] = source
-        elif own is None and source and source not in wanted.sources and not CALL.search(source):
+        elif cell["cell_type"] == "code" and source and source not in wanted.sources and not CALL.search(source):
             extra.add(source)
     ours = lesson_kind == (wanted.lesson, "checkpoint") or bool(ids)
     return Candidate(name, content, wrong, lesson_kind, ours, answers, written, frozenset(extra))
+
+
+def untouched(source: str, stub: str) -> bool:
+    """Whether an answer cell is as it was handed out, also in the other language or at an earlier release."""
+    lines = [[line for line in one.splitlines() if line.strip() and line.lstrip()[0] != "#"] for one in (source, stub)]
+    return source.strip() == stub.strip() or (as_handed_out(source) and len(lines[0]) <= len(lines[1]))
 
 
 def _says(content: Mapping[str, Any]) -> tuple[str, str]:

@@ -14,9 +14,10 @@ from course.learning import notebook_file
 from course.learning.notebook_file import read_notebook
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
+from grader.marking.held import why_held
 from grader.marking.restored_cells import restore_cells
 from grader.marking.step import grade_id, notes, reasons, state
-from grader.reading import files_of, read
+from grader.reading import Files, files_of, read
 from grader.stock import before_autograde
 from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
@@ -102,14 +103,67 @@ def test_points_of_an_earlier_release_are_nobodys_doing(released):
     assert reasons(notebook) == ["points"]
 
 
-def test_of_copies_the_original_is_graded(released):
+WORK = "def contrast(low, high):\n    return 1\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "copies", "counts", "twice"),
+    [
+        (WORK, [None], WORK, False),  # None: as handed out, which would undo the work
+        (None, [WORK], WORK, False),
+        (WORK, [WORK, "\n" + WORK], WORK, False),
+        (WORK, ["print(contrast(1, 2))"], WORK, False),
+        (None, ["print('mine')", WORK], WORK, False),
+        (WORK, [WORK.replace("1", "2")], WORK, True),
+        (None, [WORK, WORK.replace("1", "2")], WORK, True),
+        (WORK, [WORK.replace("return 1", "return 1\n    # YOUR CODE HERE\n    raise NotImplementedError")], WORK, True),
+    ],
+)
+def test_of_an_answer_cell_that_is_there_twice_the_one_with_work_counts_and_two_works_are_held(
+    released, own, copies, counts, twice
+):
     def paste(notebook):
-        extra = copy.deepcopy(cell_of(notebook, "90-c-number"))
-        extra.id, extra.source = "pasted", "print('mine')"
-        notebook.cells.insert(0, extra)
+        original = cell_of(notebook, "90-t-contrast-answer")
+        for number, source in enumerate(copies):
+            extra = copy.deepcopy(original)
+            extra.id, extra.source = f"pasted-{number}", source or original.source
+            notebook.cells.append(extra)
+        original.source = own or original.source
 
     notebook, said = repaired(released, paste)
-    assert notebook.cells[0].source == "print('mine')" and "`90-c-number`" in said and reasons(notebook) == ["copied"]
+    assert reasons(notebook) == ["copied"] and "`90-t-contrast-answer`" in said
+    assert state(notebook)["twice"] == (["90-t-contrast-answer"] if twice else [])
+    assert twice or cell_of(notebook, "90-t-contrast-answer").source.strip() == counts.strip()
+    held = why_held(notebook, {}, 0, None, "ada")
+    assert (held[0] == "two-cells" and "`90-t-contrast-answer`" in held[1]["zh"]) if twice else held is None
+    sources = [cell.source for cell in notebook.cells]
+    assert twice or sum("NotImplementedError" in source for source in sources) == 0
+    assert all(source is None or source in sources for source in copies), "nothing a student wrote is gone"
+
+
+@pytest.mark.parametrize(
+    ("identity", "wrote"),
+    [
+        ("90-t-contrast", "def distinct(things):\n    return len(set(things))"),
+        ("90-t-report", "import torch"),
+        ("90-c-single", "my_notes = 1"),
+    ],
+)
+@pytest.mark.parametrize("keeps", [True, False])
+def test_what_stands_in_a_locked_cell_becomes_a_cell_of_its_own_before_it(released, identity, wrote, keeps):
+    def write(notebook):
+        cell = cell_of(notebook, identity)
+        cell.source = f"{wrote}\n{cell.source}" if keeps else wrote
+
+    notebook, said = repaired(released, write)
+    place = next(n for n, cell in enumerate(notebook.cells) if grade_id(cell) == identity)
+    assert notebook.cells[place - 1].source == wrote and not notebook.cells[place - 1].metadata.get("nbgrader")
+    assert reasons(notebook) == ["locked"] and f"`{identity}`" in said
+    data = json.loads(text_of(released))
+    cell = next(cell for cell in data["cells"] if cell["id"] == identity)
+    cell["source"] = wrote
+    found = read(Files({"a.ipynb": json.dumps(data).encode()}), LESSON, text_of(released))
+    assert found.works and found.held is None, "it is work"
 
 
 @pytest.mark.parametrize(

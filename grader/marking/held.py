@@ -24,6 +24,7 @@ from course.learning.sheet import MIME
 from course.questions.variants import Paper, same_student
 from grader.authoring.bootstrap import made_for
 from grader.files import replace
+from grader.marking.restored_cells import TWO_CELLS
 from grader.marking.step import CourseStep, note, state
 from grader.reading import ARRIVED_DAMAGED
 
@@ -62,6 +63,9 @@ def why_held(
         "missing"
     ):  # a cell for code or text that could not be read
         return "damaged", ARRIVED_DAMAGED
+    if twice := state(nb).get("twice"):
+        names = ", ".join(f"`{one}`" for one in twice)
+        return "two-cells", both(*(TWO_CELLS[language].format(names) for language in ("en", "zh")))
     if others and len(others) == questions:
         return _on_another("other-paper", OTHER_PAPER, "”, “".join(sorted({*others.values()} - {""})) or "?", student)
     owner = "" if questions or paper is None else made_for(nb.cells)

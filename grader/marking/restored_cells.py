@@ -1,15 +1,23 @@
-"""Restore the graded cells of a submission that were deleted, copied or changed, and say so in a sentence for each."""
+"""Restore the graded cells of a submission that were deleted, copied or changed, and say so in a sentence for each.
+
+Of an answer cell that is there more than once the one with work counts; where two hold different work, the submission is held back.
+What a student wrote into a locked cell becomes a cell of its own before it, and runs.
+"""
 
 from __future__ import annotations
 
 import copy
+import re
 
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course.i18n import both
 from grader.authoring.build import answer_id
 from grader.marking.step import grade_id, note, state
+from grader.reading import untouched
 
+BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")
 DELETED = both(
     "# This cell was not in the submission; there is nothing to run.", "# 提交里没有这个单元格；没有可运行的内容。"
@@ -17,8 +25,8 @@ DELETED = both(
 
 SENTENCES = {
     "copied": both(
-        "In the notebook more than once, and only the original is graded: {}.",
-        "在 notebook 里出现了多次，只有原来的一份计分：{}。",
+        "In the notebook more than once; the one with work in it counts: {}.",
+        "在 notebook 里出现了多次，计分的是写了内容的那一份：{}。",
     ),
     "missing": both(
         "Missing from the notebook, and put back as released: {}.", "notebook 里缺少，已按发布时的样子补回：{}。"
@@ -32,26 +40,46 @@ SENTENCES = {
         "The points in this copy differ from the release; those of the release count: {}.",
         "这份 notebook 里写的分值与发布的不同，以发布的为准：{}。",
     ),
-    "locked": both("The locked text had been changed and was restored: {}.", "锁定的内容被改动过，已恢复：{}。"),
+    "locked": both(
+        "The locked text had been changed and was restored; what was written there runs as a cell of its own: {}.",
+        "锁定的内容被改动过，已恢复；写在那里的内容作为单独的单元格运行：{}。",
+    ),
 }
+TWO_CELLS = both(
+    "The cell for {} is in the notebook more than once, with different work. Delete those that do not count, and hand in again. "
+    "So far it costs you nothing.",
+    "{} 的作答单元格在 notebook 里有好几份，内容又不一样。请删掉不算数的，再交一次。到目前为止没有扣分。",
+)
 
 
 def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str) -> None:
     """Change ``notebook`` so that it has each graded cell of ``released`` exactly once. Notes what was changed, and stores which
-    graded cells were added to the checkpoint after this copy was released (``later``), and which cells for code or text were
-    gone (``missing``).
+    graded cells were added to the checkpoint after this copy was released (``later``), which cells for code or text were
+    gone (``missing``), and which are there with different work (``twice``).
     """
     _modern(notebook)
     wanted = {grade_id(cell): cell for cell in released.cells if grade_id(cell)}
     found, later = _found(notebook, wanted), _later(notebook, wanted)
     changed: dict[str, list[str]] = {kind: [] for kind in SENTENCES}
+    twice = []
     for identity, cells in found.items():
-        original, *copies = sorted(cells, key=lambda cell: cell.get("id") != wanted[identity].get("id"))
-        for extra in copies:
+        right = wanted[identity]
+        cells.sort(key=lambda cell: (cell.get("id") != right.get("id"), grade_id(cell) != identity))
+        works = [cell for cell in cells if _works(cell, right)]
+        if len({cell.source.strip() for cell in works}) > 1:
+            twice.append(identity)
+        original = (works or cells)[0]
+        for extra in (cell for cell in cells if cell is not original):
             extra.metadata.pop("nbgrader", None)
             changed["copied"].append(identity)
-        for kind in _restore(original, wanted[identity]):
+            if untouched(extra.source, right.source):  # it would run, and undo the work
+                notebook.cells = [cell for cell in notebook.cells if cell is not extra]
+        own = _own_part(original, right)
+        for kind in _restore(original, right):
             changed[kind].append(identity)
+        if own:
+            place = next(n for n, cell in enumerate(notebook.cells) if cell is original)
+            notebook.cells.insert(place, _own_cell(own, right.cell_type, identity))
     for cell in notebook.cells:
         if "nbgrader" in cell.metadata and grade_id(cell) not in wanted:
             del cell.metadata["nbgrader"]
@@ -63,6 +91,7 @@ def restore_cells(notebook: NotebookNode, released: NotebookNode, language: str)
             elif cell.metadata.nbgrader.grade:
                 changed["later"].append(identity)
     state(notebook)["later"] = changed["later"]
+    state(notebook)["twice"] = twice
     state(notebook)["missing"] = [one for one in changed["missing"] if wanted[one].metadata.nbgrader.solution]
     for kind, identities in changed.items():
         if identities:
@@ -107,6 +136,32 @@ def _found(notebook: NotebookNode, wanted: dict[str, NotebookNode]) -> dict[str,
         if identity is not None:
             found.setdefault(identity, []).append(cell)
     return found
+
+
+def _works(cell: NotebookNode, released: NotebookNode) -> bool:
+    """Whether somebody has worked in this copy of an answer cell. A copy in which something else stands than what the cell is for is a
+    cell of the student's own: it binds none of the names that the released one binds.
+    """
+    names = {one for found in BINDS.findall(released.source) for one in found if one}
+    binds = {one for found in BINDS.findall(cell.source) for one in found if one}
+    about = cell.cell_type != "code" or not names or bool(names & binds)
+    return bool(released.metadata.nbgrader.solution and about and cell.source.strip()) and not untouched(
+        cell.source, released.source
+    )
+
+
+def _own_part(cell: NotebookNode, released: NotebookNode) -> str:
+    """What a student wrote into a locked cell; empty for none, for comments and for an answer cell."""
+    if released.metadata.nbgrader.solution or cell.cell_type != released.cell_type:
+        return ""
+    own = cell.source.replace(released.source, "").strip()
+    said = [line for line in own.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    return own if said or cell.cell_type != "code" else ""
+
+
+def _own_cell(source: str, kind: str, identity: str) -> NotebookNode:
+    make = new_code_cell if kind == "code" else new_markdown_cell
+    return make(source, id=f"own-{identity}"[:64])
 
 
 def _restore(cell: NotebookNode, released: NotebookNode) -> list[str]:
