@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from datetime import datetime
 
 import nbformat
@@ -11,13 +10,10 @@ import pytest
 
 from course.learning.marking import Response
 from course.questions.bank import Bank
-from grader.commands import main
-from grader.course import Course
 from grader.marking.render import order_blocks
 from grader.pipeline import feedback
-from grader.reporting.classroom import page, picture
 from tests.graded_class import make_class
-from tests.grading_fixtures import LESSON, NOTEBOOK, both
+from tests.grading_fixtures import LESSON, NOTEBOOK
 
 pytestmark = pytest.mark.slow
 ELSEWHERE = re.compile(
@@ -92,28 +88,3 @@ def test_chinese_has_its_own_punctuation(item):
 def test_what_the_answers_suggest_stands_on_top_and_not_where_all_is_right(pages):
     assert 'class="ideas"' in pages[0]["cyd"] and 'class="ideas"' not in pages[0]["ada"]
     assert pages[0]["cyd"].index('class="ideas"') < pages[0]["cyd"].index('class="graded')
-
-
-def test_the_class_on_one_page_names_nobody(pages, capsys):
-    course = pages[1]
-    found = picture(course)
-    assert [one["lesson"] for one in found["checkpoints"]] == [LESSON] and found["checkpoints"][0]["counted"] == 3
-    assert found["ideas"] == [], "one student alone is no plan for the class"
-    found["ideas"] = [
-        {
-            "text": both("The sea is dry.", "海是干的。"),
-            "holds": 2,
-            "n": 3,
-            "cells": ["90-c-single"],
-            "experiments": ["90-wet"],
-            "practice": ["90-sea"],
-        }
-    ]
-    found["cards"] = ["90-sea"]
-    assert "海是干的。" in page(found, "zh") and '<code>review("90-sea")</code>' in page(found, "en")
-    for language in ("en", "zh"):
-        text = page(found, language)
-        assert not ELSEWHERE.search(text) and not re.search(r"\b(ada|bob|cyd|dee)\b", text)
-    assert main(["class", "--dir", str(course.root), "--language", "zh"]) == 0 and (course.root / "class.html").exists()
-    shutil.rmtree(course.root / "autograded")
-    assert picture(Course(course.root))["ideas"] == []

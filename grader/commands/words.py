@@ -23,7 +23,6 @@ COMMANDS: dict[str, tuple[str, Text]] = {
         both("the marks as CSV, for Canvas or Moodle too", "把成绩导出为 CSV，也可供 Canvas、Moodle 用"),
     ),
     "report": (WEEKLY, both("what to teach again: numbers of every question and task", "哪些要重讲：每道题的数据")),
-    "class": (WEEKLY, both("the class on one page", "一页看全班")),
     "init": (ONCE, both("make a course folder", "建立课程文件夹")),
     "roster": (
         ONCE,

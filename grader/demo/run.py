@@ -33,7 +33,7 @@ from grader.notebook_name import name_of, notebook_in
 from grader.papers import paper_of
 from grader.pool import cores
 from grader.project import Project, ProjectError
-from grader.reporting.write import write_report
+from grader.reporting.report import write_report
 from grader.task import tasks
 
 MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared; it holds what was begun, and what is done

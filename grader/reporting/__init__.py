@@ -1,1 +1,1 @@
-"""Reports: the student's feedback page, the instructor's report on a checkpoint, the class on one page."""
+"""The student's feedback page, and the instructor's report on a checkpoint."""

@@ -7,24 +7,20 @@ corresponding answer to the standard variant: the right number, or the number of
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from course.learning.harvesting import decoded, history_of
-from course.learning.marking import misconceptions_of, trap_of
+from course.learning.marking import trap_of
 from course.questions.items import Item, within
 from course.questions.variants import alternatives
-from grader.answers import every_item, keyed_items, stored
+from grader.answers import every_item, keyed_items
 from grader.beliefs import known_beliefs
 from grader.course import Course
-from grader.files import read_regular, unlock
 from grader.guard import guarded
 from grader.marking.step import STATE, grade_id
 from grader.marks import cell_marks, require
 from grader.papers import paper_in
 from grader.pipeline import graded_notebook
 from grader.project import Project, practice_items
-from grader.sandbox.limits import MOST_BYTES
 from grader.task import Task, tasks
 
 Data = dict[str, Any]
@@ -32,7 +28,7 @@ MOST = 2  # experiments and questions named for one belief
 
 
 def gather(course: Course, lesson: str, say: Callable[[str], object] = print) -> Data:
-    """Read everything that ``grader.reporting.numbers.analyse`` needs: a dictionary with "lesson", "top" (the most points,
+    """Read everything that ``grader.reporting.report.analyse`` needs: a dictionary with "lesson", "top" (the most points,
     texts that a person marks included), "cells", "beliefs", "remedies", "students" and "idle". Raises ProjectError.
     """
     require(course, lesson)
@@ -41,17 +37,12 @@ def gather(course: Course, lesson: str, say: Callable[[str], object] = print) ->
     names = sorted({*marks, *course.submitted(lesson)})
     tops = next((mark for mark in marks.values()), {})
     asked = [(place, items[key]) for place, item in places.items() for key in _keys(item)]
-    vary = {place: item.varies for place, item in places.items()}
     with course.gradebook as gradebook:
         idle = sorted({student.id for student in gradebook.students} - {*names})
     return {
         "lesson": lesson,
         "top": sum(mark.top for mark in tops.values()),
-        "cells": [
-            _cell(subject, tops[place].top) | {"place": place, "varies": vary.get(place, False)}
-            for place, subject in (*asked, *hidden.items())
-            if place in tops
-        ],
+        "cells": [_cell(subject, tops[place].top) for place, subject in (*asked, *hidden.items()) if place in tops],
         "beliefs": known_beliefs(course.project),
         "remedies": remedies(course.project, lesson),
         "students": [_guarded(course, lesson, name, items, marks.get(name, {}), say) for name in names],
@@ -67,16 +58,11 @@ def _guarded(
         "name": name,
         "graded": False,
         "points": {},
-        "manual": [],
         "texts": [],
         "states": {},
         "parts": {},
         "answers": {},
-        "beliefs": {},
-        "history": [],
         "asked": [],
-        "later": [],
-        "lost": False,
     }
     with guarded(name, lambda student, reason: say(f"{student} is left out: {reason}")):
         found = _student(course, lesson, name, items, marks)
@@ -107,15 +93,8 @@ def remedies(project: Project, lesson: str) -> dict[str, dict[str, list[str]]]:
 
 def _cell(subject: Item | Task, top: float) -> Data:
     if isinstance(subject, Task):
-        parts = [{"id": name, "top": float(part.points), "reason": part.reason} for name, part in subject.parts.items()]
-        return {
-            "id": subject.id,
-            "kind": "task",
-            "top": top,
-            "stem": f"`{subject.name}`",
-            "parts": parts,
-            "offered": [],
-        }
+        parts = [{"id": name, "reason": part.reason} for name, part in subject.parts.items()]
+        return {"id": subject.id, "kind": "task", "top": top, "stem": f"`{subject.name}`", "parts": parts}
     right = subject.order if subject.kind == "order" else subject.correct
     cell: Data = {
         "id": subject.id,
@@ -128,18 +107,14 @@ def _cell(subject: Item | Task, top: float) -> Data:
             for one in subject.options
         ],
     }
-    offered = [one.misconception for one in subject.options]
     if subject.number is not None:
         number = subject.number
         cell["number"] = {
-            "value": number.value,
             "low": number.low,
             "high": number.high,
             "unit": number.unit,
             "traps": [{"low": one.low, "high": one.high, "belief": one.misconception} for one in number.traps],
         }
-        offered = [one.misconception for one in number.traps]
-    cell["offered"] = sorted({belief for belief in offered if belief})
     return cell
 
 
@@ -152,23 +127,17 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
     named = {cell: own[cell].key if cell in own else cell for cell in (*own, *marks, *state.get("verdicts", {}))}
     answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in own}
     verdicts = {named[cell]: verdict for cell, verdict in state.get("verdicts", {}).items()}
-    there = named if notebook is None else {grade_id(cell) for cell in notebook.cells} - {*state.get("later", ())}
-    later = {named[cell] for cell in named if cell not in there}
+    there = named if notebook is None else {grade_id(cell) for cell in notebook.cells} & {*named}
     lost = {item.key for item in own.values()} if not (state.get("sheet", True) or answers) else set()
     return {
         "name": name,
         "graded": graded,
         "points": {named[cell]: got for cell, got in points.items()} if graded else {},
-        "manual": [named[cell] for cell, mark in marks.items() if mark.manual is not None and named[cell] not in later],
-        "texts": [named[cell] for cell, mark in marks.items() if mark.auto is None and named[cell] not in later],
+        "texts": [named[cell] for cell, mark in marks.items() if mark.auto is None],
         "states": {cell: verdict["state"] for cell, verdict in verdicts.items()},
         "parts": {cell: dict(verdict["parts"]) for cell, verdict in verdicts.items() if verdict.get("parts")},
         "answers": {named[item]: _as_standard(own[item], items, answer) for item, answer in answers.items()},
-        "beliefs": {named[item]: misconceptions_of(own[item], stored(answer)) for item, answer in answers.items()},
-        "history": [[named[item], dict(answer)] for item, answer in history(course.root, name, lesson) if item in own],
-        "asked": sorted({*named.values()} - later - lost),
-        "later": sorted(later),
-        "lost": bool(lost - later),
+        "asked": sorted({named[cell] for cell in there} - lost),
     }
 
 
@@ -196,12 +165,3 @@ def _as_standard(item: Item, items: dict[str, Item], answer: Data) -> Data:
     if within(given, number.low, number.high):
         return answer | {"number": standard.number.value}
     return answer | {"number": standard.number.traps[number.traps.index(trap)].low if trap else None}
-
-
-def history(root: Path, student: str, lesson: str) -> list[tuple[str, Data]]:
-    """The (item, answer) pairs in the answers file of a submission, oldest first; empty where the file is missing or damaged."""
-    path = root / "submitted" / student / lesson / f"{lesson}.answers.json"
-    unlock(path)
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > MOST_BYTES:
-        return []
-    return history_of(decoded(read_regular(path).decode("utf-8", "replace")))
