@@ -34,7 +34,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -480,24 +480,32 @@ def _rehearsed(queue: Queue, order: dict[str, Any]) -> dict[str, Any]:
         here.send(_forked(*message, order["plant"]))
 
 
-def _forked(code: str, argument: str, env: dict[str, str], timeout: float, plant: Any) -> tuple[int, str, str] | None:
-    """`python -c code argument` in a fork: its exit code, output and errors; None where it took too long."""
+def _forked(target: str, arguments: list[Any], env: dict[str, str], timeout: float, plant: Any) -> dict[str, Any]:
+    """What a new process answers to one request, in a fork, with what it printed."""
     with tempfile.TemporaryDirectory() as folder:
-        child = FORK.Process(target=_run, args=(plant, code, argument, env, os.getcwd(), folder))
+        answer, out = Path(folder, "answer"), Path(folder, "out")
+        child = FORK.Process(target=_run, args=(plant, target, arguments, env, answer, out))
         child.start()
-        child.join(timeout)
+        child.join(min(timeout, 600))
         if child.is_alive():
             child.kill()
             child.join()
-            return None
-        return child.exitcode, *(Path(folder, name).read_text("utf-8") for name in ("out", "err"))
+        found = json.loads(answer.read_text("utf-8")) if answer.exists() else {"error": "no answer", "kind": ""}
+        return found | {"printed": out.read_text("utf-8") if out.exists() else ""}
 
 
-def _run(plant: Any, *asked: Any) -> None:
-    from course.experiment.warm_process import become
+def _run(plant: Any, target: str, arguments: list[Any], env: dict[str, str], answer: Path, out: Path) -> None:
+    from course import new_process
 
     sys.meta_path.insert(0, Plants(plant))
-    become(*asked)
+    os.environ.clear()
+    os.environ.update(env)
+    os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT), 1)
+    sys.modules["__main__"] = ModuleType("__main__")
+    new_process.draw_anew()
+    found = new_process.answered({"target": target, "arguments": arguments, "language": "en"})
+    answer.write_text(json.dumps(found), "utf-8")
+    os._exit(0)
 
 
 def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
@@ -506,16 +514,31 @@ def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
     os.environ.update(order["env"])
     sys.meta_path.insert(0, Plants(order["plant"]))
     from course.experiment import new_process
+    from course.new_process import environment_with
 
-    def run(code: str, argument: str, environment: dict[str, str], timeout_s: float) -> tuple[int, str, str]:
-        """Where experiments start a new process, the stage forks one."""
-        pipe.send((code, argument, dict(environment), timeout_s))
-        if (found := pipe.recv()) is None:
-            raise subprocess.TimeoutExpired(code, timeout_s)
-        return found
+    class Staged:
+        """Where experiments start a new process, the stage forks one for each call."""
 
-    new_process.warm_process = SimpleNamespace(can_run=lambda environment: True, run=run)
-    new_process._started = run
+        def __init__(self, variables: Any = None, warm: bool = True) -> None:
+            self.variables, self.said = variables or {}, ""
+
+        def __enter__(self) -> Staged:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def call(self, target: str, *arguments: Any, timeout_s: float) -> Any:
+            pipe.send((target, arguments, environment_with(self.variables), timeout_s))
+            found = pipe.recv()
+            self.said = found["printed"]
+            if "error" in found:
+                raise new_process.NewProcessError(found["error"])
+            return found["value"]
+
+        def printed(self) -> str:
+            return self.said
+
+    new_process.NewProcess = Staged
     sizes = order["sizes"]
     pipe.send({name: _one(queue.clock, name, s, sizes.get(name, {})) for name, s in order["seconds"].items()})
 

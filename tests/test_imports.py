@@ -20,7 +20,7 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
     ["cards", "profiled", "flops", "hand_in"],
     ["timing"],
     ["learning", "figures", "isolation"],
-    ["questions", "records", "exercise", "blocks", "flags"],
+    ["questions", "records", "exercise", "blocks", "flags", "new_process"],
     ["machine", "load", "suggest", "verdict", "slips", "kernel_hint"],
     ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
      "arguments", "i18n", "look", "usual_language", "home", "files", "generators", "colab", "version"],

@@ -1,4 +1,4 @@
-"""A new process that is forked from one with torch imported: what it answers is what a new Python answers, and nothing is left."""
+"""A new process, started or forked from one with torch imported: the answer is that of a new Python, and nothing is left."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import time
 import pytest
 
 pytest.importorskip("torch")
-from course.experiment import new_process, warm_process  # noqa: E402
+import course.new_process  # noqa: E402
+from course.experiment import new_process  # noqa: E402
 from course.experiment.base import run_experiment  # noqa: E402
 from tests.test_ending import of  # noqa: E402
 
@@ -28,7 +29,7 @@ answer({
 
 
 def server():
-    return next(iter(warm_process._servers.values()))
+    return next(iter(course.new_process._servers.values()))[0]
 
 
 def test_it_finds_the_same_state_as_a_new_python():
@@ -83,18 +84,32 @@ def test_one_that_fails_is_told_in_a_sentence_and_the_next_runs(code, said):
     assert new_process.answer_of("answer(7)", warm=True)[0] == 7
 
 
-def test_where_the_process_that_forks_ends_a_new_python_answers(tmp_path):
-    """A container may kill it for its memory."""
-    code = (
-        f"import os\nmark = {str(tmp_path / 'mark')!r}\n"
-        "if not os.path.exists(mark):\n    open(mark, 'w').close()\n    os.kill(os.getppid(), 9)\n    __import__('time').sleep(600)\n"
-        "answer(os.getppid())"
+def test_where_the_process_that_forks_ends_a_new_python_answers(monkeypatch):
+    """A container may kill it for its memory, between two calls or before it has torch."""
+    new_process.answer_of("answer(1)", warm=True)
+    before = server()
+    before.kill()
+    before.wait()
+    assert new_process.answer_of("import os\nanswer(os.getppid())", warm=True)[0] == server().pid != before.pid
+    monkeypatch.setattr(
+        course.new_process, "_fork_server", lambda environment: (_ for _ in ()).throw(OSError("killed"))
     )
-    assert new_process.answer_of(code, warm=True)[0] == os.getpid()
+    assert new_process.answer_of("import os\nanswer(os.getppid())", warm=True)[0] == os.getpid()
+
+
+def test_a_process_serves_one_call_after_another_and_several_work_at_once():
+    with course.new_process.NewProcess() as one, course.new_process.NewProcess() as two:
+        for process in (one, two):
+            process.ask("time:sleep", 0.01)
+        assert [process.answer() for process in (one, two)] == [None, None]
+        assert one.call("os:getpid") == one.call("os:getpid") == one.pid != two.call("os:getpid")
+        with pytest.raises(course.new_process.NewProcessError, match="nosuchlab") as failed:
+            one.call("nosuchlab:run")
+        assert failed.value.kind == "ModuleNotFoundError" and one.call("operator:add", 1, 2) == 3
 
 
 def test_a_run_that_is_stopped_leaves_no_process(tmp_path):
-    """Neither the fork nor the process that forks: the fork would go on with the GPU."""
+    """It would go on with the GPU."""
     mark = tmp_path / "began"
 
     def waits(budget):
@@ -103,10 +118,8 @@ def test_a_run_that_is_stopped_leaves_no_process(tmp_path):
             f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)", warm=True
         )
 
-    new_process.answer_of("answer(1)", warm=True)
-    forking = server()
     record = run_experiment(of(waits), limit_s=3)
-    assert record.rows == [{"i": 1}] and forking.poll() is not None
+    assert record.rows == [{"i": 1}]
     deadline = time.monotonic() + 60
     while os.path.exists(f"/proc/{mark.read_text()}") and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -117,8 +130,8 @@ def test_it_ends_with_the_process_that_asked(tmp_path):
     import subprocess
 
     code = (
-        "from course.experiment import new_process, warm_process\nnew_process.answer_of('answer(1)', warm=True)\n"
-        "print(next(iter(warm_process._servers.values())).pid)"
+        "from course import new_process\nnew_process.call('os:getpid')\n"
+        "print(next(iter(new_process._servers.values()))[0].pid)"
     )
     pid = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     deadline = time.monotonic() + 60
