@@ -53,7 +53,10 @@ def test_what_stands_beside_torch_backends_is_there_too():
 def test_the_libraries_know_every_environment_variable():
     """Those of other devices' libraries are looked for only where this build has them; oneDNN puts its names together."""
     libraries = [
-        path for path in (Path(torch.__file__).parent / "lib").glob("*torch_c*") if path.suffix in (".so", ".dll")
+        path
+        for pattern in ("*torch_c*", "*c10*")
+        for path in (Path(torch.__file__).parent / "lib").glob(pattern)
+        if path.suffix in (".so", ".dll")
     ]
     unknown = {
         row.name.removeprefix("env.")
