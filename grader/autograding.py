@@ -32,6 +32,7 @@ from grader.marking import held, whole
 from grader.marking.execute import CourseExecute
 from grader.marking.step import STATE, printable
 from grader.marks import cell_marks, differences
+from grader.papers import told_of_other_releases
 from grader.pipeline import Outcome, graded_notebook, outcomes
 from grader.project import ProjectError
 from grader.sandbox.launch import out_of_sight, unenforced
@@ -79,6 +80,8 @@ def autograde(
         out_of_sight(course.root, Path(course.config.Exchange.root))
         for sentence in unenforced() if how.cluster is None else ():
             say(sentence)
+    if said := told_of_other_releases(course.root, lesson, chosen):
+        say(said)
     if how.cluster is None:
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
@@ -217,7 +220,7 @@ def _todo(
             accepted = student in how.accept or looked.get(student) == submission.digest
             submission = replace(submission, looked=accepted)
             state = _state(course, student, lesson)
-            rests_on = (submission.digest, exam.answered_papers.get(student, ""), accepted)
+            rests_on = (submission.digest, exam.paper(student), accepted)
             same = rests_on == (state.get("submission"), state.get("paper", ""), state.get("accepted", False))
             if same and not how.again and (state.get("held") or student in known):
                 submission = None

@@ -38,9 +38,11 @@ HELD = {
     "damaged": "the file arrived damaged",
     "wrong-file": "the wrong file came",
     "two-works": "several notebooks with different work",
+    "other-release": "made from another release (another course folder or year); papers.yaml can say that it counts",
     "two-cells": "an answer cell more than once, with different work",
     "machine": "this machine lacks what it needs; mark it again on one that has it, or accept it and give points in formgrader",
     "other-paper": "answered on the paper of another id",
+    "no-paper": "answered without an id, so nobody knows on which numbers; --accept marks it against this student's paper",
     "other-notebook": "the notebook made for another id, with no question answered",
 }
 COLUMNS = (

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_output
 
-from course.learning.harvesting import MIME, harvest
+from course.learning.harvesting import MIME
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
 from grader.archive import Entry, opened
@@ -273,25 +273,6 @@ def notebook(lesson=LESSON, said=True, cells=()) -> bytes:
     made = nbformat.v4.new_notebook(metadata={"course": {"lesson": lesson, "kind": "checkpoint"}} if said else {})
     made.cells = [nbformat.v4.new_code_cell("x", id=one) for one in cells]
     return json.dumps(made).encode()
-
-
-def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path):
-    made = AnswerSheet(LESSON, ["90-c-single", "90-c-order", "90-c-number"], tmp_path)
-    made.record("90-c-single", Response(("b",)))
-    made.record("90-c-order", Response(("c", "b", "a")))
-    made.record("90-c-number", Response(number=3.5))
-    bundle = made.bundle()
-    for kind in ("text/html", "text/plain"):
-        content = {"cells": [{"outputs": [{"data": {kind: bundle[kind].splitlines(keepends=True)}}]}]}
-        found, problems = harvest(content, None, LESSON)
-        assert {item: (one["options"], one["number"]) for item, one in found.items()} == {
-            "90-c-single": (["b"], None),
-            "90-c-order": (["c", "b", "a"], None),
-            "90-c-number": ([], 3.5),
-        }
-        assert len(problems) == 1 and problems[0]["en"].startswith("Unconfirmed: 3 answers")
-    assert harvest(content, dumped(sheet(*RIGHT)).decode(), LESSON)[1] == [], "the file beside it is better"
-    assert harvest({"cells": [{"outputs": [{"data": bundle}]}]}, None, LESSON)[1] == []
 
 
 @pytest.fixture(scope="module")

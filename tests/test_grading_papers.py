@@ -5,6 +5,7 @@ shows, marks are the same wherever and however often they are made, and the stud
 from __future__ import annotations
 
 import json
+import re
 import shutil
 
 import nbformat
@@ -193,6 +194,36 @@ def test_a_notebook_made_for_another_student_is_held_back_also_with_nothing_answ
         "joe": None,
     }
     assert found["gus"].verdict == "look" and "made for “ada”" in " ".join(found["gus"].problems)
+
+
+def test_a_notebook_of_another_release_is_held_and_a_class_of_them_can_be_marked_on_its_own_papers(tmp_path, capsys):
+    """Last year's, or the secret was made anew: its questions hold other numbers than those that marks are computed with."""
+    courses = []
+    for secret in (b"of last year", b"of this year"):
+        root = tmp_path / secret.decode()
+        init(root, "en", "papers")
+        (root / "marking_secret").write_bytes(secret.ljust(32))
+        courses.append(Course(root))
+        release(courses[-1], LESSON)
+    old, new = courses
+    for name in ("gus", "hal", "ida"):
+        hand_in(old, Student(name))
+        shutil.copytree(old.root / "submitted" / name, new.root / "submitted" / name)
+    bare = new.root / "submitted" / "hal" / LESSON / f"{NOTEBOOK}.ipynb"
+    notebook = json.loads(bare.read_text("utf-8"))
+    notebook["metadata"] = {}  # its first cell says it, too
+    bare.write_text(json.dumps(notebook), "utf-8")
+    said: list[str] = []
+    found = {one.student: one for one in autograde(new, LESSON, how=QUIET, say=said.append)}
+    assert all(one.points is None and one.reason == "held" for one in found.values()), "no zero"
+    assert "3 hand-ins were made from another release" in said[-1] and "another release" in found["ida"].problems[0]
+    assert main(["feedback", LESSON, "--early", "--dir", str(new.root)]) == 0
+    page = (new.root / "feedback" / "gus" / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
+    assert "not made for this class" in page and "right answer" not in page
+    (new.root / "papers.yaml").write_text(re.search(r"`(salts: .*?)`", said[-1])[1], "utf-8")
+    found = autograde(new, LESSON, how=QUIET, say=said.append)
+    assert [one.points for one in found] == [18, 18, 18]
+    assert main(["feedback", LESSON, "--early", "--dir", str(new.root)]) == 0
 
 
 def test_a_copied_paper_shows_to_the_instructor(course):

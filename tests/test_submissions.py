@@ -10,8 +10,12 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
+from course.i18n import set_language
 from course.learning import notebook_file
+from course.learning.harvesting import harvest
+from course.learning.marking import Response
 from course.learning.notebook_file import read_notebook
+from course.learning.sheet import AnswerSheet
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
 from grader.marking.held import why_held
@@ -19,6 +23,7 @@ from grader.marking.restored_cells import restore_cells
 from grader.marking.step import grade_id, notes, reasons, state
 from grader.reading import Files, files_of, read
 from grader.stock import before_autograde
+from tests.grading_corpus.base import RIGHT, dumped, sheet
 from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 
@@ -251,3 +256,27 @@ def test_what_was_handed_in_stays_and_stock_nbgrader_finds_a_notebook_of_its_nam
         there = [path.read_bytes() for path in folder.iterdir()]
         assert all(data in there for data in files.values()) and b"kept" in there, student
     assert before.works and not before.held and any(cell.source == "mine = 1" for cell in before.notebook.cells)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("student", ["", "ada", "O'Neil & <b>", "李 雷"])
+def test_answers_are_read_from_the_list_when_a_program_dropped_the_data(tmp_path, language, student):
+    """With the id of the student whose paper it is, where each has another one."""
+    set_language(language)
+    made = AnswerSheet(LESSON, ["90-c-single", "90-c-order", "90-c-number"], tmp_path)
+    made.student = student
+    made.record("90-c-single", Response(("b",)))
+    made.record("90-c-order", Response(("c", "b", "a")))
+    made.record("90-c-number", Response(number=3.5))
+    bundle = made.bundle()
+    for kind in ("text/html", "text/plain"):
+        content = {"cells": [{"outputs": [{"data": {kind: bundle[kind].splitlines(keepends=True)}}]}]}
+        found, problems = harvest(content, None, LESSON)
+        assert {item: (one["options"], one["number"], one.get("student", "")) for item, one in found.items()} == {
+            "90-c-single": (["b"], None, student),
+            "90-c-order": (["c", "b", "a"], None, student),
+            "90-c-number": ([], 3.5, student),
+        }
+        assert len(problems) == 1 and problems[0]["en"].startswith("Unconfirmed: 3 answers")
+    assert harvest(content, dumped(sheet(*RIGHT)).decode(), LESSON)[1] == [], "the file beside it is better"
+    assert harvest({"cells": [{"outputs": [{"data": bundle}]}]}, None, LESSON)[1] == []

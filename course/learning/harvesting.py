@@ -5,6 +5,7 @@ Pure functions on plain data, used by the grader: they run no code and raise no 
 
 from __future__ import annotations
 
+import html
 import json
 import math
 import re
@@ -32,6 +33,9 @@ ROW = re.compile(r"<code>([^<>\s]{1,100})</code></th>\s*<td[^>]{0,100}>✓ [^:�
 LINE = re.compile(
     r"^  (\S{1,100}): (?:answered: |已作答：)(.{1,100}?)(?: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d)?$", re.MULTILINE
 )
+WHOSE = re.compile(
+    r"· (?:Paper of ([^·]{1,200}?)\. \d+ of \d+ |([^·]{1,200}?) 的试卷。)"
+)  # the student's id, where each has a paper
 DEEPEST = 350  # lists and objects within each other; readers and writers of JSON end at about a thousand
 STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")  # +1 and -1 as signed bytes
@@ -126,11 +130,13 @@ def readable(notebook: Any, checkpoint: str | None) -> list[tuple[str, dict[str,
     found = []
     for text in _lists(notebook):
         if checkpoint is None or checkpoint in text:
+            whose = WHOSE.search(text)
+            student = html.unescape(whose[1] or whose[2]) if whose else ""
             for item, given in [*ROW.findall(text), *LINE.findall(text)][:MOST_ANSWERS]:
                 words = [word.strip() for word in given.split(",")]
                 letters = all(re.fullmatch("[a-z]", word) for word in words)
                 number = None if letters else _number(given)
-                answer = clean_answer({"options": words if letters else [], "number": number})
+                answer = clean_answer({"options": words if letters else [], "number": number, "student": student})
                 if answer is not None and len(item) <= LONGEST_ID:
                     found.append((item, answer))
     return found

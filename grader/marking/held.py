@@ -34,6 +34,12 @@ OTHER_PAPER = both(
     "instructor; if it is not your work, hand in your own.",
     "作答用的是“{other}”的试卷，提交者却是“{student}”。如果是学号填错了，请告诉老师；如果交错了文件，请交自己的那一份。",
 )
+NO_PAPER = both(
+    "It does not say on whose paper it was answered, and every student has other numbers. Open the notebook of your class, say who you "
+    "are where it asks, look through your answers, save it, and hand it in again. So far it costs you nothing.",
+    "里面没有写明是谁的试卷，而每个学生的数字都不一样。请打开本班的 notebook，在询问处填上你的学号，检查答案，"
+    "保存后再交一次。到目前为止没有扣分。",
+)
 OTHER_NOTEBOOK = both(
     "It is the notebook made for “{other}”, with no question answered, and was handed in as “{student}”. Please hand in "
     "your own; if you did work in this one, tell your instructor.",
@@ -67,7 +73,9 @@ def why_held(
         names = ", ".join(f"`{one}`" for one in twice)
         return "two-cells", both(*(TWO_CELLS[language].format(names) for language in ("en", "zh")))
     if others and len(others) == questions:
-        return _on_another("other-paper", OTHER_PAPER, "”, “".join(sorted({*others.values()} - {""})) or "?", student)
+        if not any(others.values()):
+            return "no-paper", NO_PAPER
+        return _on_another("other-paper", OTHER_PAPER, "”, “".join(sorted({*others.values()} - {""})), student)
     owner = "" if questions or paper is None else made_for(nb.cells)
     if owner and same_student(owner) != same_student(paper.student):
         return _on_another("other-notebook", OTHER_NOTEBOOK, owner, student)

@@ -45,9 +45,10 @@ class CourseStep(NbGraderPreprocessor):
         """The language of the submission, "en" or "zh"."""
         return language_of(notebook, self.course_language)
 
-    def paper(self, resources: dict) -> Paper | None:
-        """The paper this submission is marked against; None where all students have the same. Raises Infrastructure."""
-        return paper_in(Path(self.course_root), self.lesson(resources), resources["nbgrader"]["student"])
+    def paper(self, nb: NotebookNode, resources: dict) -> Paper | None:
+        """The paper a graded notebook was marked against; None where all students have the same. Raises Infrastructure."""
+        salt, student = state(nb).get("salt", ""), resources["nbgrader"]["student"]
+        return paper_in(Path(self.course_root), self.lesson(resources), student, salt)
 
     def tasks(self, resources: dict) -> dict[str, Any]:
         """The tasks of the checkpoint: id -> ``Task``."""

@@ -35,7 +35,7 @@ from grader.marking.restored_cells import restore_cells
 from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
 from grader.notebook_name import notebook_in
-from grader.papers import answered_papers, paper_of
+from grader.papers import OTHER_RELEASE, answered_papers, other_salts, paper_of, released_salt, salt_of
 from grader.project import HERE, Infrastructure, Project
 from grader.reading import Files, Reading, files_of, read
 from grader.sandbox.limits import Limits
@@ -51,6 +51,7 @@ class Exam:
     hidden inputs are drawn with; sandbox: False only where the instructor said so; own: the folder of the instructor's own
     checkpoints, or "". answered_papers: student -> the id whose paper this student answered by mistake. questions: a hash of the files
     with questions, keys and tests, so that marks of two keys do not stand side by side unseen.
+    salts: of other releases whose notebooks are marked on their own papers.
     """
 
     lesson: str
@@ -63,6 +64,11 @@ class Exam:
     own: str = ""
     answered_papers: Mapping[str, str] = field(default_factory=dict, hash=False)
     questions: str = ""
+    salts: tuple[str, ...] = ()
+
+    def paper(self, student: str) -> str:
+        """What the instructor has said about the paper of a student, "" for nothing: where it changes, the mark may."""
+        return " ".join(filter(None, (self.answered_papers.get(student, ""), *self.salts)))
 
     @property
     def project(self) -> Project:
@@ -120,6 +126,7 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, limits
         str(project.own) if project.own_folder(lesson) else "",
         answered_papers(course_root, lesson),
         of_questions(project, lesson),
+        other_salts(course_root),
     )
 
 
@@ -151,7 +158,10 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     _begin(nb, reading, released)
     restore_cells(nb, released, language)
     given = content(nb, submission.files.there, exam.lesson)
-    paper = paper_of(released, exam.lesson, submission.student, exam.answered_papers)
+    salt = salt_of(nb)
+    strange = bool(salt) and salt not in (released_salt(released), *exam.salts)
+    elsewhere = salt if salt in exam.salts else ""
+    paper = paper_of(released, exam.lesson, submission.student, exam.answered_papers, elsewhere)
     drawn = draw(hidden, exam.key, exam.lesson, submission.student, submission.when, given)
     run, before = Run(nb, hidden, drawn, language, exam.limits), monotonic()
     run.go(shared(exam.sandbox), working_files(reading.files, exam, released))
@@ -160,10 +170,11 @@ def mark(submission: Submission, exam: Exam) -> Marked:
     items = keyed_items(project, exam.lesson, paper)
     lacks = lacking(nb, run.raised, reading.files)
     stopped = broken(nb, hidden, run.raised)
-    known = Circumstances(language, paper, submission.student, submission.looked, reading.held, lacks, stopped)
+    held = reading.held or (("other-release", OTHER_RELEASE) if strange else None)
+    known = Circumstances(language, paper, submission.student, submission.looked, held, lacks, stopped)
     mark_cells(nb, items, hidden, run.found(), known)
     state(nb).update(submission=submission.digest, sandbox=exam.sandbox, accepted=submission.looked)
-    state(nb).update(questions=exam.questions, paper=exam.answered_papers.get(submission.student, ""))
+    state(nb).update(questions=exam.questions, paper=exam.paper(submission.student), salt=elsewhere)
     scores, comments = _marks(nb)
     if state(nb).get("held"):
         scores, comments = dict.fromkeys(scores), dict.fromkeys(comments)

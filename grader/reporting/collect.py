@@ -123,7 +123,7 @@ def _student(course: Course, lesson: str, name: str, items: dict[str, Item], mar
     state = notebook.metadata.get(STATE, {}) if notebook is not None else {}
     points = {cell: mark.points for cell, mark in marks.items()}
     graded = bool(state.get("marked")) and bool(points) and None not in points.values()
-    own = keyed_items(course.project, lesson, paper_in(course.root, lesson, name))
+    own = keyed_items(course.project, lesson, paper_in(course.root, lesson, name, state.get("salt", "")))
     named = {cell: own[cell].key if cell in own else cell for cell in (*own, *marks, *state.get("verdicts", {}))}
     answers = {item: dict(answer) for item, answer in state.get("answers", {}).items() if item in own}
     verdicts = {named[cell]: verdict for cell, verdict in state.get("verdicts", {}).items()}

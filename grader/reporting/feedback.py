@@ -29,7 +29,13 @@ from grader.reporting.collect import remedies
 
 CSS = Path(__file__).with_name("feedback.css")
 SIGNS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "–", "inconclusive": "?"}
-AGAIN = ("damaged", "wrong-file", "two-works")  # held back until the student hands in another file
+AGAIN = (
+    "damaged",
+    "wrong-file",
+    "two-works",
+    "two-cells",
+    "other-release",
+)  # held back until the student hands in another file
 LONGEST = 90  # characters of a question in the table
 SAY = {
     "title": both("Checkpoint {lesson}", "测验 {lesson}"),
@@ -93,7 +99,7 @@ class Overview(CourseStep):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         """Collect the content. For a notebook that is no checkpoint of the course it has no beliefs and the names of the cells."""
         language, said = self.language(nb), resources["nbgrader"]
-        items = self._items(resources)
+        items = self._items(nb, resources)
         grades = self._grades(said)
         state = nb.metadata.get(STATE, {})
         cells = {grade_id(cell): cell for cell in nb.cells if cell.metadata.get("nbgrader", {}).get("grade")}
@@ -185,11 +191,11 @@ class Overview(CourseStep):
     def _shown(self, due: datetime) -> str:
         return shown(due, course_zone(Path(self.course_root), self.config))
 
-    def _items(self, resources: dict) -> dict[str, Item]:
+    def _items(self, nb: NotebookNode, resources: dict) -> dict[str, Item]:
         try:
             if not self.ours(resources):
                 return {}
-            return keyed_items(self.project, self.lesson(resources), self.paper(resources))
+            return keyed_items(self.project, self.lesson(resources), self.paper(nb, resources))
         except Infrastructure:  # a key was removed after marking: show the marks with the names of the cells
             return {}
 
@@ -256,7 +262,7 @@ class Overview(CourseStep):
             )
             if path.exists() and self.project.checkpoint_source(lesson).exists():
                 state = nbformat.v4.reads(path.read_text(encoding="utf-8")).metadata.get(STATE, {})
-                paper = paper_in(Path(self.course_root), lesson, said["student"])
+                paper = paper_in(Path(self.course_root), lesson, said["student"], state.get("salt", ""))
                 for belief in _beliefs(state, keyed_items(self.project, lesson, paper)):
                     found.setdefault(belief, []).append(lesson)
         return found
