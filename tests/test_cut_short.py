@@ -18,8 +18,6 @@ from tests.test_every_experiment import EXPERIMENTS
 from tests.test_headlines import records
 
 SAYS_HOW_MUCH = {
-    "02-first-call-cuda": "its processes are repeats",
-    "02-interruptions": "its blocks are repeats",
     "02-planted-difference": "its races are repeats: more of them tell more",
     "02-where-you-wait": "the CPU comes first, and is told alone",
     "04-onednn-ops": "it names the layer that it speaks of",

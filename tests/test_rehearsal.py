@@ -25,7 +25,6 @@ STEADY, STEADY_S = (
 )  # its verdict hangs on 5 %: an operation long against the noise of a busy machine
 SIZES = {
     "02-stopwatches-cuda": {"sizes": [16, 32]}, "02-where-you-wait": {"gpu_size": 16},
-    "03-peaks-cuda": {"edge": 32, "channels": 4, "image": 8, "batch": 2, "mib": 1},
     "04-ops-cuda": {"larger": 1}, "04-kernels-cuda": {"larger": 1}, "04-memory-cuda": {"sizes": [8, 12]},
     "05-first-call-cuda": {"batch": 1, "sizes": [6, 8]}, "05-sizes-cuda": {"batch": 1, "sizes": [6, 8, 10]},
     "05-flip-cuda": {"batch": 1, "sizes": [8, 10]}, "05-memory-cuda": {"batch": 1, "size": 8},
@@ -41,7 +40,7 @@ SIZES = {
 }  # fmt: skip
 """What makes an experiment small; the rest is small by itself."""
 SECONDS = {
-    "03-peaks-cuda": 2, "04-kernels-cuda": 12, "04-ops-cuda": 8, "05-flip-cuda": 400, "05-new-keys-cuda": 20,
+    "04-kernels-cuda": 12, "04-ops-cuda": 8, "05-flip-cuda": 400, "05-new-keys-cuda": 20,
     "05-pays-cuda": 100, "05-first-call-cuda": 60, "05-survey-cuda": 60,
     "05-networks-cuda": 200, "05-sizes-cuda": 25, "06-truth-table-cuda": 30, "07-who-cuda": 60, "07-depth-cuda": 30,
     "07-speed-cuda": 20,
@@ -51,7 +50,6 @@ SETTLED = {"05-flip-cuda": {"05-bet-flip": "b"}, "06-truth-table-cuda": {"06-bet
 """The stand-in keeps plans as PyTorch's source does, so what the source says comes out."""
 FENCED = {
     "02-stopwatches-cuda": ("median_ms", lambda row: row["stopwatch"] != "no fence", 10 * OP_MS),
-    "02-first-call-cuda": ("call_ms", lambda row: row["shape"] != "CUDA context", OP_MS),
     "02-where-you-wait": ("read_ms", lambda row: row["where"] != "cpu" and row["where"] != "toy", 0.9 * OP_MS),
     "05-first-call-cuda": ("call_ms", lambda row: "threads" not in row["story"], OP_MS),
     "05-sizes-cuda": ("call_ms", lambda row: True, OP_MS), "05-flip-cuda": ("call_ms", lambda row: True, OP_MS),

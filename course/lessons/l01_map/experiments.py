@@ -5,8 +5,7 @@ Whatever leaves traces (freezing, children, overwritten functions) runs in a new
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -44,83 +43,7 @@ def _two_sides(sides: tuple[str, str], rows: Sequence[tuple[str, int]], bets: Ma
     return Table([["", *sides], *lines], marks, {(number, 1 + side) for number, side in bets.items()})
 
 
-# --- 01-polite-request --------------------------------------------------------------------------------------
-
 SAME_LOW, SAME_HIGH = 0.95, 1.05  # a ratio whose interval stays within counts as "the same time"
-
-
-def _depthwise() -> Callable[[], None]:
-    """48 calls of a convolution with one filter a channel: float32, batch 2, 32 channels, 14 x 14.
-
-    So many, that entering a `with` block around them weighs next to nothing; so small, that the memory of the
-    results is reused (fresh pages from the system would cost more than the convolution, and at random).
-    """
-    x, weight = torch.randn(2, 32, 14, 14), torch.randn(32, 1, 3, 3)
-
-    def convolve() -> None:
-        for _ in range(48):
-            torch.nn.functional.conv2d(x, weight, padding=1, groups=32)
-
-    return convolve
-
-
-def _inside(convolve: Callable[[], None], **asked: bool) -> Callable[[], None]:
-    def call() -> None:
-        with torch.backends.mkldnn.flags(**asked):
-            convolve()
-
-    return call
-
-
-@experiment(name="01-polite-request", lesson=LESSON, needs="mkldnn", seconds=5)
-def polite_request(budget: Budget) -> list[dict]:
-    """One convolution as it is, inside flags(deterministic=True), and with enabled=True said as well.
-
-    On one thread, where a busy machine disturbs least.
-    """
-    from course.timing import compare
-
-    torch.set_num_threads(1)
-    convolve = _depthwise()
-    candidates = {
-        "plain": convolve,
-        "deterministic": _inside(convolve, deterministic=True),
-        "both named": _inside(convolve, enabled=True, deterministic=True),
-    }
-    with torch.inference_mode(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # flags() also touches a TF32 switch that only Intel GPUs have
-        result = compare(candidates, baseline="plain", max_time=max(1.0, min(5.0, budget.left())))
-    medians = result.medians_ms
-    rows = [{"request": "plain", "median_ms": medians["plain"], "ratio": 1.0, "low": 1.0, "high": 1.0}]
-    for name, pair in result.pairs.items():
-        rows.append(
-            {
-                "request": name,
-                "median_ms": medians[name],
-                "ratio": pair.ratio,
-                "low": pair.low,
-                "high": pair.high,
-                "samples_ratio": list(pair.ratios),
-            }
-        )
-    return rows
-
-
-def read_polite_request(rows: list[dict]) -> Reading:
-    """Whether the whole range of the ratio lies on one side of "the same time", or within it."""
-    drawn = [{**row, "rounds": len(row.get("samples_ratio", ()))} for row in rows if row["request"] != "plain"]
-    asked = next((row for row in drawn if row["request"] == "deterministic"), None)
-    if asked is None:
-        return Reading(drawn=drawn)
-    numbers = {"ratio": asked["ratio"], "more": 100 * (asked["ratio"] - 1)}
-    outcome = None
-    if asked["low"] > SAME_HIGH:
-        outcome = "c several times" if asked["ratio"] >= 1.95 else "c somewhat"
-    elif asked["high"] < SAME_LOW:
-        outcome = "a"
-    elif SAME_LOW <= asked["low"] and asked["high"] <= SAME_HIGH:
-        outcome = "b"
-    return Reading(outcome, numbers, drawn)
 
 
 # --- 01-typos -----------------------------------------------------------------------------------------------

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Iterator
 
 import torch
 
 from course.experiment.base import Budget, experiment
-from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
-from course.figures.words import time_words
 from course.i18n import both
 from course.lessons.l02_timing.experiments import LESSON, _summary, clock_ms
-
-PROBES = "course.lessons.l02_timing.probes"
-NEW_PROCESSES = both("new processes", "新进程")
 
 # --- 02-stopwatches-cuda ------------------------------------------------------------------------------------
 
@@ -87,40 +81,3 @@ def read_stopwatches_cuda(rows: list[dict]) -> Reading | None:
         return Reading("in time", drawn=drawn)
     numbers = {"missed": 1 - min(row["ratio"] for row in early)}
     return Reading("early" if len(early) == len(unfenced) else "early at one size", numbers, drawn)
-
-
-# --- 02-first-call-cuda -------------------------------------------------------------------------------------
-
-
-@experiment(name="02-first-call-cuda", lesson=LESSON, version=3, needs="cuda", seconds=20)
-def first_call_cuda(budget: Budget, processes: int = 2, calls: int = 6) -> Iterator[dict]:
-    """Fenced first calls in new processes: the context, then a product, a convolution and a second shape.
-
-    A first process reads the libraries from the disk; it is not recorded.
-    """
-    for process in budget.loop(range(processes + 1), desc=NEW_PROCESSES, least=2):
-        found = rows_of(PROBES, "first_calls", calls if process else 1, timeout_s=180)
-        yield from [{"process": process, **row} for row in found if process]
-
-
-def read_first_call_cuda(rows: list[dict]) -> Reading | None:
-    """The first call of each step over its later ones in the same process: over three times in every process is dear."""
-    drawn, dear = [], {}
-    for step, mine in groups(rows, "shape").items():
-        calls = [[row["call_ms"] for row in one] for one in groups(mine, "process").values()]
-        pairs = [(one[0], statistics.median(one[1:])) for one in calls if len(one) > 1]
-        row = {"step": step, "ms": statistics.median(one[0] for one in calls), "again": ""}
-        if pairs:
-            later = statistics.median(later for _, later in pairs)
-            row |= {
-                "again": both(f"later {time_words(later / 1e3)}", f"之后 {time_words(later / 1e3)}"),
-                "ratio": row["ms"] / later,
-            }
-            dear[step] = min(first / later for first, later in pairs) > 3
-        drawn.append(row)
-    if not dear:
-        return None
-    by_ratio = sorted((row for row in drawn if "ratio" in row), key=lambda row: row["ratio"])
-    least, most = by_ratio[0], by_ratio[-1]
-    outcome = "all" if all(dear.values()) else "some" if any(dear.values()) else "none"
-    return Reading(outcome, {"step": most["step"], "ratio": most["ratio"], "least": least["ratio"]}, drawn)

@@ -1,15 +1,13 @@
-"""Experiments of lesson 02 on repeating: the first call, interrupted calls, what a race of two functions finds, threads.
+"""Experiments of lesson 02 on repeating: the first call, and what a race of two functions finds.
 
 Each run returns tidy rows (milliseconds unless a name says otherwise) and uses torch alone.
 """
 
 from __future__ import annotations
 
-import logging
 import math
 import random
 import statistics
-import time
 from collections.abc import Callable, Iterator
 
 import torch
@@ -104,55 +102,6 @@ def read_first_call(rows: list[dict]) -> Reading:
     return Reading(_within(first, {"a": (0.0, 1.25), "b": (1.25, 3.0), "c": (3.0, math.inf)}), numbers, drawn)
 
 
-# --- 02-interruptions ---------------------------------------------------------------------------------------
-
-
-MOVED = 0.02  # a summary moved by less stays where it is
-BLOCK = 20  # calls with one planted pause among them
-SUMMARIES = {"mean": statistics.fmean, "median": statistics.median, "minimum": min}
-
-
-@experiment(name="02-interruptions", lesson=LESSON, needs="cpu", seconds=4)
-def interruptions(budget: Budget) -> list[dict]:
-    """Calls in turn, left alone and with a true pause of ten medians in every twentieth."""
-    torch.set_num_threads(1)
-    work = _small_products(torch.randn(48, 48), 20)
-    pause_s = 10 * statistics.median(clock_ms(work) for _ in range(40)) / 1e3
-    rows = []
-    for call in budget.loop(range(200), desc=both("calls", "调用")):
-        quiet_ms = clock_ms(work)
-        interrupted = call % BLOCK == 7
-        disturbed_ms = clock_ms(lambda: (work(), time.sleep(pause_s))) if interrupted else clock_ms(work)
-        rows.append({"call": call, "interrupted": int(interrupted), "quiet_ms": quiet_ms, "disturbed_ms": disturbed_ms})
-    return rows
-
-
-def read_interruptions(rows: list[dict]) -> Reading | None:
-    """By how much the pauses move each summary, block by block, against the calls left alone in the same block.
-
-    Moved: by more than 2 %, with the whole interval. Hardly moved: within 2 %, or less than a fifth of what the mean moves.
-    """
-    blocks = [rows[at : at + BLOCK] for at in range(0, len(rows) - BLOCK + 1, BLOCK)]
-    if not blocks:
-        return None
-
-    def over_quiet(summary: Callable[[list[float]], float]) -> list[float]:
-        return [summary([r["disturbed_ms"] for r in one]) / summary([r["quiet_ms"] for r in one]) for one in blocks]
-
-    drawn = []
-    for name, summary in SUMMARIES.items():
-        ratios = over_quiet(summary)
-        span = median_interval(ratios)
-        drawn.append({"summary": name, "ratio": statistics.median(ratios), "low": span.low, "high": span.high})
-    mean, middle, _ = drawn
-    near = max(MOVED, (mean["low"] - 1) / 5)
-    hardly = 1 - near <= middle["low"] and middle["high"] <= 1 + near
-    numbers = {"share": mean["ratio"] - 1}
-    if mean["low"] > 1 + MOVED:
-        return Reading("the mean" if hardly else "both" if middle["low"] > 1 + MOVED else None, numbers, drawn)
-    return Reading("neither" if hardly and mean["high"] <= 1 + MOVED else None, numbers, drawn)
-
-
 # --- 02-same-code-twice -------------------------------------------------------------------------------------
 
 TRIALS = 20
@@ -208,41 +157,3 @@ def read_planted_difference(rows: list[dict]) -> Reading:
     else:
         outcome = "paired more often" if paired > means else "paired no more often"
     return Reading(outcome, drawn=drawn)
-
-
-# --- 02-threads ---------------------------------------------------------------------------------------------
-
-
-@experiment(name="02-threads", lesson=LESSON, needs="cpu", seconds=4)
-def timer_threads(budget: Budget) -> list[dict]:
-    """One product timed by torch.utils.benchmark.Timer as it comes, and with all threads of the process."""
-    # Importing Timer looks for CUDA, and a CUDA build without a GPU would log a warning about it.
-    logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)
-    from torch.utils.benchmark import Timer
-
-    x = torch.randn(768, 768)
-    all_threads = torch.get_num_threads()
-    as_it_comes = Timer(stmt="x @ x", globals={"x": x})
-    with_all = Timer(stmt="x @ x", globals={"x": x}, num_threads=all_threads)
-    rows = []
-    for pair in budget.loop(range(13), desc=both("pairs", "配对")):
-        default_ms, all_ms = as_it_comes.timeit(3).mean * 1e3, with_all.timeit(3).mean * 1e3
-        rows.append(
-            {
-                "pair": pair,
-                "default_ms": default_ms,
-                "all_ms": all_ms,
-                "ratio": default_ms / all_ms,
-                "all_threads": all_threads,
-            }
-        )
-    return rows
-
-
-def read_timer_threads(rows: list[dict]) -> Reading:
-    """Timer's reading as it comes over that with all threads: within 5 % the same."""
-    ratios, threads = [row["ratio"] for row in rows], rows[0]["all_threads"]
-    ratio, span = statistics.median(ratios), median_interval(ratios)
-    drawn = [{"timer": "as it comes", "ratio": ratio, "low": span.low, "high": span.high, "threads": threads}]
-    option = _within(ratios, {"a": (1.05, math.inf), "b": (0.95, 1.05), "c": (0.0, 0.95)})
-    return Reading("b with one thread" if option == "b" and threads == 1 else option, {"ratio": ratio}, drawn)

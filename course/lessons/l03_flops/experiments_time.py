@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -145,35 +144,6 @@ def read_page_faults(rows: list[dict]) -> Reading:
         alike = max(fresh["high_ms"] / kept["low_ms"], kept["high_ms"] / fresh["low_ms"]) <= ALIKE
         outcome = "alike" if alike else None
     return Reading(outcome, numbers, drawn)
-
-
-# --- 03-groups ----------------------------------------------------------------------------------------------
-
-GROUPS = (2, 4, 8, 16, 32)
-
-
-@experiment(name="03-groups", lesson=LESSON, version=2, needs="cpu", seconds=6, whole=True)
-def group_sweep(budget: Budget) -> list[dict]:
-    """One dense convolution on 32 channels against five grouped ones, all in turn."""
-    torch.set_num_threads(1)  # restored afterwards
-    return _against_dense(32, 28, GROUPS, budget.share(1))
-
-
-def read_group_sweep(rows: list[dict]) -> Reading:
-    rows = sorted(rows, key=lambda row: row["groups"])
-    drawn = [{"groups": 1, "work": 1.0, "time": 1.0}]
-    drawn += [{"groups": row["groups"], "work": row["macs_ratio"], "time": row["ratio"]} for row in rows]
-    lost = [row["groups"] for row in rows if row["low"] > 1]
-    if lost:
-        return Reading("one loses" if len(lost) == 1 else "some lose", {"groups": lost[0]}, drawn)
-    if not any(row["high"] < 1 for row in rows):
-        return Reading(drawn=drawn)
-    if any(more["low"] > fewer["high"] for at, fewer in enumerate(rows) for more in rows[at + 1 :]):
-        return Reading("not always less", drawn=drawn)
-    falls = all(more["high"] < fewer["low"] for fewer, more in pairwise(rows))
-    if falls and all(row["high"] <= TWICE * row["macs_ratio"] for row in rows):
-        return Reading("less time", drawn=drawn)
-    return Reading("less than the work" if any(row["low"] > row["macs_ratio"] for row in rows) else None, drawn=drawn)
 
 
 # --- 03-roof ------------------------------------------------------------------------------------------------

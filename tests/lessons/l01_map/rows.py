@@ -22,10 +22,6 @@ def entry_points(block, setter):
 
 
 ROWS = {
-    "01-bet-polite": {
-        option: [{"request": "deterministic", "ratio": (low + high) / 2, "low": low, "high": high}]
-        for option, low, high in (("a", 0.7, 0.8), ("b", 0.98, 1.02), ("c", 1.4, 1.6))
-    },
     "01-bet-typos": {
         option: [
             {"wrote": f"cudnn.x{n}", "meant": "cudnn.y", "raised": int(n < raised), "error": ""} for n in range(12)
@@ -49,9 +45,7 @@ ROWS = {
         for option, accepted, after in (("a", 1, "False"), ("b", 0, "True"), ("c", 1, "TypeError: no"))
     },
 }
-FURTHER = {"01-bet-polite": [([{"request": "deterministic", "ratio": 1.0, "low": 0.9, "high": 1.3}], None)]}
 BRANCHES = {
-    "01-polite-request": [[{"request": "deterministic", "ratio": 3.6, "low": 3.5, "high": 3.7}]],
     "01-who-sees": [seen(0, 1, 1), [row for row in seen(1, 0, 0) if row["read_in"] != "fork"]],
     "01-flags-trap": [
         [{**row, "named": int(row["switch"] == "3"), "after": row["inside"]} for row in flags(changed)]

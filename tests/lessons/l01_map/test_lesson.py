@@ -44,14 +44,6 @@ def test_a_child_process_that_dies_ends_the_wait():
         map_probes._in_child("spawn", os.kill)  # it takes two arguments
 
 
-def test_polite_request_runs_and_leaves_no_trace():
-    if not torch.backends.mkldnn.is_available():
-        pytest.skip("this build of PyTorch has no oneDNN")
-    record = measured("01-polite-request", 1.5)
-    assert set(base.get("01-polite-request").settles(record)) == {"01-bet-polite"}
-    check_shown(record)
-
-
 def test_flags_raises_beside_the_newer_precision_api_and_the_bracketed_assignment_does_not():
     cudnn = torch.backends.cudnn
     with flags.preserved():

@@ -142,34 +142,13 @@ BETS = [
         "02-bet-same-code",
         [(races(0), "a"), (races(1), "a"), (races(2), "b"), (races(6), "c"), (races(6, trials=9), None), ([], None)],
     ),
-    (
-        "02-threads",
-        "02-bet-threads",
-        [
-            (pairs(*[1.9] * 13), "a"),
-            (pairs(*[1.0] * 13), "b"),
-            (pairs(*[0.7] * 13), "c"),
-            (pairs(*[0.8, 1.3] * 6), None),
-            ([], None),
-        ],
-    ),
 ]
 
 MORE = {
-    "02-interruptions": [
-        {"call": i, "interrupted": int(i % 20 == 7), "quiet_ms": 1.0, "disturbed_ms": 11.0 if i % 20 == 7 else 1.0}
-        for i in range(100)
-    ],
     "02-planted-difference": [{**row, "planted": 1.05} for row in races(3, trials=12)],
     "02-stopwatches-cuda": [
         {"size": 512, "stopwatch": name, "median_ms": 1.0, "low_ms": 0.9, "high_ms": 1.1, "samples_ms": [1.0]}
         for name in ("no fence", "two events", "fence before, then print")
-    ],
-    "02-first-call-cuda": [
-        {"process": process, "shape": shape, "call": i, "call_ms": 1.0 / i}
-        for process in range(2)
-        for shape in ("CUDA context", "first product")
-        for i in range(1, 2 + 5 * (shape != "CUDA context"))
     ],
 }
 
@@ -203,7 +182,6 @@ BRANCHES = {
         [{**row, "high_ms": row["median_ms"] + 10} for row in readings(50.4)],  # a busy machine
         readings(50.4)[:3],
     ],
-    "02-threads": [pairs(*[1.0] * 13, threads=1)],
     "02-same-code-twice": [races(0), races(0, best=3), races(0, best=1), races(2, paired=1)],
     "02-planted-difference": [
         planted(0, 0, 0),
@@ -213,32 +191,12 @@ BRANCHES = {
         planted(9, 3, 2),
         planted(5, 11, 12, trials=3),
     ],
-    "02-interruptions": [
-        paused(10, 0),
-        paused(10, 1),
-        paused(0, 0),
-        paused(0, 1),
-        paused(10, -0.06),  # a machine of its own mind: far less than the mean, so the median hardly moves
-        paused(10, -0.3),
-    ],
     "02-stopwatches-cuda": [
         stopwatches(s512=0.4, s4096=0.4),
         stopwatches(s512=9.8, s4096=0.4),
         stopwatches(s512=9.8, s4096=10.2),
         stopwatches(s512=8.0, s4096=0.4),
     ],
-    "02-first-call-cuda": [
-        first_calls(**one)
-        for one in (
-            {"CUDA_context": 300.0, "first_product": 50.0},
-            {"CUDA_context": 30.0, "first_product": 500.0},
-            {"CUDA_context": 30.0, "first_convolution": 500.0, "same_convolution,_new_shape": 2.0},
-            {"first_convolution": 5.0, "same_convolution,_new_shape": 200.0},
-            {"CUDA_context": 30.0, "first_convolution": 500.0, "same_convolution,_new_shape": 0.1},
-            {"CUDA_context": 30.0},
-        )
-    ]
-    + [[{**row, "call_ms": 1.0} for row in first_calls(CUDA_context=30.0, first_product=50.0)]],
 }
 RECORDED = {"02-stopwatches-cuda": ("Without a fence, the clock missed 99 % of the time at one size.", {})}
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

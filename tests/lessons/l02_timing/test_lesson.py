@@ -10,17 +10,12 @@ import torch
 from torch.nn.modules.module import register_module_forward_hook
 
 from course.exercise import all_exercises, judge
-from course.experiment.base import Budget
-from course.lessons.l02_timing import experiments_cuda
 from course.lessons.l02_timing.exercises import cut
-from course.lessons.l02_timing.experiments_cuda import read_first_call_cuda
-from course.lessons.l02_timing.experiments_repeats import read_interruptions
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.lessons.l02_timing.virtual_device import VirtualDevice
 from course.timing import clock, compare
 from course.timing.stats import median_interval as interval_of
 from tests.conftest import ROOT
-from tests.lessons.l02_timing.rows import MORE, first_calls, paused
 
 
 def test_the_race_of_the_notebook_is_not_lost_yet(monkeypatch):
@@ -55,32 +50,6 @@ def test_cut_of_few_readings_is_none():
 
 
 # --- bets and sentences --------------------------------------------------------------------------------
-
-
-def test_the_interruptions_move_the_mean_only():
-    assert [row["ratio"] for row in read_interruptions(MORE["02-interruptions"]).drawn] == [1.5, 1.0, 1.0]
-
-
-@pytest.mark.parametrize(
-    ("median_moves", "outcome"), [(-0.06, "the mean"), (0.06, "the mean"), (-0.3, None), (1, "both")]
-)
-def test_a_median_that_hardly_moves_is_not_told_as_noise(median_moves, outcome):
-    assert read_interruptions(paused(10, median_moves)).outcome == outcome
-
-
-def test_a_first_call_is_held_against_the_later_ones_of_its_own_process():
-    """A slow process and a quick one: ranges over both overlap, the ratio in each does not."""
-    rows = first_calls(CUDA_context=30.0, first_product=50.0)
-    slow = [{**row, "process": 9, "call_ms": 600 * row["call_ms"]} for row in rows if row["process"] == 0]
-    assert read_first_call_cuda([*rows, *slow]).outcome == "all"
-
-
-def test_the_first_process_is_a_warm_up_and_not_recorded(monkeypatch):
-    """What it reads from the disk is not what a first call pays for."""
-    began = []
-    monkeypatch.setattr(experiments_cuda, "rows_of", lambda *about, **_: began.append(about) or [{"shape": "made up"}])
-    rows = list(experiments_cuda.first_call_cuda(Budget(60), processes=2))
-    assert len(began) == 3 and [row["process"] for row in rows] == [1, 2]
 
 
 # --- devices -------------------------------------------------------------------------------------------

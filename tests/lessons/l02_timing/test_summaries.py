@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from course.experiment.base import load_all, run
 from course.experiment.reading import TOO_NOISY
 from course.experiment.rows import groups
 from course.lessons.l02_timing.experiments import STORIES
-from course.lessons.l02_timing.experiments_repeats import read_interruptions, read_planted_difference
+from course.lessons.l02_timing.experiments_repeats import read_planted_difference
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.records import Record
 from tests.lessons.l02_timing.rows import readings, told
@@ -45,12 +43,6 @@ def interrupted(quiet_ms: list[float]) -> list[dict]:
         {"call": i, "interrupted": int(i % 20 == 7), "quiet_ms": quiet, "disturbed_ms": quiet + 10.0 * (i % 20 == 7)}
         for i, quiet in enumerate(quiet_ms)
     ]
-
-
-def test_the_pauses_are_judged_against_the_calls_left_alone():
-    """A machine with interruptions of its own: they are in both sides, so they are not put down to the pauses."""
-    own = [5.0 if i % 20 == 3 else 1.0 for i in range(200)]
-    assert [row["ratio"] for row in read_interruptions(interrupted(own)).drawn] == pytest.approx([34 / 24, 1.0, 1.0])
 
 
 def races(method: str, *ratios: float) -> list[dict]:

@@ -91,15 +91,6 @@ def timed(fresh_ms: float, kept_ms: float) -> list[dict]:
     ]
 
 
-def formats(**rates: float) -> list[dict]:
-    """Products in each format; a convolution is refused."""
-    told = {"bytes_per_s": 1e12, "error": ""}
-    return [
-        {"format": name, "kind": "product", "flops_per_s": rate, "ridge": rate / 1e12, **told}
-        for name, rate in rates.items()
-    ] + [{"format": "bfloat16", "kind": "convolution", **told, "error": "made up"}]
-
-
 def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
     peak = {
         "part": "peak",
@@ -198,28 +189,11 @@ BETS = [
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
 FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
-SHOWN = {
-    "03-groups": shares(0.9, 1.2),
-    "03-page-faults": memories(1100.0),
-    "03-peaks-cuda": formats(float32=2e13, TF32=1e14, bfloat16=2e14),
-}
+SHOWN = {"03-page-faults": memories(1100.0)}
 BRANCHES = {
     "03-vgg16-counters": [tools(100, 260), tools()],
     "03-lstm-zero": [lstm(50, 100)],
     "03-depthwise": [shares(1.2, 1.4)],
-    "03-groups": [
-        grouped((2, 0.7), (4, 0.7), (16, 1.5), (32, 0.5)),
-        grouped((2, 1.3), (4, 1.5), (16, 0.5)),
-        grouped((2, 0.5), (4, 0.7), (16, 0.5)),
-        grouped((2, 0.5), (4, 0.26), (16, 0.08)),
-        grouped((2, 0.8), (4, 0.7), (16, 0.6)),
-        grouped((2, 0.5), (4, 0.49), (16, 0.06)),  # the ranges of 2 and 4 groups touch
-    ],
     "03-page-faults": [timed(2.0, 0.5), timed(2.0, 1.5), timed(1.5, 2.0), timed(1.0, 1.01), timed(1.0, 0.5)[:3]],
     "03-roof": [roofs(2.1, 2.7)],
-    "03-peaks-cuda": [
-        formats(float32=1e13, float16=1.1e13),
-        formats(float32=1e13, float16=1e12),
-        formats(float32=1e13),
-    ],
 }
