@@ -55,7 +55,7 @@ pictures:        ## the pictures of the README, taken of what runs, into docs/pi
 	@$(ENV) ensure dev
 	@COURSE_PICTURES=docs/pictures $(RUN) -m pytest -q -n 0 -m long tests/browser/test_pictures.py
 
-demo:            ## a made-up class of 10, handed in and graded through nbgrader (STUDENTS=30; run again, it goes on)
+demo:            ## a made-up class of 10, handed in and graded through nbgrader (STUDENTS=30 for more)
 	@$(ENV) ensure dev
 	@$(RUN) -m grader author demo --dir build/demo --students $(STUDENTS) --language $(LESSONS)
 

@@ -13,12 +13,8 @@ LESSONS = ("01_map", "05_cudnn_benchmark")
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("demo")
-    parser.add_argument(
-        "--dir", type=Path, default=Path("build/demo"), help="made anew, unless the same was stopped there"
-    )
-    parser.add_argument(
-        "--students", type=int, choices=range(1, 31), default=10, metavar="N", help="1 to 30 (default: 10)"
-    )
+    parser.add_argument("--dir", type=Path, default=Path("build/demo"), help="made anew (default: build/demo)")
+    parser.add_argument("--students", type=int, choices=range(1, 31), default=10, metavar="N", help="1 to 30")
     parser.add_argument("--language", choices=LANGUAGES, default="en")
     parser.add_argument(
         "--lesson",

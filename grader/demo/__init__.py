@@ -1,3 +1,1 @@
-"""A synthetic class: what each student hands in, what each deserves, and the whole way through nbgrader's
-exchange.
-"""
+"""A made-up class: what each student hands in, what each deserves, and the whole way through nbgrader's exchange."""

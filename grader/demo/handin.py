@@ -15,7 +15,6 @@ from course.learning.sheet import AnswerSheet
 from grader.answers import keyed_items
 from grader.authoring.build import answer_id
 from grader.authoring.publish import text_of
-from grader.demo.people import Attempt, attempts
 from grader.demo.students import Student, answers
 from grader.marking.step import grade_id
 from grader.papers import paper_of
@@ -44,14 +43,9 @@ def work(project: Project, lesson: str, language: str, student: Student, folder:
 
 def write_code(project: Project, lesson: str, student: Student, notebook: NotebookNode) -> None:
     """Write this student's code into the answer cells of the tasks."""
-    wrong = attempts(project, lesson)
     for place, (identity, task) in enumerate(tasks(project, lesson).items()):
         cell = next(cell for cell in notebook.cells if grade_id(cell) == answer_id(identity))
-        if student.person is not None:
-            attempt = student.person.attempt(identity, wrong)
-            if attempt is not None:
-                cell.source = attempt.code if isinstance(attempt, Attempt) else task.solution
-        elif student.tasks == "right" or (student.tasks == "first" and place == 0):
+        if student.tasks == "right" or (student.tasks == "first" and place == 0):
             cell.source = task.solution
         elif student.tasks == "wrong":
             function = f"def {task.name}(*arguments):\n    return 'something else'"

@@ -1,16 +1,12 @@
-"""The students of the demonstration: nine named for what they do, and people who know some things and not others.
-
-What a student deserves is worked out here from the plan of the answers, not with the code that marks.
-"""
+"""The students of the made-up class. What a student deserves is worked out from the plan of the answers, not with the code that marks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import random
+from dataclasses import dataclass
 
 from course.learning.marking import Response
 from course.questions.items import Item
-from grader.demo.people import Attempt, Person, crowd
 from grader.task import Task
 
 
@@ -18,10 +14,9 @@ from grader.task import Task
 class Student:
     """What a student hands in.
 
-    quiz: right, half, wrong or none. tasks: right, first, wrong or none. carried: where the answers travel:
-    both, notebook or sidecar. damage: what happens to the file: half (of it is lost), empty, deleted (cells),
-    copied (cells, beside warnings and a cell that ends the kernel), or nothing. person: who answers, in place of
-    quiz and tasks. late: handed in after the due date. copy_of: the student whose files these are.
+    quiz: right, half, wrong, none or mixed (some answers right and some wrong, the same ones each time). tasks: right, first,
+    wrong or none. carried: where the answers travel: both, notebook or sidecar. damage: what happens to the file: half (of it
+    is lost), empty, deleted (cells), copied (cells, beside warnings and a cell that ends the kernel), or nothing.
     """
 
     name: str
@@ -29,9 +24,6 @@ class Student:
     tasks: str = "right"
     carried: str = "both"
     damage: str = ""
-    person: Person | None = None
-    late: bool = False
-    copy_of: str = ""
 
 
 CLASS = (
@@ -48,36 +40,25 @@ CLASS = (
 
 
 def class_of(count: int) -> tuple[Student, ...]:
-    """So many students, from 1 to 30: the first of the large class, which are those named for what they do and then people."""
-    return large_class()[:count]
-
-
-def large_class() -> tuple[Student, ...]:
-    """The nine, and 21 people: three of them late, two with an accident, one with somebody else's files."""
-    people = [Student(f"person-{number:02d}", person=person) for number, person in enumerate(crowd(20), start=1)]
-    for number, change in {
-        3: {"late": True},
-        8: {"late": True},
-        14: {"late": True, "carried": "sidecar"},
-        11: {"damage": "deleted"},
-        17: {"damage": "half"},
-    }.items():
-        people[number] = replace(people[number], **change)
-    original = people[5]
-    return (*CLASS, *people, replace(original, name="person-21", copy_of=original.name))
+    """So many students: the first of those named for what they do, then people who know some things and not others."""
+    people = range(1, count - len(CLASS) + 1)
+    kinds = ("right", "first", "none")
+    return CLASS[:count] + tuple(
+        Student(f"person-{number:02d}", quiz="mixed", tasks=random.Random(number).choice(kinds)) for number in people
+    )
 
 
 def answers(student: Student, items: dict[str, Item]) -> dict[str, Response]:
     """What the student answers, by item; items left alone are absent."""
-    if student.person is not None:
-        return {identity: response for identity, (response, _) in student.person.answers(items).items()}
     if student.quiz == "none":
         return {}
     half = (len(items) + 1) // 2
-    return {
-        identity: right(item) if student.quiz == "right" or (student.quiz == "half" and place < half) else wrong(item)
-        for place, (identity, item) in enumerate(items.items())
-    }
+    given = {}
+    for place, (identity, item) in enumerate(items.items()):
+        rng = random.Random(f"{student.name} {identity}") if student.quiz == "mixed" else None
+        knows = rng.random() < 0.6 if rng else student.quiz == "right" or (student.quiz == "half" and place < half)
+        given[identity] = right(item) if knows else wrong(item, rng)
+    return given
 
 
 def right(item: Item) -> Response:
@@ -87,79 +68,35 @@ def right(item: Item) -> Response:
     return Response(item.order if item.kind == "order" else item.correct)
 
 
-def wrong(item: Item) -> Response:
-    """A response that deserves nothing (an order without distractors: the order backwards, one line of it in
-    place).
+def wrong(item: Item, rng: random.Random | None = None) -> Response:
+    """A response that deserves nothing (an order without distractors: the order backwards, one line of it in place).
+
+    rng: chooses among the wrong options, and a trap of a number; without it the answer is always the same.
     """
     if item.kind == "number":
-        return Response(number=float(item.number.high) * 3 + 7)
+        traps = item.number.traps if rng else ()
+        return Response(number=float(rng.choice(traps).low if traps else float(item.number.high) * 3 + 7))
     if item.kind == "order":
         extra = tuple(option.id for option in item.options if option.id not in item.order)
         return Response(extra or item.order[::-1])
     others = tuple(option.id for option in item.options if option.id not in item.correct)
-    return Response(others[:1] if item.kind == "single" else others)
+    if item.kind == "single":
+        return Response((rng.choice(others) if rng else others[0],))
+    return Response(others)
 
 
-def deserved(
-    student: Student,
-    items: dict[str, Item],
-    tasks: dict[str, Task],
-    wrong: Mapping[str, Sequence[Attempt]],
-    seen: dict[str, Item] | None = None,
-) -> dict[str, float]:
-    """The points each graded cell should get; ``wrong`` are the attempts at each task (``people.attempts``), ``seen`` the
-    questions on the paper that was copied.
-    """
-    if student.person is not None:
-        points = _of_person(student, student.person, seen or items, tasks, wrong)
-        return points | (_copied(answers(student, seen), items) if seen else {})
+def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -> dict[str, float]:
+    """The points that each graded cell should get."""
     given = answers(student, items)
     points = {}
     for identity, item in items.items():
         answer = given.get(identity)
-        if answer is None:
-            points[identity] = 0.0
-        elif answer == right(item):
+        if answer == right(item):
             points[identity] = float(item.points)
         else:
-            backwards = item.kind == "order" and answer.options == item.order[::-1]
+            backwards = answer is not None and item.kind == "order" and answer.options == item.order[::-1]
             points[identity] = round(item.points / len(item.order), 2) if backwards else 0.0
     solved = {"right": list(tasks), "first": list(tasks)[:1]}.get(student.tasks, [])
     if student.damage in ("half", "empty"):
         solved = []
-    points |= {identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()}
-    return points
-
-
-def _copied(given: Mapping[str, Response], items: Mapping[str, Item]) -> dict[str, float]:
-    """What answers to somebody else's variants are worth: they are right where they happen to be right here too."""
-    points = {}
-    for name, item in items.items():
-        if item.varies and name in given:
-            number, chosen = given[name].number, set(given[name].options)
-            if item.number is not None:
-                right = number is not None and item.number.low <= number <= item.number.high
-            elif item.kind == "multiple":
-                hits = len(chosen & set(item.correct))
-                right = max(0.0, (hits - len(chosen - set(item.correct))) / len(item.correct))
-            else:
-                right = bool(chosen) and chosen == set(item.correct)
-            points[name] = round(float(item.points) * right, 2)
-    return points
-
-
-def _of_person(
-    student: Student,
-    person: Person,
-    items: dict[str, Item],
-    tasks: dict[str, Task],
-    wrong: Mapping[str, Sequence[Attempt]],
-) -> dict[str, float]:
-    planned = person.answers(items)
-    points = {
-        name: round(item.points * planned[name][1], 2) if name in planned else 0.0 for name, item in items.items()
-    }
-    for identity, task in tasks.items():
-        attempt = person.attempt(identity, wrong) if student.damage != "half" else None
-        points[identity] = attempt.points if isinstance(attempt, Attempt) else float(task.points if attempt else 0)
-    return points
+    return points | {identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()}
