@@ -164,8 +164,7 @@ def test_a_python_that_is_too_old_gets_a_sentence():
 
 
 @pytest.mark.parametrize(
-    ("windows", "start"),
-    [(False, "PYTHON=python3.12 sh lab.sh"), (True, 'set "PYTHON=C:\\Python312\\python.exe" & lab.bat')],
+    ("windows", "start"), [(False, "python3.12 lab.py lab"), (True, "C:\\Python312\\python.exe lab.py lab")]
 )
 def test_in_a_bundle_the_next_step_is_how_it_was_started(windows, start):
     """No Makefile is there; on Windows every supported Python is asked of its launcher, newest first."""

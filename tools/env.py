@@ -78,19 +78,11 @@ def of_launcher(minor):
 
 
 def started_with(name, value):
-    """How to start with another PORT or PYTHON, in English and in Chinese: as this was started.
-
-    The quotes in `set "PYTHON=..." & lab.bat` keep the space before & out of the value.
-    """
-    if WHEELS and name == "PYTHON":
-        words = 'set "PYTHON=%s" & lab.bat' % value if os.name == "nt" else "PYTHON=%s sh lab.sh" % value
-        return words, words
-    if WHEELS:
-        words = ("lab.bat" if os.name == "nt" else "sh lab.sh") + " --port " + value
-        return words, words
+    """How to start with another PORT or PYTHON, in English and in Chinese: as this was started."""
     if "MAKELEVEL" in os.environ:  # make sets it for what it starts
         return "make lab %s=%s" % (name, value), "make lab LESSONS=zh %s=%s" % (name, value)
-    command = [value if name == "PYTHON" else "python", os.path.join("tools", "env.py"), "lab"]
+    script = "lab.py" if WHEELS else os.path.join("tools", "env.py")
+    command = [value if name == "PYTHON" else "python", script, "lab"]
     command += ["--port", value] if name == "PORT" else []
     return " ".join(command), " ".join(command + ["--language", "zh"])
 

@@ -18,8 +18,8 @@ from course.i18n import Text, both, pick
 from grader.authoring.build import checkpoint_notebook, practice_notebook
 from grader.authoring.publish import text_of
 from grader.bundling.scan import scan
-from grader.bundling.single import pack, record_my_gpu, single
-from grader.bundling.texts import EXCHANGE, HAND_IN, LAB_BAT, LAB_SH, README
+from grader.bundling.single import pack, single
+from grader.bundling.texts import EXCHANGE, HAND_IN, README
 from grader.course import Course
 from grader.dates import shown
 from grader.late_rules import course_zone
@@ -29,7 +29,6 @@ from grader.releasing import decisions
 from grader.student_config import student_config
 
 NAME = "torch-backends-class"
-RUN = (".sh", ".command")
 WHEN = (2020, 1, 1, 0, 0, 0)  # in the ZIP: the same content gives the same bytes
 
 
@@ -61,10 +60,8 @@ def bundle(
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-            mode = 0o755 if name.endswith(RUN) else 0o644
-            path.chmod(mode)
             entry = zipfile.ZipInfo(f"{NAME}/{name}", WHEN)
-            entry.external_attr, entry.compress_type = (0o100000 | mode) << 16, zipfile.ZIP_DEFLATED
+            entry.external_attr, entry.compress_type = 0o100644 << 16, zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
     return target, looked
 
@@ -79,9 +76,6 @@ def contents(
     said = [] if course is None else handing_in(course)
     texts = {
         "README.md": "\n".join(pick(text, language) for language in languages for text in (README, *said)),
-        "lab.sh": LAB_SH.format(language=languages[0]),
-        "lab.command": LAB_SH.format(language=languages[0]),
-        "lab.bat": LAB_BAT.format(language=languages[0]).replace("\n", "\r\n"),
         "lab.py": (HERE / "tools" / "env.py").read_text(encoding="utf-8"),
         "constraints.txt": (HERE / "constraints.txt").read_text(encoding="utf-8"),
     }
@@ -92,7 +86,6 @@ def contents(
             notebook = practice_notebook(project, lesson, language, kind)
             texts[f"notebooks/{language}/{kind}s/{lesson}.ipynb"] = text_of(notebook)
             texts[f"colab/{language}/{lesson}.ipynb"] = text_of(single(notebook, name, packed, language))
-        texts[f"colab/{language}/record-my-gpu.ipynb"] = text_of(record_my_gpu(name, packed, language))
     if course is not None:
         texts["nbgrader_config.py"] = EXCHANGE + student_config(course)
         held = decisions.held(course.root)

@@ -1,4 +1,4 @@
-"""Single files for Google Colab: a notebook that carries the wheel of the course and installs it. A lesson, or “Record my GPU”."""
+"""Single files for Google Colab: a notebook that carries the wheel of the course and installs it."""
 
 from __future__ import annotations
 
@@ -9,26 +9,11 @@ import textwrap
 import zipfile
 
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course.experiment.base import load_all
 from course.i18n import pick
 from grader.authoring.bootstrap import ABSENT
-from grader.bundling.texts import (
-    CARRIES,
-    DOWNLOAD,
-    DRIVE_CELL,
-    FORM,
-    INSTALL,
-    INSTALLED,
-    KEEP_ON_DRIVE,
-    NOT_INSTALLED,
-    NOT_THERE,
-    RECORD,
-    RECORD_CELL,
-    SEND_CELL,
-    TAKE_HOME,
-)
+from grader.bundling.texts import CARRIES, DOWNLOAD, FORM, INSTALL, INSTALLED, NOT_INSTALLED, NOT_THERE, TAKE_HOME
 
 HIDDEN = {"cellView": "form", "jupyter": {"source_hidden": True}}
 LINE = (
@@ -48,21 +33,6 @@ def single(notebook: NotebookNode, name: str, packed: str, language: str) -> Not
         new_code_cell(DOWNLOAD.format(title=pick(TAKE_HOME, language)), id="take-home", metadata={"cellView": "form"})
     )
     return made
-
-
-def record_my_gpu(name: str, packed: str, language: str) -> NotebookNode:
-    """The single file that records the CUDA experiments on a GPU and ends with one ZIP to send."""
-    seconds = [one.seconds for one in load_all().values() if one.needs == "cuda"]
-    said = pick(RECORD, language).format(count=len(seconds), minutes=round(sum(seconds) / 60))
-    cells = [
-        new_markdown_cell(said, id="record-title"),
-        _install(name, packed, language),
-        new_code_cell(DRIVE_CELL.format(title=pick(KEEP_ON_DRIVE, language)), id="drive", metadata=HIDDEN),
-        new_code_cell(RECORD_CELL.format(language=language), id="record"),
-        new_code_cell(SEND_CELL, id="send"),
-    ]
-    kernel = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "accelerator": "GPU"}
-    return new_notebook(cells=cells, metadata=kernel)
 
 
 def _install(name: str, packed: str, language: str) -> NotebookNode:
