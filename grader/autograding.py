@@ -27,7 +27,6 @@ from grader.files import replace as write_over
 from grader.gradebook import GradebookWriter
 from grader.groups import groups
 from grader.guard import STEP_S, TOO_LONG, guarded
-from grader.late_rules import read_rules
 from grader.marking import held, whole
 from grader.marking.execute import CourseExecute
 from grader.marking.step import STATE, printable
@@ -73,7 +72,6 @@ def autograde(
     chosen = there if students is None else sorted(set(students))
     if strangers := sorted({*chosen, *how.accept} - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
-    check_late_rules(course, say)  # a fault there is reported before the first submission is marked
     if not how.sandbox:
         say(UNSAFE)
     else:
@@ -85,7 +83,7 @@ def autograde(
     if how.cluster is None:
         pool.prepare(how.jobs, how.sandbox)
     failed: dict[str, str] = {}
-    with alone(course), _gradebook(course, lesson) as gradebook, workers(how) as run:
+    with alone(course), GradebookWriter(course, lesson) as gradebook, workers(how) as run:
         exam = whole.exam(course.root, course.project, lesson, course.language, limits(course), how.sandbox)
         whens: dict[str, str] = {}
 
@@ -96,10 +94,10 @@ def autograde(
         def unread(student: str, problem: str) -> None:
             lose(student, store(course, lesson, gradebook, student, problem, ""))
 
-        known = gradebook.known()
+        there = cell_marks(course, lesson)
+        known = {one for one, cells in there.items() if any(mark.auto is not None for mark in cells.values())}
         if how.again:
             say(keep_copy(course))
-        before = cell_marks(course, lesson) if how.again else {}
 
         def go(students: list[str], bar: tqdm) -> None:
             for student, answer in run(_todo(course, students, known, how, exam, whens, unread), exam):
@@ -129,7 +127,7 @@ def autograde(
                 )
         hold_copies(course, lesson, gradebook, failed)
         if how.again:
-            changed = differences(before, cell_marks(course, lesson))
+            changed = differences(there, cell_marks(course, lesson))
             for sentence in [*changed, f"{lesson}: marked again, {len(changed)} marks differ"]:
                 say(sentence)
     return outcomes(course, lesson, failed)
@@ -151,21 +149,6 @@ def keep_copy(course: Course) -> str:
     return f"the gradebook as it was: {copy}"
 
 
-def check_late_rules(course: Course, say: Say) -> None:
-    """Read ``late.yaml`` and say which of its extensions belong to unknown students. Raises ProjectError for a fault in it."""
-    with course.gradebook as gradebook:
-        released = [assignment.name for assignment in gradebook.assignments]
-        rules = read_rules(course.root, {*course.project.checkpoints(), *released})
-        if rules.extensions:
-            known = {student.id for student in gradebook.students} | {
-                path.name for path in course.root.glob("submitted/*")
-            }
-            if strangers := sorted({one.student for one in rules.extensions} - known):
-                say(
-                    f"late.yaml gives more time to {', '.join(strangers)}, who handed in nothing so far: are the names right?"
-                )
-
-
 @contextmanager
 def alone(course: Course) -> Iterator[None]:
     """Hold the lock for writing the gradebook in this block. Raises ProjectError while another run has it."""
@@ -173,15 +156,6 @@ def alone(course: Course) -> Iterator[None]:
         course.root / "autograde.lock", f"another run is marking in {course.root}; wait until it is done, or stop it"
     ):
         yield
-
-
-@contextmanager
-def _gradebook(course: Course, lesson: str) -> Iterator[GradebookWriter]:
-    gradebook = GradebookWriter(course, lesson)
-    try:
-        yield gradebook
-    finally:
-        gradebook.close()
 
 
 @contextmanager

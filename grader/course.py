@@ -39,9 +39,15 @@ def init(
     course_id: str = "torch-backends",
     exchange: Path | None = None,
     project: Project | None = None,
+    timezone: str | None = None,
 ) -> list[str]:
-    """Make a course directory, or complete one without overwriting a file; returns sentences about what was done."""
-    root = root.resolve()
+    """Make a course directory, or complete one without overwriting a file; returns sentences about what was done.
+
+    timezone: in which dates are read and shown; None for that of this machine. Raises ProjectError for one that is not known.
+    """
+    from grader import dates
+
+    root, zone = root.resolve(), dates.known(timezone or dates.of_machine())
     (exchange or root / "exchange").mkdir(parents=True, exist_ok=True)
     root.mkdir(parents=True, exist_ok=True)
     for name in PRIVATE:
@@ -50,7 +56,7 @@ def init(
     said = []
     config = root / "nbgrader_config.py"
     if config.exists():
-        said.append(f"kept {config}: language, course id and exchange stay as they are there")
+        said.append(f"kept {config}: language, course id, exchange and time zone stay as they are there")
     else:
         config.write_text(
             FILE.format(
@@ -59,10 +65,11 @@ def init(
                 course_id=course_id,
                 exchange=str(exchange.resolve()) if exchange else None,
                 project_root=str(project.root) if project else None,
+                timezone=zone,
             ),
             encoding="utf-8",
         )
-        said.append(f"wrote {config}")
+        said.append(f"wrote {config}; dates are in the time zone {zone}")
     secret = root / "marking_secret"
     if _private_file(secret, secrets.token_bytes(32)):
         said.append(f"wrote {secret}: hidden inputs are drawn with it; keep it to yourself")
@@ -116,6 +123,11 @@ class Course:
     @property
     def language(self) -> str:
         return self.config.CourseStep.course_language
+
+    @property
+    def timezone(self) -> str:
+        """The time zone in which dates are read and shown."""
+        return self.config.CourseStep.course_timezone
 
     @property
     def gradebook(self) -> Gradebook:

@@ -1,4 +1,4 @@
-"""Read, show and count dates as instructors write them, always with a time zone: ``2026-12-01 23:59 Europe/Berlin``.
+"""Read and show dates as instructors write them, always with a time zone: ``2026-12-01 23:59 Europe/Berlin``.
 
 Where the clocks are put back, an hour comes twice: the second one is meant, so that nobody is late by a misunderstanding. An
 hour that is skipped in spring means the one after it.
@@ -6,8 +6,9 @@ hour that is skipped in spring means the one after it.
 
 from __future__ import annotations
 
+import os
 import re
-from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from datetime import date, datetime, time, timezone, tzinfo
 
 from dateutil import tz
 from nbgrader.utils import parse_utc
@@ -15,7 +16,6 @@ from nbgrader.utils import parse_utc
 from grader.project import ProjectError
 
 LONGEST_STAMP = 100  # characters; the parser takes minutes over megabytes
-DAY = timedelta(days=1)
 CLOCK = re.compile(r"(\d{1,2})[:.：](\d{2})(?:[:.：](\d{2}))?")
 FORM = "write it like 2026-12-01 23:59 Europe/Berlin"
 
@@ -33,38 +33,28 @@ def utc(said: object, zone: str | None = None) -> datetime:
     return _utc(datetime.combine(day, clock), place)
 
 
-def later(moment: datetime, days: float, zone: str | None) -> datetime:
-    """So many days after a moment, at the same time of day in the time zone ``zone`` (None: of this machine); both in UTC."""
-    return _utc(_local(moment, zone) + timedelta(days=days), _place(zone))
-
-
-def days_between(first: datetime, second: datetime, zone: str | None) -> float:
-    """How many days the second moment is after the first, by the clocks of the time zone ``zone``. Both are in UTC."""
-    return (_local(second, zone) - _local(first, zone)) / DAY
-
-
-def _place(zone: str | None) -> tzinfo:
-    return tz.gettz(zone) if zone else tz.tzlocal()
-
-
-def _local(moment: datetime, zone: str | None) -> datetime:
-    """What a clock there shows."""
-    return moment.replace(tzinfo=timezone.utc).astimezone(_place(zone)).replace(tzinfo=None)
-
-
 def _utc(clock: datetime, place: tzinfo) -> datetime:
     """The moment at which a clock there shows this."""
     local = tz.resolve_imaginary(tz.enfold(clock, fold=1).replace(tzinfo=place))
     return local.astimezone(timezone.utc).replace(tzinfo=None)
 
 
-def shown(moment: datetime, zone: str | None) -> str:
-    """A moment (UTC, without a zone) in the time zone ``zone``, which is named; None for the zone of this machine, named by its
-    distance from UTC.
-    """
-    local = moment.replace(tzinfo=timezone.utc).astimezone(_place(zone))
-    away = local.isoformat()[-6:]
-    return f"{local:%Y-%m-%d %H:%M} {zone or ('UTC' if away == '+00:00' else f'UTC{away}')}"
+def shown(moment: datetime, zone: str) -> str:
+    """A moment (UTC, without a zone) by the clocks of a time zone, which is named."""
+    return f"{moment.replace(tzinfo=timezone.utc).astimezone(tz.gettz(zone)):%Y-%m-%d %H:%M} {zone}"
+
+
+def known(zone: str) -> str:
+    """The name of a time zone. Raises ProjectError where there is no such zone."""
+    if tz.gettz(zone) is None:
+        raise ProjectError(f"the time zone {zone!r} is not known; write a name such as Europe/Berlin")
+    return zone
+
+
+def of_machine() -> str:
+    """The name of this machine's time zone, such as Europe/Berlin; UTC where it is not known."""
+    said = os.environ.get("TZ") or os.path.realpath("/etc/localtime").partition("zoneinfo/")[2].removeprefix("Etc/")
+    return said if said and tz.gettz(said) else "UTC"
 
 
 def _parts(said: object) -> tuple[date, time, str | None]:

@@ -21,7 +21,7 @@ class CourseExport(CsvExportPlugin):
     course_root = Unicode(".", help="the course directory").tag(config=True)
 
     def export(self, gradebook: Gradebook) -> None:
-        """Write ``grades.csv``, or the file named with ``--to``. Raises ProjectError for a late.yaml that cannot be read."""
+        """Write ``grades.csv``, or the file named with ``--to``."""
         course, to = Course(Path(self.course_root)), Path(self.to or "grades.csv")
         course.config.merge(self.config)  # also what was said on the command line, such as --db
         self.log.info("Exporting grades to %s", to)

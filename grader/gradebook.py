@@ -1,212 +1,123 @@
-"""Write marks into nbgrader's gradebook, each submission in one transaction.
-
-It uses SQL statements on the tables' unique keys, so that the ten-thousandth student takes no longer than the first
-(nbgrader's own objects sum over the whole class each time they are loaded).
-"""
+"""Save marks and points for lateness with nbgrader's own ``Gradebook``, each submission in one transaction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from nbgrader import api
-from nbgrader.api import (
-    Assignment,
-    Comment,
-    Grade,
-    GradeCell,
-    Notebook,
-    SolutionCell,
-    Student,
-    SubmittedAssignment,
-    SubmittedNotebook,
-)
-from sqlalchemy import Table, func, insert, select, update
-from sqlalchemy.engine import Connection
+from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy.orm import scoped_session, sessionmaker
+from traitlets import TraitError
 
-from course.catalog import checkpoint_names
 from grader.course import command
 from grader.dates import timestamp_of
-from grader.late_step import LatePoints, is_by_hand, taken
-from grader.project import Infrastructure
+from grader.notebook_name import in_gradebook
+from grader.project import Infrastructure, ProjectError
 
 if TYPE_CHECKING:
     from grader.course import Course
     from grader.marking.whole import Marked
 
 
+@contextmanager
+def in_one_transaction(gradebook: Gradebook) -> Iterator[None]:
+    """In this block nbgrader's methods, which commit after every step, write all or nothing."""
+    usual = gradebook.db
+    with gradebook.engine.begin() as connection:
+        gradebook.db = scoped_session(sessionmaker(autoflush=False, bind=connection, future=True))
+        try:
+            yield
+            gradebook.db.flush()
+        finally:
+            gradebook.db.remove()
+            gradebook.db = usual
+
+
 class GradebookWriter:
-    """The gradebook of one checkpoint, open for writing. Raises Infrastructure where it was never released."""
+    """The gradebook of one checkpoint, open for writing: a context manager. Raises Infrastructure where it was never released,
+    ProjectError for settings of late points that cannot be read.
+    """
 
     def __init__(self, course: Course, lesson: str) -> None:
-        self.lesson, self._config = lesson, course.config
+        self.lesson = lesson
+        try:
+            self._lateness = AssignLatePenalties(config=course.config)
+            self._lateness.init_plugin()
+        except TraitError as error:
+            raise ProjectError(f"{course.root / 'nbgrader_config.py'}: {error}") from None
         self._gradebook = course.gradebook
-        with self._gradebook.engine.begin() as db:
-            taken(db)  # makes the table before anybody can set points by hand
-            assignment = db.execute(select(Assignment.id, Assignment.duedate).where(Assignment.name == lesson)).first()
-            if assignment is None:
-                raise Infrastructure(
-                    f"{lesson} is not in the gradebook; run {command('release ' + lesson, course.root)}"
-                )
-            self._assignment, self._due = assignment
-            of_this = (Notebook.assignment_id == self._assignment) & Notebook.name.in_(checkpoint_names(lesson))
-            self._notebook, self._name = db.execute(select(Notebook.id, Notebook.name).where(of_this)).one()
-            self._grades = self._cells(db, GradeCell)
-            self._solutions = self._cells(db, SolutionCell)
+        notebook = in_gradebook(self._gradebook, lesson)
+        if notebook is None:
+            self._gradebook.close()
+            raise Infrastructure(f"{lesson} is not in the gradebook; run {command('release ' + lesson, course.root)}")
+        self._name, self.top = notebook.name, notebook.max_score
+        self._graded = {cell.id: cell.name for cell in notebook.grade_cells}
+        self._solutions = {cell.id: cell.name for cell in notebook.solution_cells}
+        self._gradebook.db.remove()
 
-    def _cells(self, db: Connection, kind: type) -> dict[str, str]:
-        rows = db.execute(select(kind.name, kind.id).where(kind.notebook_id == self._notebook))
-        return {name: identity for name, identity in rows}
+    def __enter__(self) -> GradebookWriter:
+        return self
 
-    def close(self) -> None:
-        """Close the gradebook."""
+    def __exit__(self, *_: object) -> None:
         self._gradebook.close()
 
     def write(self, marked: Marked, when: str) -> None:
-        """Write the marks of one submission; rolls back on error, so either all are written or none. Manual marks stay.
+        """Write the marks of one submission, all or none. Manual marks stay.
 
         when: the time stamp of the submission as text, or "". Raises Infrastructure where its cells are not those of the
         gradebook.
         """
-        if unknown := sorted({*marked.scores} ^ {*self._grades}):
+        if unknown := sorted({*marked.scores} ^ {*self._graded.values()}):
             raise Infrastructure(f"cells and gradebook do not match: {', '.join(unknown)}; release {self.lesson} again")
         stamp = timestamp_of(when)
-        with self._transaction() as db:
-            _upsert(db, Student.__table__, {"id": marked.student}, {})
-            values = {"timestamp": stamp} if stamp is not None else {}
-            key = {"assignment_id": self._assignment, "student_id": marked.student}
-            submission = _upsert(db, SubmittedAssignment.__table__, key, values)
-            key = {"notebook_id": self._notebook, "assignment_id": submission}
-            notebook = _upsert(db, SubmittedNotebook.__table__, key, {})
-            for name, score in marked.scores.items():
-                key = {"cell_id": self._grades[name], "notebook_id": notebook}
-                row = _upsert(db, Grade.__table__, key, {"auto_score": score}, {"needs_manual_grade": False})
-                db.execute(
-                    update(Grade.__table__)
-                    .where(Grade.__table__.c.id == row)
-                    .values(
-                        needs_manual_grade=Grade.manual_score.is_(None)
-                        if score is None
-                        else Grade.manual_score.is_not(None)
-                    )
-                )
-            for name, comment in marked.comments.items():
-                key = {"cell_id": self._solutions[name], "notebook_id": notebook}
-                _upsert(db, Comment.__table__, key, {"auto_comment": comment})
-            points = SubmittedNotebook.__table__.c.late_submission_penalty
-            was_late = db.execute(select(points).where(SubmittedNotebook.__table__.c.id == notebook)).scalar()
-        if was_late or (self._due is not None and stamp is not None and stamp > self._due):
-            self.late(marked.student)
+        with in_one_transaction(self._gradebook):
+            self._gradebook.update_or_create_student(marked.student)
+            submission = self._gradebook.update_or_create_submission(
+                self.lesson, marked.student, **({} if stamp is None else {"timestamp": stamp})
+            )
+            (notebook,) = (one for one in submission.notebooks if one.name == self._name)
+            for grade in notebook.grades:
+                grade.auto_score = marked.scores[self._graded[grade.cell_id]]
+                grade.needs_manual_grade = (grade.auto_score is None) == (grade.manual_score is None)
+            for comment in notebook.comments:
+                comment.auto_comment = marked.comments[self._solutions[comment.cell_id]]
+            self._gradebook.db.flush()
+            self._take_late(submission, notebook)
 
     def withdraw(self, student: str) -> None:
         """Remove the automatic marks of a submission that could not be marked, so that no old mark counts."""
-        with self._transaction() as db:
-            submission = select(SubmittedAssignment.id).where(
-                SubmittedAssignment.assignment_id == self._assignment, SubmittedAssignment.student_id == student
-            )
-            notebook = select(SubmittedNotebook.id).where(
-                SubmittedNotebook.notebook_id == self._notebook, SubmittedNotebook.assignment_id.in_(submission)
-            )
-            table = Grade.__table__
-            db.execute(
-                update(table)
-                .where(table.c.cell_id.in_(self._grades.values()), table.c.notebook_id.in_(notebook))
-                .values(auto_score=None, needs_manual_grade=True)
-            )
+        with in_one_transaction(self._gradebook):
+            try:
+                submission = self._gradebook.find_submission(self.lesson, student)
+            except MissingEntry:
+                return
+            for grade in (grade for notebook in submission.notebooks for grade in notebook.grades):
+                grade.auto_score, grade.needs_manual_grade = None, True
 
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        with self._gradebook.engine.begin() as connection:
-            yield connection
+    def late_again(self) -> None:
+        """Take the points for lateness again, since a mark given by hand, the rules, or the dates may have changed."""
+        with in_one_transaction(self._gradebook):
+            there = {one.id: one for one in self._gradebook.assignment_submissions(self.lesson)}
+            for notebook in self._gradebook.notebook_submissions(self._name, self.lesson):
+                self._take_late(there[notebook.assignment_id], notebook)
 
-    def late(self, student: str) -> None:
-        """Take off the points for lateness, unless they were set by hand: runs the step that stock nbgrader runs, too."""
-        resources = {
-            "nbgrader": {
-                "notebook": self._name,
-                "assignment": self.lesson,
-                "student": student,
-                "db_url": str(self._config.CourseDirectory.get("db_url", "")) or self.url,
-            }
-        }
-        LatePoints(config=self._config).preprocess(_Empty(), resources)
-
-    def known(self) -> set[str]:
-        """The students who have all marks in the gradebook, except those that a person gives."""
-        ours = [cell for name, cell in self._grades.items() if name not in self._solutions]
-        unmarked = (
-            select(SubmittedNotebook.assignment_id)
-            .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
-            .where(Grade.cell_id.in_(ours), Grade.auto_score.is_(None), Grade.manual_score.is_(None))
-        )
-        own = SubmittedAssignment.assignment_id == self._assignment
-        with self._gradebook.engine.connect() as db:
-            marked = own & SubmittedAssignment.id.not_in(unmarked)
-            return set(db.execute(select(SubmittedAssignment.student_id).where(marked)).scalars())
-
-    def overdue(self) -> list[str]:
-        """The students who handed in after the due date of the class, with or without an extension."""
-        if self._due is None:
-            return []
-        with self._gradebook.engine.connect() as db:
-            late = (SubmittedAssignment.assignment_id == self._assignment) & (SubmittedAssignment.timestamp > self._due)
-            return list(db.execute(select(SubmittedAssignment.student_id).where(late)).scalars())
+    def _take_late(self, submission: SubmittedAssignment, notebook: SubmittedNotebook) -> None:
+        """Do what nbgrader's ``AssignLatePenalties`` does, without opening the gradebook again."""
+        seconds, points = submission.total_seconds_late, None
+        if seconds > 0:
+            plugin = self._lateness.plugin_inst
+            points = plugin.late_submission_penalty(submission.student_id, notebook.score, seconds)
+        if points is not None:
+            points = self._lateness._check_late_penalty(notebook, points)
+        if points != notebook.late_submission_penalty:
+            notebook.late_submission_penalty = points
 
     def penalties(self) -> dict[str, float]:
         """Student -> the points taken for lateness, for every submission in the gradebook."""
-        return {student: points for student, (points, _) in self._penalties().items()}
-
-    def late_by_hand(self) -> set[str]:
-        """The students whose points for lateness were set by hand."""
-        return {student for student, (_, by_hand) in self._penalties().items() if by_hand}
-
-    def late_again(self) -> None:
-        """Compute the points for lateness again for everybody who is late or lost points for it, except those set by hand."""
-        for student in sorted({*self.overdue(), *(name for name, points in self.penalties().items() if points)}):
-            self.late(student)
-
-    def _penalties(self) -> dict[str, tuple[float, bool]]:
-        """Student -> (the points taken for lateness, whether they were set by hand)."""
-        table = SubmittedNotebook.__table__
-        query = (
-            select(SubmittedAssignment.student_id, table.c.id, table.c.late_submission_penalty)
-            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
-            .where(SubmittedAssignment.assignment_id == self._assignment)
-            .order_by(SubmittedAssignment.student_id)
-        )
-        with self._gradebook.engine.begin() as db:
-            ours = taken(db)
-            return {name: (points or 0.0, is_by_hand(points, ours.get(one))) for name, one, points in db.execute(query)}
-
-    def top(self) -> float:
-        """The most points the checkpoint gives."""
-        with self._gradebook.engine.connect() as db:
-            cells = select(func.sum(GradeCell.max_score)).where(GradeCell.notebook_id == self._notebook)
-            return float(db.execute(cells).scalar() or 0.0)
-
-    @property
-    def url(self) -> str:
-        """The URL of the gradebook's database."""
-        return self._gradebook.engine.url.render_as_string(hide_password=False)
-
-
-class _Empty(dict):
-    """A notebook without cells, for nbgrader's late step, which reads no cells."""
-
-    cells: list = []
-
-
-def _upsert(
-    db: Connection, table: Table, key: dict[str, Any], values: dict[str, Any], fresh: dict[str, Any] | None = None
-) -> str:
-    """Set ``values`` in the row with this unique key; returns the row's id. A new row also gets the values ``fresh``."""
-    found = db.execute(select(table.c.id).where(*(table.c[name] == value for name, value in key.items()))).scalar()
-    if found is None:
-        row = {**key, **values, **(fresh or {})}
-        row.setdefault("id", api.new_uuid())
-        db.execute(insert(table).values(row))
-        return row["id"]
-    if values:
-        db.execute(update(table).where(table.c.id == found).values(values))
-    return found
+        with in_one_transaction(self._gradebook):
+            found = {one.id: one.student_id for one in self._gradebook.assignment_submissions(self.lesson)}
+            notebooks = self._gradebook.notebook_submissions(self._name, self.lesson)
+            taken = {found[one.assignment_id]: one.late_submission_penalty or 0.0 for one in notebooks}
+        return dict(sorted(taken.items()))

@@ -84,17 +84,14 @@ class Totals:
 
 
 def totals(course: Course, lesson: str) -> Totals:
-    """The final points of each student for a checkpoint, with the points for lateness as of now.
-
-    Raises Infrastructure where it was never released, ProjectError for rules that cannot be read.
+    """The final points of each student for a checkpoint, with the points for lateness as of now. Raises Infrastructure where it
+    was never released.
     """
-    from contextlib import closing
-
     from grader.gradebook import GradebookWriter
 
-    with closing(GradebookWriter(course, lesson)) as gradebook:
+    with GradebookWriter(course, lesson) as gradebook:
         gradebook.late_again()
-        late, top = gradebook.penalties(), gradebook.top()
+        late, top = gradebook.penalties(), gradebook.top
     points: dict[str, float | None] = {}
     for student, cells in cell_marks(course, lesson).items():
         each = [mark.points for mark in cells.values()]

@@ -24,11 +24,11 @@ AUTOGRADE = [
     "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
     "grader.marking.held.HoldBack",
-    "grader.late_step.LatePoints",
+    "nbgrader.preprocessors.AssignLatePenalties",
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 FEEDBACK = [
-    "grader.late_step.LatePoints",  # a text may have been marked since
+    "nbgrader.preprocessors.AssignLatePenalties",  # a text may have been marked since
     "nbgrader.preprocessors.GetGrades",
     "grader.reporting.feedback.Overview",
     "grader.marking.shorten.Shorten",
@@ -46,9 +46,12 @@ from grader.nbgrader_config import configure  # noqa: E402
 
 c = get_config()  # noqa: F821
 configure(c, Path(__file__).resolve().parent, language={language!r}, course_id={course_id!r},
-          exchange={exchange!r}, project_root={project_root!r})
+          exchange={exchange!r}, project_root={project_root!r}, timezone={timezone!r})
 
-# Your own settings go below, for example c.Exchange.timezone = "Europe/Berlin"
+# Your own settings go below. Points for late submissions, percent of the points earned for each day begun after the due date:
+# c.LatePoints.grace_minutes = 15
+# c.LatePoints.per_day_percent = 10
+# c.LatePoints.cap_percent = 50
 '''
 
 
@@ -59,11 +62,13 @@ def configure(
     course_id: str = "torch-backends",
     exchange: str | None = None,
     project_root: str | None = None,
+    timezone: str = "UTC",
 ) -> None:
     """Set everything the course needs on the traitlets config ``c`` of the course directory ``root``.
 
     exchange: the folder assignments are handed out through, by default ``exchange/`` beside the config.
-    project_root: the checkout with sources, keys and tasks, by default the one this file is in.
+    project_root: the checkout with sources, keys and tasks, by default the one this file is in. timezone: in which dates are
+    read and shown.
     """
     from grader.authoring.build import STUB, TEXT_STUB
     from grader.authoring.clear import preprocessors
@@ -83,12 +88,12 @@ def configure(
     c.CourseStep.project_root = project_root
     c.CourseStep.course_root = str(root)
     c.CourseStep.course_language = language
+    c.CourseStep.course_timezone = timezone
     c.Autograde.sanitize_preprocessors = SANITIZE
     c.Autograde.autograde_preprocessors = AUTOGRADE
     c.GenerateFeedback.preprocessors = FEEDBACK
     c.Autograde.pre_convert_hook = before_autograde(project_root)
-    c.AssignLatePenalties.plugin_class = "grader.late_plugin.LateRules"
-    c.LateRules.course_root = str(root)
+    c.AssignLatePenalties.plugin_class = "grader.late.LatePoints"
     c.ExportApp.plugin_class = "grader.export_plugin.CourseExport"
     c.CourseExport.course_root = str(root)
     c.GenerateFeedback.exporter_class = "grader.reporting.feedback.FeedbackPage"

@@ -9,7 +9,6 @@ import csv
 import re
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,7 +103,7 @@ def outcomes(course: Course, lesson: str, failed: dict[str, str] | None = None) 
         top = gradebook.find_assignment(lesson).max_score
         entries = {entry["student"]: entry for entry in gradebook.submission_dicts(lesson)}
         known = {student.id for student in gradebook.students}
-    with closing(GradebookWriter(course, lesson)) as writer:
+    with GradebookWriter(course, lesson) as writer:
         late = writer.penalties()
     scores = {student: entry["score"] for student, entry in entries.items()}
     marks = cell_marks(course, lesson)
@@ -296,7 +295,7 @@ def export(
     """
     chosen, of_whom = set(lessons or ()), set(students or ())
     for lesson in (one for one in released(course) if not chosen or one in chosen):
-        with closing(GradebookWriter(course, lesson)) as writer:
+        with GradebookWriter(course, lesson) as writer:
             writer.late_again()
     with path.open("w", newline="", encoding="utf-8") as file, course.gradebook as gradebook:
         writer = csv.writer(file)

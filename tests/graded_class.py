@@ -22,11 +22,11 @@ PUPILS = (
 HANDED_IN = "2026-03-0{} 12:00:00.000000 UTC"  # ada on the 1st, bob on the 2nd, ...
 
 
-def make_class(folder: Path) -> tuple[Project, Course]:
+def make_class(folder: Path, timezone: str = "UTC") -> tuple[Project, Course]:
     """A released checkpoint, four submissions, one each day from 1 March 2026, marked."""
     project = make_project(folder / "project")
     root = folder / "class"
-    init(root, "en", "tools", project=project)
+    init(root, "en", "tools", project=project, timezone=timezone)
     course = Course(root)
     release(course, LESSON)
     for day, student in enumerate(PUPILS, start=1):

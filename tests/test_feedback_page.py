@@ -10,6 +10,7 @@ import pytest
 
 from course.learning.marking import Response
 from course.questions.bank import Bank
+from grader.course import Course
 from grader.marking.render import order_blocks
 from grader.pipeline import feedback
 from tests.graded_class import make_class
@@ -24,18 +25,20 @@ ELSEWHERE = re.compile(
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Student -> page; bob's in Chinese, with a comment and a mark by hand."""
-    course = make_class(tmp_path_factory.mktemp("pages"))[1]
+    course = make_class(tmp_path_factory.mktemp("pages"), "Europe/Berlin")[1]
     path = course.autograded("bob", LESSON)
     notebook = nbformat.read(path, as_version=4)
     notebook.metadata.course.language = "zh"
     path.chmod(0o644)
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
-    (course.root / "late.yaml").write_text("timezone: Europe/Berlin\n", encoding="utf-8")
+    with (course.root / "nbgrader_config.py").open("a", encoding="utf-8") as settings:
+        settings.write("\nc.LatePoints.per_day_percent = 100 / 13\n")
+    course = Course(course.root)
     with course.gradebook as gradebook:
         gradebook.update_or_create_assignment(LESSON, duedate=datetime(2030, 12, 1, 22, 59))
         gradebook.find_grade("90-c-number", NOTEBOOK, LESSON, "bob").manual_score = 0.5
         gradebook.find_comment("90-t-contrast-answer", NOTEBOOK, LESSON, "bob").manual_comment = "Well <b>done</b>"
-        gradebook.find_submission(LESSON, "ada").notebooks[0].late_submission_penalty = 1.0
+        gradebook.find_submission(LESSON, "ada").timestamp = datetime(2030, 12, 2)
         gradebook.db.commit()
     assert feedback(course, LESSON, lambda line: None) == []
     place = course.root / "feedback"

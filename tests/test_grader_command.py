@@ -48,7 +48,7 @@ def test_the_course_folder_is_the_one_named_the_one_we_stand_in_or_the_one_used_
         init(tmp_path / name, project=make_project(tmp_path / f"project of {name}"))
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert main(["late", LESSON]) == 1 and "is no course directory" in capsys.readouterr().out
+    assert main(["report", LESSON]) == 1 and "is no course directory" in capsys.readouterr().out
     main(["export", "--dir", str(tmp_path / "first")])
     capsys.readouterr()
     assert main(["export"]) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import datetime
 
 import pytest
 
@@ -180,9 +181,11 @@ def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
     more = [*command[:3], "--format", "moodle", "--roster", str(people)]
     assert main(more) == 0 and "submission: 1; what they have there stays: fay" in capsys.readouterr().out
     assert "dee" in (course.root / "grades-moodle.csv").read_text() and not (course.root / "grades.csv").exists()
+    with (course.root / "nbgrader_config.py").open("a", encoding="utf-8") as settings:
+        settings.write("\nc.LatePoints.per_day_percent = 300 / 13\n")
     with course.gradebook as gradebook:
-        submission = gradebook.find_submission(LESSON, "ada")
-        submission.notebooks[0].late_submission_penalty = 3.0
+        gradebook.update_or_create_assignment(LESSON, duedate=datetime(2026, 3, 9))
+        gradebook.find_submission(LESSON, "ada").timestamp = datetime(2026, 3, 9, 12)
         grade = gradebook.find_grade("90-t-report", NOTEBOOK, LESSON, "bob")
         grade.auto_score, grade.needs_manual_grade = None, True
         gradebook.db.commit()
@@ -191,7 +194,7 @@ def test_the_command_writes_what_the_gradebook_says(tmp_path, capsys):
     said, rows = capsys.readouterr().out, list(csv.reader(to.open()))
     assert canvas_reads(rows) == {"1": ["10.00"], "3": ["0.67"]}
     assert "no grade for bob" in said
-    for name in ("report", "late", "export"):
+    for name in ("report", "export"):
         words = [name, "--lesson", "77_none"] if name == "export" else [name, "77_none"]
         assert main([*words, "--dir", str(course.root)]) == 1
         assert "77_none: not released" in capsys.readouterr().out

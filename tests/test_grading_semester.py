@@ -17,7 +17,7 @@ from grader.course import Course, command, init
 from grader.demo.handin import work
 from grader.demo.run import hand_in
 from grader.demo.students import Student
-from grader.late_rules import read_rules
+from grader.late import extend
 from grader.pipeline import BY_HAND, Outcome, collect, feedback, release, strays, summary
 from grader.project import ProjectError
 from tests.graded_class import make_class
@@ -65,7 +65,7 @@ def test_a_lost_gradebook_is_filled_again_and_a_renamed_student_counts_once(root
     before = rows(root)
     (root / "gradebook.db").unlink()
     assert main(["release", LESSON, "--dir", str(root), "--due", "2020-01-01 12:00 UTC"]) == 0
-    assert "(2020-01-01 12:00 UTC), WHICH IS PAST" in capsys.readouterr().out
+    assert "due 2020-01-01 12:00 UTC, WHICH IS PAST" in capsys.readouterr().out
     assert again(root)["ada"].points == 13 and rows(root) == before
     (root / "submitted" / "ada").rename(root / "submitted" / "lovelace")
     found = again(root)
@@ -109,21 +109,6 @@ def test_the_plain_csv_has_no_number_where_there_is_no_grade(root, tmp_path, cap
 
 
 @pytest.mark.slow
-def test_names_nobody_knows_in_the_late_rules_are_said(root, capsys):
-    rules = root / "late.yaml"
-    rules.write_text(
-        "checkpoints: {90_fixtur: {per_day_percent: 5}}\nextensions: [{student: ada, days: 1, checkpoint: 90_fix}]\n"
-    )
-    assert main(["late", LESSON, "--dir", str(root)]) == 1
-    said = capsys.readouterr().out
-    assert "'90_fixtur'" in said and "number 1 (ada): there is no checkpoint" in said
-    assert read_rules(root).extensions and LESSON in said
-    rules.write_text("extensions: [{student: adda, days: 1}, {student: ada, days: 1}]\n")
-    assert main(["late", LESSON, "--dir", str(root)]) == 0
-    assert "adda" in capsys.readouterr().out
-
-
-@pytest.mark.slow
 def test_what_lies_in_the_wrong_place_is_named(root):
     (root / "submitted" / "loose.ipynb").write_text("{}")
     (root / "submitted" / "mia").mkdir()
@@ -159,9 +144,9 @@ def test_faults_of_the_disk_the_gradebook_and_the_settings_are_sentences(root, c
     try:
         import psycopg2  # noqa: F401
     except ModuleNotFoundError:
-        assert (text := said("late", LESSON)).endswith("pip install psycopg2\n") and "secret" not in text
+        assert (text := said("report", LESSON)).endswith("pip install psycopg2\n") and "secret" not in text
     config.write_text(sound + "c.Exchange.timezone = \n")
-    assert "nbgrader_config.py cannot be read: SyntaxError" in said("late", LESSON)
+    assert "nbgrader_config.py cannot be read: SyntaxError" in said("report", LESSON)
 
 
 def test_who_handed_in_nothing_is_told_apart_from_whose_grade_is_missing():
@@ -190,11 +175,11 @@ def test_the_right_answers_are_not_handed_out_while_somebody_may_still_hand_in(r
     status, said = told()
     assert status == 1 and "feedback shows the right answers" in said and not (root / "feedback" / "ada").exists()
     due(now - timedelta(days=1))
-    (root / "late.yaml").write_text("extensions:\n  - {student: bob, days: 3}\n")
+    extend(Course(root), LESSON, "bob", 72)
     status, said = told()
     assert status == 1 and f"{now + timedelta(days=2):%Y-%m-%d %H:%M} UTC" in said
     assert told("--early")[0] == 0 and (root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html").exists()
-    (root / "late.yaml").unlink()
+    extend(Course(root), LESSON, "bob", 0)
     assert told()[0] == 0
 
 
@@ -232,8 +217,8 @@ def test_a_number_of_processes_and_the_next_command(tmp_path, monkeypatch, capsy
     assert "'-3'" in capsys.readouterr().err
     assert course_commands._count("4") == 4
     monkeypatch.chdir(tmp_path)
-    assert command("late 01_map", tmp_path) == "`python -m grader late 01_map`"
-    assert command("late 01_map", tmp_path / "my class") == "`python -m grader late 01_map --dir 'my class'`"
+    assert command("report 01_map", tmp_path) == "`python -m grader report 01_map`"
+    assert command("report 01_map", tmp_path / "my class") == "`python -m grader report 01_map --dir 'my class'`"
     with pytest.raises(ProjectError, match="no course directory"):
         Course(tmp_path)
 

@@ -22,7 +22,6 @@ from grader.bundling.single import pack, single
 from grader.bundling.texts import EXCHANGE, HAND_IN, README
 from grader.course import Course
 from grader.dates import shown
-from grader.late_rules import course_zone
 from grader.papers import released_salt
 from grader.project import HERE, Project, ProjectError
 from grader.releasing import decisions
@@ -130,9 +129,8 @@ def handing_in(course: Course) -> list[Text]:
     """What a class is told about handing in: what is out, until when, and which id to type."""
     with course.gradebook as gradebook:
         due = {one.name: one.duedate for one in gradebook.assignments}
-    zone = course_zone(course.root, course.config)
     out = sorted(path.parent.name for path in (course.root / "release").glob("*/*.ipynb"))
-    rows = [(lesson, shown(due[lesson], zone) if due.get(lesson) else "") for lesson in out]
+    rows = [(lesson, shown(due[lesson], course.timezone) if due.get(lesson) else "") for lesson in out]
     listed = [
         both(
             f"- {lesson}: {f'due {when}' if when else 'no due date'}",

@@ -27,7 +27,6 @@ def main(arguments: list[str] | None = None) -> int:
         export,
         import_submissions,
         items,
-        late,
         minutes,
         notebooks,
         own,
@@ -38,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     parser = argparse.ArgumentParser(prog=program(), add_help=False)
     commands = parser.add_subparsers(metavar="COMMAND", dest="command")
-    for group in (course, import_submissions, export, report, bundle, late, own):
+    for group in (course, import_submissions, export, report, bundle, own):
         group.add(commands)
     of_authors = commands.add_parser(AUTHORS, add_help=False).add_subparsers(metavar="COMMAND")
     for group in (notebooks, items, claims, reference, minutes, book, demo):

@@ -21,6 +21,9 @@ def add(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--language", choices=LANGUAGES, default="en")
     parser.add_argument("--course-id", default="torch-backends")
+    parser.add_argument(
+        "--timezone", metavar="NAME", help="of all dates, such as Europe/Berlin (default: this machine's)"
+    )
     parser.add_argument("--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)")
     parser.set_defaults(run=run_init)
     for name, run in (
@@ -35,7 +38,7 @@ def add(commands: argparse._SubParsersAction) -> None:
         directory(parser)
         if name == "release":
             parser.add_argument(
-                "--due", metavar="WHEN", help='such as "2026-12-01 23:59 Europe/Berlin"; late.yaml has the rules'
+                "--due", metavar="WHEN", help='such as "2026-12-01 23:59", in the time zone of the course'
             )
             parser.add_argument(
                 "--hold",
@@ -120,7 +123,9 @@ def directory(parser: argparse.ArgumentParser) -> None:
 def run_init(arguments: argparse.Namespace) -> int:
     from grader.launcher import install, remember
 
-    for sentence in init(arguments.directory, arguments.language, arguments.course_id, arguments.exchange):
+    for sentence in init(
+        arguments.directory, arguments.language, arguments.course_id, arguments.exchange, timezone=arguments.timezone
+    ):
         print(sentence)
     remember(arguments.directory)
     if script := install():
@@ -132,13 +137,14 @@ def run_init(arguments: argparse.Namespace) -> int:
 
 def run_release(arguments: argparse.Namespace) -> int:
     from grader.authoring.scaffold import left_over
-    from grader.dates import utc
+    from grader.dates import shown, utc
     from grader.releasing.personal import personal
     from grader.releasing.run import release
     from grader.releasing.varied import WHICH_ID, told_of, varied
     from grader.student_config import for_students
 
-    course, due = Course(arguments.dir), None if arguments.due is None else utc(arguments.due)
+    course = Course(arguments.dir)
+    due = None if arguments.due is None else utc(arguments.due, course.timezone)
     for lesson in arguments.lesson:
         said = release(course, lesson, due, arguments.hold or arguments.personal, arguments.unfinished)
         if arguments.personal:
@@ -148,7 +154,7 @@ def run_release(arguments: argparse.Namespace) -> int:
                 f"held back: neither the exchange nor a bundle holds it until {command('release ' + lesson, course.root)}"
             )
         past = ", WHICH IS PAST" if due and due < datetime.now(timezone.utc).replace(tzinfo=None) else ""
-        print(f"released {lesson}" + (f", due {arguments.due} ({due:%Y-%m-%d %H:%M} UTC){past}" if due else ""))
+        print(f"released {lesson}" + (f", due {shown(due, course.timezone)}{past}" if due else ""))
         for sentence in [*said, *left_over(course.project, lesson)]:
             print(sentence)
         if (found := varied(course.project, lesson)).questions:
@@ -217,8 +223,7 @@ def run_feedback(arguments: argparse.Namespace) -> int:
 def _too_early(course: Course, lesson: str) -> bool:
     """True if a due date is still open and the instructor did not confirm."""
     from grader.dates import shown
-    from grader.late_recompute import open_until
-    from grader.late_rules import course_zone
+    from grader.late import open_until
 
     last = open_until(course, lesson)
     if last is None:
@@ -226,7 +231,7 @@ def _too_early(course: Course, lesson: str) -> bool:
     when = (
         "and no due date is set, so nobody knows whether all have handed in"
         if last == datetime.max
-        else f"and there is time to hand in until {shown(last, course_zone(course.root, course.config))} (due date and extensions)"
+        else f"and there is time to hand in until {shown(last, course.timezone)} (due date and extensions)"
     )
     print(f"{lesson}: feedback shows the right answers, {when}.")
     if (
@@ -235,7 +240,7 @@ def _too_early(course: Course, lesson: str) -> bool:
         and input("Hand it out now all the same? [y/N] ").strip().lower() in ("y", "yes")
     ):
         return False
-    due = command(f'release {lesson} --due "2026-12-01 23:59 Europe/Berlin"', course.root)
+    due = command(f'release {lesson} --due "2026-12-01 23:59"', course.root)
     print(
         "Nothing was handed out; "
         + (f"set the date with {due}, or" if last == datetime.max else "run it again then, or")

@@ -37,7 +37,17 @@ def add(commands: argparse._SubParsersAction) -> None:
     directory(parser)
     parser.set_defaults(run=run_import)
     parser = commands.add_parser("roster")
-    parser.add_argument("file", type=Path, help="the platform's participants, grading worksheet or gradebook, as CSV")
+    parser.add_argument(
+        "file", type=Path, nargs="?", help="the platform's participants, grading worksheet or gradebook, as CSV"
+    )
+    parser.add_argument(
+        "--extend",
+        nargs=3,
+        action="append",
+        default=[],
+        metavar=("STUDENT", "LESSON", "HOURS"),
+        help="give a student more time after the due date; 0 takes it back",
+    )
     directory(parser)
     parser.set_defaults(run=run_roster)
     parser = commands.add_parser("give-back")
@@ -77,7 +87,26 @@ def names_said(words: list[str]) -> dict[str, str]:
 
 
 def run_roster(arguments: argparse.Namespace) -> int:
-    """1 if somebody of the roster has no id that can be used."""
+    """1 if somebody of the roster has no id that can be used. Gives extensions after that."""
+    from grader.late import extend
+    from grader.project import ProjectError
+
+    course, left = Course(arguments.dir), 0
+    if arguments.file is None and not arguments.extend:
+        raise ProjectError(
+            "name the file with your class, or give somebody more time with --extend STUDENT LESSON HOURS"
+        )
+    if arguments.file is not None:
+        left = _read_roster(course, arguments.file)
+    for student, lesson, hours in arguments.extend:
+        try:
+            print(extend(course, lesson, student, float(hours)))
+        except ValueError:
+            raise ProjectError(f"--extend {student} {lesson} {hours}: HOURS is a number, such as 48") from None
+    return left
+
+
+def _read_roster(course: Course, file: Path) -> int:
     from grader.files import replace
     from grader.importing import who
     from grader.importing.run import enrol
@@ -85,11 +114,10 @@ def run_roster(arguments: argparse.Namespace) -> int:
     from grader.marking.step import printable
     from grader.names import fault
 
-    course = Course(arguments.dir)
-    lms = "canvas" if read_table(arguments.file).column("SIS Login ID") is not None else "moodle"
-    people = who.everybody(course, arguments.file, lms)
+    lms = "canvas" if read_table(file).column("SIS Login ID") is not None else "moodle"
+    people = who.everybody(course, file, lms)
     enrolled, differing = enrol(course, people)
-    replace(course.root, course.root / "roster.csv", arguments.file.read_bytes())
+    replace(course.root, course.root / "roster.csv", file.read_bytes())
     wide = max([len(person.called) for person in people.listed] + [7])
     print(f"{'student':<{wide}}  id to type")
     for person in sorted(people.listed, key=lambda one: one.called.casefold()):

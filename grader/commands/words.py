@@ -35,7 +35,6 @@ COMMANDS: dict[str, tuple[str, Text]] = {
             "给班级的一个 ZIP：课、已发布的测验、启动方式；不含答案",
         ),
     ),
-    "late": (ONCE, both("apply changed rules for lateness", "迟交规则改了之后重新应用")),
     "new-checkpoint": (
         ONCE,
         both("a checkpoint of your own; run again, it checks it", "自己出的测验；再运行一次就是检查"),

@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from dateutil import parser, tz
 
 from grader.course import Course
-from grader.late_rules import Rules, course_rules
 
 MODIFIED = "Last modified (submission)"  # column of Moodle's grading worksheet
 NOT_YET = ("", "-")
@@ -21,8 +20,8 @@ DOTTED = re.compile(r"\b(\d{1,2})\.(\d{1,2})\.(\d{4})\b")  # the day first, as w
 SLASHED = re.compile(r"\b(\d{1,2})/(\d{1,2})/\d{4}\b")  # the day first, or the month, as the country has it
 ZONED = re.compile(r"(?:Z|UTC|GMT|[+-]\d\d:?\d\d)$")
 NO_ZONE = (
-    "the platform says when each was handed in, but not in which time zone: write `timezone: Europe/Berlin` (yours) into "
-    "late.yaml and import again; until then nobody counts as late"
+    "the platform says when each was handed in, but not in which time zone: give it to "
+    "`configure` in nbgrader_config.py and import again; until then nobody counts as late"
 )
 LEAST = (
     "Canvas does not say by how much somebody is late: counted as {minutes:g} minutes, the least that can cost points. Where it "
@@ -37,7 +36,9 @@ class Times:
 
     lesson: str
     due: datetime | None
-    rules: Rules
+    zone: str | None
+    grace_minutes: float = 0
+    extended: dict[str, datetime] = field(default_factory=dict)  # student -> due date
     said: dict[str, None] = field(default_factory=dict)
 
     def of(self, row: dict[str, str], late: bool | None, before: str, named: str = "") -> str | None:
@@ -56,7 +57,7 @@ class Times:
                 return None
             return _text(moment)
         if late and self.due is not None:
-            minutes = self.rules.table(self.lesson).grace_minutes + 1
+            minutes = self.grace_minutes + 1
             self.said[LEAST.format(minutes=minutes, lesson=self.lesson)] = None
             return _text(self.due + timedelta(minutes=minutes))
         if late:
@@ -65,27 +66,22 @@ class Times:
 
     def extension(self, student: str) -> datetime | None:
         """The due date of a student with an extension; None for the others."""
-        if self.due is None:
-            return None
-        until = self.rules.due(self.lesson, student, self.due)
-        return until if until > self.due else None
-
-    @property
-    def zone(self) -> str | None:
-        """The time zone of the course, or None."""
-        return self.rules.timezone
+        until = self.extended.get(student)
+        return until if until and self.due and until > self.due else None
 
     def is_late(self, student: str, stamp: str) -> bool:
         """Whether a time stamp is after this student's own due date."""
         moment = parser.parse(stamp).replace(tzinfo=None) if stamp else None
-        return bool(moment and self.due and moment > self.rules.due(self.lesson, student, self.due))
+        return bool(moment and self.due and moment > self.extended.get(student, self.due))
 
 
 def times(course: Course, lesson: str) -> Times:
-    """The ``Times`` of one checkpoint. Raises ProjectError for a late.yaml that cannot be read."""
+    """The ``Times`` of one checkpoint."""
     with course.gradebook as gradebook:
         due = gradebook.find_assignment(lesson).duedate
-    return Times(lesson, due, course_rules(course.root, course.config))
+        there = gradebook.assignment_submissions(lesson) if due else ()
+        extended = {one.student_id: one.duedate for one in there if one.extension}
+    return Times(lesson, due, course.timezone, course.config.LatePoints.get("grace_minutes", 0), extended)
 
 
 GERMAN_MONTHS = (

@@ -27,6 +27,8 @@ class CourseStep(NbGraderPreprocessor):
     course_root = Unicode(".", help="The nbgrader course directory").tag(config=True)
     course_language = Unicode("en", help="en or zh: where a notebook does not say its own").tag(config=True)
 
+    course_timezone = Unicode("UTC", help="in which dates are read and shown").tag(config=True)
+
     @property
     def project(self) -> Project:
         """The project, with the instructor's own checkpoints of this course directory."""

@@ -19,7 +19,6 @@ from course.units import format_points
 from grader.answers import keyed_items, stored
 from grader.beliefs import known_beliefs
 from grader.dates import shown
-from grader.late_rules import course_rules, course_zone
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
 from grader.notebook_name import name_of, notebook_in
@@ -181,15 +180,16 @@ class Overview(CourseStep):
         }
 
     def _due(self, said: dict) -> datetime | None:
-        """The due date of this student, extensions in ``late.yaml`` included; naive, UTC."""
+        """The due date of this student, with an extension; naive, UTC."""
         from nbgrader.api import Gradebook
 
         with Gradebook(said["db_url"]) as gradebook:
-            due = gradebook.find_assignment(said["assignment"]).duedate
-        return due and course_rules(Path(self.course_root), self.config).due(said["assignment"], said["student"], due)
+            if gradebook.find_assignment(said["assignment"]).duedate is None:
+                return None
+            return gradebook.find_submission(said["assignment"], said["student"]).duedate
 
     def _shown(self, due: datetime) -> str:
-        return shown(due, course_zone(Path(self.course_root), self.config))
+        return shown(due, self.course_timezone)
 
     def _items(self, nb: NotebookNode, resources: dict) -> dict[str, Item]:
         try:
