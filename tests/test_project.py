@@ -44,7 +44,7 @@ def test_environment_yml_names_what_pyproject_names():
     asked = {name_of(r) for r in project["dependencies"]}
     asked |= {
         name_of(r)
-        for extra in ("course", "export", "einsum", "share", "lab", "grading")
+        for extra in ("course", "export", "einsum", "lab", "grading")
         for r in project["optional-dependencies"][extra]
     }
     pip = environment()

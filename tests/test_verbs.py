@@ -194,17 +194,6 @@ def test_a_bet_on_a_scale_is_settled_by_the_number_measured(measured, words, mon
     assert (pick(state.now.bank[SCALE].slider.why).replace("**", "") in said) is (measured is not None)
 
 
-def test_a_card_runs_the_next_experiment_once_the_bet_on_it_is_placed(monkeypatch, capsys):
-    from course.verbs.experiments import run_here
-
-    synthetic(monkeypatch, "a")
-    run_here("05-primitive-cache")
-    assert f'predict("{BET}")' in capsys.readouterr().out
-    course.answer(BET, "a")
-    run_here("05-primitive-cache")
-    assert "A finding." in capsys.readouterr().out
-
-
 CUDA = ["04-ops-cuda", "04-bits-cuda", "05-pays-cuda"]
 
 

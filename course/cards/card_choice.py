@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import ipywidgets as w
 
-from course.cards.card_letters import LetterField
 from course.cards.drawing import highest, plot_svg
 from course.cards.render import face_html
 from course.cards.widgets import light
@@ -49,15 +48,12 @@ class OptionRow:
 
 
 class Choices:
-    """Options of a single, multiple or predict item, or criteria. on_change is called when the choice changes. The field in which letters
-    are typed stands apart, so that a card can put it beside another one.
-    """
+    """Options of a single, multiple or predict item, or criteria. on_change is called when the choice changes."""
 
     def __init__(self, item: Item, on_change: Callable[[], None] = lambda: None) -> None:
         self.item, self.chosen, self.on_change = item, [], on_change
         self.many, widest = item.kind in ("multiple", "spoken"), widest_state(item.kind == "predict")
         self.rows = {one.id: OptionRow(item, one.id, self.toggle, self.many, widest) for one in item.options}
-        self.letters = LetterField(item, self.choose)
         shown = light(w.VBox, [row.box for row in self.rows.values()])
         if item.axes:
             shown.add_class("tbq-pictures")
@@ -71,7 +67,6 @@ class Choices:
             self.chosen.remove(option_id)
         else:
             self.chosen.append(option_id)
-        self.letters.clear()
         self._draw()
         self.on_change()
 
@@ -93,14 +88,12 @@ class Choices:
     def restore(self, response: Response) -> None:
         """Show an earlier choice as selected."""
         self.chosen = [one for one in response.options if one in self.rows]
-        self.letters.clear()
         self._draw()
 
     def lock(self, locked: bool) -> None:
         """Forbid or allow choosing."""
         for row in self.rows.values():
             row.button.disabled = locked
-        self.letters.lock(locked)
         if not locked:
             self._draw()
 

@@ -10,7 +10,6 @@ from collections.abc import Callable
 import ipywidgets as w
 
 from course.cards.card_choice import OptionRow
-from course.cards.card_letters import LetterField
 from course.cards.widgets import focus, light
 from course.i18n import pick, t
 from course.learning.marking import Response
@@ -66,8 +65,7 @@ class OrderList:
         self.rows = {one.id: OptionRow(item, one.id, self.toggle, True, widest) for one in item.options}
         self.places = [Place(self, number) for number in range(len(item.options))]
         note = t("Your order (press a line to add it):", "你的顺序（点一行就添加）：")
-        self.letters = LetterField(item, self.choose)
-        lines = light(w.VBox, [*map(self._group, pairs(item)), self.letters.field])
+        lines = light(w.VBox, [*map(self._group, pairs(item))])
         order = light(w.VBox, [light(w.HTML, f'<p class="tbq-note">{note}</p>'), *(one.box for one in self.places)])
         self.widget = light(w.Box, [lines, order])
         self.widget.add_class("tbq-order")
@@ -87,7 +85,6 @@ class OrderList:
             self.chosen.remove(option_id)
         else:
             self.chosen.append(option_id)
-        self.letters.clear()
         self._draw()
         self.on_change()
 
@@ -106,7 +103,6 @@ class OrderList:
             self.chosen[number], self.chosen[other] = self.chosen[other], self.chosen[number]
         else:
             del self.chosen[number]
-        self.letters.clear()
         self._draw()
         self._focus(other if step else min(number, len(self.chosen) - 1), step)
         self.on_change()
@@ -137,7 +133,6 @@ class OrderList:
     def restore(self, response: Response) -> None:
         """Show an earlier order."""
         self.chosen = [one for one in response.options if one in self.rows]
-        self.letters.clear()
         self._draw()
 
     def lock(self, locked: bool) -> None:
@@ -145,7 +140,6 @@ class OrderList:
         self.locked = locked
         for row in self.rows.values():
             row.button.disabled = locked
-        self.letters.lock(locked)
         self._draw()
 
     def reveal(self, states: dict[str, tuple[bool, bool | None]], bet: bool) -> None:

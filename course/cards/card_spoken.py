@@ -26,7 +26,6 @@ class SpokenCard(Card):
         from course.cards.card_because import Because
         from course.cards.card_choice import Choices
         from course.cards.card_confidence import SureBar
-        from course.cards.card_next import NextExperiment
 
         self.question = self._head()
         self.input = Choices(self.item, self._changed)
@@ -34,14 +33,13 @@ class SpokenCard(Card):
         self.bar = SureBar(self.item, self._press)
         self.buttons = self.bar.buttons
         self.because = Because(self.item, lambda _: None)
-        self.following = NextExperiment(None)
         self.model = light(w.HTML)
         self.show_button = light(w.Button, layout={"width": "auto", "height": "auto", "margin": "8px 0 0"})
         self.show_button.add_class("tbq-go")
         self.show_button.on_click(lambda _: self.uncover(not self.model.value))
         row = light(w.Box, [self.because.field])
         row.add_class("tbq-lines-row")
-        parts = [self.model, self.input.widget, self.input.letters.field, self.bar.widget]
+        parts = [self.model, self.input.widget, self.bar.widget]
         self.behind = light(w.VBox, parts)
         parts = [self.question, row, self.show_button, self.behind, self.say, sheet(SHEET)]
         box = light(w.VBox, parts)

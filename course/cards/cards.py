@@ -57,8 +57,7 @@ KEPT = "tbq-kept"
 class Card(InDeck):
     """One question card. Show it with ``show()``, or leave it as the last expression of a cell.
 
-    widget: the ipywidgets box, None in text mode. ``submit_as(confidence)`` is called by the three buttons. run: function that
-    runs the experiment with a given name and shows its result; with it the card offers the next experiment.
+    widget: the ipywidgets box, None in text mode. ``submit_as(confidence)`` is called by the three buttons.
     """
 
     def __init__(
@@ -68,11 +67,10 @@ class Card(InDeck):
         bank: Bank | None = None,
         sheet: AnswerSheet | None = None,
         text: bool | None = None,
-        run: Callable[[str], object] | None = None,
     ) -> None:
         self.log, self.bank = log or answer_log(), bank or default_bank()
         self.item = current_variant(item, self.log)
-        self.sheet, self.run = sheet, run
+        self.sheet = sheet
         self.text = text_mode() if text is None else text
         self._copy: Any = None
         self._made: tuple[Any, Report] | None = None
@@ -95,20 +93,18 @@ class Card(InDeck):
 
         from course.cards.card_because import Because
         from course.cards.card_confidence import SureBar
-        from course.cards.card_next import NextExperiment
 
         self.input = _input(self.item, self._changed)
         self.say = light(w.HTML, say_html())
         self.bar = SureBar(self.item, self._press)
         self.buttons = self.bar.buttons
-        self.following = NextExperiment(self.run)
         self.because = Because(self.item, self._mark_reason)
         self.question = self._head()
-        self.row = row = light(w.Box, [*self._letters(), *([] if self.item.checkpoint else [self.because.field])])
+        row = light(w.Box, [] if self.item.checkpoint else [self.because.field])
         row.add_class("tbq-lines-row")
         # what is exchanged for another variant stands in a box of its own: all that follows it is drawn anew, focus and all
         self.place = light(w.VBox, [self.input.widget]) if self.item.varies else self.input.widget
-        parts = [self.question, self.place, row, self.bar.widget, self.say, self.because.below, self.following.widget]
+        parts = [self.question, self.place, row, self.bar.widget, self.say, self.because.below]
         box = light(w.VBox, [*parts, sheet(SHEET)])
         box.add_class("tbq")
         box.add_class(f"tbq-live-{self.item.id}")
@@ -143,12 +139,6 @@ class Card(InDeck):
     def draw_head(self) -> None:
         """Show the question anew."""
         self.question.value = self._question()
-
-    def _letters(self) -> list[Any]:
-        """The field for letters, where it does not stand inside the answering part."""
-        from course.cards.card_choice import Choices
-
-        return [self.input.letters.field] if isinstance(self.input, Choices) else []
 
     def _changed(self) -> None:
         """Something was chosen, typed or moved; on a checkpoint card, perhaps away from what is recorded."""
@@ -212,7 +202,6 @@ class Card(InDeck):
         self.bar.ready(False)
         self.because.open()
         self.because.offer(False)
-        self.following.offer("")
         self._say(
             notice_html(
                 t("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。"),
@@ -222,12 +211,10 @@ class Card(InDeck):
 
     def _turn(self) -> None:
         """Put the next variant of the question on the card; the buttons stay, so the focus is not lost."""
-        letters = self._letters()
         self.item, self.answered = another(self.item, self.log), None
         self.draw_head()
         self.input = _input(self.item, self._changed)
         self.place.children = [self.input.widget]
-        self.row.children = [*self._letters(), *self.row.children[len(letters) :]]
         self._renew()
 
     def settle(self) -> None:
@@ -254,7 +241,6 @@ class Card(InDeck):
         if self.answered.because and not self.because.text:
             self.because.open(self.answered.because)
         self.because.done(found, reason_of(self.item, self.log.entries()))
-        self.following.offer(found.experiment)
 
     def _mark_reason(self, mark: str) -> None:
         """Store how the learner marks the own reason."""
@@ -360,16 +346,15 @@ def card(
     bank: Bank | None = None,
     sheet: AnswerSheet | None = None,
     text: bool | None = None,
-    run: Callable[[str], object] | None = None,
 ) -> Card:
     """The card of an item or item id; of an interview question: ``card_spoken.SpokenCard``.
 
-    text: True for text, False for widgets, None for what this place can show. run: see ``Card``.
+    text: True for text, False for widgets, None for what this place can show.
 
     Raises UnknownItem or BankError with a sentence.
     """
     item = (bank or default_bank())[item] if isinstance(item, str) else item
-    return Card(item, log, bank, sheet, text, run)
+    return Card(item, log, bank, sheet, text)
 
 
 def practice(item: Item | str, **options: Any) -> Card:

@@ -338,18 +338,12 @@ def load_or_run(name: str, budget_s: float | None = None, replay: bool = False) 
     replay, or COURSE_REPLAY=1 in the environment: the recording, where there is one, also on a machine that could measure.
     """
     exp = get(name)
-    if not runs_here(exp, replay):
-        return recording(exp)
-    return run_experiment(exp, budget_s, PATIENCE * max(budget_s or 0, exp.seconds))
-
-
-def runs_here(exp: Experiment, replay: bool = False) -> bool:
-    """Whether `load_or_run` would run it: this machine can, and no recording is asked for, or there is none."""
     from course.machine import can
 
-    if not can(exp.needs):
-        return False
-    return not (replay or os.environ.get("COURSE_REPLAY") == "1") or recording(exp) is None
+    found = recording(exp)
+    if not can(exp.needs) or (found is not None and (replay or os.environ.get("COURSE_REPLAY") == "1")):
+        return found
+    return run_experiment(exp, budget_s, PATIENCE * max(budget_s or 0, exp.seconds))
 
 
 def recording(exp: Experiment) -> Record | None:

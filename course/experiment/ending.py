@@ -13,10 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from functools import partial
-from typing import Any
-
-from course.i18n import t
 
 AGAIN_S = 2.0
 """Seconds after which a run that still goes on is interrupted once more."""
@@ -98,34 +94,6 @@ def ending(seconds: float = math.inf) -> Iterator[Ending]:
         if deaf:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         _running = before
-
-
-def stop() -> None:
-    """Stop the run that is going on, if there is one. From any thread."""
-    if _running:
-        _running.stop()
-
-
-def ends_by(button: Any) -> bool:
-    """Let this button say Stop, and a press of it stop the run that is going on and say so; gives whether it can, which takes
-    ipykernel 7.4 or later: there a widget says which thread answers it (`course.cards.widgets.in_order`). Ask after the button was
-    put on the page.
-    """
-    if not hasattr(getattr(button, "comm", None), "_reply_subshell_for"):
-        return False
-    button.description = t("■ Stop", "■ 停止")
-    button.comm._reply_subshell_for = partial(_pressed, button, t("■ Stopping ...", "■ 正在停止……"))
-    return True
-
-
-def _pressed(button: Any, words: str, data: Any, default: str | None) -> None:
-    """Called in the kernel's thread for messages with what the page sends; the main thread, which has no id, answers it.
-
-    The words come first: the stop itself waits for a module that is being loaded and for a call that is under way.
-    """
-    if isinstance(data, dict) and (data.get("content") or {}).get("event") == "click":
-        button.description = words
-        stop()
 
 
 def time_left() -> float:

@@ -15,7 +15,7 @@ What every game shares, and what a game of its own adds. Nothing here imports to
                       ``board_page`` its widgets, ``board.css`` its look
 ``returning``         lost cases, which come back after a week as their twin; ``returning_page`` their widgets in the review
 ``closed_view``       the closed cases, at the end of a lesson and as a page to keep
-``sharing``           one closed attempt as a picture and as text, for a friend
+``sharing``           one closed attempt as text, for a friend
 ``desk``              what the desks of all games share: shown, typed, pressed; every open page of a case follows; ``desk.css``
 ====================  ================================================================================================
 

@@ -14,7 +14,6 @@ import ipywidgets as w
 from course.cards.card_choice import Choices
 from course.cards.render import in_language
 from course.cards.widgets import classed, focus, light, name_of, show
-from course.experiment.ending import ends_by
 from course.game.cases import Case
 from course.game.play import CRITERIA, MoveError, Play
 from course.game.view import cause_button, cause_said, letter_ask, letter_help, model_html
@@ -87,20 +86,14 @@ class Picker:
 
 
 class Steps:
-    """A small timeline of what is being done: seconds since the start, words; a bar that fills in the time announced; and a button
-    that stops it, where the kernel reads one while it is at work.
-    """
+    """A small timeline of what is being done: seconds since the start, words; a bar that fills in the time announced."""
 
     def __init__(self) -> None:
         self.told, self._lines = light(w.HTML), []
-        self.stop = button("tbg-stop", "", lambda: None)
-        show(self.stop, False)
-        self.widget = light(w.VBox, [self.told, self.stop])
+        self.widget = self.told
 
     def start(self, words: str, seconds: float) -> None:
         self._began, self._seconds, self._lines = time.monotonic(), seconds, []
-        if ends_by(self.stop):
-            show(self.stop, True)
         self.tell(words)
 
     def tell(self, words: str) -> None:
@@ -112,7 +105,6 @@ class Steps:
 
     def done(self, words: str) -> None:
         """The run is over; the timeline stays, if there is one."""
-        show(self.stop, False)
         if not self.told.value:
             return
         self._lines.append((time.monotonic() - self._began, words))
@@ -120,7 +112,6 @@ class Steps:
 
     def clear(self) -> None:
         self.told.value = ""
-        show(self.stop, False)
 
     def _draw(self, bar: str) -> None:
         lines = "".join(f"<li><b>{at:.1f} s</b><span>{inline(words)}</span></li>" for at, words in self._lines)
@@ -148,7 +139,7 @@ class CauseBox:
         self.go = button("tbg-cause", cause_button(), self.press, main=True)
         ask = t("💡 Why did it come out so?", "💡 为什么会这样？")
         head = light(w.HTML, in_language(f"<h4>{ask}</h4><p>{inline(pick(question.stem))}</p>"))
-        inside = [head, self.choices.widget, self.choices.letters.field, row(self.go), self.say]
+        inside = [head, self.choices.widget, row(self.go), self.say]
         self.widget = classed(light(w.VBox, inside), "tbg-panel")
         self.show()
 
@@ -176,7 +167,6 @@ class CauseBox:
         found = self.play.cause_found()
         if found:
             self.choices.lock(True)
-            show(self.choices.letters.field, False)
         shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}
         self.choices.reveal(shown, False)
         whys = [one for one in question.answers if one.id in tried or found]

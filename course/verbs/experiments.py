@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from course.cards.card_spoken import SpokenCard
 from course.cards.cards import Card, card
@@ -14,11 +14,10 @@ from course.learning.sheet import AnswerSheet
 from course.machine import can, next_step
 from course.questions.items import Item
 from course.records import Record, save_own
-from course.verbs import asking, choosing, state
+from course.verbs import asking, noise, state
 from course.verbs.betted import betted, items_of, placed, settled
 from course.verbs.reported import NEEDS, tell
 from course.verbs.say import in_words, present, say
-from course.verbs.stopping import stop_button
 
 
 class Observed(Record):
@@ -33,28 +32,23 @@ class Observed(Record):
 
 @in_words
 def observe(
-    experiment_name: str | Sequence[str], budget_s: float | None = None, bet: bool = True, replay: bool | None = None
+    experiment_name: str | Sequence[str], budget_s: float | None = None, bet: bool = True, replay: bool = False
 ) -> Record | None:
     """Run an experiment live if this machine can, else replay the nearest recording, else say what others reported.
 
     Several names in a list: one after the other, those with reports alone together at the end. A notebook shows the first
     result and those with a bet whole, of the others the sentence, to unfold.
     budget_s: seconds each may take (default: the experiment's own). While a bet on it is open it asks first, unless
-    ``bet=False``; on a machine busy with other programs it asks whether to measure at all, unless ``replay`` says it:
-    True for the recording, False for a run. Returns the record (of the last in a list, if there is one), or None.
+    ``bet=False``. replay: True shows the recording where there is one. Returns the record (of the last in a list, if there is one),
+    or None.
     """
     names = [experiment_name] if isinstance(experiment_name, str) else list(experiment_name)
     if bet and asking.somebody_there() and (waiting := open_bets(names)):
         asking.ask(waiting, f"observe({_quoted(experiment_name)}, bet=False)", new_card, asking.this_cell())
         asking.wait()
         return None
-    if replay is None:
-        replay = _chosen(names)
-    if replay is None:
-        replay = choosing.before_a_run(names, _again(names, asking.this_cell()), _call(experiment_name))
-    if replay is None:
-        asking.wait()
-        return None
+    if not replay and (told := noise.before_a_run(names, _replay_call(experiment_name))):
+        say(told)
     here = [name for name in names if base.available(name)]
     record = None
     for name in here:
@@ -71,15 +65,15 @@ def observe(
 @in_words
 def _observe_one(experiment: base.Experiment, budget_s: float | None, replay: bool, first: bool) -> Record | None:
     """Run or replay it, and show the result: whole if it is the first, there is a bet on it, or it can tell nothing."""
-    with stop_button(max(budget_s or 0, experiment.seconds) if base.runs_here(experiment, replay) else 0):
-        record = base.load_or_run(experiment.name, budget_s, replay)
+    record = base.load_or_run(experiment.name, budget_s, replay)
     state.now.write("observe", experiment.name)
     _save(record)
     observed = Observed(**{field.name: getattr(record, field.name) for field in dataclasses.fields(record)})
     state.now.records[experiment.name] = observed
     shown = block_of(observed, experiment)
     present(dataclasses.replace(shown, folded=not (first or shown.bets or shown.step)))
-    choosing.after_nothing(observed, lambda replay: observe(experiment.name, budget_s, bet=False, replay=replay))
+    if told := noise.after_nothing(observed, _replay_call(experiment.name)):
+        say(told)
     if shell := state.running_shell():
         object.__setattr__(observed, "_shown_at", shell.execution_count)
     return observed
@@ -128,46 +122,13 @@ def open_bets(names: Sequence[str]) -> list[Item]:
 def new_card(item: Item, sheet: AnswerSheet | None = None) -> Card:
     """The card of an item, kept in the state of the kernel, so that an experiment can settle the bet on it."""
     make = SpokenCard if item.kind == "spoken" else card
-    state.now.cards[item.id] = make(item, log=state.now.log, bank=state.now.bank, sheet=sheet, run=run_here)
+    state.now.cards[item.id] = make(item, log=state.now.log, bank=state.now.bank, sheet=sheet)
     return state.now.cards[item.id]
 
 
-def run_here(experiment_name: str) -> None:
-    """Run the experiment that a card offers; a bet on it that is still open is asked for first."""
-
-    def run() -> None:
-        def again(replay: bool) -> Record | None:
-            return observe(experiment_name, bet=False, replay=replay)
-
-        replay = choosing.before_a_run([experiment_name], again, _call(experiment_name))
-        if replay is not None:
-            again(replay)
-
-    if waiting := open_bets([experiment_name]):
-        asking.ask(waiting, f'observe("{experiment_name}", bet=False)', new_card, run)
-    else:
-        run()
-
-
-def _call(names: str | Sequence[str]) -> Callable[[bool], str]:
-    """How a learner types it, as a recording or as a run."""
-    return lambda replay: f"observe({_quoted(names)}, replay={replay})"
-
-
-def _again(names: Sequence[str], cell: Callable[[], object]) -> Callable[[bool], None]:
-    """Runs the cell once more; these experiments are then recordings (True) or run, without being asked about."""
-
-    def again(replay: bool) -> None:
-        state.now.replays.update(dict.fromkeys(names, replay))
-        cell()
-
-    return again
-
-
-def _chosen(names: Sequence[str]) -> bool | None:
-    """What a button chose for these experiments in the cell that it runs again; None for nothing."""
-    chosen = [state.now.replays.pop(name, None) for name in names]
-    return chosen[0] if chosen else None
+def _replay_call(names: str | Sequence[str]) -> str:
+    """How a learner types the call that shows the recordings."""
+    return f"observe({_quoted(names)}, replay=True)"
 
 
 def _evidence(record: Record) -> str:

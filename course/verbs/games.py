@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import html
-from pathlib import Path
 from typing import Any
 
 from course.game import board as boards
 from course.game import cases
 from course.game.board_page import BoardPage
-from course.game.sharing import ShareCard, share_text
+from course.game.sharing import share_text
 from course.i18n import t
 from course.verbs import state
 from course.verbs.say import in_words, put, say
-from course.verbs.writing import write_file
 
 
 @in_words
@@ -25,8 +22,8 @@ def case(name: str) -> Any:
 
 
 @in_words
-def share(name: str, path: str | Path | None = None) -> None:
-    """A case you closed as a picture (PNG) and as text, to send to a friend: what you tried, bet and got, not why. path: the file."""
+def share(name: str) -> None:
+    """A case you closed as text, to send to a friend: what you tried, bet and got, not why."""
     found = cases.find(name)
     shared = boards.game(found.lesson).shared(found, state.now.log.entries())
     if shared is None:
@@ -37,12 +34,8 @@ def share(name: str, path: str | Path | None = None) -> None:
             )
         )
         return
-    text, png = share_text(shared), ShareCard(shared).png()
-    data, alt = base64.b64encode(png).decode(), html.escape(text, quote=True)
-    picture = f'<img style="max-width:100%;width:600px" alt="{alt}" src="data:image/png;base64,{data}">'
-    put(f'{picture}<pre style="white-space:pre-wrap">{alt}</pre>', text)
-    note = t("Send it, with the text if you like.", "发出去就行，文字也可以一起贴上。")
-    write_file(Path(path or f"torch-backends-{found.id[3:]}.png"), png, note)
+    text = share_text(shared)
+    put(f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>', text)
 
 
 @in_words

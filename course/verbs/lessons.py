@@ -35,7 +35,7 @@ def lesson(lesson_id: str, language: str | None = None) -> None:
 
     if project or state.now.lesson != lesson_id:
         flags.remember()  # a lesson started twice keeps what it was compared with
-    state.now.lesson, state.now.on_busy = None if project else lesson_id, None
+    state.now.lesson = None if project else lesson_id
     flags.watch()
     on_colab = colab_notice.before_answering()  # may bring answers along, which the line about progress then counts
     say(

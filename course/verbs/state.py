@@ -15,8 +15,7 @@ from course.questions.bank import Bank
 class State:
     """The state of one kernel. lesson: id of the present lesson; sheet: the answer sheet of the checkpoint, if any; tasks: task
     id -> the name it asks for, from the notebook of the checkpoint; looked: experiments whose result the learner wants to see
-    although a bet on it is open; replays: experiments that a button has chosen to show as a recording (True) or to run, once;
-    on_busy: the same choice for the rest of the lesson, while the machine is busy.
+    although a bet on it is open.
     """
 
     lesson: str | None = None
@@ -27,8 +26,6 @@ class State:
     cards: dict[str, Any] = field(default_factory=dict)
     tasks: dict[str, str] = field(default_factory=dict)
     looked: set[str] = field(default_factory=set)
-    replays: dict[str, bool] = field(default_factory=dict)
-    on_busy: bool | None = None
 
     @cached_property
     def bank(self) -> Bank:

@@ -34,7 +34,7 @@ def write(lab, language: str) -> str:
         f"from course.learning.sheet import open_sheet\n"
         f"set_language({language!r})\nsheet = open_sheet({LESSON!r}, {[one.id for one in BANK.items(LESSON, checkpoint=True)]!r})"
     )
-    calls = [f"{'checkpoint' if '-c-' in one else 'practice'}({one!r}, run=print)" for one in IDS.values()]
+    calls = [f"{'checkpoint' if '-c-' in one else 'practice'}({one!r})" for one in IDS.values()]
     return lab.write(f"cards.{language}.ipynb", start, *calls)
 
 
@@ -83,11 +83,6 @@ class CardOnPage:
         self.first_control().focus()
         if self.item.numeric:
             keys.type("7" if self.item.slider else "64")
-        if self.item.kind == "multiple":  # by typing letters; "b" on a button would be the notebook's
-            self.to(".tbq-letters input")
-            keys.type("ac")
-            self.wait_chosen(2)
-            return
         for number in range(len(self.item.options)):
             if number in self.wanted():
                 keys.press("Space" if number % 2 else "Enter")

@@ -107,9 +107,8 @@ class CaseOnPage:
         answer = self.box.locator("button.tbq-opt").nth(place)
         answer.wait_for()
         if self.keys:
-            self.box.locator(".tbg-panel .tbq-letters input:visible").focus()
-            self.page.keyboard.press("Control+A")
-            self.page.keyboard.type(answer_id)
+            answer.focus()
+            self.page.keyboard.press("Enter")
         else:
             answer.click()
         answer.locator("xpath=..").and_(self.page.locator(".tbq-chosen")).wait_for()

@@ -43,9 +43,8 @@ def shared(case: Case, entries: Sequence[Entry]) -> Shared | None:
         return None
     bars = [shared_bar(attempt.plan, bet, run_name(number)) for number, bet in enumerate(attempt.runs, 1)]
     bars.append(shared_bar(attempt.plan, attempt.handed, t("handed in", "交的方案")))
-    middle = "" if attempt.plan.rules else t("today", "现在")
     where = origin_words(attempt.handed.evidence)
-    return Shared(case, hook(case, attempt), score_of(case, attempt), bars, middle, where)
+    return Shared(case, hook(case, attempt), score_of(case, attempt), bars, where)
 
 
 def hook(case: Case, attempt: tuning_attempt.Attempt) -> str:

@@ -6,7 +6,6 @@ import html
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from course.cards.choice_box import ChoiceBox, busy_question, busy_ways, busy_words
 from course.cards.render import in_language, say_html
 from course.cards.widgets import classed, focus, light, second_click, show
 from course.game import view
@@ -89,11 +88,7 @@ class Desk(CaseDesk):
     def _warn(self, recording: bool) -> None:
         """Before a measurement that is typed: say what a busy machine means, and what answers in its place."""
         if not recording and self.play.is_busy():
-            self._print(
-                busy_words()
-                + " "
-                + t("`recording=True` lets a recording answer.", "加 `recording=True`，就用录好的结果回答。")
-            )
+            self._print(told.busy_words())
 
     def _print(self, words: str) -> None:
         self._write(f"  ... {plain(words)}")
@@ -138,7 +133,7 @@ class Desk(CaseDesk):
         self.confidence = Picker(t("How sure?", "多有把握？"), {str(k): v for k, v in CONFIDENCE.items()}, yours=True)
         nothing = t("🎲 Nothing to bet on: what this setting gives is known.", "🎲 不用押：这套设置的结果已经知道了。")
         self.no_bet, self.budget = light(w.HTML, in_language(f'<p class="tbg-left">{nothing}</p>')), light(w.HTML)
-        self.stakes, self.asked = light(w.VBox, []), light(w.VBox, [])
+        self.stakes = light(w.VBox, [])
         look = t("📖 Ask the rule book", "📖 翻规则书") if plan.rules else t("🔬 Measure it", "🔬 测一测")
         self.go = button("tbg-run", look, lambda: self._press(self.play.run), main=True)
         self.hand = button("tbg-hand", t("📦 Hand it in", "📦 就交它"), lambda: self._press(self.play.hand_in))
@@ -174,28 +169,16 @@ class Desk(CaseDesk):
         return {name: one.chosen for name, one in self.controls.items()}
 
     def _press(self, move: Callable[..., Any]) -> None:
-        """Measure or hand in what the panel shows; on a busy machine the learner is asked first."""
+        """Measure or hand in what the panel shows; on a busy machine a line says so."""
         if second_click(self._done_at) or not self._tried(lambda: self._ready(move), self._notice):
             return
-        if not self.play.is_busy():
-            self._measure(move)
-            return
-
-        def chosen(recording: bool) -> None:
-            self._measure(move, recording)
-            if not self.play.attempt.handed:
-                focus(self.go)
-
-        ask = ChoiceBox([busy_question()], busy_ways(chosen)).build()
-        self.asked.children = (ask.widget,)
-        focus(ask.buttons[0])
+        self._measure(move)
 
     def _ready(self, move: Callable[..., Any]) -> None:
         """A slip is told before anything runs."""
         self.play.ready(self._shown(), self.bet.chosen, self.confidence.chosen, move == self.play.hand_in)
 
     def _measure(self, move: Callable[..., Any], recording: bool = False) -> None:
-        self.asked.children = ()
         if self._ran(lambda: self._do(move, recording)):
             self.bet.choose("")
             self.confidence.choose("")
@@ -209,10 +192,10 @@ class Desk(CaseDesk):
             what = t("all combinations", "所有组合") if handing else tuning_plan.in_words(plan, config)
             seconds = plan.seconds[handing]
             words = t(
-                "Measuring; the other buttons wait until it is done. ■ stops it, and then it is not counted.",
-                "测量中，测完其他按钮才会响应。按 ■ 可以停下，这次就不算。",
+                "Measuring; the other buttons wait until it is done. Interrupt the kernel (■ above) to stop: then it is not counted.",
+                "测量中，测完其他按钮才会响应。想停下就中断内核（上面的 ■），这次就不算。",
             )
-            self._notice(words)
+            self._notice(f"{told.busy_words()} {words}" if play.is_busy() else words)
             self.steps.start(t(f"**{what}**: about {seconds:g} s", f"**{what}**：大约 {seconds:g} 秒"), seconds)
         move(config, self.bet.chosen, self.confidence.chosen, self.steps.tell, recording)
 
@@ -275,7 +258,7 @@ class Desk(CaseDesk):
         self.say.value = say_html(live, self._quiet(live=not attempt.waits))
         small = self._small(attempt.runs[-1]) if attempt.runs else ""
         self.picture.value = in_language(told.runs_html(attempt) + small)
-        self.side.children = (self.panel, self.asked, self.steps.widget, self.say)
+        self.side.children = (self.panel, self.steps.widget, self.say)
         self.below.children = (self.picture,)
 
     def _quiet(self, live: bool = False) -> str:

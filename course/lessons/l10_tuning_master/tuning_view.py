@@ -98,6 +98,14 @@ def run_sentences(attempt: Attempt) -> list[str]:
     return [sentence(attempt.plan, one, one is attempt.back) for one in attempt.runs]
 
 
+def busy_words() -> str:
+    """What a busy machine means for a measurement, and what answers in its place. With marks."""
+    return t(
+        "⏳ Other programs keep this machine busy: a time may be too noisy to tell. `recording=True` lets a recording answer.",
+        "⏳ 机器正忙着别的程序：测出来的耗时可能说不准。加 `recording=True`，就用录好的结果回答。",
+    )
+
+
 def waits_words(play: Tuning) -> str:
     """Why a hand-in waits and what can be done, with marks; empty where none does."""
     if play.attempt.waits is None:

@@ -58,7 +58,7 @@ def shared(case: Case, entries: Iterable[Entry]) -> Shared | None:
         for part in points.parts
     ]
     hints = t(f"hints used: {trail.hints} of 3", f"用了 {trail.hints} 条提示（共 3 条）")
-    return Shared(case, hook(trail), points, bars, "", hints)
+    return Shared(case, hook(trail), points, bars, hints)
 
 
 def hook(trail: Trail) -> str:
