@@ -24,7 +24,7 @@ from torch.utils.benchmark import Timer
 
 from benchmarks.running import heading, markdown, publish, stoppable
 from course import try_switches
-from course.isolation.restoring import unchanged
+from course.tryout.back import put_back
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 
@@ -78,11 +78,11 @@ def ours(step: Step) -> dict[str, float]:
 def by(seconds: Callable[[Callable[[], Any]], float], step: Step) -> dict[str, float]:
     """What a way to time one function claims, when each setting is flipped and timed, then compared with the step as it is."""
     found = {}
-    with unchanged(step, at_once=True) as journal:
+    with put_back(step) as reach:
         step()
         usual = seconds(step)
         for name, setting in SETTINGS.items():
-            side = Side(step, [setting], journal.tensors.values(), "cpu")
+            side = Side(step, [setting], reach.tensors, "cpu")
             with side.on():
                 side.run()
                 found[name] = seconds(side.run) / usual

@@ -11,7 +11,6 @@ from pathlib import Path
 from tests.conftest import ROOT
 
 LAYERS = [  # the highest first; each imports those below it alone, or its neighbours in the same line
-    ["try_switches"],
     ["verbs"],
     ["portfolio", "experiments", "recording_zip"],
     ["lessons", "projects"],

@@ -8,22 +8,20 @@ from fnmatch import fnmatch
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
-
-from course.isolation.journal import plain
-from course.isolation.saving import LightMode
 
 
 @dataclass
 class Look:
-    """What ran in a step. operators: names without their overload. images: a tensor of four dimensions was convolved.
+    """What ran in a step. operators: names without their overload, each once. images: a tensor of four dimensions was convolved.
 
     full: no float16 or bfloat16 took part. denormal: an operator on the CPU gave a number that is not zero and smaller than the
     smallest normal one. graph: a graph for a backward was recorded, whether or not the result still holds it.
     """
 
     device: str = "cpu"
-    operators: set[str] = field(default_factory=set)
+    operators: list[str] = field(default_factory=list)
     images: bool = False
     full: bool = True
     denormal: bool = False
@@ -49,6 +47,14 @@ class Look:
         return self.graph and not self.backward
 
 
+class LightMode(TorchDispatchMode):
+    """A dispatch mode for which torch need not import its compiler."""
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
 class _Watch(LightMode):
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -61,7 +67,8 @@ class _Watch(LightMode):
             return result
         result = function(*args, **(kwargs or {}))
         name, look = function.overloadpacket.__name__, self.look
-        look.operators.add(name)
+        if name not in look.operators:
+            look.operators.append(name)
         look.graph = look.graph or torch.is_grad_enabled() and any(one.requires_grad for one in tensors_of(args))
         for value in tensors_of((args, result)):
             look.images = look.images or ("convolution" in name and value.dim() == 4)
@@ -87,3 +94,10 @@ def tensors_of(value: Any) -> list[torch.Tensor]:
     """The tensors in a result: in tuples, lists, dicts and dataclasses of them, in order."""
     held = vars(value) if hasattr(value, "__dataclass_fields__") and not isinstance(value, dict) else value
     return [one for one in tree_leaves(held) if isinstance(one, torch.Tensor)]
+
+
+def plain(x: torch.Tensor) -> bool:
+    """Whether the tensor has memory of its own that can be read byte by byte."""
+    wraps = type(x).__torch_dispatch__ is not torch._C._disabled_torch_dispatch_impl
+    lazy = torch.nn.parameter.is_lazy(x)
+    return not wraps and x.layout is torch.strided and not (x.is_nested or x.is_meta or lazy)

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
+import statistics
 import sys
+import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from course.i18n import Text, both, t
-from course.isolation.journal import Unrestorable
+from course import load
+from course.i18n import both, pick, t
+from course.machine import one_line
+from course.new_process import NewProcessError
 from course.timing import TimingError
-from course.timing.clock import somebody_watches, whole_progress
+from course.timing.clock import end_progress, progress, somebody_watches
 from course.timing.validation import hidden_prints
 from course.tryout import verdicts
-from course.tryout.bench import Bench, Row
-from course.tryout.elsewhere import Elsewhere
-from course.tryout.here import HERE, Here
+from course.tryout.loaded import REST_S, said_of
+from course.tryout.look import Look
+from course.tryout.race import AS_IS, FEWEST, ROUNDS, WARM_UPS, SideFailed, one_set, ranges
 from course.tryout.result import Tried
 from course.tryout.settings import Setting, chosen
-from course.tryout.step import Step, step_of
-from course.tryout.trial import StepFailed, Trial, said_of
+from course.tryout.step import BLOCK_S, SHORT_S, Step, step_of
+from course.tryout.venue import Here, There
 
 LEAST_S = 5.0
 """Smallest budget."""
-FIRST = 0.4
-"""Share of the time in this process for a first look at every setting; the rest are looked at when it is their turn."""
+LOOK, LAST = 0.35, 0.35
+"""Shares of the budget: for what settings do to the result; at its end, in which the winners run together even if others are open."""
+TIMED, TIMED_S = 0.75, 0.3
+"""How long a set is timed: this share of what it takes to start, at least so many seconds."""
+BUSY = 0.15
+"""Part of all processors used by other programs, from which small differences do not show."""
+JOINT = "+"
+"""Stands between the ids of what is compared together."""
 
 
 def run(
@@ -37,140 +48,234 @@ def run(
     if isinstance(budget, bool) or not isinstance(budget, (int, float)) or not LEAST_S <= budget < 86_400:
         english = f"budget is a number of seconds, at least {LEAST_S:g}, not {budget!r}."
         raise TimingError(t(english, f"budget 是秒数，至少 {LEAST_S:g}，而不是 {budget!r}。"))
-    trial = Trial(chosen(only), float(budget))
+    trial = Trial(step, chosen(only), float(budget))
     if not somebody_watches():  # else a bar shows it
         print(t(f"This takes about {budget:g} s.", f"大约要 {budget:g} 秒。"), file=sys.stderr)
-    with whole_progress(trial.budget, t("trying switches", "正在试开关")) as trial.bar:
+    trial.bar = progress(trial.budget, t("trying switches", "正在试开关"))
+    with (
+        tempfile.TemporaryDirectory(prefix="try_switches-") as folder,
+        hidden_prints() as sink,
+        contextlib.redirect_stderr(sink),
+    ):
         try:
-            with hidden_prints() as sink, contextlib.redirect_stderr(sink):
-                trial.bench = _bench(step)
-                _find_out(trial, compile_ or only is not None)
+            trial.look(folder, compile_ or only is not None)
+            while names := trial.next():
+                trial.compare(names)
         except KeyboardInterrupt:
             trial.out.stopped = True
             trial.note("Stopped: this is what was found so far.", "已停止：以下是目前得到的结果。")
-        except StepFailed as failed:
-            _failed(trial, failed)
-    if trial.out.together.get("of") != trial.best():
-        trial.out.together.clear()
-    trial.out.seconds = time.monotonic() - trial.began
-    if trial.busy:
-        part = f"{100 * trial.since.others():.0f}"
-        trial.note(
-            f"Other programs used {part} % of this machine: small differences do not show, threads cannot be judged. "
-            "Try again when it is quiet.",
-            f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。等机器空闲再试。",
-        )
-    if not (trial.out.stopped or trial.out.failed):
-        _more(trial)
-    _say_where(trial)
+        finally:
+            end_progress(trial.bar)
+    trial.tell()
     return trial.out
 
 
-def _bench(step: Step) -> Bench:
-    """Raises TimingError where the step fails as it is."""
+class Trial:
+    """State of one call. ratios: one of each set, by name. base_ms: of the step as it is, of each set. rough_s: about what a call takes, by
+    name. others: the part of all processors that other programs used, of each set."""
+
+    venue: There | Here
+    bar: Any
+
+    def __init__(self, step: Step, settings: Sequence[Setting], budget: float) -> None:
+        self.step, self.began, self.budget = step, time.monotonic(), budget
+        self.known = {one.id: one for one in settings}
+        self.ratios: dict[str, list[float]] = {}
+        self.base_ms: list[float] = []
+        self.rough_s: dict[str, float] = {}
+        self.others: list[float] = []
+        self.out = Tried(settings, one_line())
+
+    def left(self) -> float:
+        """Seconds until the budget is used."""
+        self.bar.update(max(0.0, min(time.monotonic() - self.began, self.budget) - self.bar.n))
+        return self.began + self.budget - time.monotonic()
+
+    def note(self, english: str, chinese: str) -> None:
+        """One more sentence below the headline."""
+        self.out.notes.append(both(english, chinese))
+
+    # --- what settings do to the result ---------------------------------------------------------------------------
+
+    def look(self, folder: str, compile_: bool) -> None:
+        """See what runs in the step, where it can be tried, and what each setting does to the result. Raises TimingError where the step
+        fails as it is."""
+        wanted = {
+            name: [name] for name, one in self.known.items() if not one.kept and (compile_ or one.way != "compile")
+        }
+        self.venue, why, seconds = Here(self.step), "", LOOK * self.budget
+        try:
+            there = There(self.step, folder)
+        except Exception as error:  # noqa: BLE001  (pickling fails in many types)
+            found = {"not_loaded": said_of(error)}
+        else:
+            self.venue, found = there, _probed(there, wanted, seconds)
+        if why := found.get("not_loaded", ""):
+            self.venue = Here(self.step)
+            self.note(
+                f"New processes cannot take this step ({why}), so it ran in this one only: in a script times may differ.",
+                f"新进程拿不到这一步（{why}），所以只在本进程里测过：在脚本里耗时可能不同。",
+            )
+            found = _probed(self.venue, wanted, seconds)
+        look, self.rough_s = Look(**found["look"]), {AS_IS: found["rough_s"]}
+        self.out.device = look.device
+        if found["random"]:
+            self.note(
+                "The step draws random numbers of its own, so its results were not compared.",
+                "这一步自己会抽随机数，所以没有比较结果。",
+            )
+        for name, one in self.known.items():
+            if why := one.why_not(look):
+                self.out.refused[name] = why
+            elif one.way == "compile" and not compile_:
+                self.out.refused[name] = both("only with compile=True", "加 compile=True 才试")
+            elif one.kept and not self.venue.new:
+                self.out.refused[name] = both("needs a process of its own", "需要单独的进程")
+            else:
+                self.out.found[name] = {}
+                self._learn(
+                    name, self.out.found[name], self._digits(name, [name]) if one.kept else found["rows"].get(name)
+                )
+
+    def _digits(self, name: str, ids: Sequence[str]) -> Mapping[str, Any] | None:
+        """What these settings do together; None: there was no time."""
+        try:
+            return self.venue.probe({name: ids}, max(LEAST_S, self.left()))["rows"].get(name)
+        except NewProcessError as error:
+            return {"why": said_of(error)}
+
+    def _learn(self, name: str, row: dict[str, Any], found: Mapping[str, Any] | None) -> None:
+        """Put what was found of the result into a row."""
+        if found is not None:
+            row.update(found)
+            self.rough_s[name] = row.pop("rough_s", self.rough_s[AS_IS])
+
+    # --- times ----------------------------------------------------------------------------------------------------
+
+    def next(self) -> list[str]:
+        """The names to compare next: what may help much, else what is open; and the winners together, once nothing else may help much or
+        the end is near. Empty: all is settled, or the budget is used."""
+        rows = [row for row in self.out.rows() if row["setting"] in self.rough_s and not verdicts.settled(row)]
+        rows.sort(
+            key=lambda row: (-(row["sets"] or 0), self.rough_s[row["setting"]])
+        )  # what was begun first, then what is quick
+        worth = [row for row in rows if row["low"] is None or verdicts.may_save(row)]
+        best, together = self.best(), self.out.together
+        joint = [JOINT.join(best)] if len(best) > 1 else []
+        if together.get("of") == best and verdicts.settled(together):
+            joint = []
+        elif worth and self.left() > max(LAST * self.budget, 1.5 * self._needs_s(joint)):
+            joint = []
+        names = joint + [row["setting"] for row in worth or rows]
+        while len(names) > 1 and self._needs_s(names) > self.left():
+            names.pop()
+        return names if names and self._set_s(names) < self.left() else []
+
+    def _needs_s(self, names: Sequence[str]) -> float:
+        """About the seconds until all of these have the fewest sets, or for one more set."""
+        return max([1, *(FEWEST - len(self.ratios.get(name, ())) for name in names)]) * self._set_s(names)
+
+    def _set_s(self, names: Sequence[str]) -> float:
+        """About the seconds of a set of these."""
+        takes = [self.rough_s.get(name, self.rough_s[AS_IS]) for name in (AS_IS, *names)]
+        calls = math.ceil(BLOCK_S / takes[0]) + (takes[0] < SHORT_S)
+        timed = (WARM_UPS + ROUNDS) * sum(REST_S + calls * one for one in takes)
+        start_s = self.venue.start_s + self.venue.each_s * len(takes)
+        return start_s + max(timed, TIMED * start_s, TIMED_S)
+
+    def best(self) -> list[str]:
+        """The settings to take together."""
+        return sorted(row["setting"] for row in verdicts.winners(self.out.rows()))
+
+    def compare(self, names: Sequence[str]) -> None:
+        """Time one set of these, in turns with the step as it is."""
+        best, together = self.best(), self.out.together
+        of = {name: best if name == JOINT.join(best) else [name] for name in names}
+        if len(of[names[0]]) > 1 and together.get("of") != best:
+            together.clear()
+            together.update(of=best, lossy=any(self.known[one].lossy for one in best))
+            self._learn(names[0], together, self._digits(names[0], best))
+        began, since, used_s = time.monotonic(), load.Since(), self.venue.used_s
+        try:
+            with self.venue.open({AS_IS: [], **of}, self.rough_s[AS_IS]) as block:
+                start_s = time.monotonic() - began
+                found, base_ms = one_set(block, names, max(TIMED * start_s, TIMED_S))
+        except SideFailed as failed:
+            self._failed(failed)
+            return
+        part = (self.venue.used_s - used_s) / (time.monotonic() - began) / (os.cpu_count() or 1)
+        self.others.append(max(0.0, since.others() - part))
+        self.venue.start_s = max(0.1, start_s - self.venue.each_s * (1 + len(of)))
+        self.base_ms.append(base_ms)
+        self.rough_s[AS_IS] = base_ms / 1e3  # to plan the next with
+        for name, ratio in found.items():
+            self.rough_s[name] = ratio * self.rough_s[AS_IS]
+            self.ratios.setdefault(name, []).append(ratio)
+        likely, busy = ranges(self.ratios), statistics.fmean(self.others) > BUSY
+        for name, row in {**self.out.found, JOINT.join(together.get("of", ())): together}.items():
+            if some := self.ratios.get(name):
+                ratio, low, high = likely.get(name, (some[-1], None, None))
+                row.update(ratio=ratio, low=low, high=high, sets=len(some), busy=busy)
+
+    def _failed(self, failed: SideFailed) -> None:
+        """Say what raised: under a setting, or the step itself, which ends the comparing."""
+        said = said_of(failed.__cause__ or failed)
+        if failed.name != AS_IS:
+            self.out.found.get(failed.name, self.out.together)["why"] = said
+            return
+        self.out.failed = said.partition(":")[0]
+        self.rough_s.clear()
+        self.note(
+            f"It raised {said}. Every call must start the same: create what it uses up, such as an iterator, inside the step.",
+            f"它抛出了 {said}。每次调用的起点必须相同：会用完的东西（如迭代器）请在这一步里创建。",
+        )
+
+    # --- the end --------------------------------------------------------------------------------------------------
+
+    def tell(self) -> None:
+        """Add what is to be said of the whole run."""
+        out = self.out
+        if out.together.get("of") != self.best():
+            out.together.clear()
+        out.base_ms, out.seconds = statistics.median(self.base_ms or [0.0]), time.monotonic() - self.began
+        rows = [row for row in out.rows() if not verdicts.unjudged(row)]
+        if self.venue.new and (counts := sorted({row["sets"] for row in rows if row["low"]})):
+            few, most = counts[0], counts[-1]
+            english, chinese = (f"{few}", f"{few}") if few == most else (f"{few} to {most}", f"{few} 到 {most}")
+            self.note(f"Each ran in {english} new processes.", f"每项都在 {chinese} 个新进程里跑过。")
+        used = statistics.fmean(self.others) if self.others else load.others()
+        if used > BUSY:
+            part = f"{100 * used:.0f}"
+            self.note(
+                f"Other programs used {part} % of this machine: small differences do not show, threads cannot be judged. "
+                "Try again when it is quiet.",
+                f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。等机器空闲再试。",
+            )
+        open_ = [row for row in rows if row["verdict"] == "late" or row["low"] and verdicts.may_save(row)]
+        if open_ and not (out.stopped or out.failed or used > BUSY):
+            late = [row["setting"] for row in open_ if row["verdict"] == "late"]
+            more = 10 * math.ceil(max(2 * self.budget, out.seconds + 1.5 * self._needs_s(late)) / 10)
+            names = [self.known[row["setting"]].name for row in open_]
+            english, chinese = (
+                sign.join(pick(one, code) for one in names) for sign, code in ((", ", "en"), ("、", "zh"))
+            )
+            least = f"{100 * verdicts.SMALL:.0f}"
+            self.note(
+                f"{english} may still save more than {least} %: try a budget of {more} s.",
+                f"还可能省 {least}% 以上：{chinese}。可以把预算设为 {more} 秒再试。",
+            )
+
+
+def _probed(venue: There | Here, wanted: Mapping[str, Sequence[str]], seconds: float) -> dict[str, Any]:
+    """A first probe. Raises TimingError where the step fails as it is."""
     try:
-        return Bench(step)
-    except Unrestorable as error:
-        raise TimingError(str(error)) from error
-    except Exception as error:
-        said = said_of(error)
-        english = f"The step raised {said}. Call it by itself, twice; make that work, then try again."
-        raise TimingError(t(english, f"这一步抛出了 {said}。请先单独调用两次并修好，再来试。")) from error
-
-
-def _find_out(trial: Trial, compile_: bool) -> None:
-    """As much as the budget allows. On a CPU new processes compare everything, if there is the time; with a GPU they take seconds each, and
-    differ less."""
-    out, bench = trial.out, trial.bench
-    out.base, out.device = bench.base, bench.look.device
-    if bench.random:
-        trial.note(
-            "The step draws random numbers of its own, so its results were not compared.",
-            "这一步自己会抽随机数，所以没有比较结果。",
-        )
-    can = [one for one in trial.known.values() if not _refused(trial, one, compile_)]
-    kept, others = ([one.id for one in can if one.kept is kind] for kind in (True, False))
-    here = Here(trial)
-    for name in others:
-        if trial.left(HERE * FIRST) > 0:
-            here.look(name)
-    with contextlib.ExitStack() as stack:
-        there = Elsewhere(trial, stack)
-        if out.device != "cpu" or not there.all(kept, others):
-            here.compare(others)
-            there.after_here(kept)
-    for one in (one for one in can if one.id not in out.refused):
-        needs = there.least_s([one.id]) if one.kept else here.needs_s([one.id])
-        trial.row(one.id).setdefault("needs_s", needs)
-    might = trial.best(("faster",))
-    here.settle(1.0, here.needs_s(might) if len(might) > 1 else 0.0)
-    best = trial.best()
-    in_new = any(trial.row(one).get("processes") for one in best)  # where all of them were compared, too, or nowhere
-    if len(best) > 1 and not in_new:
-        here.together(best)
-
-
-def _refused(trial: Trial, one: Setting, compile_: bool) -> bool:
-    asked = compile_ or one.way != "compile"
-    only = (
-        "" if asked else both("only with compile=True (shell: --compile)", "加 compile=True 才试（命令行：--compile）")
-    )
-    if why := one.why_not(trial.bench.look) or only:
-        trial.out.refused[one.id] = why
-    return bool(why)
-
-
-def _failed(trial: Trial, failed: StepFailed) -> None:
-    """The step itself raised: what was not timed before was not tried."""
-    out = trial.out
-    out.failed = failed.kind
-    trial.note(
-        f"It raised {failed.said}. Every call must start the same: create what it uses up, such as an iterator, "
-        "inside the step.",
-        f"它抛出了 {failed.said}。每次调用的起点必须相同：会用完的东西（如迭代器）请在这一步里创建。",
-    )
-    for name in [name for name, row in out.found.items() if not row.get("rounds")]:
-        del out.found[name]
-        out.refused[name] = both("the step raised before its turn", "还没轮到，这一步就出错了")
-
-
-def _say_where(trial: Trial) -> None:
-    """Name what was compared in new processes, and what was not."""
-    rows = [row for row in trial.out.rows() if row["low"]]
-    there, here = ([row for row in rows if bool(row["processes"]) is new] for new in (True, False))
-    if there:
-        counts = sorted({row["processes"] for row in there})
-        many = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-        names = _listed(trial, there) if here else both("", "")
-        trial.note(
-            f"Each ran in {many} new processes{': ' * bool(here)}{names['en']}.",
-            f"每项都在 {many.replace(' to ', ' 到 ')} 个新进程里跑过{'：' * bool(here)}{names['zh']}。",
-        )
-    if here and trial.copied:
-        names = _listed(trial, here)
-        trial.note(
-            f"In this process only (scripts may differ): {names['en']}.",
-            f"只在本进程里比过，在脚本里可能不同：{names['zh']}。",
-        )
-
-
-def _more(trial: Trial) -> None:
-    """Say how large a budget would bring the verdicts that are missing."""
-    rows = [row for row in trial.out.rows() if not verdicts.unjudged(row)]
-    late = [trial.row(row["setting"])["needs_s"] for row in rows if row["verdict"] == "late"]
-    open_ = [row for row in rows if verdicts.may_save(row)]
-    if late or open_:
-        more = math.ceil(trial.out.seconds + 1.5 * sum(late) + len(open_) * trial.budget / 2)
-        names = _listed(trial, (row for row in rows if row["verdict"] == "late" or row in open_))
-        least = f"{100 * verdicts.SMALL:.0f}"
-        trial.note(
-            f"{names['en']} may still save more than {least} %: try a budget of {more} s.",
-            f"还可能省 {least}% 以上：{names['zh']}。可以把预算设为 {more} 秒再试。",
-        )
-
-
-def _listed(trial: Trial, rows: Iterable[Row]) -> Text:
-    """The names of their settings."""
-    named = [trial.known[row["setting"]].name for row in rows]
-    names = [one if isinstance(one, Mapping) else both(one, one) for one in named]
-    return both(", ".join(name["en"] for name in names), "、".join(name["zh"] for name in names))
+        found = venue.probe(wanted, seconds)
+        failed = found.get("failed", "")
+    except TimingError:
+        raise
+    except Exception as error:  # noqa: BLE001  (the user's step)
+        failed = said_of(error)
+    if failed:
+        english = f"The step raised {failed}. Call it by itself, twice; make that work, then try again."
+        raise TimingError(t(english, f"这一步抛出了 {failed}。请先单独调用两次并修好，再来试。"))
+    return found

@@ -1,14 +1,11 @@
-"""The user's step as something to try settings on: made from a model or from a name, and run under settings."""
+"""The user's step as something to try settings on: made from a model, and run under settings."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from inspect import Parameter, isfunction, signature
-from pathlib import Path
+from inspect import Parameter, signature
 from typing import Any
 
 import torch
@@ -16,13 +13,13 @@ from torch import nn
 
 from course.flags import using
 from course.i18n import t
-from course.suggest import did_you_mean
 from course.timing import TimingError
-from course.timing.rounds import Prepared
 from course.tryout.look import tensors_of
 from course.tryout.settings import Setting
 
 Step = Callable[[], Any]
+BLOCK_S, SHORT_S = 0.01, 0.05
+"""Shortest block of calls that is timed; and up to which length of a call cold caches would show in it."""
 EXTRA = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 """Kinds of parameters that need no value."""
 
@@ -47,8 +44,6 @@ class Forward:
 
 def step_of(work: Any, inputs: Sequence[Any], training: bool) -> Step:
     """The step to try. Raises TimingError, with the right form, for anything that is none."""
-    if isinstance(work, str):
-        work = _named(work)
     if isinstance(work, nn.Module) and inputs:
         only = inputs[0] if len(inputs) == 1 else inputs
         if isinstance(only, dict):
@@ -71,48 +66,12 @@ def _no_step(work: Any, inputs: Sequence[Any], training: bool) -> str:
     if inputs or training:
         return t("A function makes its inputs and its backward itself.", "函数要自己准备输入、自己做反向。")
     with contextlib.suppress(ValueError):  # some built-in functions do not tell
-        asked = [
-            one for one in signature(work).parameters.values() if one.default is one.empty and one.kind not in EXTRA
-        ]
-        if asked:
-            names, called = ", ".join(one.name for one in asked), getattr(work, "__name__", "step")
-            return t(
-                f"{called} asks for {names}: call it in a function without arguments.",
-                f"{called} 还要参数 {names}：请放进一个不带参数的函数里调用。",
-            )
+        given = signature(work).parameters.values()
+        if asked := ", ".join(one.name for one in given if one.default is one.empty and one.kind not in EXTRA):
+            called = getattr(work, "__name__", "step")
+            english = f"{called} asks for {asked}: call it in a function without arguments."
+            return t(english, f"{called} 还要参数 {asked}：请放进一个不带参数的函数里调用。")
     return ""
-
-
-def _named(spec: str) -> Any:
-    """What "train.py:step" or "module:step" names."""
-    where, _, name = spec.rpartition(":")
-    if not where or not name:
-        raise TimingError(
-            t(
-                f"{spec} names no function. Write file:function, such as train.py:step.",
-                f"{spec} 没写函数名。写法是 文件:函数，例如 train.py:step。",
-            )
-        )
-    if where.endswith(".py") and not Path(where).is_file():
-        english = f"There is no file {where} here. Name a file and a function in it, such as train.py:step."
-        raise TimingError(t(english, f"这里没有文件 {where}。请写文件名和里面的函数名，例如 train.py:step。"))
-    try:
-        if where.endswith(".py"):
-            sys.path.insert(0, str(Path(where).resolve().parent))
-            where = Path(where).stem
-        module = importlib.import_module(where)
-    except Exception as error:  # noqa: BLE001  (the user's file runs)
-        said = f"{type(error).__name__}: {error}"
-        english = f"{spec} cannot be loaded ({said}). Name a file and a function in it: train.py:step; importing the file must not train."
-        chinese = f"{spec} 加载不了（{said}）。请写文件名和里面的函数名：train.py:step；导入这个文件时不能开始训练。"
-        raise TimingError(t(english, chinese)) from error
-    if not hasattr(module, name):
-        functions = {one: value for one, value in vars(module).items() if isfunction(value) and not one.startswith("_")}
-        own = [one for one, value in functions.items() if value.__module__ == module.__name__]
-        english, chinese = f"{spec}: there is no {name} in it.", f"{spec}：里面没有 {name}。"
-        listed = t(f" It has {', '.join(own)}.", f"里面有 {'、'.join(own)}。") if own else ""
-        raise TimingError(t(english, chinese) + (did_you_mean(name, own) or listed))
-    return getattr(module, name)
 
 
 AROUND: dict[str, Callable[[str], Any]] = {
@@ -129,20 +88,13 @@ MOVES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
 """Way of a setting -> what becomes of each tensor within reach."""
 
 
-class Side(Prepared):
-    """A step under settings. In the block of `on` they hold, and `run` is what to call there; called, it does both.
+class Side:
+    """A step under settings. In the block of `on` they hold, and `run` is what to call there.
 
-    tensors: within reach of the step; of a tensor in another layout or type one copy is made, and used again. short: a call takes
-    so little that caches, cold after a change of settings, would show in it.
+    tensors: within reach of the step; of a tensor in another layout or type one copy is made, and used again.
     """
 
-    threads = 0
-    """In the last block of any side."""
-
-    def __init__(
-        self, step: Step, settings: Iterable[Setting], tensors: Iterable[torch.Tensor], device: str, short: bool = False
-    ) -> None:
-        self.short, self._ready = short, False
+    def __init__(self, step: Step, settings: Iterable[Setting], tensors: Iterable[torch.Tensor], device: str) -> None:
         settings, every = list(settings), [one for one in tensors if one.is_leaf and one.layout is torch.strided]
         self.flags = {name: value for one in settings for name, value in one.flags.items()}
         self.ways = [one.way for one in settings if one.way]
@@ -155,23 +107,6 @@ class Side(Prepared):
             if way in AROUND:
                 self.run = partial(_inside, partial(AROUND[way], device), self.run)
         self._moved: dict[tuple[str, int], torch.Tensor | None] = {}
-
-    def __call__(self) -> Any:
-        with contextlib.nullcontext() if self._ready else self.on():
-            return self.run()
-
-    @contextlib.contextmanager
-    def around(self) -> Iterator[None]:
-        """`on`, with a call before where it would meet cold caches, or threads that sleep."""
-        with self.on():
-            before, Side.threads = Side.threads, torch.get_num_threads()
-            if self.short or before != Side.threads:
-                self.run()
-            self._ready = True
-            try:
-                yield
-            finally:
-                self._ready = False
 
     @contextlib.contextmanager
     def on(self) -> Iterator[None]:

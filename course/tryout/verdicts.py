@@ -15,12 +15,10 @@ ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""
 SMALL = 0.1
 """A likely range that does not reach further than this share below 1 says that nothing much can be gained."""
-TINY_MIB = 0.1
-"""Less memory than this costs nobody anything."""
-WIDE = 2
-"""A likely range whose ends are further apart, as a ratio, promises no gain."""
-VAGUE = 3
-"""A likely range whose ends are further apart, as a ratio, says nothing yet."""
+NARROW = 0.15
+"""Half of the width of a range, as a share of the ratio, from which a gain is known well enough."""
+WIDE, VAGUE = 2, 3
+"""A range whose ends are further apart, as a ratio, promises no gain; says nothing yet."""
 LOST = 10
 """So many times the error of the step as it is: a digit is lost."""
 COARSE, TWICE = 1e-3, 2
@@ -42,68 +40,36 @@ WORDS = {
 
 
 def verdict_of(row: Row) -> str:
-    """take | digits (faster, but a digit or more is lost) | same | slower | unsure | untried | late (too few rounds)."""
+    """take | digits (faster, but a digit or more is lost) | same | slower | unsure | untried | late (too few sets)."""
     if row.get("why"):
         return "untried"
     if row.get("low") is None:
         return "late"
-    if _within(row, ALIKE):
+    if 1 - ALIKE <= row["low"] and row["high"] <= 1 + ALIKE:
         return "same"
     kind = kind_of(row)
-    if kind in ("faster", "slower") and (not row.get("agreed", True) or unjudged(row)):
+    if kind not in ("faster", "slower") or unjudged(row) or kind == "faster" and row["high"] > WIDE * row["low"]:
         return "unsure"
-    if kind == "faster" and row["high"] > WIDE * row["low"]:
-        return "unsure"
-    if kind == "faster":
-        return "digits" if loses(row) else "take"
-    return "slower" if kind == "slower" else "unsure"
+    return "slower" if kind == "slower" else "digits" if loses(row) else "take"
+
+
+def settled(row: Row) -> bool:
+    """Whether more time tells nothing that matters."""
+    verdict = verdict_of(row)
+    if verdict in ("take", "digits"):
+        return bool(row["high"] - row["low"] < 2 * NARROW * row["ratio"])
+    return verdict in ("same", "slower", "untried")
 
 
 def unjudged(row: Row) -> bool:
-    """Whether more time tells nothing: threads on a busy machine wait for one another, so that fewer of them win."""
+    """Whether nothing can be told: threads on a busy machine wait for one another, so that fewer of them win."""
     return bool(row.get("busy")) and row.get("family") == "threads"
-
-
-def _within(row: Row, share: float) -> bool:
-    """Whether the likely range keeps within this share of 1."""
-    return bool(1 - share <= row["low"] and row["high"] <= 1 + share)
-
-
-def _one_sided(row: Row) -> bool:
-    return not row["low"] <= 1 <= row["high"]
-
-
-def _at_most(share: float) -> int:
-    """The share in whole per cent, never less than it is."""
-    return math.ceil(round(100 * share, 6))
-
-
-def pooled(one: Row, two: Row) -> Row:
-    """The second of two comparisons, with the range and the ratio that follow from both: the narrower range counts more."""
-    if not (one.get("low") and two.get("low")):
-        return two if two.get("low") else one
-    wide = [math.log(each["high"] / each["low"]) or 1e-9 for each in (one, two)]
-    sure = [1 / width**2 for width in wide]
-
-    def mean(values: Sequence[float]) -> float:
-        return sum(map(math.prod, zip(sure, values, strict=True))) / sum(sure)
-
-    middle = mean([math.log(each["high"] * each["low"]) / 2 for each in (one, two)])
-    half = sum(sure) ** -0.5 / 2
-    ratio = mean([math.log(each["ratio"]) for each in (one, two)])
-    return {
-        **two,
-        "ratio": math.exp(min(max(ratio, middle - half), middle + half)),
-        "low": math.exp(middle - half),
-        "high": math.exp(middle + half),
-        "rounds": one["rounds"] + two["rounds"],
-    }
 
 
 def open_ended(row: Row) -> bool:
     """Whether what a row may save is said in place of a verdict: it is open, or a difference is too small to act on."""
     verdict = verdict_of(row)
-    return verdict == "unsure" and not unjudged(row) or verdict == "same" and _one_sided(row)
+    return verdict == "unsure" and not unjudged(row) or verdict == "same" and not row["low"] <= 1 <= row["high"]
 
 
 def vague(row: Row) -> bool:
@@ -124,16 +90,20 @@ def verdict_words(row: Row, short: bool = False) -> str:
         return t("faster, only integers compared: your decision", "更快，只比较了整数：由你决定")
     if not open_ended(row):
         return pick(WORDS[verdict_of(row)])
-    most, least = _at_most(1 - row["low"]), math.floor(100 * (1 - row["high"]))
+    most, least = _at_most(row), math.floor(100 * (1 - row["high"]))
     if vague(row):
         return t("not clear yet", "还说不准")
     if most <= 0:
         return t("saves no time", "不省时间")
-    if least < 0 and short:
-        return t("no clear gain", "没有明显好处")
     if least < 0:
-        return t(f"no clear gain, at most {most} %", f"没有明显好处，最多省 {most}%")
+        clear = t("no clear gain", "没有明显好处")
+        return clear if short else clear + t(f", at most {most} %", f"，最多省 {most}%")
     return t(f"may save {least} to {most} %", f"可能省 {least}% 到 {most}%")
+
+
+def _at_most(row: Row) -> int:
+    """What a row may save, in whole per cent, never less than it is."""
+    return math.ceil(round(100 * (1 - row["low"]), 6))
 
 
 def loses(row: Row) -> bool:
@@ -183,27 +153,28 @@ def at_a_price(rows: Sequence[Row], together: Row | None) -> str:
 def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
     """What came out, in one sentence."""
     settings, row = advised(rows, together)
-    if row is None:
-        if not any(one.get("low") for one in rows):
-            if stopped and rows:
-                return both("Stopped before any time was compared.", "还没比较耗时就停了。")
-            return EMPTY if stopped or not rows else both("Too little was measured to tell.", "测得太少，还说不准。")
-        if stopped:
-            return CUT_SHORT
-        open_ = [one for one in rows if one.get("low") and open_ended(one)]
-        if any(verdict_of(one) == "late" for one in rows) or any(may_save(one) or vague(one) for one in open_):
-            return both("No gain is sure yet.", "还没有哪项设置确定有用。")
-        most = max((_at_most(1 - one["low"]) for one in open_), default=0)
-        if most <= 0:
-            return both("Nothing tried helps: leave your step as it is.", "试过的都没用：保持原样就好。")
-        return both(
-            f"No sure gain, at most {most} %: leave your step as it is.",
-            f"没有确定的好处，最多省 {most}%：保持原样就好。",
+    timed = [one for one in rows if one.get("low")]
+    if row:
+        named = (
+            settings[0]["name"]
+            if len(settings) == 1
+            else both(f"{len(settings)} settings", f"{len(settings)} 项设置一起用")
         )
-    if len(settings) == 1:
-        return _gain(row, settings[0]["name"])
-    english, chinese = _COUNTS.get(len(settings), (f"{len(settings)}", f" {len(settings)} "))
-    return _gain(row, both(f"{english} settings", f"{chinese}项设置一起用"))
+        return _gain(row, named)
+    if stopped or not rows:
+        before = both("Stopped before any time was compared.", "还没比较耗时就停了。")
+        return CUT_SHORT if timed else before if rows else EMPTY
+    if not timed:
+        return both("Too little was measured to tell.", "测得太少，还说不准。")
+    open_ = [one for one in timed if open_ended(one)]
+    if any(verdict_of(one) == "late" for one in rows) or any(may_save(one) or vague(one) for one in open_):
+        return both("No gain is sure yet.", "还没有哪项设置确定有用。")
+    most = max(map(_at_most, open_), default=0)
+    if most <= 0:
+        return both("Nothing tried helps: leave your step as it is.", "试过的都没用：保持原样就好。")
+    return both(
+        f"No sure gain, at most {most} %: leave your step as it is.", f"没有确定的好处，最多省 {most}%：保持原样就好。"
+    )
 
 
 def _gain(row: Row, named: str | Text) -> Text:
@@ -213,7 +184,6 @@ def _gain(row: Row, named: str | Text) -> Text:
     return both(f"{saved['en']} with {with_['en']}{end['en']}.", f"{with_['zh']}：{saved['zh']}，{end['zh']}。")
 
 
-_COUNTS = {2: ("two", "两"), 3: ("three", "三"), 4: ("four", "四"), 5: ("five", "五")}
 _DIGITS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh")
 
 
@@ -229,9 +199,3 @@ def _digits_words(row: Row) -> dict[str, str]:
         return both(", but results differ", "但结果变了")
     at = min(max(math.floor(-math.log10(error)), 0), len(_DIGITS) - 1)
     return both(f", but results move in the {_DIGITS[at]} digit", f"但第 {at + 1} 位有效数字会变")
-
-
-def pays_after(row: Row) -> int | None:
-    """After how many steps the price of the first call is paid back; None where there is none, or nothing to pay with."""
-    price, base, gain = row.get("price_ms") or 0, row.get("base_ms") or 0, 1 - (row.get("ratio") or 1)
-    return math.ceil(price / (base * gain)) if verdict_of(row) in ("take", "digits") and price > base else None

@@ -22,18 +22,17 @@ def try_switches(
     >>> try_switches(step)                       # a function without arguments          # doctest: +SKIP
     >>> try_switches(model, x)                   # model(x); x may also be a tuple of arguments or a dict of named ones
     >>> try_switches(model, x, training=True)    # forward and backward (of the mean square), in train mode
-    >>> try_switches("train.py:step", only="threads")
+    >>> try_switches(step, only="threads")
 
-    One look at the operators that ran says which settings can matter. On a CPU those are compared with the step as it is in several
-    sets of new processes, all in turns and in random order, because a script is a new process, too. What may yet differ by more than a
-    tenth gets more sets. On a GPU, or where the step is too slow or cannot be copied, they are compared in this process, twice where a
-    difference is not large; on a GPU what came out faster goes to new processes too.
+    One look at the operators that ran says which settings can matter. Those are compared with the step as it is in several sets of new
+    processes, all in turns and in random order, because a script is a new process, too. What may yet differ by more than a tenth gets
+    more sets, until it is settled or the budget is used.
     "Take it": the whole likely range of the time ratio lies below 0.98, begins below 0.95, is no wider than a factor of 2, and the result
     is about as exact as before, compared with float64. On a machine that other programs keep busy, threads are not judged.
 
-    It runs here, and everything is put back: tensors, objects, random numbers, switches; also after an error or an interrupt. What it
-    prints is hidden. New processes get copies of the step; where it cannot be copied, it says so, and what a process keeps (cuDNN's
-    plans, denormals) is not tried.
+    New processes get copies of the step: nothing runs in yours. Where it cannot be copied, the result says so; then it runs here, what a
+    process keeps (cuDNN's plans, denormals) is not tried, and everything within reach of the step is put back: tensors, lists, dicts,
+    attributes, random numbers, switches; also after an error or an interrupt. What it prints is hidden.
     only: names of settings, families or switches, such as "channels_last", "threads", "mkldnn.enabled". compile: also
     torch.compile. budget: seconds for all of it, about; an interrupt ends it early with what was found.
     Returns a `Tried`: a sentence, in a notebook a picture, a table, the lines to paste; .rows(), .plot(), .lines(). Raises

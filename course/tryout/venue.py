@@ -1,0 +1,131 @@
+"""Where a step is tried: in new processes, which load a copy of it; in this one where it cannot be copied.
+
+A script is a new process, too, and this one keeps memory that a new one gets from the system in every call. Both give `probe`, what
+settings do to the result, and `open`, in which blocks of calls are timed under names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copyreg
+import importlib
+import math
+import os
+import pickle
+import random
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from course.flags import snapshot
+from course.new_process import NewProcess, call
+from course.timing import clock_for
+from course.tryout import loaded
+from course.tryout.back import put_back
+from course.tryout.digits import Digits
+from course.tryout.settings import all_settings
+from course.tryout.step import BLOCK_S, SHORT_S, Side, Step
+
+Wanted = Mapping[str, Sequence[str]]
+"""Name -> ids of the settings that are in force together."""
+Block = Callable[[str], float]
+"""Times one block under a name: seconds a call."""
+
+
+class Here:
+    """This process; everything is put back. clock: for tests; else that of the step's device."""
+
+    new = False
+    start_s, each_s, used_s = 0.1, 0.0, 0.0
+
+    def __init__(self, step: Step, clock: Any = None) -> None:
+        self.step, self.clock, self.threads = step, clock, 0
+        self.digits: Digits | None = None
+
+    def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
+        """See `loaded.probed`."""
+        self.digits = self.digits or Digits(self.step)
+        return loaded.probed(self.digits, wanted, seconds)
+
+    @contextlib.contextmanager
+    def open(self, sides: Wanted, rough_s: float) -> Iterator[Block]:
+        """Gives what times a block."""
+        assert self.digits
+        device, calls = self.digits.look.device, math.ceil(BLOCK_S / rough_s)
+        clock, known = self.clock or clock_for(device), {one.id: one for one in all_settings()}
+        with put_back(self.step, device) as reach:
+            made = {
+                name: Side(self.step, [known[one] for one in ids], reach.tensors, device) for name, ids in sides.items()
+            }
+
+            def block(name: str) -> float:
+                with made[name].on():
+                    before, self.threads = self.threads, torch.get_num_threads()
+                    if rough_s < SHORT_S or before != self.threads:
+                        made[name].run()  # else it would meet cold caches, or threads that sleep
+                    return float(clock.block(made[name].run, calls)) / calls
+
+            yield block
+
+
+class There:
+    """New processes. folder: empty; gets the saved step. used_s: seconds of processors that they have used. Raises what a step that
+    cannot be copied raises."""
+
+    new = True
+    start_s, each_s, used_s = 0.1, 0.1, 0.0
+
+    def __init__(self, step: Step, folder: str) -> None:
+        self.folder, self.device = folder, "cpu"
+        try:
+            import cloudpickle as pickler
+        except ImportError:
+            pickler = pickle
+        switches = {name: value for name, value in snapshot().items() if isinstance(value, (bool, int, str))}
+        torch.save((torch.is_grad_enabled(), torch.get_default_dtype(), switches), Path(folder, "process"))
+        with _modules_by_name():
+            torch.save(step, Path(folder, "step"), pickle_module=pickler)
+
+    def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
+        """See `loaded.probed`. Raises NewProcessError."""
+        target = f"{loaded.__name__}:probe"
+        found = call(
+            target, self.folder, {name: [*ids] for name, ids in wanted.items()}, seconds, timeout_s=3 * seconds
+        )
+        if "look" in found and found["look"]["device"] != "cpu":
+            self.device, self.each_s = found["look"]["device"], 2.0  # each starts the GPU
+        return dict(found)
+
+    @contextlib.contextmanager
+    def open(self, sides: Wanted, rough_s: float) -> Iterator[Block]:
+        """Gives what times a block, each name in a process of its own; all of them take turns. Raises NewProcessError."""
+        allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [None]
+        processor = random.Random().choice(
+            allowed
+        )  # two virtual ones were seen to differ by a factor of 2 for a second
+        with contextlib.ExitStack() as stack:
+            processes = {name: stack.enter_context(NewProcess()) for name in sides}
+            for name, ids in sides.items():
+                processes[name].ask(f"{loaded.__name__}:take", self.folder, [*ids], rough_s, self.device, processor)
+            for process in processes.values():
+                process.answer()
+            yield lambda name: float(processes[name].call(f"{loaded.__name__}:block"))
+            self.used_s += sum(process.call("time:process_time") for process in processes.values())
+
+
+@contextlib.contextmanager
+def _modules_by_name() -> Iterator[None]:
+    """In the block also modules of other types, such as torch.backends.cudnn, are pickled by name: a step may hold or call one."""
+    plain = {types.ModuleType, *copyreg.dispatch_table}
+    others = {type(one) for one in [*sys.modules.values()] if isinstance(one, types.ModuleType)} - plain
+    for kind in others:
+        copyreg.pickle(kind, lambda module: (importlib.import_module, (module.__name__,)))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for kind in others:
+            del copyreg.dispatch_table[kind]
