@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import importlib
-import json
-import re
 import tempfile
-from dataclasses import replace
 
 import nbformat
 import pytest
@@ -15,14 +11,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course.cards.knowledge_view import card_html
 from course.cards.offline import item_data, showable
-from course.game import cases
 from course.i18n import LANGUAGES, pick, speaking
-from course.lessons.l10_tuning_master import game, tuning_outcome, tuning_plan
-from course.lessons.l11_bug_hunt.bug import bug
 from course.markup import plain
 from course.questions import knowledge
 from course.questions.bank import load_bank
-from grader.book import api, cards, check, clean, find, games, hunting, pages
+from grader.book import api, cards, check, clean, find, pages
 from grader.book.execute import executed
 from grader.project import Project, checkpoint_items
 from tests.conftest import ROOT
@@ -35,11 +28,11 @@ def shown(body):
     return new_output("display_data", {HTML: body})
 
 
-def cleaned(tmp_path, *cells, lessons=()):
+def cleaned(tmp_path, *cells, lessons=(), **more):
     pictures = clean.Pictures(tmp_path / "pictures", "../pictures")
     notebook = new_notebook(cells=[new_markdown_cell("# Title\ntext"), *cells])
     return clean.page(
-        notebook, "<p>bar</p>", lessons, pictures, lambda name, body, cards: f"[{name} after {cards}]{body}"
+        notebook, "<p>bar</p>", lessons, pictures, lambda name, body, cards: f"[{name} after {cards}]{body}", **more
     )
 
 
@@ -86,6 +79,10 @@ def test_cards_results_and_pictures_are_found(tmp_path):
     )
     assert page.text.count('data-deck="1" data-item="05-too"') == 2, "the cards of one cell are one deck"
     assert '<div class="quiz book-card" data-deck="0" data-item="05-bet">' in page.text and "Run it" not in page.text
+    case = cleaned(tmp_path, new_code_cell("f()", outputs=[card]), question=lambda card: None)
+    assert case.cards == [] and "book-card" not in case.text and "Run it" in case.text, (
+        "a game is played in the notebook"
+    )
     assert "[05-race after ['05-bet']]" in page.text and 'role="status"' not in page.text
     (kept,) = (tmp_path / "pictures").iterdir()
     assert kept.read_text() == "<svg/>" and f'loading="lazy" src="../pictures/{kept.name}"' in page.text
@@ -154,79 +151,6 @@ def test_the_check_finds_a_question_of_a_checkpoint_and_a_page_without_twin(tmp_
     assert f"en/x.html: holds {secret} of a checkpoint" in found and any(
         "zh/alone.html: is missing" in one for one in found
     )
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-@pytest.mark.parametrize("identity", ["10-museum", "10-translator"])
-def test_every_hand_in_of_a_case_is_worked_out_by_the_game(identity, code):
-    """Each setting once, with a sentence for each bet and confidence; the right ones are those that came out."""
-    case, page = cases.find(identity), games.case_html(identity, code, None)
-    plan = tuning_plan.plan_of(case)
-    templates = re.findall(r"<template data-config='(.*?)'( data-today)?>(.*?)</template>", page, re.DOTALL)
-    told = {tuning_plan.key(json.loads(html.unescape(config))): (today, body) for config, today, body in templates}
-    table = tuning_outcome.Table(plan, tuning_outcome.ruled(plan) if plan.rules else game.recorded(case).outcomes)
-    assert told.keys() == table.outcomes.keys() == {tuning_plan.key(one) for one in plan.configs()}
-    for name, (today, body) in told.items():
-        hits = re.findall(r'data-bet="(\w+) \d">🎯', body)
-        came = table.came_out(name)
-        assert bool(today) == (name == table.today)
-        assert hits == ([] if today or came is None else [came] * 3), name
-
-
-class Shown:
-    """Stands in for what was seen of each script."""
-
-    def __init__(self, facts):
-        self.facts = lambda one: facts
-
-
-def steps_of(page):
-    """Of each step: (label, what comes of it, whether it leads on) of every choice."""
-    found = []
-    for part in page.split('<div class="book-step">')[1:]:
-        labels = re.findall(r'value="\d+"> <span>(.*?)</span></label>', part, re.DOTALL)  # one element: no columns
-        ends = re.findall(r'<template data-choice="\d+"( data-right)?>(.*?)</template>', part, re.DOTALL)
-        found.append([(label, said, bool(right)) for label, (right, said) in zip(labels, ends, strict=True)])
-    return found
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_every_step_of_a_hunt_is_judged_by_the_game(code):
-    one = bug(cases.find("11-sizes"))
-    texts = [script for script, _ in hunting.scripts(one).values()]
-    facts = {name: {"error": {"kind": "late", "said": "", "line": None}} for name in hunting.scripts(one)}
-    right = f"repair-{texts.index(one.repair)}"
-    facts[right] = {"searches": 0, "steps": 200, "ms": 400.0, "left": {}}
-    page = games.case_html(one.case.id, code, Shown(facts))
-    assert pick(cases.EVIDENCE["live"], code) not in page, "the page measures nothing"
-    lines, causes, repairs = steps_of(page)
-    assert [number for number, (_, _, hit) in enumerate(lines) if hit] == [
-        [line for line, text in one.numbered() if text.strip()].index(number) for number in one.lines
-    ]
-    assert [hit for _, _, hit in causes] == [answer.right for answer in one.case.cause.answers]
-    assert all(
-        pick(answer.why, code)[:9] in said for answer, (_, said, _) in zip(one.case.cause.answers, causes, strict=True)
-    )
-    assert [hit for _, _, hit in repairs] == [name == right for name in facts]
-    assert all("60" in said for _, said, hit in repairs if not hit), "each with its own outcome"
-
-
-def test_what_was_seen_of_a_script_is_kept_until_the_script_changes(tmp_path, monkeypatch):
-    ran = []
-    monkeypatch.setattr(hunting, "seen", lambda one, text, beside: ran.append(text) or {"n": len(ran)})
-    one = bug(cases.find("11-sizes"))
-    first = hunting.Witness(tmp_path, b"").facts(one)
-    assert hunting.Witness(tmp_path, b"").facts(one) == first and len(ran) == len(first) == 3
-    hunting.Witness(tmp_path, b"").facts(replace(one, offers=(one.offers[0], one.offers[1] + "\n")))
-    assert len(ran) == 4 and len(list(tmp_path.iterdir())) == 3
-
-
-def test_an_innocent_script_is_acquitted_by_two_runs():
-    facts = {name: {"trained": True, "left": {}} for name in ("as-is", "as-wished")}
-    page = games.case_html("11-no-grad", "en", Shown(facts))
-    lines, causes = steps_of(page)
-    assert [label for label, _, hit in lines if hit] == ["<code>0: nothing is wrong here</code>"]
-    assert page.index("As it is:") > page.index("book-after") and "inference_mode" in page
 
 
 def test_a_bet_on_a_scale_is_a_choice_among_its_marks():

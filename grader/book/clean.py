@@ -74,12 +74,12 @@ def page(
     lessons: Collection[str],
     pictures: Pictures,
     result: Callable[[str, str, list[str]], str],
-    game: Callable[[str], str] = lambda card: "",
+    question: Callable[[str], object] = lambda card: True,
 ) -> Page:
     """The page of a lesson. head: HTML below the title; lessons: those of the book.
 
-    result(experiment, its HTML, the cards so far): the HTML that stands in the page. game(id): a case to play,
-    empty for what is none.
+    result(experiment, its HTML, the cards so far): the HTML that stands in the page. question(id): whether a card is a question; a
+    case of a game is none, and its page shows the text that says how to play it in the notebook.
     """
     made = Page()
     parts: list[str] = []
@@ -92,7 +92,7 @@ def page(
                 title, _, rest = parts[0].partition("\n")
                 parts[0] = f"{title}\n\n{raw(head)}\n{rest}"
         elif cell.id != "bootstrap":
-            parts += _code(cell, made, pictures, result, game)
+            parts += _code(cell, made, pictures, result, question)
     made.text = "\n".join(parts)
     return made
 
@@ -127,7 +127,7 @@ def _calls(source: str) -> set[str]:
     return names if len(calls) == len(lines) and len(names) else {""}
 
 
-def _code(cell: NotebookNode, made: Page, pictures: Pictures, result: Callable, game: Callable) -> Iterator[str]:
+def _code(cell: NotebookNode, made: Page, pictures: Pictures, result: Callable, question: Callable) -> Iterator[str]:
     calls, deck = _calls(cell.source), len(made.cards)
     if not calls <= HIDDEN | {"finish"}:
         yield f"{FENCE}ipython3\n{cell.source}\n{FENCE}\n"
@@ -137,9 +137,8 @@ def _code(cell: NotebookNode, made: Page, pictures: Pictures, result: Callable, 
             continue
         made.styles += [one for one in STYLE.findall(shown) if "tbq-static" not in one]
         shown = pictures.out_of(STYLE.sub("", shown))
-        if (card := CARD.search(shown)) and (case := game(card[1])):
-            shown = case
-        elif card:
+        card = CARD.search(shown)
+        if card and question(card[1]):
             made.cards.append(card[1])
             held = CALL_OF_CARD.sub("</div>", shown)
             shown = f'<div class="quiz book-card" data-deck="{deck}" data-item="{card[1]}">{held}</div>'

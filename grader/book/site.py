@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -18,10 +18,9 @@ from course.i18n import LANGUAGES
 from course.look import css
 from course.questions import knowledge
 from course.questions.bank import load_bank
-from grader.book import cards, clean, find, front, games, pages
+from grader.book import cards, clean, find, front, pages
 from grader.book.check import faults
-from grader.book.execute import executed, state
-from grader.book.hunting import Witness
+from grader.book.execute import executed
 from grader.project import Project, ProjectError
 
 SPHINX_NAMES = {"en": "en", "zh": "zh_CN"}
@@ -87,7 +86,6 @@ class Book:
         self.project, self.folder, self.lessons = project, folder, lessons
         self.site, self.bank = folder / "site", load_bank()
         self.pictures = clean.Pictures(self.site / "pictures", "../pictures")
-        self.witness = Witness(folder / "hunts", state(project))
 
     def notebook(self, code: str, lesson: str) -> Path:
         return self.project.notebooks / code / "lessons" / f"{lesson}.ipynb"
@@ -98,8 +96,8 @@ class Book:
         result = functools.partial(self.result, code, below)
         source = self.notebook(code, lesson)
         head = pages.head(source.relative_to(self.project.root).as_posix(), code, self.project)
-        made = clean.page(nbformat.read(done, 4), head, self.lessons, self.pictures, result, self.game(code))
-        scripts = clean.raw(self.scripts(code, lesson, made.cards, below) + '<script src="_static/games.js"></script>')
+        made = clean.page(nbformat.read(done, 4), head, self.lessons, self.pictures, result, self.bank.get)
+        scripts = clean.raw(self.scripts(code, lesson, made.cards, below))
         _write(self.folder / "source" / code / f"{lesson}.md", f"{made.text}\n{scripts}")
         self.offer(source)
         return made.styles
@@ -129,10 +127,6 @@ class Book:
     def offer(self, notebook: Path) -> None:
         """Put a notebook where the bar of its page finds it."""
         _write(self.site / notebook.relative_to(self.project.root), notebook.read_text("utf-8"))
-
-    def game(self, code: str) -> Callable[[str], str]:
-        """id -> the case to play in the page; empty for a question."""
-        return lambda identity: "" if self.bank.get(identity) else games.case_html(identity, code, self.witness)
 
     def result(self, code: str, below: list[str], experiment: str, shown: str, so_far: list[str]) -> str:
         """A result; folded, with a picture for each bet, where a bet on it stands above. below: the bets met so."""
@@ -165,10 +159,7 @@ def _static(project: Project, folder: Path, styles: dict[str, None]) -> None:
     for name in SCRIPTS:
         _write(folder / name, offline.read(name))
     shared = css(offline.STATIC / "card.css", knowledge_view.CSS)
-    _write(
-        folder / "shown.css",
-        "\n".join([shared, games.styles().removeprefix(css()), *(one.removeprefix(css()) for one in styles)]),
-    )
+    _write(folder / "shown.css", "\n".join([shared, *(one.removeprefix(css()) for one in styles)]))
 
 
 def _sphinx(project: Project, folder: Path, site: Path) -> None:

@@ -7,11 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from course.game import cases
 from course.i18n import LANGUAGES, pick
 from course.learning.bets import bet_of
 from course.learning.log import AnswerLog
-from course.lessons.l11_bug_hunt.bug import bug
 from course.markup import plain
 from course.questions.bank import load_bank
 from grader.book import front
@@ -19,7 +17,7 @@ from tests.browser.conftest import assert_open_to_all, languages, shoot
 from tests.conftest import ROOT
 
 pytest.importorskip("sphinx")
-LESSON, GAME, HUNT = "05_cudnn_benchmark", "10_tuning_master", "11_bug_hunt"
+LESSON, GAME = "05_cudnn_benchmark", "10_tuning_master"
 BET, SCALE, QUESTION = "05-bet-race", "05-bet-price", "05-false-how"
 DECK = ("05-analogy", "05-sizes-loop", "05-order-hit")  # shown by one cell
 WORDS = {"en": ("workspace", "Search", "You bet", "中文"), "zh": ("工作区", "搜索", "你押的是", "English")}
@@ -33,10 +31,9 @@ def built(folder, lessons):
     from grader.book import site as book
     from grader.project import Project
 
-    for name in ("executed", "hunts"):
-        kept = ROOT / "build" / "book" / name
-        kept.mkdir(parents=True, exist_ok=True)
-        (folder / name).symlink_to(kept)
+    kept = ROOT / "build" / "book" / "executed"
+    kept.mkdir(parents=True, exist_ok=True)
+    (folder / "executed").symlink_to(kept)
     return book.build(Project(), folder, lessons or Project().lessons())
 
 
@@ -219,28 +216,6 @@ def test_the_first_page_opens_with_three_bets_of_one_tap_each(open_page, code):
     )
 
 
-@pytest.mark.parametrize("code", languages("zh"))
-def test_a_case_is_handed_in_after_a_bet(open_page, code):
-    page = open_page(code, GAME, width=1280 if code == "en" else 390)
-    case = page.locator(".book-case").first
-    hand_in, end = case.locator("[data-level='2']"), case.locator(".book-end").first
-    hand_in.click()
-    refused = end.inner_text()
-    choose(case.locator("fieldset").first.locator("input").last)
-    hand_in.click()
-    assert refused and end.inner_text() not in ("", refused), "today's setting first, then no bet: two sentences"
-    assert not case.locator(".book-after").first.is_visible()
-    choose(case.locator("[name=bet]").first)
-    hand_in.click()
-    assert (
-        "📦" in end.inner_text()
-        and end.locator(".tbg-bars li").count() == case.locator("template[data-config]").count()
-    )
-    assert end.locator("[data-bet]:visible").count() == 1 and case.locator(".book-after").first.is_visible()
-    assert_open_to_all(page, f"{GAME} {code}, handed in", ".book-case")
-    shoot(case, f"book-case-{code}")
-
-
 @pytest.mark.parametrize("code", languages("en"))
 def test_a_bet_on_a_scale_is_drawn_into_the_result_and_is_a_bet_of_the_notebooks(open_page, code, tmp_path):
     item = load_bank()[SCALE]
@@ -261,41 +236,6 @@ def test_a_bet_on_a_scale_is_drawn_into_the_result_and_is_a_bet_of_the_notebooks
     assert bet_of(item, AnswerLog(log).entries()).number == 20
     reload(page)
     assert result.get_attribute("open") is not None and card.locator("li.mine b").inner_text() == "20"
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_a_hunt_is_played_by_keyboard_alone_from_the_line_to_the_debrief(open_page, code):
-    one = bug(cases.find("11-timer"))
-    page = open_page(code, HUNT, width=1280 if code == "en" else 390, book="whole")
-    case = page.locator(".book-case", has_text="11-timer").first
-    step, keys = case.locator(".book-step").first, page.keyboard
-    shoot(case, f"book-hunt-{code}")
-    while step.count():
-        choices, end = step.locator(":scope > form input"), step.locator(":scope > .book-end")
-        right = step.locator(":scope > template").evaluate_all("all => all.findIndex(one => 'right' in one.dataset)")
-        after = step.locator(":scope > .book-after")
-        choices.first.focus()
-        keys.press("Enter")
-        asked = end.inner_text()
-        keys.press("Space")
-        for _ in range((right + 1) % choices.count()):  # to the one after the right one
-            keys.press("ArrowDown")
-        keys.press("Enter")
-        assert end.inner_text() not in ("", asked) and not after.is_visible()
-        said = end.inner_text()
-        keys.press("Shift+Tab")
-        keys.press("Shift+Tab")
-        keys.press("ArrowUp")
-        assert choices.nth(right).is_checked()
-        keys.press("Enter")
-        assert end.inner_text() != said and after.is_visible()
-        assert end.evaluate("one => one === document.activeElement"), "what came out is read next"
-        step = after.locator(":scope > .book-step")
-    assert plain(pick(one.case.debrief.why, code)) in plain(case.inner_text())
-    assert_open_to_all(page, f"{HUNT} {code}, solved", ".book-case")
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
-    shoot(case, f"book-hunt-{code}-solved")
 
 
 @pytest.mark.parametrize("code", languages("zh"))
