@@ -123,7 +123,7 @@ def test_a_scale_is_pressed_stepped_and_typed(bank, log):
         (5.0, "correct", "🎯"),
         (7.4, "correct", "factor of 1.5"),
         (11.0, "partly", "Close"),
-        (12.0, "incorrect", "🕳️"),
+        (12.0, "incorrect", "otherwise"),
         (None, "inconclusive", "locked"),
     ],
 )

@@ -346,7 +346,7 @@ def test_a_solved_exercise_run_once_more_is_no_further_try(monkeypatch):
     from course.verbs import practice
 
     counted, written = [], {}
-    monkeypatch.setattr(practice.voice, "say", lambda key, item, **words: counted.append((key, words["count"])) or key)
+    monkeypatch.setattr(practice.voice, "say", lambda key, **words: counted.append((key, words["count"])) or key)
     exec(EXERCISE.solution, written)
     for own in (lambda *args: -12345, written[EXERCISE.name], written[EXERCISE.name]):
         course.check(EXERCISE.id, own)

@@ -185,7 +185,7 @@ def _shared() -> dict[str, Callable[[], str]]:
     for kind in KINDS:
         item: Any = SimpleNamespace(kind=kind, slider=None)
         made[f"task_{kind}"] = lambda item=item: task_words(item)
-    made["bet_locked"] = lambda: say("bet_locked", "")
+    made["bet_locked"] = lambda: say("bet_locked")
     for name, chosen, right in (("mine_right", True, True), ("mine_wrong", True, False), ("right", False, True)):
         made[name] = lambda chosen=chosen, right=right: state_words(chosen, right)
     made["done_bet"] = bet_words
@@ -201,6 +201,6 @@ def words() -> dict[str, dict[str, Any]]:
     for code in LANGUAGES:
         with speaking(code):
             found[code] |= {key: made() for key, made in _shared().items()}
-        found[code] |= {f"said_{key}": [inline(pick(one, code)) for one in texts] for key, texts in SAID.items()}
+        found[code] |= {f"said_{key}": inline(pick(text, code)) for key, text in SAID.items()}
         found[code] |= {f"confidence_{level}": text[code] for level, text in CONFIDENCE.items()}
     return found

@@ -106,24 +106,23 @@ def report(
     beliefs: Mapping[str, Text] | None = None,
     settled: str | float | None = None,
     late: bool = False,
-    past: voice.Past = voice.FIRST,
+    past: voice.Past | None = None,
 ) -> Report:
     """The feedback on a practice answer or a bet. beliefs: misconception id -> statement.
 
-    late: the bet was placed when its result was known. past: the learner's answers before this one.
+    late: the bet was placed when its result was known. past: the learner's answers to this item, this one included; default: the first.
     """
     if item.kind == "spoken":
         return rated(item, response, verdict)
-    bet, state, sure = item.kind == "predict", verdict.state, response.confidence
+    bet, state, past = item.kind == "predict", verdict.state, past or voice.Past()
     if bet:
-        head = voice.say(voice.bet_key(state, sure, late), item.id)
+        head = voice.say(voice.bet_key(state, late))
         messages = [pick(message) for message in verdict.messages if state != "correct" or item.slider]
     elif state in ("correct", "partly", "incorrect"):
-        head = _said(voice.headline_key(item, state, sure, past), item, response, verdict, past)
-        messages = [
-            *_seen(item, verdict),
-            *(_said(key, item, response, verdict, past) for key in voice.remark_keys(item, state, sure, past)),
-        ]
+        head = _said(voice.headline_key(item, state, past), item, verdict)
+        messages = _seen(item, verdict)
+        if step := voice.step_key(item, state, past):
+            messages.append(pick(item.step) if step == "own" else _said(step, item, verdict))
     else:
         head, messages = not_yet(), [pick(message) for message in verdict.messages]
     if late:
@@ -197,18 +196,9 @@ def _seen(item: Item, verdict: Verdict) -> list[str]:
     return [] if item.kind == "single" else [pick(message) for message in verdict.messages]
 
 
-def _said(key: str, item: Item, response: Response, verdict: Verdict, past: voice.Past) -> str:
-    if key == "step_own":
-        return pick(item.step)
-    return voice.say(
-        key,
-        item.id,
-        past.tries,
-        right=t(", ", "、").join(item.correct),
-        chosen=response.words,
-        points=f"{format_points(verdict.points)} / {format_points(verdict.max_points)}",
-        count=past.streak,
-    )
+def _said(key: str, item: Item, verdict: Verdict) -> str:
+    points = f"{format_points(verdict.points)} / {format_points(verdict.max_points)}"
+    return voice.say(key, right=t(", ", "、").join(item.correct), points=points)
 
 
 def first_sentence(text: str) -> str:

@@ -56,7 +56,7 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
         took = [*_tries(exercise), "correct"].index("correct") + 1  # running the cell once more is no further try
         helped = any(state.now.seen(event, exercise.id) for event in ("hint", "solution"))
         again = "solved_helped" if helped else "solved_again"
-        say(voice.say("solved" if took == 1 else again, exercise.id, count=took))
+        say(voice.say("solved" if took == 1 else again, count=took))
     tried = [entry.verdict for entry in state.now.seen("check", exercise.id)][-3:]
     if (
         exercise.hints
@@ -64,7 +64,7 @@ def check(exercise_id: str, obj: Any = MISSING) -> None:
         and set(tried) <= {"incorrect", "partly"}
         and not state.now.seen("hint", exercise.id)
     ):
-        say(voice.say("stubborn", exercise.id))
+        say(voice.say("stubborn"))
         hint(exercise.id)
     elif verdict.state in ("incorrect", "partly") and exercise.hints:
         say(

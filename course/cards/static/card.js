@@ -76,7 +76,7 @@ function doneHtml(item, { response, entry, past }, due) {
   if (item.kind === "predict") return betHtml(item, response);
   const found = mark(item, response);
   const tone = TONES[found.state];
-  const { head, messages, praised } = told(item, response, found, entry?.confidence, past || { tries: 1, misses: 0, streak: 0 });
+  const { head, messages, praised } = told(item, response, found, past || { tries: 1, misses: 0 });
   const lines = { number: numberLines, order: orderLines }[item.kind] || choiceLines;
   const next = item.experiment && found.state !== "correct"
     ? `<p class="next">${word("observe", { experiment: item.experiment })}</p>` : "";
