@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import html
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -18,11 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from course import arguments
 from course.i18n import t
+from course.tables import as_html
 
 if TYPE_CHECKING:
     from course.timing import Comparison
 
-MARK = "onednn_verbose,"
+PRINTED = re.compile(r"onednn_verbose,[^\n]*\n?")
+"""A line of the report, wherever it begins: what was printed before it may have no end of its own."""
 FIELDS = 9  # engine, primitive, implementation, kind, memory, attributes, auxiliary, problem, time
 
 
@@ -45,13 +48,11 @@ class Line:
 
 def parse(text: str) -> list[Line]:
     """The primitives in a report of oneDNN; headers and anything else that was printed are passed over."""
-    return [line for line in map(parse_line, text.splitlines()) if line is not None]
+    return [line for line in map(parse_line, PRINTED.findall(text)) if line is not None]
 
 
 def parse_line(text: str) -> Line | None:
     """One line of the report, or None for a header or for text that is not oneDNN's."""
-    if not text.startswith(MARK):
-        return None
     fields = text.strip().split(",")
     start = next((i for i, word in enumerate(fields) if word == "exec" or word.startswith("create:")), None)
     if start is None or len(fields) < start + 1 + FIELDS:
@@ -80,7 +81,7 @@ class Log:
     """
 
     def __init__(self, text: str) -> None:
-        printed = [one for one in text.splitlines() if one.startswith(MARK)]
+        printed = [one.rstrip("\n") for one in PRINTED.findall(text)]
         self.raw = tuple(one for one in printed if parse_line(one))
         self.header = tuple(one for one in printed if ",info," in one)
         self.lines = parse(text)
@@ -96,49 +97,28 @@ class Log:
 
     def _table(self) -> list[list[str]]:
         head = [
-            t("event", "事件"),
-            t("primitive", "primitive"),
-            t("implementation", "实现"),
-            t("memory formats", "内存布局"),
-            t("problem", "问题规模"),
-            "ms",
-        ]
-        return [
-            head,
-            *(
-                [
-                    one.event.removeprefix("create:"),
-                    one.primitive,
-                    one.implementation,
-                    ", ".join(f"{name} {kind}" for name, kind in one.formats.items()),
-                    one.problem,
-                    f"{one.time_ms:.4g}",
-                ]
-                for one in self.lines
-            ),
-        ]
+            t("event", "事件"), "primitive", t("implementation", "实现"), t("memory formats", "内存布局"),
+            t("problem", "问题规模"), "ms",
+        ]  # fmt: skip
+        rows = [
+            [
+                one.event.removeprefix("create:"), one.primitive, one.implementation,
+                ", ".join(f"{name} {kind}" for name, kind in one.formats.items()), one.problem, f"{one.time_ms:.4g}",
+            ]
+            for one in self.lines
+        ]  # fmt: skip
+        return [head, *rows]
 
     def __str__(self) -> str:
-        if not self.lines:
-            return t("No line: oneDNN ran nothing in this call.", "一行也没有：这次调用里 oneDNN 什么也没跑。")
-        return "\n".join("  ".join(row) for row in self._table())
+        none = t("No line: oneDNN ran nothing in this call.", "一行也没有：这次调用里 oneDNN 什么也没跑。")
+        return "\n".join("  ".join(row) for row in self._table()) if self.lines else none
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         if not self.lines:
             return f"<p>{html.escape(str(self))}</p>"
-        head, *rows = self._table()
-        long = "text-align:left;overflow-wrap:anywhere;min-width:9em"
-        styles = [long if place in (3, 4) else "text-align:left;white-space:nowrap" for place in range(6)]
-
-        def line(tag: str, row: list[str]) -> str:
-            return "".join(
-                f'<{tag} style="{style}">{html.escape(one)}</{tag[:2]}>' for style, one in zip(styles, row, strict=True)
-            )
-
-        top, body = line('th scope="col"', head), "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
-        return f'<div style="overflow-x:auto"><table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>'
+        return f'<div style="overflow-x:auto">{as_html(self._table(), figures=False)}</div>'
 
 
 _told: set[str] = set()
@@ -209,9 +189,7 @@ def log_of(function: Callable[[], Any], creation: bool = False, threads: int = 1
             os.close(kept)
         file.seek(0)
         text = file.read().decode(errors="replace")
-    others = [one for one in text.splitlines() if not one.startswith(MARK)]
-    if any(others):
-        print("\n".join(others))
+    print(PRINTED.sub("", text), end="")
     return Log(text)
 
 

@@ -19,9 +19,12 @@ from time import perf_counter
 from types import FrameType
 from typing import Any
 
+from course import arguments
 from course.i18n import Text, both, pick, t
 from course.profiled import events_of, is_kernel, runs_on_cuda
-from course.tables import as_text, clip
+from course.tables import as_html, as_text, clip
+from course.timing import TimingError
+from course.timing.validation import require_callable
 from course.units import format_ms
 
 Row = dict[str, Any]
@@ -42,32 +45,16 @@ WIDEST = 60
 WARM_UPS, CALLS = 2, 5
 
 
-class TraceError(ValueError):
-    """What cannot be traced; a notebook shows the sentence alone."""
-
-    def _render_traceback_(self) -> list[str]:
-        return [str(self)]
-
-
 def trace_of(function: Callable[[], Any], calls: int = CALLS, warm_ups: int = WARM_UPS) -> Trace:
     """Profile one call of `function`, which takes no arguments, and say where its time goes.
 
     It runs ``warm_ups`` times unseen (on a machine with a GPU once more, to see where its tensors are), ``calls`` times against
     the clock, ``calls`` times under torch.profiler and once more with its lines noted; of the timed and of the profiled calls the
     shortest is kept, which was disturbed least. Nothing of it is changed. A function that works through something, such as a
-    loader, makes it anew inside. Raises TraceError, in words, for what cannot be called, and whatever the function itself raises.
+    loader, makes it anew inside. Raises TimingError, in words, for what cannot be called, and whatever the function itself raises.
     """
-    from course.timing import TimingError
-    from course.timing.validation import require_callable
-
-    if isinstance(calls, bool) or not isinstance(calls, int) or calls < 1:
-        raise TraceError(
-            t(f"calls is a whole number from 1 on, not {calls!r}.", f"calls 应是不小于 1 的整数，而不是 {calls!r}。")
-        )
-    try:
-        require_callable("function", function)
-    except TimingError as error:
-        raise TraceError(str(error)) from None
+    arguments.whole("calls", calls, 1)
+    require_callable("function", function)
     _refuse_a_running_profiler()
     on_cuda = runs_on_cuda(function)
     for _ in range(warm_ups):
@@ -86,7 +73,7 @@ def _refuse_a_running_profiler() -> None:
     import torch
 
     if torch.autograd._profiler_enabled():
-        raise TraceError(
+        raise TimingError(
             t(
                 "A profiler is running already, and two cannot be nested: leave the `with profile(...)` block first.",
                 "已经有一个 profiler 在运行，而它不能嵌套：请先离开 `with profile(...)` 块。",
@@ -304,44 +291,37 @@ class Trace:
         """Where the time goes, in words."""
         return pick(told(self))
 
-    def _table(self) -> list[list[str]]:
+    def _tables(self) -> list[list[list[str]]]:
+        """The operations, and the lines of code where they were noted."""
         span = span_of(self._rows) or 1.0
-        head = [t("operation", "操作"), t("calls", "次数"), t("own time", "自身耗时"), t("share", "占比")]
-        names = [
-            [one["name"], str(one["calls"]), format_ms(one["self_us"] / 1e3), f"{one['self_us'] / span:.0%}"]
-            for one in self.by_name()[:SHOWN]
-        ]
-        second = [t("line", "行"), t("calls", "次数"), t("own time", "自身耗时"), t("share", "占比")]
         lines = [
-            [
-                f"{Path(one['line'].rpartition(':')[0]).name}:{one['line'].rpartition(':')[2]}  {one['code']}",
-                str(one["calls"]),
-                format_ms(one["self_us"] / 1e3),
-                f"{one['self_us'] / span:.0%}",
-            ]
+            {**one, "line": "{}:{}  {}".format(Path(file).name, number, one["code"])}
             for one in self.by_line()[:SHOWN]
+            for file, _, number in [one["line"].rpartition(":")]
         ]
-        return [head, *names, *([second, *lines] if lines else [])]
+        listed = (t("operation", "操作"), "name", self.by_name()[:SHOWN]), (t("line", "行"), "line", lines)
+        heads = t("calls", "次数"), t("own time", "自身耗时"), t("share", "占比")
+        return [
+            [[first, *heads]]
+            + [
+                [one[key], str(one["calls"]), format_ms(one["self_us"] / 1e3), f"{one['self_us'] / span:.0%}"]
+                for one in rows
+            ]
+            for first, key, rows in listed
+            if rows
+        ]
 
     def __str__(self) -> str:
-        cut = [[clip(name, WIDEST), *figures] for name, *figures in self._table()]
-        return "\n".join([self.sentence(), "", *as_text(cut, figures=False)])
+        cut = [[[clip(name, WIDEST), *figures] for name, *figures in table] for table in self._tables()]
+        return "\n".join([self.sentence(), *(line for table in cut for line in ["", *as_text(table)])])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        def cells(tag: str, row: list[str]) -> str:
-            sides = ("left", "right", "right", "right")
-            return "".join(
-                f'<{tag} style="text-align:{side}">{html.escape(cell)}</{tag}>'
-                for side, cell in zip(sides, row, strict=True)
-            )
-
-        heads = (t("operation", "操作"), t("line", "行"))
-        body = "".join(f"<tr>{cells('th' if row[0] in heads else 'td', row)}</tr>" for row in self._table())
+        tables = "".join(map(as_html, self._tables()))
         return (
             f'<p style="max-width:760px"><strong>{html.escape(self.sentence())}</strong></p>'
-            f'<div style="overflow-x:auto"><table><tbody>{body}</tbody></table></div>'
+            f'<div style="overflow-x:auto">{tables}</div>'
         )
 
 

@@ -48,6 +48,7 @@ def test_creation_is_told_from_execution():
     )
     assert [line.event for line in log] == ["exec", "create:cache_miss", "create:cache_hit"]
     assert time_in(log) == time_in(log, "convolution") == 1.84 and time_in(log, "reorder") == 0
+    assert Log("a print without an end" + LINE + "\n").raw == (LINE,), "a line is found wherever it begins"
     assert len(log.raw) == 3 and "cache_miss" in log._repr_html_()
 
 
@@ -64,7 +65,7 @@ def test_an_empty_log_says_so_in_both_languages():
 def test_the_log_of_a_convolution_and_what_is_left_behind(capfd):
     layer, x = torch.nn.Conv2d(16, 16, 3), torch.randn(4, 16, 24, 24)
     before, threads = flags.read(), torch.get_num_threads()
-    log = log_of(lambda: (print("seen", flush=True), layer(x)))
+    log = log_of(lambda: (print("seen", end="", flush=True), layer(x)))
     assert [line.primitive for line in log].count("convolution") == 1
     assert len(log_of(lambda: torch.nn.Linear(8, 8).double()(torch.randn(2, 8).double()))) == 0
     layer(x)

@@ -10,7 +10,8 @@ from torch.profiler import ProfilerActivity, profile
 
 from course.i18n import LANGUAGES, speaking
 from course.profiled import since
-from course.trace import CALL, LINE, Trace, TraceError, covered_us, parts_of, rows_of, totals, trace_of
+from course.timing import TimingError
+from course.trace import CALL, LINE, Trace, covered_us, parts_of, rows_of, totals, trace_of
 
 HERE = __file__
 
@@ -156,18 +157,18 @@ def test_gradients_switches_and_threads_stay_as_they_were():
 
 @pytest.mark.parametrize("given", [3, torch.zeros(2), lambda x: x, "os:getcwd"])
 def test_what_cannot_be_called_is_refused_in_words(given):
-    with pytest.raises(TraceError):
+    with pytest.raises(TimingError):
         trace_of(given)
 
 
 @pytest.mark.parametrize("calls", [0, -1, 2.0, True])
 def test_calls_is_a_number_of_calls(calls):
-    with pytest.raises(TraceError, match="calls"):
+    with pytest.raises(ValueError, match="calls"):
         trace_of(lambda: None, calls=calls)
 
 
 def test_a_profiler_inside_a_profiler_is_refused():
-    with profile(activities=[ProfilerActivity.CPU], acc_events=True), pytest.raises(TraceError, match="nested"):
+    with profile(activities=[ProfilerActivity.CPU], acc_events=True), pytest.raises(TimingError, match="nested"):
         trace_of(lambda: None)
 
 

@@ -6,13 +6,16 @@ What they are stands in switches.json: plain data, and JSON because a machine th
 from __future__ import annotations
 
 import json
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
 from course.flags.access import GET, SET
 from course.flags.switch import FlagError, Switch
 from course.i18n import t
-from course.suggest import nearest
+
+WHOLE = 0.2
+"""What the likeness of whole names counts beside that of their last parts."""
 
 
 def _row(given: dict[str, Any]) -> Switch:
@@ -54,25 +57,25 @@ def plain_name(name: str) -> str:
     return ALIASES.get(name, name)
 
 
-def closest(name: str) -> str | None:
-    """The switch or query that `name` probably meant, or None."""
+def closest(name: str, changeable: bool = False) -> str | None:
+    """The switch or query that `name` probably meant, or None: its last part is alike, then the whole of it. changeable: switches only."""
     name = plain_name(name)
     if name in EXPECTED:
         return EXPECTED[name]
-    if name.startswith("mps."):
-        queries = [known for known in SWITCHES if known.startswith("mps.")]
-        near = nearest(name, queries, cutoff=0.8)
-        return near[0] if near else None
     group, _, last = name.rpartition(".")
-    siblings = {known.rpartition(".")[2]: known for known in SWITCHES if known.rpartition(".")[0] == group}
-    near = nearest(last, siblings, cutoff=0.6)
-    if near:
-        return siblings[near[0]]
-    same_group = [known for known in SWITCHES if group and known.startswith(group.split(".")[0] + ".")]
-    near = nearest(name, same_group or list(SWITCHES), cutoff=0.75)
-    if not near:
-        near = nearest(name, SWITCHES, cutoff=0.7)
-    return near[0] if near else None
+    scores = {}
+    for known, switch in SWITCHES.items():
+        beside, _, end = known.rpartition(".")
+        near, elsewhere = _alike(last, end), group.split(".")[0] != beside.split(".")[0]
+        if near >= (0.7 if elsewhere else 0.55) and (switch.changeable or not changeable):
+            scores[known] = near + WHOLE * _alike(name, known)
+    if name.startswith("mps."):  # queries alone; nothing of another group is meant
+        scores = {known: score for known, score in scores.items() if known.startswith("mps.") and score > 0.95}
+    return max(scores, key=scores.__getitem__, default=None)
+
+
+def _alike(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other).ratio()
 
 
 def find(name: str) -> Switch:

@@ -16,6 +16,7 @@ from course.flags.catalogue import SWITCHES
 from course.flags.switch import Absent, FlagError, Unreadable
 from course.i18n import Text, both, pick, t
 from course.suggest import did_you_mean
+from course.tables import as_html, as_text
 
 SPECIAL = {"nnpack.enabled": "nnpack.set_flags"}
 
@@ -56,41 +57,21 @@ class FlagsCall:
     def _cells(self) -> list[list[str]]:
         head = [t("switch", "开关"), t("you wrote", "你写的"), t("now", "现在"), t("inside the block", "块内"), ""]
         flag = t("not named, yet it changes", "没写，却会变")
+        written = [repr(row["written"]["value"]) if row["written"] else "" for row in self.rows]
         body = [
-            [
-                row["name"],
-                "" if row["written"] is None else repr(row["written"]["value"]),
-                repr(row["now"]),
-                repr(row["inside"]),
-                flag if row["surprise"] else "",
-            ]
-            for row in self.rows
+            [row["name"], wrote, repr(row["now"]), repr(row["inside"]), flag * row["surprise"]]
+            for row, wrote in zip(self.rows, written, strict=True)
         ]
         return [head, *body]
 
     def __str__(self) -> str:
-        cells = self._cells()
-        widths = [max(len(line[i]) for line in cells) for i in range(len(cells[0]))]
-        lines = ["  ".join(cell.ljust(widths[i]) for i, cell in enumerate(line)).rstrip() for line in cells]
-        return "\n".join([*lines, pick(self.text)])
+        return "\n".join([*as_text(self._cells(), figures=False), pick(self.text)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        head, *body = self._cells()
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f"<td style='text-align:left'>{'<b>' if bold else ''}{html.escape(cell)}{'</b>' if bold else ''}</td>"
-                for cell in line
-            )
-            + "</tr>"
-            for line, bold in ((line, bool(line[-1])) for line in body)
-        )
-        heads = "".join(f"<th style='text-align:left' scope='col'>{html.escape(cell)}</th>" for cell in head)
-        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         said = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(pick(self.text)))
-        return f"{table}<p>{said}</p>"
+        return f"{as_html(self._cells(), figures=False)}<p>{said}</p>"
 
 
 def explain_flags_call(module: Any, **named: Any) -> FlagsCall:

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from course.flags.catalogue import EXPECTED, SWITCHES, closest
+from course.flags.catalogue import SWITCHES, closest
 from course.i18n import Text, both, pick
-from course.suggest import nearest
 
 PREFIX = "torch.backends"
 REPLACED_MODULE_MEMBERS = frozenset({"m"})  # where torch keeps the real module behind its stand-in
@@ -113,26 +112,7 @@ def _typo(module: Any, full: str, name: str, value: Any, stand_in: bool) -> Typo
     real = vars(vars(module)["m"]) if stand_in and "m" in vars(module) else {}
     if callable(real.get(name)) or callable(getattr(type(module), name, None)):
         return Typo(full, value, None, overwritten=True)
-    return Typo(full, value, _suggest(full), overwritten=False)
-
-
-def _suggest(full: str) -> str | None:
-    """The switch meant: never a query, since somebody wanted to set something."""
-    if full in SWITCHES:
-        return None
-    meant = EXPECTED.get(full) or closest(full)
-    if meant and SWITCHES[meant].changeable:
-        return meant
-    if full.startswith("mps."):
-        return None
-    last = full.rpartition(".")[2]
-    ends = {
-        name.rpartition(".")[2]: name
-        for name, switch in SWITCHES.items()
-        if switch.changeable and name.startswith("cudnn.")
-    }
-    near = nearest(last, ends, cutoff=0.8)
-    return ends[near[0]] if near else None
+    return Typo(full, value, None if full in SWITCHES else closest(full, changeable=True), overwritten=False)
 
 
 @cache
