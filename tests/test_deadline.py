@@ -84,7 +84,7 @@ def test_a_measurement_takes_no_further_sample():
 @pytest.mark.slow
 def test_peaks_and_layers_take_one_round():
     with rounds_end_within(0):
-        roof = peaks("cpu", max_time=LONG_S, refresh=True, threads=1)
+        roof = peaks("cpu", max_time=LONG_S)
         found = place(torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU()), torch.randn(1, 4), peaks=roof)
     assert found.rounds == 1
 

@@ -88,10 +88,9 @@ except ModuleNotFoundError as error:
 def test_counting_and_the_roofline_work_alone():
     """And they load no cards and no pictures."""
     said = alone("""
-import sys, torch, course.roofline.stored_peaks
+import sys, torch
 from course.flops import count
 from course.roofline import place
-course.roofline.stored_peaks.path()
 print(count(torch.nn.Linear(8, 8), torch.ones(1, 8)).macs)
 print(sorted(name for name in sys.modules if name.startswith(("course.questions", "course.learning", "course.cards", "course.figures"))))
 """)

@@ -7,36 +7,32 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from course.i18n import t
 from course.roofline.roof import Peaks
-from course.timing import stats
+from course.timing import enough, interval_or_none
 
 TINY = 1e-12
 """Stands in for a time of 0, so that nothing is divided by it."""
 NEAR = 4
 """A layer is limited by overhead if that exceeds what its roof asks for and is 1 / NEAR of its time at least."""
-ENOUGH = stats.FEWEST_ROUNDS
-"""Samples from which on a median has an interval: with fewer no range is shown, no layer named, no roof raised."""
-BOUNDS = ("compute", "memory", "overhead")
-
-
-def ends(values: Sequence[float], value: float) -> tuple[float, float]:
-    """The ends of the 95 % interval of the median of `values`; twice `value` where they carry none."""
-    found = stats.interval_or_none(values)
-    return (found.low, found.high) if found else (value, value)
+OUTSIDE = "(outside the layers)"
+"""The name of what runs in no layer: functions called in a forward, Python between the layers."""
+ROW = (
+    "kind shape output params calls flops time_ms flops_per_s bytes_per_s roof_flops_per_s times_from_roof share_of_roof bound "
+    "overhead_ms"
+).split()
 
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer (or the whole model) and its roof.
+    """One layer (or the whole model, or what runs outside the layers) and its roof.
 
-    name: dotted path, "" for the model itself. kind: class name. flops: work of all its calls in one forward.
-    moved: bytes of ideal traffic: inputs + weights + outputs, each once a call. time_ms: median time of
-    all its calls in one forward. calls: how often it ran. peaks: what the roof is made of. samples_ms: the times
-    behind the median, one a round (none: a time without an interval). overhead_ms: what these calls take at
-    least however little they do: on a CPU the time of an operator on a single number, on an accelerator the time
-    of the Python thread that issues them. faults: minor page faults in one forward. fault_share: the part of the
-    time (0 to 1) they take. shape: input and output of its first call, as "1x64x56x56 -> 1x64x56x56".
-    params: numbers in its parameters (a tied one counts in the layer that has it first).
+    name: dotted path, "" for the model itself, OUTSIDE for what runs in no layer. kind: class name. flops: work of all its calls in
+    one forward. moved: bytes of ideal traffic: inputs + weights + outputs, each once a call. time_ms: median time of all its calls
+    in one forward. calls: how often it ran. peaks: what the roof is made of. samples_ms: the times behind the median, one a round
+    (none: a time without an interval). overhead_ms: what these calls take at least however little they do: on a CPU the time of an
+    operator on a single number, on an accelerator that of the Python thread that issues them. shape: input and output of its first
+    call, as "1x64x56x56 -> 1x64x56x56". params: numbers in its parameters (a tied one counts in the layer that has it first).
     """
 
     name: str
@@ -48,8 +44,6 @@ class Layer:
     peaks: Peaks
     samples_ms: tuple[float, ...] = ()
     overhead_ms: float = 0.0
-    faults: float = 0.0
-    fault_share: float = 0.0
     shape: str = ""
     params: int = 0
 
@@ -57,11 +51,6 @@ class Layer:
     def _own(self) -> Peaks:
         """The peaks that this class of layer is held against."""
         return self.peaks.of(self.kind)
-
-    @cached_property
-    def interval_ms(self) -> tuple[float, float]:
-        """95 % interval of the median within this run; twice the median where the samples carry none."""
-        return ends(self.samples_ms, self.time_ms)
 
     @property
     def intensity(self) -> float:
@@ -72,20 +61,17 @@ class Layer:
 
     @property
     def least_ms(self) -> float:
-        """The shortest time the roof allows, in ms."""
-        return self._own.least_s(self.flops, self.moved) * 1e3
+        """The shortest time the roof allows, in ms; 0 outside the layers, whose traffic is not known."""
+        return 0.0 if self.name == OUTSIDE else self._own.least_s(self.flops, self.moved) * 1e3
 
     @property
     def bound(self) -> str:
-        """What limits it: `compute`, `memory`, or neither of them: `overhead`."""
+        """What limits it: `compute`, `memory`, or neither of them: `overhead`; of what runs in no layer `outside`."""
+        if self.name == OUTSIDE:
+            return "outside"
         if self.overhead_ms > self.least_ms and NEAR * self.overhead_ms >= self.time_ms:
             return "overhead"
         return "compute" if self.flops and self.intensity >= self._own.ridge else "memory"
-
-    @property
-    def memory_only(self) -> bool:
-        """Whether the layer only moves data: no FLOPs by the convention of course.flops."""
-        return self.flops == 0
 
     @property
     def flops_per_s(self) -> float:
@@ -98,19 +84,19 @@ class Layer:
         return self.moved / max(self.time_ms * 1e-3, TINY)
 
     @property
-    def roof(self) -> float:
+    def roof_flops_per_s(self) -> float:
         """The most FLOP/s the machine's measured peaks allow at this intensity."""
         return self._own.roof(self.intensity)
 
     @property
-    def share(self) -> float | None:
+    def share_of_roof(self) -> float | None:
         """Shortest time the roof allows / time taken; None where there is neither work nor traffic."""
         return self.least_ms / max(self.time_ms, TINY) if self.least_ms else None
 
     @property
-    def from_roof(self) -> float | None:
-        """How many times the shortest time the roof allows it takes; None where there is neither work nor traffic."""
-        return None if self.share is None else 1 / max(self.share, TINY)
+    def times_from_roof(self) -> float | None:
+        """The inverse."""
+        return None if self.share_of_roof is None else 1 / max(self.share_of_roof, TINY)
 
     @property
     def output(self) -> str:
@@ -120,37 +106,25 @@ class Layer:
     @property
     def label(self) -> str:
         """Name and class, for people."""
+        if self.name == OUTSIDE:
+            return t("outside the layers", "各层之外")
         return f"{self.name} ({self.kind})" if self.name else self.kind
 
     def row(self) -> dict[str, Any]:
         """The layer as plain data."""
-        (low, high), sure = self.interval_ms, len(self.samples_ms) >= ENOUGH
-        shares = Alike((self,)).share_interval if sure and self.least_ms else (None, None)
+        these, sure = Alike((self,)), enough(len(self.samples_ms))
+        low, high = these.interval_ms if sure else (None, None)
+        share_low, share_high = these.share_interval if sure and self.least_ms else (None, None)
         return {
             "layer": self.name,
-            "kind": self.kind,
-            "shape": self.shape,
-            "output": self.output,
-            "params": self.params,
-            "calls": self.calls,
-            "flops": self.flops,
+            **{name: getattr(self, name) for name in ROW},
             "bytes": self.moved,
             "flops_per_byte": self.intensity,
-            "time_ms": self.time_ms,
-            "low_ms": low if sure else None,
-            "high_ms": high if sure else None,
-            "flops_per_s": self.flops_per_s,
-            "bytes_per_s": self.bytes_per_s,
-            "roof_flops_per_s": self.roof,
-            "times_from_roof": self.from_roof,
-            "share_of_roof": self.share,
-            "share_low": shares[0],
-            "share_high": shares[1],
-            "bound": self.bound,
-            "memory_only": self.memory_only,
-            "overhead_ms": self.overhead_ms,
-            "page_faults": self.faults,
-            "fault_share": self.fault_share,
+            "memory_only": self.flops == 0,
+            "low_ms": low,
+            "high_ms": high,
+            "share_low": share_low,
+            "share_high": share_high,
         }
 
 
@@ -166,27 +140,28 @@ class Alike:
 
     @cached_property
     def time_ms(self) -> float:
-        """Time of all of them in one forward: the median over the rounds."""
-        if len(self.layers) == 1 or not self.rounds_ms:
-            return sum(layer.time_ms for layer in self.layers)
-        return stats.median(self.rounds_ms)
+        """Time of all of them in one forward: the sum of their medians."""
+        return sum(layer.time_ms for layer in self.layers)
 
     @cached_property
     def rounds_ms(self) -> tuple[float, ...]:
-        """The time of all of them in each round, in ms."""
-        return tuple(sum(times) for times in zip(*(layer.samples_ms for layer in self.layers), strict=False))
+        """The time of all of them in each round, in ms; what was timed in other rounds than most counts with its median."""
+        most = max(len(layer.samples_ms) for layer in self.layers)
+        columns = [x.samples_ms if len(x.samples_ms) == most else (x.time_ms,) * most for x in self.layers]
+        return tuple(map(sum, zip(*columns, strict=True)))
 
     @property
     def interval_ms(self) -> tuple[float, float]:
-        """95 % interval of its median; twice the median where the rounds carry none."""
-        return ends(self.rounds_ms, self.time_ms)
+        """95 % interval of its median; twice the time where the rounds carry none."""
+        return _ends(self.rounds_ms, self.time_ms)
 
     def part_of(self, other: Alike) -> tuple[float, float, float]:
-        """Its time / the other's: the median over the rounds, in which what slows down a whole round cancels out, and its 95 %
-        interval."""
-        ratios = [mine / max(its, TINY) for mine, its in zip(self.rounds_ms, other.rounds_ms, strict=False)]
-        middle = stats.median(ratios or [self.time_ms / max(other.time_ms, TINY)])
-        return middle, *ends(ratios, middle)
+        """Its time / the other's, and the 95 % interval of that ratio round by round: what slows down a whole round cancels out."""
+        part, its = self.time_ms / max(other.time_ms, TINY), other.rounds_ms
+        if len(self.rounds_ms) != len(its):
+            its = tuple(other.time_ms - self.time_ms + mine for mine in self.rounds_ms)
+        low, high = _ends([mine / max(all_, TINY) for mine, all_ in zip(self.rounds_ms, its, strict=True)], part)
+        return part, min(low, part), max(high, part)
 
     @property
     def least_ms(self) -> float:
@@ -199,24 +174,25 @@ class Alike:
         low, high = self.interval_ms
         return self.least_ms / max(high, TINY), self.least_ms / max(low, TINY)
 
-    @property
-    def fault_share(self) -> float:
-        """Part of the time that page faults take."""
-        return sum(layer.fault_share * layer.time_ms for layer in self.layers) / max(self.time_ms, TINY)
+
+def _ends(values: Sequence[float], value: float) -> tuple[float, float]:
+    """The ends of the 95 % interval of the median of `values`; twice `value` where they carry none."""
+    found = interval_or_none(values)
+    return (found.low, found.high) if found else (value, value)
 
 
 def alike(layers: Iterable[Layer]) -> list[Alike]:
     """The layers in groups of equal class, shape, work, traffic and calls, those that take longest first."""
     groups: dict[tuple[Any, ...], list[Layer]] = {}
     for layer in layers:
-        own = layer.name if not layer.shape else ""  # of unknown shape: alike with none
-        key = (layer.kind, layer.shape, layer.flops, layer.moved, layer.calls, layer.bound, own)
-        groups.setdefault(key, []).append(layer)
+        own = layer.shape or layer.name  # of unknown shape: alike with none
+        groups.setdefault((layer.kind, own, layer.flops, layer.moved, layer.calls, layer.bound), []).append(layer)
     return sorted((Alike(tuple(group)) for group in groups.values()), key=lambda group: -group.time_ms)
 
 
 def by_bound(layers: Sequence[Layer]) -> dict[str, float]:
-    """The part of the layers' time that each limit has, largest first; limits without a layer are left out."""
-    total = max(sum(layer.time_ms for layer in layers), TINY)
-    parts = {bound: sum(layer.time_ms for layer in layers if layer.bound == bound) / total for bound in BOUNDS}
-    return {bound: part for bound, part in sorted(parts.items(), key=lambda item: -item[1]) if part}
+    """The part of the time that each limit has, largest first; limits without a layer are left out."""
+    total, parts = max(sum(layer.time_ms for layer in layers), TINY), dict[str, float]()
+    for layer in layers:
+        parts[layer.bound] = parts.get(layer.bound, 0.0) + layer.time_ms / total
+    return dict(sorted(parts.items(), key=lambda item: -item[1]))

@@ -1,194 +1,248 @@
 """`peaks`: the fastest arithmetic and the fastest memory traffic that this machine reaches in a measurement.
 
-Measured, never looked up. Both are the best of many probes (course.roofline.probes), each tried again and again
-over the budget, so that a neighbour who is busy for a moment does not lower them.
+Measured, never looked up. Which routine of the libraries is the fastest differs from machine to machine (a convolution may reach twice
+the rate of a square matrix product, or less), so the best of many is the roof. Each is tried again and again over the budget, so that a
+neighbour who is busy for a moment does not lower it.
 """
 
 from __future__ import annotations
 
-import itertools
 import time
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timezone
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
+from torch.nn import functional
 
-from course import flags, machine
+from course import machine
 from course.i18n import t
-from course.roofline import probes, stored_peaks
-from course.roofline.memory import enough_memory
+from course.roofline.machine import cache_bytes, clock, free_bytes, wait
 from course.roofline.roof import Peaks
-from course.roofline.words import RooflineError
-from course.timing import clock_for, validation
-from course.timing.clock import Clock, ThreadClock, end_progress, progress
+from course.roofline.words import RooflineError, is_out_of_memory, reason, too_little_memory
+from course.timing import clock_for
+from course.timing.clock import end_progress, progress
 from course.timing.deadline import out_of_time
+from course.timing.validation import require_positive
 
-DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 QUIET = 0.85
-"""Least share of the processor time it could use that this process must get for its peaks to be believed."""
+"""Least share of the processor time it could use that this process must get for its times to be believed."""
 HOPELESS = 0.85
-"""After the second round a probe below this part of the best one is not tried again."""
+"""After the second round a probe below this part of the best one of its kind is not tried again."""
 LONGEST = 1 / 24
 """Longest call of a probe, as a part of the budget."""
+BLOCK_S = 0.002
+"""Shortest block timed as one sample of a probe."""
+LARGEST_BUFFER = 512 << 20
+PRODUCTS = {
+    "cpu": (*((edge,) * 3 for edge in (256, 512, 1024, 2048, 4096)), (256, 4096, 1024), (512, 768, 3072)),
+    "gpu": (*((edge,) * 3 for edge in (1024, 2048, 4096, 8192, 16384)), (4096, 1024, 4096), (8192, 4096, 1024)),
+}
+"""Rows, inner length and columns of the matrix products; the first is the smallest."""
+CONVOLUTIONS = {
+    "cpu": ((3, 64, 64, 56, 4), (3, 128, 128, 28, 4), (3, 256, 256, 14, 8), (1, 256, 64, 56, 1), (1, 512, 128, 28, 2)),
+    "gpu": ((3, 64, 64, 56, 256), (3, 256, 256, 28, 256), (3, 512, 512, 14, 256), (1, 1024, 256, 28, 256)),
+}
+"""Kernel edge, channels in and out, image edge and batch of the convolutions."""
+_known: dict[tuple[Any, ...], Peaks] = {}
 
 
-def peaks(
-    device: Any = None,
-    dtype: torch.dtype = torch.float32,
-    threads: int | None = None,
-    max_time: float = 3.0,
-    *,
-    refresh: bool = False,
-) -> Peaks:
-    """The measured peaks of `device` (default: the accelerator in use, else the CPU).
+def peaks(device: Any = None, dtype: torch.dtype = torch.float32, max_time: float = 3.0) -> Peaks:
+    """Measure the peaks of `device` (default: the accelerator in use, else the CPU).
 
-    dtype: of the arithmetic; the memory peak is always that of float32 buffers. threads: CPU threads
-    (default: as set now; set back afterwards). max_time: seconds for measuring; at least one round of probes
-    is always finished. refresh: measure again although a result for this machine, type and thread count
-    was kept. Data are random; both precisions of float32, of products and of convolutions, are as set now and kept with the result.
+    dtype: of the arithmetic; the memory peak is always that of float32 buffers. max_time: seconds for measuring; at least one round
+    of probes is always finished. Data are random; the number of threads and the precisions of float32 are as set now.
     Raises RooflineError or TimingError, in words, for an unknown device or type, or too little memory.
     """
-    if dtype not in DTYPES:
-        names = ", ".join(_name(known) for known in DTYPES)
-        raise RooflineError(
-            t(f"dtype must be one of {names}, not {dtype}.", f"dtype 只能是 {names} 之一，而不是 {dtype}。")
-        )
-    if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-        raise RooflineError(
-            t(
-                f"threads must be a whole number from 1 on, not {threads!r}.",
-                f"threads 必须是不小于 1 的整数，而不是 {threads!r}。",
-            )
-        )
-    validation.require_positive(max_time=max_time)
-    clock = clock_for(device)
-    if "+" in clock.device:
-        raise RooflineError(
-            t(
-                'Peaks belong to one device: name a single one, such as "cpu" or "cuda".',
-                '峰值属于单个设备：请只写一个，例如 "cpu" 或 "cuda"。',
-            )
-        )
-    with flags.using({} if threads is None else {"torch.num_threads": threads}):
-        asked = {
-            "device": clock.device,
-            "dtype": _name(dtype),
-            "threads": torch.get_num_threads(),
-            "precision": precision_of(clock.device, "matmul"),
-            "convolution_precision": precision_of(clock.device, "conv"),
-        }
-        about = _passport(clock.device)
-        stored, notes = stored_peaks.find(asked, about)
-        if stored is not None and not refresh:
-            return Peaks(**stored, machine=about, notes=notes)
-        products, convolutions, traffic = _measured(undisturbed(clock), dtype, max_time)
-    work = max(products, convolutions or products)
+    require_positive(max_time=max_time)
+    name = clock_for(device).device
+    best = _measured(name, dtype, max_time)
+    work = max((best[kind] for kind in ("products", "convolutions") if kind in best), key=lambda probe: probe.rate)
+    got = min(probe.got for probe in best.values())
+    about = machine.passport()
+    if name == "cpu":
+        about |= {"device": "cpu", "device_name": about["cpu"], "capability": None, "driver": None}
     found = Peaks(
-        work.rate, traffic.rate, machine=about, created=_now(), work_by=work.name, traffic_by=traffic.name,
-        products_per_s=products.rate, convolutions_per_s=convolutions.rate if convolutions else 0.0, **asked,
-    )  # fmt: skip
-    got = min(work.got, traffic.got)
-    more = stored_peaks.add(found) if got >= QUIET else (_busy(got),)
-    return replace(found, notes=(*notes, *more))
+        work.rate,
+        best["traffic"].rate,
+        str(dtype).removeprefix("torch."),
+        name,
+        torch.get_num_threads(),
+        about,
+        datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        _precision(name),
+        work.name,
+        best["traffic"].name,
+        () if got >= QUIET else (_busy(got),),
+        best["products"].rate,
+        best["convolutions"].rate if "convolutions" in best else 0.0,
+    )
+    if got >= QUIET:
+        _known[_key(name, dtype)] = found
+    return found
+
+
+def known_peaks(device: str, dtype: torch.dtype) -> Peaks:
+    """The peaks that this process measured on a quiet machine, with the settings of now; measured where it has not."""
+    return _known.get(_key(device, dtype)) or peaks(device, dtype)
+
+
+def _key(device: str, dtype: torch.dtype) -> tuple[Any, ...]:
+    return device, dtype, torch.get_num_threads(), _precision(device)
+
+
+def _precision(device: str) -> str:
+    """What torch may do to float32 inside a product, and inside a convolution, as set now; "" where unknown."""
+    backends = torch.backends
+    nodes = {"cpu": (backends.mkldnn.matmul, backends.mkldnn.conv), "cuda": (backends.cuda.matmul, backends.cudnn.conv)}
+    return ", ".join(node.fp32_precision for node in nodes.get(device.split(":")[0], ()))
 
 
 def _busy(got: float) -> str:
-    """Why these peaks are not kept."""
     return t(
-        f"This process got only {got:.0%} of the processor time it could use meanwhile: "
-        "the machine was busy with other work, or the threads had to share a core. "
-        "These peaks are too low and are not kept; measure again when it is quieter, or with threads=1.",
+        f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy with other work, or the "
+        "threads had to share a core. These peaks are too low; measure again when it is quieter, or with one thread.",
         f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙于其他工作，或者多个线程挤在同一个核上。"
-        "这些峰值偏低，不会保存；请在机器空闲时重新测量，或者用 threads=1。",
+        "这些峰值偏低；请在机器空闲时重新测量，或者只用一个线程。",
     )
 
 
-def undisturbed(clock: Clock) -> Clock:
-    """The clock; on a CPU with one thread that of this thread, whose time other programs do not lengthen."""
-    return ThreadClock() if clock.device == "cpu" and torch.get_num_threads() == 1 else clock
+@dataclass
+class Probe:
+    """kind: products | convolutions | traffic. amount: FLOPs or bytes of one call. rate: the best so far, a second.
 
-
-class Best(NamedTuple):
-    """rate: FLOP/s or bytes/s. name: of the probe. got: share of the processor time it could use that this process got.
-
-    (1 on an accelerator.)
+    got: share of the processor time it could use that this process got then (1 on an accelerator).
     """
 
-    rate: float
+    kind: str
     name: str
-    got: float
+    amount: float
+    call: Callable[[], Any]
+    calls: int = 1
+    rate: float = 0.0
+    got: float = 1.0
+
+    def time(self, device: str) -> float:
+        """Seconds of one block; the rate is kept where it is the best."""
+        now = clock(device)
+        wait(device)
+        wall, processor, began = time.perf_counter(), time.process_time(), now()
+        for _ in range(self.calls):
+            self.call()
+        wait(device)
+        seconds = max(now() - began, 1e-9)
+        rate = self.amount * self.calls / seconds
+        if rate > self.rate:
+            threads = min(torch.get_num_threads(), machine.passport()["cores"] or 1)
+            got = (time.process_time() - processor) / max(time.perf_counter() - wall, 1e-9) / threads
+            self.rate, self.got = rate, min(1.0, got) if device == "cpu" else 1.0
+        return seconds
+
+    def long_enough(self, device: str) -> Probe:
+        """This probe, with so many calls that a block takes BLOCK_S."""
+        while (seconds := self.time(device)) < BLOCK_S and self.calls < 1 << 20:
+            self.calls = max(self.calls + 1, min(10 * self.calls, int(1.1 * self.calls * BLOCK_S / seconds)))
+        return self
 
 
-def _measured(clock: Clock, dtype: torch.dtype, max_time: float) -> tuple[Best, Best | None, Best]:
-    """The best product, the best convolution (None where there is none for this type) and the best traffic.
-
-    Every probe in turn, round after round, until the time is out.
-    """
-    began = clock.now()
+def _measured(device: str, dtype: torch.dtype, max_time: float) -> dict[str, Probe]:
+    """kind -> the best probe, after every one was tried in turn, round after round, until the time is out."""
+    began = time.perf_counter()
     bar = progress(max_time, t("measuring the peaks", "测量峰值"))
-    shown = 0.0
     try:
-        with enough_memory(clock.device), torch.no_grad():
-            tried = [*probes.work(clock, dtype, max_time * LONGEST), *probes.streams(clock)]
-            best: dict[str, dict[str, Best]] = {probe.kind: {} for probe in tried}
-            for at in itertools.count():
-                started = clock.now()
+        with torch.no_grad():
+            tried, best = [*_arithmetic(device, dtype, max_time * LONGEST), *_streams(device)], dict[str, Probe]()
+            rounds, round_s = 0, 0.0
+            while not rounds or time.perf_counter() - began + round_s <= max_time and not out_of_time():
+                started = time.perf_counter()
                 for probe in tried:
-                    _try(clock, probe, best[probe.kind])
-                top = {kind: max(found.values()) for kind, found in best.items()}
-                if at == 1:
-                    tried = [one for one in tried if best[one.kind][one.name].rate >= HOPELESS * top[one.kind].rate]
-                spent = min(clock.now() - began, max_time)
-                bar.update(spent - shown)
-                shown = spent
-                if spent + (clock.now() - started) > max_time or out_of_time():  # another round would not fit
-                    return top["products"], top.get("convolutions"), top["traffic"]
+                    probe.time(device)
+                best |= {probe.kind: probe for probe in sorted(tried, key=lambda probe: probe.rate)}
+                rounds, round_s = rounds + 1, time.perf_counter() - started
+                if rounds == 2:
+                    tried = [probe for probe in tried if probe.rate >= HOPELESS * best[probe.kind].rate]
+                bar.update(min(time.perf_counter() - began, max_time) - bar.n)
+            return best
+    except RuntimeError as error:
+        raise too_little_memory(device) if is_out_of_memory(error) else error from error
     finally:
         end_progress(bar)
 
 
-def _try(clock: Clock, probe: probes.Probe, best: dict[str, Best]) -> None:
-    """One block of a probe; kept where it is the best of its own."""
-    began, before = time.perf_counter(), time.process_time()
-    seconds = max(clock.block(probe.call, probe.calls), 1e-9)
-    processor, wall = time.process_time() - before, max(time.perf_counter() - began, 1e-9)
-    could = wall * min(torch.get_num_threads(), _cores())
-    got = min(1.0, processor / could) if clock.device == "cpu" else 1.0
-    found = Best(probe.amount * probe.calls / seconds, probe.name, got)
-    best[probe.name] = max(best.get(probe.name, found), found)
+def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
+    """The probes of arithmetic that this device can run with `dtype`, without those of over `longest_s` seconds a call.
+
+    Raises RooflineError where not even the smallest matrix product runs.
+    """
+    per_flop = 0.0
+    for probe in _products_and_convolutions(device, dtype):
+        if per_flop * probe.amount > longest_s:
+            continue
+        try:
+            probe.call()
+        except (RuntimeError, TypeError, NotImplementedError) as error:
+            if per_flop or is_out_of_memory(error):
+                continue  # too large, or not there for this type
+            raise RooflineError(
+                t(
+                    f"{device} has no matrix product for {dtype} here: {reason(error)}. Try dtype=torch.float32.",
+                    f"这里的 {device} 不支持 {dtype} 的矩阵乘法：{reason(error)}。请试试 dtype=torch.float32。",
+                )
+            ) from error
+        yield probe.long_enough(device)
+        per_flop = 1 / probe.rate
 
 
-def precision_of(device: str, operation: str) -> str:
-    """What torch may do to float32 inside a product (`matmul`) or a convolution (`conv`) here, as set now; "" where unknown."""
-    backends = {"cpu": {"matmul": "mkldnn", "conv": "mkldnn"}, "cuda": {"matmul": "cuda", "conv": "cudnn"}}
-    backend = backends.get(device.split(":")[0], {}).get(operation, "")
-    node = getattr(getattr(torch.backends, backend, None), operation, None)
-    try:
-        return str(getattr(node, "fp32_precision", ""))
-    except (RuntimeError, AttributeError):
-        return ""
+def _products_and_convolutions(device: str, dtype: torch.dtype) -> Iterator[Probe]:
+    """Of random numbers: equal ones need less power, and a GPU computes with them at a rate that no model reaches."""
+    drawn = torch.Generator(device).manual_seed(0)  # the user's own random numbers stay as they are
+    size = "cpu" if device == "cpu" else "gpu"
+
+    def later(operation: Callable[..., Any], *shapes: tuple[int, ...]) -> Callable[[], Any]:
+        held: list[torch.Tensor] = []
+
+        def call() -> Any:
+            if not held:
+                held.extend(torch.randn(shape, dtype=dtype, device=device, generator=drawn) for shape in shapes)
+                if size == "gpu" and len(shapes[0]) == 4:  # the layout tensor cores work in
+                    held[:] = [one.to(memory_format=torch.channels_last) for one in held]
+            return operation(*held)
+
+        return call
+
+    for rows, inner, columns in PRODUCTS[size]:
+        call = later(lambda a, b, out: torch.mm(a, b, out=out), (rows, inner), (inner, columns), (rows, columns))
+        yield Probe("products", f"mm {rows}x{inner}x{columns}", 2.0 * rows * inner * columns, call)
+    for kernel, come, go, edge, batch in CONVOLUTIONS[size]:
+        name = f"conv {kernel}x{kernel}, {come} to {go} channels, {edge}x{edge}, batch {batch}"
+        flops = 2.0 * batch * come * go * (edge * kernel) ** 2
+        call = later(
+            lambda x, weight: functional.conv2d(x, weight, padding=weight.shape[-1] // 2),
+            (batch, come, edge, edge),
+            (go, come, kernel, kernel),
+        )
+        yield Probe("convolutions", name, flops, call)
 
 
-@lru_cache(maxsize=1)
-def _cores() -> int:
-    return int(machine.passport()["cores"] or 1)
+def _streams(device: str) -> list[Probe]:
+    """Read, copy, triad and in-place update of float32 buffers far larger than the last-level cache.
 
-
-def _passport(device: str) -> dict[str, Any]:
-    """The passport, with the name of the device that is measured."""
-    about = machine.passport()
-    if device == "cpu":
-        about |= {"device": "cpu", "device_name": about["cpu"], "capability": None, "driver": None}
-    elif device.startswith("cuda"):
-        about["device_name"] = torch.cuda.get_device_name(device)
-    return about
-
-
-def _name(dtype: Any) -> str:
-    return str(dtype).removeprefix("torch.")
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    Bytes are those the operation needs: each buffer once for reading and once for writing.
+    """
+    cache, free = cache_bytes(device), free_bytes(device)
+    wanted = int(max(2 * cache, min(8 * cache, LARGEST_BUFFER, free // 6)))
+    if 3 * wanted > free:
+        raise too_little_memory(device)
+    x, y, z = (torch.ones(wanted // 4, device=device) for _ in range(3))
+    total = torch.empty((), device=device)
+    operations: dict[str, tuple[int, Callable[[], Any]]] = {
+        "read": (1, lambda: torch.sum(x, 0, out=total)),
+        "copy": (2, lambda: y.copy_(x)),
+        "triad": (3, lambda: torch.add(x, y, alpha=3.0, out=z)),
+        "in place": (2, lambda: x.relu_()),
+    }
+    return [
+        Probe("traffic", name, buffers * 4.0 * x.numel(), call).long_enough(device)
+        for name, (buffers, call) in operations.items()
+    ]

@@ -6,16 +6,58 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from course.i18n import t
-from course.roofline import advice, render
-from course.roofline.layer import ENOUGH, TINY, Alike, Layer, alike, by_bound
+from course.i18n import both, pick, t
+from course.roofline import render
+from course.roofline.layer import TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import between, bound_word, percent
-from course.timing.faults import LARGE_SHARE
+from course.timing import enough
 from course.units import format_ms
 
 CLEAR = 1.05
 """A layer is named only where even the low end of its time / that of the next one, round by round, is above this."""
+NEAR_THE_ROOF = 0.6
+"""From this share of the roof on, the same work can hardly be done faster."""
+IDLE, CONVERTING = 0.2, 0.05
+"""From these parts of the time on, the GPU's waiting, or changes of the memory layout, are what to try first."""
+ADVICE = {
+    "overhead": both(
+        "give each call more work: a larger batch; then torch.compile, which joins small calls",
+        "让每次调用多干点活：增大 batch；再试 torch.compile，它会合并零碎的调用",
+    ),
+    "at compute": both(
+        "a smaller type (bfloat16 where the device computes it fast) or less work; the same work can hardly be faster",
+        "换更小的类型（设备算得快时用 bfloat16），或减少工作量；同样的工作量很难再快了",
+    ),
+    "at memory": both(
+        "move fewer bytes: a smaller type, or torch.compile, which joins it with its neighbours; the same bytes can hardly be faster",
+        "少搬字节：换更小的类型，或用 torch.compile 把它和相邻的层合并；同样多的字节很难再快了",
+    ),
+    "memory only": both(
+        "torch.compile, which joins it with its neighbours: it does more arithmetic than its 0 FLOPs say (exp, erf, divisions), or waits",
+        "torch.compile，把它和相邻的层合并：它的实际运算比计为 0 的 FLOPs 多（exp、erf、除法），或者在等待",
+    ),
+    "layout": both(
+        "another layout, model.to(memory_format=torch.channels_last) and the input too, then another batch size",
+        "换内存布局：模型和输入都 .to(memory_format=torch.channels_last)，再换一个批大小",
+    ),
+    "size": both(
+        "another batch size: too few rows leave the units idle; on a CPU also another number of threads",
+        "换一个批大小：行数太少，运算单元就闲着；在 CPU 上也可以换线程数",
+    ),
+    "outside": both(
+        "look into forward() itself, where no layer is called: torch.profiler names the operators that run there",
+        "看 forward() 本身，也就是不调用任何层的那些代码：torch.profiler 会列出那里运行的算子",
+    ),
+    "idle": both(
+        'more work for each launch: a larger batch; then torch.compile(mode="reduce-overhead"), which issues all launches at once',
+        '让每次启动多干点活：增大 batch；再试 torch.compile(mode="reduce-overhead")，它把所有启动一次发完',
+    ),
+    "half": both(
+        "torch.autocast with bfloat16 (or float16 with a GradScaler): float32 leaves most of this GPU's rate unused",
+        "带 bfloat16 的 torch.autocast（或 float16 加 GradScaler）：float32 用不上这块 GPU 的大部分速率",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -23,10 +65,10 @@ class Roofline:
     """A model placed under its machine's measured roof.
 
     whole: the model as if it were one layer (its bytes: what enters and leaves it and every weight, once), measured in
-    one piece. layers: in the order they ran (empty if the model is itself a single layer). peaks: the roof. rounds: samples of
-    each layer. notes: sentences in the learner's language. training: a training step (forward and backward).
-    idle: on a GPU, whose layers' times are those of their kernels: the part of the steady time of the whole in which no kernel runs
-    (None elsewhere). conversions: the part of the kernels' time that only puts tensors into another memory layout.
+    one piece. layers: in the order they ran, and last what runs outside them (empty if the model is itself a single layer).
+    peaks: the roof. rounds: samples of each layer. notes: sentences in the learner's language. training: a training step (forward and
+    backward). idle: on a GPU, whose layers' times are those of their kernels: the part of the steady time of the whole in which no
+    kernel runs (None elsewhere). conversions: the part of the kernels' time that only puts tensors into another memory layout.
     """
 
     whole: Layer
@@ -44,7 +86,7 @@ class Roofline:
         return self.layers or (self.whole,)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Plain dicts, as for pandas.DataFrame: the whole model first, then the layers in the order they ran.
+        """Plain dicts, as for pandas.DataFrame: the whole model first, then the layers in the order they ran, then "(outside the layers)".
 
         layer, kind, shape, output, params, calls, flops, bytes, flops_per_byte, time_ms with low_ms and high_ms (95 %),
         share_of_time with share_of_time_low and share_of_time_high, bound, times_from_roof, share_of_roof with
@@ -57,9 +99,7 @@ class Roofline:
         ]
 
     def table(self, order: str = "run") -> str:
-        """The table as text. order: "run" (as the layers ran), "time" (the longest first) or "tree" (modules with the
-        layers below them). Raises RooflineError for another order.
-        """
+        """The table as text. order: "run" (as the layers ran) or "time" (the longest first). Raises RooflineError for another order."""
         return render.table(self.whole, self.layers, order)
 
     @cached_property
@@ -73,9 +113,8 @@ class Roofline:
         first, second = [*self.groups, None][:2]
         if second is None:
             return first
-        sure = min(len(first.rounds_ms), len(second.rounds_ms)) >= ENOUGH
-        _, low, _ = first.part_of(second)
-        return first if sure and low > CLEAR else None
+        several = max(len(first.rounds_ms), len(second.rounds_ms))
+        return first if enough(several) and first.part_of(second)[1] > CLEAR else None
 
     def sentence(self) -> str:
         """Where the time goes: to one layer (and those like it) if that is beyond doubt, else to which limit."""
@@ -84,17 +123,22 @@ class Roofline:
         if self.named is None:
             parts = [(bound_word(bound), percent(part)) for bound, part in by_bound(self.layers).items()]
             return t(
-                "No layer stands out. Of the layers' time "
+                "No layer stands out. Of the time "
                 + ", ".join(f"{part} is limited by {word}" for word, part in parts)
                 + ".",
-                "没有哪一层特别突出。各层耗时中，" + "，".join(f"{part} 受限于{word}" for word, part in parts) + "。",
+                "没有哪一层特别突出。耗时中，" + "，".join(f"{part} 受限于{word}" for word, part in parts) + "。",
             )
         group, more = self.named, len(self.named.layers) - 1
         _, low, high = group.part_of(Alike(self.layers))
+        if group.first.bound == "outside":
+            return t(
+                f"{between(low, high)} of the time is spent outside the layers: in functions that the forward calls, or in Python.",
+                f"{between(low, high)} 的时间花在各层之外：forward 自己调用的函数，或者 Python 本身。",
+            )
         who = group.first.label + (t(f" and {more} like it", f" 及其余 {more} 个同样的层") if more else "")
         takes = t(
-            f"{who} take{'s' * (not more)} {between(low, high)} of the layers' time",
-            f"{who}{'' if more else ' '}占各层耗时的 {between(low, high)}",
+            f"{who} take{'s' * (not more)} {between(low, high)} of the time",
+            f"{who}{'' if more else ' '}占耗时的 {between(low, high)}",
         )
         return self._reach(takes, group)
 
@@ -102,37 +146,46 @@ class Roofline:
         """`who`, and how near to its roof it is."""
         one = len(group.layers) == 1
         start = who + (t(" and", "，") if self.layers else t("", " "))
-        faults = percent(group.fault_share)
-        last = (
-            t(f" Page faults, not work, fill {faults} of that.", f"其中 {faults} 被缺页占去，而不是运算。")
-            if group.fault_share > LARGE_SHARE
-            else ""
-        )
         if group.first.bound == "overhead":
             part = percent(min(sum(layer.overhead_ms for layer in group.layers) / max(group.time_ms, TINY), 1.0))
-            said = t(
+            return t(
                 f"{start} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",
                 f"{start}受限于调用开销：发出调用就占了其中的 {part}。",
             )
-            return said + last
         if not group.least_ms:
             return t(
                 f"{start} {'has' if one else 'have'} neither FLOPs nor traffic.", f"{start}既没有 FLOPs，也没有访存。"
             )
         word, share = bound_word(group.first.bound), between(*group.share_interval)
-        said = t(
+        return t(
             f"{start} reach{'es' * one} {share} of {'its' if one else 'their'} {word} roof.",
             f"{start}达到{word}屋顶的 {share}。",
         )
-        return said + last
 
     def try_first(self) -> str:
         """The one thing to try first: on a GPU for the whole; else for the layers that take longest, or where none stands out, for the
         longest of those with the limit that takes most of the time."""
-        if self.idle is not None and (said := advice.for_whole(self.idle, self.conversions, self.peaks.dtype)):
-            return said
+        if (for_whole := self._for_whole()) is not None:
+            why, advice = for_whole
+            return pick(both(f"Try first ({why['en']}): {advice['en']}.", f"先试这个（{why['zh']}）：{advice['zh']}。"))
         most = next(iter(by_bound(self.points)))
-        return advice.try_first(self.named or next(group for group in self.groups if group.first.bound == most))
+        longest = self.named or next(group for group in self.groups if group.first.bound == most)
+        label, advice = longest.first.label, ADVICE[_advice_for(longest)]
+        return pick(both(f"Try first, for {label}: {advice['en']}.", f"先试这个，针对{label}：{advice['zh']}。"))
+
+    def _for_whole(self) -> tuple[Any, Any] | None:
+        """On a GPU, launches, layout, number format, in this order: why, and what; None where none fits."""
+        if self.idle is None:
+            return None
+        if self.idle >= IDLE:
+            return both(f"the GPU idles {self.idle:.0%}", f"GPU 有 {self.idle:.0%} 的时间闲着"), ADVICE["idle"]
+        if self.conversions >= CONVERTING:
+            part = f"{self.conversions:.0%}"
+            why = both(f"{part} of the kernels' time only changes the layout", f"kernel 时间的 {part} 只在转换布局")
+            return why, ADVICE["layout"]
+        if self.peaks.dtype == "float32":
+            return both("the GPU is busy, in float32", "GPU 一直在忙，用的是 float32"), ADVICE["half"]
+        return None
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """The log-log roofline with the layers as points, sized by time; returns the matplotlib Axes."""
@@ -143,77 +196,40 @@ class Roofline:
     def remarks(self) -> tuple[str, ...]:
         """What to know when reading the shares: where the numbers come from, what is out of the ordinary."""
         lines = [self.peaks.sentence(), *self.peaks.notes, self._how()]
-        if self.training:
-            lines.append(
-                t(
-                    "A training step: forward and backward of each layer, without the optimizer. The backward reads the gradient of "
-                    "the output, the inputs and the weights, and writes their gradients.",
-                    "训练步：每层的前向和反向，不含优化器。反向读取输出的梯度、输入和权重，并写出它们的梯度。",
-                )
-            )
-        if self.layers and self.idle is None:
-            lines.append(self._sum_over_whole())
-        slow = [layer for layer in self.points if layer.fault_share > LARGE_SHARE]
-        if slow:
-            names = ", ".join(layer.label for layer in slow[:3]) + ("" if len(slow) < 4 else t(" and others", " 等"))
-            pages = sum(layer.faults for layer in slow)
-            lines.append(
-                t(
-                    f"Page faults, not work, fill over {LARGE_SHARE:.0%} of the time of {names}: "
-                    f"the system hands out the memory of their results anew in each forward ({pages:,.0f} pages).",
-                    f"{names} 的耗时有 {LARGE_SHARE:.0%} 以上花在缺页上，而不是运算："
-                    f"系统每次 forward 都要重新分配它们的结果所用的内存（{pages:,.0f} 页）。",
-                )
-            )
         if any(Alike((layer,)).share_interval[0] > 1 for layer in (self.whole, *self.layers)):
             lines.append(
                 t(
-                    "Over 100 %: part of the data came from a cache, which is faster than memory; "
-                    "or the layer's algorithm does less work than counted; "
-                    "or the machine was busy when the peaks were measured (then call peaks(refresh=True)).",
+                    "Over 100 %: part of the data came from a cache, which is faster than memory; or the layer's algorithm does less "
+                    "work than counted; or the machine was busy when the peaks were measured (then call peaks() again).",
                     "超过 100%：一部分数据来自缓存，而缓存比内存快；或者该层的算法实际运算比计数少；"
-                    "或者测峰值时机器正忙（请调用 peaks(refresh=True)）。",
+                    "或者测峰值时机器正忙（请再调用一次 peaks()）。",
                 )
             )
         return (*lines, *self.notes)
 
     def _how(self) -> str:
         """What the bytes are, and how the layers were timed; on a GPU, how much of the time it waits."""
+        what = t("training step", "训练步") if self.training else t("forward", "前向")
         moved = t(
-            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. ",
-            "字节数是最少需要的量：每层的输入、权重和输出各算一次。",
+            f"One {what}. Bytes are the least there can be: inputs, weights and outputs of each layer, once"
+            f"{'; in the backward also the gradients' * self.training}. ",
+            f"一次{what}。字节数是最少需要的量：每层的输入、权重和输出各算一次{'，反向还有各梯度' * self.training}。",
         )
-        if self.idle is None:
+        whole = format_ms(self.whole.time_ms)
+        if self.idle is not None:
+            idle = percent(self.idle)
             return moved + t(
-                f"Each layer is timed alone, its data out of the cache, in {self.rounds} rounds of all layers; "
-                "likely ranges (95 %) hold within this run.",
-                f"每层单独计时，数据都不在缓存里，所有层轮流测了 {self.rounds} 轮；可能范围（95%）只对这一次运行有效。",
+                f"A layer's time is that of its kernels inside the whole, in {self.rounds} rounds. The whole takes {whole}, several in "
+                f"a row without a wait: the GPU idles {idle} of that.",
+                f"每层的耗时是它的 kernel 在整个模型里运行的时间，测了 {self.rounds} 轮。连续运行若干次、中间不等待，"
+                f"整个模型每次耗时 {whole}：其中 {idle} 的时间 GPU 闲着。",
             )
-        whole, idle = format_ms(self.whole.time_ms), percent(self.idle)
+        part = sum(layer.time_ms for layer in self.points) / max(self.whole.time_ms, TINY)
         return moved + t(
-            f"A layer's time is that of its kernels inside the whole, in {self.rounds} rounds. The whole takes {whole}, several in a row "
-            f"without a wait: the GPU idles {idle} of that.",
-            f"每层的耗时是它的 kernel 在整个模型里运行的时间，测了 {self.rounds} 轮。连续运行若干次、中间不等待，"
-            f"整个模型每次耗时 {whole}：其中 {idle} 的时间 GPU 闲着。",
-        )
-
-    def _sum_over_whole(self) -> str:
-        """The layers' times, each alone, together over the time of the whole model."""
-        part = sum(layer.time_ms for layer in self.layers) / max(self.whole.time_ms, TINY)
-        why = far = ""
-        if part > 1:
-            why = t(
-                ", where layers find data of the one before in the cache",
-                "，因为在模型里后一层能在缓存里找到前一层的数据",
-            )
-        if not 0.5 <= part <= 2.5:
-            far = t(
-                " So far from 100 % the machine was probably busy or threads shared a core: run it again.",
-                "与 100% 相差这么远，多半是因为测量期间机器正忙，或者线程挤在同一个核上：请再运行一次。",
-            )
-        return t(
-            f"The layers one by one take {part:.0%} of the time of the whole model{why}.{far}",
-            f"各层分别计时之和是整个模型耗时的 {part:.0%}{why}。{far}",
+            f"{self.rounds} rounds, each layer alone, its data out of the cache; ranges (95 %) hold within this run. The rows sum up to "
+            f"{part:.0%} of the model in one piece, where a layer may find data of the one before it in the cache.",
+            f"测了 {self.rounds} 轮，每层单独计时，数据都不在缓存里；范围（95%）只对这一次运行有效。"
+            f"各行之和是整个模型一次运行的 {part:.0%}：在模型里，后一层可能在缓存里找到前一层的数据。",
         )
 
     def __str__(self) -> str:
@@ -228,3 +244,15 @@ class Roofline:
 
     def _repr_html_(self) -> str:
         return render.page((self.sentence(), self.try_first()), self.whole, self.layers, self.remarks())
+
+
+def _advice_for(longest: Alike) -> str:
+    """The key in ADVICE for the layers that take longest."""
+    layer = longest.first
+    if layer.bound in ("overhead", "outside"):
+        return layer.bound
+    if longest.share_interval[0] >= NEAR_THE_ROOF:
+        return f"at {layer.bound}"
+    if not layer.flops:
+        return "memory only"
+    return "layout" if "Conv" in layer.kind else "size"

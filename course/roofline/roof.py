@@ -10,9 +10,7 @@ from course.units import scaled
 
 PRODUCTS = ("Linear", "Bilinear", "MultiheadAttention", "RNN", "LSTM", "GRU")
 """Classes of layers whose work is matrix products."""
-ROW = (
-    "flops_per_s", "bytes_per_s", "ridge", "dtype", "device", "threads", "precision", "created", "work_by", "traffic_by"
-)  # fmt: skip
+ROW = "flops_per_s bytes_per_s ridge dtype device threads precision created work_by traffic_by".split()
 
 
 @dataclass(frozen=True)
@@ -22,8 +20,8 @@ class Peaks:
     flops_per_s: FLOP/s of the best probe. products_per_s, convolutions_per_s: of the best matrix product and the best convolution,
     which may differ widely (0.0 where unknown); a layer is held against its own. bytes_per_s: bytes/s of the best memory stream.
     dtype: "float32" and the like. threads: CPU threads in force. machine: the passport (course.machine). created: UTC, ISO 8601.
-    precision, convolution_precision: those of float32 in force for products and for convolutions (a float32 peak depends on them).
-    work_by, traffic_by: which probe, or layer, showed the two peaks ("" where unknown). notes: sentences.
+    precision: that of float32 in force, for products and for convolutions (a float32 peak depends on it). work_by, traffic_by: which
+    probe, or layer, showed the two peaks ("" where unknown). notes: sentences.
     """
 
     flops_per_s: float
@@ -39,7 +37,6 @@ class Peaks:
     notes: tuple[str, ...] = ()
     products_per_s: float = 0.0
     convolutions_per_s: float = 0.0
-    convolution_precision: str = ""
 
     @property
     def ridge(self) -> float:
@@ -77,22 +74,14 @@ class Peaks:
     def sentence(self) -> str:
         """Both peaks, what showed them, the ridge and where and when they were measured."""
         work, traffic = scaled(self.flops_per_s, "FLOP/s"), scaled(self.bytes_per_s, "B/s")
-        day = self.created[:10]
-        threads = t(f", {self.threads} CPU thread{'s' * (self.threads != 1)}", f"，{self.threads} 个 CPU 线程")
-        where = self.device + (threads if self.device == "cpu" else "")
-        apart = ""
-        if self.products_per_s and self.convolutions_per_s:
-            products, convolutions = (scaled(rate, "FLOP/s") for rate in (self.products_per_s, self.convolutions_per_s))
-            apart = t(
-                f" Products reach {products}, convolutions {convolutions}.",
-                f"矩阵乘法达到 {products}，卷积达到 {convolutions}。",
-            )
         by_work, by_traffic = (t(f" ({by})", f"（{by}）") if by else "" for by in (self.work_by, self.traffic_by))
+        threads = t(f", {self.threads} CPU thread{'s' * (self.threads != 1)}", f"，{self.threads} 个 CPU 线程")
+        where, day = self.device + (threads if self.device == "cpu" else ""), self.created[:10]
         return t(
             f"Measured peak on {where}: {work} in {self.dtype}{by_work}, {traffic}{by_traffic}; "
-            f"the ridge is at {self.ridge:.1f} FLOPs a byte (measured {day}).{apart}",
+            f"the ridge is at {self.ridge:.1f} FLOPs a byte (measured {day}).",
             f"实测峰值（{where}）：{self.dtype} 为 {work}{by_work}，访存为 {traffic}{by_traffic}；"
-            f"拐点在每字节 {self.ridge:.1f} FLOPs（测于 {day}）。{apart}",
+            f"拐点在每字节 {self.ridge:.1f} FLOPs（测于 {day}）。",
         )
 
     def __str__(self) -> str:

@@ -13,8 +13,25 @@ class RooflineError(ValueError):
 
 
 def reason(error: BaseException) -> str:
-    """The first line of an exception's message; its class where it has none."""
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+    """Class and first line of an exception, without a full stop at the end."""
+    lines = str(error).strip().splitlines()
+    return type(error).__name__ + (f": {lines[0][:300].rstrip('.')}" if lines else "")
+
+
+def too_little_memory(device: str) -> RooflineError:
+    """The error for memory that is too small for the measurement."""
+    return RooflineError(
+        t(
+            f"Too little free memory on {device}. Close what you do not need, restart other kernels, or use a smaller batch.",
+            f"{device} 上的空闲内存不足。请关掉不用的程序，重启其他内核，或减小批大小。",
+        )
+    )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether this error says that memory ran out."""
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in text or "allocate memory" in text
 
 
 def percent(share: float) -> str:
@@ -29,7 +46,6 @@ def between(low: float, high: float) -> str:
 
 
 def bound_word(bound: str) -> str:
-    """`compute`, `memory` or `overhead` in the learner's language."""
-    return {"compute": t("compute", "计算"), "memory": t("memory", "访存"), "overhead": t("overhead", "调用开销")}[
-        bound
-    ]
+    """`compute`, `memory`, `overhead` or `outside` in the learner's language."""
+    words = {"compute": t("compute", "计算"), "memory": t("memory", "访存"), "overhead": t("overhead", "调用开销")}
+    return words.get(bound, t("code outside the layers", "各层之外的代码"))

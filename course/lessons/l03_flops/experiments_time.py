@@ -178,7 +178,7 @@ def roof(budget: Budget) -> Iterator[dict]:
     from course.timing import compare
 
     torch.set_num_threads(1)  # restored afterwards
-    found = peaks("cpu", max_time=min(3.0, 0.25 * budget.seconds), refresh=True)
+    found = peaks("cpu", max_time=min(3.0, 0.25 * budget.seconds))
     yield {"part": "peak", **found.rows()[0], "busy": int(bool(found.notes))}
     layer = nn.Linear(WIDTH, WIDTH, bias=False).requires_grad_(False)
     small, large = (torch.randn(batch, WIDTH) for batch in BATCHES)

@@ -118,8 +118,6 @@ def roofs(low: float, high: float, busy: int = 0) -> list[dict]:
             "share_high": 0.11,
             "calls": 1,
             "overhead_ms": 0.0,
-            "page_faults": 0,
-            "fault_share": 0.0,
         }
         for name, flops in (
             ("linear, batch 1", 10**6),

@@ -1,0 +1,110 @@
+"""Where the time of one run of a model goes, as torch.profiler sees it: a part for each layer, and one for what runs outside them.
+
+Every layer opens a named range. An operation belongs to the innermost range around it, a backward operation to the layer of the forward
+operation whose sequence number it carries. On a GPU its kernels, by their own durations, are what counts; on a CPU its own time, and the
+time of the Python around it. So the parts add up to all there is.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import nn
+from torch.profiler import record_function
+
+from course.profiled import events_of, is_kernel
+from course.roofline.hooks import around
+from course.roofline.layer import OUTSIDE
+from course.roofline.replay import Unit
+
+LAYER = "layer: "
+BACKWARD = "autograd::engine::evaluate_function"
+CONVERSIONS = ("nchwtonhwc", "nhwctonchw", "converttensor")
+"""Parts of the names of kernels that only put a tensor into another memory layout, in small letters."""
+EMPTY_CALLS, EMPTY_PROFILES = 20, 5
+
+
+def profiled(run: Callable[[], Any], layers: Sequence[Unit], on_cuda: bool) -> list[Any]:
+    """The events of one run, each call of a layer inside a range of its own."""
+    names, opened = {id(unit.module): LAYER + unit.name for unit in layers}, []
+
+    def enter(module: nn.Module, _args: Any, _kwargs: Any) -> None:
+        opened.append(record_function(names[id(module)]))
+        opened[-1].__enter__()
+
+    def leave(_module: nn.Module, _output: Any) -> None:
+        opened.pop().__exit__(None, None, None)
+
+    with around([unit.module for unit in layers], enter, leave):
+        return events_of(run, on_cuda)
+
+
+def parts_us(events: Iterable[Any], on_cuda: bool) -> dict[str, float]:
+    """Layer -> microseconds of it in one run, from its events; OUTSIDE: of all else."""
+    us = kernels_us if on_cuda else own_us
+    operations = [event for event in events if not is_kernel(event)]
+    of_node: dict[int, str | None] = {}
+    for event in sorted(operations, key=lambda event: event.time_range.start):
+        if event.sequence_nr >= 0 and _node(event) is None:
+            of_node[event.sequence_nr] = _range(event)  # the last one of that number made the node
+    found: dict[str, float] = defaultdict(float)
+    for event in operations:
+        layer, node = _range(event), _node(event)
+        if layer is None and node is not None:
+            layer = of_node.get(node.sequence_nr)
+        found[OUTSIDE if layer is None else layer] += us(event)
+    if not on_cuda:
+        ranges = sum(event.name.startswith(LAYER) for event in operations)
+        found[OUTSIDE] = max(0.0, found[OUTSIDE] - ranges * empty_range_us())
+    return dict(found)
+
+
+def own_us(event: Any) -> float:
+    """Microseconds on the CPU in this operation or range itself, without those inside it."""
+    return float(event.self_cpu_time_total)
+
+
+def kernels_us(event: Any) -> float:
+    """Microseconds of the kernels that this operation itself started."""
+    label = getattr(event, "is_user_annotation", False)
+    return 0.0 if label else float(sum(kernel.duration for kernel in event.kernels))
+
+
+@lru_cache(maxsize=1)
+def empty_range_us() -> float:
+    """Microseconds that opening and closing a range costs outside of it, in a profile on the CPU: the least of several profiles."""
+    nothing, x = Unit("", nn.Identity()), torch.zeros(1)
+
+    def one_profile() -> float:
+        events = profiled(lambda: [nothing.module(x) for _ in range(EMPTY_CALLS)], [nothing], on_cuda=False)
+        return sum(own_us(event) for event in events if _range(event) is None) / EMPTY_CALLS
+
+    return min(one_profile() for _ in range(EMPTY_PROFILES))
+
+
+def conversions_share(events: Iterable[Any]) -> float:
+    """The part of all kernels' time in kernels that only change the memory layout."""
+    times = [(event.name.lower(), event.time_range.elapsed_us()) for event in events if is_kernel(event)]
+    changing = sum(us for name, us in times if any(part in name for part in CONVERSIONS))
+    return changing / max(sum(us for _, us in times), 1e-9)
+
+
+def _chain(event: Any) -> Iterator[Any]:
+    """The event and those it is inside of, from the innermost outwards."""
+    while event is not None:
+        yield event
+        event = event.cpu_parent
+
+
+def _range(event: Any) -> str | None:
+    """The innermost layer around an event."""
+    return next((one.name[len(LAYER) :] for one in _chain(event) if one.name.startswith(LAYER)), None)
+
+
+def _node(event: Any) -> Any:
+    """The step of the backward that an event is part of, or None."""
+    return next((one for one in _chain(event) if one.name.startswith(BACKWARD)), None)

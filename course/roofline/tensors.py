@@ -1,0 +1,94 @@
+"""The tensors of a call: found in whatever holds them, sized in bytes, copied."""
+
+from __future__ import annotations
+
+import copy
+import types
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils._pytree import tree_leaves
+
+CLOSED = (nn.Module, type, types.FunctionType, types.ModuleType)
+"""Objects that are no containers of inputs or outputs: they are not looked into."""
+
+
+def tensors(values: Any) -> list[torch.Tensor]:
+    """Every tensor in nested containers and in objects that hold some (dataclasses, caches), each once."""
+    found: dict[int, torch.Tensor] = {}
+    looked_into: dict[int, Any] = {}
+    left = [values]
+    while left:
+        for leaf in tree_leaves(left.pop(0)):
+            if isinstance(leaf, torch.Tensor):
+                found.setdefault(id(leaf), leaf)
+            elif id(leaf) not in looked_into and not isinstance(leaf, CLOSED):
+                looked_into[id(leaf)] = leaf
+                left.append(list(getattr(leaf, "__dict__", {}).values()))
+    return list(found.values())
+
+
+def size(tensor: torch.Tensor) -> int:
+    """Bytes that must be touched to see every element; an expanded tensor is no larger than its storage."""
+    dense, storage = tensor.numel() * tensor.element_size(), _storage(tensor)
+    return dense if storage is None else min(dense, storage.nbytes())
+
+
+def _storage(tensor: torch.Tensor) -> Any:
+    """Its memory, or None: nested and sparse ones, and those under vmap, have none of their own."""
+    try:
+        return None if tensor.is_nested else tensor.untyped_storage()
+    except (RuntimeError, NotImplementedError):
+        return None
+
+
+def shape(inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> str:
+    """As `1x64x56x56 -> 1x128x28x28`; a length that differs within a nested tensor is a *."""
+    return " -> ".join(", ".join("x".join(_lengths(x)) or "1" for x in side) for side in (inputs, outputs))
+
+
+def _lengths(tensor: torch.Tensor) -> list[str]:
+    if tensor.is_nested:
+        return [str(len(tensor.unbind())), *["*"] * (tensor.dim() - 2), str(tensor.size(-1))]
+    return list(map(str, tensor.shape))
+
+
+def weights(module: nn.Module, inputs: list[torch.Tensor]) -> int:
+    """Bytes of parameters and buffers read; of an embedding only the rows looked up."""
+    held = sum(map(size, tensors([*module.parameters(), *module.buffers()])))
+    if isinstance(module, (nn.Embedding, nn.EmbeddingBag)) and inputs:
+        return min(held, inputs[0].numel() * module.embedding_dim * module.weight.element_size())
+    return held
+
+
+def moved(module: nn.Module, inputs: list[torch.Tensor], output: Any, written: bool, step: bool) -> int:
+    """Least bytes of one call: inputs, weights, outputs, each once. A view of an input that nobody wrote to (Flatten) moves none.
+
+    written: whether the call wrote to one of its inputs. step: with a backward, which reads the gradient of the output, inputs and
+    weights, and writes the gradients of what asks for one.
+    """
+    outputs, own = tensors(output), weights(module, inputs)
+    seen = {storage.data_ptr() for x in inputs if (storage := _storage(x)) is not None}
+    if not own and not written and outputs and all((s := _storage(x)) and s.data_ptr() in seen for x in outputs):
+        return 0
+    forward = sum(map(size, (*inputs, *outputs))) + own
+    if not step or not any(x.requires_grad for x in outputs):
+        return forward
+    return 2 * forward + sum(size(x) for x in (*inputs, *tensors(list(module.parameters()))) if x.requires_grad)
+
+
+def copied(values: Any, leaves: bool = False) -> Any:
+    """The same values, objects such as a cache too, with every tensor cloned; an expanded one stays as small as it is.
+
+    leaves: the clones are leaves of no graph, which ask for a gradient where the originals did. Raises what copy.deepcopy raises
+    for what it cannot copy.
+    """
+    own = {}
+    for x in tensors(values):
+        dense = _storage(x) is None or size(x) == x.numel() * x.element_size()
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not leaves):
+            own[id(x)] = x.clone() if dense else x.detach()
+        if leaves:
+            own[id(x)] = own[id(x)].detach().requires_grad_(x.requires_grad)
+    return copy.deepcopy(values, own)

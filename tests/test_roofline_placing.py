@@ -1,0 +1,430 @@
+"""`place`: real tiny runs, what it leaves behind (nothing), and models, inputs and hooks that are out of the ordinary."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import threading
+
+import pytest
+import torch
+from torch import nn
+from torch.nn.modules.module import register_module_forward_hook
+from torch.nn.utils import prune
+from torch.utils.checkpoint import checkpoint
+
+from course.i18n import LANGUAGES, set_language, speaking
+from course.roofline import Peaks, RooflineError, place, replay
+from course.roofline.layer import OUTSIDE
+
+place_module, peaks_module = (sys.modules[f"course.roofline.{name}"] for name in ("place", "peaks"))
+ABOUT = ("float32", "cpu", torch.get_num_threads(), {}, "2026-05-01T00:00:00Z")
+BEYOND = Peaks(1e18, 1e18, *ABOUT)  # a roof no layer here can beat
+
+
+@pytest.fixture(autouse=True)
+def small_sweep(monkeypatch):
+    """The cache is emptied by reading 2 MiB."""
+    monkeypatch.setattr(replay, "LARGEST_SWEEP", 2 << 20)
+
+
+def placed(model, *inputs, **more):
+    return place(model, *inputs, **({"peaks": BEYOND, "max_time": 0.1} | more))
+
+
+def named(found):
+    return {one.name: one for one in found.layers if one.name != OUTSIDE}
+
+
+class Net(nn.Module):
+    """In training mode with buffers, an in-place layer, a shared layer and random numbers."""
+
+    def __init__(self, stop: bool = False) -> None:
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4)
+        self.act, self.drop = nn.ReLU(True), nn.Dropout()
+        self.head, self.stop, self.ran = nn.Linear(4, 2), stop, 0
+
+    def forward(self, x):
+        self.ran += 1
+        x = self.act(self.norm(self.conv(self.act(x))))
+        if self.stop:
+            raise RuntimeError("in the middle")
+        return self.head(self.drop(x.mean((2, 3))))
+
+
+def traces(model):
+    return (
+        [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()],
+        list(model.state_dict()),
+        model.ran,
+        model.training,
+    )
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("stop", [False, True])
+def test_nothing_stays_behind_also_after_an_exception(stop, training):
+    model, x = Net(stop).train(), torch.randn(2, 3, 8, 8, requires_grad=not training)
+    before, buffers, inputs = traces(model), [b.clone() for b in model.buffers()], x.detach().clone()
+    generator = torch.get_rng_state()
+    if stop:
+        with pytest.raises(RooflineError, match="does not run with these inputs. RuntimeError: in the middle"):
+            placed(model, x, training=training)
+    else:
+        placed(model, x, training=training)
+    assert traces(model) == before
+    assert all(torch.equal(a, b) for a, b in zip(model.buffers(), buffers, strict=True))
+    assert torch.equal(x, inputs) and torch.equal(generator, torch.get_rng_state())
+    assert all(p.grad is None for p in model.parameters()) and torch.is_grad_enabled()
+
+
+def test_an_input_that_asks_for_a_gradient_gets_none():
+    x, seen = torch.randn(2, 8, requires_grad=True), []
+    x.register_hook(lambda gradient: seen.append(gradient))
+    placed(nn.Sequential(nn.Linear(8, 8), nn.ReLU()), x, training=True)
+    assert x.grad is None and not seen
+
+
+def test_a_real_tiny_run():
+    found = placed(Net().eval(), torch.randn(2, 3, 8, 8), max_time=0.5)
+    assert [one.name for one in found.layers] == ["act", "conv", "norm", "drop", "head", OUTSIDE]
+    act, conv, norm, drop, head = named(found).values()
+    assert act.calls == 2 and act.moved == 4 * 2 * (2 * 3 * 64 + 2 * 4 * 36)
+    assert conv.flops == 2 * 2 * 4 * 36 * 27 and conv.moved == 4 * (2 * 3 * 64 + 112 + 2 * 4 * 36)
+    assert norm.flops == drop.moved == 0 and head.flops == 2 * 2 * 8
+    assert found.whole.flops == conv.flops + head.flops
+    weights = sum(one.numel() * one.element_size() for one in Net().state_dict().values())
+    assert found.whole.moved == 4 * (2 * 3 * 64 + 2 * 2) + weights  # as one layer: in, out, every weight
+    assert found.rounds >= 6 and all(len(one.samples_ms) == found.rounds for one in named(found).values())
+    assert act.shape == "2x3x8x8 -> 2x3x8x8" and act.overhead_ms == 2 * conv.overhead_ms > 0
+
+
+def test_a_training_step():
+    found = placed(Net().train(), torch.randn(2, 3, 8, 8), max_time=0.5, training=True)
+    assert list(named(found)) == ["act", "conv", "norm", "drop", "head"]
+    forward = 2 * 2 * 4 * 36 * 27
+    conv, head = named(found)["conv"], named(found)["head"]
+    assert conv.flops == 2 * forward and head.flops == 3 * 2 * 2 * 8  # the image needs no gradient
+    ins, out, weights = 2 * 4, 2 * 2, 10
+    assert head.moved == 4 * (ins + weights + out) + 4 * (out + ins + weights + ins + weights)
+    assert "training step" in str(found) and found.whole.flops == 2 * forward + 3 * 2 * 2 * 8
+
+
+def test_default_peaks_fit_the_model(monkeypatch):
+    asked = []
+    monkeypatch.setattr(place_module, "known_peaks", lambda *given: asked.append(given) or BEYOND)
+    found = placed(nn.Linear(4, 2).double(), torch.randn(2, 4).double(), peaks=None)
+    assert asked == [("cpu", torch.float64)] and found.layers == () and len(found.rows()) == 1
+
+
+def test_a_module_that_calls_no_other_one_is_one_layer():
+    x = torch.randn(1, 4, 8)
+    found = placed(nn.MultiheadAttention(8, 2, batch_first=True).eval(), x, x, x)
+    assert found.layers == () and found.whole.flops > 0
+    assert found.whole.moved >= 4 * (32 + 8 * 24 + 24 + 72 + 32)
+
+
+def test_a_layer_that_beats_the_roof_raises_it_as_far_as_its_interval_is_sure():
+    found = placed(
+        nn.Sequential(nn.Linear(64, 64), nn.ReLU()), torch.randn(64, 64), peaks=Peaks(1.0, 1.0, *ABOUT), max_time=1.0
+    )
+    linear = found.rows()[1]
+    assert found.peaks.flops_per_s == pytest.approx(linear["flops"] / linear["high_ms"] * 1e3)
+    assert found.peaks.work_by == "0 (Linear)" and "the roof is raised" in str(found)
+    assert all(row["share_low"] <= 1 + 1e-9 for row in found.rows()[1:3])
+
+
+def test_a_layer_under_autocast_is_repeated_under_it():
+    class Mixed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.one, self.two = nn.Linear(8, 8), nn.Linear(8, 8)
+
+        def forward(self, x):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return self.two(self.one(x))
+
+    layers = named(placed(Mixed(), torch.randn(4, 8)))
+    assert list(layers) == ["one", "two"] and layers["two"].moved == 2 * 32 + 4 * 72 + 2 * 32
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_disturbed_run_says_so(monkeypatch, code):
+    real, calls = replay.clock("cpu"), []
+    monkeypatch.setattr(place_module.time, "thread_time", lambda: calls.append(real()) or 0.0)
+    with speaking(code):
+        assert {"en": "Disturbed", "zh": "受到干扰"}[code] in str(placed(nn.Linear(4, 2), torch.randn(2, 4)))
+
+
+def test_an_interrupt_puts_everything_back(monkeypatch):
+    def stop(self, device):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(replay.Call, "time", stop)
+    model, generator = Net(), torch.get_rng_state()
+    with pytest.raises(KeyboardInterrupt):
+        placed(model, torch.randn(2, 3, 8, 8, generator=torch.Generator()))
+    assert model.ran == 0 and torch.equal(generator, torch.get_rng_state())
+
+
+def test_out_of_memory_is_a_sentence(monkeypatch):
+    def full(self, device):
+        raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes")
+
+    monkeypatch.setattr(replay.Call, "time", full)
+    with pytest.raises(RooflineError, match="Too little free memory on cpu"):
+        placed(nn.Linear(4, 2), torch.randn(2, 4))
+
+
+class Skipping(nn.Module):
+    """A forward that calls no layer in eval mode."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(8, 8)
+
+    def forward(self, x=None, *, twice=False):
+        return self.net(x) if self.training else x * (2 if twice else 1)
+
+
+def test_a_forward_without_a_layer_is_one_row_and_inputs_may_have_names():
+    found = placed(Skipping().eval(), torch.ones(3, 8))
+    assert found.layers == () and [row["kind"] for row in found.rows()] == ["Skipping"]
+    x = torch.ones(3, 8)
+    assert placed(Skipping(), x=x, twice=True).whole.flops == placed(Skipping(), x).whole.flops == 2 * 3 * 64
+
+
+# ---- what cannot be placed
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (nn.Linear,),
+        (torch.relu, torch.zeros(2)),
+        (nn.Linear(2, 2),),
+        (nn.Linear(2, 2), (1, 2)),
+        (nn.Linear(2, 2), torch.zeros(2, 5)),
+        (nn.Linear(2, 2), torch.zeros(2, 2, device="meta")),
+        (nn.Sequential(torch.jit.ScriptModule()), torch.zeros(2)),
+        (
+            torch.export.export(nn.Sequential(nn.Linear(2, 2), nn.ReLU()), (torch.zeros(1, 2),)).module(),
+            torch.zeros(1, 2),
+        ),
+    ],
+    ids=["class", "function", "no inputs", "numbers", "wrong shape", "meta", "jit", "export"],
+)
+def test_what_cannot_be_placed_gets_a_sentence(arguments, code):
+    set_language(code)
+    with pytest.raises(RooflineError) as caught:
+        placed(*arguments)
+    assert caught.value._render_traceback_() == [str(caught.value)]
+    assert ("。" in str(caught.value)) == (code == "zh")
+
+
+def test_layers_of_a_torch_fx_graph_are_placed():
+    assert list(
+        named(placed(torch.fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2), nn.ReLU())), torch.ones(1, 2)))
+    ) == ["0", "1"]
+
+
+def test_what_cannot_be_copied_is_said_and_results_with_gradients_are_no_hindrance():
+    model = nn.Linear(4, 2)
+    model.last = model(torch.randn(1, 4))
+    assert placed(model, torch.randn(2, 4)).whole.flops == 32
+    model.lock = threading.Lock()
+    with pytest.raises(RooflineError, match="cannot be copied"):
+        placed(model, torch.randn(2, 4))
+
+
+def test_a_model_that_runs_only_once_is_told_so_and_not_blamed_for_its_inputs():
+    class Once(Skipping):
+        def forward(self, x):
+            self.ran = getattr(self, "ran", 0) + 1
+            if self.ran > 1:
+                raise RuntimeError("only once")
+            return self.net(x)
+
+    with pytest.raises(RooflineError, match="ran once, and stopped when it ran again.*only once"):
+        placed(Once(), torch.ones(1, 8))
+
+
+# ---- out of the ordinary, and placed
+
+
+@dataclasses.dataclass
+class Answer:
+    loss: torch.Tensor
+    rows: torch.Tensor
+
+
+class Telling(nn.Module):
+    def __init__(self, form):
+        super().__init__()
+        self.net, self.form = nn.Linear(4, 4), form
+
+    def forward(self, x):
+        rows = self.net(x)
+        return self.form(rows.square().mean(), rows)
+
+
+def test_a_dataclass_as_output_has_bytes_and_a_backward():
+    as_object, as_tuple = (
+        placed(Telling(form), torch.randn(2, 4), training=True).whole for form in (Answer, lambda *both: both)
+    )
+    assert as_object.moved == as_tuple.moved and as_object.shape == as_tuple.shape
+
+
+class Cache:
+    """As a cache of keys and values: grows in each forward."""
+
+    def __init__(self):
+        self.kept = [torch.zeros(1, 4)]
+
+
+class Growing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 4)
+
+    def forward(self, x, cache):
+        cache.kept.append(self.net(x))
+        return torch.cat(cache.kept)
+
+
+def test_a_cache_among_the_inputs_stays_as_it_was_and_no_run_sees_a_longer_one():
+    cache = Cache()
+    found = placed(Growing(), torch.ones(1, 4), cache)
+    assert len(cache.kept) == 1 and found.whole.output == "2x4"
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        nn.utils.spectral_norm,
+        nn.utils.parametrizations.spectral_norm,
+        nn.utils.parametrizations.weight_norm,
+        lambda layer: prune.l1_unstructured(layer, "weight", 0.5),
+    ],
+    ids=["spectral_norm, hook", "spectral_norm", "weight_norm", "prune"],
+)
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_a_layer_whose_weight_is_made_in_each_forward_is_one_layer(wrap, training):
+    found = placed(nn.Sequential(wrap(nn.Conv2d(3, 4, 3)), nn.ReLU()), torch.randn(1, 3, 8, 8), training=training)
+    assert list(named(found)) == ["0", "1"] and found.layers[0].flops > 0
+
+
+def test_nested_inputs_and_padded_ones_are_placed():
+    """The encoder takes its fast path, as without `place`: its layers call no other modules then."""
+    rows = torch.nested.nested_tensor([torch.randn(3, 8), torch.randn(5, 8)])
+    found = placed(nn.Sequential(nn.Linear(8, 4), nn.ReLU()), rows)
+    assert found.layers[0].shape == "2x*x8 -> 2x*x4" and not found.whole.peaks.notes
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 2, 32, batch_first=True), 2).eval()
+    padding = torch.tensor([[False] * 3 + [True] * 3, [False] * 6])
+    found = placed(encoder, torch.randn(2, 6, 16), src_key_padding_mask=padding)
+    assert list(named(found)) == ["layers.0", "layers.1"] and found.layers[0].shape.startswith("2x*x16")
+
+
+class Ensemble(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+
+    def forward(self, x):
+        weights = {name: torch.stack([p] * 3) for name, p in self.net.named_parameters()}
+        return torch.vmap(lambda w: torch.func.functional_call(self.net, w, (x,)))(weights)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_layers_under_vmap_get_their_part_of_the_whole_and_it_is_said(training):
+    found = placed(Ensemble(), torch.randn(4, 8), training=training)
+    assert list(named(found)) == ["net.0", "net.1"] and sum(
+        row["share_of_time"] for row in found.rows()[1:]
+    ) == pytest.approx(1)
+    assert sum(layer.time_ms for layer in found.layers) == pytest.approx(found.whole.time_ms, rel=0.5)
+    assert (
+        "cannot be repeated one by one: they run inside a transform of torch.func" in found.notes[-1] + found.notes[0]
+    )
+
+
+@pytest.mark.parametrize("memory", [0.0, 1e12])
+def test_calls_whose_copies_fit_no_memory_are_told_by_their_part_of_the_whole(memory, monkeypatch):
+    monkeypatch.setattr(replay, "free_bytes", lambda device: memory)
+    found = placed(Net().eval(), torch.randn(2, 3, 8, 8))
+    assert list(named(found)) == ["act", "conv", "norm", "drop", "head"]
+    assert ("do not fit into memory" in str(found)) == (memory == 0)
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_layer_that_a_checkpoint_runs_again_has_two_calls_and_one_backward(reentrant):
+    class Checked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part = nn.Linear(8, 8)
+
+        def forward(self, x):
+            return checkpoint(self.part, x, use_reentrant=reentrant)
+
+    units = []
+    real = replay.Capture.__init__
+
+    def noting(self, layers, *more, **named_):
+        units.extend(layers)
+        real(self, layers, *more, **named_)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(replay.Capture, "__init__", noting)
+        found = placed(Checked(), torch.randn(4, 8, requires_grad=True), training=True)
+    assert found.layers[0].calls == 2 and sorted(call.step for call in units[0].timed) == [False, True]
+
+
+# ---- hooks of the user
+
+
+def looking(seen, kind):
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+    {
+        "forward": lambda: model[0].register_forward_hook(lambda module, args, out: seen.append(out.mean().item())),
+        "pre": lambda: model[0].register_forward_pre_hook(lambda module, args: seen.append(1)),
+        "keywords": lambda: model[0].register_forward_hook(
+            lambda module, args, kwargs, out: seen.append(1), with_kwargs=True, always_call=True
+        ),
+        "backward": lambda: model[0].register_full_backward_hook(lambda module, ins, outs: seen.append(1)),
+        "whole": lambda: model.register_forward_hook(lambda module, args, out: seen.append(1)),
+    }[kind]()
+    return model
+
+
+@pytest.mark.parametrize("kind", ["forward", "pre", "keywords", "backward", "whole"])
+def test_hooks_that_look_run_as_often_as_in_one_forward(kind):
+    seen = []
+    model, training = looking(seen, kind), kind == "backward"
+    placed(model, torch.randn(3, 8), training=training)
+    assert len(seen) == 1
+    out = model(torch.randn(3, 8))  # and are still there
+    if training:
+        out.sum().backward()
+    assert len(seen) == 2
+
+
+def test_hooks_of_all_modules_run_as_often_as_in_one_forward():
+    seen = []
+    handle = register_module_forward_hook(lambda module, args, out: seen.append(1))
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+    try:
+        placed(model, torch.randn(3, 8))
+        assert len(seen) == 3
+        model(torch.randn(3, 8))
+        assert len(seen) == 6
+    finally:
+        handle.remove()
+
+
+def test_a_hook_that_changes_what_passes_is_part_of_the_forward_and_named():
+    model = nn.Sequential(nn.Linear(8, 8), nn.Linear(4, 2))
+    model[0].register_forward_hook(lambda module, args, out: out[:, :4])
+    found = placed(model, torch.randn(3, 8))
+    assert list(named(found)) == ["0", "1"] and any("part of the forward" in note for note in found.notes)
