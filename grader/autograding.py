@@ -20,17 +20,17 @@ from tqdm import tqdm
 
 from grader import pool
 from grader.authoring.publish import text_of
-from grader.course import Course, command
+from grader.course import Course
 from grader.dates import timestamp_of
 from grader.files import locked
 from grader.files import replace as write_over
 from grader.gradebook import GradebookWriter
 from grader.groups import groups
-from grader.guard import STEP_S, TOO_LONG, guarded
+from grader.guard import guarded
 from grader.marking import held, whole
 from grader.marking.execute import CourseExecute
 from grader.marking.step import STATE, printable
-from grader.marks import cell_marks, differences
+from grader.marks import CellMark, cell_marks, differences
 from grader.papers import told_of_other_releases
 from grader.pipeline import Outcome, graded_notebook, outcomes
 from grader.project import ProjectError
@@ -46,16 +46,15 @@ UNSAFE = (
 
 @dataclass(frozen=True)
 class How:
-    """How to mark. jobs: processes on this machine; cluster: the address of a Dask scheduler to use instead, over ``tls``;
-    again: mark submissions that are marked already, too, and say which marks differ; accept: students whose submission is no
-    longer held back, because the instructor has looked at it.
+    """How to mark. jobs: processes on this machine; cluster: the address of a Dask scheduler to use instead; again: mark
+    submissions that are marked already, too, and say which marks differ; accept: students whose submission is no longer held
+    back, because the instructor has looked at it.
     """
 
     jobs: int = 1
     cluster: str | None = None
     again: bool = False
     sandbox: bool = True
-    tls: pool.Tls | None = None
     accept: frozenset[str] = frozenset()
 
 
@@ -72,6 +71,41 @@ def autograde(
     chosen = there if students is None else sorted(set(students))
     if strangers := sorted({*chosen, *how.accept} - set(there)):
         raise ProjectError(f"{', '.join(strangers)}: no submission of {lesson}; there are {', '.join(there) or 'none'}")
+    _say_first(course, lesson, chosen, how, say)
+    if how.cluster is None:
+        pool.prepare(how.jobs, how.sandbox)
+    failed: dict[str, str] = {}
+    with _alone(course), GradebookWriter(course, lesson) as gradebook, _workers(how) as workers:
+        exam = whole.exam(course.root, course.project, lesson, course.language, limits(course), how.sandbox)
+        before = cell_marks(course, lesson)
+        if how.again:
+            say(_keep_copy(course))
+
+        def lose(student: str, problem: str) -> None:
+            failed[student] = problem
+            say(f"{student}: no grade: {problem}")
+            withdraw(course, lesson, gradebook, student)
+
+        todo = _todo(course, chosen, before, how, exam, lose)
+        with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
+            for submission, answer in workers.mark(todo, exam):
+                with guarded(submission.student, lose):
+                    if isinstance(answer, str):
+                        lose(submission.student, answer)
+                    else:
+                        store(course, lesson, gradebook, answer, submission)
+                        _say_after(course, lesson, submission, how, say)
+                bar.update()
+        _hold_copies(course, lesson, gradebook, failed)
+        if how.again:
+            changed = differences(before, cell_marks(course, lesson))
+            for sentence in [*changed, f"{lesson}: marked again, {len(changed)} marks differ"]:
+                say(sentence)
+    return outcomes(course, lesson, failed)
+
+
+def _say_first(course: Course, lesson: str, chosen: list[str], how: How, say: Say) -> None:
+    """What the instructor must know before anything is marked. Raises Infrastructure where submissions could read the course."""
     if not how.sandbox:
         say(UNSAFE)
     else:
@@ -80,57 +114,21 @@ def autograde(
             say(sentence)
     if said := told_of_other_releases(course.root, lesson, chosen):
         say(said)
-    if how.cluster is None:
-        pool.prepare(how.jobs, how.sandbox)
-    failed: dict[str, str] = {}
-    with alone(course), GradebookWriter(course, lesson) as gradebook, workers(how) as run:
-        exam = whole.exam(course.root, course.project, lesson, course.language, limits(course), how.sandbox)
-        whens: dict[str, str] = {}
 
-        def lose(student: str, problem: str) -> None:
-            failed[student] = problem
-            say(f"{student}: no grade: {problem}")
 
-        def unread(student: str, problem: str) -> None:
-            lose(student, store(course, lesson, gradebook, student, problem, ""))
+def _say_after(course: Course, lesson: str, submission: whole.Submission, how: How, say: Say) -> None:
+    """Write down that the instructor has looked at the submission, and say where its time stamp cannot be read."""
+    if submission.student in how.accept:
+        held.accept(course.root, lesson, submission.student, submission.digest)
+    if submission.when.strip() and timestamp_of(submission.when) is None:
+        say(
+            f"{submission.student}: timestamp.txt cannot be read ({printable(submission.when[:60])}), so nothing is taken for "
+            "lateness; write it like 2026-12-01 22:59:00 UTC"
+        )
 
-        there = cell_marks(course, lesson)
-        known = {one for one, cells in there.items() if any(mark.auto is not None for mark in cells.values())}
-        if how.again:
-            say(keep_copy(course))
 
-        def go(students: list[str], bar: tqdm) -> None:
-            for student, answer in run(_todo(course, students, known, how, exam, whens, unread), exam):
-                when, problem = whens.pop(student), None
-                with guarded(student, unread):
-                    problem = store(course, lesson, gradebook, student, answer, when)
-                if student in how.accept and not problem:
-                    digest = _state(course, student, lesson)["submission"]
-                    held.accept(course.root, lesson, student, digest)
-                if problem:
-                    lose(student, problem)
-                elif when.strip() and timestamp_of(when) is None:
-                    say(
-                        f"{student}: timestamp.txt cannot be read ({printable(when[:60])}), so nothing is taken for lateness; "
-                        "write it like 2026-12-01 22:59:00 UTC"
-                    )
-                bar.update()
-
-        with tqdm(total=len(chosen), desc=lesson, unit="submission", disable=not sys.stderr.isatty()) as bar:
-            go(chosen, bar)
-        for student in [name for name, problem in failed.items() if TOO_LONG.format(STEP_S) in problem]:
-            del failed[student]  # the machine may have been busy: try once more, alone
-            go([student], tqdm(disable=True))
-            if student in failed:
-                failed[student] += (
-                    f"; twice. Try {command(f'autograde {lesson} --student {student}', course.root)} later"
-                )
-        hold_copies(course, lesson, gradebook, failed)
-        if how.again:
-            changed = differences(there, cell_marks(course, lesson))
-            for sentence in [*changed, f"{lesson}: marked again, {len(changed)} marks differ"]:
-                say(sentence)
-    return outcomes(course, lesson, failed)
+def _workers(how: How) -> pool.Workers:
+    return pool.Workers(how.jobs, how.sandbox) if how.cluster is None else pool.Cluster(how.cluster)
 
 
 def limits(course: Course) -> Limits:
@@ -138,7 +136,7 @@ def limits(course: Course) -> Limits:
     return CourseExecute(config=course.config).limits
 
 
-def keep_copy(course: Course) -> str:
+def _keep_copy(course: Course) -> str:
     """Copy the gradebook beside itself; returns a sentence that says where, or that it lies in a database that is not a file."""
     with course.gradebook as gradebook:
         place = gradebook.engine.url.database if gradebook.engine.name == "sqlite" else None
@@ -150,7 +148,7 @@ def keep_copy(course: Course) -> str:
 
 
 @contextmanager
-def alone(course: Course) -> Iterator[None]:
+def _alone(course: Course) -> Iterator[None]:
     """Hold the lock for writing the gradebook in this block. Raises ProjectError while another run has it."""
     with locked(
         course.root / "autograde.lock", f"another run is marking in {course.root}; wait until it is done, or stop it"
@@ -158,48 +156,33 @@ def alone(course: Course) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def workers(how: How) -> Iterator[Callable]:
-    """The function that marks submissions: in this process, in several, or on a cluster (see ``pool``)."""
-    if how.cluster is not None:
-        cluster = pool.Cluster(how.cluster, how.tls)
-        try:
-            yield pool.undisturbed(cluster.run)
-        finally:
-            cluster.close()
-    else:
-        yield pool.undisturbed(pool.here if how.jobs == 1 else pool.Local(how.jobs, how.sandbox).run)
-
-
 def _todo(
     course: Course,
     students: list[str],
-    known: set[str],
+    marks: dict[str, dict[str, CellMark]],
     how: How,
     exam: whole.Exam,
-    whens: dict[str, str],
-    unread: Callable[[str, str], None],
+    lose: Callable[[str, str], None],
 ) -> Iterator[whole.Submission]:
-    """Read the submissions that must be marked, one at a time. Calls ``unread(student, why)`` for one that cannot be read.
+    """Read the submissions that must be marked, one at a time. Calls ``lose(student, why)`` for one that cannot be read.
 
-    known: students with marks in the gradebook; others are marked again, for example after the gradebook was lost. So is a
-    submission of which anything changed that its mark depends on: a file, the paper it was answered on, whether it was accepted.
+    marks: of the gradebook; who has none there is marked again, for example after the gradebook was lost. So is a submission of
+    which anything changed that its mark depends on: a file, the paper it was answered on, whether it was accepted.
     """
-    lesson = exam.lesson
-    looked = held.accepted(course.root, lesson)
+    looked = held.accepted(course.root, exam.lesson)
+    known = {student for student, cells in marks.items() if any(mark.auto is not None for mark in cells.values())}
     for student in students:
         submission = None
-        with guarded(student, unread):
-            submission = whole.handed_in(course.root, lesson, student)
+        with guarded(student, lose):
+            submission = whole.handed_in(course.root, exam.lesson, student)
             accepted = student in how.accept or looked.get(student) == submission.digest
             submission = replace(submission, looked=accepted)
-            state = _state(course, student, lesson)
+            state = _state(course, student, exam.lesson)
             rests_on = (submission.digest, exam.paper(student), accepted)
             same = rests_on == (state.get("submission"), state.get("paper", ""), state.get("accepted", False))
             if same and not how.again and (state.get("held") or student in known):
                 submission = None
         if submission is not None:
-            whens[student] = submission.when
             yield submission
 
 
@@ -209,7 +192,7 @@ def _state(course: Course, student: str, lesson: str) -> dict:
     return notebook.metadata.get(STATE, {}) if notebook is not None else {}
 
 
-def hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed: dict[str, str]) -> None:
+def _hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed: dict[str, str]) -> None:
     """Hold back the marks of submissions that are copies of each other, unless the instructor has accepted them, or they are of one
     group.
     """
@@ -237,32 +220,29 @@ def hold_copies(course: Course, lesson: str, gradebook: GradebookWriter, failed:
 
 
 def store(
-    course: Course, lesson: str, gradebook: GradebookWriter, student: str, answer: whole.Marked | str, when: str
-) -> str | None:
-    """Write the marks into the gradebook, then the graded notebook into ``autograded/``.
-
-    answer: the result of marking, or a sentence that says why there is none; then old marks are removed. Returns that
-    sentence, or None.
-    """
-    place = course.autograded(student, lesson).parent
-    if isinstance(answer, str):
-        gradebook.withdraw(student)
-        if place.exists():
-            rmtree(place)
-        return answer
-    gradebook.write(answer, when)
-    fresh = place.with_name(f".new-{lesson}")
+    course: Course, lesson: str, gradebook: GradebookWriter, marked: whole.Marked, submission: whole.Submission
+) -> None:
+    """Write the marks into the gradebook, then the graded notebook and the files beside it into ``autograded/``."""
+    gradebook.write(marked, submission.when)
+    path = course.autograded(marked.student, lesson)
+    fresh = path.parent.with_name(f".new-{lesson}")
     if fresh.exists():
         rmtree(fresh)
-    for name, data in whole.handed_in(course.root, lesson, student).files.there.items():
+    for name, data in submission.files.there.items():
         if "/" in name or not name.endswith(".ipynb"):  # nbgrader would take any other notebook there for a marked one
             with suppress(OSError):  # a name too long for one more folder
                 _write(fresh / name, data)
-    _write(fresh / course.autograded(student, lesson).name, answer.notebook.encode())
-    if place.exists():
+    _write(fresh / path.name, marked.notebook.encode())
+    if path.parent.exists():
+        rmtree(path.parent)
+    os.replace(fresh, path.parent)
+
+
+def withdraw(course: Course, lesson: str, gradebook: GradebookWriter, student: str) -> None:
+    """Remove the marks and the graded notebook of a submission that could not be marked."""
+    gradebook.withdraw(student)
+    if (place := course.autograded(student, lesson).parent).exists():
         rmtree(place)
-    os.replace(fresh, place)
-    return None
 
 
 def _write(path: Path, data: bytes) -> None:

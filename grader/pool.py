@@ -1,7 +1,6 @@
-"""Mark many submissions in parallel: in processes of this machine, or on the workers of a Dask cluster.
+"""Mark submissions in an executor: in this process, in several processes of this machine, or on the workers of a Dask scheduler.
 
-Each way takes submissions and yields (student, ``Marked`` or a sentence) as each one is done. If a worker dies, its unfinished
-submissions are tried again; one that is lost ``MOST_TRIES`` times gets a sentence.
+If a process dies, its unfinished submissions are tried again; one that is lost ``MOST_TRIES`` times gets a sentence.
 """
 
 from __future__ import annotations
@@ -10,12 +9,11 @@ import asyncio
 import functools
 import os
 import pickle
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
 from multiprocessing import forkserver, get_context, parent_process
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Union
 
@@ -31,8 +29,7 @@ AHEAD = 4  # submissions sent to a worker at a time, so that memory does not gro
 PATIENCE_S = 20  # for a Dask scheduler to answer
 LOST = "the marking process was ended from outside {} times"
 
-Answer = tuple[str, Union["Marked", str]]
-Run = Callable[[Iterable["Submission"], "Exam"], Iterator[Answer]]
+Answer = tuple["Submission", Union["Marked", str]]
 
 
 def cores() -> int:
@@ -79,10 +76,175 @@ def attempt(submission: Submission, exam: Exam) -> Marked | str:
     return failed[submission.student]
 
 
-def here(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
-    """Mark submissions one after the other in this process."""
-    for submission in submissions:
-        yield submission.student, attempt(submission, exam)
+class Here(Executor):
+    """Runs what is submitted at once, in this process."""
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any) -> Future:
+        future: Future = Future()
+        future.set_result(call(*arguments))
+        return future
+
+
+class Workers:
+    """``jobs`` processes of this machine that mark submissions. A context manager."""
+
+    def __init__(self, jobs: int, sandbox: bool) -> None:
+        self.jobs, self.sandbox = jobs, sandbox
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Keep the processes for the next checkpoint; they end with this one."""
+
+    def executor(self) -> Executor:
+        """Where to mark; a new one after a process of it has died."""
+        return Here() if self.jobs == 1 else _processes(self.jobs, self.sandbox, os.getpid())
+
+    def submit(self, executor: Executor, submission: Submission, exam: Exam) -> Future:
+        """Start marking a submission."""
+        return executor.submit(attempt, submission, exam)
+
+    def answer(self, future: Future) -> Marked | str:
+        """What came back. Raises BrokenProcessPool where a process has died."""
+        return future.result()
+
+    def mark(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
+        """Mark submissions, and yield each as it is done. One that ran out of time while other programs used the processors is
+        marked once more at the end, alone. Raises Infrastructure where no worker can mark.
+        """
+        from grader.marking.execute import DISTURBED
+
+        disturbed = []
+        for submission, answer in self._answers(submissions, exam):
+            if getattr(answer, "disturbed", False):
+                disturbed.append(submission)
+            else:
+                yield submission, answer
+        for submission in disturbed:
+            for _, answer in self._answers([submission], exam):
+                yield submission, DISTURBED if getattr(answer, "disturbed", False) else answer
+
+    def _answers(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
+        """After a process has died, its submissions are tried one at a time, so that the next death shows which one is the cause."""
+        source, again, tries = iter(submissions), [], Counter()
+        while True:
+            running: dict[Future, Submission] = {}
+            try:
+                yield from self._drain(self.executor(), running, again, source, exam)
+                return
+            except BrokenProcessPool:
+                self.executor().shutdown()
+                _processes.cache_clear()
+                lost = list(running.values())
+            finally:
+                for future in running:
+                    future.cancel()
+            if len(lost) == 1:
+                tries[lost[0].student] += 1
+                if tries[lost[0].student] == MOST_TRIES:
+                    yield lost.pop(), LOST.format(MOST_TRIES)
+            again += lost
+
+    def _drain(
+        self,
+        executor: Executor,
+        running: dict[Future, Submission],
+        again: list[Submission],
+        source: Iterator[Submission],
+        exam: Exam,
+    ) -> Iterator[Answer]:
+        while True:
+            most = 1 if again or self.jobs == 1 else AHEAD * self.jobs
+            while len(running) < most and (submission := again.pop() if again else next(source, None)) is not None:
+                running[self.submit(executor, submission, exam)] = submission
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                answer = self.answer(future)
+                yield running.pop(future), answer
+
+
+class Cluster(Workers):
+    """The workers of an existing Dask scheduler. Each is started in a checkout like this one; no shared disk is needed.
+
+    Raises Infrastructure where no scheduler answers at the address, or none of its workers can mark.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ModuleNotFoundError as error:
+            raise Infrastructure("--cluster needs dask.distributed: pip install distributed") from error
+        self._client: Any = None
+        try:
+            self._client = Client(address, timeout=PATIENCE_S)
+            self._client.wait_for_workers(1, timeout=PATIENCE_S)
+        except (OSError, ValueError, TypeError, RuntimeError, TimeoutError, asyncio.TimeoutError) as error:
+            if self._client is not None:
+                self._client.close()
+            raise Infrastructure(
+                f"no Dask scheduler with a worker answers at {address} ({error or type(error).__name__}); start one with "
+                f"`dask scheduler`, and in a checkout of the course `dask worker {address}`; or leave --cluster out"
+            ) from error
+        super().__init__(max(2, sum(self._client.nthreads().values())), sandbox=True)
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def executor(self) -> Executor:
+        return self._client.get_executor(pure=False, retries=MOST_TRIES)
+
+    def submit(self, executor: Executor, submission: Submission, exam: Exam) -> Future:
+        return executor.submit(_travelling(), pickle.dumps((submission, exam)))
+
+    def answer(self, future: Future) -> Marked | str:
+        try:
+            return pickle.loads(future.result())
+        except (CancelledError, asyncio.CancelledError, OSError) as gone:
+            raise Infrastructure("the Dask scheduler is gone; what is marked is kept, run again for the rest") from gone
+        except (Infrastructure, ImportError) as unfit:  # with this worker the rest would fail, too
+            raise Infrastructure(
+                f"a Dask worker cannot mark: {unfit}; start it in the folder of a checkout at this commit, with the same packages"
+            ) from unfit
+        except Exception as error:  # a worker that died with this submission, several times
+            return reason(error)
+
+
+def _travelling() -> Callable[[bytes], bytes]:
+    """The function that is sent to the workers. It is defined inside a function, so that it is sent as code and neither the
+    scheduler nor a worker needs to import it.
+    """
+
+    def mark_there(packed: bytes) -> bytes:
+        import os
+        import sys
+
+        if os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        from grader.pool import at_worker
+
+        return at_worker(packed)
+
+    return mark_there
+
+
+def at_worker(packed: bytes) -> bytes:
+    """Runs on a worker: mark with the worker's checkout. Raises Infrastructure if that checkout would mark differently."""
+    submission, exam = pickle.loads(packed)
+    if said := _unfit(exam):
+        raise Infrastructure(said)
+    return pickle.dumps(attempt(submission, exam))
+
+
+@functools.cache
+def _unfit(exam: Exam) -> str | None:
+    from grader.marking.fingerprints import of_program, of_questions
+    from grader.sandbox.launch import obstacle
+
+    if (of_program(), of_questions(exam.project, exam.lesson)) != (exam.program, exam.questions):
+        return f"its checkout, {HERE}, has other keys, tests or marking code"
+    return obstacle() if exam.sandbox else None
 
 
 def begin(sandbox: bool, address: str | None) -> None:
@@ -102,243 +264,6 @@ def begin(sandbox: bool, address: str | None) -> None:
 
 @functools.cache
 def _processes(jobs: int, sandbox: bool, _process: int) -> ProcessPoolExecutor:
-    """A pool of marking processes, used again for the next checkpoint; each starts when it is needed."""
+    """A pool of marking processes, used again for the next checkpoint; each has a warm process, forked from our fork server."""
     prepare(jobs, sandbox)
     return ProcessPoolExecutor(jobs, get_context("forkserver"), begin, (sandbox, fork_server(sandbox).address))
-
-
-class Local:
-    """Marks in ``jobs`` processes. Each has its own warm process, forked from this process's fork server."""
-
-    def __init__(self, jobs: int, sandbox: bool = True) -> None:
-        self.jobs, self.sandbox = jobs, sandbox
-        self._tries: dict[str, int] = {}
-
-    def run(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
-        source, again = iter(submissions), []
-        while True:
-            running: dict[Future, Submission] = {}
-            try:
-                yield from self._drain(_processes(self.jobs, self.sandbox, os.getpid()), running, again, source, exam)
-                return
-            except BrokenProcessPool:
-                _processes(self.jobs, self.sandbox, os.getpid()).shutdown()
-                _processes.cache_clear()
-                lost = list(running.values())
-            finally:
-                for future in running:
-                    future.cancel()
-            if len(lost) == 1:
-                self._tries[lost[0].student] = tries = self._tries.get(lost[0].student, 0) + 1
-                if tries == MOST_TRIES:
-                    yield lost.pop().student, LOST.format(tries)
-            again += lost
-
-    def _drain(
-        self,
-        pool: ProcessPoolExecutor,
-        running: dict[Future, Submission],
-        again: list[Submission],
-        source: Iterator[Submission],
-        exam: Exam,
-    ) -> Iterator[Answer]:
-        """Yield results until all are done. After a process has died, its submissions are tried one at a time, so that the next
-        death shows which one is the cause.
-        """
-        while True:
-            while len(running) < (1 if again else AHEAD * self.jobs):
-                submission = again.pop() if again else next(source, None)
-                if submission is None:
-                    break
-                running[pool.submit(attempt, submission, exam)] = submission
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                answer = future.result()
-                yield running.pop(future).student, answer
-
-
-def at_worker(packed: bytes) -> bytes:
-    """Runs on a worker: mark with the worker's checkout. Returns ``Unfit`` if that checkout would mark differently."""
-    from distributed import get_worker
-
-    submission, exam, here = pickle.loads(packed)
-    reason = _unfit(exam, here)
-    return pickle.dumps(
-        Unfit(f"the Dask worker {get_worker().address} cannot mark: {reason}") if reason else attempt(submission, exam)
-    )
-
-
-def undisturbed(run: Run) -> Run:
-    """Wrap ``run``: a submission that ran out of time while other programs used the processors is marked once more at the end,
-    alone. If that happens again, it stays without a grade.
-    """
-
-    def gone_through(submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
-        from grader.marking.execute import DISTURBED
-        from grader.marking.whole import Marked
-
-        out: dict[str, Submission] = {}
-
-        def noted() -> Iterator[Submission]:
-            for submission in submissions:
-                out[submission.student] = submission
-                yield submission
-
-        later = []
-        for student, answer in run(noted(), exam):
-            submission = out.pop(student)
-            if isinstance(answer, Marked) and answer.disturbed:
-                later.append(submission)
-            else:
-                yield student, answer
-        for submission in later:
-            for student, answer in run([submission], exam):
-                yield student, DISTURBED if isinstance(answer, Marked) and answer.disturbed else answer
-
-    return gone_through
-
-
-@dataclass(frozen=True)
-class Unfit:
-    """A sentence that says why a worker cannot mark."""
-
-    sentence: str
-
-
-@functools.cache
-def _unfit(exam: Exam, here: str) -> str | None:
-    from grader.sandbox.launch import obstacle
-
-    try:
-        there = _rests_on(exam)
-    except Exception as error:  # keys or tests that cannot be read
-        there = str(error)
-    if there != here:
-        return (
-            f"its checkout, {HERE}, has other keys, tests or marking code than this one; "
-            "bring both to the same commit and start the worker again"
-        )
-    return obstacle() if exam.sandbox else None
-
-
-def _rests_on(exam: Exam) -> str:
-    from grader.marking.fingerprints import of_program, of_questions
-
-    return of_program() + of_questions(exam.project, exam.lesson)
-
-
-def _travelling() -> Callable[[bytes], bytes]:
-    """The function that is sent to the workers. It is defined inside a function, so that it is sent as code and neither the
-    scheduler nor a worker needs to import it.
-    """
-
-    def mark_there(packed: bytes) -> bytes:
-        import os
-        import pickle
-        import sys
-
-        if os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())
-        try:
-            from grader.pool import at_worker
-        except ModuleNotFoundError as error:
-            said = (
-                f"the Dask worker in {os.getcwd()} of {os.uname().nodename} finds no {error.name}; "
-                "start it in the folder of this checkout, with the same Python packages"
-            )
-            return pickle.dumps(said.encode())
-        return at_worker(packed)
-
-    return mark_there
-
-
-@dataclass(frozen=True)
-class Tls:
-    """The PEM files for an encrypted Dask cluster: its certificate authority, and our certificate and key."""
-
-    ca: Path
-    cert: Path
-    key: Path
-
-    def security(self) -> Any:
-        """The settings for Dask, which require encryption. Raises Infrastructure for a missing file."""
-        from distributed.security import Security
-
-        if missing := [str(path) for path in (self.ca, self.cert, self.key) if not path.is_file()]:
-            raise Infrastructure(
-                f"no such file: {', '.join(missing)}; --tls-ca, --tls-cert and --tls-key name PEM files"
-            )
-        return Security(
-            require_encryption=True,
-            tls_ca_file=str(self.ca),
-            tls_client_cert=str(self.cert),
-            tls_client_key=str(self.key),
-        )
-
-
-class Cluster:
-    """Marks on the workers of an existing Dask cluster. Each is started in a checkout like this one; no shared disk is needed.
-
-    tls: for an address ``tls://...``; without it Dask's own settings (``distributed.comm.tls``) are used.
-    """
-
-    def __init__(self, address: str, tls: Tls | None = None) -> None:
-        try:
-            from distributed import Client
-        except ModuleNotFoundError as error:
-            raise Infrastructure("--cluster needs dask.distributed: pip install distributed") from error
-        try:
-            self._client: Any = Client(address, timeout=PATIENCE_S, security=None if tls is None else tls.security())
-        except (TypeError, RuntimeError) as error:  # what distributed says of certificates
-            raise Infrastructure(
-                f"{address} cannot be reached safely ({error}); give an address tls://... together with --tls-ca, "
-                "--tls-cert and --tls-key"
-            ) from error
-        except (OSError, ValueError, TimeoutError, asyncio.TimeoutError) as error:
-            raise Infrastructure(
-                f"no Dask scheduler answers at {address} ({error or type(error).__name__}); "
-                "start one with `dask scheduler`, or leave --cluster out"
-            ) from error
-        try:
-            self._client.wait_for_workers(1, timeout=PATIENCE_S)
-        except (TimeoutError, asyncio.TimeoutError):
-            self._client.close()
-            raise Infrastructure(
-                f"the Dask scheduler at {address} has no worker; in a checkout of the course start one with `dask worker {address}`"
-            ) from None
-
-    def run(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
-        from distributed import as_completed
-
-        source, students, here = iter(submissions), {}, _rests_on(exam)
-        busy, mark_there = as_completed(), _travelling()
-
-        def hand_out() -> bool:
-            submission = next(source, None)
-            if submission is None:
-                return False
-            packed = pickle.dumps((submission, exam, here))
-            future = self._client.submit(mark_there, packed, pure=False, retries=MOST_TRIES)
-            students[future.key] = submission.student
-            busy.add(future)
-            return True
-
-        for _ in range(AHEAD * max(1, sum(self._client.nthreads().values()))):
-            if not hand_out():
-                break
-        for future in busy:
-            try:
-                error = future.exception()
-            except (CancelledError, asyncio.CancelledError, OSError) as gone:
-                raise Infrastructure(
-                    "the Dask scheduler is gone; what is marked is kept, run again for the rest"
-                ) from gone
-            answer = f"{type(error).__name__}: {error}" if error is not None else pickle.loads(future.result())
-            if isinstance(answer, (Unfit, bytes)):  # with this worker the rest would fail, too
-                raise Infrastructure(answer.sentence if isinstance(answer, Unfit) else answer.decode())
-            yield students.pop(future.key), answer
-            hand_out()
-
-    def close(self) -> None:
-        self._client.close()

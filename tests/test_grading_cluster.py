@@ -96,88 +96,6 @@ def test_a_worker_killed_in_the_middle_costs_nothing(here, handed_in, cluster, t
     assert rows(root) == rows(here)
 
 
-def certificate(folder: Path, name: str, ca: str | None = None) -> None:
-    """A self-made certificate and its key as PEM files: an authority, or one signed by the authority ``ca``."""
-    key, made = str(folder / f"{name}.key"), str(folder / f"{name}.pem")
-    signed = [] if ca is None else ["-CA", str(folder / f"{ca}.pem"), "-CAkey", str(folder / f"{ca}.key")]
-    subprocess.run(
-        [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            f"/CN={name}",
-            "-addext",
-            "subjectAltName=IP:127.0.0.1",
-            *signed,
-            "-keyout",
-            key,
-            "-out",
-            made,
-        ],
-        check=True,
-        capture_output=True,
-    )
-
-
-@pytest.mark.long
-def test_over_tls_the_marks_are_the_same_and_nobody_without_a_certificate_gets_in(
-    here, handed_in, tmp_path, monkeypatch, capsys
-):
-    from distributed import LocalCluster
-    from distributed.security import Security
-
-    for name, ca in (("ca", None), ("node", "ca"), ("stranger", None)):
-        certificate(tmp_path, name, ca)
-    files = {
-        f"tls_{role}_{part}": str(tmp_path / f"node.{end}")
-        for role in ("scheduler", "worker", "client")
-        for part, end in (("cert", "pem"), ("key", "key"))
-    }
-    security = Security(require_encryption=True, tls_ca_file=str(tmp_path / "ca.pem"), **files)
-    root = copy_of(handed_in, tmp_path / "class")
-    monkeypatch.setattr(pool, "PATIENCE_S", 5)
-
-    def command(name: str, *more: str) -> tuple[int, str]:
-        words = ["autograde", LESSON, "--dir", str(root), "--cluster", made.scheduler_address]
-        status = main(
-            [
-                *words,
-                *(
-                    [
-                        "--tls-ca",
-                        str(tmp_path / "ca.pem"),
-                        "--tls-cert",
-                        str(tmp_path / f"{name}.pem"),
-                        "--tls-key",
-                        str(tmp_path / f"{name}.key"),
-                    ]
-                    if name
-                    else []
-                ),
-                *more,
-            ]
-        )
-        return status, capsys.readouterr().out
-
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, protocol="tls", security=security
-    ) as made:
-        assert made.scheduler_address.startswith("tls://")
-        for name in ("stranger", "nobody", ""):
-            status, said = command(name)
-            assert status == 1 and "Traceback" not in said and not marked(root), (name, said)
-        assert command("node")[0] == 0
-    assert rows(root) == rows(here)
-    assert main(["autograde", LESSON, "--dir", str(root), "--tls-ca", str(tmp_path / "ca.pem")]) == 1
-    assert "together" in capsys.readouterr().out
-
-
 def test_a_worker_with_another_checkout_stops_the_run_and_takes_nothing_back(here, tmp_path):
     from distributed import LocalCluster
 
@@ -205,7 +123,7 @@ def test_a_worker_with_another_checkout_stops_the_run_and_takes_nothing_back(her
                 worker.terminate()
                 worker.wait(30)
 
-        assert "finds no grader; start it in the folder of this checkout" in reason(tmp_path)
+        assert "No module named 'grader'; start it in the folder of a checkout" in reason(tmp_path)
         marking = other / "grader" / "marking" / "mark.py"
         marking.write_text(marking.read_text() + "\n# another version\n")
         assert f"its checkout, {other}, has other keys, tests or marking code" in reason(other)
@@ -222,20 +140,15 @@ def test_the_own_checkout_may_lie_anywhere_on_a_worker(tmp_path):
     assert elsewhere.project.root == tmp_path
 
 
-def test_a_scheduler_without_a_worker_is_said_and_not_waited_for(monkeypatch):
+def test_a_scheduler_that_is_not_there_or_has_no_worker_is_said_in_a_sentence(handed_in, monkeypatch, capsys):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(pool, "PATIENCE_S", 1)
-    with LocalCluster(n_workers=0, dashboard_address=":0") as made, pytest.raises(Infrastructure, match="worker"):
-        pool.Cluster(made.scheduler_address)
-
-
-def test_a_scheduler_that_is_not_there_is_said_in_a_sentence(handed_in, monkeypatch, capsys):
     monkeypatch.setattr(pool, "PATIENCE_S", 1)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    for address in (f"tcp://127.0.0.1:{port}", "nonsense://x"):
-        assert main(["autograde", LESSON, "--dir", str(handed_in), "--cluster", address]) == 1
-        said = capsys.readouterr().out
-        assert f"no Dask scheduler answers at {address}" in said and "Traceback" not in said
+    with LocalCluster(n_workers=0, dashboard_address=":0") as idle:
+        for address in (f"tcp://127.0.0.1:{port}", "nonsense://x", idle.scheduler_address):
+            assert main(["autograde", LESSON, "--dir", str(handed_in), "--cluster", address]) == 1
+            said = capsys.readouterr().out
+            assert f"no Dask scheduler with a worker answers at {address}" in said and "Traceback" not in said

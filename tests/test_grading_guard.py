@@ -180,10 +180,10 @@ def test_a_student_whose_files_cannot_be_written_beside_costs_nobody_else_a_grad
 
     store = autograding.store
 
-    def failing(course, lesson, book, student, answer, when):
-        if student == "bob" and not isinstance(answer, str):
+    def failing(course, lesson, book, marked, submission):
+        if marked.student == "bob":
             raise NotADirectoryError(20, "Not a directory")
-        return store(course, lesson, book, student, answer, when)
+        return store(course, lesson, book, marked, submission)
 
     monkeypatch.setattr(autograding, "store", failing)
     found = {one.student: one for one in autograde(course, LESSON, how=How(again=True), say=lambda line: None)}
@@ -224,15 +224,19 @@ def test_a_disturbed_submission_is_marked_again_alone_and_never_loses_a_point_to
 
     told: list[list[str]] = []
 
-    def run(submissions, exam):
-        names = [submission.student for submission in submissions]
-        told.append(names)
-        for name in names:
-            busy = name == "unlucky" and len(told) == 1 or name == "twice"
-            yield name, "gone" if name == "lost" else Marked(name, "", {}, {}, "", 1.0, 1.0, disturbed=busy)
+    class Busy(pool.Workers):
+        def _answers(self, submissions, exam):
+            told.append([])
+            for one in submissions:
+                told[-1].append(one.student)
+                busy = one.student == "unlucky" and len(told) == 1 or one.student == "twice"
+                yield (
+                    one,
+                    "gone" if one.student == "lost" else Marked(one.student, "", {}, {}, "", 1.0, 1.0, disturbed=busy),
+                )
 
     handed_in = [Submission(name, Files(), "") for name in ("ada", "unlucky", "lost", "twice", "zoe")]
-    found = dict(pool.undisturbed(run)(iter(handed_in), None))
+    found = {one.student: answer for one, answer in Busy(1, True).mark(iter(handed_in), None)}
     assert told == [["ada", "unlucky", "lost", "twice", "zoe"], ["unlucky"], ["twice"]]
     assert (
         found["twice"] == DISTURBED and found["lost"] == "gone" and not found["unlucky"].disturbed and len(found) == 5

@@ -6,13 +6,9 @@ import argparse
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from grader.course import Course, command, init
 from grader.project import LANGUAGES
-
-if TYPE_CHECKING:
-    from grader.pool import Tls
 
 
 def add(commands: argparse._SubParsersAction) -> None:
@@ -84,28 +80,11 @@ def marking_options(parser: argparse.ArgumentParser) -> None:
         help="processes on this machine (default: as many as it has cores)",
     )
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler instead, such as tcp://host:8786")
-    for name, text in (
-        ("ca", "the cluster's certificate authority"),
-        ("cert", "our certificate"),
-        ("key", "our private key"),
-    ):
-        parser.add_argument(f"--tls-{name}", type=Path, metavar="PEM", help=f"for --cluster tls://...: {text}")
     parser.add_argument(
         "--no-sandbox",
         action="store_true",
         help="run student code with your own rights; only for submissions you trust",
     )
-
-
-def tls(arguments: argparse.Namespace) -> Tls | None:
-    """The certificates named on the command line. Raises ProjectError where one of the three is missing."""
-    from grader.pool import Tls
-    from grader.project import ProjectError
-
-    given = (arguments.tls_ca, arguments.tls_cert, arguments.tls_key)
-    if any(given) and not (all(given) and arguments.cluster):
-        raise ProjectError("--tls-ca, --tls-cert and --tls-key go together, with --cluster tls://HOST:PORT")
-    return Tls(*given) if all(given) else None
 
 
 def _count(text: str) -> int:
@@ -193,7 +172,6 @@ def run_autograde(arguments: argparse.Namespace) -> int:
         arguments.cluster,
         arguments.again,
         not arguments.no_sandbox,
-        tls(arguments),
         frozenset(arguments.accept),
     )
     for lesson in arguments.lesson:

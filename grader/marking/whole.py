@@ -26,7 +26,7 @@ from grader.authoring.publish import text_of
 from grader.course import command
 from grader.groups import homes
 from grader.handin import STAMP
-from grader.marking.fingerprints import of_questions
+from grader.marking.fingerprints import of_program, of_questions
 from grader.marking.hidden_inputs import content, draw, secret
 from grader.marking.machine import broken, lacking
 from grader.marking.mark import Circumstances, mark_cells
@@ -51,7 +51,7 @@ class Exam:
     hidden inputs are drawn with; sandbox: False only where the instructor said so; own: the folder of the instructor's own
     checkpoints, or "". answered_papers: student -> the id whose paper this student answered by mistake. questions: a hash of the files
     with questions, keys and tests, so that marks of two keys do not stand side by side unseen.
-    salts: of other releases whose notebooks are marked on their own papers.
+    salts: of other releases whose notebooks are marked on their own papers. program: a hash of the code that marks.
     """
 
     lesson: str
@@ -65,6 +65,7 @@ class Exam:
     answered_papers: Mapping[str, str] = field(default_factory=dict, hash=False)
     questions: str = ""
     salts: tuple[str, ...] = ()
+    program: str = ""
 
     def paper(self, student: str) -> str:
         """What the instructor has said about the paper of a student, "" for nothing: where it changes, the mark may."""
@@ -127,6 +128,7 @@ def exam(course_root: Path, project: Project, lesson: str, language: str, limits
         answered_papers(course_root, lesson),
         of_questions(project, lesson),
         other_salts(course_root),
+        of_program(),
     )
 
 
