@@ -39,8 +39,6 @@ test-versions:   ## the parts that depend on torch, on every torch from 2.9 on a
 notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, docs/claims.md and docs/switches.*
 	@$(ENV) ensure dev
 	@$(RUN) -m grader author notebooks
-	@$(RUN) -m grader author claims
-	@$(RUN) -m grader author reference
 
 book:            ## the course as a web site in both languages, with book.zip
 	@$(ENV) ensure book

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from grader.files import unlock
 from grader.groups import groups
-from grader.launcher import program, remembered
 from grader.names import fault
 from grader.nbgrader_config import FILE
 from grader.notebook_name import name_of
@@ -159,9 +158,8 @@ class Course:
 
 def command(words: str, root: Path) -> str:
     """The command line ``python -m grader WORDS`` for this course directory, in back quotes, for use in the present folder."""
-    known = root == Path.cwd() or (program() == "grader" and root == remembered())
-    place = "" if known else f" --dir {shlex.quote(min(str(root), os.path.relpath(root), key=len))}"
-    return f"`{program()} {words}{place}`"
+    place = "" if root == Path.cwd() else f" --dir {shlex.quote(min(str(root), os.path.relpath(root), key=len))}"
+    return f"`python -m grader {words}{place}`"
 
 
 def done(result: dict, what: str) -> dict:

@@ -12,7 +12,6 @@ import yaml
 from course.catalog import BY_ID
 from course.i18n import LANGUAGES
 from grader.authoring import claims
-from grader.commands import main
 from grader.project import Project, ProjectError
 from tests.conftest import ROOT
 
@@ -39,13 +38,8 @@ def test_every_claim_is_well_made_and_every_false_one_is_met():
     assert len(CLAIMS) > 80
 
 
-def test_the_page_is_in_step():
-    assert claims.out_of_step(Project()) == []
-
-
 def test_what_the_page_says_of_a_claim(copy):
-    claims.write(copy)
-    text = claims.page_path(copy).read_text("utf-8")
+    text = claims.pages(copy)[claims.page_path(copy)]
     english, chinese = text.split("# 中文\n")
     for part, code in ((english, "en"), (chinese, "zh")):
         for claim in CLAIMS:
@@ -109,15 +103,6 @@ def test_no_list_is_an_error_with_the_file(copy):
     claims.path_of(copy).write_text("a: b", "utf-8")
     with pytest.raises(ProjectError, match=r"claims\.yaml"):
         claims.read(copy)
-
-
-def test_check_fails_when_the_page_is_old_and_writing_mends_it(copy, monkeypatch, capsys):
-    monkeypatch.setattr("grader.commands.claims.Project", lambda: copy)
-    assert main(["author", "claims", "--check"]) == 1 and "`python -m grader author claims`" in capsys.readouterr().out
-    assert not claims.page_path(copy).exists()
-    assert main(["author", "claims"]) == 0 and main(["author", "claims", "--check"]) == 0
-    claims.page_path(copy).write_text("old", "utf-8")
-    assert main(["author", "claims", "--check"]) == 1
 
 
 def test_sentences_end_and_no_language_is_mixed_in():

@@ -36,11 +36,11 @@ def course(tmp_path):
 
 @pytest.mark.parametrize("language", ["en", "zh", "both"])
 def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language):
-    words = ["new-checkpoint", NAME, "--dir", str(course.root), "--language", language]
+    words = ["author", "new-checkpoint", NAME, "--dir", str(course.root), "--language", language]
     assert main(words) == 0
     said = capsys.readouterr().out
     assert said.count("STILL THE TEMPLATE'S WORDS") == 3 and "nothing to mend" not in said
-    assert f"change these lines before you release it, then run `python -m grader new-checkpoint {NAME}" in said
+    assert f"change these lines before you release it, then run `python -m grader author new-checkpoint {NAME}" in said
     place, out = course.root / "checkpoints" / f"l{NAME}", course.root / "release" / NAME
     assert main(["release", NAME, "--dir", str(course.root)]) == 1 and not out.exists()
     said = capsys.readouterr().out
@@ -122,7 +122,7 @@ def test_everything_wrong_is_said_at_once_with_file_and_line(course):
 
 def test_names_that_are_taken_or_none_are_refused(course, capsys):
     for name, said in (("90_mine", "has these digits already"), ("mine", "two digits"), ("50-x", "two digits")):
-        assert main(["new-checkpoint", name, "--dir", str(course.root)]) == 1 and said in capsys.readouterr().out
+        assert main(["author", "new-checkpoint", name, "--dir", str(course.root)]) == 1 and said in capsys.readouterr().out
     assert not (course.root / "checkpoints").exists()
     assert [line for line in lint(Project()) if "checkpoints/l" in line] == []
 
@@ -167,7 +167,7 @@ def mark_text(course, student, points):
 
 
 def test_who_answered_nothing_but_a_text_counts_in_the_report(course):
-    main(["new-checkpoint", NAME, "--dir", str(course.root)])
+    main(["author", "new-checkpoint", NAME, "--dir", str(course.root)])
     main(["release", NAME, "--unfinished", "--dir", str(course.root)])
     for student in ("ada", "bob"):
         hand_in(course, student, {"50-e-why": TEXT}, answered=False)
@@ -180,7 +180,7 @@ def test_who_answered_nothing_but_a_text_counts_in_the_report(course):
 
 
 def test_a_text_is_marked_by_hand_and_the_mark_survives(course):
-    main(["new-checkpoint", NAME, "--dir", str(course.root), "--language", "both"])
+    main(["author", "new-checkpoint", NAME, "--dir", str(course.root), "--language", "both"])
     main(["release", NAME, "--unfinished", "--dir", str(course.root)])
     hand_in(course, "ada", {"50-t-sum-answer": CODE, "50-e-why": TEXT}, answered=True)
     hand_in(course, "bob", {"50-t-sum-answer": CODE}, answered=True)

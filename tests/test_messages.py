@@ -110,7 +110,7 @@ def test_the_pages_hold_every_message_in_their_language():
 
     for path, text in pages.pages(Project()).items():
         code = "zh" if "zh" in path.name else "en"
-        assert path.read_text("utf-8") == text, "run `python -m grader author reference`"
+        assert path.read_text("utf-8") == text, "run `python -m grader author notebooks`"
         assert all(pick(one.means, code) in text and one.says[0].strip(" :") in text for one in KNOWN.values())
 
 

@@ -17,10 +17,6 @@ PAGES = reference.pages(PROJECT)
 COLUMNS = len(reference.COLUMNS["en"].split(" | "))
 
 
-def test_the_pages_are_in_step():
-    assert reference.out_of_step(PROJECT) == []
-
-
 def test_every_row_stands_once_in_each_language_and_no_cell_is_empty():
     rows = [row for _, _, found in reference.sections() for row in found]
     assert sorted(row.name for row in rows) == sorted(TABLE)

@@ -25,9 +25,9 @@ TITLE = both("Common claims, and what is true", "常见说法，以及真相")
 INTRO = both(
     "Sentences that are often written about `torch.backends`, timing and counting work. "
     "“Met in” names the questions and experiments of the course that let you find out for yourself. "
-    "Written by `python -m grader author claims`.",
+    "Written by `python -m grader author notebooks`.",
     "关于 `torch.backends`、计时和计算量，常能读到这些说法。“在哪里验证”一栏列出课程里的题目和实验，"
-    "你可以自己查明。本页由 `python -m grader author claims` 生成。",
+    "你可以自己查明。本页由 `python -m grader author notebooks` 生成。",
 )
 COLUMNS = both(
     "no. | claim | verdict | what is true | met in | source", "编号 | 说法 | 判断 | 真相 | 在哪里验证 | 依据"
@@ -133,12 +133,12 @@ def problems(project: Project) -> list[Finding]:
     return found
 
 
-def page(project: Project) -> str:
-    """The page as Markdown, English first, then Chinese. The same files always give the same text."""
+def pages(project: Project) -> dict[Path, str]:
+    """``docs/claims.md`` -> its Markdown, English first, then Chinese. The same files always give the same text."""
     parts = ["[English](#english) · [中文](#中文)\n"]
     for code, heading in (("en", "English"), ("zh", "中文")):
         parts.append(f"# {heading}\n\n**{TITLE[code]}**\n\n{tables(project, code)}")
-    return "\n".join(parts)
+    return {page_path(project): "\n".join(parts)}
 
 
 def tables(project: Project, code: str) -> str:
@@ -172,25 +172,3 @@ def _linked(source: str) -> str:
         return f"[{name}]({found[0]})"
 
     return re.sub(r"https?://[^\s;,]+", link, source)
-
-
-def write(project: Project) -> bool:
-    """Write the page; whether it changed."""
-    path, text = page_path(project), page(project)
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return True
-
-
-def out_of_step(project: Project) -> list[Finding]:
-    """A finding where the page on disk differs from what would be generated now."""
-    path = page_path(project)
-    if path.exists() and path.read_text(encoding="utf-8") == page(project):
-        return []
-    return [
-        Finding(
-            "not-in-step", f"{path}: not in step with claims.yaml and the items; run `python -m grader author claims`"
-        )
-    ]

@@ -15,11 +15,11 @@ INTRO = both(
     "what became of the **time** with the line, over the time without it, and links to where that was measured: a recording of this "
     "course, one of its tables, or a report of somebody else (then the conditions are theirs: read them).\n\n"
     "**–**: nobody we know of has measured it. Find out on yours: `try_switches(model, x, only=...)` with the name in the first "
-    'column; under "Measured on other machines" your machine then stands beside these. Written by `python -m grader author reference`.',
+    'column; under "Measured on other machines" your machine then stands beside these. Written by `python -m grader author notebooks`.',
     "在一张卡上有用的一行，换一张卡可能反而更慢。每一行是一种情况和要试的代码，每一列是一台机器。格子里写的是：加上这一行之后，"
     "**耗时**变成了多少；链接指向它是在哪里测的：本课程录下的数据、本课程的数据表，或者别人的报告（条件以原文为准）。\n\n"
     "**–**：据我们所知还没有人测过。想知道你的卡怎么样：`try_switches(model, x, only=...)`，名字见第一列；结果里的“别的机器上”"
-    "会把你的机器和它们并排列出来。本页由 `python -m grader author reference` 生成。",
+    "会把你的机器和它们并排列出来。本页由 `python -m grader author notebooks` 生成。",
 )
 FIRST, LESSON = both("situation", "情况"), both("lesson", "课")
 

@@ -14,10 +14,10 @@ INTRO = both(
     "What a message of PyTorch, cuDNN, cuBLAS, cuFFT, oneDNN or MPS means, which switch has to do with it (often none), how to tell "
     'its causes apart, and what to do. In a notebook `what("part of the message")` finds it. '
     "Where a CPU can say a message, the tests make torch say it; every code below is run by the tests. "
-    "Written by `python -m grader author reference`.",
+    "Written by `python -m grader author notebooks`.",
     "PyTorch、cuDNN、cuBLAS、cuFFT、oneDNN、MPS 的报错和警告：是什么意思，和哪个开关有关（常常无关），怎么分辨原因，怎么办。"
     '在 notebook 里用 `what("报错里的一段")` 就能查到。能在 CPU 上出现的报错，测试会让 torch 真的报一次；'
-    "下面的代码也都由测试跑过。本页由 `python -m grader author reference` 生成。",
+    "下面的代码也都由测试跑过。本页由 `python -m grader author notebooks` 生成。",
 )
 SEE, VERSIONS, SOURCE = both("See it", "动手看"), both("torch", "torch 版本"), both("Source", "依据")
 

@@ -20,7 +20,6 @@ from course.look import css
 from course.markup import inline
 from course.markup import link as html_link
 from course.questions import knowledge
-from course.questions.finding import Finding
 from grader.authoring import machines, messages
 from grader.authoring.item_page import CSS
 from grader.project import Project
@@ -30,10 +29,10 @@ INTRO = both(
     "What each switch, query and context manager of `torch.backends` does, who reads it and when, its default, the torch "
     "version that brought it (from 2.9 to 2.15; `<=2.9`: 2.9 had it already), and where this course shows it. Environment "
     "variables and the settings of `torch` beside it stand below. The tests walk `torch.backends` and fail on a name "
-    "without a row. Written by `python -m grader author reference`.",
+    "without a row. Written by `python -m grader author notebooks`.",
     "`torch.backends` 的每个开关、查询和上下文管理器：做什么，谁在什么时候读它，默认值，从哪个 torch 版本起有"
     "（2.9 到 2.15；`<=2.9` 表示 2.9 里已经有了），本课程在哪里演示。`torch` 自身的相关设置和环境变量列在后面。"
-    "测试会逐个走访 `torch.backends` 的成员，少一行就不通过。本页由 `python -m grader author reference` 生成。",
+    "测试会逐个走访 `torch.backends` 的成员，少一行就不通过。本页由 `python -m grader author notebooks` 生成。",
 )
 COLUMNS = both(
     "name | what it does | default | read by | read when | since | shown in | source",
@@ -224,28 +223,3 @@ def pages(project: Project) -> dict[Path, str]:
     """Every page and its text."""
     tables = {page_path(project): markdown(), **{page_path(project, code): page(code) for code in LANGUAGES}}
     return {**tables, **messages.pages(project), **machines.pages(project)}
-
-
-def stale(project: Project) -> list[Path]:
-    """The pages on disk that differ from what would be generated now."""
-    return [
-        path for path, text in pages(project).items() if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
-
-
-def write(project: Project) -> list[Path]:
-    """Write the pages; returns those that changed."""
-    changed = stale(project)
-    for path, text in pages(project).items():
-        if path in changed:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-    return changed
-
-
-def out_of_step(project: Project) -> list[Finding]:
-    """A finding for each page on disk that differs from what would be generated now."""
-    return [
-        Finding("not-in-step", f"{path}: not in step with what it is made of; run `python -m grader author reference`")
-        for path in stale(project)
-    ]

@@ -4,63 +4,46 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
-from pathlib import Path
 
-from course.i18n import LANGUAGES, language, pick
-from grader.commands.words import AUTHORS, COMMANDS, MOVED, ONCE, WEEKLY, overview
-from grader.launcher import is_course, program, remember, remembered
 from grader.project import Infrastructure, ProjectError
 
 GO_ON = "What is marked is kept; run the same command again to go on."
+LIST = """
+once, and when the class changes
+  init        make a course folder                                    建立课程文件夹
+  roster      who is in the class, the id of each, more time          名单，每人的 id，个人延期
+every week
+  release     hand out a checkpoint                                   发布测验
+  bundle      one ZIP for the class, without keys                     给班级的 ZIP，不含答案
+  collect     bring in what came through nbgrader's exchange          收取通过 exchange 交来的作业
+  import      bring in what a platform or a folder holds              读入平台导出的或文件夹里的作业
+  autograde   mark every submission                                   批改所有作业
+  feedback    make and hand out the feedback pages                    生成并发放反馈页面
+  give-back   one ZIP of the feedback pages, for the platform         把反馈页面打包，供平台上传
+  export      the marks as CSV                                        导出成绩
+  report      what to teach again                                     哪些内容要再讲
+for authors
+  author      notebooks, items, new-checkpoint, book, demo            课程作者用的命令
+
+What a command takes: python -m grader COMMAND --help               某个命令的用法：python -m grader 命令 --help
+"""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Parse, run, return the exit status; a problem of the files, the disk or the gradebook is one sentence."""
-    from grader.commands import (
-        book,
-        bundle,
-        claims,
-        course,
-        demo,
-        export,
-        import_submissions,
-        items,
-        minutes,
-        notebooks,
-        own,
-        reference,
-        report,
-    )
+    from grader.commands import book, bundle, course, demo, export, import_submissions, items, notebooks, own, report
 
-    words = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(prog=program(), add_help=False)
-    commands = parser.add_subparsers(metavar="COMMAND", dest="command")
-    for group in (course, import_submissions, export, report, bundle, own):
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(prog="python -m grader", description=LIST, formatter_class=raw)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for group in (course, import_submissions, export, report, bundle):
         group.add(commands)
-    of_authors = commands.add_parser(AUTHORS, add_help=False).add_subparsers(metavar="COMMAND")
-    for group in (notebooks, items, claims, reference, minutes, book, demo):
+    of_authors = commands.add_parser("author").add_subparsers(metavar="COMMAND", required=True)
+    for group in (notebooks, items, own, book, demo):
         group.add(of_authors)
-    if not words or words[0] in ("-h", "--help", "--language"):
-        print(overview((WEEKLY, ONCE), _of_help(words)))
-        return int(not words)
-    if words[0] in of_authors.choices:
-        moved = f"{program()} {AUTHORS} {shlex.join(words)}"
-        print(pick(MOVED, _of_help(words)).format(command=moved))
-        return 2
-    author = words[0] == AUTHORS
-    if author and (len(words) == 1 or words[1] in ("-h", "--help", "--language")):
-        print(overview((AUTHORS,), _of_help(words)))
-        return int(len(words) == 1)
-    known, name = (of_authors, words[1]) if author else (commands, words[0])
-    if {"-h", "--help"} & {*words} and (one := known.choices.get(name)):
-        one.description = one.description or pick(COMMANDS[" ".join(words[: 1 + author])][1], _of_help(words))
-        one.print_help()
-        return 0
-    chosen = parser.parse_args(words)
+    chosen = parser.parse_args(arguments)
     try:
-        _in_course(chosen)
         return chosen.run(chosen)
     except (ProjectError, Infrastructure) as error:
         print(error)
@@ -81,27 +64,6 @@ def main(arguments: list[str] | None = None) -> int:
             raise
         print(said)
         return 1
-
-
-def _of_help(words: list[str]) -> str:
-    """The language of a help page: the one named after --language, else the one used last."""
-    named = [word for before, word in zip(words, words[1:], strict=False) if before == "--language"]
-    named += [word.removeprefix("--language=") for word in words if word.startswith("--language=")]
-    return next((code for code in named if code in LANGUAGES), language())
-
-
-def _in_course(chosen: argparse.Namespace) -> None:
-    """Where a command works on a course directory and none is named: the one we stand in, else the one used last, which is
-    said. What is used is remembered.
-    """
-    if not getattr(chosen, "in_course", False):
-        return
-    if chosen.dir is None and not is_course(Path.cwd()) and (known := remembered()):
-        print(f"course folder: {known} (the one used last; --dir names another)", file=sys.stderr)
-        chosen.dir = known
-    chosen.dir = chosen.dir or Path(".")
-    if is_course(chosen.dir):
-        remember(chosen.dir)
 
 
 def _of_gradebook(error: Exception) -> str | None:

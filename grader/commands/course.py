@@ -95,22 +95,14 @@ def _count(text: str) -> int:
 
 def directory(parser: argparse.ArgumentParser) -> None:
     """Which course directory."""
-    parser.add_argument("--dir", type=Path, help="the course directory (default: here, else the one used last)")
-    parser.set_defaults(in_course=True)
+    parser.add_argument("--dir", type=Path, default=Path("."), help="the course directory (default: here)")
 
 
 def run_init(arguments: argparse.Namespace) -> int:
-    from grader.launcher import install, remember
-
     for sentence in init(
         arguments.directory, arguments.language, arguments.course_id, arguments.exchange, timezone=arguments.timezone
     ):
         print(sentence)
-    remember(arguments.directory)
-    if script := install():
-        print(
-            f"wrote {script}: in this environment `grader COMMAND` works from any folder, and knows this course folder"
-        )
     return 0
 
 

@@ -1,9 +1,12 @@
-"""``python -m grader author notebooks``: build the learner notebooks, lint the sources, look for leaks."""
+"""``python -m grader author notebooks``: build the learner notebooks and the pages of docs/ that are made from data, check the sources,
+look for leaks.
+"""
 
 from __future__ import annotations
 
 import argparse
 
+from grader.authoring import claims, reference
 from grader.authoring.leaks import leaks
 from grader.authoring.lint import lint
 from grader.authoring.publish import build_all, leftovers, out_of_step, readmes, write
@@ -26,7 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
     problems += leaks(project, made)
     count = len(made)
     if arguments.only is None:
-        made |= readmes(project)
+        made |= {**readmes(project), **claims.pages(project), **reference.pages(project)}
+        problems += claims.problems(project)
     if arguments.check:
         problems += out_of_step(project, made, arguments.only)
     else:

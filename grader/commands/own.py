@@ -1,4 +1,4 @@
-"""``python -m grader new-checkpoint``: questions, tasks and keys of an instructor's own, in the course directory."""
+"""``python -m grader author new-checkpoint``: questions, tasks and keys of an instructor's own, in the course directory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     for sentence in (unchanged := left_over(course.project, arguments.name)):
         print(sentence)
     if not problems and unchanged:
-        again = command(f"new-checkpoint {arguments.name}", course.root)
+        again = command(f"author new-checkpoint {arguments.name}", course.root)
         print(f"it can be marked as it is; change these lines before you release it, then run {again}")
     elif not problems:
         print(f"nothing to mend; hand it out with {command(f'release {arguments.name}', course.root)}")
