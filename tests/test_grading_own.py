@@ -122,7 +122,9 @@ def test_everything_wrong_is_said_at_once_with_file_and_line(course):
 
 def test_names_that_are_taken_or_none_are_refused(course, capsys):
     for name, said in (("90_mine", "has these digits already"), ("mine", "two digits"), ("50-x", "two digits")):
-        assert main(["author", "new-checkpoint", name, "--dir", str(course.root)]) == 1 and said in capsys.readouterr().out
+        assert (
+            main(["author", "new-checkpoint", name, "--dir", str(course.root)]) == 1 and said in capsys.readouterr().out
+        )
     assert not (course.root / "checkpoints").exists()
     assert [line for line in lint(Project()) if "checkpoints/l" in line] == []
 
