@@ -21,8 +21,6 @@ SAYS_HOW_MUCH = {
     "02-planted-difference": "its races are repeats: more of them tell more",
     "02-where-you-wait": "the CPU comes first, and is told alone",
     "04-onednn-ops": "it names the layer that it speaks of",
-    "05-first-call": "its pairs of shapes are repeats",
-    "05-model-keys": "it names the model that it speaks of",
     "05-toy-cost": "its rows are repeats",
     "05-toy-race": "without the third schedule it speaks of the other two",
     "08-half-mps": "it counts the cases that it speaks of",

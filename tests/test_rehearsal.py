@@ -25,12 +25,11 @@ STEADY, STEADY_S = (
 )  # its verdict hangs on 5 %: an operation long against the noise of a busy machine
 SIZES = {
     "02-stopwatches-cuda": {"sizes": [16, 32]}, "02-where-you-wait": {"gpu_size": 16},
-    "04-ops-cuda": {"larger": 1}, "04-kernels-cuda": {"larger": 1}, "04-memory-cuda": {"sizes": [8, 12]},
-    "05-first-call-cuda": {"batch": 1, "sizes": [6, 8]}, "05-sizes-cuda": {"batch": 1, "sizes": [6, 8, 10]},
-    "05-flip-cuda": {"batch": 1, "sizes": [8, 10]}, "05-memory-cuda": {"batch": 1, "size": 8},
-    "05-limit-cuda": {"batch": 1, "size": 8}, "05-pays-cuda": {"steps": 20, "batch": 1, "size": 32},
-    "05-kernels-cuda": {"batch": 1, "sizes": [6, 8]}, "05-new-keys-cuda": {"batch": 1, "size": 8, "backend": "eager"},
-    "05-survey-cuda": {"layers": 2}, "05-networks-cuda": {"networks": ["mobilenet_v2"], "steps": 6, "batch": 2, "size": 32},
+    "04-ops-cuda": {"larger": 1},
+    "05-sizes-cuda": {"batch": 1, "sizes": [6, 8, 10]},
+    "05-flip-cuda": {"batch": 1, "sizes": [8, 10]},
+    "05-pays-cuda": {"steps": 20, "batch": 1, "size": 32},
+    "05-networks-cuda": {"networks": ["mobilenet_v2"], "steps": 6, "batch": 2, "size": 32},
     "06-truth-table-cuda": {"channels": 4, "size": 8}, "06-bits-cuda": {"count": 1000, "size": 8},
     "06-cost-cuda": {"count": 1000, "size": 8},
     "07-speed-cuda": {"sizes": [32, 64]}, "07-kernels-cuda": {"size": 64},
@@ -40,8 +39,8 @@ SIZES = {
 }  # fmt: skip
 """What makes an experiment small; the rest is small by itself."""
 SECONDS = {
-    "04-kernels-cuda": 12, "04-ops-cuda": 8, "05-flip-cuda": 400, "05-new-keys-cuda": 20,
-    "05-pays-cuda": 100, "05-first-call-cuda": 60, "05-survey-cuda": 60,
+    "04-ops-cuda": 8, "05-flip-cuda": 400,
+    "05-pays-cuda": 100,
     "05-networks-cuda": 200, "05-sizes-cuda": 25, "06-truth-table-cuda": 30, "07-who-cuda": 60, "07-depth-cuda": 30,
     "07-speed-cuda": 20,
 }  # fmt: skip
@@ -51,12 +50,9 @@ SETTLED = {"05-flip-cuda": {"05-bet-flip": "b"}, "06-truth-table-cuda": {"06-bet
 FENCED = {
     "02-stopwatches-cuda": ("median_ms", lambda row: row["stopwatch"] != "no fence", 10 * OP_MS),
     "02-where-you-wait": ("read_ms", lambda row: row["where"] != "cpu" and row["where"] != "toy", 0.9 * OP_MS),
-    "05-first-call-cuda": ("call_ms", lambda row: "threads" not in row["story"], OP_MS),
     "05-sizes-cuda": ("call_ms", lambda row: True, OP_MS), "05-flip-cuda": ("call_ms", lambda row: True, OP_MS),
-    "05-memory-cuda": ("call_ms", lambda row: True, OP_MS), "05-limit-cuda": ("later_ms", lambda row: True, OP_MS),
     "05-pays-cuda": ("samples_ms", lambda row: True, 20 * OP_MS),
-    "05-new-keys-cuda": ("later_ms", lambda row: not row["error"], OP_MS),
-    "05-survey-cuda": ("first_ms", lambda row: not row["error"], OP_MS), "05-networks-cuda": ("step_ms", lambda row: True, 20 * OP_MS),
+    "05-networks-cuda": ("step_ms", lambda row: True, 20 * OP_MS),
     "06-truth-table-cuda": ("later_ms", lambda row: True, 2 * OP_MS),
     "06-cost-cuda": ("default_ms", lambda row: row["verdict"] != "raises", 0.99 * OP_MS),
     "07-speed-cuda": ("tf32_ms", lambda row: True, 0.99 * OP_MS), "04-ops-cuda": ("on_ms", lambda row: True, 0.99 * OP_MS),
@@ -116,7 +112,6 @@ def good(kind, name, found):
     ("name", "op_s", "cut"),
     [
         ("05-pays-cuda", 0.02, True),
-        ("05-first-call-cuda", 0.3, True),
         ("06-truth-table-cuda", 0.1, True),
         ("07-speed-cuda", 0.2, False),
         ("04-ops-cuda", 0.2, False),
@@ -146,30 +141,30 @@ def test_a_wrong_name_is_caught():
             "torch.cuda.max_memory_reservd()",
         ]
     }
-    found = rehearse("cuda", {"05-memory-cuda": 6}, SIZES, plant, op_s=OP_S)["05-memory-cuda"]
+    found = rehearse("cuda", {"05-sizes-cuda": 25}, SIZES, plant, op_s=OP_S)["05-sizes-cuda"]
     assert "max_memory_reservd" in found["error"]
 
 
 def test_a_missing_fence_is_caught():
     plant = {
         "course.lessons.l05_cudnn_benchmark.probes": [
-            "            layer(x)\n            wait()\n",
-            "            layer(x)\n",
+            "            layer(images[batch, size])\n            wait()\n",
+            "            layer(images[batch, size])\n",
         ]
     }
-    found = rehearse("cuda", {"05-limit-cuda": 6}, SIZES, plant, op_s=OP_S)["05-limit-cuda"]
-    assert "error" not in found and unfenced("05-limit-cuda", found["rows"])
+    found = rehearse("cuda", {"05-sizes-cuda": 25}, SIZES, plant, op_s=OP_S)["05-sizes-cuda"]
+    assert "error" not in found and unfenced("05-sizes-cuda", found["rows"])
 
 
 def test_a_wrong_argument_to_a_new_process_is_caught():
     plant = {
-        "course.lessons.l05_cudnn_benchmark.experiments_cuda_kernels": [
-            '"kernel_names", benchmark, batch, size, timeout_s=180',
-            '"kernel_names", batch, size, timeout_s=180',
+        "course.lessons.l05_cudnn_benchmark.experiments_cuda": [
+            'PROBES, "conv_visits", visits, budget',
+            'PROBES, "conv_visits", budget',
         ]
     }
-    found = rehearse("cuda", {"05-kernels-cuda": 6}, SIZES, plant, op_s=OP_S)["05-kernels-cuda"]
-    assert "kernel_names() missing 1 required positional argument" in found["error"]
+    found = rehearse("cuda", {"05-sizes-cuda": 25}, SIZES, plant, op_s=OP_S)["05-sizes-cuda"]
+    assert "'float' object is not iterable" in found["error"]
 
 
 def test_a_tensor_left_on_the_cpu_and_one_not_fetched_are_caught():

@@ -194,7 +194,7 @@ def test_a_bet_on_a_scale_is_settled_by_the_number_measured(measured, words, mon
     assert (pick(state.now.bank[SCALE].slider.why).replace("**", "") in said) is (measured is not None)
 
 
-CUDA = ["04-ops-cuda", "04-bits-cuda", "05-pays-cuda"]
+CUDA = ["04-ops-cuda", "05-pays-cuda"]
 
 
 def test_experiments_without_a_recording_come_after_those_with_one(monkeypatch, capsys):
@@ -257,14 +257,14 @@ def test_claims_keep_own_numbers_recordings_and_open_ends_apart(monkeypatch, cap
 
     shown("05-toy-race", True, {"en": "Measured here.", "zh": "？"})
     shown("05-flip-cuda", False, {"en": "Measured there.", "zh": "？"})
-    shown("05-winners", True, None)
+    shown("05-toy-cost", True, None)
     course.finish()
     said = capsys.readouterr().out
     own, _, rest = said.partition("Measured on another machine")
     replayed, _, unsettled = rest.partition("Not settled")
     assert "Measured here." in own.partition("on this machine")[2]
     assert "elsewhere" in replayed.splitlines()[0] and "• Measured there.\n" in replayed  # where, once
-    assert "noisy" not in said and "05-winners" in unsettled
+    assert "noisy" not in said and "05-toy-cost" in unsettled
     shown("05-sizes-cuda", False, {"en": "Measured far away.", "zh": "？"}, "far away")
     course.finish()
     _, *lines = capsys.readouterr().out.partition("Measured on another machine")[2].splitlines()

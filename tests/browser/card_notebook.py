@@ -10,7 +10,7 @@ from tests.browser.conftest import Notebook
 
 IDS = {
     "single": "05-why-flip",
-    "code": "05-flags-trap",
+    "code": "09-trap",
     "multiple": "05-key-members",
     "number": "05-resnet-keys",
     "order": "05-fair-ab",

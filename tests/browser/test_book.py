@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 pytest.importorskip("sphinx")
 LESSON, GAME = "05_cudnn_benchmark", "10_tuning_master"
 BET, SCALE, QUESTION = "05-bet-race", "05-bet-price", "05-false-how"
-DECK = ("05-analogy", "05-sizes-loop", "05-order-hit")  # shown by one cell
+DECK = ("05-detector", "05-h100", "05-fair-ab")  # shown by one cell
 WORDS = {"en": ("workspace", "Search", "You bet", "中文"), "zh": ("工作区", "搜索", "你押的是", "English")}
 HEADINGS = """() => [...document.querySelectorAll('h1,h2,h3,h4,h5,h6,[role=heading]')].filter(one => one.checkVisibility())
   .map(one => Number(one.ariaLevel ?? one.tagName[1]))"""

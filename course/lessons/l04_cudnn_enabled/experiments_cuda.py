@@ -8,11 +8,9 @@ import torch
 
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.kernels import differing_parts
 from course.experiment.reading import Reading
-from course.i18n import both
 from course.lessons.l04_cudnn_enabled import probes
-from course.lessons.l04_cudnn_enabled.experiments import CUDNN, LESSON, OPERATIONS, first_line, races, worst
+from course.lessons.l04_cudnn_enabled.experiments import CUDNN, LESSON, first_line, races
 from course.tables import clip
 
 WITHOUT_CUDNN = tuple(probes.OPERATIONS)
@@ -53,132 +51,6 @@ def read_ops_cuda(rows: list[dict]) -> Reading:
         return Reading(drawn=drawn)
     answers = {(True, True): "a", (False, True): "b", (True, False): "c", (False, False): "d"}
     return Reading(answers[pair[0] == "slower", pair[1] == "slower"], drawn=drawn)
-
-
-# --- 04-kernels-cuda ----------------------------------------------------------------------------------------
-
-
-@experiment(name="04-kernels-cuda", lesson=LESSON, version=2, needs="cuda", seconds=20, whole=True)
-def kernels_cuda(budget: Budget, larger: int = probes.LARGER["cuda"]) -> Iterator[dict]:
-    """The longest kernels of the same operations, cudnn.enabled on and off, by the profiler; a refused one says why."""
-    for name in budget.loop(WITHOUT_CUDNN, desc=OPERATIONS):
-        with probes.sized(larger):
-            call = probes.OPERATIONS[name](probes.gpu())
-        for setting in (True, False):
-            row = {"operation": name, "cudnn": int(setting)}
-            try:
-                with flags.using({CUDNN: setting}):
-                    found = probes.longest_kernels(call)
-            except RuntimeError as error:
-                yield {**row, "place": 0, "kernel": "", "error": first_line(error)}
-                continue
-            yield from [
-                {**row, "place": place, "kernel": kernel, "error": ""} for place, kernel in enumerate(found, start=1)
-            ]
-
-
-def read_kernels_cuda(rows: list[dict]) -> Reading | None:
-    """Of each operation the longest kernel with cuDNN and without, by whole names."""
-    longest: dict[str, dict[int, str]] = {}
-    for row in rows:
-        if row["place"] == 1:
-            longest.setdefault(row["operation"], {})[row["cudnn"]] = row["kernel"]
-    drawn = []
-    for name, kernel in longest.items():
-        if set(kernel) == {0, 1}:
-            short = differing_parts((kernel[1], kernel[0]), 34)
-            told = ["off"] * (kernel[0] != kernel[1])
-            drawn.append({"operation": name, "on": short[kernel[1]], "off": short[kernel[0]], "told": told})
-    moved = sum(bool(row["told"]) for row in drawn)
-    if not drawn:
-        return None
-    outcome = "all" if moved == len(drawn) else "some" if moved else "none"
-    return Reading(outcome, {"moved": moved, "all": len(drawn)}, drawn)
-
-
-# --- 04-bits-cuda -------------------------------------------------------------------------------------------
-
-COMPARED = ("Conv2d", "LSTM")
-
-
-@experiment(name="04-bits-cuda", lesson=LESSON, version=2, needs="cuda", seconds=20)
-def bits_cuda(budget: Budget) -> Iterator[dict]:
-    """A convolution and an LSTM, ten times each, with cuDNN's TF32 as it comes and switched off.
-
-    The convolution has 64 channels: for 32 cuDNN may choose a kernel without TF32, though it is allowed.
-    """
-    makers = {
-        "Conv2d": lambda: (torch.nn.Conv2d(64, 64, 3, padding=1), torch.randn(4, 64, 32, 32)),
-        "LSTM": lambda: (torch.nn.LSTM(64, 64), torch.randn(16, 8, 64)),
-    }
-    cases = [(name, tf32, number) for number in range(10) for name in makers for tf32 in (True, False)]
-    for name, tf32, number in budget.loop(cases, desc=OPERATIONS, least=len(makers) * 2):
-        with flags.using({TF32: tf32}):
-            layer, x = makers[name]()
-            layer, x = layer.to(probes.gpu()).eval(), x.to(probes.gpu())
-            found = probes.against_float64(layer, x, CUDNN)
-            yield {"operation": name, "tf32_allowed": int(tf32), "input": number, **found}
-
-
-def read_bits_cuda(rows: list[dict]) -> Reading | None:
-    """The largest error of each case. Worse: over four times that without cuDNN. The operation that loses most is named."""
-    cases: dict[tuple[str, int], list[dict]] = {}
-    for row in rows:
-        cases.setdefault((row["operation"], row["tf32_allowed"]), []).append(row)
-    drawn = [
-        {
-            "case": (operation, tf32),
-            "operation": operation,
-            "tf32": "TF32 allowed" if tf32 else "TF32 off",
-            "on": worst(mine, "on_error"),
-            "off": worst(mine, "off_error"),
-        }
-        for (operation, tf32), mine in cases.items()
-    ]
-    if set(cases) != {(name, tf32) for name in COMPARED for tf32 in (0, 1)}:
-        return Reading(drawn=drawn)
-    for outcome, tf32 in (("even without TF32", "TF32 off"), ("with TF32", "TF32 allowed")):
-        worse = [row for row in drawn if row["tf32"] == tf32 and row["on"] > 4 * row["off"]]
-        if worse:
-            most = max(worse, key=lambda row: row["on"] / row["off"])
-            return Reading(outcome, {"operation": most["operation"], "ratio": most["on"] / most["off"]}, drawn)
-    return Reading("no worse", drawn=drawn)
-
-
-# --- 04-memory-cuda -----------------------------------------------------------------------------------------
-
-
-@experiment(name="04-memory-cuda", lesson=LESSON, needs="cuda", seconds=20, whole=True)
-def memory_cuda(budget: Budget, sizes: tuple[int, ...] = (56, 112, 224)) -> Iterator[dict]:
-    """Peak of allocated memory of one forward pass above what was in use, three sizes, on and off."""
-    for size in budget.loop(sizes, desc=both("sizes", "尺寸")):
-        layer = torch.nn.Conv2d(64, 64, 3, padding=1).to(probes.gpu())
-        x = torch.randn(8, 64, size, size, device=probes.gpu())
-        for setting in (True, False):
-            with flags.using({CUDNN: setting}):
-                yield {
-                    "size": size,
-                    "cudnn": int(setting),
-                    "result_mib": x.nbytes / probes.MIB,
-                    "peak_mib": probes.peak_mib(lambda layer=layer, x=x: layer(x)),
-                }
-
-
-def read_memory_cuda(rows: list[dict]) -> Reading | None:
-    """At the largest size that was measured both ways; a difference is told from 20 % on."""
-    peaks = {(row["size"], row["cudnn"]): row["peak_mib"] for row in rows}
-    sizes = [size for size, on in peaks if on and (size, 0) in peaks]
-    if not sizes:
-        return None
-    drawn = [
-        {"place": (size, on), "name": f"{size}×{size}" * on, "setting": setting, "mib": peaks[size, on]}
-        for size in sizes
-        for on, setting in ((1, "with cuDNN"), (0, "without"))
-    ]
-    on, off = (peaks[max(sizes), setting] for setting in (1, 0))
-    if max(on, off) <= 1.2 * min(on, off):
-        return Reading("the same", drawn=drawn)
-    return Reading("more with" if on > off else "more without", {"ratio": max(on, off) / min(on, off)}, drawn)
 
 
 # --- 04-attention-cuda --------------------------------------------------------------------------------------

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import torch
-
 from course import flags
 from course.experiment.base import Budget, experiment
-from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.lessons.l04_cudnn_enabled import probes
 from course.lessons.l04_cudnn_enabled.experiments import CUDNN, LESSON, ONEDNN
@@ -38,66 +33,6 @@ def read_dispatch(rows: list[dict]) -> Reading:
     cudnn, onednn = (any(key in row["told"] for row in drawn) for key in OFF)
     answers = {(True, True): "c", (True, False): "a", (False, True): "b", (False, False): "d"}
     return Reading(answers[cudnn, onednn], drawn=drawn)
-
-
-# --- 04-pretend-gpu -----------------------------------------------------------------------------------------
-
-
-@experiment(name="04-pretend-gpu", lesson=LESSON, needs="cpu", seconds=8)
-def pretend_gpu(budget: Budget) -> Iterator[dict]:
-    """Ask the dispatcher about the same convolutions, without memory, on a GPU that may not exist."""
-    for case in probes.CONVOLUTIONS:
-        try:
-            with flags.using({CUDNN: True}):
-                on = probes.pretended_backend(case)
-            with flags.using({CUDNN: False}):
-                off = probes.pretended_backend(case)
-        except (RuntimeError, AssertionError):  # a build that must see a real GPU to answer
-            on = off = ""
-        yield {"case": case, "on": on, "off": off, "cudnn_built": int(torch.backends.cudnn.is_available())}
-
-
-def read_pretend_gpu(rows: list[dict]) -> Reading:
-    drawn = [
-        {**row, **{key: row[key] or "no answer" for key in ("on", "off")}, "told": ["off"] * (row["on"] != row["off"])}
-        for row in rows
-    ]
-    if not any(row["on"] for row in rows):
-        return Reading("no answer", drawn=drawn)
-    if not rows[0]["cudnn_built"]:
-        return Reading("no cuDNN", drawn=drawn)
-    if not any(row["told"] for row in drawn):
-        return Reading("the same", drawn=drawn)
-    passed = any(row["case"] == "dilated" and "Cudnn" not in row["on"] for row in rows)
-    return Reading("its own, dilated too" if passed else "its own", drawn=drawn)
-
-
-# --- 04-census ----------------------------------------------------------------------------------------------
-
-
-@experiment(name="04-census", lesson=LESSON, needs="cpu", seconds=6)
-def census(budget: Budget) -> list[dict]:
-    """In a new process: each flags() without arguments and with one argument it has already."""
-    return rows_of(probes.__name__, "flags_census")
-
-
-def read_census(rows: list[dict]) -> Reading:
-    """What each manager moved when asked for what is set, and without arguments; the first decides."""
-    drawn: dict[str, dict] = {row["manager"]: {"manager": row["manager"]} for row in rows}
-    for row in rows:
-        if row["moved"]:
-            drawn[row["manager"]].setdefault("asked" if row["named"] else "bare", row["which"])
-    moved = {name for name, row in drawn.items() if "asked" in row}
-    for row in drawn.values():
-        row["told"] = [key for key in ("asked", "bare") if key in row]
-        row.update({key: "nothing" for key in ("asked", "bare") if key not in row})
-    if not moved:
-        outcome = "a"
-    elif moved == {"cudnn"}:
-        outcome = "b"
-    else:
-        outcome = "d" if len(moved) == len(drawn) else "c" if len(moved) > 1 else "c one kind"
-    return Reading(outcome, {"many": len(moved)}, list(drawn.values()))
 
 
 # --- 04-gates -----------------------------------------------------------------------------------------------

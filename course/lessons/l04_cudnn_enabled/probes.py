@@ -6,8 +6,6 @@ torch alone is needed. What is meant for a GPU keeps its form on a CPU, so that 
 from __future__ import annotations
 
 import contextlib
-import inspect
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -227,39 +225,6 @@ def against_float64(module: torch.nn.Module, x: torch.Tensor, switch: str) -> di
 
 
 # --- the census of flags() --------------------------------------------------------------------------------
-
-MANAGERS = ("torch.backends", "cudnn", "mkldnn", "nnpack", "miopen", "opt_einsum")
-
-
-def _requests(label: str, manager: Any, now: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Polite requests to one flags(): no argument, then each argument alone with the value it has already."""
-    yield "", {}
-    prefix = "" if label == "torch.backends" else f"{label}."
-    for name in inspect.signature(manager).parameters:
-        value = now.get(prefix + name)
-        if isinstance(value, (bool, int, str)):
-            yield name, {name: value}
-
-
-def flags_census() -> list[dict]:
-    """Ask every flags() for what is already so, and note each switch that is another one inside.
-
-    Run it in a new process: the precision switches do not come back quite as they were.
-    """
-    rows = []
-    warnings.simplefilter("ignore")  # mkldnn.flags() also touches a TF32 switch that only Intel GPUs have
-    for label in MANAGERS:
-        owner = torch.backends if label == "torch.backends" else getattr(torch.backends, label, None)
-        manager = getattr(owner, "flags", None)
-        if manager is None:
-            continue
-        for named, request in _requests(label, manager, flags.snapshot()):
-            before = flags.snapshot()
-            with manager(**request):
-                inside = flags.snapshot()
-            moved = [name.removesuffix(".set_flags") for name in before if repr(before[name]) != repr(inside[name])]
-            rows.append({"manager": label, "named": named, "moved": len(moved), "which": ", ".join(moved)})
-    return rows
 
 
 # --- on a GPU: kernel names and memory ----------------------------------------------------------------------

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from course.experiment.base import Budget, experiment
-from course.experiment.kernels import differing_parts
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
@@ -24,20 +23,15 @@ Process = list[dict[str, Any]]
 """The rows of one new process, in order of call."""
 
 
-def _stories(
-    budget: Budget, stories: dict[str, list[list[int]]], repeats: int = REPEATS, threads: tuple[str, ...] = ()
-) -> Iterator[dict]:
+def _stories(budget: Budget, stories: dict[str, list[list[int]]], repeats: int = REPEATS) -> Iterator[dict]:
     """Every story in a new process, round by round; rows carry story, process and call.
 
     Each process gets its share of the seconds left; one that had to stop early marks the record incomplete.
-    threads: the stories whose every call runs in a new thread.
     """
     left = repeats * len(stories)
     for process in budget.loop(range(repeats), desc=FRESH):
         for story, visits in stories.items():
-            answer, _ = call_in_new_process(
-                PROBES, "conv_visits", visits, 10, budget.share(left), story in threads, timeout_s=180
-            )
+            answer, _ = call_in_new_process(PROBES, "conv_visits", visits, budget.share(left), timeout_s=180)
             left -= 1
             budget.complete = budget.complete and len(answer) == len(visits)
             for call, (visit, seen) in enumerate(zip(visits, answer, strict=False), start=1):
@@ -55,42 +49,6 @@ def _each(processes: list[Process], first: int, last: int = 999, key: str = "cal
     """One value a process, so that a process counts once: the median of its calls first..last, counted from 1."""
     values = ([row[key] for row in one if first <= row["call"] <= last] for one in processes)
     return [median(some) for some in values if some]
-
-
-# --- 05-first-call-cuda -------------------------------------------------------------------------------------
-
-NEW = 4
-"""The call in which the second size appears: the first size has loaded the kernels of the layer by then."""
-
-
-@experiment(name="05-first-call-cuda", lesson=LESSON, version=3, needs="cuda", seconds=60, whole=True)
-def first_call_cuda(budget: Budget, batch: int = 8, sizes: tuple[int, int] = (96, 128)) -> Iterator[dict]:
-    """Three calls of one size, then nine of another, in new processes: search off and on, in one thread or each in a new one."""
-    known, new = ([batch, size] for size in sizes)
-    stories = {
-        f"{name}{threads}": [[on, *known]] * 3 + [[on, *new]] * 9
-        for threads in ("", ", new threads")
-        for on, name in enumerate(("off", "on"))
-    }
-    return _stories(budget, stories, repeats=2, threads=("off, new threads", "on, new threads"))
-
-
-def read_first_call_cuda(rows: list[dict]) -> Reading | None:
-    """What the second size costs in its first call; whether later calls in new threads pay again, against the same without search."""
-    stories = _by_story(rows)
-    if not {"off", "on"} <= set(stories) or any(len(one) < NEW for story in ("off", "on") for one in stories[story]):
-        return None
-    first = {name: _each(stories[name], NEW, NEW) for name in ("off", "on")}
-    drawn = [{"what": f"{name}, first", "ms": median(ms)} for name, ms in first.items()]
-    drawn.append({"what": "on, later", "ms": median(_each(stories["on"], NEW + 2) or first["on"])})
-    off, on = ([one for one in _each(stories.get(f"{name}, new threads", []), NEW + 2)] for name in ("off", "on"))
-    again = bool(off and on) and min(on) > 3 * max(off)
-    if on:
-        drawn.append({"what": "on, new threads, later", "ms": median(on)})
-    numbers = {"ratio": median(first["on"]) / median(first["off"])}
-    if max(first["off"]) >= min(first["on"]):
-        return Reading("no search seen", numbers, drawn)
-    return Reading("searches in each thread" if again else "searches once", numbers, drawn)
 
 
 # --- 05-sizes-cuda ------------------------------------------------------------------------------------------
@@ -170,60 +128,6 @@ def read_flip_cuda(rows: list[dict]) -> Reading | None:
     quicker = max(after_over_before(flipped)) < 0.95 * min(control)
     outcome = "a" if min(share) > 0.5 else ("c" if quicker else "b") if max(share) < 0.2 else None
     return Reading(outcome, numbers, drawn)
-
-
-# --- 05-memory-cuda -----------------------------------------------------------------------------------------
-
-
-@experiment(name="05-memory-cuda", lesson=LESSON, version=1, needs="cuda", seconds=75)
-def memory_cuda(budget: Budget, batch: int = 16, size: int = 256) -> Iterator[dict]:
-    """Peak of reserved memory at each of five calls, search off and on, three new processes each."""
-    return _stories(budget, {story: [[on, batch, size]] * 5 for on, story in enumerate(("off", "on"))})
-
-
-def read_memory_cuda(rows: list[dict]) -> Reading | None:
-    stories = _by_story(rows)
-    if not {"off", "on"} <= set(stories):
-        return None
-    mib = {
-        (name, when): median(_each(stories[name], *calls, key="peak_reserved_mib") or [0.0])
-        for name in ("off", "on")
-        for when, calls in (("first", (1, 1)), ("later", (3,)))
-    }
-    drawn = [{"story": name, "when": when, "mib": value} for (name, when), value in mib.items()]
-    off, on = mib["off", "first"], mib["on", "first"]
-    return Reading("more" if on > 1.1 * off else "less" if on < 0.9 * off else "same", drawn=drawn)
-
-
-# --- 05-limit-cuda ------------------------------------------------------------------------------------------
-
-
-@experiment(name="05-limit-cuda", lesson=LESSON, version=3, needs="cuda", seconds=90, whole=True)
-def limit_cuda(budget: Budget, batch: int = 8, size: int = 128, repeats: int = 4) -> Iterator[dict]:
-    """First and later calls of one shape for four limits, with memory and winner, in new processes; 0 is no limit."""
-    limits = (1, 3, 10, 0)
-    left = repeats * len(limits)
-    for process in budget.loop(range(repeats), desc=FRESH, least=2):
-        for limit in limits:
-            found, _ = call_in_new_process(PROBES, "limited", limit, batch, size, 10, budget.share(left), timeout_s=180)
-            left -= 1
-            budget.complete = budget.complete and found["calls"] == 10
-            yield {"limit": limit, "process": process, **found}
-
-
-def read_limit_cuda(rows: list[dict]) -> Reading | None:
-    """An order is told where the ranges over the processes are apart: one plan against every plan."""
-    found = groups(rows, "limit")
-    if not {1, 0} <= set(found):
-        return None
-    first, later = ({n: [row[key] for row in mine] for n, mine in found.items()} for key in ("first_ms", "later_ms"))
-    drawn = [{"limit": limit, "ms": median(ms)} for limit, ms in first.items()]
-    quickest = min(later, key=lambda limit: median(later[limit]))
-    names = differing_parts(row["kernels"] for row in rows)
-    numbers = {"ratio": median(first[0]) / median(first[1]), "winners": len(names), "quickest": quickest}
-    if min(first[0]) <= max(first[1]):
-        return Reading("no order", numbers, drawn)
-    return Reading("one plan is quickest all the way" if quickest == 1 else "every plan costs", numbers, drawn)
 
 
 # --- 05-pays-cuda -------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 from time import perf_counter
@@ -138,26 +137,3 @@ def draw_toy_cost(record: Record, bets: dict[str, Any]) -> SvgPicture | None:
         bet = Bet(t(f"{mine:g} × a later step", f"后面一步的 {mine:g} 倍"), rows=[1], span=(0, mine * found["fast_ms"]))
     said = [Lane(name, steps, time_words(sum(steps) / 1e3)) for name, steps in lanes]
     return race(said, "ms", bet, note=t("search", "搜索"))
-
-
-# --- 05-winners ---------------------------------------------------------------------------------------------
-
-
-@experiment(name="05-winners", lesson=LESSON, needs="cpu", seconds=3, whole=True)
-def winners(budget: Budget) -> list[dict]:
-    """Sixty searches of one size, each on an empty cache, as sixty new processes would make them."""
-    rows = []
-    for search in budget.loop(range(60), desc=both("searches", "搜索")):
-        conv = toy_search.run_schedule([40], True)
-        rows.append({"search": search, "winner": next(iter(conv.plans.values()))})
-    return rows
-
-
-def read_winners(rows: list[dict]) -> Reading:
-    """Every candidate is drawn, the one that won most first; a bet outlines the first so many of them."""
-    counts = Counter({name: 0 for name in toy_search.CANDIDATES})
-    counts.update(row["winner"] for row in rows)
-    drawn = [{"winner": name, "place": at, "won": count} for at, (name, count) in enumerate(counts.most_common())]
-    kinds = len({row["winner"] for row in rows})
-    outcome = "a" if kinds == 1 else "b" if kinds == 2 else "c"
-    return Reading(outcome if len(rows) >= 10 else None, {"kinds": kinds}, drawn)

@@ -1,6 +1,6 @@
 """Does the search pay? Many convolutions with the search off and on: who became faster, who slower, drawn over the kernel time.
 
-The same picture shows what was measured once on an H100 (`h100_convolutions.csv`) and what `05-survey-cuda` measures here.
+What is drawn was measured once on an H100 (`h100_convolutions.csv`).
 """
 
 from __future__ import annotations

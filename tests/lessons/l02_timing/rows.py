@@ -84,34 +84,6 @@ def stopwatches(**no_fence_ms: float) -> list[dict]:
     ]
 
 
-def first_calls(**first_ms: float) -> list[dict]:
-    """The first call of each step in three new processes, and five later ones of 0.1 ms; "CUDA context" has none."""
-    return [
-        {
-            "process": process,
-            "shape": name.replace("_", " "),
-            "call": call,
-            "call_ms": ms + process if call == 1 else 0.1,
-        }
-        for process in range(3)
-        for name, ms in first_ms.items()
-        for call in range(1, 2 + 5 * (name != "CUDA_context"))
-    ]
-
-
-def paused(mean: float, median: float) -> list[dict]:
-    """100 calls; mean: ms that the twentieth call is late, median: ms that all of them are late."""
-    return [
-        {
-            "call": i,
-            "interrupted": int(i % 20 == 7),
-            "quiet_ms": 1.0,
-            "disturbed_ms": 1.0 + median + mean * (i % 20 == 7),
-        }
-        for i in range(100)
-    ]
-
-
 def pairs(*ratios: float, threads: int = 2) -> list[dict]:
     return [
         {"pair": i, "default_ms": ratio, "all_ms": 1.0, "ratio": ratio, "all_threads": threads}

@@ -58,22 +58,6 @@ def inputs(on_nearer, off_nearer, differ=100):
     ]
 
 
-def managers(*moving):
-    return [
-        row
-        for name in ("cudnn", "mkldnn", "miopen")
-        for row in (
-            {"manager": name, "named": "", "moved": 0, "which": ""},
-            {
-                "manager": name,
-                "named": "x",
-                "moved": int(name in moving),
-                "which": f"{name}.enabled" * (name in moving),
-            },
-        )
-    ]
-
-
 BETS = [
     (
         "04-cpu-enabled",
@@ -114,17 +98,6 @@ BETS = [
         [(inputs(99, 1), "a"), (inputs(1, 99), "b"), (inputs(50, 48), "c"), (inputs(0, 0, differ=0), "d")],
     ),
     (
-        "04-census",
-        "04-bet-census",
-        [
-            (managers(), "a"),
-            (managers("cudnn"), "b"),
-            (managers("cudnn", "mkldnn"), "c"),
-            (managers("cudnn", "mkldnn", "miopen"), "d"),
-            (managers("mkldnn"), "c"),
-        ],
-    ),
-    (
         "04-ops-cuda",
         "04-bet-gpu",
         [
@@ -160,22 +133,8 @@ def errors(**on):
 
 
 OTHERS = {
-    "04-kernels-cuda": kernels("Conv2d", "void made_up_fast<float, 3>()", "made_up_plain")
-    + kernels("MaxPool2d", "made_up_pool<1>", "made_up_pool<1>")
-    + kernels("GRU", "made_up<1>", "made_up<2>")
-    + [{"operation": "ctc_loss", "cudnn": 1, "place": 0, "kernel": "", "error": "made up"}],
-    "04-bits-cuda": errors(Conv2d=(3e-7, 3e-7), LSTM=(3e-7, 3e-7)),
-    "04-memory-cuda": [
-        {"size": size, "cudnn": setting, "result_mib": 8.0, "peak_mib": 10.0 + size}
-        for size in (56, 112)
-        for setting in (1, 0)
-    ],
     "04-attention-cuda": [
         {"cudnn": setting, "ran": 1, "kernel": "made_up_attention", "error": ""} for setting in (1, 0)
-    ],
-    "04-pretend-gpu": [
-        {"case": "plain", "on": "Cudnn", "off": "Slow2d", "cudnn_built": 1},
-        {"case": "dilated", "on": "Cudnn", "off": "SlowDilated2d", "cudnn_built": 1},
     ],
     "04-gates": [
         {"group": group, "switch": switch, "open": state}
@@ -196,22 +155,6 @@ UNTOLD = [{**row, "low": None, "high": None, "rounds": 4, "same_bits": 1} for ro
 BRANCHES = {
     "04-cpu-enabled": [UNTOLD, [{**row, "same_bits": 0} for row in races(Conv2d="same", LSTM="same")]],
     "04-onednn-ops": [UNTOLD],
-    "04-pretend-gpu": [
-        [{**row, "cudnn_built": 0, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
-        [{**row, "on": row["off"]} for row in OTHERS["04-pretend-gpu"]],
-        [{**row, "on": "", "off": ""} for row in OTHERS["04-pretend-gpu"]],
-        [{**row, "on": row["off"] if row["case"] == "dilated" else row["on"]} for row in OTHERS["04-pretend-gpu"]],
-    ],
-    "04-kernels-cuda": [kernels("Conv2d", "made_up_fast", "made_up_plain"), kernels("MaxPool2d", "made_up", "made_up")],
-    "04-bits-cuda": [
-        errors(Conv2d=(3e-4, 3e-7), LSTM=(3e-4, 1e-5)),
-        errors(Conv2d=(3e-4, 3e-7), LSTM=(3e-7, 3e-7)),
-        errors(Conv2d=(3e-4, 3e-4)),
-    ],
-    "04-memory-cuda": [
-        [{**row, "peak_mib": 100.0 if row["cudnn"] == dear else 10.0} for row in OTHERS["04-memory-cuda"]]
-        for dear in (0, 1)
-    ],
     "04-attention-cuda": [
         [
             {"cudnn": setting, "ran": ran and setting, "kernel": "made_up" * (ran and setting), "error": "made up"}
@@ -219,11 +162,7 @@ BRANCHES = {
         ]
         for ran in (0, 1)
     ],
-    "04-census": [managers("mkldnn", "miopen")],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""
-RECORDED = {
-    "04-attention-cuda": ("Attention does not ask `cudnn.enabled`: switched off, it still runs.", {}),
-    "04-memory-cuda": ("For the largest images one convolution needs 1.4 times the memory with cuDNN.", {}),
-}
+RECORDED = {"04-attention-cuda": ("Attention does not ask `cudnn.enabled`: switched off, it still runs.", {})}
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

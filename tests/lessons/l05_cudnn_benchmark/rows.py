@@ -33,29 +33,6 @@ def flip_rows(at_flip, after, control=1.0):
     ]
 
 
-def first_calls(off, on, on_in_threads):
-    """Two processes a story: three calls of a size that is known, then nine of a new one."""
-    new = {"off": off, "on": on, "off, new threads": 1.0, "on, new threads": on_in_threads}
-    return [
-        row
-        for process in range(2)
-        for story, ms in new.items()
-        for row in visits(
-            story, [30.0, 1.0, 1.0, max(ms, 2.0), *[ms if "threads" in story else 1.0] * 8], process=process
-        )
-    ]
-
-
-def limits(one, every, later_of_one=1.0, kernels=("a", "b")):
-    """Two processes with one plan, two with every plan."""
-    memory = {"calls": 10, "free_mib": 9000.0, "first_mib": 80.0, "later_mib": 20.0}
-    return [
-        {"limit": limit, "process": process, "first_ms": first, "later_ms": later, "kernels": kernel, **memory}
-        for process in range(2)
-        for limit, first, later, kernel in ((1, one, later_of_one, kernels[0]), (0, every, 1.5, kernels[1]))
-    ]
-
-
 def kernels(*searches):
     """A process for each (kernel without the search, kernel with it, its time in us); without the search 9 us."""
     return [
@@ -82,29 +59,12 @@ def steps(first_on, later_on):
 
 
 CUDA_ROWS = {
-    "05-first-call-cuda": first_calls(2.0, 60.0, 0.7),
     "05-sizes-cuda": [
         {**row, "size": (128, 256, 512)[(row["call"] - 1) % 3]}
         for story, first in (("off", 10.0), ("on", 50.0))
         for row in visits(story, [first] * 3 + [1.0] * 6)
     ],
-    "05-memory-cuda": visits("off", [9.0] + [1.0] * 4) + visits("on", [400.0] + [0.7] * 4),
-    "05-limit-cuda": limits(9.0, 400.0),
-    "05-new-keys-cuda": [
-        {
-            "process": process,
-            "change": change,
-            "first_ms": 90.0,
-            "later_ms": 1.0,
-            "kernels": f"made_up_{change}",
-            "error": "",
-        }
-        for process in range(2)
-        for change in ("float32", "bfloat16")
-    ]
-    + [{"process": 0, "change": "torch.compile", "first_ms": 0.0, "later_ms": 0.0, "kernels": "", "error": "E: no"}],
     "05-pays-cuda": steps(220.0, 2.0),
-    "05-kernels-cuda": kernels(("a", "b", 12.0), ("a", "a", 9.0)),
 }
 
 
@@ -152,69 +112,23 @@ ROWS = {
         "c": race("same", "slower"),
         "d": race("slower", "faster"),
     },
-    "05-bet-winners": {
-        option: [{"search": n, "winner": f"candidate {n % kinds}"} for n in range(12)]
-        for option, kinds in (("a", 1), ("b", 2), ("c", 3))
-    },
     "05-bet-flip": {"a": flip_rows(400.0, 0.7), "b": flip_rows(1.0, 1.0), "c": flip_rows(0.7, 0.7)},
     "05-bet-pays": {"a": steps(220.0, 3.5), "b": steps(220.0, 2.9), "c": steps(220.0, 2.0)},
     "05-bet-price": {stop: costs(0.1 * stop) for stop in (1, 2, 3, 5, 10, 20, 50, 100)},
 }
-COMPILED = [{**row, "change": "torch.compile"} for row in CUDA_ROWS["05-new-keys-cuda"] if row["change"] == "float32"]
-SHOWN = {
-    **CUDA_ROWS,
-    "05-first-call": [
-        {"pair": pair, "shape": shape, "visit": visit, "call": call, "call_ms": 9.0 / call}
-        for pair in range(12)
-        for shape in "AB"
-        for visit in (1, 2)
-        for call in range(1, 6)
-    ],
-    "05-model-keys": [{"model": "vgg16", "calls": 13, "keys": 9}],
-    "05-what-is-new": [
-        {"change": change, "event": event, "problem": "made up"}
-        for change, event in (("first call", "miss"), ("nothing", "hit"))
-    ],
-}
+SHOWN = {**CUDA_ROWS}
 FEW = [{**row, "ratio": 1.0, "low": None, "high": None, "rounds": 4} for row in race("undecided", "undecided")]
 BRANCHES = {
-    "05-first-call": [
-        [
-            {
-                "pair": pair,
-                "shape": shape,
-                "visit": visit,
-                "call": call,
-                "call_ms": dear if call == 1 and visit in costly else 1.0,
-            }
-            for pair in range(12)
-            for shape in "AB"
-            for visit in (1, 2)
-            for call in range(1, 6)
-        ]
-        for dear, costly in ((9.0, (1,)), (9.0, (2,)), (1.0, ()))
-    ],
-    "05-what-is-new": [
-        [{"change": change, "event": event, "problem": "made up"} for change, event in (("first call", "miss"), *seen)]
-        for seen in (
-            (("nothing", "hit"), ("stride 2", "miss")),
-            (("stride 2", "miss"), ("two pixels more", "miss")),
-            (("nothing", "not seen"),),
-            (("stride 2", "miss"), ("twin layer", "hit")),
-        )
-    ],
     "05-primitive-cache": [
         events("miss miss hit miss"),
         [{**row, "event": "not seen"} for row in events("- - - -")],
         [],
     ],
-    "05-model-keys": [[{"model": "made up", "calls": 3, "keys": 3}]],
     "05-toy-race": [FEW, *([*race("faster", "slower"), three(verdict)] for verdict in ("faster", "slower", "same"))],
     "05-toy-cost": [
         [{**row, "later_ms": 0.2 if row["search"] == "on" else 0.1} for row in costs(2.0)],
         [{**row, "later_ms": 0.1 if row["search"] == "on" else 0.3} for row in costs(2.0)],
     ],
-    "05-first-call-cuda": [first_calls(2.0, 2.0, 1.0), first_calls(2.0, 60.0, 60.0), visits("off", [9.0] * 3)],
     "05-sizes-cuda": [
         [
             {**row, "call_ms": 50.0 if row["story"] == "on" and row["call"] in dear else 1.0}
@@ -222,25 +136,10 @@ BRANCHES = {
         ]
         for dear in ((), (1,))
     ],
-    "05-memory-cuda": [visits("off", [100.0] + [1.0] * 4) + visits("on", [peak] + [0.7] * 4) for peak in (100.0, 1.0)],
-    "05-limit-cuda": [limits(9.0, 9.0), limits(9.0, 400.0, later_of_one=2.0)],
     "05-pays-cuda": [steps(20.0, 2.0), steps(20.5, 2.0), steps(220.0, 3.0)],
-    "05-kernels-cuda": [
-        kernels(("a", "a", 9.0)),
-        kernels(("a", "b", 5.0)),
-        kernels(("a", "b", 5.0), ("a", "b", 12.0)),
-        kernels(("a", "b", 9.0)),
-    ],
-    "05-new-keys-cuda": [
-        [{**row, "first_ms": 1.0} for row in CUDA_ROWS["05-new-keys-cuda"]],
-        [*CUDA_ROWS["05-new-keys-cuda"], {**CUDA_ROWS["05-new-keys-cuda"][0], "change": "twin layer", "first_ms": 1.0}],
-        # torch.compile compiles: its first call is long, its kernels are those of float32
-        [*CUDA_ROWS["05-new-keys-cuda"], *COMPILED],
-    ],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""
 FURTHER = {
-    "05-bet-winners": [([{"search": 0, "winner": "direct"}], None)],
     "05-bet-flip": [
         (flip_rows(150.0, 1.0), None),
         (flip_rows(1.0, 0.95), "b"),
@@ -284,9 +183,6 @@ FURTHER = {
 
 RECORDED = {
     "05-flip-cuda": ("Turned on after a shape was seen, the switch does nothing for it.", {"05-bet-flip": "b"}),
-    "05-kernels-cuda": ("3 of 4 searches took another kernel, each of them slower.", {}),
-    "05-memory-cuda": ("For this one layer the search needs no extra memory.", {}),
-    "05-new-keys-cuda": ("4 of these 6 changes need a new search.", {}),
     "05-pays-cuda": (
         "ResNet18 forward: the search never pays, a later step takes 3 % more time.",
         {"05-bet-pays": "a"},
@@ -294,17 +190,6 @@ RECORDED = {
     "05-sizes-cuda": ("The search makes a new size's first call up to 17 times as long, once.", {}),
 }
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""
-
-
-def survey(*ratios):
-    """Forty layers; each takes these times as long with the search, in turn."""
-    about = {"inside": 8, "outside": 8, "kernel": 3, "image": 56, "dtype": "float32", "error": ""}
-    return [
-        {"search": way, "process": process, "layer": layer, **about, "first_ms": 9.0, "us": us}
-        for layer in range(40)
-        for process in range(2)
-        for way, us in (("off", 20.0), ("on", 20.0 * ratios[layer % len(ratios)]))
-    ]
 
 
 def networks(*ratios):
@@ -318,12 +203,5 @@ def networks(*ratios):
     ]
 
 
-SHOWN["05-survey-cuda"], SHOWN["05-networks-cuda"] = survey(1.0, 1.2), networks(0.9)
-BRANCHES["05-survey-cuda"] = [
-    survey(1.0),
-    survey(0.8, 1.0),
-    survey(0.8, 1.2),
-    [{**row, "error": "RuntimeError: no", "us": 0.0} if row["layer"] > 30 else row for row in survey(1.0)],
-    survey(1.0)[:12],
-]
+SHOWN["05-networks-cuda"] = networks(0.9)
 BRANCHES["05-networks-cuda"] = [networks(1.2), networks(0.9, 1.2), networks(1.01), networks(1.0)[:2]]
