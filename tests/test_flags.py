@@ -77,7 +77,6 @@ def test_importing_the_module_loads_no_torch_and_no_ipython(newborn):
         ("cudnn.allowtf32", "cudnn.allow_tf32"),
         ("float32_matmul_precison", "torch.float32_matmul_precision"),
         ("cuda.float32_matmul_precision", "torch.float32_matmul_precision"),
-        ("torch.set_float32_matmul_precision", "torch.float32_matmul_precision"),
     ],
 )
 def test_a_mistyped_name_is_answered_with_the_right_one(typed, meant):

@@ -544,17 +544,12 @@ def test_a_gradient_that_is_rounding_alone_has_no_digit_to_lose():
 
 
 def test_integers_hide_digits():
-    """A step that ends in argmax gives the same numbers where the scores before it moved."""
-    same = row("a", 0.8, bits=True, integers=True)
-    assert [verdicts.verdict_of(one) for one in (same, same | {"lossy": True}, same | {"bits": False})] == [
-        "take", "digits", "digits",
-    ]  # fmt: skip
-    with speaking("en"):
-        assert verdicts.headline([same], None, False)["en"] == "20 % less time with a; the same integers."
-        assert verdicts.verdict_words(same | {"lossy": True}) == "faster, only integers compared: your decision"
-    scores = torch.tensor([[0.1, 0.9]])
-    bench = Digits(step_of(lambda: scores.argmax(1), (), False))
-    assert bench.of([])["integers"] and not Digits(step_of(lambda: scores * 2, (), False)).of([])["integers"]
+    """A step that ends in argmax gives the same numbers where the scores before it moved: they are not compared; others are seen."""
+    conv, _, x = parts()
+    same = Digits(lambda: conv(x).argmax(1)).of([SETTINGS["channels_last"]])
+    assert same["bits"] is None is same["error"]
+    floats = Digits(lambda: (conv(x) * 2).argmax(1) + torch.backends.mkldnn.enabled).of([SETTINGS["oneDNN-off"]])
+    assert floats["bits"] is False and verdicts.loses(floats)
 
 
 def test_what_more_time_would_hardly_find_is_not_asked_for():

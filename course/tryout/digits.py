@@ -86,17 +86,17 @@ class Digits:
     def of(self, settings: Sequence[Setting]) -> Row:
         """What changes in the result.
 
-        bits: whether all bits are the same; None where random numbers or a result without tensors forbid to tell. error: the
-        largest difference from float64 (without a float64 run: from the step as it is), as a share of the largest value.
-        integers: whether the result holds no other numbers. rough_s: about what a call takes, to plan with.
+        bits: whether all bits are the same; None where random numbers or a result without tensors forbid to tell, and where integers are
+        the same, which hide digits. error: the largest difference from float64 (without a float64 run: from the step as it is), as a share
+        of the largest value. rough_s: about what a call takes, to plan with.
         """
         values, rough_s, integers = self._once(settings)
-        told = bool(values) and not self.random
-        near, equal = self.exact or self.as_is, told and differs(self.as_is, values) == 0
+        near, equal = self.exact or self.as_is, differs(self.as_is, values) == 0
+        told = bool(values) and not self.random and not (integers and equal)
+        equal = equal and told
         as_is = max(self.unsteady, differs(near, self.as_is, self.vague) if self.exact else self.noise)
         return {
             "rough_s": rough_s,
-            "integers": integers,
             "bits": equal if told else None,
             "error": as_is if equal else differs(near, values, self.vague) if told else None,
             "error_as_is": as_is,

@@ -18,9 +18,7 @@ from course.tryout.settings import OTHER_DEVICE, Setting
 from course.tryout.verdicts import Row
 from course.units import format_ms, format_ratio
 
-NOTHING = dict.fromkeys(
-    ("ratio", "low", "high", "sets", "busy", "bits", "integers", "error", "error_as_is", "float64", "why")
-)
+NOTHING = dict.fromkeys(("ratio", "low", "high", "sets", "busy", "bits", "error", "error_as_is", "float64", "why"))
 """A row of which nothing is known."""
 
 
@@ -50,8 +48,8 @@ class Tried:
 
         setting, name, family, lossy, lines (to paste), verdict (see `verdicts.verdict_of`), ratio (time / time as it is), low, high
         (likely range; None: too few sets), sets (of blocks in turns; in new processes, where the step can be copied), busy (other programs
-        kept the machine busy), bits (same?), integers (the result holds no other numbers), error and error_as_is (largest relative
-        difference from float64; float64: whether that run was possible), why (it could not be tried).
+        kept the machine busy), bits (same?), error and error_as_is (largest relative difference from float64; float64: whether that run was
+        possible), why (it could not be tried).
         """
         rows = []
         for one in (one for one in self.settings if one.id in self.found):
@@ -133,12 +131,17 @@ class Tried:
 
     def block(self, folded: bool = True) -> Block:
         """All of it, as a notebook shows it; folded: it can hide what is long, as a terminal cannot."""
-        names = t("setting", "设置"), t("time", "耗时"), t("output", "输出"), t("verdict", "结论")
+        names = (
+            t("setting", "设置"),
+            t("time ÷ time as it is", "耗时 ÷ 原来"),
+            t("output", "输出"),
+            t("verdict", "结论"),
+        )
         words = [(row["name"], _time(row), _changed(row), self._verdict(row)) for row in self._shown()]
         told = [at for at in range(len(names)) if any(line[at] != "–" for line in words)]
         folds = [
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
-            Fold(t("Each setting", "每一项"), self._legend(), [{names[at]: line[at] for at in told} for line in words]),
+            Fold(t("Each setting", "每一项"), (), [{names[at]: line[at] for at in told} for line in words]),
             Fold(t("Time, here and on other machines", "本机和其他机器的耗时"), rows=self._elsewhere(folded)),
             Fold(t("What was not tried, or failed", "没有试的，或出错的"), tuple(self.not_tried())),
         ]
@@ -153,28 +156,12 @@ class Tried:
 
     def _how_much(self) -> str:
         """What a step takes as it is, how many settings were timed, and in what time."""
-        timed = [row for row in self.found.values() if row.get("low")]
-        took, many = format_ms(self.base_ms), len(self.found)
-        return (
+        timed, many = sum(bool(row.get("low")) for row in self.found.values()), len(self.found)
+        took = format_ms(self.base_ms)
+        english = f" · your step: {took} · {timed} of {many} settings timed, {self.seconds:.0f} s"
+        return t(english, f" · 原来一步 {took} · {many} 项设置测了 {timed} 项，用时 {self.seconds:.0f} 秒") * bool(
             timed
-            and t(
-                f" · your step: {took} · {len(timed)} of {many} settings timed, {self.seconds:.0f} s",
-                f" · 原来一步 {took} · {many} 项设置测了 {len(timed)} 项，用时 {self.seconds:.0f} 秒",
-            )
-            or ""
         )
-
-    def _legend(self) -> tuple[str, ...]:
-        """What the columns mean, of those that the table has."""
-        rows, said = self.rows(), []
-        if any(map(_has_time, rows)):
-            english = "Time: with the setting ÷ without it (below 1: faster), and its likely range."
-            said.append(t(english, "耗时：改后 ÷ 改前（小于 1 更快），括号里是可能的范围。"))
-        if lossy := [row for row in rows if row["error"] and verdicts.loses(row)]:
-            truth = t("a run in float64", " float64 结果") if lossy[0]["float64"] else t("your step", "原来的结果")
-            english = f"Off by: the largest difference from {truth} ÷ the largest value of that tensor."
-            said.append(t(english, f"误差：与{truth}的最大差别 ÷ 该张量的最大值。"))
-        return tuple(said)
 
     def _elsewhere(self, all_: bool = True) -> list[dict[str, str]]:
         """This machine as one more column of `docs/cards.md`; of a family, the fastest. all_: with what is slower here."""
@@ -217,8 +204,6 @@ def _changed(row: Row, short: bool = False) -> str:
     error, now = row["error"], row["error_as_is"]
     if error is None:
         return "–"
-    if row["integers"]:
-        return t("same integers", "整数一样") if row["bits"] else t("other integers", "整数变了")
     if row["bits"]:
         return t("same bits", "逐位一致")
     if not verdicts.loses(row):

@@ -86,8 +86,6 @@ def verdict_words(row: Row, short: bool = False) -> str:
     """The verdict on a row in the reader's language; or the most it can save. short: as it fits into a picture."""
     if verdict_of(row) == "digits" and row.get("error") is None:
         return t("faster, results not compared: your decision", "更快，结果没有比较：由你决定")
-    if verdict_of(row) == "digits" and row.get("integers"):
-        return t("faster, only integers compared: your decision", "更快，只比较了整数：由你决定")
     if not open_ended(row):
         return pick(WORDS[verdict_of(row)])
     most, least = _at_most(row), math.floor(100 * (1 - row["high"]))
@@ -107,13 +105,11 @@ def _at_most(row: Row) -> int:
 
 
 def loses(row: Row) -> bool:
-    """Whether the result is off by far more than that of the step as it is; where nobody can tell (nothing was compared, or integers,
-    which hide digits), whether fewer digits are the point."""
+    """Whether the result is off by far more than that of the step as it is; where nothing was compared,
+    whether fewer digits are the point."""
     error = row.get("error")
     if error is None:
         return bool(row.get("lossy"))
-    if row.get("integers"):
-        return bool(row.get("lossy") or not row["bits"])
     now = row.get("error_as_is") or 0
     limit = LOST * max(now, FLOOR if row.get("float64") else FLOOR_AS_IS)
     return bool(error > min(limit, max(COARSE, TWICE * now)))
@@ -191,8 +187,6 @@ def _digits_words(row: Row) -> dict[str, str]:
     error = row.get("error")
     if error is None:
         return both("; its results were not compared", "结果没有比较")
-    if row.get("integers"):
-        return both("; the same integers", "整数一样") if row["bits"] else both(", but other integers", "但整数变了")
     if not loses(row):
         return both("; results about as exact", "精度相当")
     if not error or not math.isfinite(error):
