@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 from course import arguments
-from course.i18n import Text, both, pick, t
+from course.i18n import LANGUAGES, Text, both, pick, t
 from course.profiled import events_of, is_kernel, runs_on_cuda
 from course.tables import as_html, as_text, clip
 from course.timing import TimingError
@@ -327,45 +327,41 @@ class Trace:
 
 def told(trace: Trace) -> Text:
     """The sentence of a trace in both languages."""
-    rows, names, lines = trace.rows(), trace.by_name(), trace.by_line()
-    clock = both(
-        f"One call takes {format_ms(trace.plain_ms)}; with the profiler looking, {format_ms(trace.profiled_ms)}.",
-        f"一次调用耗时 {format_ms(trace.plain_ms)}；开着 profiler 时是 {format_ms(trace.profiled_ms)}。",
-    )
-    if not names:
-        return both(
-            clock["en"] + " No operation of PyTorch ran in it: its time goes into Python or into waiting.",
-            clock["zh"] + "里面没有运行任何 PyTorch 操作：时间花在 Python 上，或者在等待。",
+    said = [
+        both(
+            f"One call takes {format_ms(trace.plain_ms)}; with the profiler looking, {format_ms(trace.profiled_ms)}.",
+            f"一次调用耗时 {format_ms(trace.plain_ms)}；开着 profiler 时是 {format_ms(trace.profiled_ms)}。",
         )
-    span, top = span_of(rows) or 1.0, names[0]
-    said = both(
-        f" Most of it: {top['name']}, {top['self_us'] / span:.0%} in {top['calls']} call{'s' * (top['calls'] > 1)}.",
-        f"占得最多的是 {top['name']}：{top['calls']} 次，共 {top['self_us'] / span:.0%}。",
-    )
+    ]
+    rows, names, lines = trace.rows(), trace.by_name(), trace.by_line()
+    span, on_gpu = span_of(rows) or 1.0, any(row["device"] == "cuda" for row in rows)
+    if not names:
+        english = " No operation of PyTorch ran in it: its time goes into Python or into waiting."
+        said.append(both(english, "里面没有运行任何 PyTorch 操作：时间花在 Python 上，或者在等待。"))
+        return _joined(said)
+    top = names[0]
+    share, calls = f"{top['self_us'] / span:.0%}", f"{top['calls']} call{'s' * (top['calls'] > 1)}"
+    english = f" Most of it: {top['name']}, {share} in {calls}."
+    said.append(both(english, f"占得最多的是 {top['name']}：{top['calls']} 次，共 {share}。"))
     if trace.unseen:
         device = ", ".join(trace.unseen)
-        rest = both(
-            f" Part of it ran on {device}, which this profiler does not look into: what you see is the CPU's side alone.",
-            f"其中一部分在 {device} 上运行，这个 profiler 看不到里面：这里只有 CPU 这一侧。",
-        )
-    elif any(row["device"] == "cuda" for row in rows):
-        busy = covered_us(row for row in rows if row["device"] == "cuda") / span
-        rest = both(f" The GPU was busy for {busy:.0%} of the time.", f"GPU 有 {busy:.0%} 的时间在干活。")
+        english = f" Part of it ran on {device}, which this profiler does not look into: what you see is the CPU's side alone."
+        said.append(both(english, f"其中一部分在 {device} 上运行，这个 profiler 看不到里面：这里只有 CPU 这一侧。"))
+    elif on_gpu:
+        busy = f"{covered_us(row for row in rows if row['device'] == 'cuda') / span:.0%}"
+        said.append(both(f" The GPU was busy for {busy} of the time.", f"GPU 有 {busy} 的时间在干活。"))
     else:
-        rest = both(
-            f" At least {trace.overhead:.0%} of it is not computing: Python, PyTorch's way to the operations, or a wait.",
-            f"至少 {trace.overhead:.0%} 不是在计算：是 Python、PyTorch 一层层转手，或者在等待。",
-        )
+        english = f" At least {trace.overhead:.0%} of it is not computing: Python, PyTorch's way to the operations, or a wait."
+        said.append(both(english, f"至少 {trace.overhead:.0%} 不是在计算：是 Python、PyTorch 一层层转手，或者在等待。"))
     if lines:
-        line = lines[0]
-        number = line["line"].rpartition(":")[2]
-        waits = trace.unseen or any(row["device"] == "cuda" for row in rows)
-        rest = both(
-            rest["en"]
-            + (" The CPU spent most, working or waiting, in line" if waits else " The line that pays most:")
-            + f" {number}, `{line['code']}`, {line['self_us'] / span:.0%}.",
-            rest["zh"]
-            + ("CPU 花得最多（在干活或在等）的一行是第" if waits else "花得最多的一行是第")
-            + f" {number} 行：`{line['code']}`，{line['self_us'] / span:.0%}。",
-        )
-    return both(clock["en"] + said["en"] + rest["en"], clock["zh"] + said["zh"] + rest["zh"])
+        waits, line = trace.unseen or on_gpu, lines[0]
+        number, share = line["line"].rpartition(":")[2], f"{line['self_us'] / span:.0%}"
+        english = " The CPU spent most, working or waiting, in line" if waits else " The line that pays most:"
+        chinese = "CPU 花得最多（在干活或在等）的一行是第" if waits else "花得最多的一行是第"
+        english, chinese = f"{english} {number}, `{line['code']}`, ", f"{chinese} {number} 行：`{line['code']}`，"
+        said.append(both(f"{english}{share}.", f"{chinese}{share}。"))
+    return _joined(said)
+
+
+def _joined(said: Sequence[Text]) -> Text:
+    return both(*("".join(pick(one, code) for one in said) for code in LANGUAGES))
