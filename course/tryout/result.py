@@ -28,7 +28,8 @@ class Tried:
 
     found: id -> what was found of that setting (`rows()` has it with the verdict). together: the same of the winners at once.
     refused: id -> why a setting was not tried. machine: what the lines hold for. notes: sentences. failed: the type of what the step
-    itself raised after some calls. device: where the step runs. base_ms: the time of the step as it is.
+    itself raised after some calls. device: where the step runs. base_ms: the time of the step as it is. new: in
+    new processes.
     """
 
     settings: Sequence[Setting]
@@ -42,6 +43,7 @@ class Tried:
     stopped: bool = False
     failed: str = ""
     device: str = "cpu"
+    new: bool = True
 
     def rows(self) -> list[dict[str, Any]]:
         """One row a setting, the fastest first; pandas.DataFrame takes them.
@@ -151,8 +153,8 @@ class Tried:
         return Block(self.sentence(), t(" ", "").join(filter(None, said)), self.picture(), small, folds=shown)
 
     def _verdict(self, row: Row) -> str:
-        stopped = self.stopped and verdicts.verdict_of(row) == "late"
-        return t("not reached", "没轮到") if stopped else verdicts.verdict_words(row)
+        ended = (self.stopped or self.failed) and verdicts.verdict_of(row) == "late"
+        return t("not reached", "没轮到") if ended else verdicts.verdict_words(row)
 
     def _how_much(self) -> str:
         """What a step takes as it is, how many settings were timed, and in what time."""

@@ -118,7 +118,7 @@ class Trial:
             )
             found = _probed(self.venue, wanted, seconds)
         look, self.rough_s = Look(**found["look"]), {AS_IS: found["rough_s"]}
-        self.out.device = look.device
+        self.out.device, self.out.new = look.device, self.venue.new
         if found["random"]:
             self.note(
                 "The step draws random numbers of its own, so its results were not compared.",
@@ -132,10 +132,8 @@ class Trial:
             elif one.kept and not self.venue.new:
                 self.out.refused[name] = both("needs a process of its own", "需要单独的进程")
             else:
-                self.out.found[name] = {}
-                self._learn(
-                    name, self.out.found[name], self._digits(name, [name]) if one.kept else found["rows"].get(name)
-                )
+                row = self.out.found[name] = {}
+                self._learn(name, row, self._digits(name, [name]) if one.kept else found["rows"].get(name))
 
     def _digits(self, name: str, ids: Sequence[str]) -> Mapping[str, Any] | None:
         """What these settings do together; None: there was no time."""
@@ -156,9 +154,7 @@ class Trial:
         """The names to compare next: what may help much, else what is open; and the winners together, once nothing else may help much or
         the end is near. Empty: all is settled, or the budget is used."""
         rows = [row for row in self.out.rows() if row["setting"] in self.rough_s and not verdicts.settled(row)]
-        rows.sort(
-            key=lambda row: (-(row["sets"] or 0), self.rough_s[row["setting"]])
-        )  # what was begun first, then what is quick
+        rows.sort(key=lambda row: (-(row["sets"] or 0), self.rough_s[row["setting"]]))  # begun first, then quick
         worth = [row for row in rows if row["low"] is None or verdicts.may_save(row)]
         best, together = self.best(), self.out.together
         joint = [JOINT.join(best)] if len(best) > 1 else []
@@ -201,7 +197,10 @@ class Trial:
                 start_s = time.monotonic() - began
                 found, base_ms = one_set(block, names, max(TIMED * start_s, TIMED_S))
         except SideFailed as failed:
-            self._failed(failed)
+            self._failed(failed.name, failed.__cause__ or failed)
+            return
+        except NewProcessError as error:  # it could not be started, or has no room for the step
+            self._failed(AS_IS, error)
             return
         part = (self.venue.used_s - used_s) / (time.monotonic() - began) / (os.cpu_count() or 1)
         self.others.append(max(0.0, since.others() - part))
@@ -217,11 +216,11 @@ class Trial:
                 ratio, low, high = likely.get(name, (some[-1], None, None))
                 row.update(ratio=ratio, low=low, high=high, sets=len(some), busy=busy)
 
-    def _failed(self, failed: SideFailed) -> None:
+    def _failed(self, name: str, error: BaseException) -> None:
         """Say what raised: under a setting, or the step itself, which ends the comparing."""
-        said = said_of(failed.__cause__ or failed)
-        if failed.name != AS_IS:
-            self.out.found.get(failed.name, self.out.together)["why"] = said
+        said = said_of(error)
+        if name != AS_IS:
+            self.out.found.get(name, self.out.together)["why"] = said
             return
         self.out.failed = said.partition(":")[0]
         self.rough_s.clear()
@@ -239,10 +238,6 @@ class Trial:
             out.together.clear()
         out.base_ms, out.seconds = statistics.median(self.base_ms or [0.0]), time.monotonic() - self.began
         rows = [row for row in out.rows() if not verdicts.unjudged(row)]
-        if self.venue.new and (counts := sorted({row["sets"] for row in rows if row["low"]})):
-            few, most = counts[0], counts[-1]
-            english, chinese = (f"{few}", f"{few}") if few == most else (f"{few} to {most}", f"{few} 到 {most}")
-            self.note(f"Each ran in {english} new processes.", f"每项都在 {chinese} 个新进程里跑过。")
         used = statistics.fmean(self.others) if self.others else load.others()
         if used > BUSY:
             part = f"{100 * used:.0f}"

@@ -32,6 +32,8 @@ from course.tryout.step import BLOCK_S, SHORT_S, Side, Step
 
 Wanted = Mapping[str, Sequence[str]]
 """Name -> ids of the settings that are in force together."""
+LIMIT_S = 600.0
+"""Longest wait for a block."""
 Block = Callable[[str], float]
 """Times one block under a name: seconds a call."""
 
@@ -112,8 +114,8 @@ class There:
             for name, ids in sides.items():
                 processes[name].ask(f"{loaded.__name__}:take", self.folder, [*ids], rough_s, self.device, processor)
             for process in processes.values():
-                process.answer()
-            yield lambda name: float(processes[name].call(f"{loaded.__name__}:block"))
+                process.answer(LIMIT_S)
+            yield lambda name: float(processes[name].call(f"{loaded.__name__}:block", timeout_s=LIMIT_S))
             self.used_s += sum(process.call("time:process_time") for process in processes.values())
 
 
