@@ -78,7 +78,6 @@ def test_a_layer_under_its_roof(flops, moved_bytes, time_ms, overhead_ms, bound,
     row = layer(flops, moved_bytes, time_ms, overhead_ms=overhead_ms).row()
     assert (row["bound"], row["flops_per_byte"], row["roof_flops_per_s"]) == (bound, intensity, roof)
     assert row["share_of_roof"] == (share and pytest.approx(share)) and row["memory_only"] == (flops == 0)
-    assert row["times_from_roof"] == (share and pytest.approx(1 / share))
     assert row["flops_per_s"] == pytest.approx(flops / time_ms * 1e3)
 
 
@@ -114,7 +113,7 @@ def test_a_layer_is_held_against_the_peak_of_its_own_kind():
     conv, linear, other = (
         replace(layer(10**9, 10**6, 40.0, kind=kind), peaks=both) for kind in ("Conv2d", "Linear", "Mine")
     )
-    assert [one.share_of_roof for one in (conv, linear, other)] == pytest.approx([0.25, 0.5, 0.25])
+    assert [one.row()["share_of_roof"] for one in (conv, linear, other)] == pytest.approx([0.25, 0.5, 0.25])
     raised = both.raised(60e9, 0.0, "a", "Linear")
     assert (raised.products_per_s, raised.flops_per_s, raised.convolutions_per_s) == (60e9, 100e9, 100e9)
     assert both.raised(120e9, 0.0, "a", "Conv2d").flops_per_s == 120e9
@@ -293,10 +292,9 @@ def small_probes(monkeypatch):
     monkeypatch.setattr(peaks_module, "cache_bytes", lambda device: 1 << 18)
     monkeypatch.setattr(peaks_module, "PRODUCTS", {"cpu": ((32, 32, 32), (16, 32, 8))})
     monkeypatch.setattr(peaks_module, "CONVOLUTIONS", {"cpu": ((3, 4, 4, 8, 1),)})
-    monkeypatch.setattr(peaks_module, "_known", {})
 
 
-def test_peaks_are_measured_once_for_the_settings_of_now(small_probes, monkeypatch):
+def test_peaks_are_measured_and_name_their_settings(small_probes, monkeypatch):
     monkeypatch.setattr(peaks_module, "QUIET", 0)
     state = torch.get_rng_state()  # the probes compute with random numbers of their own
     first = peaks("cpu", max_time=0.1)
@@ -306,23 +304,20 @@ def test_peaks_are_measured_once_for_the_settings_of_now(small_probes, monkeypat
     assert first.work_by.split()[0] in ("mm", "conv") and first.traffic_by in ("read", "copy", "triad", "in place")
     assert (first.device, first.dtype, first.threads) == ("cpu", "float32", torch.get_num_threads())
     assert first.machine["torch"] == torch.__version__ and first.notes == ()
-    assert peaks_module.known_peaks("cpu", torch.float32) is first
-    assert peaks("cpu", max_time=0.1) is not first  # a call measures
     before = torch.backends.mkldnn.conv.fp32_precision
     torch.backends.mkldnn.conv.fp32_precision = "tf32"
     try:
-        assert peaks_module.known_peaks("cpu", torch.float32).precision != first.precision
+        assert peaks_module.precision("cpu") != first.precision
     finally:
         torch.backends.mkldnn.conv.fp32_precision = before
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_peaks_of_a_busy_machine_say_so_and_are_not_kept(small_probes, monkeypatch, code):
+def test_peaks_of_a_busy_machine_say_so(small_probes, monkeypatch, code):
     monkeypatch.setattr(peaks_module.time, "process_time", lambda: 0.0)
     with speaking(code):
         found = peaks("cpu", max_time=0.05)
     assert " 0%" in found.notes[0] and found.notes[0].endswith({"en": ".", "zh": "。"}[code])
-    assert not peaks_module._known
 
 
 @pytest.mark.parametrize("code", LANGUAGES)

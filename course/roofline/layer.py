@@ -17,10 +17,6 @@ NEAR = 4
 """A layer is limited by overhead if that exceeds what its roof asks for and is 1 / NEAR of its time at least."""
 OUTSIDE = "(outside the layers)"
 """The name of what runs in no layer: functions called in a forward, Python between the layers."""
-ROW = (
-    "kind shape output params calls flops time_ms flops_per_s bytes_per_s roof_flops_per_s times_from_roof share_of_roof bound "
-    "overhead_ms"
-).split()
 
 
 @dataclass(frozen=True)
@@ -79,31 +75,6 @@ class Layer:
         return self.flops / max(self.time_ms * 1e-3, TINY)
 
     @property
-    def bytes_per_s(self) -> float:
-        """Achieved bytes/s of ideal traffic."""
-        return self.moved / max(self.time_ms * 1e-3, TINY)
-
-    @property
-    def roof_flops_per_s(self) -> float:
-        """The most FLOP/s the machine's measured peaks allow at this intensity."""
-        return self._own.roof(self.intensity)
-
-    @property
-    def share_of_roof(self) -> float | None:
-        """Shortest time the roof allows / time taken; None where there is neither work nor traffic."""
-        return self.least_ms / max(self.time_ms, TINY) if self.least_ms else None
-
-    @property
-    def times_from_roof(self) -> float | None:
-        """The inverse."""
-        return None if self.share_of_roof is None else 1 / max(self.share_of_roof, TINY)
-
-    @property
-    def output(self) -> str:
-        """The shapes of what its first call gave back, as "1x64x56x56"."""
-        return self.shape.rpartition(" -> ")[2]
-
-    @property
     def label(self) -> str:
         """Name and class, for people."""
         if self.name == OUTSIDE:
@@ -112,19 +83,30 @@ class Layer:
 
     def row(self) -> dict[str, Any]:
         """The layer as plain data."""
-        these, sure = Alike((self,)), enough(len(self.samples_ms))
+        these, sure, seconds = Alike((self,)), enough(len(self.samples_ms)), max(self.time_ms * 1e-3, TINY)
         low, high = these.interval_ms if sure else (None, None)
         share_low, share_high = these.share_interval if sure and self.least_ms else (None, None)
         return {
             "layer": self.name,
-            **{name: getattr(self, name) for name in ROW},
+            "kind": self.kind,
+            "shape": self.shape,
+            "params": self.params,
+            "calls": self.calls,
+            "flops": self.flops,
             "bytes": self.moved,
             "flops_per_byte": self.intensity,
-            "memory_only": self.flops == 0,
+            "time_ms": self.time_ms,
             "low_ms": low,
             "high_ms": high,
+            "flops_per_s": self.flops_per_s,
+            "bytes_per_s": self.moved / seconds,
+            "roof_flops_per_s": self._own.roof(self.intensity),
+            "share_of_roof": self.least_ms * 1e-3 / seconds if self.least_ms else None,
             "share_low": share_low,
             "share_high": share_high,
+            "bound": self.bound,
+            "memory_only": self.flops == 0,
+            "overhead_ms": self.overhead_ms,
         }
 
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import lru_cache, partial
 from typing import Any
 
 import torch
@@ -45,7 +46,6 @@ CONVOLUTIONS = {
     "gpu": ((3, 64, 64, 56, 256), (3, 256, 256, 28, 256), (3, 512, 512, 14, 256), (1, 1024, 256, 28, 256)),
 }
 """Kernel edge, channels in and out, image edge and batch of the convolutions."""
-_known: dict[tuple[Any, ...], Peaks] = {}
 
 
 def peaks(device: Any = None, dtype: torch.dtype = torch.float32, max_time: float = 3.0) -> Peaks:
@@ -63,7 +63,7 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, max_time: floa
     about = machine.passport()
     if name == "cpu":
         about |= {"device": "cpu", "device_name": about["cpu"], "capability": None, "driver": None}
-    found = Peaks(
+    return Peaks(
         work.rate,
         best["traffic"].rate,
         str(dtype).removeprefix("torch."),
@@ -71,28 +71,22 @@ def peaks(device: Any = None, dtype: torch.dtype = torch.float32, max_time: floa
         torch.get_num_threads(),
         about,
         datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        _precision(name),
+        precision(name),
         work.name,
         best["traffic"].name,
         () if got >= QUIET else (_busy(got),),
         best["products"].rate,
         best["convolutions"].rate if "convolutions" in best else 0.0,
     )
-    if got >= QUIET:
-        _known[_key(name, dtype)] = found
-    return found
 
 
-def known_peaks(device: str, dtype: torch.dtype) -> Peaks:
-    """The peaks that this process measured on a quiet machine, with the settings of now; measured where it has not."""
-    return _known.get(_key(device, dtype)) or peaks(device, dtype)
+@lru_cache(maxsize=16)
+def kept_peaks(device: str, dtype: torch.dtype, threads: int, precision: str) -> Peaks:
+    """The peaks of a device, measured once in a process for these settings, which must be in force."""
+    return peaks(device, dtype)
 
 
-def _key(device: str, dtype: torch.dtype) -> tuple[Any, ...]:
-    return device, dtype, torch.get_num_threads(), _precision(device)
-
-
-def _precision(device: str) -> str:
+def precision(device: str) -> str:
     """What torch may do to float32 inside a product, and inside a convolution, as set now; "" where unknown."""
     backends = torch.backends
     nodes = {"cpu": (backends.mkldnn.matmul, backends.mkldnn.conv), "cuda": (backends.cuda.matmul, backends.cudnn.conv)}
@@ -101,10 +95,10 @@ def _precision(device: str) -> str:
 
 def _busy(got: float) -> str:
     return t(
-        f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy with other work, or the "
-        "threads had to share a core. These peaks are too low; measure again when it is quieter, or with one thread.",
-        f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙于其他工作，或者多个线程挤在同一个核上。"
-        "这些峰值偏低；请在机器空闲时重新测量，或者只用一个线程。",
+        f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy, or the threads had to "
+        "share a core. These peaks are too low: measure again when it is quieter, or with one thread.",
+        f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙，或者多个线程挤在同一个核上。"
+        "这些峰值偏低：请在机器空闲时重新测量，或者只用一个线程。",
     )
 
 
@@ -173,14 +167,19 @@ def _measured(device: str, dtype: torch.dtype, max_time: float) -> dict[str, Pro
 def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
     """The probes of arithmetic that this device can run with `dtype`, without those of over `longest_s` seconds a call.
 
+    Of random numbers: equal ones need less power, and a GPU computes with them at a rate that no model reaches.
     Raises RooflineError where not even the smallest matrix product runs.
     """
+    drawn = torch.Generator(device).manual_seed(0)  # the user's own random numbers stay as they are
+    layout = torch.preserve_format if device == "cpu" else torch.channels_last  # in which tensor cores work
     per_flop = 0.0
-    for probe in _products_and_convolutions(device, dtype):
-        if per_flop * probe.amount > longest_s:
+    for kind, name, flops, operation, shapes in _operations("cpu" if device == "cpu" else "gpu"):
+        if per_flop * flops > longest_s:
             continue
         try:
-            probe.call()
+            held = [torch.randn(shape, dtype=dtype, device=device, generator=drawn) for shape in shapes]
+            held = [x.to(memory_format=layout) if x.dim() == 4 else x for x in held]
+            operation(*held)
         except (RuntimeError, TypeError, NotImplementedError) as error:
             if per_flop or is_out_of_memory(error):
                 continue  # too large, or not there for this type
@@ -190,39 +189,22 @@ def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[P
                     f"这里的 {device} 不支持 {dtype} 的矩阵乘法：{reason(error)}。请试试 dtype=torch.float32。",
                 )
             ) from error
-        yield probe.long_enough(device)
+        probe = Probe(kind, name, flops, partial(operation, *held)).long_enough(device)
         per_flop = 1 / probe.rate
+        yield probe
 
 
-def _products_and_convolutions(device: str, dtype: torch.dtype) -> Iterator[Probe]:
-    """Of random numbers: equal ones need less power, and a GPU computes with them at a rate that no model reaches."""
-    drawn = torch.Generator(device).manual_seed(0)  # the user's own random numbers stay as they are
-    size = "cpu" if device == "cpu" else "gpu"
-
-    def later(operation: Callable[..., Any], *shapes: tuple[int, ...]) -> Callable[[], Any]:
-        held: list[torch.Tensor] = []
-
-        def call() -> Any:
-            if not held:
-                held.extend(torch.randn(shape, dtype=dtype, device=device, generator=drawn) for shape in shapes)
-                if size == "gpu" and len(shapes[0]) == 4:  # the layout tensor cores work in
-                    held[:] = [one.to(memory_format=torch.channels_last) for one in held]
-            return operation(*held)
-
-        return call
-
+def _operations(size: str) -> Iterator[tuple[str, str, float, Callable[..., Any], tuple[tuple[int, ...], ...]]]:
+    """Kind, name, FLOPs, the operation and the shapes of its arguments."""
     for rows, inner, columns in PRODUCTS[size]:
-        call = later(lambda a, b, out: torch.mm(a, b, out=out), (rows, inner), (inner, columns), (rows, columns))
-        yield Probe("products", f"mm {rows}x{inner}x{columns}", 2.0 * rows * inner * columns, call)
+        shapes = (rows, inner), (inner, columns), (rows, columns)
+        name, flops = f"mm {rows}x{inner}x{columns}", 2.0 * rows * inner * columns
+        yield "products", name, flops, lambda a, b, out: torch.mm(a, b, out=out), shapes
     for kernel, come, go, edge, batch in CONVOLUTIONS[size]:
         name = f"conv {kernel}x{kernel}, {come} to {go} channels, {edge}x{edge}, batch {batch}"
         flops = 2.0 * batch * come * go * (edge * kernel) ** 2
-        call = later(
-            lambda x, weight: functional.conv2d(x, weight, padding=weight.shape[-1] // 2),
-            (batch, come, edge, edge),
-            (go, come, kernel, kernel),
-        )
-        yield Probe("convolutions", name, flops, call)
+        operation = partial(functional.conv2d, padding=kernel // 2)
+        yield "convolutions", name, flops, operation, ((batch, come, edge, edge), (go, come, kernel, kernel))
 
 
 def _streams(device: str) -> list[Probe]:

@@ -16,8 +16,8 @@ NAMED = 6
 """How many groups of layers, the slowest first, are written by name."""
 LARGEST = 500.0
 """Area of the point of a layer that takes all the time, in points squared."""
-SIDES = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1))
-"""Where a name may stand around its point: across and up."""
+PLACES = [(across, up) for far in range(12, 100, 12) for up in (far, -far) for across in (0, 2 * far, -2 * far)]
+"""Where the middle of a name may stand from its point, in points, the nearest first."""
 
 
 def draw(
@@ -97,32 +97,32 @@ def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]]
     """Names of the slowest layers, each at the nearest place where it covers no name, no point and no roof."""
     from matplotlib.transforms import Bbox
 
+    from course.figures.style import guide
+
     ax.figure.draw_without_rendering()  # settles the layout: only now is it known where a name would stand
     spots = ax.transData.transform([(layer.intensity, layer.flops_per_s) for layer in shown] + list(along))
     taken = [Bbox.from_extents(x - 4, y - 4, x + 4, y + 4) for x, y in spots]
+    line = {"arrowstyle": "-", "linewidth": 0.6, "color": guide(), "shrinkA": 0}
     groups = alike(shown)
     must = [group for group in groups if named is not None and group.first.name == named.first.name]
     for group in [*must, *(group for group in groups[:NAMED] if group not in must)]:
-        more = len(group.layers) - 1
-        name = (group.first.name or group.first.kind) + (f" +{more}" if more else "")
-        box = _write(ax, name, (group.first.intensity, group.first.flops_per_s), taken)
-        taken += [box] if box else []
-
-
-def _write(ax: Any, name: str, spot: tuple[float, float], taken: Sequence[Any]) -> Any:
-    """Write one name at the first free place around its point; its box, or None where there is none."""
-    from course.figures.style import guide
-
-    aligned, upright = {-1: "right", 0: "center", 1: "left"}, {-1: "top", 0: "center", 1: "bottom"}
-    line = {"arrowstyle": "-", "linewidth": 0.6, "color": guide(), "shrinkA": 0}
-    for across, up in ((far * across, far * up) for far in range(10, 110, 10) for across, up in SIDES):
-        sign_x, sign_y = (across > 0) - (across < 0), (up > 0) - (up < 0)
-        look = {"ha": aligned[sign_x], "va": upright[sign_y], "fontsize": 8, "zorder": 4}
-        text = ax.annotate(name, spot, (across, up), textcoords="offset points", **look)
-        box = text.get_window_extent()
-        inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1 and ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
-        if inside and not any(box.overlaps(other) for other in taken):
-            ax.annotate("", spot, (across, up), textcoords="offset points", arrowprops=line)
-            return box
-        text.remove()
-    return None
+        more, first = len(group.layers) - 1, group.first
+        text = ax.annotate(
+            (first.name or first.kind) + (f" +{more}" if more else ""),
+            (first.intensity, first.flops_per_s),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=8,
+            zorder=4,
+        )
+        for away in PLACES:
+            text.xyann = away
+            box = text.get_window_extent()
+            inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1 and ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
+            if inside and not any(box.overlaps(other) for other in taken):
+                ax.annotate("", text.xy, away, textcoords="offset points", arrowprops=line)
+                taken.append(box)
+                break
+        else:
+            text.remove()

@@ -20,7 +20,7 @@ from course.i18n import t
 from course.roofline import hooks, inside
 from course.roofline.layer import OUTSIDE, TINY, Alike, Layer
 from course.roofline.machine import wait
-from course.roofline.peaks import QUIET, known_peaks
+from course.roofline.peaks import QUIET, kept_peaks, precision
 from course.roofline.replay import Call, Capture, Unit, floor, layers_of, sweep, timed_round
 from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
@@ -74,7 +74,7 @@ def place(
     require_positive(max_time=max_time)
     device, dtype = where(tensors([*model.parameters(), *model.buffers(), *inputs, *kwargs.values()]))
     run = _Run(model, (inputs, kwargs), device, training, max_time)
-    roof = known_peaks(device, dtype) if peaks is None else peaks
+    roof = peaks or kept_peaks(device, dtype, torch.get_num_threads(), precision(device))
     run.measure()
     return run.result(roof)
 
@@ -93,7 +93,7 @@ class _Run:
         self.idle: float | None = None
         self.conversions, self.rounds = 0.0, 0
         self.got = 1.0  # share of the processor that this thread got while it timed
-        self.floor = floor() if device == "cpu" else []
+        self.floor = [] if self.kind == "cuda" else floor(device)
         self._first_run(model, first)
         self.alone = [unit.name for unit in self.layers] == [""]
         self.counted = self._counted()
@@ -174,7 +174,6 @@ class _Run:
             samples.append((time.perf_counter() - began) / STEADY_CALLS)
         busy = [sum(parts) for parts in zip(self.outside, *(unit.parts for unit in self.layers), strict=True)]
         self.idle = max(0.0, 1 - median(busy) / max(median(samples), TINY))
-        self.whole.issue_s = [self.idle * median(samples)]
         self.rounds = len(self.outside)
 
     def _one_by_one(self) -> None:
@@ -243,7 +242,7 @@ class _Run:
     def _layer(self, unit: Unit, flops: int, params: int, samples_s: list[float], roof: Peaks) -> Layer:
         samples = tuple(seconds * 1e3 for seconds in samples_s)
         least = [seconds for call in self.floor for seconds in call.samples_s]
-        overhead_s = len(unit.timed) * median_interval(least).low if least else unit.issue_s
+        overhead_s = len(unit.timed) * median_interval(least).low if least else 0.0
         about = roof, samples, overhead_s * 1e3, unit.shape, params
         return Layer(
             unit.name, type(unit.module).__name__, flops, unit.moved, median(samples), max(unit.calls, 1), *about
@@ -252,7 +251,8 @@ class _Run:
     def _whole(self, layers: Sequence[Layer], roof: Peaks) -> Layer:
         """The model as if it were one layer: what enters and leaves it, and every weight, once."""
         whole = self._layer(self.as_layer, self.counted.flops, self.counted.params, self.whole.samples_s, roof)
-        return replace(whole, overhead_ms=max(whole.overhead_ms, sum(layer.overhead_ms for layer in layers)))
+        idle_ms = (self.idle or 0.0) * whole.time_ms
+        return replace(whole, overhead_ms=max(idle_ms, sum(layer.overhead_ms for layer in layers)))
 
     def _remarks(self) -> Iterator[str]:
         if not enough(self.rounds):

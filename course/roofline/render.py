@@ -29,7 +29,7 @@ def _line(name: str, layer: Layer, every: Sequence[Layer]) -> list[str]:
     share, low, high = this.part_of(Alike(tuple(every)))
     return [
         name,
-        layer.output,
+        layer.shape.rpartition(" -> ")[2],
         f"{layer.params:,}" if known else "–",
         scaled(layer.flops, "") if layer.flops else t("memory only", "仅访存") if known else "–",
         scaled(layer.moved, "B") if known else "–",

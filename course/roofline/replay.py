@@ -11,7 +11,6 @@ import random
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Any
 
 import torch
@@ -32,7 +31,7 @@ class Call:
     """A function on arguments of its own, to be timed. A layer is called with its hooks: they may do part of its work.
 
     step: the backward runs as well. written: whether a run writes to the arguments, so that each gets new copies. context: entered
-    around each run. samples_s: seconds, one value a run. issue_s: on an accelerator, seconds of the thread that issues the call.
+    around each run. samples_s: seconds, one value a run.
     """
 
     forward: Callable[..., Any]
@@ -41,7 +40,6 @@ class Call:
     written: bool = False
     context: Callable[[], Any] = nullcontext
     samples_s: list[float] = field(default_factory=list)
-    issue_s: list[float] = field(default_factory=list)
 
     def renew(self) -> None:
         """New copies of arguments that a run writes to; no gradients."""
@@ -65,11 +63,8 @@ class Call:
             wait(device)
             began = now()
             self()
-            issued = now()
             wait(device)
             self.samples_s.append(now() - began)
-        if device != "cpu":
-            self.issue_s.append(issued - began)
 
 
 @dataclass(eq=False)
@@ -91,11 +86,6 @@ class Unit:
     def samples_s(self) -> list[float]:
         """Seconds of all its calls, one value a round."""
         return [sum(seconds) for seconds in zip(*(call.samples_s for call in self.timed), strict=True)]
-
-    @property
-    def issue_s(self) -> float:
-        """Seconds of the thread that issues its calls."""
-        return sum(median(call.issue_s) for call in self.timed if call.issue_s)
 
 
 def layers_of(model: nn.Module, run: Callable[[], Any]) -> list[str]:
@@ -188,9 +178,9 @@ def _autocast(device: str) -> Callable[[], Any]:
     return lambda: torch.autocast(kind, dtype=dtype)
 
 
-def floor(times: int = 3) -> list[Call]:
-    """Calls on a CPU that do next to nothing: an operator on one number."""
-    return [Call(forward=nn.ReLU().forward, arguments=((torch.zeros(1),), {})) for _ in range(times)]
+def floor(device: str, times: int = 3) -> list[Call]:
+    """Calls that do next to nothing: an operator on one number."""
+    return [Call(forward=nn.ReLU().forward, arguments=((torch.zeros(1, device=device),), {})) for _ in range(times)]
 
 
 def sweep(device: str) -> Callable[[], Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from course.i18n import both, pick, t
+from course.i18n import Text, both, pick, t
 from course.roofline import render
 from course.roofline.layer import TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
@@ -20,44 +20,38 @@ NEAR_THE_ROOF = 0.6
 """From this share of the roof on, the same work can hardly be done faster."""
 IDLE, CONVERTING = 0.2, 0.05
 """From these parts of the time on, the GPU's waiting, or changes of the memory layout, are what to try first."""
-ADVICE = {
-    "overhead": both(
-        "give each call more work: a larger batch; then torch.compile, which joins small calls",
-        "让每次调用多干点活：增大 batch；再试 torch.compile，它会合并零碎的调用",
-    ),
-    "at compute": both(
-        "a smaller type (bfloat16 where the device computes it fast) or less work; the same work can hardly be faster",
-        "换更小的类型（设备算得快时用 bfloat16），或减少工作量；同样的工作量很难再快了",
-    ),
-    "at memory": both(
-        "move fewer bytes: a smaller type, or torch.compile, which joins it with its neighbours; the same bytes can hardly be faster",
-        "少搬字节：换更小的类型，或用 torch.compile 把它和相邻的层合并；同样多的字节很难再快了",
-    ),
-    "memory only": both(
-        "torch.compile, which joins it with its neighbours: it does more arithmetic than its 0 FLOPs say (exp, erf, divisions), or waits",
-        "torch.compile，把它和相邻的层合并：它的实际运算比计为 0 的 FLOPs 多（exp、erf、除法），或者在等待",
-    ),
-    "layout": both(
-        "another layout, model.to(memory_format=torch.channels_last) and the input too, then another batch size",
-        "换内存布局：模型和输入都 .to(memory_format=torch.channels_last)，再换一个批大小",
-    ),
-    "size": both(
-        "another batch size: too few rows leave the units idle; on a CPU also another number of threads",
-        "换一个批大小：行数太少，运算单元就闲着；在 CPU 上也可以换线程数",
-    ),
-    "outside": both(
-        "look into forward() itself, where no layer is called: torch.profiler names the operators that run there",
-        "看 forward() 本身，也就是不调用任何层的那些代码：torch.profiler 会列出那里运行的算子",
-    ),
-    "idle": both(
-        'more work for each launch: a larger batch; then torch.compile(mode="reduce-overhead"), which issues all launches at once',
-        '让每次启动多干点活：增大 batch；再试 torch.compile(mode="reduce-overhead")，它把所有启动一次发完',
-    ),
-    "half": both(
-        "torch.autocast with bfloat16 (or float16 with a GradScaler): float32 leaves most of this GPU's rate unused",
-        "带 bfloat16 的 torch.autocast（或 float16 加 GradScaler）：float32 用不上这块 GPU 的大部分速率",
-    ),
-}
+OVERHEAD = both(
+    "give each call more work: a larger batch; then torch.compile, which joins small calls",
+    "让每次调用多干点活：增大 batch；再试 torch.compile，它会合并零碎的调用",
+)
+NEAR = both(
+    "a smaller type (bfloat16 where the device computes it fast) or torch.compile; the same work can hardly be faster",
+    "换更小的类型（设备算得快时用 bfloat16），或用 torch.compile；同样的活儿很难再快了",
+)
+MOVES = both(
+    "torch.compile, which joins it with its neighbours: it does more arithmetic than its 0 FLOPs say (exp, erf, divisions), or waits",
+    "torch.compile，把它和相邻的层合并：它的实际运算比计为 0 的 FLOPs 多（exp、erf、除法），或者在等待",
+)
+LAYOUT = both(
+    "another layout, model.to(memory_format=torch.channels_last) and the input too, then another batch size",
+    "换内存布局：模型和输入都 .to(memory_format=torch.channels_last)，再换一个批大小",
+)
+SIZE = both(
+    "another batch size: too few rows leave the units idle; on a CPU also another number of threads",
+    "换一个批大小：行数太少，运算单元就闲着；在 CPU 上也可以换线程数",
+)
+OUTSIDE = both(
+    "look into forward() itself, where no layer is called: torch.profiler names the operators that run there",
+    "看 forward() 本身，也就是不调用任何层的那些代码：torch.profiler 会列出那里运行的算子",
+)
+LAUNCHES = both(
+    'more work for each launch: a larger batch; then torch.compile(mode="reduce-overhead"), which issues all launches at once',
+    '让每次启动多干点活：增大 batch；再试 torch.compile(mode="reduce-overhead")，它把所有启动一次发完',
+)
+HALF = both(
+    "torch.autocast with bfloat16 (or float16 with a GradScaler): float32 leaves most of this GPU's rate unused",
+    "带 bfloat16 的 torch.autocast（或 float16 加 GradScaler）：float32 用不上这块 GPU 的大部分速率",
+)
 
 
 @dataclass(frozen=True)
@@ -86,11 +80,10 @@ class Roofline:
         return self.layers or (self.whole,)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Plain dicts, as for pandas.DataFrame: the whole model first, then the layers in the order they ran, then "(outside the layers)".
+        """Plain dicts, as for pandas.DataFrame: the whole model first, then the layers as they ran, then "(outside the layers)".
 
-        layer, kind, shape, output, params, calls, flops, bytes, flops_per_byte, time_ms with low_ms and high_ms (95 %),
-        share_of_time with share_of_time_low and share_of_time_high, bound, times_from_roof, share_of_roof with
-        share_low and share_high, and more.
+        layer, kind, shape, params, calls, flops, bytes, flops_per_byte, time_ms with low_ms and high_ms (95 %), share_of_time with
+        share_of_time_low and share_of_time_high, bound, share_of_roof with share_low and share_high, and more.
         """
         parts = [(1.0, 1.0, 1.0), *(Alike((layer,)).part_of(Alike(self.layers)) for layer in self.layers)]
         return [
@@ -118,74 +111,73 @@ class Roofline:
 
     def sentence(self) -> str:
         """Where the time goes: to one layer (and those like it) if that is beyond doubt, else to which limit."""
+        group = self.named
         if not self.layers:
             return self._reach(self.whole.label, self.groups[0])
-        if self.named is None:
+        if group is None:
             parts = [(bound_word(bound), percent(part)) for bound, part in by_bound(self.layers).items()]
-            return t(
-                "No layer stands out. Of the time "
-                + ", ".join(f"{part} is limited by {word}" for word, part in parts)
-                + ".",
-                "没有哪一层特别突出。耗时中，" + "，".join(f"{part} 受限于{word}" for word, part in parts) + "。",
-            )
-        group, more = self.named, len(self.named.layers) - 1
+            english = ", ".join(f"{part} is limited by {word}" for word, part in parts)
+            chinese = "，".join(f"{part} 受限于{word}" for word, part in parts)
+            return t(f"No layer stands out. Of the time {english}.", f"没有哪一层特别突出。耗时中，{chinese}。")
         _, low, high = group.part_of(Alike(self.layers))
         if group.first.bound == "outside":
             return t(
                 f"{between(low, high)} of the time is spent outside the layers: in functions that the forward calls, or in Python.",
                 f"{between(low, high)} 的时间花在各层之外：forward 自己调用的函数，或者 Python 本身。",
             )
+        more = len(group.layers) - 1
         who = group.first.label + (t(f" and {more} like it", f" 及其余 {more} 个同样的层") if more else "")
         takes = t(
-            f"{who} take{'s' * (not more)} {between(low, high)} of the time",
-            f"{who}{'' if more else ' '}占耗时的 {between(low, high)}",
+            f"{who} take{'s' * (not more)} {between(low, high)} of the time and",
+            f"{who}{'' if more else ' '}占耗时的 {between(low, high)}，",
         )
         return self._reach(takes, group)
 
     def _reach(self, who: str, group: Alike) -> str:
         """`who`, and how near to its roof it is."""
-        one = len(group.layers) == 1
-        start = who + (t(" and", "，") if self.layers else t("", " "))
+        one, word, share = len(group.layers) == 1, bound_word(group.first.bound), between(*group.share_interval)
         if group.first.bound == "overhead":
             part = percent(min(sum(layer.overhead_ms for layer in group.layers) / max(group.time_ms, TINY), 1.0))
             return t(
-                f"{start} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",
-                f"{start}受限于调用开销：发出调用就占了其中的 {part}。",
+                f"{who} {'is' if one else 'are'} limited by overhead: issuing the calls is {part} of it.",
+                f"{who}受限于调用开销：发出调用就占了其中的 {part}。",
             )
         if not group.least_ms:
-            return t(
-                f"{start} {'has' if one else 'have'} neither FLOPs nor traffic.", f"{start}既没有 FLOPs，也没有访存。"
-            )
-        word, share = bound_word(group.first.bound), between(*group.share_interval)
+            return t(f"{who} {'has' if one else 'have'} neither FLOPs nor traffic.", f"{who}既没有 FLOPs，也没有访存。")
         return t(
-            f"{start} reach{'es' * one} {share} of {'its' if one else 'their'} {word} roof.",
-            f"{start}达到{word}屋顶的 {share}。",
+            f"{who} reach{'es' * one} {share} of {'its' if one else 'their'} {word} roof.",
+            f"{who}达到{word}屋顶的 {share}。",
         )
 
     def try_first(self) -> str:
         """The one thing to try first: on a GPU for the whole; else for the layers that take longest, or where none stands out, for the
         longest of those with the limit that takes most of the time."""
-        if (for_whole := self._for_whole()) is not None:
-            why, advice = for_whole
-            return pick(both(f"Try first ({why['en']}): {advice['en']}.", f"先试这个（{why['zh']}）：{advice['zh']}。"))
-        most = next(iter(by_bound(self.points)))
-        longest = self.named or next(group for group in self.groups if group.first.bound == most)
-        label, advice = longest.first.label, ADVICE[_advice_for(longest)]
-        return pick(both(f"Try first, for {label}: {advice['en']}.", f"先试这个，针对{label}：{advice['zh']}。"))
+        why, what = self._for_whole() or self._for_layers()
+        return pick(both(f"Try first ({why['en']}): {what['en']}.", f"先试这个（{why['zh']}）：{what['zh']}。"))
 
-    def _for_whole(self) -> tuple[Any, Any] | None:
+    def _for_whole(self) -> tuple[Text, Text] | None:
         """On a GPU, launches, layout, number format, in this order: why, and what; None where none fits."""
         if self.idle is None:
             return None
         if self.idle >= IDLE:
-            return both(f"the GPU idles {self.idle:.0%}", f"GPU 有 {self.idle:.0%} 的时间闲着"), ADVICE["idle"]
+            return both(f"the GPU idles {self.idle:.0%}", f"GPU 有 {self.idle:.0%} 的时间闲着"), LAUNCHES
         if self.conversions >= CONVERTING:
             part = f"{self.conversions:.0%}"
             why = both(f"{part} of the kernels' time only changes the layout", f"kernel 时间的 {part} 只在转换布局")
-            return why, ADVICE["layout"]
+            return why, LAYOUT
         if self.peaks.dtype == "float32":
-            return both("the GPU is busy, in float32", "GPU 一直在忙，用的是 float32"), ADVICE["half"]
+            return both("the GPU is busy, in float32", "GPU 一直在忙，用的是 float32"), HALF
         return None
+
+    def _for_layers(self) -> tuple[Text, Text]:
+        """The layers that take longest, and what to do about their limit."""
+        most = next(iter(by_bound(self.points)))
+        longest = self.named or next(group for group in self.groups if group.first.bound == most)
+        layer = longest.first
+        of_bound = {"overhead": OVERHEAD, "outside": OUTSIDE}
+        otherwise = MOVES if not layer.flops else LAYOUT if "Conv" in layer.kind else SIZE
+        near = longest.share_interval[0] >= NEAR_THE_ROOF
+        return both(layer.label, layer.label), of_bound.get(layer.bound, NEAR if near else otherwise)
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """The log-log roofline with the layers as points, sized by time; returns the matplotlib Axes."""
@@ -210,26 +202,25 @@ class Roofline:
     def _how(self) -> str:
         """What the bytes are, and how the layers were timed; on a GPU, how much of the time it waits."""
         what = t("training step", "训练步") if self.training else t("forward", "前向")
-        moved = t(
-            f"One {what}. Bytes are the least there can be: inputs, weights and outputs of each layer, once"
-            f"{'; in the backward also the gradients' * self.training}. ",
-            f"一次{what}。字节数是最少需要的量：每层的输入、权重和输出各算一次{'，反向还有各梯度' * self.training}。",
+        bytes_ = t(
+            f"One {what}; bytes are the least there can be: inputs, weights and outputs of each layer, and their gradients, once. ",
+            f"一次{what}。字节数是最少需要的量：每层的输入、权重、输出以及它们的梯度各算一次。",
         )
-        whole = format_ms(self.whole.time_ms)
+        whole, part = format_ms(self.whole.time_ms), sum(layer.time_ms for layer in self.points)
         if self.idle is not None:
             idle = percent(self.idle)
-            return moved + t(
+            return bytes_ + t(
                 f"A layer's time is that of its kernels inside the whole, in {self.rounds} rounds. The whole takes {whole}, several in "
                 f"a row without a wait: the GPU idles {idle} of that.",
                 f"每层的耗时是它的 kernel 在整个模型里运行的时间，测了 {self.rounds} 轮。连续运行若干次、中间不等待，"
                 f"整个模型每次耗时 {whole}：其中 {idle} 的时间 GPU 闲着。",
             )
-        part = sum(layer.time_ms for layer in self.points) / max(self.whole.time_ms, TINY)
-        return moved + t(
+        part = percent(part / max(self.whole.time_ms, TINY))
+        return bytes_ + t(
             f"{self.rounds} rounds, each layer alone, its data out of the cache; ranges (95 %) hold within this run. The rows sum up to "
-            f"{part:.0%} of the model in one piece, where a layer may find data of the one before it in the cache.",
+            f"{part} of the model in one piece, where a layer may find data of the one before it in the cache.",
             f"测了 {self.rounds} 轮，每层单独计时，数据都不在缓存里；范围（95%）只对这一次运行有效。"
-            f"各行之和是整个模型一次运行的 {part:.0%}：在模型里，后一层可能在缓存里找到前一层的数据。",
+            f"各行之和是整个模型一次运行的 {part}：在模型里，后一层可能在缓存里找到前一层的数据。",
         )
 
     def __str__(self) -> str:
@@ -244,15 +235,3 @@ class Roofline:
 
     def _repr_html_(self) -> str:
         return render.page((self.sentence(), self.try_first()), self.whole, self.layers, self.remarks())
-
-
-def _advice_for(longest: Alike) -> str:
-    """The key in ADVICE for the layers that take longest."""
-    layer = longest.first
-    if layer.bound in ("overhead", "outside"):
-        return layer.bound
-    if longest.share_interval[0] >= NEAR_THE_ROOF:
-        return f"at {layer.bound}"
-    if not layer.flops:
-        return "memory only"
-    return "layout" if "Conv" in layer.kind else "size"
