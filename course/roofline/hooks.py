@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from torch import nn
@@ -49,33 +50,30 @@ class Noted:
     """The hooks that a copy of a model shares with its original (functions are not copied), and whether they gave something back."""
 
     def __init__(self, original: nn.Module, copied: nn.Module) -> None:
-        self.gave: dict[tuple[int, str, int], Callable[..., Any] | None] = {}
-        for at, (mine, module) in enumerate(zip(original.modules(), copied.modules(), strict=True)):
+        self.shared: list[tuple[dict[int, Any], int, Callable[..., Any]]] = []
+        self.gave: set[int] = set()
+        for mine, module in zip(original.modules(), copied.modules(), strict=True):
             for name in OWN:
                 hooks, others = getattr(module, name), getattr(mine, name)
-                for key in [key for key, hook in hooks.items() if others.get(key) is hook]:
-                    self.gave[at, name, key] = None
-                    hooks[key] = self._noting(hooks[key], (at, name, key))
+                self.shared += [(hooks, key, hook) for key, hook in hooks.items() if others.get(key) is hook]
+        for at, (hooks, key, hook) in enumerate(self.shared):
+            hooks[key] = partial(self._call, at, hook)
 
-    def _noting(self, hook: Callable[..., Any], place: tuple[int, str, int]) -> Callable[..., Any]:
-        def noting(*args: Any, **kwargs: Any) -> Any:
-            answer = hook(*args, **kwargs)
-            if answer is not None:
-                self.gave[place] = hook
-            return answer
+    def _call(self, at: int, hook: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        answer = hook(*args, **kwargs)
+        if answer is not None:
+            self.gave.add(at)
+        return answer
 
-        return noting
-
-    def take_off(self, copied: nn.Module) -> list[Callable[..., Any]]:
-        """Remove from another copy the hooks that only looked. Returns the others: what they give back is part of the forward.
+    def take_off(self) -> list[Callable[..., Any]]:
+        """Remove the hooks that only looked from the copy. Returns the others: what they give back is part of the forward.
 
         Hooks that were copied (objects, bound methods) stay, too: they may do a layer's work, as spectral_norm does.
         """
-        modules = list(copied.modules())
-        for (at, name, key), hook in self.gave.items():
-            if hook is None:
-                del getattr(modules[at], name)[key]
-        return [hook for hook in self.gave.values() if hook is not None]
+        for at, (hooks, key, _) in enumerate(self.shared):
+            if at not in self.gave:
+                del hooks[key]
+        return [self.shared[at][2] for at in sorted(self.gave)]
 
 
 @contextlib.contextmanager

@@ -21,10 +21,10 @@ from course.roofline import hooks, inside
 from course.roofline.layer import OUTSIDE, TINY, Alike, Layer
 from course.roofline.machine import wait
 from course.roofline.peaks import QUIET, kept_peaks, precision
-from course.roofline.replay import Call, Capture, Unit, floor, layers_of, sweep, timed_round
+from course.roofline.replay import Call, Capture, Unit, floor, sweep, timed_round
 from course.roofline.result import Roofline
 from course.roofline.roof import Peaks
-from course.roofline.tensors import copied, moved, shape, tensors
+from course.roofline.tensors import copied, tensors
 from course.roofline.validation import checked, where
 from course.roofline.words import RooflineError, is_out_of_memory, reason, too_little_memory
 from course.timing import enough
@@ -85,42 +85,30 @@ class _Run:
     def __init__(self, model: nn.Module, arguments: Any, device: str, training: bool, max_time: float) -> None:
         self.device, self.kind, self.max_time = device, device.split(":")[0], max_time
         with self._in_words(_not_copied):
-            first, self.model = _copied_model(model), _copied_model(model)
-            arguments = copied(arguments, leaves=True)
-        self.whole = Call(forward=self.model, arguments=arguments, step=training, written=True)
-        self.as_layer = Unit("", self.model, timed=[self.whole])
+            own, arguments = _copied_model(model), copied(arguments, leaves=True)
+        self.whole = Call(forward=own, arguments=arguments, step=training, written=True)
+        noted = hooks.Noted(model, own)
+        with self._settings(), self._in_words(_first_run_stopped):
+            seen = Capture(self.whole, device)
+        self.changing = noted.take_off()
+        self.layers, self.as_layer = seen.layers, seen.units[id(own)]
+        self.why = "" if self.kind == "cuda" else seen.why
+        self.alone = self.layers == [self.as_layer]
+        try:
+            self.counted = self._counted()
+        except CountError as error:
+            raise RooflineError(_not_counted(str(error))) from error
         self.outside: list[float] = []  # its part of each run that was profiled
         self.idle: float | None = None
         self.conversions, self.rounds = 0.0, 0
         self.got = 1.0  # share of the processor that this thread got while it timed
         self.floor = [] if self.kind == "cuda" else floor(device)
-        self._first_run(model, first)
-        self.alone = [unit.name for unit in self.layers] == [""]
-        self.counted = self._counted()
-
-    def _first_run(self, original: nn.Module, first: nn.Module) -> None:
-        """One run, on a copy of its own and with the user's hooks; it finds the layers, and the hooks that only look."""
-        noted, run = hooks.Noted(original, first), replace(self.whole, forward=first)
-
-        def noting_shape() -> None:
-            run.renew()
-            inputs, output = tensors(run.now), run()
-            self.as_layer.shape = shape(inputs, tensors(output))
-            self.as_layer.moved = moved(first, inputs, output, True, run.step)  # every weight once
-
-        with self._settings(), self._in_words(_first_run_stopped):
-            names = layers_of(first, noting_shape)
-        self.changing = noted.take_off(self.model)
-        self.layers = [Unit(name, self.model.get_submodule(name)) for name in names]
 
     def _counted(self) -> FlopCount:
         """The count; the keyword is passed on only where it is wanted, for a forward may have one of that name."""
         (inputs, kwargs), more = self.whole.arguments, {"training": True} if self.whole.step else {}
-        try:
-            with self._settings(), hooks.none_of_all_modules():
-                return count(self.model, *inputs, **more, **kwargs)
-        except CountError as error:
-            raise RooflineError(str(error)) from error
+        with self._settings(), hooks.none_of_all_modules():
+            return count(self.whole.forward, *inputs, **more, **kwargs)
 
     def measure(self) -> None:
         """Profile the whole, then time the layers one by one in rounds; on a GPU the kernels in the profile are their time."""
@@ -130,7 +118,6 @@ class _Run:
         before, quiet = time.thread_time(), contextlib.redirect_stdout(io.StringIO())
         try:
             with self._settings(), hooks.none_of_all_modules(), quiet, self._in_words(_later_run_stopped):
-                self.why = Capture(self.layers, self.whole, self.device, keep=self.kind != "cuda").why
                 self._profile()
                 if self.kind == "cuda":
                     self._whole_on_cuda()
@@ -202,12 +189,12 @@ class _Run:
 
     def result(self, roof: Peaks) -> Roofline:
         """What was measured, as a Roofline."""
-        work = {node.name: node for _, node in self.counted.by_module.walk()}
-        samples = self._samples()
-        layers = [
-            self._layer(unit, work[unit.name].flops, work[unit.name].total_params, samples[unit.name], roof)
-            for unit in self.layers
-        ]
+        work, samples = {node.name: node for _, node in self.counted.by_module.walk()}, self._samples()
+        layers = []
+        for unit in self.layers:
+            node = work.get(unit.name)
+            flops, params = (node.flops, node.total_params) if node else (0, 0)
+            layers.append(self._layer(unit, flops, params, samples[unit.name], roof))
         roof, raised = _raised(roof, layers)
         layers = [replace(layer, peaks=roof) for layer in layers]
         whole = layers[0] if self.alone else self._whole(layers, roof)
@@ -242,7 +229,7 @@ class _Run:
     def _layer(self, unit: Unit, flops: int, params: int, samples_s: list[float], roof: Peaks) -> Layer:
         samples = tuple(seconds * 1e3 for seconds in samples_s)
         least = [seconds for call in self.floor for seconds in call.samples_s]
-        overhead_s = len(unit.timed) * median_interval(least).low if least else 0.0
+        overhead_s = unit.calls * median_interval(least).low if least else 0.0
         about = roof, samples, overhead_s * 1e3, unit.shape, params
         return Layer(
             unit.name, type(unit.module).__name__, flops, unit.moved, median(samples), max(unit.calls, 1), *about
@@ -309,6 +296,10 @@ def _not_copied(why: str) -> str:
         f"模型或输入无法复制（{why}）；place 只在副本上运行，以免改动你的任何东西。"
         "请不要在里面放锁、打开的文件、生成器或带梯度的结果。",
     )
+
+
+def _not_counted(why: str) -> str:
+    return t(f"The model ran once, but its work cannot be counted. {why}", f"模型运行了一次，但数不出它的工作量。{why}")
 
 
 def _first_run_stopped(why: str) -> str:

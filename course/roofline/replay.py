@@ -69,8 +69,8 @@ class Call:
 
 @dataclass(eq=False)
 class Unit:
-    """One layer: its module and what was seen of it. moved: bytes of all its calls. shape: of its first call. calls: how often it ran;
-    steps: how often with a backward. timed: its calls. parts: its part of each run that was profiled.
+    """A module and what was seen of it. moved: bytes of all its calls. shape: of its first call. calls: how often it ran; steps: how
+    often with a backward. timed: its calls, if it is a layer. parts: its part of each run that was profiled.
     """
 
     name: str
@@ -88,42 +88,28 @@ class Unit:
         return [sum(seconds) for seconds in zip(*(call.samples_s for call in self.timed), strict=True)]
 
 
-def layers_of(model: nn.Module, run: Callable[[], Any]) -> list[str]:
-    """The names of a model's layers: modules that run in `run()` and call no other one, in the order of their first calls.
-
-    Modules of nn.utils.parametrize, which make a weight of the layer they are in, belong to that layer.
-    """
-    names = {module: name for name, module in model.named_modules() if "parametrizations" not in name.split(".")}
-    open_calls: list[nn.Module] = []
-    called: dict[nn.Module, bool] = {}  # whether it called another one
-
-    def before(module: nn.Module, _args: Any, _kwargs: Any) -> None:
-        called.setdefault(module, False)
-        if open_calls and open_calls[-1] is not module:
-            called[open_calls[-1]] = True
-        open_calls.append(module)
-
-    with around(names, before, lambda *_: open_calls.pop()):
-        run()
-    return [names[module] for module, calls_others in called.items() if not calls_others]
-
-
 class Capture:
-    """One run of the whole in which each layer notes its shapes and bytes, and gets its calls with copies of what they were given.
+    """One run of the whole in which modules note their shapes and bytes, and layers get their calls with copies of what they were given.
 
-    In a step, layers that torch.utils.checkpoint runs again in the backward have more calls than backwards.
-    keep: whether calls are kept at all. why: why some cannot be repeated alone, in the learner's language; "" where all can.
+    layers: modules that called no other one, in the order of their first calls. Modules of nn.utils.parametrize, which make a weight
+    of the layer they are in, belong to that layer. In a step, layers that torch.utils.checkpoint runs again in the backward have more
+    calls than backwards. why: why some call cannot be repeated alone, in the learner's language; "" where all can.
     """
 
-    def __init__(self, layers: Sequence[Unit], whole: Call, device: str, keep: bool) -> None:
-        self.units = {id(unit.module): unit for unit in layers}
-        self.whole, self.device, self.keep, self.room = whole, device, keep, free_bytes(device) / 3
+    def __init__(self, whole: Call, device: str) -> None:
+        self.whole, self.device = whole, device
+        self.room = 0.0 if device.startswith("cuda") else free_bytes(device) / 3  # of copies; on CUDA none are needed
+        named = whole.forward.named_modules()
+        self.units = {id(part): Unit(name, part) for name, part in named if "parametrizations" not in name.split(".")}
         self.open_calls: list[Any] = []
+        self.containers: set[int] = set()
+        self.ran: dict[int, Unit] = {}
         self.why, self.in_forward = "", True
         run = Call(forward=self._forward, arguments=whole.arguments, step=whole.step, written=True)
         run.renew()
-        with around([unit.module for unit in layers], self._before, self._after):
+        with around([unit.module for unit in self.units.values()], self._before, self._after):
             run()
+        self.layers = [unit for key, unit in self.ran.items() if key not in self.containers]
 
     def _forward(self, *args: Any, **kwargs: Any) -> Any:
         output = self.whole.forward(*args, **kwargs)
@@ -131,35 +117,38 @@ class Capture:
         return output
 
     def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
-        inputs, own = tensors((args, kwargs)), None
-        self.room -= sum(map(size, inputs))
-        if self.keep and not self.why:
-            self.why = self._hindrance(inputs, module)
-            if not self.why:
-                try:
-                    own = copied((args, kwargs), leaves=True)
-                except Exception as error:
-                    self.why = reason(error)
-        self.open_calls.append((inputs, _versions(inputs), own, _autocast(self.device)))
+        if self.open_calls and self.open_calls[-1][0] is not module:
+            self.containers.add(id(self.open_calls[-1][0]))
+        self.ran.setdefault(id(module), self.units[id(module)])
+        inputs = tensors((args, kwargs))
+        own, why = self._own((args, kwargs), inputs, module)
+        self.open_calls.append((module, inputs, _versions(inputs), own, why, _autocast(self.device)))
 
-    def _hindrance(self, inputs: Sequence[torch.Tensor], module: nn.Module) -> str:
+    def _own(self, arguments: Any, inputs: Sequence[torch.Tensor], module: nn.Module) -> tuple[Any, str]:
+        """Copies of the arguments, or None and why there are none."""
         if any(map(torch._C._functorch.is_functorch_wrapped_tensor, (*inputs, *module.parameters()))):
-            return t(
+            return None, t(
                 "they run inside a transform of torch.func, such as vmap", "它们运行在 torch.func 的变换（例如 vmap）里"
             )
-        if self.room < 0:
-            return t("copies of their inputs do not fit into memory", "内存放不下它们输入的副本")
-        return ""
+        if self.why or self.room < sum(map(size, inputs)):
+            return None, t("copies of their inputs do not fit into memory", "内存放不下它们输入的副本")
+        try:
+            return copied(arguments, leaves=True), ""
+        except Exception as error:
+            return None, reason(error)
 
     def _after(self, module: nn.Module, output: Any) -> None:
-        inputs, versions, own, context = self.open_calls.pop()
+        _, inputs, versions, own, why, context = self.open_calls.pop()
         unit, written = self.units[id(module)], versions != _versions(inputs)
         step = self.whole.step and torch.is_grad_enabled() and (self.in_forward or not unit.steps)
-        if not unit.calls:
-            unit.shape = shape(inputs, tensors(output))
+        unit.shape = unit.shape or shape(inputs, tensors(output))
         unit.moved += moved(module, inputs, output, written, step)
         unit.calls += 1
         unit.steps += step and self.in_forward
+        if id(module) in self.containers:
+            return
+        self.why = self.why or why
+        self.room -= sum(map(size, inputs))
         if own is not None:
             unit.timed.append(Call(forward=module, arguments=own, step=step, written=written, context=context))
 
