@@ -13,14 +13,14 @@ from course.catalog import LESSONS
 from grader.authoring.bootstrap import bootstrap
 from grader.authoring.build import assignment_notebook, checkpoint_notebook, practice_notebook
 from grader.authoring.leaks import leaks
-from grader.authoring.lint import lint, words
+from grader.authoring.lint import lint
 from grader.authoring.publish import build_all, out_of_step, readmes, text_of
 from grader.authoring.publish import write as publish
 from grader.project import Project, ProjectError
 from grader.source import parse
 from tests.conftest import ROOT
 from tests.grading_fixtures import BET, CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
-from tests.sources import BOOTSTRAP, code, question, text, twins
+from tests.sources import BOOTSTRAP, code, question, text
 
 
 @pytest.fixture
@@ -161,16 +161,9 @@ def test_the_fixture_passes_lint_and_leak_scan(project):
     [
         (text("## 第 1 步看得见\n几个字，带 `code` 和**重点**。", "zh"), "", "twin-missing", ""),
         ("## 第 1 步看得见", "### 第 1 步看得见", "twin-outline", ""),
-        ("value_3 = 3", "\n".join(f"value_{n} = 3" for n in range(16)), "code-too-long", "17"),
-        ("value_3 = 3", "value_3 = 3  # " + "几" * 37, "code-too-wide", "88"),
-        ("value_3 = 3", "value_3 = 3  # " + "几" * 36, None, ""),
-        ("A few words", "word " * 130, "text-too-long", "120"),
-        ("几个字", "几" * 230, "text-too-long", "220"),
         ("和**重点**。", "和**重点：**这里。", "bold-punctuation", "**重点：**"),
         ("和**重点**。", "和**“重点”**。", "bold-punctuation", "**“重点”**"),
         ("和**重点**。", "**重点。** 和 `a**b`，**“这个”** 与**那个**，都行。", None, ""),
-        ("## Step 2 can be seen", "## Overview", "heading-empty", "'Overview'"),
-        ("exist?", "exist.", "title-no-question", ""),
         ('predict("90-bet")', 'predict("90-lost")', "unknown-id", "'90-lost'"),
         ('predict("90-bet")', 'observe("90-run")', "unknown-id", "experiment '90-run'"),
         ('predict("90-bet")', 'observe(["90-run"])', "unknown-id", "experiment '90-run'"),
@@ -186,14 +179,9 @@ def test_lint_names_rule_file_and_line(project, old, new, rule, named):
     assert old in LESSON_SOURCE
     write(project.lesson_source(LESSON), LESSON_SOURCE.replace(old, new, 1))
     found = lint(project)
-    assert [one for one in found if one.rule not in (rule, "cell-count")] == []
+    assert [one for one in found if one.rule != rule] == []
     assert all(one.startswith(f"grader/lessons/l{LESSON}/lesson.md:") and named in one for one in found)
     assert rule in [one.rule for one in found] if rule else found == []
-
-
-def test_lint_wants_something_to_do_and_enough_cells(project):
-    write(project.lesson_source(LESSON), twins("# Why?", "# 为什么？") + BOOTSTRAP + twins("word", "字") * 4)
-    assert {one.rule for one in lint(project)} == {"text-in-a-row", "cell-count"}
 
 
 @pytest.mark.parametrize(
@@ -245,11 +233,6 @@ def test_the_leak_scan_finds_a_solution_line_in_a_checkpoint(project):
     assert {one.rule for one in leaks(project, {path: json.dumps(notebook)})} == {"leaked-solution"}
 
 
-def test_length_counts_words_or_characters():
-    assert words("Two words and `torch.backends.cudnn` here", "en") == 5
-    assert words("三个字 torch.backends.cudnn 两字", "zh") == 6
-
-
 @pytest.mark.parametrize("guide", ["docs/authoring.md", "docs/authoring.zh-CN.md"])
 def test_the_rules_that_the_guide_explains_exist(guide):
     linters = [*ROOT.glob("course/questions/*.py"), *ROOT.glob("grader/authoring/*.py")]
@@ -260,7 +243,7 @@ def test_the_rules_that_the_guide_explains_exist(guide):
         if re.match(r"\| `[a-z]+-[a-z-]+`", line)
     ]
     rules = [rule for line in table for rule in re.findall(r"`([a-z-]+)`", line.split("|")[1])]
-    assert len(rules) > 10 and [rule for rule in rules if f'"{rule}"' not in code] == []
+    assert len(rules) > 5 and [rule for rule in rules if f'"{rule}"' not in code] == []
 
 
 def test_a_source_saved_by_jupyterlab_unchanged_stays_the_same(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course.i18n import LANGUAGES
-from grader.authoring.minutes import MOST, RECAP, claimed, main_line, minutes, unrecapped
+from grader.authoring.minutes import MOST, claimed, main_line, minutes
 from grader.project import Project
 from grader.source import parse, read
 from tests.sources import code, text
@@ -45,17 +45,10 @@ def test_what_is_deeper_is_not_counted_up_to_the_next_heading():
     assert kept == ["☕ A fork.", "## Main again"]
 
 
-def test_a_stretch_without_a_recap_is_found():
-    long = text("## One\n\n" + "word " * RECAP["en"])
-    assert [length for _, length in unrecapped(parse(long), "en")] == [RECAP["en"] + 1]
-    assert not unrecapped(parse(text("word " * 200) + text("📌 **So far.**") + text("word " * 200)), "en")
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", PROJECT.lessons())
-def test_a_lesson_promises_the_minutes_that_were_counted_and_recaps_in_time(lesson):
+def test_a_lesson_promises_the_minutes_that_were_counted(lesson):
     cells = read(PROJECT.lesson_source(lesson))
     for language in LANGUAGES:
         counted, promised = minutes(cells, language).total, claimed(cells, language)
         assert counted <= MOST and abs(promised - counted) <= 0.1 * counted, (language, counted, promised)
-        assert not unrecapped(cells, language)

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from course.catalog import BY_ID
-from grader.authoring.item_list import listing
+from grader.authoring.item_page import listing
 from grader.authoring.question_check import TEMPLATE, check, files_of
 from grader.commands import main
 from grader.project import Project, keys
@@ -139,10 +139,10 @@ def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_pa
     assert "05-revisit" in plain and "05-c-two-shapes" in plain and "To mend" not in plain
     assert secret not in plain and secret in full and "For instructors" in full and "For instructors" not in plain
     found = listing(project)
-    assert all(not row.item.keyed for row in found.checkpoints) and not any(row.beliefs for row in found.checkpoints)
-    [row] = [row for row in found.practice if row.item.id == "05-bet-race"]
-    assert row.used == (LESSON,) and row.beliefs == ("benchmark-always-faster",)
-    assert found.tempted_by()["nobody-yet"] == [] and "05-bet-race" in found.tempted_by()["benchmark-always-faster"]
+    assert not any(row["item"].keyed for row in found["checkpoints"])
+    [row] = [row for row in found["practice"] if row["item"].id == "05-bet-race"]
+    assert row["used"] == [LESSON] and found["tempted"]["nobody-yet"] == []
+    assert "05-bet-race" in found["tempted"]["benchmark-always-faster"]
     assert "leave" not in capsys.readouterr().err
 
 
@@ -160,7 +160,7 @@ def test_the_page_shows_what_is_to_be_mended(project, tmp_path):
                 "--root",
                 str(project.root),
                 "--to",
-                str(tmp_path / "a.md"),
+                str(tmp_path / "a.html"),
                 "--keys",
                 "--language",
                 "zh",
@@ -168,9 +168,9 @@ def test_the_page_shows_what_is_to_be_mended(project, tmp_path):
         )
         == 0
     )
-    page = (tmp_path / "a.md").read_text("utf-8")
+    page = (tmp_path / "a.html").read_text("utf-8")
     assert "unheard-of" in page and "has no key in grader/lessons/l02_timing/keys.yaml" in page
-    assert "# 全部题目" in page and "没有 notebook 用到" in page
+    assert "<h1>全部题目</h1>" in page
 
 
 def test_a_place_that_cannot_be_written_gets_a_sentence(project, tmp_path, capsys):

@@ -244,24 +244,3 @@ def test_lint_sees_hidden_negations_and_twins(bank):
 
 def pick_en(option):
     return option.text["en"]
-
-
-def test_advice_names_what_gives_a_key_away(bank):
-    from course.questions.advice import advice, positions
-
-    item = bank["05-one"]
-    a, b, c = item.options
-    assert advice(item, bank.items()) == []
-    exact = replace(b, text={"en": "in 64 of them", "zh": "其中 64 个"})
-    assert advice(replace(item, options=(a, exact, c)))[0].rule == "right-option-exact"
-    assert advice(replace(item, stem={"en": "word " * 71, "zh": "词"}))[0].rule == "text-long"
-    broken = advice(replace(item, code="import torch\nfor x in:\n"))[0]
-    assert broken.rule == "code-syntax" and "line 2" in broken
-    assert advice(replace(item, code="onednn_verbose,create:cache_miss")) == []
-    right = replace(b, text={"en": "the plan is kept under its own key", "zh": "乙"})
-    other = replace(
-        item, id="05-other", stem={"en": "Why is it that the plan is kept under its own key?", "zh": "为什么"}
-    )
-    [found] = advice(replace(item, options=(a, right, c)), [item, other])
-    assert found.rule == "gives-away" and "05-other" in found
-    assert positions([item] * 20).rule == "one-position" and positions([item] * 4) is None

@@ -1,5 +1,5 @@
-"""Check the sources of notebooks against the rules for lessons (lengths, something to do, ids). Each finding names file,
-line and rule.
+"""Check the sources of notebooks: what would break a notebook, say nothing, or differ between the languages. Each finding names
+file, line and rule.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from course.questions.finding import Finding
-from course.tables import columns
 from grader import project as files
 from grader.authoring.ids import known_ids, used_ids
 from grader.authoring.prose import Found
@@ -25,33 +24,7 @@ from grader.project import LANGUAGES, Project, ProjectError
 from grader.source import Cell, read
 from grader.task import tasks
 
-CODE_LINES = 15
-CODE_COLUMNS = 88  # as much as JupyterLab shows beside its side bar at 1,100 px
-WORDS = {"en": 120, "zh": 220}
-CELLS = {"lesson": (25, 52), "project": (25, 52), "checkpoint": (8, 14)}
-TEXT_CELLS_IN_A_ROW = 3
 QUICK = 30  # seeds for which variants are looked at while notebooks are built; the tests look at more
-POINTS = (10, 20)
-EMPTY_HEADINGS = {
-    "introduction",
-    "overview",
-    "summary",
-    "background",
-    "conclusion",
-    "notes",
-    "example",
-    "exercise",
-    "setup",
-    "简介",
-    "概述",
-    "总结",
-    "小结",
-    "背景",
-    "结论",
-    "示例",
-    "练习",
-    "设置",
-}
 
 
 def lint(project: Project, only: str | None = None, seeds: int = QUICK, run: bool = False) -> list[Finding]:
@@ -81,17 +54,13 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
         one_language = own and len({cell.language for cell in cells if cell.language}) == 1
         found = [
             *(() if one_language else _twins(cells)),
-            *_sizes(cells),
             *_bold(cells),
-            *_rhythm(cells),
-            *_headings(cells, kind),
+            *_title(cells),
             *_bootstrap(cells),
             *_code(cells),
             *_lost(cells),
-            *_wide(cells),
             *_ids(cells, known),
             *prose_faults(cells),
-            *_count(cells, kind),
         ]
         if kind == "checkpoint":
             found += _checkpoint(project, lesson, cells)
@@ -131,36 +100,6 @@ def _outline(cell: Cell) -> list[str]:
     return [line.split(" ")[0][:6] for line in cell.body.split("\n") if re.match(r"#{1,6} |```", line)]
 
 
-def words(text: str, language: str) -> int:
-    """The length of a text: words; in Chinese, characters, where a run of Latin letters counts as one."""
-    text = re.sub(r"\]\([^)]*\)|<[^>]*>", " ", text)
-    if language == "en":
-        return len(re.findall(r"\S*\w\S*", text))
-    return len(re.findall(r"[\u3400-\u9fff]", text)) + len(re.findall(r"[A-Za-z0-9_.]+", text))
-
-
-def _sizes(cells: list[Cell]) -> Iterator[Found]:
-    for cell in cells:
-        if cell.kind == "markdown":
-            shown = re.sub(r"<details>.*?</details>", "", cell.body, flags=re.DOTALL)
-            length, limit = words(shown, cell.language), WORDS[cell.language]
-            if length > limit:
-                unit = "words" if cell.language == "en" else "characters"
-                yield (
-                    cell.line,
-                    "text-too-long",
-                    f"{length} {unit} in one text cell; at most {limit}: split it or cut it",
-                )
-        elif cell.kind == "code":
-            lines = len(cell.code("en").split("\n"))
-            if lines > CODE_LINES:
-                yield (
-                    cell.line,
-                    "code-too-long",
-                    f"{lines} lines in one code cell; at most {CODE_LINES}: machinery lives in the package",
-                )
-
-
 def _bold(cells: list[Cell]) -> Iterator[Found]:
     """Findings for bold marks that Markdown would show as asterisks: with punctuation inside and a letter directly outside."""
     for cell in cells:
@@ -177,36 +116,10 @@ def _bold(cells: list[Cell]) -> Iterator[Found]:
                     )
 
 
-def _rhythm(cells: list[Cell]) -> Iterator[Found]:
-    row = 0
-    for cell in cells:
-        if cell.kind != "markdown":
-            row = 0
-        elif cell.language == "en":
-            row += 1
-            if row == TEXT_CELLS_IN_A_ROW + 1:
-                yield (
-                    cell.line,
-                    "text-in-a-row",
-                    f"more than {TEXT_CELLS_IN_A_ROW} text cells in a row: give the learner something to do",
-                )
-
-
-def _headings(cells: list[Cell], kind: str) -> Iterator[Found]:
+def _title(cells: list[Cell]) -> Iterator[Found]:
     if not cells or cells[0].kind != "markdown" or not cells[0].body.startswith("# "):
-        yield (
-            (cells[0].line if cells else 1),
-            "title-missing",
-            "the first cell must be the title: a text cell starting with `# `",
-        )
-    elif kind != "checkpoint":
-        for cell in cells[:2]:
-            if cell.kind == "markdown" and not re.search(r"[?？]", cell.body.split("\n")[0]):
-                yield cell.line, "title-no-question", "the title is a question"
-    for cell in cells:
-        for heading in re.findall(r"^#+ (.+)$", cell.body, re.MULTILINE) if cell.kind == "markdown" else []:
-            if heading.strip(" :：.。").lower() in EMPTY_HEADINGS:
-                yield (cell.line, "heading-empty", f"the heading {heading!r} says nothing: state a claim or a task")
+        line = cells[0].line if cells else 1
+        yield line, "title-missing", "the first cell must be the title: a text cell starting with `# `"
 
 
 def _bootstrap(cells: list[Cell]) -> Iterator[Found]:
@@ -254,33 +167,11 @@ def _lost(cells: list[Cell]) -> Iterator[Found]:
                     )
 
 
-def _wide(cells: list[Cell]) -> Iterator[Found]:
-    """Findings for code cells in which a line scrolls sideways; solutions are not shown to learners."""
-    for cell in cells:
-        if cell.kind not in ("code", "task"):
-            continue
-        for language in LANGUAGES:
-            shown = re.sub(r"### BEGIN SOLUTION.*?### END SOLUTION", "", cell.code(language), flags=re.DOTALL)
-            widest = max(map(columns, shown.split("\n")))
-            if widest > CODE_COLUMNS:
-                yield cell.line, "code-too-wide", f"a line of {widest} columns; at most {CODE_COLUMNS}: break it"
-                break
-
-
 def _ids(cells: list[Cell], known: dict[str, set[str]]) -> Iterator[Found]:
     for cell in cells:
         for kind, identity, offset in used_ids(cell):
             if identity not in known[kind]:
                 yield cell.line + offset, "unknown-id", f"there is no {kind} {identity!r}"
-
-
-def _count(cells: list[Cell], kind: str) -> Iterator[Found]:
-    low, high = CELLS[kind]
-    first = "en" if any(cell.language == "en" for cell in cells) else "zh"
-    shown = [cell for cell in cells if cell.language in (None, first)]
-    seen = len(shown) + sum(cell.kind in ("task", "essay") for cell in shown)  # each of these becomes two cells
-    if not low <= seen <= high:
-        yield 1, "cell-count", f"{seen} cells for the learner; a {kind} has {low} to {high}"
 
 
 def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Found]:
@@ -310,10 +201,3 @@ def _checkpoint(project: Project, lesson: str, cells: list[Cell]) -> Iterator[Fo
                 "points-typed",
                 f"{typed[0]!r} is typed: write {MARK}, which says what the questions and tasks are worth",
             )
-    total = (
-        sum(items[i].get("points", 0) for i in asked if i in items)
-        + sum(hidden[i].points for i in done if i in hidden)
-        + sum({cell.id: cell.points for cell in cells if cell.kind == "essay"}.values())
-    )
-    if not POINTS[0] <= total <= POINTS[1]:
-        yield (1, "points-total", f"the checkpoint is worth {total:g} points; it should be {POINTS[0]} to {POINTS[1]}")

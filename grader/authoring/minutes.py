@@ -22,9 +22,7 @@ from course.markup import plain
 from course.questions import knowledge
 from course.verbs.reported import reported
 from grader.authoring.ids import used_ids
-from grader.authoring.lint import words
-from grader.project import Project
-from grader.source import Cell, read
+from grader.source import Cell
 
 A_MINUTE = {"en": 170, "zh": 255}
 """Words, in Chinese characters, that are read in a minute."""
@@ -36,11 +34,8 @@ CASE = 4
 WRITING = 1.3
 """An exercise takes as many times the minutes that its author gives it."""
 MOST = 45
-RECAP = {"en": 350, "zh": 540}
-"""A recap comes at least every so many words of the main line, in Chinese characters."""
 HEADING = re.compile(r"^#+ .*", re.MULTILINE)
 DEEPER = re.compile(r"#+ (Deeper, optional|选读)", re.IGNORECASE)
-RECAPS = re.compile(r"(#+ )?(📌|Claims you can now make|这节课学到了什么)")
 CLAIMED = re.compile(r"⏱️\D*?(\d+)")
 
 
@@ -59,6 +54,14 @@ class Minutes:
     @property
     def total(self) -> float:
         return self.reading + self.cards + self.exercises + self.runs
+
+
+def words(text: str, language: str) -> int:
+    """The length of a text: words; in Chinese, characters, where a run of Latin letters counts as one."""
+    text = re.sub(r"\]\([^)]*\)|<[^>]*>", " ", text)
+    if language == "en":
+        return len(re.findall(r"\S*\w\S*", text))
+    return len(re.findall(r"[\u3400-\u9fff]", text)) + len(re.findall(r"[A-Za-z0-9_.]+", text))
 
 
 def main_line(cells: list[Cell]) -> Iterator[Cell]:
@@ -145,38 +148,6 @@ def unfolded(name: str, language: str) -> int:
     return words(re.sub(r"<details(?! open).*</details>", " ", shown, flags=re.DOTALL), language)
 
 
-def unrecapped(cells: list[Cell], language: str) -> list[tuple[int, int]]:
-    """(line, words) of each stretch of the main line, by its last cell, that is longer than a recap allows."""
-    found, length, line = [], 0, 0
-    for cell in main_line(cells):
-        if cell.language != language:
-            continue
-        if RECAPS.match(cell.body):
-            if length > RECAP[language]:
-                found.append((line, length))
-            length = 0
-        else:
-            length, line = length + words(cell.body, language), cell.line
-    return found + [(line, length)] * (length > RECAP[language])
-
-
 def claimed(cells: list[Cell], language: str) -> int:
     """The minutes that the first cell of a lesson promises."""
     return int(CLAIMED.search(next(one.body for one in cells if one.language == language))[1])
-
-
-def table(project: Project) -> str:
-    """The minutes of every lesson in both languages, and what the lesson says itself."""
-    lines = [
-        "| lesson | language | reading | cards | exercises | runs | together | promised | longest without a recap |"
-    ]
-    lines.append("|---|---|---:|---:|---:|---:|---:|---:|---|")
-    for lesson in project.lessons():
-        cells = read(project.lesson_source(lesson))
-        for language in A_MINUTE:
-            one, far = minutes(cells, language), unrecapped(cells, language)
-            lines.append(
-                f"| {lesson} | {language} | {one.reading:.1f} | {one.cards:.1f} | {one.exercises:.1f} | {one.runs:.1f} "
-                f"| {one.total:.1f} | {claimed(cells, language)} | {', '.join(f'{n} (line {at})' for at, n in far)} |"
-            )
-    return "\n".join(lines)

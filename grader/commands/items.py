@@ -11,7 +11,7 @@ from grader.project import LANGUAGES, Project
 def add(commands: argparse._SubParsersAction) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("items")
-    parser.add_argument("--to", type=Path, default=Path("build/items.html"), metavar="FILE", help=".html or .md")
+    parser.add_argument("--to", type=Path, default=Path("build/items.html"), metavar="FILE")
     parser.add_argument("--keys", action="store_true", help="also the keys of checkpoint questions: for instructors")
     parser.add_argument("--language", choices=LANGUAGES, default="en", help="of the headings; texts come in both")
     parser.add_argument(

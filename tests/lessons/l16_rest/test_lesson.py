@@ -17,7 +17,7 @@ from course.i18n import LANGUAGES
 from course.lessons.l16_rest.experiments_cuda import read_drawer_cuda
 from course.lessons.l16_rest.experiments_int8 import LIMITS
 from course.machine import can
-from grader.authoring.lint import words
+from grader.authoring.minutes import words
 from tests.lessons.l16_rest.rows import HEADLINES, drawer
 from tests.lessons.live import check_shown, measured, record_of
 
