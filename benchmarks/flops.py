@@ -35,7 +35,7 @@ from benchmarks.zoo import ZOO
 from benchmarks.zoo_parts import Entry
 from benchmarks.zoo_steps import STEPS as STEP_ZOO
 from course import machine, models
-from course.crosscheck.peers import torch_as_it_was
+from course.lessons.l03_flops.peers import torch_as_it_was
 
 LIMIT_S = 300
 """Seconds of CPU time after which a tool's process is ended: the same on a busy machine."""

@@ -108,7 +108,8 @@ PRODUCTS = [
     layer("linear vector", 16 * 24, (16,), nn.Linear, 16, 24),
     layer("linear bf16", 3 * 8 * 4, BF16(3, 8), nn.Linear, 8, 4, dtype=torch.bfloat16),
     layer("linear float16", 3 * 8 * 4, HALF(3, 8), nn.Linear, 8, 4, dtype=torch.half),
-    layer("bilinear", 3 * 5 * 6 * 7, [(3, 5), (3, 6)], nn.Bilinear, 5, 6, 7),
+    # for each output feature the products of one input with the weight, then with the other
+    layer("bilinear", 3 * 7 * (5 * 6 + 6), [(3, 5), (3, 6)], nn.Bilinear, 5, 6, 7),
     function("matmul", 3 * 4 * 5 * 6, [(3, 4, 5), (5, 6)], torch.matmul),
     function("broadcast matmul", 2 * 5 * 3 * 4 * 6, [(2, 1, 3, 4), (5, 4, 6)], torch.matmul),
     function("complex matmul", 4 * 3 * 4 * 5, [COMPLEX(3, 4), COMPLEX(4, 5)], torch.matmul),  # 4 real MACs each

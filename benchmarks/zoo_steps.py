@@ -60,7 +60,7 @@ def recurrent(gates: int, steps: int, rows: int, inputs: int, hidden: int, uses:
     return gates * hidden * (uses * steps * inputs + (3 * steps - rows) * hidden)
 
 
-TWICE = "linear; conv2d; transposed 2d; linear bf16; bilinear; lstm cell; data decides, short"
+TWICE = "linear; conv2d; transposed 2d; linear bf16; lstm cell; data decides, short"
 """Forwards whose step on data costs two of them: forward and gradient of the weight."""
 THRICE = (
     "linear; conv1d; conv2d; conv2d groups; conv2d depthwise; conv2d reflect; conv3d; transposed 1d; transposed 2d; "
@@ -73,7 +73,9 @@ THRICE = (
 SAME = [
     *(on_data(name, 2 * FORWARD[name].macs) for name in TWICE.split("; ")),
     *(behind(name, 3 * FORWARD[name].macs) for name in THRICE.split("; ")),
-    behind("bilinear", 4 * 3 * 5 * 6 * 7),  # two inputs
+    # each gradient is one product more, in which the output features are summed
+    on_data("bilinear", FORWARD["bilinear"].macs + 3 * 5 * 6 * 7),
+    behind("bilinear", FORWARD["bilinear"].macs + 3 * 3 * 5 * 6 * 7),
     behind("mv", 2 * 9 * 7),  # the gradient of the matrix is an outer product, in which nothing is summed
     on_data("depthwise separable", 2 * 100 * (2 * 8 * 9 + 3 * 8 * 16)),  # depthwise on data, pointwise behind it
     *(

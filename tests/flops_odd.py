@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 TABLES: dict[Any, Any] = {"n": torch.zeros(())}
@@ -84,11 +83,6 @@ def _global(model: Any, y: Tensor) -> None:
     MASK = torch.ones(8) if MASK is None else MASK
 
 
-def _patch(model: Any, y: Tensor) -> None:
-    torch.relu = F.relu = lambda x: x
-    torch.Tensor.brand_new = 1
-
-
 def _switch(model: Any, y: Tensor) -> None:
     torch.set_default_dtype(torch.float64)
     torch.backends.cudnn.benchmark = not torch.backends.cudnn.benchmark
@@ -153,7 +147,6 @@ TRICKS: dict[str, Callable[[Any, Tensor], Any]] = {
     "global generators": _draw,
     "environment": lambda model, y: os.environ.update(ODD_FLOPS="1"),
     "import path": lambda model, y: sys.path.append("odd"),
-    "torch patched": _patch,
     "torch switched": _switch,
     "warning": lambda model, y: warnings.warn("odd", stacklevel=2),
     "input in place": lambda model, y: None,

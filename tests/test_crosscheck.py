@@ -20,9 +20,9 @@ from torch.nn.utils import prune
 
 from benchmarks.zoo import ZOO
 from course import models
-from course.crosscheck import CrossCheck, cross_check
 from course.flops import CountError
 from course.i18n import set_language
+from course.lessons.l03_flops.crosscheck import CrossCheck, cross_check
 from tests.without_fork import without_fork  # noqa: F401
 
 pytestmark = pytest.mark.slow

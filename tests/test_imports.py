@@ -14,7 +14,7 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
     ["verbs"],
     ["portfolio", "experiments", "recording_zip"],
     ["lessons", "projects"],
-    ["game", "experiment", "crosscheck", "roofline", "trace", "attention", "checking", "onednn_log", "tryout",
+    ["game", "experiment", "roofline", "trace", "attention", "checking", "onednn_log", "tryout",
      "explorables"],
     ["cards", "profiled", "flops", "hand_in"],
     ["timing"],

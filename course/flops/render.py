@@ -49,19 +49,14 @@ def sentence(count: FlopCount) -> str:
 
 def notes(count: FlopCount) -> list[str]:
     """What is shown beside the MACs, the certificate, how it was counted, and the convention."""
-    elements, products = f"{count.element_operations:,}", f"{count.summed_products:,}"
+    elements = f"{count.element_operations:,}"
     shown = t(f"element operations, shown apart: {elements} elements", f"逐元素运算（另列）：{elements} 个元素")
-    summed = t(
-        f"products summed by a separate operator, as in (a * b).sum(), shown apart: {products}",
-        f"由另一个算子求和的乘积，例如 (a * b).sum()（另列）：{products}",
-    )
     real = t(
         "counted in one real run: the control flow or a kernel needs data, so the number belongs to this input",
         "由一次真实运行得到：控制流或某个算子需要数据，因此这个数只属于这份输入",
     )
     shapes = t("counted from shapes alone, nothing was computed", "只根据形状计数，没有做任何计算")
-    apart = [shown, summed] if count.summed_products else [shown]
-    return [*apart, certificate(count), real if count.ground == "real" else shapes, convention()]
+    return [shown, certificate(count), real if count.ground == "real" else shapes, convention()]
 
 
 def _modules(count: FlopCount, depth: int) -> list[list[str]]:

@@ -53,8 +53,7 @@ class FlopCount:
     The convention is that of `count`. params: number of distinct parameters. by_module: tree of ModuleCount.
     by_operator: MACs of each operator, largest first. calls: how often each of them ran. unknown: operators neither
     counted nor provably free of contractions, and work out of sight (other threads, NumPy, gradient hooks), with
-    their number of calls. element_operations: elements read or written by operators that count 0 MACs.
-    summed_products: products of two tensors that a separate operator summed, as in `(a * b).sum()`. ground: "meta"
+    their number of calls. element_operations: elements read or written by operators that count 0 MACs. ground: "meta"
     (from shapes alone) or "real" (it ran: the control flow or a kernel needed data, and the count is of this input).
     """
 
@@ -65,7 +64,6 @@ class FlopCount:
     calls: dict[str, int]
     unknown: dict[str, int]
     element_operations: int
-    summed_products: int
     training: bool
     ground: str
 

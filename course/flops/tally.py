@@ -7,7 +7,6 @@ forward; the stack's history says which module was running then.
 from __future__ import annotations
 
 import threading
-import types
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +17,6 @@ import torch
 from torch import nn
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
-from course.flops.outside import compiled, hidden_nodes
 from course.flops.result import ModuleCount
 
 
@@ -35,9 +33,8 @@ class Tally:
         self.by_operator: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
-        self.element_operations = self.summed_products = 0
+        self.element_operations = 0
         self.depth = 0  # how many functions of torch are running, one inside the other
-        self._read: dict[int, types.CodeType] = {}  # functions of Python that were looked at
         self._alive: dict[int, Any] = {}  # an id means something only while its object lives
         self._stack = [self.root]
         self._history = [(torch.autograd._get_sequence_nr(), self.root)]
@@ -86,34 +83,6 @@ class Tally:
         self.calls[name] += 1
         self.place().own += macs
 
-    def compiled(self, frame: types.FrameType) -> str | None:
-        """The name of compiled code that the function of a frame names, when the function is met for the first time."""
-        if id(frame.f_code) in self._read:
-            return None
-        self._read[id(frame.f_code)] = frame.f_code
-        name = compiled(frame)
-        if name:
-            self.unknown[f"{name} (compiled code)"] += 1
-        return name
-
-    def uncalled(self, frame: types.FrameType) -> str | None:
-        """An operator runs that no function of torch has called, so compiled code has: its name, at the first meeting."""
-        found, known = self.compiled(frame), any("compiled code" in name for name in self.unknown)
-        if not known:
-            self.unknown[f"compiled code called by `{frame.f_code.co_name}`"] += 1
-        return found or (None if known else frame.f_code.co_name)
-
-    @contextmanager
-    def scripted(self, script: Any) -> Iterator[None]:
-        """Around a call of TorchScript, whose operators no function of torch calls."""
-        if isinstance(script, torch.jit.ScriptFunction):
-            self.unknown.update(hidden_nodes(script))
-        self.depth += 1
-        try:
-            yield
-        finally:
-            self.depth -= 1
-
     @contextmanager
     def following(self) -> Iterator[None]:
         """Notice every forward of a module that this thread runs in this block."""
@@ -123,6 +92,8 @@ class Tally:
 
     def _enter(self, module: nn.Module, _args: Any) -> None:
         if threading.get_ident() != self._thread:
+            if id(module) in self.places:
+                self.unknown["work in another thread"] += 1
             return
         if id(module) not in self.places and not self._whole and len(self._stack) == 1:
             node = ModuleCount(f"{type(module).__name__.lower()}_{self._found}", "")
@@ -132,7 +103,7 @@ class Tally:
         if id(module) in self.places:
             self.places[id(module)].calls += 1
         if isinstance(module, torch.jit.ScriptModule):
-            self.unknown.update(hidden_nodes(module))
+            self.unknown["TorchScript (compiled code)"] += 1
         self._stack.append(self.places.get(id(module), self._stack[-1]))
         self._note()
 

@@ -13,7 +13,7 @@ NAMES = {
     "course.tryout.result": ("Tried",),
     "course.timing": ("compare", "measure", "Comparison", "Paired", "Measurement", "clock_for"),
     "course.flops": ("count", "FlopCount", "ModuleCount"),
-    "course.crosscheck": ("cross_check", "CrossCheck"),
+    "course.lessons.l03_flops.crosscheck": ("cross_check", "CrossCheck"),
     "course.roofline": ("place", "peaks", "Roofline", "Layer", "Peaks"),
     "course.onednn_log": ("log_of", "on_off"),
     "course.flags": ("using", "snapshot", "changes", "describe"),

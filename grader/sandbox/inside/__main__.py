@@ -46,7 +46,6 @@ PRELOAD = (
     "course.cards.cards",
     "course.timing",
     "course.flops",
-    "course.crosscheck",
     "course.flags",
     "course.records",
     "course.exercise",

@@ -1,4 +1,4 @@
-"""Running the other counters, each so that it leaves nothing behind, and reading what they say part by part.
+"""Running the other counters, each on a copy of the model, and reading what they say part by part.
 
 Every reader returns a PeerCount whose parts add up to the number the tool reports, so that a difference can
 be traced to where it comes from. A missing package, or a tool that stops, is a PeerCount with a note and no
@@ -8,11 +8,13 @@ number.
 from __future__ import annotations
 
 import contextlib
-import contextvars
+import copy
+import ctypes
 import importlib
 import inspect
 import io
 import logging
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,9 +23,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.generators import generators_preserved
 from course.i18n import Text, both
-from course.isolation.limits import OutOfTime, time_limit
-from course.isolation.restoring import unchanged
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,31 @@ def torch_as_it_was() -> Iterator[None]:
 Reader = Callable[[nn.Module, tuple[Any, ...]], PeerCount]
 
 
-def _limited(read: Reader, model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> PeerCount:
-    with torch_as_it_was(), time_limit(max_time):
-        return read(model, inputs)
+class OutOfTime(BaseException):
+    """The time is over. No Exception, so that a tool does not catch it."""
+
+
+def _limited(call: Callable[[], Any], seconds: float) -> Any:
+    """What `call` gives, in a thread of its own. Raises OutOfTime after `seconds`; the thread ends when it runs Python again."""
+    found: list[Any] = []
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with torch.no_grad():
+                found.append(call())
+        except BaseException as error:  # noqa: BLE001  (it is raised in the thread that waits)
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(OutOfTime))
+        raise OutOfTime
+    if raised:
+        raise raised[0]
+    return found[0]
 
 
 def _asked(tool: str, model: nn.Module, inputs: tuple[Any, ...], max_time: float) -> PeerCount:
@@ -101,10 +124,10 @@ def _asked(tool: str, model: nn.Module, inputs: tuple[Any, ...], max_time: float
     module, read = TOOLS[tool]
     package = tool.split(" ")[0]
     try:
-        with torch_as_it_was():
-            importlib.import_module(module)  # here, so that the next time costs nothing
-        with unchanged(model, inputs):
-            return contextvars.copy_context().run(_limited, read, model.eval(), inputs, max_time)
+        with torch_as_it_was(), generators_preserved():
+            importlib.import_module(module)
+            own, given = copy.deepcopy((model, inputs))
+            return _limited(lambda: read(own.eval(), given), max_time)
     except OutOfTime:
         note = both(
             f"{tool} was cut off after {max_time:g} s; to wait longer: cross_check(model, x, max_time={10 * max_time:g})",

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.utils._pytree import tree_leaves
 
 from course.i18n import t
 
@@ -50,75 +51,43 @@ _SENTENCES = {
         "An input is a {kind}, which runs only once; a count may run twice. Make a list or a tensor of it first.",
         "有一个输入是 {kind}，只能用一次，而计数可能运行两次。请先把它变成列表或张量。",
     ),
-    "no module": (
-        "cross_check needs an nn.Module, because the other tools do, and got {given}.",
-        "cross_check 需要 nn.Module（其他工具只接受它），得到的却是 {given}。",
-    ),
-    "by name": (
-        "cross_check takes the inputs in the order of the forward, not by name, because the other tools do: give a tuple, "
-        "as in cross_check(model, (a, b)).",
-        "cross_check 按 forward 的顺序接收输入，不按名字（其他工具只能这样）：请传入元组，例如 cross_check(model, (a, b))。",
-    ),
     "array": (
         "An input is a NumPy array, and models work on tensors: write torch.from_numpy(x).",
         "有一个输入是 NumPy 数组，而模型需要张量：请写成 torch.from_numpy(x)。",
     ),
     "not run": (
-        "The forward gave back a {kind}: nothing has run yet. Count to the end: count(lambda x: list(model(x)), x).",
-        "forward 返回的是 {kind}：还什么都没有运行。请运行到底：count(lambda x: list(model(x)), x)。",
+        "The forward gave back a {kind}: nothing has run yet. Count to the end: count(lambda x: {way}, x).",
+        "forward 返回的是 {kind}：还什么都没有运行。请运行到底：count(lambda x: {way}, x)。",
     ),
     "no gradient": (
         "No output depends on a trainable parameter: all are frozen, or it was detached. Drop training=True.",
         "输出不依赖任何可训练参数：参数全部被冻结，或者结果被 detach 了。请去掉 training=True。",
-    ),
-    "clash": (
-        "`{name}` is a keyword of count and of this forward. Write count(lambda x: model(x, {name}=...), x).",
-        "`{name}` 既是 count 的参数，也是这个 forward 的参数。请写成 count(lambda x: model(x, {name}=...), x)。",
-    ),
-    "time": (
-        "The count was cut off after {seconds:g} s. Count a part of the model or a smaller input, or allow more time "
-        "with max_time={more:g}.",
-        "计数超过 {seconds:g} 秒，已中断。请只统计模型的一部分或换更小的输入，或者用 max_time={more:g} 多给些时间。",
-    ),
-    "seconds": (
-        "max_time is a number of seconds above 0, not {given!r}.",
-        "max_time 应为大于 0 的秒数，而不是 {given!r}。",
     ),
     "habit": (
         "`{name}` belongs to another tool: this one takes the inputs as the model does, count(model, x), with "
         "x = torch.zeros(1, 3, 224, 224).",
         "`{name}` 是别的工具的写法：这里像调用模型那样传输入，count(model, x)，其中 x = torch.zeros(1, 3, 224, 224)。",
     ),
-    "iterator": ("This forward cannot be counted: {why}.", "无法统计这个 forward：{why}。"),
-    "not put back": (
-        "The count ran, but {why}. What else it changed was put back.",
-        "计数已经运行，但{why}。其余改动都已复原。",
+    "clash": (
+        "`training` is a keyword of count and of this forward. Write count(lambda x: model(x, training=...), x).",
+        "`training` 既是 count 的参数，也是这个 forward 的参数。请写成 count(lambda x: model(x, training=...), x)。",
     ),
-    "not from shapes": (
-        "Shapes do not suffice ({why}), and allow_real=False forbids data. Allow it, or count a part that needs none.",
-        "只凭形状无法计数（{why}），而 allow_real=False 不允许真实运行。请允许，或只统计不看数值的部分。",
+    "busy": (
+        "Another thread has been counting for minutes, and counts run one at a time. Wait for it, then count again.",
+        "另一个线程已经计数了好几分钟，而计数一次只能进行一个。请等它结束再计数。",
+    ),
+    "values": (
+        "Model or inputs lie on the meta device, which has no values, and the forward needs some: {why}. Use the CPU.",
+        "模型或输入在 meta 设备上，没有数值，而 forward 需要数值：{why}。请改用 CPU。",
     ),
     "stopped": (
         "The {what} stopped{spot} with {kind}: {why}. The inputs were: {given}. {step}",
         "{what}{spot}中断，{kind}：{why}。输入是：{given}。{step}",
     ),
-    "values": (
-        "The {what} needs values{spot}, and shapes have none: {why}. The inputs were: {given}. {step}",
-        "{what}{spot}需要数值，而形状里没有数值：{why}。输入是：{given}。{step}",
-    ),
+    "refused": ("This forward cannot be counted{spot}: {why}.", "无法统计这个 forward{spot}：{why}。"),
     "memory": (
         "This forward needs values, so it ran for real, and memory was too small: take a smaller batch or length.",
         "这个 forward 需要数值，只能真实运行，而内存不够：请换更小的 batch 或长度。",
-    ),
-    "meta": (
-        "Model or inputs lie on the meta device, which has no values; if the forward looks at them, use the CPU.",
-        "模型或输入在 meta 设备上，只有形状没有数值；如果 forward 要看数值，请改用 CPU。",
-    ),
-    "experts": (
-        "Model or inputs lie on the meta device, which has no values: use the CPU. A mixture of experts of transformers "
-        'needs none after model.set_experts_implementation("grouped_mm").',
-        "模型或输入在 meta 设备上，没有数值：请改用 CPU。如果是 transformers 的混合专家模型，先调用 "
-        'model.set_experts_implementation("grouped_mm")，就不再需要数值。',
     ),
     "packed": (
         "A dict or a tuple is passed on whole; to unpack it, write count(model, **batch) or count(model, *inputs).",
@@ -129,16 +98,18 @@ _SENTENCES = {
         "请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。",
     ),
 }
-
-
 _HABITS = frozenset("inputs input_size input_shape input_res input_data input_constructor args".split())
 """Keywords of thop, torchinfo, ptflops and calflops."""
 
 
 class NotHere(Exception):
-    """Shapes are not enough: the forward asks for values, or uses an object that a stand-in cannot replace. Its text
-    says which.
+    """Shapes are not enough: the forward asks for values, or uses a tensor that a stand-in cannot replace. Its text says
+    which.
     """
+
+
+class Refused(RuntimeError):
+    """The forward uses something that cannot be copied and that a run would change."""
 
 
 class CountError(ValueError):
@@ -162,40 +133,34 @@ def describe(value: Any) -> str:
     return type(value).__name__
 
 
-def callable_of(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Returns the model to run. Raises CountError, with what to do, for the usual mistakes in model and inputs."""
+def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Raise CountError, with what to do, for the usual mistakes in model and inputs."""
     ask_model(model)
     for name in _HABITS.intersection(kwargs):
-        if not inputs and name not in parameters(model):
+        if not inputs and name not in _parameters(model):
             raise error("habit", name=name)
     if isinstance(model, nn.Module) and not inputs and not kwargs:
         raise error("no inputs", name=type(model).__name__)
     for value in (*inputs, *kwargs.values()):
-        kind = type(value)
         if isinstance(value, torch.utils.data.DataLoader):
             raise error("loader")
-        if inspect.isgenerator(value) or inspect.iscoroutine(value):
-            raise error("used up", kind=kind.__name__)
-        if kind.__module__.partition(".")[0] == "numpy" and kind.__name__ == "ndarray":
+        if hasattr(type(value), "__next__") or inspect.iscoroutine(value):
+            raise error("used up", kind=type(value).__name__)
+        if type(value).__module__.partition(".")[0] == "numpy" and type(value).__name__ == "ndarray":
             raise error("array")
     only = inputs[0] if len(inputs) == 1 else None
     if isinstance(only, (tuple, list)) and only and all(isinstance(size, int) for size in only):
         raise error("shape", shape=tuple(only))
-    return plain(model)
 
 
-def parameters(model: Any) -> Any:
-    """Names that the forward takes."""
-    if isinstance(model, torch.jit.ScriptModule):  # it would note on itself that it was asked
-        return ()
-    try:
-        return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
-    except (TypeError, ValueError):
-        return ()
-
-
-def ask_parameters(model: Any) -> None:
-    """Raise CountError for modules that were never set up and parameters that have no shape yet."""
+def ask_model(model: Any) -> None:
+    """Raise CountError for what cannot be a model, was never set up, or has parameters without a shape."""
+    if isinstance(model, type) and issubclass(model, nn.Module):
+        raise error("class", name=model.__name__)
+    if not callable(model):
+        raise error("no model", given=t("nothing", "什么也没有") if model is None else describe(model))
+    if isinstance(model, (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)):
+        raise error("container", name=type(model).__name__)
     try:
         named = [*model.named_parameters()] if isinstance(model, nn.Module) else []
     except AttributeError as why:
@@ -205,73 +170,93 @@ def ask_parameters(model: Any) -> None:
             raise error("lazy", name=name)
 
 
-def ask_seconds(given: Any) -> None:
-    """Raise CountError for what is no number of seconds above 0."""
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not given > 0:
-        raise error("seconds", given=given)
+def _parameters(model: Any) -> Any:
+    """Names that the forward takes."""
+    if isinstance(model, torch.jit.ScriptModule):  # it would note on itself that it was asked
+        return ()
+    try:
+        return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
+    except (TypeError, ValueError):
+        return ()
+
+
+def ask_training(model: Any) -> None:
+    """Raise CountError where `training` is also a keyword of the forward."""
+    if "training" in _parameters(model):
+        raise error("clash")
 
 
 def plain(model: Any) -> Any:
-    """The model as it was before nn.DataParallel or torch.compile wrapped it."""
+    """The model as it was before nn.DataParallel, DistributedDataParallel or torch.compile wrapped it."""
     inside = vars(model).get("_modules", {}) if isinstance(model, nn.Module) else {}
-    name = "module" if isinstance(model, nn.DataParallel) else "_orig_mod"
+    wrapped = isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel))
+    name = "module" if wrapped else "_orig_mod"
     return plain(inside[name]) if name in inside else model
 
 
-def ask_model(model: Any) -> None:
-    """Raise CountError for what cannot be a model."""
-    if isinstance(model, type) and issubclass(model, nn.Module):
-        raise error("class", name=model.__name__)
-    if not callable(model):
-        raise error("no model", given=t("nothing", "什么也没有") if model is None else describe(model))
-    if isinstance(model, (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)):
-        raise error("container", name=type(model).__name__)
+def on_meta(model: Any, inputs: Any, kwargs: Any) -> bool:
+    """Whether a weight or an input has no data."""
+    owner = getattr(model, "__self__", model)
+    held = [*owner.parameters(), *owner.buffers()] if isinstance(owner, nn.Module) else []
+    given = [x for x in tree_leaves((held, inputs, kwargs)) if isinstance(x, torch.Tensor)]
+    with torch._C.DisableTorchFunctionSubclass():
+        return any(x.device.type == "meta" for x in given)
 
 
 def ran(output: Any) -> Any:
     """Returns the output of a forward. Raises CountError for a generator or coroutine: it has not run yet."""
     if inspect.isgenerator(output) or inspect.iscoroutine(output) or inspect.isasyncgen(output):
         getattr(output, "close", bool)()  # an asynchronous generator has none
-        raise error("not run", kind=type(output).__name__)
+        way = "list(model(x))" if inspect.isgenerator(output) else "asyncio.run(model(x))"
+        raise error("not run", kind=type(output).__name__, way=way)
     return output
 
 
-def stopped(
-    reason: BaseException,
-    places: Mapping[int, Any],
-    inputs: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    meta: bool,
-    training: bool,
-) -> CountError:
-    """Which module (places: by id) stopped, why, what it was given, and what to do next.
+def tensors_of(output: Any) -> list[torch.Tensor]:
+    """All tensors in an output: in containers, dataclasses and objects with attributes, however deep."""
+    found, waiting, seen = [], tree_leaves(output), {}
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif id(value) not in seen and not isinstance(value, (nn.Module, type, str)):
+            seen[id(value)] = value
+            items = value.values() if isinstance(value, dict) else getattr(value, "__dict__", {}).values()
+            slots = [name for kind in type(value).__mro__ for name in _slots(kind)]
+            waiting += tree_leaves([*items, *(getattr(value, name, None) for name in slots)])
+    return found
 
-    meta: model or inputs have no data, so values could not be asked.
-    """
-    spot, said = _spot(reason, places), words_of(reason)
+
+def _slots(kind: type) -> tuple[str, ...]:
+    given = vars(kind).get("__slots__", ())
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def stopped(
+    reason: BaseException, places: Mapping[int, Any], inputs: tuple[Any, ...], kwargs: Mapping[str, Any], training: bool
+) -> CountError:
+    """Which module (places: by id) stopped, why, what it was given, and what to do next."""
+    spot = _spot(reason, places)
+    spot = t(f" in {spot}", f"在 {spot} 处") if spot else ""
+    if isinstance(reason, Refused):
+        return error("refused", spot=spot, why=reason)
+    try:
+        said = str(reason)
+    except Exception:  # its own __str__ may fail
+        said = ""
     memory = isinstance(reason, MemoryError) or "out of memory" in said.lower() or "allocate memory" in said.lower()
     packed = any(isinstance(value, (Mapping, tuple, list)) for value in inputs)
-    experts = meta and "experts" in spot.lower()
-    steps = {"memory": memory, "experts": experts, "meta": meta, "packed": packed, "forward": True}
     why = (said.strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
     given = [*map(describe, inputs), *(f"{name}: {describe(value)}" for name, value in kwargs.items())]
     return error(
-        "values" if isinstance(reason, NotHere) else "stopped",
+        "stopped",
         what=t("training step", "训练步") if training else t("forward", "forward "),
-        spot=t(f" in {spot}", f"在 {spot} 处") if spot else "",
+        spot=spot,
         kind=type(reason).__name__,
         why=t("memory ran out", "内存不够") if memory else why,
         given=", ".join(given) or "-",
-        step=t(*_SENTENCES[next(name for name, fits in steps.items() if fits)]),
+        step=t(*_SENTENCES["memory" if memory else "packed" if packed else "forward"]),
     )
-
-
-def words_of(error: BaseException | None) -> str:
-    """The message of an exception; "" where its own `__str__` fails."""
-    try:
-        return str(error)
-    except Exception:
-        return ""
 
 
 def _spot(reason: BaseException, places: Mapping[int, Any]) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from torch import nn
 
-from course.crosscheck.peers import PeerCount, Reason
 from course.flops.result import FlopCount, ModuleCount
 from course.i18n import Text, both
+from course.lessons.l03_flops.peers import PeerCount, Reason
 
 _BIAS = both(
     "the bias counted as work; it is an addition without a multiplication", "偏置也被计入；它只有加法，没有乘法"

@@ -1,0 +1,223 @@
+"""`count`: the work of one forward or one training step, from shapes alone where that is possible."""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import gc
+import logging
+import os
+import sys
+import threading
+import types
+import warnings
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+from torch.nn.modules import module as global_hooks
+from torch.utils._python_dispatch import _disable_current_modes
+
+from course.flags import preserved
+from course.flops import checks
+from course.flops.checks import CountError, NotHere, Refused
+from course.flops.copies import Copies
+from course.flops.modes import Counting, Watching
+from course.flops.result import FlopCount
+from course.flops.standins import Real, Shapes
+from course.flops.tally import Tally
+from course.generators import generators_preserved
+
+_ALONE = threading.RLock()
+"""One count at a time: classes and settings belong to the whole process."""
+WAIT_S = 300.0
+_HOOKS = [one for name, one in vars(global_hooks).items() if name.startswith("_global_") and isinstance(one, dict)]
+
+
+def count(model: Any = None, /, *inputs: Any, training: bool | None = None, **kwargs: Any) -> FlopCount:
+    """Count the work of `model(*inputs, **kwargs)`, or with `training=True` (default False) of its forward and backward.
+
+    model: an nn.Module or any callable that works on tensors, run in the mode it is in (`model.train()` or
+    `model.eval()`); what it prints appears once. inputs, kwargs: what it is called with, batch included; values do
+    not matter unless its control flow looks at them.
+
+    The model runs here, on any device, as a copy in which every tensor has a shape alone; where the forward needs data
+    it runs for real, on another copy. So nothing of the caller's changes: weights, buffers, attributes, containers,
+    closures, globals and classes of the user's own code, random generators. Not covered: files, messages, and what
+    the forward changes in the code of installed packages. An iterator given as an argument is refused.
+
+    Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms, activations,
+    pooling, bias, softmax count 0, and so do products that a separate operator sums, as in `(a * b).sum()`; padding taps
+    counted; transposed convolution by input positions; attention dense. A training step adds each gradient that is
+    needed; every one costs one forward; what activation checkpointing computes again is counted again.
+    An operator that is neither counted nor provably free of contractions is listed in `.unknown`, and so is
+    work that leaves torch (other threads, values handed to NumPy or made by it, raw memory, compiled code);
+    then `.exact` is False. Arithmetic of Python on single values (`.item()`) cannot be seen.
+
+    Raises CountError if `model` cannot be called, inputs are missing, or the forward raises (it says where).
+    """
+    checks.ask(model, inputs, kwargs)
+    if training is not None:
+        checks.ask_training(model)
+    if not _ALONE.acquire(timeout=WAIT_S):
+        raise checks.error("busy")
+    try:
+        made: list[weakref.ref[torch.Tensor]] = []
+        try:
+            return attempt(model, inputs, kwargs, bool(training), made)
+        except (CountError, NotHere) as why:
+            if isinstance(why.__cause__, Refused) or checks.on_meta(model, inputs, kwargs):
+                raise why if isinstance(why, CountError) else checks.error("values", why=why) from why
+            _clear_frames(why)
+        finally:
+            _forget(made)
+        return attempt(model, inputs, kwargs, bool(training), None)
+    finally:
+        _ALONE.release()
+
+
+def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, made: list[Any] | None) -> FlopCount:
+    """One count on copies. made: gets the tensors without data of the run; None for a run with data.
+
+    Raises NotHere where shapes do not suffice, else CountError.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(_disable_current_modes())
+        stack.enter_context(_settings(training))
+        ground = Real() if made is None else Shapes()
+        copies = Copies(ground.stand_for)
+        stack.callback(copies.clear)
+        with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():
+            call = copies((checks.plain(model), inputs, kwargs))
+        mode = Counting(ground, Tally(call[0]), made)
+        stack.enter_context(copies.in_place())
+        try:
+            found = contextvars.copy_context().run(_run, call, training, mode, copies)
+            if made is not None and (mode.broken or ground.broken):
+                raise ground.broken or mode.broken  # swallowed by the forward, which then took another path
+            if copies.refused:
+                raise copies.refused
+        except (CountError, NotHere):
+            raise
+        except Exception as why:
+            mode.tally.tree()  # which names the modules as a result does
+            raise checks.stopped(copies.refused or why, mode.tally.places, inputs, kwargs, training) from (
+                copies.refused or why
+            )
+        finally:
+            ground.restore()
+    print(copies.printed.getvalue(), end="")
+    return found
+
+
+def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount:
+    model, inputs, kwargs = call
+    tally, ground = mode.tally, mode.ground
+    with torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
+        ground.settle(copies)
+    with tally.following(), Watching(ground, tally) as watching, mode:
+        output = checks.ran(model(*inputs, **kwargs))
+        found = checks.tensors_of(output)
+        if training:
+            with_graph = [x for x in found if x.requires_grad]
+            if not with_graph:
+                raise checks.error("no gradient")
+            torch.autograd.backward(with_graph, [torch.ones_like(x) for x in with_graph])
+    with torch._C.DisableTorchFunctionSubclass():
+        for x in found:
+            ground.looks_strange(x, tally)
+    tally.unknown.update(copies.doubts | watching.doubts)
+    if training and ground.hooked:
+        tally.unknown["hook on a gradient"] += ground.hooked
+    tree = tally.tree()
+    return FlopCount(
+        macs=tree.macs,
+        params=tree.total_params,
+        by_module=tree,
+        by_operator={name: macs for name, macs in tally.by_operator.most_common() if macs},
+        calls=dict(tally.calls),
+        unknown=dict(tally.unknown),
+        element_operations=tally.element_operations,
+        training=training,
+        ground=ground.name,
+    )
+
+
+_KEPT: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (torch.is_warn_always_enabled, torch.set_warn_always),
+    (torch.get_num_threads, torch.set_num_threads),
+    (lambda: dict(vars(torch._tensor_str.PRINT_OPTS)), vars(torch._tensor_str.PRINT_OPTS).update),
+    (gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
+    (os.getcwd, os.chdir),
+    (lambda: [*sys.path], lambda path: sys.path.__setitem__(slice(None), path)),
+    (lambda: dict(os.environ), lambda names: (os.environ.clear(), os.environ.update(names))),
+    (lambda: logging.raiseExceptions, lambda on: setattr(logging, "raiseExceptions", on)),
+    (
+        lambda: [dict(one) for one in _HOOKS],
+        lambda all_: [(a.clear(), a.update(b)) for a, b in zip(_HOOKS, all_, strict=True)],
+    ),
+)
+"""How to read a setting of the process that a forward may change, and how to set it."""
+
+
+@contextmanager
+def _settings(training: bool) -> Iterator[None]:
+    """What a forward may change in the process is put back; functions of torch.compile run as written."""
+    before = [(read, write, read()) for read, write in _KEPT]
+    with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        stack.enter_context(preserved())
+        stack.enter_context(generators_preserved())
+        if torch._C._autograd._top_saved_tensors_default_hooks(True):
+            # hooks of a block around the count would be given tensors without data
+            stack.enter_context(torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x))
+        if "torch._dynamo" in sys.modules:
+            stack.enter_context(torch.compiler.set_stance("force_eager"))
+        stack.enter_context(torch.inference_mode(torch.is_inference_mode_enabled() and not training))
+        stack.enter_context(torch.set_grad_enabled(training or torch.is_grad_enabled()))
+        logging.raiseExceptions = False  # a tensor that is logged has no values to print
+        try:
+            yield
+        finally:
+            for read, write, value in before:
+                if read() != value:
+                    write(value)
+
+
+def _clear_frames(error: BaseException | None) -> None:
+    """The frames of a forward that failed hold its tensors."""
+    while error is not None:
+        trace = error.__traceback__
+        while trace is not None:
+            try:
+                trace.tb_frame.clear()
+            except RuntimeError:  # it is still running
+                pass
+            trace = trace.tb_next
+        error = error.__cause__ or error.__context__
+
+
+def _forget(made: list[weakref.ref[torch.Tensor]]) -> None:
+    """Takes tensors without data out of what has kept them, such as a cache of a library."""
+    if all(ref() is None for ref in made):
+        return
+    gc.collect()
+    inside: list[Any] = [ref() for ref in made if ref() is not None]
+    for _ in range(4):  # out of tuples and lists
+        if not inside:
+            return
+        wanted = set(map(id, inside))
+        holders = [one for one in gc.get_referrers(*inside) if one is not inside and type(one) is not types.FrameType]
+        for holder in holders:
+            if isinstance(holder, functools._lru_cache_wrapper):
+                holder.cache_clear()
+            elif isinstance(holder, dict):
+                remove = OrderedDict.__delitem__ if isinstance(holder, OrderedDict) else dict.__delitem__
+                for name in [name for name, item in dict.items(holder) if {id(item), id(name)} & wanted]:
+                    remove(holder, name)
+        inside = [one for one in holders if isinstance(one, (tuple, list))]

@@ -1,0 +1,164 @@
+"""What stands for a tensor of the caller's: `Shapes` gives one without memory, `Real` a copy with data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+from torch._subclasses.fake_tensor import FakeTensor
+
+from course.flops.checks import NotHere
+from course.flops.copies import Copies
+from course.i18n import t
+
+if TYPE_CHECKING:
+    from course.flops.tally import Tally
+
+_PLAIN = (torch.Tensor, nn.Parameter, FakeTensor)
+
+
+def has_memory(x: torch.Tensor) -> bool:
+    """Whether the tensor is a plain view of memory that can be read byte by byte."""
+    by_itself = type(x).__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl
+    return by_itself and x.layout is torch.strided and not (x.is_nested or x.is_meta or nn.parameter.is_lazy(x))
+
+
+class Shapes:
+    """Tensors have shapes alone, and say that they are on `device`, where the caller's are."""
+
+    name = "meta"
+
+    def __init__(self) -> None:
+        self.device = torch.get_default_device()
+        self.broken: Exception | None = None  # what was asked for that shapes do not have
+        self.hooked = 0  # hooks on gradients of tensors: stand-ins do not run them
+        self._stores: dict[int, Any] = {}
+
+    def refuse(self, english: str, chinese: str) -> NotHere:
+        """Returns the exception to raise, and remembers it: a forward may swallow it and take another path."""
+        self.broken = self.broken or NotHere(t(english, chinese))
+        return NotHere(t(english, chinese))
+
+    def stand_for(self, x: torch.Tensor) -> torch.Tensor:
+        """A tensor of the same shape without memory."""
+        self._note(x)
+        kind = type(x)
+        ours = (
+            kind in _PLAIN or isinstance(x, nn.Parameter) and kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__
+        )
+        if not ours or x.layout is not torch.strided or x.is_nested or x.is_quantized:
+            raise NotHere(
+                t(f"a tensor of class {kind.__name__}, {x.layout}", f"类型为 {kind.__name__}、{x.layout} 的张量")
+            )
+        new = torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
+        if isinstance(x, nn.Parameter):
+            return torch.Tensor._make_subclass(nn.Parameter if kind is FakeTensor else kind, new, x.requires_grad)
+        return _as_differentiable(new, x)
+
+    def _note(self, x: torch.Tensor) -> None:
+        self.hooked += bool(x._backward_hooks or getattr(x, "_post_accumulate_grad_hooks", None))
+
+    def settle(self, copies: Copies) -> None:
+        """Finds the device that stand-ins name. Raises NotHere where there are several."""
+        devices = {x.device for x in copies.tensors}
+        if any(one.type == "meta" for one in devices):
+            self.device = torch.device("meta")
+        elif len(devices) > 1:
+            raise NotHere(t("tensors lie on several devices", "张量在多个设备上"))
+        elif devices:
+            (self.device,) = devices
+        for x in copies.tensors:
+            self.born(copies(x))
+
+    def born(self, x: torch.Tensor) -> None:
+        """A tensor of the run: its storage is kept, so that no other gets its place."""
+        if x.layout is torch.strided and not x.is_nested and type(x) in _PLAIN:
+            store = x.untyped_storage()
+            self._stores[store._cdata] = store
+
+    def looks_strange(self, x: torch.Tensor, tally: Tally) -> None:
+        """Notes a tensor that no operator of the run has made."""
+        if x.layout is torch.strided and not x.is_nested and type(x) in _PLAIN:
+            if x.untyped_storage()._cdata not in self._stores:
+                self.born(x)
+                if not x.is_meta:
+                    raise self.refuse("a tensor from outside the model", "来自模型之外的张量")
+                if x.is_floating_point() or x.is_complex():  # an index given as a list makes one of integers
+                    tally.unknown["a tensor made out of sight"] += 1
+
+    def before_write(self, x: torch.Tensor) -> None:
+        """Nothing of the caller's is in the run."""
+
+    def restore(self) -> None:
+        """Nothing was written."""
+
+
+class Real(Shapes):
+    """Tensors are copies with data. Memory that was not copied is saved before an operator writes to it."""
+
+    name = "real"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._copied: dict[int, tuple[Any, Any]] = {}
+        self._born: set[int] = set()
+        self._saved: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def stand_for(self, x: torch.Tensor) -> torch.Tensor:
+        """A copy; tensors on one memory stay on one."""
+        self._note(x)
+        if torch._C._functorch.is_functorch_wrapped_tensor(x):
+            return x
+        with torch.no_grad():
+            if has_memory(x) and not (x.is_quantized or x.is_conj() or x.is_neg()):
+                store = x.untyped_storage()
+                if store._cdata not in self._copied:
+                    self._copied[store._cdata] = store, store.clone()
+                new = torch.empty(0, dtype=x.dtype, device=x.device)
+                new.set_(self._copied[store._cdata][1], x.storage_offset(), x.shape, x.stride())
+            else:
+                new = x.detach().clone()
+        if isinstance(x, nn.Parameter) and type(new).__torch_dispatch__ is torch.Tensor.__torch_dispatch__:
+            return torch.Tensor._make_subclass(type(x), new, x.requires_grad)
+        if isinstance(x, nn.Parameter):
+            return nn.Parameter(new, x.requires_grad)
+        return _as_differentiable(new if type(new) is type(x) else new.as_subclass(type(x)), x)
+
+    def settle(self, copies: Copies) -> None:
+        """Notes what belongs to the run, and memory that NumPy and torch share."""
+        for x in copies.tensors:
+            if has_memory(x) and copies.on_an_array(x.untyped_storage().data_ptr()):
+                copies.doubts["a NumPy array on the memory of something else"] += 1
+            self.born(copies(x))
+
+    def born(self, x: torch.Tensor) -> None:
+        """Memory of the run. What is there before has another address as long as it lives."""
+        if has_memory(x):
+            self._born.add(x.untyped_storage()._cdata)
+
+    def looks_strange(self, x: torch.Tensor, tally: Tally) -> None:
+        """Notes a tensor on memory of another library's."""
+        if has_memory(x) and x.untyped_storage()._cdata not in self._born and not x.untyped_storage().resizable():
+            self.born(x)
+            tally.unknown["data made by NumPy, or on another library's memory"] += 1
+
+    def before_write(self, x: torch.Tensor) -> None:
+        """Saves memory that is not the run's."""
+        if has_memory(x) and x.untyped_storage()._cdata not in self._born:
+            self.born(x)
+            whole = torch.empty(0, dtype=torch.uint8, device=x.device).set_(x.untyped_storage())
+            self._saved.append((whole, whole.clone()))
+
+    def restore(self) -> None:
+        """Copies back what was saved."""
+        for whole, kept in self._saved:
+            whole.copy_(kept)
+
+
+def _as_differentiable(new: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    new.requires_grad_(x.requires_grad)
+    if x.is_leaf or not x.requires_grad:
+        return new
+    with torch.enable_grad():
+        return new.clone()  # like the original it may be written to
