@@ -18,7 +18,7 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
      "explorables"],
     ["cards", "profiled", "flops", "hand_in"],
     ["timing"],
-    ["learning", "figures", "isolation"],
+    ["learning", "figures"],
     ["questions", "records", "exercise", "blocks", "flags", "new_process"],
     ["machine", "load", "suggest", "verdict", "slips", "kernel_hint"],
     ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
