@@ -5,12 +5,9 @@ last digit.
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -122,16 +119,15 @@ def test_words_and_tables() -> None:
 class Sleeper(nn.Module):
     """Fast the first three times, for our own count and the real run; then it hangs."""
 
-    def __init__(self, how: str, went_on: Path | None = None) -> None:
+    def __init__(self, how: str) -> None:
         super().__init__()
-        self.layer, self.how, self.went_on = nn.Linear(3, 3), how, went_on
+        self.layer, self.how = nn.Linear(3, 3), how
         self.register_buffer("mark", torch.zeros(()))
 
     def forward(self, x: Tensor) -> Tensor:
         if "total_ops" in self.layer._buffers:  # thop is at work
             if self.how == "sleeps":
-                time.sleep(60)
-                self.went_on.touch()
+                time.sleep(40)
             elif self.how == "exits":
                 raise SystemExit(3)
             while self.how == "loops":
@@ -141,24 +137,15 @@ class Sleeper(nn.Module):
 
 
 @pytest.mark.parametrize("how", ["sleeps", "loops"])
-def test_a_tool_that_hangs_is_cut_off_and_named(how: str, tmp_path: Path) -> None:
-    model, x = Sleeper(how, tmp_path / "went on"), torch.zeros(1, 3)
-    before = signal.getsignal(signal.SIGALRM)
+def test_a_tool_that_hangs_is_left_behind_and_named(how: str) -> None:
+    model, x = Sleeper(how), torch.zeros(1, 3)
+    start = time.monotonic()
     check = cross_check(model, x, max_time=1.0)
-    assert not model.went_on.exists()
+    assert time.monotonic() - start < 30
     assert check["thop"].macs is None and "thop was cut off after 1 s" in str(check)
     assert "max_time=10" in check["thop"].note["zh"]
     assert check["torch"].macs == 9
-    assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert not hasattr(model.layer, "total_ops") and not model.layer._forward_hooks
-
-
-def test_a_tool_is_cut_off_in_another_thread_too() -> None:
-    found: list[CrossCheck] = []
-    worker = threading.Thread(target=lambda: found.append(cross_check(Sleeper("loops"), torch.zeros(1, 3), 1.0)))
-    worker.start()
-    worker.join(60)
-    assert "thop was cut off after 1 s" in str(found[0]) and found[0]["torch"].macs == 9
 
 
 def test_a_tool_that_ends_the_program_is_named() -> None:
@@ -170,11 +157,9 @@ def test_a_tool_that_ends_the_program_is_named() -> None:
 @pytest.mark.parametrize(
     ("arguments", "english", "chinese"),
     [
-        ((nn.Linear, torch.zeros(1)), "make one first", "请先实例化"),
         ((torch.relu, torch.zeros(1)), "needs an nn.Module", "需要 nn.Module"),
-        ((nn.Linear(3, 3), {"input": torch.zeros(1, 3)}), "give a tuple", "请传入元组"),
+        ((nn.Linear(3, 3), {"input": torch.zeros(1, 3)}), "not by name", "不按名字"),
         ((nn.Linear(3, 3), torch.zeros(1, 4)), "The forward stopped", "中断"),
-        ((nn.Linear(3, 3), torch.zeros(1, 3), 0), "above 0", "大于 0"),
     ],
 )
 def test_odd_requests(arguments: tuple[Any, ...], english: str, chinese: str, language: str) -> None:

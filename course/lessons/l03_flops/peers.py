@@ -8,7 +8,6 @@ number.
 from __future__ import annotations
 
 import contextlib
-import copy
 import ctypes
 import importlib
 import inspect
@@ -23,6 +22,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.flops.copies import Copies
+from course.flops.standins import Real
 from course.generators import generators_preserved
 from course.i18n import Text, both
 
@@ -126,7 +127,7 @@ def _asked(tool: str, model: nn.Module, inputs: tuple[Any, ...], max_time: float
     try:
         with torch_as_it_was(), generators_preserved():
             importlib.import_module(module)
-            own, given = copy.deepcopy((model, inputs))
+            own, given = Copies(Real().stand_for)((model, inputs))
             return _limited(lambda: read(own.eval(), given), max_time)
     except OutOfTime:
         note = both(
