@@ -13,13 +13,14 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
+from course.i18n import Text, both
 from grader.files import read_regular
 from grader.project import ProjectError
 
-JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini")
-SAVED = ".ipynb_checkpoints"  # where Jupyter keeps a copy of each notebook as it was saved by hand
+JUNK = ("__MACOSX", "Thumbs.db", "desktop.ini", ".DS_Store")
 CHUNK = 1 << 20  # bytes unpacked at a time
 HEAD = b"PK\x01\x02"  # begins every entry of a ZIP's directory
 UNPACKED = (
@@ -29,18 +30,24 @@ UNPACKED = (
 
 
 class Unreadable(Exception):
-    """A file cannot be unpacked; the message is a sentence that says why."""
+    """A file cannot be unpacked. why: the cause, in words that stand behind its name."""
+
+    def __init__(self, why: Text) -> None:
+        super().__init__(why["en"])
+        self.why = why
 
 
 @dataclass(frozen=True)
 class Entry:
     """One file. inside: its path in the archive; packed: its compressed size in bytes; ``read(most)``: returns at most ``most``
-    of its bytes. ``read`` raises Unreadable, or any other exception where the archive is damaged.
+    of its bytes; when: 14 digits, the time that the archive says, or "". ``read`` raises Unreadable, or any other exception
+    where the archive is damaged.
     """
 
     inside: PurePosixPath
     packed: int
     read: Callable[[int], bytes]
+    when: str = ""
 
 
 @contextmanager
@@ -65,11 +72,11 @@ def opened(path: Path) -> Iterator[list[Entry]]:
 def inner(data: bytes, most: int) -> Iterator[list[Entry]]:
     """The files of a ZIP that a student has packed, at most ``most``. Raises Unreadable."""
     if data.count(HEAD) > most:
-        raise Unreadable(f"it holds more than {most} files")
+        raise Unreadable(both(f"a ZIP with more than {most} files", f"文件超过 {most} 个的 ZIP"))
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except Exception as error:
-        raise Unreadable(f"it is no ZIP that can be read ({error})") from error
+        raise Unreadable(both("a ZIP that cannot be read", "打不开的 ZIP")) from error
     with archive:
         yield _of_zip(archive)
 
@@ -79,17 +86,23 @@ def _of_zip(archive: zipfile.ZipFile) -> list[Entry]:
     for entry in archive.infolist():
         inside = _inside(_name(entry))
         if inside is not None and not entry.is_dir():
-            found.append(Entry(inside, entry.compress_size, _reader(archive, entry)))
+            found.append(
+                Entry(
+                    inside, entry.compress_size, _reader(archive, entry), "".join(f"{n:02d}" for n in entry.date_time)
+                )
+            )
     return sorted(found, key=lambda one: str(one.inside))
 
 
 def _reader(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Callable[[int], bytes]:
     def read(most: int) -> bytes:
         if entry.flag_bits & 0x1:
-            raise Unreadable("it is locked with a password")
+            raise Unreadable(both("locked with a password", "有密码"))
         if entry.compress_type not in UNPACKED:
             how = zipfile.compressor_names.get(entry.compress_type, entry.compress_type)
-            raise Unreadable(f"it is packed in a way ({how}) that is not unpacked here")
+            raise Unreadable(
+                both(f"packed in a way that is not unpacked here ({how})", f"用这里不支持的方式（{how}）压缩")
+            )
         parts, left = [], most
         with archive.open(entry) as file:
             while left > 0 and (part := file.read(min(CHUNK, left))):
@@ -107,7 +120,8 @@ def _of_folder(path: Path) -> Iterator[Entry]:
             one = Path(folder) / name
             inside = _inside(one.relative_to(path).as_posix())
             if inside is not None and not one.is_symlink():
-                yield Entry(inside, 0, lambda most, one=one: read_regular(one, most))
+                when = datetime.fromtimestamp(one.stat().st_mtime).strftime("%Y%m%d%H%M%S")
+                yield Entry(inside, 0, lambda most, one=one: read_regular(one, most), when)
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
@@ -125,8 +139,8 @@ def _name(entry: zipfile.ZipInfo) -> str:
 
 
 def _inside(name: str) -> PurePosixPath | None:
-    """The path that a name stands for, always inside the archive; None for the files of systems and editors."""
+    """The path that a name stands for, always inside the archive; None for the files of systems."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..")]
-    if not parts or any(part in JUNK or part.startswith((".", "~")) and part != SAVED for part in parts):
+    if not parts or any(part in JUNK for part in parts):
         return None
     return PurePosixPath(*parts)

@@ -1,7 +1,8 @@
-"""Turn what one student handed in into files: unpacked, limited in size, each with a path that is valid here.
+"""What one student handed in, as files: limited in size, ZIPs unpacked, each with a path that is valid here.
 
 Files that belong together stay together: each keeps its path, those in a ZIP the path there, beside the ZIP. Notebooks and
-answers files are read first, then the content of ZIPs, then all other files. Each file that is left out is named in a sentence.
+answers files are read first, then ZIPs, then all other files. Each file that is not read is named with the cause, the same at every
+step.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from course.i18n import Text, both
 from grader.archive import Entry, Unreadable, inner
 from grader.guard import everybodys, reason
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
@@ -22,26 +24,49 @@ LONGEST_PART, LONGEST_PATH, DEEPEST = 180, 800, 12  # bytes of a name and of a p
 ZIPS = 3  # ZIPs within each other
 MOST_LOOKED_AT = 20 * MOST_FILES
 MEGABYTE = 1 << 20
+MOST_NAMED = 5
+LARGE = both(
+    f"too large to be read: of one student {MOST_BYTES // MEGABYTE} MB are taken (a notebook gets smaller when its outputs are cleared)",
+    f"太大，未读取：每个学生最多 {MOST_BYTES // MEGABYTE} MB（清除 notebook 的输出可以变小）",
+)
+LINK = both("a link to another file, which is not followed", "指向别处的链接，不跟随")
+NO_PATH = both("its path cannot be a path here, or is taken", "路径在这里不能用，或者已被占用")
+TOO_MANY = both(f"there are more than {MOST_FILES} files", f"文件超过 {MOST_FILES} 个")
+NOT_THEIRS = both("students do not set the time of handing in", "提交时间不由学生填写")
 
 
-@dataclass
-class HandIn:
-    """The result. files: path -> bytes; left_out: a sentence for each file that was left out."""
+@dataclass(frozen=True)
+class Files:
+    """The files of a hand-in: path -> bytes. unread: name -> why it was not read; large: those that are too large."""
 
-    files: dict[str, bytes] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
+    there: dict[str, bytes] = field(default_factory=dict)
+    unread: dict[str, Text] = field(default_factory=dict)
+    large: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> list[str]:
+        """A sentence for each file that was not read, at most ``MOST_NAMED``."""
+        said = [f"{printed(name)}: {why['en']}" for name, why in self.unread.items()]
+        more = len(said) - MOST_NAMED
+        return [*said[:MOST_NAMED], f"and {more} more files"] if more > 0 else said
 
 
-def read(own: Iterable[tuple[str, Entry]]) -> HandIn:
-    """Read the files of one student: at most ``MOST_FILES`` files with ``MOST_BYTES`` bytes together."""
-    made = _Unpacking()
-    listed = sorted(own, key=lambda one: (_rank(one[0]), one[0]))
-    for name, entry in listed[:MOST_LOOKED_AT]:
-        made.take(name, entry)
-    if len(listed) > MOST_LOOKED_AT:
-        made.done.left_out.append(f"{len(listed) - MOST_LOOKED_AT} more files: there are too many")
-    made.done.left_out = _few(made.done.left_out)
-    return made.done
+def stored(own: Iterable[tuple[str, Entry]]) -> Files:
+    """The files of one student as they came: at most ``MOST_FILES`` with ``MOST_BYTES`` together."""
+    return _Reading(0).of(own)
+
+
+def unpacked(files: Files) -> Files:
+    """The same files, with what is in their ZIPs in place of these."""
+    made = _Reading(ZIPS).of(
+        (name, Entry(PurePosixPath(name), 0, _of(data))) for name, data in files.there.items() if name != STAMP
+    )
+    stamp = {STAMP: files.there[STAMP]} if STAMP in files.there else {}
+    return Files({**stamp, **made.there}, {**files.unread, **made.unread}, (*files.large, *made.large))
+
+
+def _of(data: bytes):
+    return lambda most: data[:most]
 
 
 def digest(files: Mapping[str, bytes]) -> str:
@@ -53,40 +78,49 @@ def digest(files: Mapping[str, bytes]) -> str:
     return whole.hexdigest()
 
 
-class _Unpacking:
-    """The files read so far, and how many bytes may still be read."""
+class _Reading:
+    """The files read so far, and how many bytes may still be added and read. zips: how many ZIPs within each other are unpacked."""
 
-    def __init__(self) -> None:
-        self.done = HandIn()
-        self._bytes_left, self._work = (
-            MOST_BYTES,
-            4 * MOST_BYTES,
-        )  # bytes that may still be added, and that may still be read
+    def __init__(self, zips: int) -> None:
+        self.there: dict[str, bytes] = {}
+        self.unread: dict[str, Text] = {}
+        self.large: list[str] = []
+        self._zips, self._left, self._work = zips, MOST_BYTES, 4 * MOST_BYTES
         self._folders: set[str] = set()
 
-    def take(self, name: str, entry: Entry, packed_in: tuple[str, ...] = ()) -> None:
+    def of(self, own: Iterable[tuple[str, Entry]]) -> Files:
+        listed = sorted(own, key=lambda one: (_rank(one[0]), one[0]))
+        for name, entry in listed[:MOST_LOOKED_AT]:
+            self._take(name, entry)
+        self.unread |= {name: TOO_MANY for name, _ in listed[MOST_LOOKED_AT:]}
+        return Files(self.there, self.unread, tuple(self.large))
+
+    def _take(self, name: str, entry: Entry, packed_in: tuple[str, ...] = ()) -> None:
         """Read one file and add it. A ZIP is unpacked, or added as it is where that fails. packed_in: the ZIPs it lies in."""
-        shown = ", ".join([*packed_in, name])
+        shown = " in ".join([name, *reversed(packed_in)])
+        packed = name.lower().endswith(".zip") and len(packed_in) < self._zips
         try:
-            packed = name.lower().endswith(".zip") and len(packed_in) < ZIPS
-            data = self._bytes(entry, MOST_BYTES if packed else self._bytes_left)
+            data = self._bytes(entry, MOST_BYTES if packed else self._left)
             if packed:
-                self._unpack(name, data, packed_in)
-                return
+                return self._unpack(name, data, packed_in)
         except Unreadable as error:
-            self._leave_out(shown, str(error))
+            why = error.why
         except Exception as error:  # zlib, struct, Unicode: Python names no common base
             if everybodys(error):
                 raise
-            self._leave_out(shown, f"it is damaged ({reason(error)})")
+            why = both(f"damaged ({reason(error)})", f"已损坏（{reason(error)}）")
         else:
-            self._add(name, data, shown, packed_in)
+            why = self._add(name, data, packed_in)
+        if why is not None:
+            self.unread[shown] = why
+        if why is LARGE and not packed_in and (place := self._place(name, ())) is not None:
+            self.large.append(place)
 
     def _bytes(self, entry: Entry, most: int) -> bytes:
         """All bytes of a file. Raises Unreadable where they are more than ``most``, or too many were read already."""
         most = min(most, self._work)
         if entry.packed > most:
-            raise Unreadable(TOO_LARGE)
+            raise Unreadable(LARGE)
         try:
             data = entry.read(most + 1)
         except Exception:
@@ -94,7 +128,7 @@ class _Unpacking:
             raise
         self._work -= len(data)
         if len(data) > most:
-            raise Unreadable(TOO_LARGE)
+            raise Unreadable(LARGE)
         return data
 
     def _unpack(self, name: str, data: bytes, packed_in: tuple[str, ...]) -> None:
@@ -102,24 +136,25 @@ class _Unpacking:
         try:
             with inner(data, MOST_LOOKED_AT) as entries:
                 for one in sorted(entries, key=lambda one: (_rank(str(one.inside)), str(one.inside))):
-                    self.take(str(folder / one.inside), one, (*packed_in, name))
+                    self._take(str(folder / one.inside), one, (*packed_in, name))
         except Unreadable as error:
-            self._leave_out(name, str(error))
-            self._add(name, data, name)  # for whoever looks into it by hand
+            self.unread[" in ".join([name, *reversed(packed_in)])] = error.why
+            self._add(name, data)  # for whoever looks into it by hand
 
-    def _add(self, name: str, data: bytes, shown: str, packed_in: tuple[str, ...] = ()) -> None:
+    def _add(self, name: str, data: bytes, packed_in: tuple[str, ...] = ()) -> Text | None:
+        """Add a file; returns why that is not possible, or None."""
         if name == STAMP:
-            self._leave_out(shown, "students do not set the time of handing in")
-        elif len(data) > self._bytes_left:
-            self._leave_out(shown, TOO_LARGE)
-        elif len(self.done.files) >= MOST_FILES:
-            self._leave_out(shown, f"there are more than {MOST_FILES} files")
-        elif (place := self._place(name, packed_in)) is None:
-            self._leave_out(shown, "its path cannot be a path here, or is taken")
-        else:
-            self.done.files[place] = data
-            self._folders |= {str(one) for one in PurePosixPath(place).parents}
-            self._bytes_left -= len(data)
+            return NOT_THEIRS
+        if len(data) > self._left:
+            return LARGE
+        if len(self.there) >= MOST_FILES:
+            return TOO_MANY
+        if (place := self._place(name, packed_in)) is None:
+            return NO_PATH
+        self.there[place] = data
+        self._folders |= {str(one) for one in PurePosixPath(place).parents}
+        self._left -= len(data)
+        return None
 
     def _place(self, name: str, packed_in: tuple[str, ...]) -> str | None:
         """The path for a file: its own or, where that is taken by one out of another ZIP, the same in a folder named like this
@@ -139,23 +174,7 @@ class _Unpacking:
 
     def _free(self, path: str) -> bool:
         above = (str(one) for one in PurePosixPath(path).parents)
-        return (
-            path not in self.done.files
-            and path not in self._folders
-            and not any(one in self.done.files for one in above)
-        )
-
-    def _leave_out(self, name: str, why: str) -> None:
-        self.done.left_out.append(f"{_printed(name)}: {why}")
-
-
-TOO_LARGE = f"it is too large: of one student's files {MOST_BYTES // MEGABYTE} MB are taken"
-MOST_NAMED = 5
-
-
-def _few(sentences: list[str]) -> list[str]:
-    more = len(sentences) - MOST_NAMED
-    return [*sentences[:MOST_NAMED], f"and {more} more files"] if more > 0 else sentences
+        return path not in self.there and path not in self._folders and not any(one in self.there for one in above)
 
 
 def _rank(name: str) -> int:
@@ -173,6 +192,7 @@ def _short(part: str) -> str:
     return f"{head}~{mark}{ending}"
 
 
-def _printed(name: str) -> str:
+def printed(name: str) -> str:
+    """A file's name, which may hold any bytes, in printable form."""
     name = "".join(sign if sign.isprintable() else "?" for sign in name)
     return name if len(name) <= 80 else f"{name[:60]} ... {name[-15:]}"

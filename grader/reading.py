@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -24,10 +24,8 @@ from course.catalog import checkpoint_names
 from course.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
-from grader import handin
-from grader.archive import SAVED, Entry
 from grader.files import read_regular, unlock
-from grader.handin import OURS, STAMP
+from grader.handin import LARGE, LINK, OURS, STAMP, Files, printed, unpacked
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 
 PLACEHOLDER = (
@@ -35,18 +33,13 @@ PLACEHOLDER = (
 )
 HARMLESS = {"harm": "none"}  # added to a sentence about a file that could be read nevertheless
 MISSING = both("There was no notebook in the submission.", "提交里没有 notebook。")
-LINK = both(
-    "The notebook was a link to another file; links are not followed.", "notebook 是指向别处的链接；不跟随链接。"
-)
-LARGE = both("The notebook file is larger than 20 MB and was not read.", "notebook 文件超过 20 MB，未读取。")
-REPLACED = both("For marking it was replaced by the released notebook.", "评分时用发布的 notebook 代替。")
 RENAMED = both(
     "The notebook had another name, {name}; it was read all the same.", "notebook 改了名，叫 {name}；仍然照常读取。"
 )
 COPIES = both("There is another copy of it, {others}; {name} was marked.", "另有一份副本 {others}；评分用的是 {name}。")
-ARRIVED_DAMAGED = both(
-    "Your file arrived damaged. Open your notebook, look whether everything is there, and save it. So far it costs you nothing.",
-    "你交上来的文件损坏了。请打开自己的 notebook，确认内容完整，然后保存。到目前为止没有扣分。",
+SAVE_AGAIN = both(
+    "Open your notebook, look whether everything is there, and save it. So far it costs you nothing.",
+    "请打开自己的 notebook，确认内容完整，然后保存。到目前为止没有扣分。",
 )
 WRONG_FILE = both(
     "Expected was the notebook of the checkpoint {lesson}; what came is {what}. Open your checkpoint, save it, and hand in that file. "
@@ -78,6 +71,13 @@ KINDS: tuple[tuple[bytes, Text], ...] = (  # how files of other kinds begin
     (b"\xff\xd8\xff", both("a picture", "图片")),
     (b"<!doctype html", both("a web page (HTML)", "HTML 网页")),
     (b"<html", both("a web page (HTML)", "HTML 网页")),
+    (b"{\\rtf", both("a text document (RTF)", "RTF 文档")),
+    (
+        b"version https://git-lfs",
+        both("a pointer of Git LFS, not the file: push the file itself", "Git LFS 指针，不是文件本身：请推送文件"),
+    ),
+    (b"bplist00", both("a placeholder of iCloud, not the file", "iCloud 占位文件，不是文件本身")),
+    (b"http", both("a link to a web page, not the file", "网页链接，不是文件本身")),
 )
 ARCHIVES = (b"Rar!", b"7z\xbc\xaf\x27\x1c", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
 ENDINGS: dict[str, Text] = {
@@ -88,18 +88,9 @@ ENDINGS: dict[str, Text] = {
     ".url": both("a link to a web page", "网页链接"),
     ".gdoc": both("a link to Google Drive, not the file", "Google 云端硬盘的链接，不是文件本身"),
 }
-LONGEST, MOST_NAMED = 80, 4  # characters of a file's name in a sentence, names in it
+MOST_NAMED = 4  # files in a sentence
 CALL = re.compile(r"\b(?:checkpoint|check_file)\(")  # the first and the last cell of a checkpoint, in each language
 Held = tuple[str, Text]  # a code, and the sentence for the student
-
-
-@dataclass(frozen=True)
-class Files:
-    """The files of a hand-in: path -> bytes. linked, large: paths that were not read, because they are links or too large."""
-
-    there: dict[str, bytes] = field(default_factory=dict)
-    linked: tuple[str, ...] = ()
-    large: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -162,17 +153,18 @@ def files_of(folder: Path, lesson: str) -> Files:
     """
     unlock(folder.parent)
     if folder.is_symlink() or folder.parent.is_symlink():
-        return Files(linked=(f"{checkpoint_names(lesson)[0]}.ipynb",))
+        return Files(unread={f"{checkpoint_names(lesson)[0]}.ipynb": LINK})
     there: dict[str, bytes] = {}
-    linked, large, left = [], [], MOST_BYTES
+    unread, large, left = {}, [], MOST_BYTES
     paths = [folder] if folder.is_file() else _walk(folder)
     for path in sorted(paths, key=lambda path: (OURS.search(path.name) is None and path.name != STAMP, path)):
         name = path.name if path == folder else path.relative_to(folder).as_posix()
         try:
             kind = path.lstat()
             if stat.S_ISLNK(kind.st_mode):
-                linked.append(name)
+                unread[name] = LINK
             elif stat.S_ISREG(kind.st_mode) and kind.st_size > left:
+                unread[name] = LARGE
                 large.append(name)
             elif stat.S_ISREG(kind.st_mode):
                 unlock(path)
@@ -182,13 +174,7 @@ def files_of(folder: Path, lesson: str) -> Files:
             continue
         if len(there) >= MOST_FILES:
             break
-    if any(name.lower().endswith(".zip") for name in there):
-        stamp = {STAMP: there.pop(STAMP)} if STAMP in there else {}
-        entries = [
-            (name, Entry(PurePosixPath(name), 0, lambda most, data=data: data[:most])) for name, data in there.items()
-        ]
-        there = {**stamp, **handin.read(entries).files}
-    return Files(there, tuple(linked), tuple(large))
+    return unpacked(Files(there, unread, tuple(large)))
 
 
 def _walk(folder: Path, most: int = MOST_FILES) -> list[Path]:
@@ -212,7 +198,8 @@ def read(files: Files, lesson: str, released: str) -> Reading:
     """Read a hand-in. released: the text of the released checkpoint. Never raises for what a student sent."""
     wanted = _released(released, lesson)
     found, unread = _candidates(files, wanted)
-    saved = [one for one in found if SAVED in one.name.split("/")]
+    closed = [name for name in files.unread if OURS.search(name)]
+    saved = [one for one in found if _copy_of_a_program(one.name)]
     first = [one for one in found if one not in saved]
     ours = [one for one in first if one.ours]
     working = [one for one in ours if one.works] or [one for one in saved if one.works]
@@ -222,21 +209,18 @@ def read(files: Files, lesson: str, released: str) -> Reading:
     if working:
         chosen, *others = sorted(working, key=lambda one: _rank(one, wanted))
         different = [one for one in others if not chosen.covers(one)]
+        beside = [name for name in unread if not _copy_of_a_program(name)]
+        beside += [name for name in closed if files.unread[name] != LINK]
         if different:
             held = "two-works", _with(TWO_WORKS, names=_named(one.name for one in [chosen, *different]))
-        elif unread:
-            held = "damaged", _with(ALSO_DAMAGED, name=shown(chosen.name), other=_named(unread))
-    elif unread:
-        name, why = next(iter(unread.items()))
-        is_damaged = _might_be_work(files, name)
-        said.append(("file", joined(why, REPLACED) if is_damaged else why))
-        held = ("damaged", ARRIVED_DAMAGED) if is_damaged else _wrong(lesson, _what(files, first))
-    elif ours and not _elsewhere(files, first):
+        elif beside:
+            held = "damaged", _with(ALSO_DAMAGED, name=printed(chosen.name), other=_named(beside))
+    elif unread and not all(_kind(files.there[name]) for name in unread):
+        held = "damaged", joined(next(iter(unread.values())), SAVE_AGAIN)
+    elif ours and not unread and not _elsewhere(files, first):
         chosen = min(ours, key=lambda one: _rank(one, wanted))
     else:
         held = _wrong(lesson, _what(files, first))
-        if not first:
-            said.append(("file", MISSING))
     if chosen is not None:
         others = [one.name for one in ours if one is not chosen]
         if about := _about(chosen.name, lesson, others):
@@ -309,10 +293,8 @@ def _candidates(files: Files, wanted: _Released) -> tuple[list[Candidate], dict[
                 continue
             if content is not None:
                 found.append(_candidate(name, content, wrong, wanted))
-            elif SAVED not in name.split("/"):
+            else:
                 unread[name] = wrong
-    unread |= {name: LARGE for name in files.large if OURS.search(name)}
-    unread |= {name: LINK for name in files.linked if "/" not in name and _is_name(name, wanted.lesson)}
     if found or len(unread) > 1:
         unread = {name: why for name, why in unread.items() if why is not EMPTY} or (unread if not found else {})
     return found, unread
@@ -379,17 +361,18 @@ def _is_name(path: str, lesson: str) -> bool:
     return PurePosixPath(path).name in {f"{name}.ipynb" for name in checkpoint_names(lesson)}
 
 
-def _might_be_work(files: Files, name: str) -> bool:
-    """Whether a file that cannot be read may hold work all the same: it is none that begins like a file of another kind."""
-    return not _kind(files.there.get(name, b""))
+def _copy_of_a_program(path: str) -> bool:
+    """Whether a program keeps such a file beside the student's (.ipynb_checkpoints, .~x.ipynb): it counts where nothing else has work."""
+    return any(part.startswith((".", "~")) for part in path.split("/"))
 
 
 def _elsewhere(files: Files, found: list[Candidate]) -> bool:
-    """Whether work may be in another file, where the checkpoint itself is untouched: in an archive, or in a notebook of another
-    kind in which somebody wrote.
+    """Whether work may be in another file, where the checkpoint itself is untouched: in an archive, in a notebook that was not read, or
+    in one of another kind in which somebody wrote.
     """
     packed = any(data.startswith(ARCHIVES) for data in files.there.values())
-    return packed or any(not one.ours and one.extra for one in found)
+    closed = any(OURS.search(name) or name.lower().endswith(".zip") for name in files.unread)
+    return packed or closed or any(not one.ours and one.extra for one in found)
 
 
 def _wrong(lesson: str, what: Text) -> Held:
@@ -399,13 +382,11 @@ def _wrong(lesson: str, what: Text) -> Held:
 def _what(files: Files, found: list[Candidate]) -> Text:
     """What came, in words."""
     parts = [_notebook_in_words(one) for one in found]
-    if not found:
-        for name, data in files.there.items():
-            ending = PurePosixPath(name).suffix.lower()
-            kind = _kind(data) or ENDINGS.get(ending) or (both("an empty file", "空文件") if not data.strip() else None)
-            if name != STAMP:
-                other = both("a file of another kind", "其他类型的文件")
-                parts.append(_with(both("{name}, {kind}", "{name}（{kind}）"), name=shown(name), kind=kind or other))
+    read = {} if found else {name: data for name, data in files.there.items() if name not in (STAMP, *files.unread)}
+    kinds = {**files.unread, **{name: _kind_in_words(name, data) for name, data in read.items()}}
+    parts += [
+        _with(both("{name}, {kind}", "{name}（{kind}）"), name=printed(name), kind=kind) for name, kind in kinds.items()
+    ]
     if not parts:
         return both("nothing that can be read", "没有能读取的内容")
     more = len(parts) - MOST_NAMED
@@ -415,8 +396,8 @@ def _what(files: Files, found: list[Candidate]) -> Text:
 
 
 def _notebook_in_words(one: Candidate) -> Text:
-    lesson, kind = (shown(word) for word in one.says)
-    name = shown(one.name)
+    lesson, kind = (printed(word) for word in one.says)
+    name = printed(one.name)
     if one.ours:
         return both(f"{name}, the checkpoint with no work in it", f"{name}（测验本身，但没有作答）")
     if kind == "checkpoint":
@@ -426,6 +407,11 @@ def _notebook_in_words(one: Candidate) -> Text:
     if not one.content["cells"]:
         return both(f"{name}, a notebook without a cell", f"{name}（没有单元格的 notebook）")
     return both(f"{name}, a notebook with no cell of this checkpoint", f"{name}（不含这次测验单元格的 notebook）")
+
+
+def _kind_in_words(name: str, data: bytes) -> Text:
+    empty, other = both("an empty file", "空文件"), both("a file of another kind", "其他类型的文件")
+    return _kind(data) or ENDINGS.get(PurePosixPath(name).suffix.lower()) or (other if data.strip() else empty)
 
 
 def _kind(data: bytes) -> Text | None:
@@ -499,13 +485,13 @@ def _about(name: str, lesson: str, others: list[str]) -> Text:
     points.
     """
     base = PurePosixPath(name).name
-    parts = [] if lesson in base and ".ipynb" in base.lower() else [_with(RENAMED, name=shown(name))]
-    parts += [_with(COPIES, others=_named(others), name=shown(name))] if others else []
+    parts = [] if lesson in base and ".ipynb" in base.lower() else [_with(RENAMED, name=printed(name))]
+    parts += [_with(COPIES, others=_named(others), name=printed(name))] if others else []
     return {**functools.reduce(joined, parts), **HARMLESS} if parts else {}
 
 
 def _named(names: Iterable[str]) -> Text:
-    listed = [shown(name) for name in names]
+    listed = [printed(name) for name in names]
     listed = [*listed[:MOST_NAMED], *(["..."] if len(listed) > MOST_NAMED else [])]
     return both(", ".join(listed), "、".join(listed))
 
@@ -523,9 +509,3 @@ def _with(text: Text, **values: str | Text) -> Text:
 def joined(first: Text, second: Text) -> Text:
     """Join two sentences in both languages."""
     return both(f"{first['en']} {second['en']}", f"{first['zh']}{second['zh']}")
-
-
-def shown(name: str) -> str:
-    """A file name in printable form; the name may contain any bytes."""
-    name = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 20]}…{name[-16:]}"

@@ -217,17 +217,18 @@ def _flat(head: str) -> Callable[[str, int, str], str]:
     return lambda student, number, name: f"{head.format(s=student, n=number)}{name.rsplit('/', 1)[-1]}"
 
 
-PLATFORMS: dict[str, tuple[str, Callable[[str, int, str], str]]] = {  # lms, path of a file in its archive
-    "folders": ("plain", lambda student, number, name: f"{student}/{name}"),
-    "one-folder-around": ("plain", lambda student, number, name: f"class 5/{student}/{name}"),
-    "moodle": ("moodle", lambda student, number, name: f"{student}_{number}_assignsubmission_file_/{name}"),
-    "moodle-flat": ("moodle", _flat("{s}_{n}_assignsubmission_file_")),
-    "canvas": ("canvas", _flat("{s}_{n}_9_")),
-    "sakai": ("sakai", lambda student, number, name: f"HW 5/{student}, A({student})/Submission attachment(s)/{name}"),
-    "ilias": ("ilias", lambda student, number, name: f"Ex/{student}_A_{student}_{number}/{name}"),
-    "blackboard": ("blackboard", _flat("HW_{s}_attempt_2026-11-23-22-59-00_")),
-    "brightspace": ("brightspace", lambda s, number, name: f"1-{number} - {s} - Nov 23, 2026 1059 PM/{name}"),
-    "teams": ("teams", lambda student, number, name: f"Submitted files/{student}/HW 5/Version 1/{name}"),
+PLATFORMS: dict[str, Callable[[str, int, str], str]] = {  # the path of a file in its archive
+    "folders": lambda student, number, name: f"{student}/{name}",
+    "one-folder-around": lambda student, number, name: f"class 5/{student}/{name}",
+    "moodle": lambda student, number, name: f"{student}_{number}_assignsubmission_file_/{name}",
+    "moodle-flat": _flat("{s}_{n}_assignsubmission_file_"),
+    "canvas": _flat("{s}_{n}_9_"),
+    "sakai": lambda student, number, name: f"HW 5/{student}, A({student})/Submission attachment(s)/{name}",
+    "ilias": lambda student, number, name: f"Ex/{student}_A_{student}_{number}/{name}",
+    "blackboard": _flat("HW_{s}_attempt_2026-11-23-22-59-00_"),
+    "brightspace": lambda s, number, name: f"1-{number} - {s} - Nov 23, 2026 1059 PM/{name}",
+    "teams": lambda student, number, name: f"Submitted files/{student}/HW 5/Version 1/{name}",
+    "github-classroom": lambda student, number, name: f"hw5-submissions/hw5-{student}/{name}",
 }
 
 

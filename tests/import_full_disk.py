@@ -28,7 +28,7 @@ def one_try(place: Path, before: Path, file: Path, free: int) -> dict:
             out.write(bytes(4096))
     with filler.open("r+b") as out:
         out.truncate(max(0, filler.stat().st_size - free))
-    words = ["import", str(file), "--lms", "moodle", "--lesson", LESSON, "--dir", str(root)]
+    words = ["import", str(file), "--lesson", LESSON, "--dir", str(root)]
     with contextlib.redirect_stdout(said):
         status = main(words)
     found = {"status": status, "said": said.getvalue(), "works": works(root)}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.course import Course
-from grader.importing.run import Imported, import_submissions, report
+from grader.importing import Imported, import_submissions, report
 from grader.project import ProjectError
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 from tests.grading_fixtures import LESSON, NOTEBOOK
@@ -161,7 +161,7 @@ def imported(course: Course, path: Path) -> Imported | None:
     """What became of a file; None where it cannot be read at all, which is one sentence and changes nothing."""
     before = tree(course.root)
     try:
-        done = import_submissions(course, path, "moodle", LESSON)
+        done = import_submissions(course, path, LESSON)
     except ProjectError as error:
         assert str(error) and tree(course.root) == before
         return None
@@ -179,10 +179,9 @@ def check(course: Course, path: Path, sent: dict[str, Sent]) -> None:
     now, after = works(root), tree(root)
     assert set(there) <= set(now), "somebody's submission is gone"
     assert earlier.items() <= after.items()
-    named = {*done.new, *done.same, *done.replaced, *done.failed}
-    shown = {left.split(" (")[0] for left in done.unclear}
-    visible = {student for student, one in sent.items() if {*one.files} - {".hidden"}}
-    assert visible <= named | shown, "a hand-in is not named"
+    named = {*done.new, *done.same, *done.replaced, *done.kept}
+    visible = {student for student, one in sent.items() if one.files}
+    assert visible <= named and not done.unclear, "a hand-in is not named"
     for student, before in there.items():
         if now[student] != before:
             assert student in done.replaced
@@ -198,7 +197,7 @@ def check(course: Course, path: Path, sent: dict[str, Sent]) -> None:
                 assert (root / "submitted" / student / LESSON / name).read_bytes() == data
     again = imported(course, path)
     assert tree(root) == after and not (again.new or again.replaced), "running it again is not the same"
-    assert {*again.same, *again.failed} == named and again.unclear == done.unclear
+    assert {*again.same, *again.kept} == named and again.unclear == done.unclear
 
 
 def _folders(after: dict[str, str], student: str) -> list[dict[str, str]]:

@@ -17,10 +17,10 @@ from grader.authoring.build import checkpoint_notebook, practice_notebook
 from grader.authoring.publish import text_of
 from grader.autograding import How, autograde
 from grader.course import Course, init
-from grader.importing.run import import_submissions
+from grader.importing import import_submissions
 from grader.pipeline import feedback, release, stale
 from grader.project import Infrastructure
-from grader.reading import Files, read
+from grader.reading import Files, read, unpacked
 from tests.grading_corpus.base import REPORT, RIGHT, SOLVED, cell_of, dumped, sheet
 from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
 from tests.hand_ins import ANSWERS, NAME, PACKINGS, PLATFORMS, TOOLS, Work, sheet_in, zipped
@@ -48,11 +48,7 @@ def work_of(project, who: str = "") -> Work:
 
 
 def reading_of(project, files: dict[str, bytes]):
-    from grader import handin
-    from grader.archive import Entry
-
-    entries = [(name, Entry(None, 0, lambda most, data=data: data[:most])) for name, data in files.items()]
-    return read(Files(handin.read(entries).files), LESSON, text_of(checkpoint_notebook(project, LESSON, "en")))
+    return read(unpacked(Files(files)), LESSON, text_of(checkpoint_notebook(project, LESSON, "en")))
 
 
 @pytest.mark.parametrize("packing", PACKINGS)
@@ -86,10 +82,14 @@ def test_whatever_saved_it_and_however_it_is_packed_the_work_is_what_is_read(pro
         (lambda work: {ANSWERS: work.answers}, "wrong-file", "answers without its notebook"),
         (lambda work: {"empty.ipynb": b'{"cells": []}'}, "wrong-file", "a notebook without a cell"),
         (lambda work: {}, "wrong-file", "nothing that can be read"),
-        (lambda work: {NAME: b""}, "damaged", "damaged"),
-        (lambda work: {NAME: json.dumps(work.notebook).encode()[:-400]}, "damaged", "damaged"),
+        (lambda work: {NAME: b""}, "damaged", "was empty"),
+        (lambda work: {NAME: json.dumps(work.notebook).encode()[:-400]}, "damaged", "ends in the middle"),
         (lambda work: {NAME: work.untouched, "x.rar": b"Rar!\x1a\7\1\0"}, "wrong-file", "with no work in it"),
-        (lambda work: {NAME: work.untouched, "w.ipynb": json.dumps(work.notebook)[:-9].encode()}, "damaged", "damaged"),
+        (
+            lambda work: {NAME: work.untouched, "w.ipynb": json.dumps(work.notebook)[:-9].encode()},
+            "damaged",
+            "ends in the middle",
+        ),
     ],
 )
 def test_what_holds_no_work_that_can_be_read_is_held_and_says_what_came(project, files, code, words):
@@ -137,7 +137,7 @@ def test_drawn_at_random_through_import_and_marking_everybody_gets_the_mark_of_t
         platform = list(PLATFORMS)[number % len(PLATFORMS)]
         drawn[f"s{number:02d}"] = (rng.choice([*TOOLS]), rng.choice([*PACKINGS]), platform)
     enrolled(course, drawn)
-    for platform, (lms, path) in PLATFORMS.items():
+    for platform, path in PLATFORMS.items():
         archive = tmp_path / f"{platform}.zip"
         with zipfile.ZipFile(archive, "w") as file:
             for number, (student, (tool, packing, by)) in enumerate(drawn.items(), start=1):
@@ -147,8 +147,8 @@ def test_drawn_at_random_through_import_and_marking_everybody_gets_the_mark_of_t
                         files = {"all.zip": zipped(files)}
                     for name, data in files.items():
                         file.writestr(path(student, number, name), data)
-        done = import_submissions(course, archive, lms, LESSON)
-        assert done.complete and not done.other, (platform, done)
+        done = import_submissions(course, archive, LESSON)
+        assert done.complete and not done.held, (platform, done)
     found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
     wrong = {name: (drawn[name], one.points, one.problems) for name, one in found.items() if one.points != 13}
     assert not wrong and {*found} == {*drawn}, wrong
@@ -170,13 +170,13 @@ def test_what_holds_no_work_leaves_the_earlier_mark_and_has_no_page_with_answers
         (tmp_path / name).write_bytes(
             zipped({f"{student}/{path}": data for student, files in sent.items() for path, data in files.items()})
         )
-        return import_submissions(course, tmp_path / name, "plain", LESSON)
+        return import_submissions(course, tmp_path / name, LESSON)
 
     bring({name: {NAME: TOOLS["jupyterlab"](work_of(project, name).notebook)} for name in bad}, "first.zip")
     done = bring(
         {**bad, **{f"{name}-alone": files for name, files in bad.items() if name != "untouched"}}, "second.zip"
     )
-    assert {*done.failed} == {*bad} and all("stays" in why for why in done.failed.values())
+    assert {*done.kept} == {*bad} and all("stays" in why for why in done.kept.values())
     found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
     assert feedback(course, LESSON, lambda line: None) == []
     for name, one in found.items():
@@ -211,7 +211,7 @@ def test_files_that_belong_together_stay_together_and_the_machine_that_marks_cos
         folder = tmp_path / "in" / name
         folder.mkdir()
         (folder / "hw.zip").write_bytes(zipped({f"hw/{NAME}": TOOLS["jupyterlab"](work.notebook), **beside}))
-    import_submissions(course, tmp_path / "in", "plain", LESSON)
+    import_submissions(course, tmp_path / "in", LESSON)
     found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
     assert found["helper"].points == 13
     for name, words in (

@@ -16,7 +16,7 @@ import pytest
 
 from grader.autograding import How, autograde
 from grader.course import Course, init
-from grader.importing.run import import_submissions
+from grader.importing import import_submissions
 from grader.pipeline import release
 from grader.project import HERE
 from tests.grading_class import copy_of, rows
@@ -77,8 +77,8 @@ def twice(released, tmp_path_factory) -> dict[str, Path]:
     for name in KEPT:
         shutil.rmtree(released / name, ignore_errors=True)
         (released / name).mkdir()
-    import_submissions(Course(copy_of(released, found["before"])), place / "first.zip", "moodle", LESSON)
-    import_submissions(Course(copy_of(found["before"], found["quiet"])), found["file"], "moodle", LESSON)
+    import_submissions(Course(copy_of(released, found["before"])), place / "first.zip", LESSON)
+    import_submissions(Course(copy_of(found["before"], found["quiet"])), found["file"], LESSON)
     return found
 
 
@@ -99,7 +99,7 @@ def test_killed_at_any_moment_everybody_has_a_submission_and_the_next_run_comple
         begun, child = time.monotonic(), os.fork()
         if child == 0:
             try:
-                import_submissions(Course(root), twice["file"], "moodle", LESSON)
+                import_submissions(Course(root), twice["file"], LESSON)
             finally:
                 os._exit(0)
         if seconds is not None:
@@ -110,7 +110,7 @@ def test_killed_at_any_moment_everybody_has_a_submission_and_the_next_run_comple
         cut += os.WIFSIGNALED(status)
         there = {name: files for name, files in works(root).items() if name != ".import"}
         assert nothing_is_lost(there, twice), (number, there)
-        import_submissions(Course(root), twice["file"], "moodle", LESSON)
+        import_submissions(Course(root), twice["file"], LESSON)
         assert tree(root) == tree(twice["quiet"]), number
         assert not (root / "submitted" / ".import").exists()
     marks = []

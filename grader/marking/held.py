@@ -26,9 +26,10 @@ from grader.authoring.bootstrap import made_for
 from grader.files import replace
 from grader.marking.restored_cells import TWO_CELLS
 from grader.marking.step import CourseStep, note, state
-from grader.reading import ARRIVED_DAMAGED
+from grader.reading import SAVE_AGAIN, joined
 
 FOLDER = "accepted"
+CELLS_GONE = both("Some cells for your work could not be read.", "有些作答单元格无法读取。")
 OTHER_PAPER = both(
     "It was answered on the paper of “{other}”, and handed in as “{student}”. If you mistyped your id, tell your "
     "instructor; if it is not your work, hand in your own.",
@@ -68,7 +69,7 @@ def why_held(
     if "damaged" in state(nb)["happened"] and state(nb).get(
         "missing"
     ):  # a cell for code or text that could not be read
-        return "damaged", ARRIVED_DAMAGED
+        return "damaged", joined(CELLS_GONE, SAVE_AGAIN)
     if twice := state(nb).get("twice"):
         names = ", ".join(f"`{one}`" for one in twice)
         return "two-cells", both(*(TWO_CELLS[language].format(names) for language in ("en", "zh")))
