@@ -282,16 +282,11 @@ def _uninterrupted(result: dict) -> dict:
 
 
 def export(
-    course: Course,
-    path: Path,
-    table: Path | None = None,
-    lessons: Iterable[str] | None = None,
-    students: Iterable[str] | None = None,
+    course: Course, path: Path, lessons: Iterable[str] | None = None, students: Iterable[str] | None = None
 ) -> None:
     """Write the marks of all assignments and students, or of ``lessons`` and ``students``, in the columns of nbgrader's CSV.
 
-    Points for lateness are computed again first. Without a grade, or without a submission, the cells are empty, not 0. table: where
-    to write ``details``, too.
+    Points for lateness are computed again first. Without a grade, or without a submission, the cells are empty, not 0.
     """
     chosen, of_whom = set(lessons or ()), set(students or ())
     for lesson in (one for one in released(course) if not chosen or one in chosen):
@@ -310,8 +305,6 @@ def export(
                     writer.writerow(
                         inert_row([assignment.name, assignment.duedate, when, *who, *marks, assignment.max_score])
                     )
-    if table is not None:
-        details(course, table)
 
 
 def _marks(submission: SubmittedAssignment | None) -> tuple:
@@ -323,20 +316,6 @@ def _marks(submission: SubmittedAssignment | None) -> tuple:
         return submission.timestamp, "", "", ""
     points, late = submission.score, submission.late_submission_penalty or 0.0
     return submission.timestamp, points, late, max(0.0, points - late)
-
-
-def details(course: Course, path: Path) -> None:
-    """Write one row for each student and graded cell."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["assignment", "student_id", "cell", "points", "max_points"])
-        for lesson in course.project.checkpoints():
-            marks = cell_marks(course, lesson)
-            for student, cells in cell_points(course, lesson).items():
-                writer.writerows(
-                    inert_row([lesson, student, cell, "" if marks[student][cell].points is None else points, top])
-                    for cell, (points, top) in cells.items()
-                )
 
 
 def stale(course: Course, lesson: str) -> list[str]:

@@ -157,14 +157,12 @@ def test_report_and_export_name_whom_they_cannot_read_and_go_on(course, tmp_path
     answers = course.root / "submitted" / "bob" / LESSON / f"{LESSON}.answers.json"
     answers.unlink()
     os.mkfifo(answers)
-    roster = tmp_path / "participants.csv"
-    roster.write_text(
-        "Username,First name,Surname\n" + "".join(f"{one},{one},X\n" for one in ("ada", "bob", "cyd", "dee"))
-    )
+    theirs = tmp_path / "theirs.csv"
+    theirs.write_text("Username,Grade\n" + "".join(f"{one},\n" for one in ("ada", "bob", "cyd", "dee")))
     for command in (
         ["report", LESSON, "--to", str(tmp_path / "r.html")],
         ["export"],
-        ["export", "--format", "moodle", "--roster", str(roster), "--details", str(tmp_path / "d.csv")],
+        ["export", "--lesson", LESSON, "--into", str(theirs)],
     ):
         assert main([*command, "--dir", str(course.root)]) == 0, command
         assert ("ada is left out: " in capsys.readouterr().out) == (command[0] == "report")
