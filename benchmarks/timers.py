@@ -1,15 +1,14 @@
-"""The timers of the benchmark: ours and its peers, each with the same budget for a comparison or a figure.
+"""The timers of the benchmark: ours and its peers, each with the same budget for a comparison.
 
     ours            course.timing.compare, its own verdict and interval
     torch blocked   torch.utils.benchmark, blocked_autorange, each side alone; ratio of the medians
     torch IQRs      the same runs; a difference counts only where the interquartile ranges do not overlap
-    torch adaptive  torch.utils.benchmark, adaptive_autorange (stops when the IQR is below a tenth of the median)
     pyperf          its rules in one process, half the budget a side: loops doubled until a value takes a fifth of that (at most
                     its own 0.1 s), one warm-up value, means; a difference counts where its own t-test says so
-    pytest-benchmark its fixture, half the budget a side; ratio of its medians, and of its minima
+    pytest-benchmark its fixture, half the budget a side; ratio of its minima
     timeit best     smallest of 20 blocks of timeit, each side alone
     do_bench        the algorithm of triton.testing.do_bench on the CPU: five calls estimate the time, calls
-                    for a warm-up, then every call timed alone; mean or median. No cache flush between calls
+                    for a warm-up, then every call timed alone; medians. No cache flush between calls
 A ratio without an interval is read as people read it: a difference beyond 0.5 % (the `ci` ours gets) counts.
 """
 
@@ -27,8 +26,7 @@ from typing import Any
 import torch
 from torch.utils.benchmark import Timer
 
-from course.timing import clock_for, compare, measure
-from course.timing.effort import overhead_ns
+from course.timing import compare
 
 BUDGET_S = 1.0
 BELIEVED = 0.005
@@ -39,12 +37,11 @@ Function = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """One comparison: ratio of the times, what it says (+1 slower, -1 faster, 0 no difference), interval, clock."""
+    """One comparison: ratio of the times, what it says (+1 slower, -1 faster, 0 no difference), interval."""
 
     ratio: float
     says: int
     interval: tuple[float, float] | None = None
-    clock: str = "wall"
 
 
 def by_ratio(ratio: float) -> Answer:
@@ -57,7 +54,7 @@ def ours(a: Function, b: Function) -> dict[str, Answer]:
     found = compare({"a": a, "b": b}, max_time=BUDGET_S, ci=BELIEVED, device="cpu")
     says = {"slower": 1, "faster": -1}.get(found.verdict, 0)
     interval = None if found.low is None or found.high is None else (found.low, found.high)
-    return {"ours": Answer(found.ratio, says, interval, found.clock)}
+    return {"ours": Answer(found.ratio, says, interval)}
 
 
 def torch_blocked(a: Function, b: Function) -> dict[str, Answer]:
@@ -80,11 +77,6 @@ def pyperf(a: Function, b: Function) -> dict[str, Answer]:
     return {"pyperf": Answer(ratio, 0 if not significant else 1 if ratio > 1 else -1)}
 
 
-def torch_adaptive(f: Function, seconds: float) -> dict[str, float]:
-    """It stops by itself, often long before."""
-    return {"torch adaptive": _timer(f).adaptive_autorange(min_run_time=0.01, max_run_time=seconds).median}
-
-
 def timeit_best(f: Function, seconds: float) -> dict[str, float]:
     """Smallest of 20 blocks."""
     once = min(timeit.repeat(f, number=1, repeat=5))
@@ -94,14 +86,12 @@ def timeit_best(f: Function, seconds: float) -> dict[str, float]:
 
 def do_bench(f: Function, seconds: float) -> dict[str, float]:
     """A fifth of the time for the warm-up."""
-    samples = do_bench_samples(f, seconds)
-    return {"do_bench mean": mean(samples), "do_bench median": median(samples)}
+    return {"do_bench median": median(do_bench_samples(f, seconds))}
 
 
 def pytest_benchmark(f: Function, seconds: float) -> dict[str, float]:
     """Its fixture with its default settings but the time."""
-    stats = _fixture_stats(f, seconds)
-    return {"pytest-benchmark median": stats.median, "pytest-benchmark min": stats.min}
+    return {"pytest-benchmark min": _fixture_stats(f, seconds).min}
 
 
 def each_alone(timer: Callable[[Function, float], dict[str, float]], a: Function, b: Function) -> dict[str, Answer]:
@@ -113,23 +103,12 @@ def each_alone(timer: Callable[[Function, float], dict[str, float]], a: Function
 COMPARISONS: dict[str, Callable[[Function, Function], dict[str, Answer]]] = {
     "ours": ours,
     "torch": torch_blocked,
-    "torch-adaptive": partial(each_alone, torch_adaptive),
     "pyperf": pyperf,
     "pytest-benchmark": partial(each_alone, pytest_benchmark),
     "timeit": partial(each_alone, timeit_best),
     "do-bench": partial(each_alone, do_bench),
 }
 """Name on the command line -> a function that compares two by one run of a tool, in one or more ways to read it."""
-
-
-def figures(f: Function) -> dict[str, float]:
-    """What each tool reports for one function, BUDGET_S each: ms a call, `relative` without a unit."""
-    run = measure(f, max_time=BUDGET_S, device="cpu", name="job")
-    seconds = {"torch blocked": _timer(f).blocked_autorange(min_run_time=BUDGET_S).median}
-    for timer in (torch_adaptive, timeit_best, do_bench):
-        seconds |= timer(f, BUDGET_S)
-    told = {"ours .relative": run.relative or float("nan"), "ours .median_ms": run.median_ms}
-    return told | {name: 1e3 * value for name, value in seconds.items()}
 
 
 def _pyperf_values(f: Function, seconds: float) -> list[float]:
@@ -204,9 +183,3 @@ def do_bench_samples(f: Function, seconds: float) -> list[float]:
         f()
         samples.append(time.perf_counter() - start)
     return samples
-
-
-def overheads(block: int) -> dict[str, float]:
-    """ns a call of a function that does nothing, timed in blocks of `block` calls; best of 20 blocks."""
-    clock, timed = clock_for("cpu"), timeit.repeat(lambda: None, number=block, repeat=20)
-    return {"ours": min(overhead_ns(clock, block) for _ in range(3)), "timeit": min(timed) / block * 1e9}

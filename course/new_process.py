@@ -146,7 +146,7 @@ class NewProcess:
         self._over = False
         with open(self._file("err"), "wb") as errors:
             (self._forked if warm else self._started)(errors, environment)
-        self._send({"environment": environment, "here": os.getcwd(), "path": sys.path, "out": self._file("out")})
+        self._send({"environment": environment, "here": os.getcwd(), "path": ["", *sys.path], "out": self._file("out")})
         self.pid = int(json.loads(self._line(START_S))["pid"])
 
     def _started(self, errors: Any, environment: Mapping[str, str]) -> None:

@@ -151,7 +151,7 @@ def _pictures():
 
     model, x = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()), torch.randn(4, 8)
     yield compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1), seed=1).plot
-    yield measure(costing(1e-4), clock=NoisyClock(1), calibrate=None).plot
+    yield measure(costing(1e-4), clock=NoisyClock(1)).plot
     yield trace_of(lambda: model(x), calls=1).timeline
     yield draw_wait
     yield place(model, x, max_time=0.1).plot
@@ -281,7 +281,7 @@ def test_results_of_the_timer_draw_themselves(dark, code, words):
     set_language(code)
     first = iter([0.8])
     several = compare({"plain": costing(1e-4), "a $ b": costing(2e-4), 3: costing(1e-4)}, clock=NoisyClock(1), seed=1)
-    single = measure(lambda: next(first, 3e-3), clock=NoisyClock(1), calibrate=None, name="f")
+    single = measure(lambda: next(first, 3e-3), clock=NoisyClock(1), name="f")
     for result, title, extra in ((several, several.sentence(), "a \\$ b"), (single, single.sentence(), "844 ms")):
         ax = result.plot(dark=dark)
         text = figure_text(ax.figure)
@@ -299,7 +299,7 @@ def test_one_sample_and_one_round_can_be_drawn_too():
 
     clock = NoisyClock(0, 0, 0, 0)
     for result in (
-        measure(costing(3.0), clock=clock, calibrate=None),
+        measure(costing(3.0), clock=clock),
         compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock, seed=1),
     ):
         plt.close(result.plot().figure)

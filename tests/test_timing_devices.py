@@ -1,23 +1,27 @@
-"""Timing: clocks, devices, reference operations and processes of their own."""
+"""Timing: clocks and devices, the full queue of an accelerator, other programs and threads."""
 
 from __future__ import annotations
 
 import contextlib
+import random
 import sys
-import timeit
+import types
 
 import pytest
+import torch
 
-from course.timing import TimingError, clock_for, compare, effort, measure, measuring
-from course.timing import clock as clock_module
-from tests.timing_clocks import NoisyClock, costing
+from course.i18n import speaking
+from course.timing import TimingError, clock_for, compare, devices, effort, measure, where
+from course.timing import clock as clocks
+from tests.timing_clocks import Cost, NoisyClock, costing
+from tests.timing_queue import Device
 
 
 def test_a_device_this_machine_lacks_is_told(monkeypatch):
-    monkeypatch.setattr(clock_module, "available", lambda kind: kind == "cpu")
+    monkeypatch.setattr(devices, "available", lambda kind: kind == "cpu")
     with pytest.raises(TimingError, match='"cuda"'):
         clock_for("cuda")
-    with pytest.raises(TimingError, match="Unknown device"):
+    with pytest.raises(TimingError, match='"gpu"'):
         clock_for("gpu")
     with pytest.raises(TimingError, match="clock"):
         clock_for("cpu", "stopwatch")
@@ -30,36 +34,13 @@ def test_wall_clock_waits_before_and_after_and_restores_collection():
     import gc
 
     seen = []
-    clock = clock_module.WallClock("cuda", lambda: seen.append("fence"))
+    clock = clocks.WallClock("cuda", lambda: seen.append("fence"))
     clock.block(lambda: seen.append(("call", gc.isenabled())), 2)
     assert seen == ["fence", ("call", False), ("call", False), "fence"]
     assert gc.isenabled()
 
 
-def test_several_devices_are_all_waited_for(monkeypatch):
-    import types
-
-    waited = []
-    fake = types.SimpleNamespace(synchronize=lambda device=None: waited.append(device))
-    monkeypatch.setattr(clock_module, "available", lambda kind: True)
-    monkeypatch.setattr("torch.cuda", fake)
-    clock = clock_for(["cuda:0", "cuda:1"])
-    clock.block(lambda: None, 1)
-    assert clock.kind == "wall" and waited == ["cuda:0", "cuda:1"] * 2
-
-
-def test_a_cold_cache_is_flushed_before_every_call():
-    flushed = []
-    clock = clock_module.WallClock("cpu", None, lambda: flushed.append(1))
-    assert clock.cache == "cold" and clock_module.calls_for(clock, lambda: None) == 1
-    clock.block(lambda: None, 3)
-    assert len(flushed) == 3
-    assert measure(lambda: None, max_time=0.05, device="cpu", cache="cold", calibrate=None).cache == "cold"
-
-
 def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
-    import types
-
     used, filled = [], []
 
     class Event:
@@ -85,7 +66,7 @@ def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
         device=lambda index: contextlib.nullcontext(filled.append(index)),
         _sleep=filled.append,
     )
-    monkeypatch.setattr(clock_module, "available", lambda kind: True)
+    monkeypatch.setattr(devices, "available", lambda kind: True)
     monkeypatch.setattr("torch.cuda", fake)
     assert clock_for("cuda:1").block(lambda: None, 1) == pytest.approx(2e-3)
     assert used == [("stream of cuda:1",)] * 2
@@ -98,8 +79,6 @@ def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
 def test_torch_has_what_the_clocks_of_accelerators_call(kind):
     import inspect
 
-    import torch
-
     module = getattr(torch, kind)
     event = module.event.Event if kind == "mps" else module.Event
     assert callable(module.synchronize)
@@ -107,9 +86,6 @@ def test_torch_has_what_the_clocks_of_accelerators_call(kind):
     assert all(callable(getattr(event, name)) for name in ("record", "query", "synchronize", "elapsed_time"))
     if kind != "mps":
         assert "stream" in inspect.signature(event.record).parameters and callable(module.current_stream)
-
-
-# ---- what a measurement costs, and its reference_op ----------------------------------------------------------
 
 
 def test_between_its_two_readings_the_timer_calls_the_function_and_nothing_else():
@@ -130,49 +106,195 @@ def test_between_its_two_readings_the_timer_calls_the_function_and_nothing_else(
     assert called.count("perf_counter_ns") == 2 and called.count("_nothing") == 5
 
 
-def test_threads_at_work_are_processor_time_over_own_time(monkeypatch):
-    now = {"all": 1.0, "own": 0.5}
-    monkeypatch.setattr(effort.time, "process_time", lambda: now["all"])
-    monkeypatch.setattr(effort.time, "thread_time", lambda: now["own"])
-    watched = effort.Effort()
-    now.update(all=1.19, own=0.6)
-    assert watched.busy() == pytest.approx(1.9)
-    now.update(all=1.0005, own=0.5001)
-    assert watched.busy() == 1.0, "too short to tell"
-
-
-def test_the_reference_op_is_timed_beside_the_function(monkeypatch):
-    monkeypatch.setattr(measuring, "Effort", lambda: type("E", (), {"busy": lambda self: 1.9})())
-    result = measure(lambda: sum(range(3000)), max_time=0.1, device="cpu")
-    assert result.calibration == measuring.REFERENCE and result.busy_threads == 1.9 and result.relative > 0
-    assert measure(costing(1e-3), clock=NoisyClock(1), calibrate=None).calibration is None
-
-
-def test_the_small_reference_op_stays_in_one_thread():
-    name, small = measuring.reference_op(measuring.REFERENCE, "cpu")
-    watched = effort.Effort()
-    timeit.timeit(small, number=60_000)
-    assert name == measuring.REFERENCE and watched.busy() < effort.PARALLEL
-
-
-def test_noise_of_a_parallel_function_is_explained(monkeypatch):
-    monkeypatch.setattr(measuring, "Effort", lambda: type("E", (), {"busy": lambda self: 2.0})())
-    result = measure(costing(1e-3), clock=NoisyClock(1, jitter=0.4), calibrate=None, max_time=0.4)
-    assert result.quality == "noisy" and "torch.set_num_threads(1)" in result.notes[0]
-
-
-# ---- processes of their own -------------------------------------------------------------------------------
-
-
-def test_an_undecided_race_of_parallel_functions_is_explained(monkeypatch):
-    monkeypatch.setattr(effort.Effort, "busy", lambda self: 2.0)
-    wild = NoisyClock(1, jitter=0.4)
-    result = compare({"a": costing(1e-3), "b": costing(1e-3)}, clock=wild, seed=1, max_time=0.1)
-    assert result.verdict == "undecided" and "torch.set_num_threads(1)" in result.notes[-1]
-    result = compare({"a": costing(1e-3), "b": costing(2e-3)}, clock=NoisyClock(1), seed=1, max_time=0.5)
-    assert result.verdict == "slower" and not result.notes
-
-
 def test_the_number_of_threads_of_another_process_needs_no_torch_here(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)  # an import would fail
     assert effort.threads(NoisyClock(1)) == 1
+
+
+def test_several_devices_are_all_waited_for(monkeypatch):
+    waited = []
+    fake = types.SimpleNamespace(synchronize=lambda device=None: waited.append(device))
+    monkeypatch.setattr(devices, "available", lambda kind: True)
+    monkeypatch.setattr("torch.cuda", fake)
+    clock = clock_for(["cuda:0", "cuda:1"])
+    clock.block(lambda: None, 1)
+    assert clock.kind == "wall" and waited == ["cuda:0", "cuda:1"] * 2
+
+
+def test_the_cache_of_an_accelerator_is_emptied_before_every_call(monkeypatch):
+    device, flushed = Device(), []
+    clock = device.clock(monkeypatch, flush=lambda: flushed.append(device.launch(1e-3)))
+    assert clock.alone and clocks.calls_for(clock, lambda: None) == 1
+    assert clock.block(lambda: device.launch(50e-6), 3) == pytest.approx(150e-6, rel=0.1) and len(flushed) >= 3
+
+
+@pytest.mark.parametrize("share, words", [(0.8, "Other programs take 80 %"), (0.0, "")])
+@pytest.mark.parametrize("threads", [1.0, 2.0])
+def test_times_that_jump_are_explained_by_other_programs_and_threads(share, words, threads, monkeypatch):
+    monkeypatch.setattr(effort.Effort, "busy", lambda self: threads)
+    monkeypatch.setattr(effort.Since, "others", lambda self: share)
+    found = measure(costing(1e-3), clock=NoisyClock(1, jitter=0.4), max_time=0.4)
+    race = compare({"a": costing(1e-3), "b": costing(1e-3)}, clock=NoisyClock(1, jitter=0.4), seed=1, max_time=0.1)
+    assert (found.quality, race.verdict) == ("noisy", "undecided")
+    for one in (found, race):
+        said = " ".join(one.notes).replace("%", " %").replace("  ", " ")
+        assert words in said and ("Other programs" in said) is bool(words)
+        assert ("torch.set_num_threads(1)" in said) is (threads > 1)
+    clear = compare({"a": costing(1e-3), "b": costing(2e-3)}, clock=NoisyClock(1), seed=1, max_time=0.5)
+    assert clear.verdict == "slower" and not clear.notes
+
+
+def test_threads_that_wait_for_a_core_decide_nothing(monkeypatch):
+    """Beside other programs a call of two threads takes now 1 ms, now 50: a ratio of such calls is luck."""
+    monkeypatch.setattr(effort.Effort, "busy", lambda self: 1.9)
+
+    noise = random.Random(1)
+
+    def waiting(seconds):
+        return lambda: Cost(seconds * (50 if noise.random() < 0.3 else 1))
+
+    found = compare({"a": waiting(1e-3), "b": waiting(1.2e-3)}, clock=NoisyClock(1, 0.01, 0, 0), seed=1, max_time=2)
+    assert found.verdict == "undecided" and found.high - found.low > 0.5 and "set_num_threads" in " ".join(found.notes)
+
+
+# ---- an accelerator, a pretended one: the queue is full while it is timed, the clock follows the tensors ------------
+
+
+@pytest.mark.parametrize("seconds", [2e-6, 10e-6, 50e-6, 400e-6, 3e-3])
+def test_the_time_of_a_kernel_is_that_of_the_device_alone(seconds, monkeypatch):
+    """Python takes 20 us to issue it: the time in between is no time of the kernel."""
+    device = Device()
+    found = measure(lambda: device.launch(seconds), clock=device.clock(monkeypatch), name="f")
+    assert found.median_ms == pytest.approx(seconds * 1e3, rel=0.02) and found.clock == "events"
+    assert found.issue_ms == pytest.approx(0.02, rel=0.05) and found.launch_bound is (seconds < 20e-6)
+
+
+@pytest.mark.parametrize(
+    "language, words", [("en", "Launch-bound: the GPU waits for Python"), ("zh", "GPU 在等 Python")]
+)
+def test_a_launch_bound_function_is_told(language, words, monkeypatch):
+    short, long = Device(), Device()
+    with speaking(language):
+        found = measure(lambda: short.launch(2e-6), clock=short.clock(monkeypatch), max_time=0.1)
+        assert words in found.sentence() and "20.0 µs" in found.sentence()
+        found = measure(lambda: long.launch(1e-3), clock=long.clock(monkeypatch), max_time=0.1)
+        assert words not in str(found)
+
+
+def test_a_call_that_waits_for_the_device_is_timed_by_the_wall(monkeypatch):
+    device = Device()
+
+    def item():
+        device.launch(100e-6)
+        device.wait()
+
+    found = measure(item, clock=device.clock(monkeypatch), max_time=0.2)
+    assert found.clock == "wall" and found.issue_ms is None and "waits for the device" in found.notes[0]
+    assert found.median_ms == pytest.approx(0.12, rel=0.02)
+
+
+def test_where_one_candidate_waits_the_wall_times_all(monkeypatch):
+    device = Device()
+
+    def item():
+        device.launch(1e-3)
+        device.wait()
+
+    found = compare(
+        {"item": item, "queued": lambda: device.launch(1e-3)},
+        clock=device.clock(monkeypatch),
+        same=False,
+        seed=1,
+        max_time=0.5,
+    )
+    assert found.clock == "wall" and "item waits" in " ".join(found.notes).replace("of item", "item")
+
+
+def test_more_launches_than_the_queue_holds_are_timed_in_parts(monkeypatch):
+    device = Device(issue_s=2e-6, depth=100)
+
+    def many():
+        for _ in range(40):
+            device.launch(1e-6)
+
+    clock = device.clock(monkeypatch)
+    assert clock.block(many, 1) == pytest.approx(40e-6, rel=0.05)
+    assert clock.block(many, 8) == pytest.approx(320e-6, rel=0.05) and not clock.waits(many)
+
+
+def test_a_function_that_gives_the_device_nothing_ends_the_search(monkeypatch):
+    device = Device()
+
+    def nothing():
+        device.host += 10e-6
+
+    clock = device.clock(monkeypatch)
+    assert clocks.calls_for(clock, nothing) < 100_000
+
+
+def test_every_call_behind_a_setup_gets_an_input_of_its_own(monkeypatch):
+    """Also where the queue ran empty and the call is timed again."""
+    device, made, used = Device(issue_s=300e-6), [], []
+
+    def setup():
+        made.append(len(made))
+        return made[-1]
+
+    def use(number):
+        used.append(number)
+        device.launch(50e-6)
+
+    found = measure(use, setup=setup, clock=device.clock(monkeypatch), max_time=0.2)
+    assert len(set(used)) == len(used) and found.median_ms == pytest.approx(0.05, rel=0.05)
+
+
+def test_compare_times_the_device_and_names_what_is_launch_bound(monkeypatch):
+    device = Device()
+    found = compare(
+        {"a": lambda: device.launch(4e-6), "b": lambda: device.launch(5e-6)},
+        clock=device.clock(monkeypatch), same=False, seed=1, max_time=0.5,
+    )  # fmt: skip
+    assert found.ratio == pytest.approx(1.25, rel=0.02) and found.clock == "events"
+    assert found.issue_ms["a"] == pytest.approx(0.02, rel=0.05) and "Launch-bound" in " ".join(found.notes)
+
+
+# ---- the clock follows the tensors ----------------------------------------------------------------------------
+
+
+def test_the_devices_of_all_tensors_that_operations_touch_are_noted():
+    found: set[str] = set()
+    x = torch.ones(3, requires_grad=True)
+    with where.noted(found):
+        (x * 2).sum().backward()
+    assert found == {"cpu"}
+    with where.noted(found):
+        torch.cat([torch.ones(2, device="meta")] * 2)
+    assert found == {"cpu", "meta"} and where.devices_in({"a": [torch.ones(1, device="meta")]}) == {"meta"}
+    assert where.work_of(found) == ["cpu"] and where.work_of({"mps:0", "cpu"}) == ["mps"]
+
+
+def test_work_on_the_cpu_of_a_machine_with_an_accelerator_is_timed_by_the_wall(monkeypatch):
+    waited = []
+    monkeypatch.setattr(clocks, "accelerators_here", lambda: ["cuda"])
+    monkeypatch.setattr(devices, "_fence", lambda device, only_in_use: lambda: waited.append(device))
+    x = torch.ones(8, 8)
+    for found in (
+        measure(lambda: x @ x, max_time=0.05),
+        compare({"a": lambda: x @ x, "b": lambda: x + x}, same=False, max_time=0.05),
+    ):
+        assert found.device == "cpu" and found.clock == "wall" and "cpu" in str(found)
+    assert set(waited) == {"cuda"}, "before anybody knows where the work is"
+
+
+def test_a_compiled_function_is_compiled_while_its_devices_are_noted():
+    """`aot_eager` needs no compiler; what counts is that torch.compile does not step aside."""
+    graphs = []
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    compiled, found, x = torch.compile(lambda x: x.relu() + 1, backend=backend), set(), torch.ones(2)
+    with where.noted(found):
+        compiled(x)
+    assert len(graphs) == 1 and found == {"cpu"}

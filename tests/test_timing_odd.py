@@ -1,17 +1,22 @@
-"""Timing: odd input gets a sentence with the next step, never a bare traceback."""
+"""Timing: odd input gets a sentence with the next step, never a bare traceback; setups, bars, the command line."""
 
 from __future__ import annotations
 
 import asyncio
+import io
+import itertools
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
 from course.i18n import set_language
-from course.timing import TimingError, compare, interrupts_propagate, measure
+from course.timing import TimingError, bars, compare, interrupts_propagate, measure
+from course.timing import clock as clocks
+from course.timing.__main__ import main
 from course.timing.results import Paired
-from tests.timing_clocks import NoisyClock, costing
+from tests.timing_clocks import Cost, NoisyClock, costing
 
 
 def fails():
@@ -74,11 +79,11 @@ def test_odd_comparisons_get_a_sentence(arguments, words):
 def test_a_function_that_fails_later_is_named():
     left = iter([1e-3] * 5)
     with pytest.raises(TimingError, match="StopIteration"):
-        measure(lambda: next(left), clock=NoisyClock(0), calibrate=None)
+        measure(lambda: next(left), clock=NoisyClock(0))
 
 
 def test_prints_are_hidden_and_told(capsys):
-    result = measure(lambda: print("epoch 0"), max_time=0.05, calibrate=None, device="cpu")
+    result = measure(lambda: print("epoch 0"), max_time=0.05, device="cpu")
     assert capsys.readouterr().out == ""
     assert any('"epoch 0"' in note for note in result.notes)
 
@@ -117,10 +122,8 @@ def test_a_failure_at_the_hundredth_call_stops_with_its_name():
     "more, words",
     [
         ({"clock": 5}, "clock"),
-        ({"device": []}, "devices"),
+        ({"device": []}, "device"),
         ({"device": "gpu"}, "gpu"),
-        ({"calibrate": "gpu"}, "is the text"),
-        ({"calibrate": 3}, "type int"),
         ({"max_time": float("nan")}, "max_time"),
     ],
 )
@@ -159,3 +162,120 @@ def test_too_few_rounds_are_named_and_no_ratio_is_told(language, words):
         assert not pair.shown_above(0.001)
     finally:
         set_language("en")
+
+
+# ---- a setup before every call, outside the time ------------------------------------------------------------------
+
+
+def test_setup_runs_before_every_call_and_its_result_is_handed_over():
+    numbers, seen = itertools.count(), []
+
+    def use(number):
+        seen.append(number)
+        return Cost(1e-3)
+
+    result = measure(use, setup=lambda: next(numbers), clock=NoisyClock(1), max_time=0.2)
+    assert seen == list(range(len(seen))) and len(seen) > 20 and result.calls_per_sample == 1
+    assert result.median_ms == pytest.approx(1.1, rel=0.2)
+
+
+@pytest.mark.parametrize("good", [0, 30])
+def test_a_setup_that_raises_is_named(good):
+    left = iter(range(good))
+    with pytest.raises(TimingError, match="setup raised StopIteration " + ("after" if good else "on the first call")):
+        measure(lambda _: Cost(1e-3), setup=lambda: next(left), clock=NoisyClock(1), max_time=0.2)
+
+
+def test_setup_is_outside_the_time(monkeypatch):
+    """On the clock that is used, whose hands move in steps of the test: 2 ms in the setup, 1 us in the function."""
+    ns = [0]
+
+    def lasting(step):
+        def act():
+            ns[0] += step
+
+        return act
+
+    monkeypatch.setattr(clocks, "_plain_ns", partial(clocks._plain_ns, now=lambda: ns[0]))
+    work = lasting(1_000)
+    result = compare({"a": work, "b": work}, setup=lasting(2_000_000), same=False, max_time=0.1, device="cpu")
+    assert result.medians_ms == pytest.approx({"a": 1e-3, "b": 1e-3})
+
+
+def test_a_list_sorted_in_place_is_unsorted_in_every_call():
+    kinds = set()
+
+    def sort(values):
+        kinds.add(tuple(values))
+        values.sort()
+
+    compare({"one": sort, "two": sort}, setup=lambda: [3, 1, 2], max_time=0.05, device="cpu")
+    assert kinds == {(3, 1, 2)}
+
+
+@pytest.mark.parametrize(
+    "setup, f, words", [(3, int, "type int"), (lambda x: x, int, "setup"), (int, lambda a, b: 0, "arguments")]
+)
+def test_an_odd_setup_gets_a_sentence(setup, f, words):
+    for attempt in (lambda: measure(f, setup=setup), lambda: compare({"a": f, "b": f}, setup=setup)):
+        with pytest.raises(TimingError, match=words):
+            attempt()
+
+
+# ---- bars -------------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_bar_is_shown_only_where_somebody_watches(monkeypatch):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    seen = []
+    for stream in (Terminal(), io.StringIO(), None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        seen.append(bars.somebody_watches())
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert [*seen, bars.somebody_watches()] == [True, False, False, True]
+    monkeypatch.delitem(sys.modules, "ipykernel")
+    compare({"a": costing(1), "b": costing(1)}, max_time=3, clock=NoisyClock(0), seed=1, ci=1e-9, gate=1e-9)
+    assert sys.stderr.getvalue() == ""
+
+
+# ---- the command line ---------------------------------------------------------------------------------------------
+
+
+QUICK = ["--max-time", "0.2"]
+
+
+def test_statements_of_a_shell_are_compared_or_measured(capsys):
+    twice = ["sum(range(2000))", "sum(range(6000))", *QUICK]
+    assert main(twice) == 0
+    assert "sum(range(6000)) takes" in capsys.readouterr().out
+    assert main(["sum(range(2000))", *QUICK]) == 0
+    assert "first call" in capsys.readouterr().out
+
+
+def test_setup_is_shared_and_statements_may_be_several_lines(capsys):
+    setup = "import random\nx = [random.random() for _ in range(200)]"
+    assert main(["sorted(x)", "y = list(x)\ny.sort()", "--setup", setup, *QUICK]) == 0
+    capsys.readouterr()
+    assert main(["sum(x)", "sum(list(x))", "--setup", setup, *QUICK]) == 0
+    assert "does not return" not in capsys.readouterr().out, "both saw the same random numbers"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["sum(range("], "SyntaxError"),
+        (["x"], "NameError"),
+        (["1", "--setup", "import nosuchlab"], "ModuleNotFoundError"),
+        (["1", "--max-time", "-2"], "max_time"),
+    ],
+)
+def test_what_cannot_be_measured_is_told_on_stderr(arguments, words, capsys):
+    assert main(["--max-time", "0.05", *arguments]) == 2
+    told = capsys.readouterr()
+    assert words in told.err and told.out == "" and "Traceback" not in told.err

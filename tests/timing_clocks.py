@@ -7,15 +7,17 @@ import random
 import types
 from dataclasses import dataclass
 
+from course.timing import Clock
 
-class NoisyClock:
+
+class NoisyClock(Clock):
     """A machine with moods: slow drift, jitter and rare long hiccups. A timed function returns its cost in s.
 
     jitter: relative spread of one block. drift: how far the mood wanders. hiccup: chance of a block that
     takes up to three times as long.
     """
 
-    device, kind, cache, threads = "cpu", "wall", "hot", 1
+    threads = 1
 
     def __init__(self, seed: int, jitter: float = 0.02, drift: float = 0.2, hiccup: float = 0.05) -> None:
         self.noise, self.jitter, self.drift, self.hiccup = random.Random(seed), jitter, drift, hiccup
@@ -37,6 +39,16 @@ class NoisyClock:
 @dataclass(init=False, eq=False)
 class Cost(float):
     """What a timed function returns to a NoisyClock: seconds, and a result of no fields, which differs from no other."""
+
+
+class Elsewhere:
+    """A function of another process, as `Worker` is one: what it returned is known as a digest."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.result = seconds, []
+
+    def __call__(self) -> float:
+        return self.seconds
 
 
 def costing(seconds: float):
@@ -65,7 +77,7 @@ class Processes:
         factors = {name: self.effect(self.noise) for name in names}
         try:
             yield types.SimpleNamespace(
-                functions={name: costing(self.costs[name] * factors[name]) for name in names}, clock=clock
+                functions={name: Elsewhere(self.costs[name] * factors[name]) for name in names}, clock=clock
             )
         finally:
             self.time += clock.time

@@ -20,7 +20,7 @@ from course.figures.svg import SvgPicture
 from course.i18n import Text, pick, t
 from course.records import Record
 from course.tables import Table
-from course.timing.render import too_few
+from course.timing.sentences import too_few
 from course.timing.stats import enough
 
 Bets = Mapping[str, "str | float"]

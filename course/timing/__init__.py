@@ -9,17 +9,17 @@ with `.plot()`. From a shell: `python -m course.timing "stmt" "stmt" --setup "..
 
 from __future__ import annotations
 
-from course.timing.clock import clock_for
+from course.timing.clock import Clock, clock_for
 from course.timing.comparing import compare
-from course.timing.faults import count_faults
 from course.timing.measuring import measure
-from course.timing.render import bracketed, too_few
 from course.timing.results import Comparison, Measurement, Paired
+from course.timing.sentences import bracketed, too_few
 from course.timing.stats import enough, interval_or_none
 from course.timing.validation import TimingError, interrupts_propagate
 from course.units import format_ms
 
 __all__ = [
+    "Clock",
     "Comparison",
     "Measurement",
     "Paired",
@@ -27,7 +27,6 @@ __all__ = [
     "bracketed",
     "clock_for",
     "compare",
-    "count_faults",
     "enough",
     "format_ms",
     "interrupts_propagate",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from course.timing import validation
-from course.timing.clock import Clock, given_clock, with_setup
+from course.timing.clock import Clock, given_clock
 from course.timing.processes import compare_in_processes
 from course.timing.results import Comparison
 from course.timing.rounds import Plan, Run
@@ -27,7 +27,6 @@ def compare(
     *,
     device: Any = None,
     clock: str | Clock = "auto",
-    cache: str = "hot",
     setup: Any = None,
     same: bool | float = True,
     fresh_process: bool = False,
@@ -37,44 +36,42 @@ def compare(
 
     Each round times one block of every function in random order, all of the same number of calls: on a CPU at least
     25 us, elsewhere 0.3 ms, or one call. Blocks next to each other share the machine's speed, so their ratios are steady
-    where single times are not, and a core that is undisturbed for a moment shows each function at its fastest: the interval
-    comes from both (`course.timing.pairs`). Where other programs take the
-    processor away in most rounds, CPU time is compared instead, if it can be (`course.timing.preemption`; never with
-    clock="wall"); the result says so. Stops when the interval is within +/- ci and a difference larger than ci is told, or
-    when it clears the gate, or after max_time seconds (default 5; three rounds of warm-up included, the first calls and
-    the search for the number of calls not).
+    where single times are not; the interval is the signed-rank interval of their logarithms. Stops when the interval is within
+    +/- ci and a difference larger than ci is told, or when it clears the gate, or after max_time seconds (default 5; three rounds
+    of warm-up included, the first calls and the search for the number of calls not).
     faster or slower: the interval keeps off 1 and the ratio is further than ci from it; same: the interval lies within
     1 +/- gate. Looks at the data after 12, 24, 48, ... rounds with stricter intervals, so that stopping early keeps
     false alarms at 5 % in all. Fewer than 12 rounds carry no interval: low and high are None.
 
-    baseline: a key of `candidates` (default: the first). device, clock, cache: see `clock_for`. seed: of the random
-    order. setup: runs before every call, outside the time; what it returns (unless None) is handed to the function.
-    A switch of torch that a function leaves with another value is put back after each of its blocks, and named in the notes.
-    same: the first results are compared (shapes, types, values up to half their digits) and a difference is said in
-    the notes; a number is a tolerance instead (share of the largest value), False asks for no comparison.
+    baseline: a key of `candidates` (default: the first). device: default, where the tensors of the first calls are. clock: "auto",
+    "wall" or "events" (see `clock_for`), or a `Clock`. seed: of the random order. setup: runs before every call, outside the time;
+    what it returns (unless None) is handed to the function. same: the first results are compared (shapes, types, values up to half
+    their digits) and a difference is said in the notes; a number is a tolerance instead (share of the largest value), False asks
+    for no comparison.
+
+    A switch of torch, the default dtype and gradients that a function leaves with another value are put back after every block,
+    whoever ran it, and named in the notes; so is what the first call of a function keeps for later ones.
 
     fresh_process: new processes for every candidate, several in turn, as many as fit into max_time (default 20 s,
     starting included), for states that one process keeps (cuDNN's plan of a shape) and for what differs from process
     to process (where memory lies). The process is the unit then: one ratio a pair of processes, and the interval is
     over these; differences below the gate are never called faster or slower. Where one thread is enough, the processes
-    of a pair stay on one processor, drawn anew for each pair (Linux). Where all of them import torch, one process of each set
-    does, and forks the others (Linux): those of a set share hash seed and addresses. Candidates and setup are
-    "module:function" strings or functions of a file that can be imported (no lambda, nothing defined in a notebook:
-    write it to a file with %%writefile).
+    of a pair stay on one processor, drawn anew for each pair (Linux). Candidates and setup are "module:function" strings or
+    functions of a file that can be imported (no lambda, nothing defined in a notebook: write it to a file with %%writefile).
     After an interrupt, returns what was measured so far (raises Interrupted if that is nothing). Raises TimingError,
     with a sentence, for arguments that cannot be compared.
     """
     base = validation.require_candidates(candidates, baseline)
     max_time = (PROCESSES_S if fresh_process else HERE_S) if max_time is None else max_time
-    validation.require_positive(ci=ci, max_time=max_time, gate=gate)
-    validation.require_same(same)
+    tolerances = {} if isinstance(same, bool) else {"same": same}
+    validation.require_positive(ci=ci, max_time=max_time, gate=gate, **tolerances)
     plan = Plan(base, ci, max_time, gate, same, PATIENCE * max_time, random.Random(seed))
     if fresh_process:
-        return compare_in_processes(candidates, plan, device, validation.require_clock_name(clock), cache, setup)
+        return compare_in_processes(candidates, plan, device, clock, setup)
     validation.require_setup(setup)
     for name, f in candidates.items():
         validation.require_callable(name, f, setup is not None)
-    chosen = with_setup(given_clock(device, clock, cache), setup)
+    chosen = given_clock(device, clock, setup)
     with validation.interrupts_in_words(), validation.hidden_prints() as sink:
         found = Run(plan, candidates, chosen).go(sink)
     if setup is None:

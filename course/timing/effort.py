@@ -1,4 +1,4 @@
-"""How many threads work during a measurement, and the timer's own overhead."""
+"""What else happens while something is timed: threads at work, other programs, the timer's own overhead."""
 
 from __future__ import annotations
 
@@ -7,8 +7,16 @@ import time
 from collections.abc import Sequence
 
 from course.i18n import t
+from course.load import BUSY, Since
 from course.timing import stats
 from course.timing.clock import Clock
+
+PARALLEL = 1.1
+"""If fewer CPU threads than this work on average, one thread did everything."""
+UNEVEN = 10
+"""On a busy machine the slow tenth of a function in one thread took up to 5 times as long as its fastest block, that of one in
+several threads 40 to 1,400 times (load 15 on two cores).
+"""
 
 
 def threads(clock: Clock) -> int:
@@ -33,64 +41,47 @@ def _nothing() -> None:
     pass
 
 
-PARALLEL = 1.3
-"""A function counts as one that uses several threads if more CPU threads than this work on average."""
+class Effort:
+    """Watches the threads of this process, and other programs, from now on."""
 
+    def __init__(self) -> None:
+        self._all, self._own, self._load = time.process_time(), time.thread_time(), Since()
 
-SEVERAL = 1.1
-"""If fewer CPU threads than this work on average, one thread did everything."""
-UNEVEN = 10
-"""On a busy machine the slow tenth of a function in one thread took up to 5 times as long as its fastest block, that of one in
-several threads 40 to 1,400 times (load 15 on two cores).
-"""
+    def busy(self) -> float:
+        """How many CPU threads worked, on average, while this one did; 1.0 after less than 1 ms of CPU time, too little to tell.
+
+        Threads of OpenMP that wait by spinning count as working; other programs do not.
+        """
+        own = time.thread_time() - self._own
+        return max(1.0, (time.process_time() - self._all) / own) if own >= 1e-3 else 1.0
+
+    def note(self, starved: bool = False) -> list[str]:
+        """The remark on times that jump: that other programs keep the machine busy, if they do. starved: threads wait for a core."""
+        share, threads = (self._load.others() if self._load.before else 0.0), self.busy()
+        if share < BUSY and not starved and threads <= 1.3:
+            return []
+        said = []
+        if share >= BUSY:
+            said.append(
+                t(
+                    f"Other programs take {share:.0%} of this machine, so times jump: close them, or measure when it is quiet.",
+                    f"其他程序占了这台机器的 {share:.0%}，所以耗时忽快忽慢：请关掉它们，或等机器空闲时再测。",
+                )
+            )
+        if threads > PARALLEL:
+            said.append(
+                t(
+                    f"It keeps {threads:.1f} CPU threads at work, and each call waits for the slowest of them: where other programs "
+                    "hold the cores, call torch.set_num_threads(1) first.",
+                    f"它平均占用 {threads:.1f} 个 CPU 线程，每次调用都要等最慢的那个：如果核被其他程序"
+                    "占着，请先调用 torch.set_num_threads(1)。",
+                )
+            )
+        return said
 
 
 def starved(seconds: Sequence[float]) -> bool:
     """Whether the threads of these blocks mostly waited for a core: the slowest tenth of the blocks took far longer
     than the fastest block.
     """
-    return len(seconds) >= stats.FEWEST_ROUNDS and stats.quantile(seconds, 0.9) > UNEVEN * min(seconds)
-
-
-def waiting_note(names: Sequence[str]) -> str:
-    """The remark on functions whose threads wait for a core."""
-    said = ", ".join(names)
-    return t(
-        f"The threads of {said} wait for a core instead of computing: the slow calls take more than {UNEVEN} times as long as the "
-        "fastest. Other programs hold the cores: close them, or call torch.set_num_threads(1) first.",
-        f"{said} 的线程都在等核空出来，没在算：慢的调用，耗时超过最快一次的 {UNEVEN} 倍。"
-        "核被其他程序占着：请关掉它们，或先调用 torch.set_num_threads(1)。",
-    )
-
-
-def crowded_note(busy: float) -> str:
-    """The remark on an unsteady function of several CPU threads."""
-    return t(
-        f"It keeps {busy:.1f} CPU threads at work, and each call waits for the slowest of them. "
-        "Other programs make that uneven: close them, or call torch.set_num_threads(1) first.",
-        f"它平均占用 {busy:.1f} 个 CPU 线程，每次调用都要等最慢的那个。"
-        "其他程序会让它忽快忽慢：请关掉它们，或先调用 torch.set_num_threads(1)。",
-    )
-
-
-class Effort:
-    """How many CPU threads work between two moments: make an `Effort()`, run the code, call `busy()`.
-
-    Time of all threads / time of the calling one: 1.0 for work in one thread, about n for an operator on n
-    threads (OpenMP threads that wait by spinning count as working). Load from other programs does not enter.
-    """
-
-    def __init__(self) -> None:
-        self._all, self._own = time.process_time(), time.thread_time()
-
-    def busy(self) -> float:
-        """How many threads worked since this object was made; 1.0 after less than 1 ms of CPU time, too little to
-        tell.
-        """
-        own = time.thread_time() - self._own
-        return max(1.0, (time.process_time() - self._all) / own) if own >= 1e-3 else 1.0
-
-    def alone(self) -> bool:
-        """Whether the calling thread did nearly all the work since this object was made, even if that was little."""
-        all_, own = time.process_time() - self._all, time.thread_time() - self._own
-        return all_ - own < (PARALLEL - 1) * own + 1e-4
+    return stats.enough(len(seconds)) and stats.quantile(seconds, 0.9) > UNEVEN * min(seconds)

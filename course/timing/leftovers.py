@@ -1,94 +1,202 @@
-"""What the first call of a candidate leaves behind that changes what is timed afterwards: a switch of torch left on, or a result
-kept by functools.lru_cache so that later calls do nothing."""
+"""What the calls of a timed function leave behind: switches of torch, the default dtype and gradients, which are put back and named;
+and results kept by the first call, so that later calls do less, which are named."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import math
+import operator
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import types
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from course.i18n import t
 
+SAMPLE = 4096
+"""Entries looked at of one container."""
+DEEPEST = 4
+"""Steps from a function to what it reaches through others: closures, globals, arguments of a partial, attributes."""
+GREW = 2.0
+"""A tensor whose largest value changes by more than this factor while a function is timed is named."""
+FOREIGN = ("torch", "numpy", "builtins", "course")
+"""Packages whose objects are no caches of the user's."""
 
-class Switches:
-    """Every switch of torch as it was when this was made; empty in a process without torch."""
 
-    def __init__(self) -> None:
-        self._saved: Any = None
-        if "torch" in sys.modules:
-            from course.flags import SWITCHES
-            from course.flags.state import Saved, snapshot
+def within_reach(f: Any) -> dict[str, Any]:
+    """The objects that a function takes from outside, and what is reached through them: name -> object."""
+    found: dict[str, Any] = {}
+    seen: set[int] = set()
 
-            self._before = snapshot()
-            self._saved = Saved([name for name, switch in SWITCHES.items() if switch.changeable])
+    def look(name: str, value: Any, deep: int) -> None:
+        if id(value) not in seen and not isinstance(value, (types.ModuleType, type)):
+            seen.add(id(value))
+            found.setdefault(name, value)
+            for inner, one in _parts(name, value) if deep else ():
+                look(inner, one, deep - 1)
+
+    look(str(getattr(f, "__name__", "self")), f, DEEPEST)
+    return found
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    torch = sys.modules.get("torch")
+    if isinstance(value, functools.partial):
+        yield "func", value.func
+        yield from ((f"argument {at}", one) for at, one in enumerate(value.args, start=1))
+        yield from value.keywords.items()
+    elif isinstance(value, (map, zip, filter, enumerate)):
+        yield from ((name, one) for one in value.__reduce__()[1] if hasattr(one, "__next__"))
+    elif hasattr(value, "__self__") and not isinstance(value.__self__, types.ModuleType):
+        yield "self", value.__self__
+        yield name, getattr(value, "__func__", None)
+    elif isinstance(value, types.FunctionType):
+        if (value.__module__ or "").partition(".")[0] not in FOREIGN:
+            yield from ((one, value.__globals__[one]) for one in value.__code__.co_names if one in value.__globals__)
+            for one, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False):
+                with contextlib.suppress(ValueError):  # empty so far
+                    yield one, cell.cell_contents
+    elif torch is not None and isinstance(value, torch.nn.Module):
+        yield from ((f"{name}.{one}", parameter) for one, parameter in value.named_parameters())
+        for module in value.modules():
+            yield from ((f"{name}.{one}", part) for one, part in vars(module).items() if one[0] != "_")
+    elif type(value).__module__.partition(".")[0] not in FOREIGN:
+        yield from ((f"{name}.{one}", part) for one, part in getattr(value, "__dict__", {}).items())
+
+
+class Left:
+    """The switches of torch, its default dtype and the gradients of these tensors, as they were when this was made; empty in a
+    process without torch."""
+
+    def __init__(self, objects: Iterable[Any] = ()) -> None:
+        self._torch = sys.modules.get("torch")
+        if self._torch is None:
+            return
+        from course.flags import SWITCHES, snapshot
+        from course.flags.state import Saved
+
+        self._before, self._dtype = snapshot(), self._torch.get_default_dtype()
+        self._switches = Saved([name for name, switch in SWITCHES.items() if switch.changeable])
+        leaves = {id(x): x for x in objects if isinstance(x, self._torch.Tensor) and x.is_leaf and x.requires_grad}
+        self._grads = [(x, x.grad, None if x.grad is None else x.grad.clone()) for x in leaves.values()]
+        self._versions = [self._version(x) for x, _, _ in self._grads]
+
+    @staticmethod
+    def _version(leaf: Any) -> tuple[int, int]:
+        return (id(leaf.grad), leaf.grad._version) if leaf.grad is not None else (0, 0)
 
     def restore(self) -> None:
         """Set them all, with the same steps whatever values they have."""
-        if self._saved is not None:
-            self._saved.put_back()
+        if self._torch is None:
+            return
+        self._switches.put_back()
+        self._torch.set_default_dtype(self._dtype)
+        for leaf, grad, kept in self._grads:
+            leaf.grad = grad
+            if grad is not None:
+                grad.detach().copy_(kept)
+        self._versions = [self._version(x) for x, _, _ in self._grads]
 
     def put_back(self) -> list[str]:
-        """Restore them all, if one has another value; gives the paths of those that had."""
-        if self._saved is None:
+        """Restore them all, if one has another value; returns what had, in words."""
+        if self._torch is None:
             return []
-        from course.flags import SWITCHES, changes
-        from course.flags.state import snapshot
+        from course.flags import SWITCHES, changes, snapshot
 
         found = [SWITCHES[change.name].path for change in changes(self._before, snapshot())]
+        if self._torch.get_default_dtype() != self._dtype:
+            found.append("torch.set_default_dtype")
+        grads = sum(self._version(x) != before for (x, _, _), before in zip(self._grads, self._versions, strict=True))
+        if grads:
+            found.append(t(f"the .grad of {grads} tensor{'s' * (grads > 1)}", f"{grads} 个张量的 .grad"))
         if found:
             self.restore()
         return found
 
 
-@contextlib.contextmanager
-def kept_results(f: Callable[..., Any], found: list[str]) -> Iterator[None]:
-    """Add to `found` the names of functions with functools.lru_cache that `f` calls inside the block without running them: their
-    results were all kept from calls before.
-    """
-    before = {name: one.cache_info() for name, one in _cached(f).items()}
-    yield
-    for name, one in _cached(f).items():
-        then, now = before[name], one.cache_info()
-        if name not in found and now.hits > then.hits and now.misses == then.misses:
-            found.append(name)
+class Kept:
+    """Watches what a function takes from outside, from before its first call on."""
 
+    def __init__(self, objects: Mapping[str, Any]) -> None:
+        self.objects = objects
+        self._states = {name: _state(value) for name, value in objects.items()}
+        self.changed: list[str] = []
 
-def _cached(f: Any) -> dict[str, Any]:
-    """The functions with functools.lru_cache that `f` is or names: name -> function."""
-    f = f.func if isinstance(f, functools.partial) else f
-    named: dict[str, Any] = {getattr(f, "__name__", "f"): f}
-    code = getattr(f, "__code__", None)
-    if code is not None:
-        named |= {name: f.__globals__[name] for name in code.co_names if name in f.__globals__}
-        for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=False):
-            with contextlib.suppress(ValueError):  # empty so far
-                named[name] = cell.cell_contents
-    return {name: one for name, one in named.items() if isinstance(one, functools._lru_cache_wrapper)}
+    def first_call_done(self) -> None:
+        """Note what the first call has changed: containers and iterators."""
+        self.changed = [name for name, value in self.objects.items() if _state(value) != self._states[name]]
+        self._caches = {name: one.cache_info() for name, one in self.objects.items() if hasattr(one, "cache_info")}
+        self._sizes = {name: _size(value) for name, value in self.objects.items()}
 
-
-def notes(left: Mapping[str, Sequence[str]], kept: Mapping[str, Sequence[str]]) -> list[str]:
-    """The remarks. left: candidate -> switches that it leaves with another value; kept: candidate -> functions with kept results."""
-    said = []
-    for name, switches in left.items():
-        if switches:
+    def notes(self, name: str) -> list[str]:
+        """The remarks on a function of that name, after all its calls."""
+        infos = {one: (then, self.objects[one].cache_info()) for one, then in self._caches.items()}
+        looked_up = [
+            one for one, (then, now) in infos.items() if now.hits > then.hits and now.misses == then.misses
+        ]  # functools.cache
+        said = []
+        if looked_up or self.changed:
+            what = ", ".join(dict.fromkeys([*looked_up, *self.changed]))
             said.append(
                 t(
-                    f"{name} leaves {', '.join(switches)} with another value. It was put back after every block of {name}, so the others "
-                    "are timed without it. Set it inside `with using({...}):` of course.flags, or outside of the function.",
-                    f"{name} 改动了 {'、'.join(switches)} 而没有还原。{name} 的每一块之后都已还原，因此其他候选不受影响。"
-                    "请在 course.flags 的 `with using({...}):` 里设置，或放到函数外面。",
+                    f"The first call of {name} changes {what}, so later calls do other work than the first: they look up what it keeps, "
+                    "or find an iterator empty, a list sorted. To time the work, make it anew before each call, outside the time: "
+                    "setup=lambda: make_input() hands it to every function; or call past the cache.",
+                    f"{name} 的第一次调用会改动 {what}，之后的调用做的就不是同样的活了：可能只是查表，或者迭代器已经取空、列表"
+                    "已经排好。"
+                    "要测运算本身，请在每次调用之前重新准备（不计入时间）：setup=lambda: make_input()，"
+                    "返回值会传给每个函数；或者绕过缓存。",
                 )
             )
-    for name, functions in kept.items():
-        if functions:
-            said.append(
-                t(
-                    f"Only the first call of {name} did the work: {', '.join(functions)} keeps its results (functools.lru_cache), so what "
-                    f"was timed is a look-up. To time the work, call `{functions[0]}.__wrapped__`.",
-                    f"{name} 只有第一次调用真的干了活：{'、'.join(functions)} 会保存结果（functools.lru_cache），所以计时的只是查表。"
-                    f"要测运算本身，请调用 `{functions[0]}.__wrapped__`。",
+        for one, before in self._sizes.items():
+            now = _size(self.objects[one])
+            if before and not 1 / GREW <= now / before <= GREW:
+                said.append(
+                    t(
+                        f"Each call of {name} changes {one} in place: its largest value went from {before:.3g} to {now:.3g}. "
+                        "Copy it first, or make it anew with setup=.",
+                        f"{name} 每次调用都会就地改动 {one}：最大值从 {before:.3g} 变成了 {now:.3g}。请先复制一份，或用 setup= 重新准备。",
+                    )
                 )
-            )
-    return said
+        return said
+
+
+def _state(value: Any) -> Any:
+    """Of a container how many entries it has, and which; of an iterator how far it is; None of anything else."""
+    if isinstance(value, (list, tuple, dict, set, deque, bytearray)):
+        entries: Iterable[Any] = [*value, *value.values()] if isinstance(value, dict) else value
+        return len(value), [one if isinstance(one, (int, float, str)) else id(one) for one in islice(entries, SAMPLE)]
+    if isinstance(value, types.GeneratorType):
+        return value.gi_frame is None
+    if hasattr(value, "__next__"):
+        return getattr(value, "_num_yielded", None) or operator.length_hint(value, -1)  # the first: of a DataLoader
+    return None
+
+
+def _size(value: Any) -> float:
+    """The largest value of a tensor that is no parameter; 0 of anything else, and of tensors without values to read."""
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(value, torch.Tensor) or value.requires_grad or not value.is_floating_point():
+        return 0.0
+    try:
+        found = float(value.detach().abs().max())
+    except Exception:  # noqa: BLE001  (empty, meta, sparse, nested: kinds of tensors without values to read)
+        return 0.0
+    return found if found == found else math.inf
+
+
+def left_notes(left: Mapping[str, Iterable[str]]) -> list[str]:
+    """The remarks on what functions left with another value. left: function -> what, in words."""
+    return [
+        t(
+            f"{name} leaves {', '.join(what)} with another value. It was put back after every block, so the others are timed without "
+            "it. Set a switch inside `with using({...}):` of course.flags, or outside of the function.",
+            f"{name} 改动了 {'、'.join(what)} 而没有还原。每一块之后都已还原，因此其他候选不受影响。"
+            "开关请在 course.flags 的 `with using({...}):` 里设置，或放到函数外面。",
+        )
+        for name, what in left.items()
+        if what
+    ]

@@ -1,4 +1,4 @@
-"""Compare or measure in several new processes; the interval is computed from one value of each process.
+"""Compare in several new processes; the interval is computed from one value of each process.
 
 Equal code differs from process to process (hash seed, where code and memory lie: T. Mytkowicz et al., "Producing wrong
 data without doing anything obviously wrong!", ASPLOS 2009) by more than the interval within one pair of processes.
@@ -6,23 +6,26 @@ data without doing anything obviously wrong!", ASPLOS 2009) by more than the int
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
+import random
+import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
 from course.i18n import t
+from course.new_process import NewProcess, NewProcessError, function_of
 from course.timing import sameness, stats, validation, verdicts
-from course.timing.clock import end_progress, progress
+from course.timing.bars import end_progress, progress
+from course.timing.clock import Clock
 from course.timing.deadline import out_of_time
-from course.timing.faults import fault_note
-from course.timing.moderated import reined
-from course.timing.results import Comparison, Measurement, Paired
+from course.timing.results import Comparison, Paired
 from course.timing.rounds import Plan, Run
-from course.timing.workers import Setting, Worker, Workers, target_of
+from course.timing.validation import TimingError
 
 SLICE_S = 0.2
 """Fewest seconds for the rounds of one set of processes. More rounds of quick functions would not help, because processes differ by
@@ -31,16 +34,143 @@ more; see `slice_s`."""
 Open = Callable[[Sequence[str]], AbstractContextManager[Any]]
 
 
-def compare_in_processes(
-    candidates: Mapping[str, Any], plan: Plan, device: Any, clock: str, cache: str, setup: Any
-) -> Comparison:
+def compare_in_processes(candidates: Mapping[str, Any], plan: Plan, device: Any, clock: Any, setup: Any) -> Comparison:
     """`compare` with fresh_process=True."""
-    common = Setting(device, clock, cache, setup).as_plain()
-    specs = {name: {"target": target_of(name, candidate), **common} for name, candidate in candidates.items()}
-    names = [name for name in candidates if name != plan.baseline]
+    if not isinstance(clock, str):
+        raise TimingError(
+            t(
+                'With fresh_process=True clock must be "auto", "wall" or "events".',
+                'fresh_process=True 时，clock 只能是 "auto"、"wall" 或 "events"。',
+            )
+        )
+    before = None if setup is None else target_of("setup", setup)
+    specs = {name: spec_of(target_of(name, one), device, clock, before) for name, one in candidates.items()}
     with validation.interrupts_in_words():
         sets = Replicates(plan, lambda names: Workers({n: specs[n] for n in names}), time.perf_counter)
-        return sets.go(names, plan.max_time)
+        return sets.go([name for name in candidates if name != plan.baseline], plan.max_time)
+
+
+def spec_of(target: str, device: Any = None, clock: str = "auto", setup: str | None = None) -> dict[str, Any]:
+    """Plain data for a new process that is to time "module:function"; the rest as the arguments of `compare`."""
+    if device is not None:
+        device = [str(d) for d in device] if isinstance(device, (list, tuple)) else str(device)
+    return {"target": target, "device": device, "clock": clock, "setup": setup}
+
+
+def target_of(name: str, candidate: Any) -> str:
+    """`candidate` as "module:function". Raises TimingError when a new process could not import it."""
+    if isinstance(candidate, str):
+        if all(candidate.partition(":")):
+            return candidate
+        raise TimingError(
+            t(
+                f'{name} is {candidate!r}; a new process needs "module:function", such as "mylab:run".',
+                f'{name} 是 {candidate!r}；新进程需要 "模块:函数" 的写法，例如 "mylab:run"。',
+            )
+        )
+    module, path = getattr(candidate, "__module__", None), getattr(candidate, "__qualname__", "")
+    if module and module != "__main__":
+        with contextlib.suppress(ImportError, AttributeError):
+            if function_of(f"{module}:{path}") is candidate:
+                return f"{module}:{path}"
+    raise TimingError(
+        t(
+            f"{name} is no function of a file, so a new process cannot import it (a lambda, or defined in a notebook or inside another "
+            "function). Put it, with what it needs, into a file mylab.py (`%%writefile mylab.py` as the first line of a cell) and pass "
+            '"mylab:function".',
+            f"{name} 不是文件里的函数，新进程无法导入它（lambda，或者在 notebook、另一个函数内部定义）。请把它连同"
+            "所需的内容写进文件 mylab.py"
+            '（在单元格第一行写 `%%writefile mylab.py`），再传入 "mylab:函数名"。',
+        )
+    )
+
+
+class Worker:
+    """Stands for a function in another process. After the first block, `result` is the digest of what it returned."""
+
+    def __init__(self, name: str, spec: Mapping[str, Any]) -> None:
+        self.name, self.first = str(name), dict[str, Any]()
+        self._process = NewProcess(warm="torch" in sys.modules)
+        self._process.ask("course.timing.there:load", self.name, dict(spec))
+
+    @property
+    def result(self) -> Any:
+        return self.first["result"]
+
+    def __call__(self) -> None:
+        raise TypeError("this function runs in another process")
+
+    def answer(self) -> Any:
+        """The answer to the last request. Raises TimingError for an error over there or a process that ended."""
+        try:
+            return self._process.answer()
+        except NewProcessError as error:
+            if error.kind == "TimingError":
+                raise TimingError(str(error)) from None
+            raise TimingError(
+                t(
+                    f"The process of {self.name} ended early ({error}). Call the function in a fresh kernel by itself, make that work, "
+                    "then compare.",
+                    f"{self.name} 的进程提前结束（{error}）。请先在新内核里单独调用这个函数并修好，再来比较。",
+                )
+            ) from None
+
+    def seconds(self, calls: int) -> float:
+        """Seconds that `calls` calls take over there."""
+        if self.first:
+            self._process.ask("course.timing.there:block", calls)
+            return float(self.answer())
+        self._process.ask("course.timing.there:first_block")
+        self.first = self.answer()
+        return float(self.first["seconds"])
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.close()
+
+
+class WorkerClock(Clock):
+    """Times blocks in the processes themselves."""
+
+    threads = 0
+
+    def block(self, f: Any, calls: int) -> float:
+        """Seconds that `calls` calls of the remote function take."""
+        seconds = f.seconds(calls)
+        self.device, self.kind, self.threads, self.alone = (
+            f.first[one] for one in ("device", "kind", "threads", "alone")
+        )
+        return seconds
+
+
+class Workers:
+    """One process a candidate, alive together and taking turns; `functions` and `clock` feed a comparison.
+
+    specs: name -> plain data for the other end (`spec_of`), in the order of starting. All of one set get the same processor, drawn at
+    random, to run on where one thread is enough: two virtual ones were seen to differ by a factor of 2 for a second.
+    """
+
+    def __init__(self, specs: Mapping[str, Mapping[str, Any]]) -> None:
+        allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [None]
+        processor = random.Random().choice(allowed)  # the user's own random numbers stay as they are
+        self._specs = {name: {**spec, "processor": processor} for name, spec in specs.items()}
+        self.functions: dict[str, Worker] = {}
+        self.clock = WorkerClock()
+
+    def __enter__(self) -> Workers:
+        try:
+            for name, spec in self._specs.items():
+                self.functions[name] = Worker(name, spec)
+            for worker in self.functions.values():
+                worker.answer()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self.functions.values():
+            worker.end()
 
 
 def slice_s(set_s: float, round_s: float, most_s: float) -> float:
@@ -97,7 +227,7 @@ class Replicates:
             functions = {name: workers.functions[name] for name in names}
 
             def run(seconds: float) -> Comparison:
-                return Run(replace(plan, max_time=seconds), functions, workers.clock).go()
+                return Run(replace(plan, max_time=seconds), functions, workers.clock, remote=True).go()
 
             if self.found:
                 found = run(self._slice_s(self.found[-1], names))
@@ -137,21 +267,17 @@ class Replicates:
         return verdicts.error_at(len(self._ratios(name)), final, len(self._names()), verdicts.FIRST_PROCESS_LOOK)
 
     def estimate(self, name: str, error: float) -> tuple[float, stats.Interval | None]:
-        """The ratio of this candidate, and where it lies but for this chance (None: too few processes). A single value that lies far off
-        is taken as less far off."""
-        names = self._names()
-        ratios = dict(zip(names, reined([self._ratios(one) for one in names]), strict=True))
-        own = ratios.pop(name)
-        return stats.geometric_mean(own), stats.process_interval(own, error, [*ratios.values()])
+        """The ratio of this candidate, and where it lies but for this chance (None: too few processes)."""
+        ratios = self._ratios(name)
+        return math.exp(math.fsum(map(math.log, ratios)) / len(ratios)), stats.process_interval(ratios, error)
 
     def _paired(self, name: str) -> Paired:
         error = self._error(name, name not in self.settled)
         ratio, interval = self.estimate(name, error)
         ratios, least = self._ratios(name), max(self.plan.ci, self.plan.gate)
         first = next(each.pairs[name] for each in self.found if name in each.pairs)
-        return Paired(
-            name=name,
-            baseline=self.plan.baseline,
+        return replace(
+            first,
             ratio=ratio,
             low=interval.low if interval else None,
             high=interval.high if interval else None,
@@ -160,29 +286,24 @@ class Replicates:
             ratios=tuple(ratios),
             gate=self.plan.gate,
             processes=len(ratios),
-            difference=first.difference,
-            not_compared=first.not_compared,
+            drift="",
         )
 
     def _result(self, seconds: float, max_time: float) -> Comparison:
-        last, pairs = self.found[-1], {name: self._paired(name) for name in self._names()}
-        medians, first, faults = (
+        pairs = {name: self._paired(name) for name in self._names()}
+        medians, first = (
             {
-                name: _middle([values[name] for each in self.found if name in (values := getattr(each, what))])
+                name: stats.median([values[name] for each in self.found if name in (values := getattr(each, what))])
                 for name in [self.plan.baseline, *pairs]
             }
-            for what in ("medians_ms", "first_call_ms", "faults_per_call")
+            for what in ("medians_ms", "first_call_ms")
         )
-        notes = sameness.notes(pairs)
-        notes += filter(None, (fault_note(n, faults[n], medians[n] / 1e3) for n in medians))
-        if not self.complete:
-            notes.append(validation.interrupted_note())
+        notes = sameness.notes(pairs) + [validation.interrupted_note()] * (not self.complete)
         return replace(
-            last,
+            self.found[-1],
             pairs=pairs,
             medians_ms=medians,
             first_call_ms=first,
-            faults_per_call=faults,
             rounds=len(self.found),
             seconds=seconds,
             ci=self.plan.ci,
@@ -192,85 +313,3 @@ class Replicates:
             complete=self.complete,
             notes=tuple(notes),
         )
-
-
-def _middle(values: Sequence[float | None]) -> Any:
-    known = [v for v in values if v is not None]
-    return stats.median(known) if known else None
-
-
-def measure_in_processes(
-    f: Any, name: str, processes: int, each: Mapping[str, Any], device: Any, clock: str, cache: str, setup: Any
-) -> Measurement:
-    """`measure` with processes > 1; each: max_time, calibrate and seed of the measuring in one process."""
-    if callable(each["calibrate"]):
-        raise validation.TimingError(
-            t(
-                "With processes > 1 leave calibrate out, or give None: a function cannot be sent to the new processes.",
-                "processes 大于 1 时，请不要传 calibrate，或写 None：函数没法传给新进程。",
-            )
-        )
-    spec = {"target": target_of(name, f), **Setting(device, clock, cache, setup).as_plain(), "measure": dict(each)}
-
-    def one() -> Measurement:
-        worker = Worker(name, spec)
-        try:
-            return Measurement.from_plain(worker.receive()["measurement"])
-        finally:
-            worker.hang_up()
-            worker.end()
-
-    with validation.interrupts_in_words():
-        return repeated(one, processes)
-
-
-def repeated(one: Callable[[], Measurement], processes: int) -> Measurement:
-    """Call `one`, which measures in a new process, `processes` times; returns all of it as one Measurement."""
-    found: list[Measurement] = []
-    complete = True
-    bar = progress(3.0 * processes, t("measuring in new processes", "正在新进程中测量"))
-    try:
-        while len(found) < processes:
-            found.append(one())
-            bar.update(bar.total / processes)
-    except KeyboardInterrupt:
-        if not validation.swallow_interrupt(bool(found)):
-            raise
-        complete = False
-    finally:
-        end_progress(bar)
-    return _merged(found, complete)
-
-
-def _merged(found: Sequence[Measurement], complete: bool) -> Measurement:
-    """Medians over the processes, and intervals in which one more process lands."""
-    medians = [each.median_ms for each in found]
-    relatives = [each.relative for each in found if each.relative is not None]
-    reach = stats.repetition_interval(medians)
-    relative_reach = stats.repetition_interval(relatives) if relatives else None
-    notes = [note for each in found for note in each.notes]
-    if not complete:
-        notes.append(validation.interrupted_note())
-    return replace(
-        found[-1],
-        median_ms=stats.median(medians),
-        p10_ms=_middle([each.p10_ms for each in found]),
-        low_ms=reach.low if reach else None,
-        high_ms=reach.high if reach else None,
-        confidence=reach.confidence if reach else 0.0,
-        samples_ms=tuple(ms for each in found for ms in each.samples_ms),
-        first_call_ms=_middle([each.first_call_ms for each in found]),
-        relative=stats.median(relatives) if relatives else None,
-        relative_low=relative_reach.low if relative_reach else None,
-        relative_high=relative_reach.high if relative_reach else None,
-        quality=Counter(each.quality for each in found).most_common(1)[0][0],
-        warm=all(each.warm for each in found),
-        faults_per_call=_middle([each.faults_per_call for each in found]),
-        busy_threads=_middle([each.busy_threads for each in found]),
-        seconds=sum(each.seconds for each in found),
-        processes=len(found),
-        process_medians_ms=tuple(medians),
-        process_relatives=tuple(relatives),
-        complete=complete,
-        notes=tuple(dict.fromkeys(notes)),
-    )

@@ -1,4 +1,4 @@
-"""What `measure` and `compare` give back: plain data. How it reads is in `sentences`, how it looks in `page`."""
+"""What `measure` and `compare` give back: plain data. How it reads is in `sentences` and `page`."""
 
 from __future__ import annotations
 
@@ -15,94 +15,55 @@ ENOUGH = 0.9499
 """Confidence from which an interval is evidence."""
 
 
-@dataclass(frozen=True)
-class Measurement:
+class _Shown:
+    """How a result shows itself in a terminal and in a notebook."""
+
+    def sentence(self) -> str:
+        raise NotImplementedError
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    def _repr_html_(self) -> str:
+        return page.as_html(self)
+
+    def __str__(self) -> str:
+        return page.as_text(self)
+
+
+@dataclass(frozen=True, repr=False)
+class Measurement(_Shown):
     """One function timed. All times are for one call.
 
-    median_ms, p10_ms (10th percentile), low_ms..high_ms (95 %, see below; None where the samples are too few to tell or
-    all alike: see `stats.enough`), samples_ms (one per block of `calls_per_sample` calls), first_call_ms (apart from the
-    rest), relative (time / time of the interleaved calibration op `calibration`, or None), quality (stable | bimodal |
-    noisy | drifting | few), overhead_ns (the timer's own, a call; not subtracted), faults_per_call (minor page faults;
-    None where the system does not tell), issue_ms (on an accelerator: the time Python takes to issue a call; the others are then
-    the device's own), device, clock (wall | events | cpu: CPU time, of a thread that other programs
-    kept interrupting), cache (hot | cold), threads (torch may use), busy_threads (of this process at work while it ran;
-    1.0 for work in one thread), warmup_calls, warm (two block medians agreed within 2 %), complete (False after an
-    interrupt), notes (sentences in the learner's language).
-
-    processes = 1: the interval is that of the median within this run; a later run may differ by far more.
-    processes > 1: figures are medians over the processes, process_medians_ms and process_relatives hold one value each,
-    and the intervals tell where the value of one more process lands.
+    median_ms, low_ms..high_ms (95 % interval of the median within this run; a later run may differ by far more. None where the
+    samples are too few to tell or all alike: see `stats.enough`), samples_ms (one per block of `calls_per_sample` calls),
+    first_call_ms (apart from the rest), quality (stable | noisy | drifting | few), overhead_ns (the timer's own, a call; not
+    subtracted), issue_ms (on an accelerator: the time Python takes to issue a call; the others are then the device's own), device,
+    clock (wall | events), threads (torch may use), seconds (spent), complete (False after an interrupt), notes (sentences in the
+    learner's language).
     """
 
     name: str
     median_ms: float
-    p10_ms: float
     low_ms: float | None
     high_ms: float | None
     confidence: float
     samples_ms: tuple[float, ...]
     first_call_ms: float
-    relative: float | None
-    relative_low: float | None
-    relative_high: float | None
-    calibration: str | None
     quality: str
     calls_per_sample: int
-    warmup_calls: int
-    warm: bool
     overhead_ns: float
     device: str
     clock: str
-    cache: str
     threads: int
-    busy_threads: float
     seconds: float
-    faults_per_call: float | None = None
     issue_ms: float | None = None
-    processes: int = 1
-    process_medians_ms: tuple[float, ...] = ()
-    process_relatives: tuple[float, ...] = ()
     complete: bool = True
     notes: tuple[str, ...] = ()
 
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Measurement:
-        """Make a measurement of `plain`, which `dataclasses.asdict` made of one (also after writing and reading it as
-        JSON).
-        """
-        return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in plain.items()})
-
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row, raw samples under `samples_ms`."""
-        keys = (
-            "name",
-            "median_ms",
-            "p10_ms",
-            "low_ms",
-            "high_ms",
-            "confidence",
-            "first_call_ms",
-            "relative",
-            "relative_low",
-            "relative_high",
-            "calibration",
-            "quality",
-            "calls_per_sample",
-            "overhead_ns",
-            "faults_per_call",
-            "issue_ms",
-            "device",
-            "clock",
-            "cache",
-            "threads",
-            "busy_threads",
-            "processes",
-            "complete",
-        )
-        return [
-            {key: getattr(self, key) for key in keys}
-            | {"samples_ms": list(self.samples_ms), "process_medians_ms": list(self.process_medians_ms)}
-        ]
+        return [{**vars(self), "samples_ms": list(self.samples_ms), "notes": list(self.notes)}]
 
     @property
     def launch_bound(self) -> bool:
@@ -119,21 +80,7 @@ class Measurement:
         """First call and steady state in one sentence; of a time that climbs or falls, a second one."""
         return sentences.of_measurement(self)
 
-    def details(self) -> str:
-        """Everything there is to know, one fact a line."""
-        return page.details_text(self)
-
-    def __str__(self) -> str:
-        return page.measurement_text(self)
-
-    def __repr__(self) -> str:
-        return self.sentence()
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
-
-    def _repr_html_(self) -> str:
-        return page.measurement_html(self)
+    __repr__ = sentence
 
 
 @dataclass(frozen=True)
@@ -178,13 +125,13 @@ class Paired:
         return self.low is not None and self.confidence >= ENOUGH and self.low > bar
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(_Shown):
     """Functions compared in random order, round by round; two have `.ratio .low .high .verdict` of their own.
 
-    pairs: candidate name -> Paired, also as c["name"]. By name, for one call: medians_ms, first_call_ms, calls, faults_per_call
-    (minor page faults), issue_ms (on an accelerator: the time Python takes to issue it). rounds, seconds (spent), ci, gate, max_time
-    as given; device, clock, cache, threads; processes: new ones of the baseline, 0 where all ran in this one; complete is False
+    pairs: candidate name -> Paired, also as c["name"]. By name, for one call: medians_ms, first_call_ms, calls (in a block),
+    issue_ms (on an accelerator: the time Python takes to issue it). rounds, seconds (spent), ci, gate, max_time
+    as given; device, clock, threads; processes: new ones of the baseline, 0 where all ran in this one; complete is False
     after an interrupt; notes are sentences in the learner's language.
     """
 
@@ -200,9 +147,7 @@ class Comparison:
     max_time: float
     device: str
     clock: str
-    cache: str
     threads: int
-    faults_per_call: dict[str, float | None] = field(default_factory=dict)
     issue_ms: dict[str, float] = field(default_factory=dict)
     processes: int = 0
     complete: bool = True
@@ -252,21 +197,14 @@ class Comparison:
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row per candidate, the raw ratios under `ratios`."""
+        mine = {name: getattr(self, name) for name in ("rounds", "device", "clock", "threads", "complete")}
         return [
             {
                 **p.row(),
-                "rounds": self.rounds,
+                **mine,
                 "candidate_median_ms": self.medians_ms[p.name],
                 "baseline_median_ms": self.medians_ms[p.baseline],
-                "device": self.device,
-                "clock": self.clock,
-                "cache": self.cache,
-                "threads": self.threads,
-                "faults_per_call": self.faults_per_call.get(p.name),
-                "difference": p.difference,
-                "drift": p.drift,
-                "processes": p.processes,
-                "complete": self.complete,
+                **{name: getattr(p, name) for name in ("difference", "drift", "processes")},
                 "ratios": list(p.ratios),
             }
             for p in self.pairs.values()
@@ -282,13 +220,4 @@ class Comparison:
 
         return paired_plot(self.rows(), self.sentence, ax, dark)
 
-    def __str__(self) -> str:
-        return page.comparison_text(self)
-
-    __repr__ = __str__
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
-
-    def _repr_html_(self) -> str:
-        return page.comparison_html(self)
+    __repr__ = _Shown.__str__

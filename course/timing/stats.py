@@ -9,17 +9,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-from course.timing.moderated import FEWEST_PROCESSES, moderated
+from statistics import NormalDist, fmean, stdev
 
 TOTAL_ERROR = 0.05
 """Chance that an interval misses the true value, over all looks together."""
 FEWEST_ROUNDS = 12
-"""Fewer rounds (pairs, samples) than this carry no interval. From here on the normal tail of a sum of coins is cautious."""
-REPETITION_ERROR = 0.01
-"""Chance that one more process of the same run would land outside the interval given for a repetition."""
+"""Fewer rounds (pairs, samples) than this carry no interval."""
+FEWEST_PROCESSES = 3
+"""Fewer processes of each candidate than this allow no verdict: two may differ by chance alone."""
 LATE = 8
 """A function that settles late has been slow for at least so many samples."""
+MOST_RANKED = 250
+"""Of more pairs than this, medians of pairs next to each other are ranked, so that there are about as many."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,6 @@ def quantile(values: Sequence[float], q: float) -> float:
     return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
-def spanning(interval: Interval, values: Sequence[float]) -> Interval:
-    """The interval, widened where needed to cover the middle 80 % of the values."""
-    low, high = quantile(values, 0.1), quantile(values, 0.9)
-    return Interval(min(interval.low, low), max(interval.high, high), interval.confidence)
-
-
 @lru_cache(maxsize=4096)
 def rank(count: int, error: float) -> tuple[int, float]:
     """Largest k with P(the median lies outside [x_k, x_(count+1-k)]) <= error, and that probability.
@@ -60,7 +55,7 @@ def rank(count: int, error: float) -> tuple[int, float]:
     k = 0 when even the whole range covers too rarely; the probability is then that of the range.
     """
     if count > 2000:
-        z = normal_quantile(1 - error / 2)
+        z = NormalDist().inv_cdf(1 - error / 2)
         return max(0, math.floor((count - z * math.sqrt(count)) / 2)), error
     limit = math.floor(error / 2 * 2.0**60) * 2**count >> 60
     k, tail, choose = 0, 0, 1
@@ -69,13 +64,6 @@ def rank(count: int, error: float) -> tuple[int, float]:
         choose = choose * (count - k) // (k + 1)
         k += 1
     return k, float(2 * (tail if k else 1) / 2**count)
-
-
-def normal_quantile(p: float) -> float:
-    """The p-quantile (0 < p < 1) of the normal distribution."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(p)
 
 
 def median_interval(values: Sequence[float], error: float = TOTAL_ERROR) -> Interval:
@@ -111,6 +99,36 @@ def shown(interval: Interval, rounds: int) -> Interval | None:
     return interval if enough(rounds) and bounded and interval.low < interval.high else None
 
 
+def ratio_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> tuple[float, Interval]:
+    """Centre and interval of the true ratio from the ratios of pairs of blocks that ran in random order.
+
+    Divided by the true ratio, both sides of each coin (which of the two ran first) are equally likely, whatever the machine does: so
+    half of the ratios lie above the true one, and their logarithms lie symmetrically about its own. The first gives the
+    order-statistic interval of the median, narrow where many pairs were disturbed; the second the signed-rank interval, narrow where
+    few were. What lies in both is left, each with half of the error. 0 to infinity where the pairs are too few for it.
+    """
+    (centre, ranked), ordered = _signed_ranks(ratios, error / 2), median_interval(ratios, error / 2)
+    if ordered.confidence < 1 - error / 2 or not (ordered.low < ranked.high and ranked.low < ordered.high):
+        return centre, Interval(ranked.low, ranked.high, 1 - error)
+    low, high = max(ranked.low, ordered.low), min(ranked.high, ordered.high)
+    return min(max(centre, low), high), Interval(low, high, 1 - error)
+
+
+def _signed_ranks(ratios: Sequence[float], error: float) -> tuple[float, Interval]:
+    """The Hodges-Lehmann centre and the signed-rank interval of the logarithms."""
+    import numpy as np
+
+    size = len(ratios) // MOST_RANKED + 1
+    kept = len(ratios) // size * size
+    logs = np.median(np.log(np.asarray(ratios[:kept])).reshape(-1, size), axis=1)
+    count = len(logs)
+    means = np.sort(((logs[:, None] + logs) / 2)[np.triu_indices(count)])
+    deviation = math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
+    outside = math.floor(len(means) / 2 - NormalDist().inv_cdf(1 - error / 2) * deviation - 0.5)
+    low, high = (means[outside], means[-1 - outside]) if outside >= 0 else (-math.inf, math.inf)
+    return math.exp(np.median(means)), Interval(math.exp(low), math.exp(high), 1 - error)
+
+
 def t_quantile(p: float, freedom: int) -> float:
     """The p-quantile (0.5 <= p < 1) of Student's t with `freedom` >= 1 degrees of freedom.
 
@@ -135,107 +153,38 @@ def _within(angle: float, freedom: int) -> float:
     return 2 / math.pi * (angle + (sine * total if freedom > 1 else 0.0))
 
 
-def _log_moments(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation of the logarithms of at least two values."""
-    logs = [math.log(v) for v in values]
-    mean = math.fsum(logs) / len(logs)
-    return mean, math.sqrt(math.fsum((x - mean) ** 2 for x in logs) / (len(logs) - 1))
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """exp of the mean logarithm. Raises ValueError when there is none."""
-    if not values:
-        raise ValueError("no values: a mean needs at least one")
-    return math.exp(math.fsum(math.log(v) for v in values) / len(values))
-
-
-def process_interval(
-    ratios: Sequence[float], error: float = TOTAL_ERROR, beside: Sequence[Sequence[float]] = ()
-) -> Interval | None:
+def process_interval(ratios: Sequence[float], error: float = TOTAL_ERROR) -> Interval | None:
     """Interval for the geometric mean of one ratio a pair of processes: Student's t on the logarithms.
 
-    beside: the ratios of other candidates to the same baseline, which tell how far ratios scatter (`course.timing.moderated`).
     Under equal code the candidates are exchangeable, so the logarithms are symmetric about 0, whatever processes
     differ in; heavy tails make t cautious. None for fewer than FEWEST_PROCESSES ratios.
     """
     if len(ratios) < FEWEST_PROCESSES:
         return None
-    groups = [each for each in (ratios, *beside) if len(each) >= FEWEST_PROCESSES]
-    moments = [_log_moments(each) for each in groups]
-    mean = moments[0][0]
-    variance, freedom = moderated([deviation**2 for _, deviation in moments], [len(each) - 1 for each in groups])[0]
-    half = t_quantile(1 - error / 2, math.floor(freedom)) * math.sqrt(variance / len(ratios))
-    return Interval(math.exp(mean - half), math.exp(mean + half), 1 - error)
-
-
-def repetition_interval(medians: Sequence[float]) -> Interval | None:
-    """Interval in which a repetition lands in 95 of 100 cases: the median of one more process, or of a whole run.
-
-    medians: one a process. The prediction interval of Student's t on logarithms, at REPETITION_ERROR: the processes of
-    one run share the state of the machine (speed, other programs), and the next run finds another one. With this error
-    95 of 100 repetitions lie inside where such states differ as much as processes do. None for fewer than
-    FEWEST_PROCESSES.
-    """
-    if len(medians) < FEWEST_PROCESSES:
-        return None
-    mean, deviation = _log_moments(medians)
-    half = t_quantile(1 - REPETITION_ERROR / 2, len(medians) - 1) * deviation * math.sqrt(1 + 1 / len(medians))
-    return Interval(math.exp(mean - half), math.exp(mean + half), 1 - TOTAL_ERROR)
-
-
-def spread(values: Sequence[float]) -> float:
-    """Interquartile range as a share of the median (0.05 = 5 %)."""
-    middle = median(values)
-    return (quantile(values, 0.75) - quantile(values, 0.25)) / middle if middle else 0.0
+    logs = [math.log(ratio) for ratio in ratios]
+    half = t_quantile(1 - error / 2, len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
+    return Interval(math.exp(fmean(logs) - half), math.exp(fmean(logs) + half), 1 - error)
 
 
 def quality(values: Sequence[float]) -> str:
-    """`stable` | `bimodal` | `noisy` | `few`: what kind of samples these are.
+    """`stable` | `noisy` | `drifting` | `few`: what kind of samples these are.
 
-    few: too few for an interval. bimodal: two separate groups, each with at least 15 % of the samples.
-    noisy: the middle half spreads over more than 10 %, or the interval is wider than +/- 3 %.
+    few: too few for an interval. noisy: the middle half spreads over more than 10 %, or the interval is wider than +/- 3 %.
     """
     if not enough(len(values)):
         return "few"
-    if _two_groups(values):
-        return "bimodal"
-    interval = median_interval(values)
-    wide = (interval.high - interval.low) / 2 > 0.03 * median(values)
-    return "noisy" if wide or spread(values) > 0.10 else "stable"
+    if drift(values):
+        return "drifting"
+    interval, middle = median_interval(values), median(values)
+    spread = quantile(values, 0.75) - quantile(values, 0.25)
+    return "noisy" if (interval.high - interval.low) / 2 > 0.03 * middle or spread > 0.1 * middle else "stable"
 
 
-@dataclass(frozen=True)
-class Drift:
-    """Values that do not stay where they were: their medians at the beginning and at the end, above 0.
+def drift(values: Sequence[float], least: float = 0.2) -> tuple[float, float] | None:
+    """The medians of the beginning and of the end of values, above 0, that climb or fall throughout, or settle late.
 
-    count: how many values belong to the beginning. steady: they go one way throughout; else they change once, after it.
-    """
-
-    first: float
-    last: float
-    count: int
-    steady: bool
-
-    @property
-    def climbs(self) -> bool:
-        """Whether the end lies above the beginning."""
-        return self.last > self.first
-
-    def also_of(self, values: Sequence[float], least: float = 0.2) -> bool:
-        """Whether the geometric means of other values, one for each of those that drift, move the same way by more than `least`.
-
-        values: for example the ratios to a reference that ran beside, which tell a function that changes from a machine
-        that does. Means, because a machine that jumps between two speeds moves a median by all of the jump.
-        """
-        first, last = geometric_mean(values[: self.count]), geometric_mean(values[-self.count :])
-        return last > (1 + least) * first if self.climbs else first > (1 + least) * last
-
-
-def drift(values: Sequence[float], least: float = 0.2) -> Drift | None:
-    """Values that climb or fall throughout, or settle late: a beginning of at least LATE values, then others.
-
-    None unless the beginning and the end are more than `least` apart and their bulks (10 to 90 %) do not touch.
-    Throughout: the medians of the quarters go one way. Fewer than 24 values never drift.
+    None unless they are more than `least` apart and their bulks (10 to 90 %) do not touch. Throughout: the medians of the quarters
+    go one way. Late: a beginning of at least LATE values, and others after it. Fewer than 24 values never drift.
     """
     count = len(values)
     if count < 24:
@@ -243,13 +192,11 @@ def drift(values: Sequence[float], least: float = 0.2) -> Drift | None:
     quarters = [values[at * count // 4 : (at + 1) * count // 4] for at in range(4)]
     middles = [median(quarter) for quarter in quarters]
     if middles in (sorted(middles), sorted(middles, reverse=True)) and _apart(quarters[0], quarters[3], least):
-        return Drift(middles[0], middles[3], len(quarters[0]), True)
+        return middles[0], middles[3]
     split = LATE
-    while (
-        2 * split <= count
-    ):  # geometric steps: a beginning is found at the latest when it is a third longer than tried
+    while 2 * split <= count:
         if _apart(values[:split], values[split:], least):
-            return _late(values, split, least)
+            return median(values[:split]), median(values[split:])
         split += max(1, split // 3)
     return None
 
@@ -258,46 +205,6 @@ def _apart(one: Sequence[float], two: Sequence[float], least: float) -> bool:
     """Whether the medians differ by more than `least` of the lower one and the bulks do not touch."""
     low, high = sorted((one, two), key=median)
     return median(high) > (1 + least) * median(low) and quantile(low, 0.9) < quantile(high, 0.1)
-
-
-def _late(values: Sequence[float], split: int, least: float) -> Drift:
-    """The end of a beginning that holds at least `split` values: as long as every value is nearer to it than to the end."""
-    first, last = median(values[:split]), median(values[split:])
-    middle = math.sqrt(first * last)
-    while split < len(values) and (values[split] > middle) == (first > middle):
-        split += 1
-    return Drift(first, median(values[split:] or values[-1:]), split, False)
-
-
-def _two_groups(values: Sequence[float], share: float = 0.15, gap: float = 0.03, clarity: float = 5.0) -> bool:
-    """Whether the best split into two groups leaves them far apart, measured in their own widths.
-
-    An even spread split in half reaches 3.5, a bell curve 2.6; the bar is `clarity` = 5.
-    """
-    logs = sorted(math.log(v) for v in values if v > 0)
-    count = len(logs)
-    if count < 8 or logs[-1] - logs[0] < gap:
-        return False
-    sums, squares = [0.0], [0.0]
-    for value in logs:
-        sums.append(sums[-1] + value)
-        squares.append(squares[-1] + value * value)
-    best, split = -1.0, 0
-    for i in range(max(2, math.ceil(share * count)), count - max(2, math.ceil(share * count)) + 1):
-        between = i * (count - i) * (sums[i] / i - (sums[count] - sums[i]) / (count - i)) ** 2
-        if between > best:
-            best, split = between, i
-    if not split:
-        return False
-    left, right = logs[:split], logs[split:]
-    inner = max(_width(left), _width(right), 1e-6)
-    distance = median(right) - median(left)
-    return distance > gap and distance > clarity * inner
-
-
-def _width(ordered: Sequence[float]) -> float:
-    """A robust standard deviation: interquartile range / 1.349."""
-    return (quantile(ordered, 0.75) - quantile(ordered, 0.25)) / 1.349
 
 
 def steady(values: Sequence[float], block: int = 5, tolerance: float = 0.02) -> bool:

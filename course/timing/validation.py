@@ -14,7 +14,6 @@ from typing import Any
 
 from course.i18n import t
 from course.suggest import did_you_mean
-from course.timing.stats import FEWEST_PROCESSES
 
 
 class TimingError(ValueError):
@@ -131,24 +130,6 @@ def require_setup(setup: Any) -> None:
         require_callable("setup", setup)
 
 
-def require_same(same: Any) -> None:
-    """Raise TimingError unless `same` is True, False or a tolerance."""
-    if not isinstance(same, bool):
-        require_positive(same=same)
-
-
-def require_processes(count: Any) -> None:
-    """Raise TimingError unless `count` is 1 or at least FEWEST_PROCESSES."""
-    if isinstance(count, bool) or not isinstance(count, int) or (count != 1 and count < FEWEST_PROCESSES):
-        raise TimingError(
-            t(
-                f"processes must be a whole number, 1 (this process) or at least {FEWEST_PROCESSES}, not {count!r}: "
-                "two processes do not tell how processes differ.",
-                f"processes 必须是整数：1（就在本进程）或不少于 {FEWEST_PROCESSES}，而不是 {count!r}：两个进程看不出进程之间的差异。",
-            )
-        )
-
-
 def require_candidates(candidates: Any, baseline: str | None) -> str:
     """Check the mapping given to `compare` and return the name of the baseline."""
     if not isinstance(candidates, Mapping):
@@ -210,57 +191,27 @@ def require_positive(**values: float) -> None:
             )
 
 
-def require_clock_name(clock: Any) -> str:
-    """`clock` where it must be a name: a clock made in this process is of no use to another one."""
-    if isinstance(clock, str):
-        return clock
-    raise TimingError(
-        t(
-            'With fresh_process=True clock must be "auto", "wall" or "events".',
-            'fresh_process=True 时，clock 只能是 "auto"、"wall" 或 "events"。',
-        )
-    )
-
-
 def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> Callable[..., Any]:
-    """`f` for its first call: raises TimingError when the call returns something that has not run yet.
-
-    kept: a list that gets the result. A function that runs in another process is checked over there.
-    """
-    if getattr(f, "runs_elsewhere", False):
-        return f
+    """`f` for its first call: raises TimingError when the call returns something that has not run yet. kept: gets the result."""
 
     def first(*given: Any) -> Any:
         result = f(*given)
         if kept is not None:
             kept.append(result)
+        way = ""
         if inspect.isgenerator(result) or inspect.isasyncgen(result) or isinstance(result, (map, filter, zip)):
+            way = "`lambda: list(f())`"
+        elif hasattr(result, "add_done_callback"):
+            way = "`lambda: f().result()`"
+        elif inspect.iscoroutine(result):
+            result.close()
+            way = "`lambda: asyncio.run(f())`"
+        if way:
             kind = type(result).__name__
             raise TimingError(
                 t(
-                    f"Calling {name} only created a {kind}; its body never ran. "
-                    f"Time a function that uses it up: `lambda: list(f())`.",
-                    f"调用 {name} 只是创建了一个{'生成器' if 'gen' in kind else f' {kind} 对象'}，函数体根本没有执行。"
-                    f"请计时消费它的函数：`lambda: list(f())`。",
-                )
-            )
-        if hasattr(result, "add_done_callback"):
-            raise TimingError(
-                t(
-                    f"Calling {name} only handed the work on and gave back a {type(result).__name__}; the work may not have run. "
-                    "Time a function that waits for it: `lambda: f().result()`.",
-                    f"调用 {name} 只是把活交了出去，返回一个 {type(result).__name__}，活未必已经干完。"
-                    f"请计时等到结果的函数：`lambda: f().result()`。",
-                )
-            )
-        if inspect.iscoroutine(result):
-            result.close()
-            raise TimingError(
-                t(
-                    f"Calling {name} only created a coroutine; its body never ran. "
-                    f"Time a plain function, for example `lambda: asyncio.run(f())`.",
-                    f"调用 {name} 只是创建了一个协程，函数体根本没有执行。"
-                    f"请计时普通函数，例如 `lambda: asyncio.run(f())`。",
+                    f"Calling {name} only created a {kind}: the work has not been done yet. Time a function that does it: {way}.",
+                    f"调用 {name} 只是创建了一个 {kind}，活还没有干。请计时真正把活干完的函数：{way}。",
                 )
             )
         return result

@@ -43,7 +43,6 @@ def raced(
         max_time=1.0,
         device="cpu",
         clock="perf_counter",
-        cache="warm",
         threads=1,
     )
     object.__setattr__(found, "functions", dict(functions))

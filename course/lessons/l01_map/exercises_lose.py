@@ -26,7 +26,7 @@ def _price_of_asking_ms() -> float:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return measure(nothing, max_time=0.05, calibrate=None).median_ms
+        return measure(nothing, max_time=0.05).median_ms
 
 
 def check_make_it_lose(evidence: Any) -> Verdict:

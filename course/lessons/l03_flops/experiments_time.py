@@ -36,7 +36,7 @@ def _convolution(channels: int, size: int, groups: int) -> tuple[Callable[[], ob
 
 def _faults(run: Callable[[], object]) -> float:
     """Median page faults of five calls; 0 where the system does not tell."""
-    from course.timing import count_faults
+    from course.lessons.l03_flops.page_faults import count_faults
 
     counts = []
     for _ in range(5):

@@ -50,7 +50,7 @@ def timed(memory: str) -> list[dict]:
 
 
 def _timed(call: Callable[[], object]) -> dict:
-    from course.timing import count_faults
+    from course.lessons.l03_flops.page_faults import count_faults
     from course.timing.stats import median_interval
 
     for _ in range(WARM):

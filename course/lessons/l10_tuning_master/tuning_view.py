@@ -22,7 +22,7 @@ from course.lessons.l10_tuning_master.tuning_plan import Config, Outcome, Plan, 
 from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.lessons.l10_tuning_master.tuning_score import HINT_POINTS
 from course.markup import inline, plain
-from course.timing.render import bracketed
+from course.timing.sentences import bracketed
 from course.units import format_points, format_ratio
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from course.i18n import Text, both
 from course.lessons.l11_bug_hunt.scene import Facts, Scene
 from course.lessons.l11_bug_hunt.stage import Stage
-from course.timing.render import bracketed
+from course.timing.sentences import bracketed
 
 ENABLED = "mkldnn.enabled"
 

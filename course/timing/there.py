@@ -1,0 +1,77 @@
+"""The other end of `course.timing.processes`: times one function in a new process, a block for each request."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any
+
+from course.i18n import t
+from course.new_process import function_of
+from course.timing import validation
+from course.timing.clock import Clock, given_clock
+from course.timing.effort import PARALLEL, Effort, threads
+from course.timing.sameness import digest
+
+SETTLED = 4
+"""Blocks after which a function has shown whether it works in several threads; the first may still load libraries."""
+
+
+class Task:
+    """The one function of this process."""
+
+    name = ""
+    f: Any
+    clock: Clock
+    processor: int | None
+    effort: Effort
+    blocks = 0
+
+
+def load(name: str, spec: dict[str, Any]) -> None:
+    """Get ready to time the function `spec["target"]`, "module:function". Raises TimingError."""
+    setup = _function("setup", spec["setup"]) if spec["setup"] else None
+    Task.name, Task.f, Task.processor = name, _function(name, spec["target"]), spec["processor"]
+    validation.require_callable(name, Task.f, setup is not None)
+    Task.clock, Task.effort = given_clock(spec["device"], spec["clock"], setup), Effort()
+
+
+def _function(name: str, target: str) -> Any:
+    try:
+        found = function_of(target)
+    except Exception as error:
+        module = target.partition(":")[0]
+        raise validation.TimingError(
+            t(
+                f"A new process could not load {target}: {type(error).__name__}: {error}. "
+                f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
+                f"新进程无法加载 {target}：{type(error).__name__}：{error}。"
+                f"{module}.py 和 notebook 在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
+            )
+        ) from error
+    if not callable(found):
+        validation.require_callable(name, found)
+    return found
+
+
+def first_block() -> dict[str, Any]:
+    """Seconds of the first call; what it returned, as a digest; where and with how many threads it worked."""
+    kept: list[Any] = []
+    with validation.named_errors(Task.name, 1):
+        seconds = Task.clock.for_first_calls().block(validation.checked(Task.name, Task.f, kept), 1)
+    Task.clock, Task.blocks = Task.clock.settled(), 1
+    clock = Task.clock
+    facts = {"device": clock.device, "kind": clock.kind, "threads": threads(clock), "alone": clock.alone}
+    return {"seconds": seconds, "result": digest(kept.pop()), **facts}
+
+
+def block(calls: int) -> float:
+    """Seconds of so many calls."""
+    with validation.named_errors(Task.name, 2):
+        seconds = Task.clock.block(Task.f, calls)
+    Task.blocks += 1
+    one_thread = Task.blocks == SETTLED and Task.clock.device == "cpu" and Task.effort.busy() <= PARALLEL
+    if one_thread and Task.processor is not None:
+        with contextlib.suppress(OSError):  # a container may forbid it
+            os.sched_setaffinity(0, {Task.processor})
+    return seconds
