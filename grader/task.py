@@ -20,7 +20,7 @@ from typing import Any
 
 from course.i18n import Text
 from course.verdict import Verdict
-from grader.project import Project
+from grader.project import Project, ProjectError, read_yaml
 from grader.source import read
 
 MARKS = re.compile(r" *### (BEGIN|END) SOLUTION\n?")
@@ -95,6 +95,19 @@ class Task:
         return drawn
 
 
+def parts_beside(module: str) -> dict[str, dict[str, Part]]:
+    """Task -> part -> its points and reason, from ``tasks.yaml`` beside a module of tasks. module: its ``__file__``.
+
+    Raises ProjectError where the file does not have this form.
+    """
+    path = Path(module).with_name("tasks.yaml")
+    try:
+        rows = (read_yaml(path) or {}).items()
+        return {task: {name: Part(**part) for name, part in parts.items()} for task, parts in rows}
+    except (TypeError, AttributeError) as error:
+        raise ProjectError(f"{path}: each part of a task has `points:` and `reason:`, and nothing else") from error
+
+
 def plain(value: Any) -> Any:
     """``value`` written to JSON and read again: tuples become lists, keys become strings. Raises TypeError where JSON cannot hold
     it.
@@ -104,9 +117,10 @@ def plain(value: Any) -> Any:
 
 def tasks(project: Project, lesson: str) -> dict[str, Any]:
     """The code tasks of a checkpoint by id. Empty where the lesson has no task module."""
-    paths = project.task_module(lesson), project.checkpoint_source(lesson)
+    module, source = project.task_module(lesson), project.checkpoint_source(lesson)
+    paths = module, module.with_name("tasks.yaml"), source
     as_of = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
-    return {task.id: task for task in _tasks(*paths, as_of)}
+    return {task.id: task for task in _tasks(module, source, as_of)}
 
 
 @cache

@@ -46,8 +46,7 @@ ESSAY = {
 SOLUTION = "def total_of(values):\n    ### BEGIN SOLUTION\n    return sum(values)\n    ### END SOLUTION"
 TASKS = '''"""The hidden tasks of checkpoint {number}: inputs are drawn at grading time and compared with the reference."""
 
-from course.i18n import both
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 
 def cases(rng):
@@ -59,12 +58,21 @@ def reference(values):
     return sum(values)
 
 
+PARTS = parts_beside(__file__)  # tasks.yaml: points, and what a student reads where a part is not right
 TASKS = [
-    Task(id="{number}-t-sum", name="total_of", cases=cases, reference=reference,
-         parts={{"typical": Part(3, both("The sum of several values is wrong.", "多个值的和不对。")),
-                "edge": Part(1, both("No value, or a single one, is wrong.", "没有值或只有一个值时不对。"))}}),
+    Task(id="{number}-t-sum", name="total_of", cases=cases, reference=reference, parts=PARTS["{number}-t-sum"]),
 ]
 '''
+PARTS = """{number}-t-sum:
+  typical:
+    points: 3
+    reason: {typical}
+  edge:
+    points: 1
+    reason: {edge}
+"""
+TYPICAL = ("The sum of several values is wrong.", "多个值的和不对。")
+EDGE = ("No value, or a single one, is wrong.", "没有值或只有一个值时不对。")
 QUESTION = """- id: {number}-c-{which}
   lesson: {name}
   concept: {which}
@@ -172,11 +180,11 @@ def _write(folder: Path, name: str, languages: tuple[str, ...]) -> None:
     keys = "".join(KEY.format(number=number, which=one, why=text(*WHY), belief=BELIEF[chinese]) for one in STEMS)
     keys += DRAWN_KEY.format(number=number, trap=text(*TRAP), dropped=DROPPED[chinese], counted=text(*COUNTED))
     folder.mkdir(parents=True, mode=0o700)
-    tasks = TASKS.format(number=number)
     for file, content in (
         ("checkpoint.md", source),
         ("checkpoint.yaml", items),
         ("keys.yaml", keys),
-        ("tasks.py", tasks),
+        ("tasks.py", TASKS.format(number=number)),
+        ("tasks.yaml", PARTS.format(number=number, typical=text(*TYPICAL), edge=text(*EDGE))),
     ):
         (folder / file).write_text(content, encoding="utf-8")

@@ -20,6 +20,7 @@ NEVER = {
     "autograded",
     "keys.yaml",
     "tasks.py",
+    "tasks.yaml",
     "gradebook.db",
     "marking_secret",
     "imported",

@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = arguments.language or course.language
     folder, problems = new_checkpoint(course.project, arguments.name, LANGUAGES if chosen == "both" else (chosen,))
     print(
-        f"{folder}: checkpoint.md (what students see), checkpoint.yaml (questions), keys.yaml, tasks.py (hidden tests)"
+        f"{folder}: checkpoint.md (what students see), checkpoint.yaml (questions), keys.yaml, tasks.py and tasks.yaml (hidden tests)"
     )
     for sentence in problems:
         print(sentence)

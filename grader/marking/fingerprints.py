@@ -19,6 +19,7 @@ def of_questions(project: Project, lesson: str) -> str:
         project.checkpoint_items(lesson),
         project.keys(lesson),
         project.task_module(lesson),
+        project.task_module(lesson).with_name("tasks.yaml"),
     )
     return _hash(path.read_bytes() if path.exists() else b"" for path in files)
 

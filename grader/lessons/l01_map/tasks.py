@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from course.i18n import both
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 SWITCHES = ("enabled", "benchmark", "deterministic", "allow_tf32", "immediate", "verbose")
 
@@ -134,65 +133,8 @@ def replay_cases(rng: random.Random) -> list[Case]:
     ]
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="01-t-inside-flags",
-        name="inside_flags",
-        cases=inside_cases,
-        parts={
-            "asked": Part(
-                1, both("A switch that was asked for must hold what was asked.", "写出来的开关，应当是要求的值。")
-            ),
-            "default": Part(
-                2,
-                both(
-                    "A switch the call knows but was not asked for holds the call's default, "
-                    "not its value from before.",
-                    "调用认识、但没写出来的开关，应当是签名的默认值，而不是之前的值。",
-                ),
-            ),
-            "others": Part(
-                1,
-                both(
-                    "A switch the call does not know stays as it was, and is part of the state too.",
-                    "调用不认识的开关保持原样，也要出现在返回的状态里。",
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="01-t-replay",
-        name="replay",
-        cases=replay_cases,
-        parts={
-            "threads": Part(
-                1,
-                both(
-                    "Threads share the switch of their process, in both directions.",
-                    "同一进程的线程共用一个开关，双向可见。",
-                ),
-            ),
-            "fork": Part(
-                1,
-                both(
-                    "A fork starts with the value its parent has at that moment.",
-                    "fork 出的子进程，起始值是父进程那一刻的值。",
-                ),
-            ),
-            "spawn": Part(
-                1,
-                both(
-                    "A spawned process starts with the default, whoever starts it.",
-                    "spawn 出的进程从默认值开始，不管是谁启动的。",
-                ),
-            ),
-            "apart": Part(
-                1,
-                both(
-                    "After the start, processes go their own ways: a change crosses neither up nor down.",
-                    "启动之后，进程各走各的：改动既不会往上传，也不会往下传。",
-                ),
-            ),
-        },
-    ),
+    Task(id="01-t-inside-flags", name="inside_flags", cases=inside_cases, parts=PARTS["01-t-inside-flags"]),
+    Task(id="01-t-replay", name="replay", cases=replay_cases, parts=PARTS["01-t-replay"]),
 ]

@@ -9,7 +9,7 @@ from course.i18n import both
 from course.timing.stats import drift
 from grader import reports
 from grader.reports import Mark
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 02-t-interval ----------------------------------------------------------------------------------------
 
@@ -169,55 +169,9 @@ def _claim(report: dict) -> Mark:
     )
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="02-t-interval",
-        name="interval_of_median",
-        cases=interval_cases,
-        parts={
-            "typical": Part(
-                2,
-                both(
-                    "Six readings or more: the two ends are those left after cutting at both sides of the sorted list.",
-                    "六个读数以上：应返回排序后两端各去掉若干个之后剩下的首尾两个值。",
-                ),
-            ),
-            "few": Part(
-                1,
-                both(
-                    "Fewer than six readings carry no 95 % interval: None.",
-                    "少于六个读数给不出 95% 区间：应返回 None。",
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="02-t-verdict",
-        name="honest_verdict",
-        cases=verdict_cases,
-        parts={
-            "winner": Part(
-                1,
-                both(
-                    "An interval that excludes 1 names a winner, also a small one.",
-                    "区间不含 1 就有赢家，差别再小也一样。",
-                ),
-            ),
-            "same": Part(
-                1,
-                both(
-                    "An interval that holds 1 and lies inside the gate means the same.",
-                    "区间包含 1 且整个在阈值之内，就是一样快。",
-                ),
-            ),
-            "undecided": Part(
-                1,
-                both(
-                    "An interval that holds 1 and reaches out of the gate decides nothing.",
-                    "区间包含 1 又越过阈值，就是无法判定。",
-                ),
-            ),
-        },
-    ),
+    Task(id="02-t-interval", name="interval_of_median", cases=interval_cases, parts=PARTS["02-t-interval"]),
+    Task(id="02-t-verdict", name="honest_verdict", cases=verdict_cases, parts=PARTS["02-t-verdict"]),
     Task(id="02-t-report", name="report", judge=judge_report, points=4),
 ]

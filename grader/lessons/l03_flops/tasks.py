@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from course.i18n import both
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 03-t-layer -------------------------------------------------------------------------------------------
 
@@ -56,61 +55,8 @@ def step_cases(rng: random.Random) -> list[Case]:
     return whole + front + inside
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="03-t-layer",
-        name="layer_macs",
-        cases=layer_cases,
-        parts={
-            "plain": Part(
-                2,
-                both(
-                    "Plain convolutions: outputs (from size, stride and padding) times the products in each; the batch counts.",
-                    "普通卷积：输出个数（由尺寸、stride、padding 得出）乘以每个输出的乘积数，别忘了 batch。",
-                ),
-            ),
-            "groups": Part(
-                1,
-                both(
-                    "Groups: each output sums over the channels of its own group.",
-                    "分组：每个输出只对自己组内的通道求和。",
-                ),
-            ),
-            "transposed": Part(
-                1,
-                both(
-                    "Transposed: each position of the input meets the whole kernel.",
-                    "转置卷积：输入的每个位置都与整个卷积核相乘。",
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="03-t-step",
-        name="step_macs",
-        cases=step_cases,
-        parts={
-            "whole": Part(
-                2,
-                both(
-                    "All layers trained: three times the forward, except the first, which needs no gradient of its input.",
-                    "全部训练：前向的三倍；第一层除外，它不用求输入的梯度。",
-                ),
-            ),
-            "front": Part(
-                1,
-                both(
-                    "Frozen in front: no gradient travels into layers before the first trained one.",
-                    "前面冻结：梯度不会传进第一个训练层之前的那些层。",
-                ),
-            ),
-            "inside": Part(
-                1,
-                both(
-                    "Frozen behind a trained layer: no weight gradient, but the input gradient passes through.",
-                    "冻结层前面还有训练层：不求权重梯度，但输入梯度必须穿过去。",
-                ),
-            ),
-        },
-    ),
+    Task(id="03-t-layer", name="layer_macs", cases=layer_cases, parts=PARTS["03-t-layer"]),
+    Task(id="03-t-step", name="step_macs", cases=step_cases, parts=PARTS["03-t-step"]),
 ]

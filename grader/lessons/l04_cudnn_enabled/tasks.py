@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from course.i18n import both
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 SWITCHES = (
     "enabled",
@@ -107,37 +106,8 @@ def suspect_cases(rng: random.Random) -> list[Case]:
     return cases
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="04-t-moved",
-        name="moved_unasked",
-        cases=moved_cases,
-        parts={
-            "moved": Part(
-                2, both("Wrong where several switches moved and none was named.", "多个开关动了、又都没点过名时不对。")
-            ),
-            "named": Part(
-                1, both("Wrong where some of those that moved had been named.", "动了的开关里有一部分点过名时不对。")
-            ),
-            "edges": Part(
-                1,
-                both(
-                    "Wrong where nothing moved, or where only one side knows a switch.",
-                    "什么都没动，或某个开关只有一边有时不对。",
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="04-t-suspect",
-        name="suspect",
-        cases=suspect_cases,
-        parts={
-            "two_errors": Part(
-                2, both("Wrong where both errors are clearly small or large.", "两个误差明显小或明显大时不对。")
-            ),
-            "limit": Part(1, both("Wrong where an error is exactly what is allowed.", "误差恰好等于允许值时不对。")),
-            "no_number": Part(1, both("Wrong where a run gave no number.", "有一次运行没给出数字时不对。")),
-        },
-    ),
+    Task(id="04-t-moved", name="moved_unasked", cases=moved_cases, parts=PARTS["04-t-moved"]),
+    Task(id="04-t-suspect", name="suspect", cases=suspect_cases, parts=PARTS["04-t-suspect"]),
 ]

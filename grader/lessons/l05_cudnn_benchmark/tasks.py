@@ -8,7 +8,7 @@ from typing import Any
 from course.i18n import both
 from grader import reports
 from grader.reports import Mark
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 05-t-run ---------------------------------------------------------------------------------------------
 
@@ -141,42 +141,9 @@ def _claim(report: dict) -> Mark:
     return reports.claim(report, PAIRS, RATIOS, below="less", above="more")
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="05-t-run",
-        name="searches_of_run",
-        cases=run_cases,
-        parts={
-            "remainder": Part(2, both("Wrong where the last batch is smaller.", "最后一个 batch 较小时不对。")),
-            "whole": Part(
-                1, both("Wrong where no smaller batch reaches the model.", "没有较小的 batch 进入模型时不对。")
-            ),
-            "edges": Part(
-                1,
-                both(
-                    "Wrong where there are fewer samples than one batch, or no epoch.",
-                    "样本不足一个 batch，或一个 epoch 都没有时不对。",
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="05-t-choice",
-        name="choose_benchmark",
-        cases=choice_cases,
-        parts={
-            "one_shape": Part(2, both("Wrong for a run with one shape.", "只有一种形状时不对。")),
-            "return": Part(
-                2,
-                both(
-                    "Wrong where several shapes occur, some of them again and again.",
-                    "出现多种形状、有的反复出现时不对。",
-                ),
-            ),
-            "edges": Part(
-                1, both("Wrong without a gain, at a tie, or for an empty run.", "没有收益、打平或一步都没有时不对。")
-            ),
-        },
-    ),
+    Task(id="05-t-run", name="searches_of_run", cases=run_cases, parts=PARTS["05-t-run"]),
+    Task(id="05-t-choice", name="choose_benchmark", cases=choice_cases, parts=PARTS["05-t-choice"]),
     Task(id="05-t-report", name="report", judge=judge_report, points=3),
 ]

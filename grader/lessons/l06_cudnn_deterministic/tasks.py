@@ -9,7 +9,7 @@ from typing import Any
 from course.i18n import both
 from grader import reports
 from grader.reports import Mark
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 06-t-engine ------------------------------------------------------------------------------------------
 
@@ -191,57 +191,9 @@ def _claim(report: dict) -> Mark:
     )
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="06-t-engine",
-        name="choose_engine",
-        cases=engine_cases,
-        parts={
-            "filter": Part(
-                2,
-                both(
-                    "Wrong with deterministic=True: whom does the filter let through?",
-                    "deterministic=True 时不对：过滤之后还剩谁？",
-                ),
-            ),
-            "chooser": Part(
-                2,
-                both(
-                    "Wrong without the filter: first of the list, or quickest of those timed.",
-                    "不过滤时不对：是取第一个，还是取计时最快的？",
-                ),
-            ),
-            "edges": Part(
-                1,
-                both(
-                    "Wrong where the limit bites, or where no engine is left.", "limit 起作用，或一个引擎都不剩时不对。"
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="06-t-obstacles",
-        name="obstacles",
-        cases=obstacles_cases,
-        parts={
-            "agree": Part(
-                1, both("Wrong where the two runs differ in what has to agree.", "两次运行在必须一致的地方不同时不对。")
-            ),
-            "switches": Part(
-                2,
-                both(
-                    "Wrong where a switch is set badly, in one run or in both.",
-                    "某个开关设得不对（一边或两边）时不对。",
-                ),
-            ),
-            "edges": Part(
-                1,
-                both(
-                    "Wrong without a seed, with differences that do not matter, or with none.",
-                    "没有种子、只有无关紧要的差别，或毫无差别时不对。",
-                ),
-            ),
-        },
-    ),
+    Task(id="06-t-engine", name="choose_engine", cases=engine_cases, parts=PARTS["06-t-engine"]),
+    Task(id="06-t-obstacles", name="obstacles", cases=obstacles_cases, parts=PARTS["06-t-obstacles"]),
     Task(id="06-t-report", name="report", judge=judge_report, points=3),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from course.i18n import both
 from grader import reports
 from grader.reports import Mark
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 07-t-spacing -----------------------------------------------------------------------------------------
 
@@ -124,37 +124,9 @@ def _claim(report: dict) -> Mark:
     return 0.0, both("claim: it compares all of the interval with the tolerance.", "结论：要拿整个区间与容忍度比较。")
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="07-t-spacing",
-        name="spacing",
-        cases=spacing_cases,
-        parts={
-            "typical": Part(
-                1, both("Wrong for numbers between two powers of two.", "遇到介于两个 2 的幂之间的数时不对。")
-            ),
-            "powers": Part(
-                1, both("Wrong at an exact power of two, where the step widens.", "恰好是 2 的幂时不对：间隔在此变大。")
-            ),
-            "small": Part(1, both("Wrong for numbers below 1.", "遇到小于 1 的数时不对。")),
-            "negative": Part(
-                1, both("Wrong for negative numbers: a gap has no sign.", "遇到负数时不对：间隔没有正负。")
-            ),
-        },
-    ),
-    Task(
-        id="07-t-leaves",
-        name="tf32_leaves",
-        cases=leaves_cases,
-        parts={
-            "leaf": Part(
-                1, both("Wrong where only leaves are set, or nothing is.", "只设了叶子、或什么都没设时不对。")
-            ),
-            "branch": Part(1, both("Wrong where a branch is set.", "设了分支时不对。")),
-            "root": Part(
-                2, both("Wrong where the root is set, beside a branch or a leaf.", "设了根，又设了分支或叶子时不对。")
-            ),
-        },
-    ),
+    Task(id="07-t-spacing", name="spacing", cases=spacing_cases, parts=PARTS["07-t-spacing"]),
+    Task(id="07-t-leaves", name="tf32_leaves", cases=leaves_cases, parts=PARTS["07-t-leaves"]),
     Task(id="07-t-report", name="report", judge=judge_report, points=3),
 ]

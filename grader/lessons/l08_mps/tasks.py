@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from course.i18n import both
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 KINDS = ("cuda", "mps", "xpu")
 
@@ -68,52 +67,8 @@ def step_cases(rng: random.Random) -> list[Case]:
     ]
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="08-t-device",
-        name="choose_device",
-        cases=device_cases,
-        parts={
-            "automatic": Part(
-                2,
-                both(
-                    "Wrong without a wish: the accelerator counts only where it is usable.",
-                    "没有指定偏好时不对：加速器能用才算数。",
-                ),
-            ),
-            "wish": Part(2, both("Wrong where the wish can be met.", "偏好可以满足时不对。")),
-            "refuse": Part(
-                1,
-                both(
-                    'Wrong where the wish cannot be met: the answer is "error".', '偏好无法满足时不对：应返回 "error"。'
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="08-t-step",
-        name="step_ms",
-        cases=step_cases,
-        parts={
-            "native": Part(
-                1,
-                both("Wrong where every operation has a kernel on the device.", "所有算子在设备上都有 kernel 时不对。"),
-            ),
-            "fallback": Part(
-                2,
-                both(
-                    "Wrong where operations fall back: CPU time and copies count for those alone.",
-                    "有算子回退时不对：只有它们才计 CPU 时间和拷贝。",
-                ),
-            ),
-            "error": Part(
-                1,
-                both(
-                    "Wrong where an operation is missing and the fallback is off: `None`.",
-                    "缺算子且没开回退时不对：应返回 `None`。",
-                ),
-            ),
-            "edges": Part(1, both('Wrong for the value "0" or an empty step.', '值为 "0" 或空列表时不对。')),
-        },
-    ),
+    Task(id="08-t-device", name="choose_device", cases=device_cases, parts=PARTS["08-t-device"]),
+    Task(id="08-t-step", name="step_ms", cases=step_cases, parts=PARTS["08-t-step"]),
 ]

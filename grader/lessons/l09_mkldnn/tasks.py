@@ -8,7 +8,7 @@ from typing import Any
 from course.i18n import both
 from grader import reports
 from grader.reports import Mark
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 09-t-time --------------------------------------------------------------------------------------------
 
@@ -108,22 +108,8 @@ def _claim(report: dict) -> Mark:
     return reports.claim(report, PAIRS, RATIOS, nothing_differs=_lines(report) == 0)
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="09-t-time",
-        name="time_by_primitive",
-        cases=time_cases,
-        parts={
-            "executed": Part(2, both("Wrong for a report of executed lines.", "报告里只有执行行时不对。")),
-            "creation": Part(1, both("Wrong where lines of creation stand among them.", "夹杂创建行时不对。")),
-            "noise": Part(
-                1,
-                both(
-                    "Wrong with headers or other prints, or for an empty report.",
-                    "有标题行、其他输出或报告为空时不对。",
-                ),
-            ),
-        },
-    ),
+    Task(id="09-t-time", name="time_by_primitive", cases=time_cases, parts=PARTS["09-t-time"]),
     Task(id="09-t-report", name="report", judge=judge_report, points=3),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from course.i18n import both
 from grader import reports
 from grader.reports import Mark
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 LIMIT = 0.01
 
@@ -113,27 +113,8 @@ def _claim(report: dict) -> Mark:
     return reports.claim(report, PAIRS, RATIOS)
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="10-t-choose",
-        name="choose",
-        cases=choose_cases,
-        parts={
-            "fastest": Part(1, both("Wrong where the fastest is permitted.", "最快的合格时不对。")),
-            "limit": Part(
-                1, both("Wrong where the fastest, or today's, breaks the limit.", "最快的或现在的超限时不对。")
-            ),
-            "today": Part(
-                1,
-                both(
-                    "Wrong where today's overlaps with the best: then nothing is changed.",
-                    "现在的和最好的重叠时不对：这时不该改。",
-                ),
-            ),
-            "nothing": Part(
-                1, both("Wrong where nothing, or just one setting, is permitted.", "没有合格的、或只有一套合格时不对。")
-            ),
-        },
-    ),
+    Task(id="10-t-choose", name="choose", cases=choose_cases, parts=PARTS["10-t-choose"]),
     Task(id="10-t-report", name="report", judge=judge_report, points=3),
 ]

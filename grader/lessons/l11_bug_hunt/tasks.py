@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from course.i18n import both
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 SWITCHES = ("mkldnn.enabled", "cudnn.benchmark", "torch.num_threads", "cudnn.deterministic")
 SUSPECTS = ("switch", "dtype", "layout", "threads", "seed", "driver")
@@ -93,60 +92,8 @@ def culprit_cases(rng: random.Random) -> list[Case]:
     ]
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="11-t-verdict",
-        name="verdict",
-        cases=verdict_cases,
-        parts={
-            "repaired": Part(
-                1,
-                both("Wrong for a good repair: rounding is no other output.", "修好了的判错了：舍入误差不算输出变了。"),
-            ),
-            "output": Part(
-                1, both("Wrong where the output changed, in a value or in length.", "输出变了（值或长度）时不对。")
-            ),
-            "symptom": Part(1, both("Wrong where the symptom stays.", "症状还在时不对。")),
-            "left": Part(1, both("Wrong where a switch was left over.", "有开关没复原时不对。")),
-            "order": Part(
-                1,
-                both(
-                    "Wrong where several are true: the first of the list counts.",
-                    "几条同时成立时不对：以排在前面的为准。",
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="11-t-culprit",
-        name="culprit",
-        cases=culprit_cases,
-        parts={
-            "one": Part(1, both("Wrong where exactly one suspect is convicted.", "恰好一个被定罪时不对。")),
-            "none": Part(
-                1, both("Wrong where nobody is convicted, or more than one.", "没有人被定罪，或不止一个时不对。")
-            ),
-            "company": Part(
-                1,
-                both(
-                    "Wrong where suspects were repaired together: that convicts nobody.",
-                    "几个嫌疑一起修时不对：那不能给谁定罪。",
-                ),
-            ),
-            "control": Part(
-                1,
-                both(
-                    "Wrong where the control is missing, or does not show the symptom.",
-                    "没有对照，或对照没有症状时不对。",
-                ),
-            ),
-            "again": Part(
-                1,
-                both(
-                    "Wrong where runs contradict each other: gone once, there again.",
-                    "几次结果互相矛盾时不对：有时消失，有时还在。",
-                ),
-            ),
-        },
-    ),
+    Task(id="11-t-verdict", name="verdict", cases=verdict_cases, parts=PARTS["11-t-verdict"]),
+    Task(id="11-t-culprit", name="culprit", cases=culprit_cases, parts=PARTS["11-t-culprit"]),
 ]

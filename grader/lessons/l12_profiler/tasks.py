@@ -9,7 +9,7 @@ from typing import Any
 from course.i18n import both
 from grader import reports
 from grader.reports import Mark
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 12-t-gap ---------------------------------------------------------------------------------------------
 
@@ -162,36 +162,9 @@ def _claim(report: dict) -> Mark:
     )
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="12-t-gap",
-        name="outside_us",
-        cases=gap_cases,
-        parts={
-            "apart": Part(1, both("Wrong for events that do not touch each other.", "互不重叠的事件就不对。")),
-            "nested": Part(1, both("Wrong where one event holds another.", "一个事件套着另一个时不对。")),
-            "overlap": Part(
-                1, both("Wrong where events overlap or come in another order.", "事件部分重叠，或顺序打乱时不对。")
-            ),
-            "beyond": Part(
-                1,
-                both(
-                    "Wrong where events reach beyond the ends, where there is none, or where all is covered.",
-                    "事件超出两端、没有事件或全部盖满时不对。",
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="12-t-self",
-        name="self_by_name",
-        cases=self_cases,
-        parts={
-            "flat": Part(1, both("Wrong for events side by side, or for none.", "并列的事件，或没有事件时不对。")),
-            "nested": Part(1, both("Wrong where an event holds others.", "事件里套着别的事件时不对。")),
-            "deep": Part(1, both("Wrong over several levels.", "套了好几层时不对。")),
-            "names": Part(1, both("Wrong where a name comes again.", "名字重复出现时不对。")),
-        },
-    ),
+    Task(id="12-t-gap", name="outside_us", cases=gap_cases, parts=PARTS["12-t-gap"]),
+    Task(id="12-t-self", name="self_by_name", cases=self_cases, parts=PARTS["12-t-self"]),
     Task(id="12-t-report", name="report", judge=judge_report, points=3),
 ]

@@ -9,7 +9,7 @@ from typing import Any
 from course.i18n import both
 from grader import reports
 from grader.reports import Mark
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 13-t-kernel ------------------------------------------------------------------------------------------
 
@@ -163,40 +163,9 @@ def _claim(report: dict) -> Mark:
     return reports.claim(report, PAIRS, RATIOS)
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="13-t-kernel",
-        name="pick_kernel",
-        cases=kernel_cases,
-        parts={
-            "fits": Part(
-                2,
-                both(
-                    "Wrong where all kernels are allowed: which inputs does flash take?",
-                    "kernel 全都允许时不对：flash 接哪些输入？",
-                ),
-            ),
-            "switches": Part(2, both("Wrong where some kernels are not allowed.", "某些 kernel 不允许时不对。")),
-            "edges": Part(
-                1,
-                both(
-                    "Wrong for single queries, single heads or several reasons.",
-                    "只有一个 query、一个头，或有几条理由时不对。",
-                ),
-            ),
-        },
-    ),
-    Task(
-        id="13-t-compiles",
-        name="compilations",
-        cases=compiles_cases,
-        parts={
-            "distinct": Part(2, both("Wrong where settings go and come back.", "设置改了又改回来时不对。")),
-            "free": Part(1, both("Wrong where a setting moves that is not checked.", "改动的设置不在清单上时不对。")),
-            "limit": Part(
-                1, both("Wrong where the limit bites, or without calls.", "超过上限，或一次调用也没有时不对。")
-            ),
-        },
-    ),
+    Task(id="13-t-kernel", name="pick_kernel", cases=kernel_cases, parts=PARTS["13-t-kernel"]),
+    Task(id="13-t-compiles", name="compilations", cases=compiles_cases, parts=PARTS["13-t-compiles"]),
     Task(id="13-t-report", name="report", judge=judge_report, points=3),
 ]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from course.i18n import both
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 NAN = float("nan")
 
@@ -114,33 +113,8 @@ def accepts_cases(rng: random.Random) -> list[Case]:
     return cases
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="14-t-differ",
-        name="first_difference",
-        cases=differ_cases,
-        parts={
-            "place": Part(2, both("Wrong where a value lies beyond its tolerance.", "有数值超出容差时，位置不对。")),
-            "agree": Part(
-                1,
-                both("Wrong where all agree, some exactly at their tolerance.", "全部一致（有的恰好在容差上）时不对。"),
-            ),
-            "odd": Part(1, both("Wrong for a NaN, or where the lengths differ.", "有 NaN 或长度不同时不对。")),
-        },
-    ),
-    Task(
-        id="14-t-accepts",
-        name="accepts",
-        cases=accepts_cases,
-        parts={
-            "fixed": Part(1, both("Wrong where every dimension is fixed.", "每一维都固定时不对。")),
-            "range": Part(1, both("Wrong at the ends of a free dimension.", "自由维度的两端不对。")),
-            "names": Part(
-                1, both("Wrong where several dimensions are free, some of one name.", "多个维度自由、有的同名时不对。")
-            ),
-            "rank": Part(
-                1, both("Wrong for another number of dimensions, or nothing to try.", "维数不同、或没有请求时不对。")
-            ),
-        },
-    ),
+    Task(id="14-t-differ", name="first_difference", cases=differ_cases, parts=PARTS["14-t-differ"]),
+    Task(id="14-t-accepts", name="accepts", cases=accepts_cases, parts=PARTS["14-t-accepts"]),
 ]

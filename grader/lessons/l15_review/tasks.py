@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from course.i18n import both
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 15-t-searches ----------------------------------------------------------------------------------------
 
@@ -94,29 +93,8 @@ def claim_cases(rng: random.Random) -> list[Case]:
     ]
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="15-t-searches",
-        name="count_searches",
-        cases=session_cases,
-        parts={
-            "sizes": Part(
-                2, both("Wrong where sizes come back or differ in one number.", "尺寸重复出现，或只差一个数时不对。")
-            ),
-            "flip": Part(2, both("Wrong where the switch is flipped on the way.", "中途拨动开关时不对。")),
-            "restart": Part(1, both("Wrong where a new process starts.", "换新进程时不对。")),
-        },
-    ),
-    Task(
-        id="15-t-claim",
-        name="claim",
-        cases=claim_cases,
-        parts={
-            "clear": Part(
-                2, both("Wrong where one reading is bad or the pairs disagree.", "有一次坏读数，或各对意见不一时不对。")
-            ),
-            "drift": Part(2, both("Wrong where the machine drifts under both.", "测量期间机器在变时不对。")),
-            "few": Part(1, both("Wrong with few pairs or at ties.", "对数太少或打平时不对。")),
-        },
-    ),
+    Task(id="15-t-searches", name="count_searches", cases=session_cases, parts=PARTS["15-t-searches"]),
+    Task(id="15-t-claim", name="claim", cases=claim_cases, parts=PARTS["15-t-claim"]),
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from course.i18n import both
 from grader import reports
 from grader.reports import Mark
-from grader.task import Case, Part, Task
+from grader.task import Case, Task, parts_beside
 
 # --- 16-t-copies ------------------------------------------------------------------------------------------
 
@@ -81,22 +81,8 @@ def _claim(report: dict) -> Mark:
     return reports.claim(report, PAIRS, RATIOS)
 
 
+PARTS = parts_beside(__file__)
 TASKS = [
-    Task(
-        id="16-t-copies",
-        name="place_copies",
-        cases=copies_cases,
-        parts={
-            "fits": Part(1, both("Wrong where cores are left over.", "核有剩余时不对。")),
-            "refuses": Part(
-                1,
-                both(
-                    "Wrong at the limit: one core too few, just enough, or nothing asked for.",
-                    "在边界上不对：少一个核、刚好够，或者一份也不要。",
-                ),
-            ),
-            "edges": Part(1, both("Wrong where every core is used.", "所有核都用上时不对。")),
-        },
-    ),
+    Task(id="16-t-copies", name="place_copies", cases=copies_cases, parts=PARTS["16-t-copies"]),
     Task(id="16-t-report", name="report", judge=judge_report, points=3),
 ]
