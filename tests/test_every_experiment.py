@@ -103,8 +103,8 @@ def test_a_run_cut_short_is_shown(name):
 LIST_S = 6
 """From this budget on rows come one by one: an experiment that is cut short keeps those it had."""
 AT_ONCE = {
-    "01-who-sees", "03-vgg16-counters", "06-who-seeds", "07-depth-cuda",
-    "07-kernels-cuda", "07-mixing", "07-reduction-cuda", "07-speed-cuda", "07-tree", "07-who-cuda", "08-assignments",
+    "01-who-sees", "03-vgg16-counters", "06-who-seeds", 
+    "07-mixing", "07-speed-cuda", "07-tree", "08-assignments",
     "08-who-answers", "09-cache", "11-hidden", "14-tolerance",
 }  # fmt: skip
 """All their rows come from one process, one comparison or one count."""

@@ -216,7 +216,7 @@ def told(tmp_path_factory):
         home,
         [],
         ["--list"],
-        record("lesson", "--only", "07-counter"),
+        record("lesson", "--only", "08-float32-loses"),
         EXPERIMENTS_OF_THE_TEST,
         record("all", "--missing"),
         record("needs", "--needs", "mkldnn"),
@@ -244,7 +244,7 @@ def test_listing_needs_torch_numpy_and_tqdm_alone(told):
 def test_an_experiment_of_a_lesson_is_recorded_with_no_more(told):
     code, out, err, recorded = told["lesson"]
     assert code == 0 and "1 recorded, 0 skipped, 0 failed" in out, err
-    assert recorded == ["07-counter"]
+    assert recorded == ["08-float32-loses"]
 
 
 @pytest.mark.slow

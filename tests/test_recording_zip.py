@@ -106,8 +106,8 @@ def test_what_speaks_against_a_recording_is_said_and_nothing_is_added(
 
 
 def test_a_recording_twice_or_from_the_wrong_device_or_no_zip_at_all_is_refused(tmp_path):
-    one = load(next(LESSONS.glob("*_precision/recordings/07-counter--*.json")))
-    assert recording_zip.check([one, one]) == ["07-counter: recorded 2 times"]
+    one = load(next(LESSONS.glob("*_mps/recordings/08-float32-loses--*.json")))
+    assert recording_zip.check([one, one]) == ["08-float32-loses: recorded 2 times"]
     gpu = base.get("07-speed-cuda")
     wrong = replace(one, experiment=gpu.name, experiment_version=gpu.version)
     assert any("it needs cuda and was recorded on cpu" in fault for fault in recording_zip.check([wrong]))

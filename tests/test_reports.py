@@ -80,7 +80,7 @@ def test_every_picture_of_a_report_says_on_itself_that_it_is_one():
     """And never with the ink of what was measured here."""
     names = sorted({one for report in REPORTS.values() for one in report.experiments})
     drawn = [picture for name in names if (picture := reported(EXPERIMENTS[name]).picture)]
-    assert len(drawn) > 15
+    assert drawn
     for picture in drawn:
         assert "reported by others" in picture.svg() and "--p-out" not in picture.svg()
 

@@ -49,7 +49,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     },
     "14-ready": {"6: 'batch' -> 'batch_'": "the name of a dimension is free"},
     "11-first-bad": {"2: 0 -> -1": "that many lines are good as well; it costs one question at most"},
-    "06-steady-sum": {"4: 32768 -> 32767": "pieces that are shorter still are added by one thread as well"},
     "08-pick-device": {
         "8: ' here, only cpu and ' -> ' here, only cpu and _'": "the words of the refusal are free",
         "8: 'no usable ' -> 'no usable _'": "the words of the refusal are free",

@@ -1,4 +1,4 @@
-"""Code tasks of lesson 06: seed, add in a steady order, run repeatably, and make a seeded run differ."""
+"""Code tasks of lesson 06: seed, run repeatably, and make a seeded run differ."""
 
 from __future__ import annotations
 
@@ -96,94 +96,6 @@ def check_seed_everything(seed_everything: Callable[[int], Any]) -> Verdict:
             "Three generators, one seed. Loader workers get theirs from torch's.",
             "三个生成器，一个种子。DataLoader 的 worker 从 torch 的种子派生。",
         )
-    )
-
-
-# --- steady_sum -------------------------------------------------------------------------------------------
-
-
-def _lists() -> list[Any]:
-    """Long and short lists; in the last, huge numbers cancel, so that float64 has to round visibly as well."""
-    import torch
-
-    rng = torch.Generator().manual_seed(3)
-    plain = [torch.randn(size, generator=rng) for size in (5, 100_000, 250_001)]
-    huge = torch.randn(100_000, generator=rng) * 1e12
-    mixed = torch.cat([huge, -huge, torch.randn(100_000, generator=rng)])
-    return [*plain, mixed[torch.randperm(len(mixed), generator=rng)]]
-
-
-def check_steady_sum(steady_sum: Callable[[Any], Any]) -> Verdict:
-    """The same bits with 1, 2, 3, 4 and 8 threads, and close to the exact sum."""
-    import torch
-
-    with _world_preserved():
-        for values in _lists():
-            seen = {}
-            for count in (1, 2, 3, 4, 8):
-                torch.set_num_threads(count)
-                got = steady_sum(values.clone())
-                if torch.get_num_threads() != count:
-                    return incorrect(
-                        both(
-                            f"Afterwards torch has {torch.get_num_threads()} threads where it had {count}: "
-                            "everything else in the program is slower now. "
-                            "Fix the order of the additions, not the number of workers.",
-                            f"之后 torch 的线程数从 {count} 变成了 {torch.get_num_threads()}：程序的其余部分都会变慢。"
-                            f"要固定的是相加的顺序，不是线程数。",
-                        ),
-                        reason="left-behind",
-                    )
-                try:
-                    seen[count] = float(got)
-                except (TypeError, ValueError, RuntimeError):
-                    return incorrect(
-                        both(
-                            f"One number is asked for, the sum; it gave back {_kind(got)}.",
-                            f"要返回一个数，也就是和；得到的却是 {_kind(got)}。",
-                        ),
-                        reason="no-number",
-                    )
-            exact = values.double().sum().item()
-            scale = values.double().abs().sum().item()
-            if not all(abs(got - exact) <= 1e-5 * scale for got in seen.values()):
-                return incorrect(
-                    both(
-                        f"For a list of {len(values):,} numbers the sum is about {exact:.6g}, and it was {seen[1]:.6g}.",
-                        f"{len(values):,} 个数的和约为 {exact:.6g}，得到的却是 {seen[1]:.6g}。",
-                    ),
-                    reason="wrong-sum",
-                )
-            if len(set(seen.values())) > 1:
-                return _unsteady(values, seen)
-    return correct(
-        both(
-            "The same bits with 1, 2, 3, 4 and 8 threads: the order of the additions is yours now.",
-            "用 1、2、3、4、8 个线程都逐位一致：相加的顺序现在由你决定。",
-        )
-    )
-
-
-def _kind(got: Any) -> str:
-    return "None" if got is None else f"{type(got).__name__} {list(getattr(got, 'shape', ''))}".removesuffix(" []")
-
-
-def _unsteady(values: Any, seen: dict[int, float]) -> Verdict:
-    count = next(n for n in seen if seen[n] != seen[1])
-    more = both("", "")
-    if values.abs().max().item() > 1e6:
-        more = both(
-            " Here huge numbers cancel: float64 makes the difference rarer, not impossible.",
-            "这里有巨大的数互相抵消：float64 只会让差别更少见，并不能消除。",
-        )
-    return incorrect(
-        both(
-            f"{len(values):,} numbers: {seen[1]!r} with 1 thread, {seen[count]!r} with {count}. "
-            f"Some sum is still long enough to be shared out.{more['en']}",
-            f"{len(values):,} 个数：1 个线程得 {seen[1]!r}，{count} 个线程得 {seen[count]!r}。"
-            f"还有某个求和长到会被分给多个线程。{more['zh']}",
-        ),
-        reason="shared-out",
     )
 
 
@@ -367,7 +279,6 @@ def _two_settings(pair: Any) -> tuple[dict, dict] | Verdict:
 
 CHECKS = {
     "06-seed-everything": check_seed_everything,
-    "06-steady-sum": check_steady_sum,
     "06-repeatable": check_repeatable,
     "06-make-it-lose": check_make_it_lose,
 }

@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-import torch
-
-from course import toy_search
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
@@ -15,36 +12,9 @@ from course.experiment.rows import groups
 from course.flags import using
 from course.i18n import both
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
-from course.lessons.l06_cudnn_deterministic.experiments import FRESH, LESSON, PAIRS, PROBES, _threads, by_setting, label
-from course.lessons.l06_cudnn_deterministic.filters import FilterConv
-from course.lessons.l06_cudnn_deterministic.probes import SETTINGS, reactions
-from course.lessons.l06_cudnn_deterministic.training import fingerprint
+from course.lessons.l06_cudnn_deterministic.experiments import FRESH, LESSON, PROBES
+from course.lessons.l06_cudnn_deterministic.probes import SETTINGS
 from course.timing.stats import median
-
-# --- 06-who-raises ------------------------------------------------------------------------------------------
-
-
-@experiment(name="06-who-raises", lesson=LESSON, version=1, needs="cpu", seconds=3)
-def who_raises(budget: Budget) -> list[dict]:
-    """Eight operations with the mode off, on, and on with warn_only."""
-    return reactions()
-
-
-MODES = ("default", "error", "warn")
-
-
-def read_who_raises(rows: list[dict]) -> Reading:
-    raising = sum(row["error"] == "raises" for row in rows)
-    drawn = [
-        {
-            **row,
-            "told": [mode for mode in MODES if row[mode] != "runs"],
-            "quiet": [mode for mode in MODES if row[mode] == "runs"],
-        }
-        for row in rows
-    ]
-    return Reading("none" if not raising else "all" if raising == len(rows) else "some", {"raising": raising}, drawn)
-
 
 # --- 06-who-seeds -------------------------------------------------------------------------------------------
 
@@ -129,47 +99,3 @@ def read_one_ulp(rows: list[dict]) -> Reading | None:
 def shared_digits(loss: float, difference: float) -> float:
     """How many leading digits two losses share: 0 where even the first one differs, 7 where all of float32 agree."""
     return min(7.0, max(0.0, -math.log10(difference / abs(loss)))) if difference else 7.0
-
-
-# --- 06-toy-table -------------------------------------------------------------------------------------------
-
-
-@experiment(name="06-toy-table", lesson=LESSON, version=1, needs="cpu", seconds=12, whole=True)
-def toy_table(budget: Budget) -> Iterator[dict]:
-    """For each pair of switches eight toys with an empty cache; ten calls each after the choice."""
-    x, weight = toy_search.image(40), toy_search.kernel()
-    with using({"torch.num_threads": _threads()}), torch.inference_mode():
-        for benchmark, deterministic in budget.loop(PAIRS, desc=both("settings", "设置")):
-            for toy in range(8):
-                conv = FilterConv(bool(benchmark), bool(deterministic))
-                bits = [fingerprint(conv(x, weight)) for _ in range(11)][1:]
-                yield {
-                    "benchmark": benchmark,
-                    "deterministic": deterministic,
-                    "toy": toy,
-                    "allowed": len(conv.allowed()),
-                    "timed": len(set(conv.timed)),
-                    "winner": next(iter(conv.plans.values())),
-                    "different_bits": len(set(bits)),
-                    "bits": bits[0],
-                }
-
-
-def read_toy_table(rows: list[dict]) -> Reading | None:
-    """For each setting how many candidates are timed, who wins, and how many toys repeat their bits."""
-    found = by_setting(rows)
-    drawn = []
-    for setting, toys in found.items():
-        steady = sum(row["different_bits"] == 1 for row in toys)
-        about = {"timed": toys[0]["timed"], "winners": sorted({row["winner"] for row in toys})}
-        told = ["steady"] * (steady == len(toys))
-        drawn.append({"setting": label(setting), **about, "steady": steady, "toys": len(toys), "told": told})
-    if len(found) < len(PAIRS):
-        return None
-    on, off = (
-        min((row["steady"], row["toys"]) for (_, set_to), row in zip(found, drawn, strict=True) if set_to == switch)
-        for switch in (1, 0)
-    )
-    least = on if on[0] < on[1] else off
-    outcome = "varies with it" if least is on else "varies without it" if off[0] < off[1] else "repeats"
-    return Reading(outcome, {"steady": least[0], "toys": least[1]}, drawn)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
-from course.i18n import both
 from course.lessons.l07_precision.experiments import LESSON
 from course.tables import SAME
 
 PROBES = "course.lessons.l07_precision.probes"
-FRESH = both("new processes", "新进程")
 
 
 # --- 07-tree ------------------------------------------------------------------------------------------------
@@ -62,53 +58,3 @@ def read_mixing(rows: list[dict]) -> Reading:
     asked = next((line for line in drawn if line["wrote"] == "fp32_precision = tf32"), {}).get("cuda.matmul.allow_tf32")
     option = {"True": "a", "False": "b", "raises": "c"}.get(asked)
     return Reading(asked and (option or "something else"), drawn=drawn, bets={"07-bet-mixing": option})
-
-
-# --- 07-no-op -----------------------------------------------------------------------------------------------
-
-
-@experiment(name="07-no-op", lesson=LESSON, version=1, needs="cpu", seconds=15)
-def no_op(budget: Budget) -> Iterator[dict]:
-    """ieee asked at the root: untouched, after allow_tf32 was set to its own value, after an empty block."""
-    for probe in budget.loop(("no_op", "no_op_block"), desc=FRESH):
-        yield from rows_of(PROBES, probe)
-
-
-def read_no_op(rows: list[dict]) -> Reading:
-    """What two leaves read once the root asks for ieee, after each of the stories."""
-    drawn = [
-        {"node": node, **(seen := {row["story"]: row["reads"] for row in mine})}
-        | {"told": [story for story, reads in seen.items() if reads == "tf32"]}
-        for node, mine in groups(rows, "node").items()
-    ]
-    conv = next((line for line in drawn if line["node"] == "cudnn.conv"), {})
-    seen = (conv.get("untouched"), conv.get("assigned"))
-    if seen == ("tf32", "ieee"):
-        return Reading("only after", drawn=drawn, bets={"07-bet-no-op": None})
-    answers = {("ieee", "ieee"): "a", ("ieee", "tf32"): "b", ("tf32", "tf32"): "c"}
-    return Reading(answers.get(seen), drawn=drawn)
-
-
-# --- 07-old-words -------------------------------------------------------------------------------------------
-
-NEW_WORDS = ("matmul new", "conv new", "root")
-
-
-@experiment(name="07-old-words", lesson=LESSON, version=1, needs="cpu", seconds=35, whole=True)
-def old_words(budget: Budget) -> Iterator[dict]:
-    """Ten calls after each of six ways to write the precision, each way in a new process."""
-    for wrote in budget.loop(("nothing", *NEW_WORDS, "matmul new, cudnn old", "old only"), desc=FRESH):
-        yield from rows_of(PROBES, "old_words", wrote)
-
-
-def read_old_words(rows: list[dict]) -> Reading | None:
-    """How many calls raise after new words alone, and whether all work with old words alone."""
-    drawn = [
-        {"call": call, **(seen := {row["wrote"]: row["outcome"] for row in mine})}
-        | {"told": [wrote for wrote, outcome in seen.items() if outcome != "works"]}
-        for call, mine in groups(rows, "call").items()
-    ]
-    raising = [line for line in drawn if any(line.get(wrote) == "raises" for wrote in NEW_WORDS)]
-    cured = all(line.get("old only") != "raises" for line in drawn)
-    outcome = "none" if not raising else "old words help" if cured else "nothing helps"
-    return Reading(outcome, {"raising": len(raising), "calls": len(drawn)}, drawn=drawn)

@@ -6,9 +6,6 @@ may run in the learner's process. torch alone is needed, and no GPU.
 
 from __future__ import annotations
 
-import contextlib
-import io
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -131,109 +128,4 @@ def mixing() -> list[dict]:
             outcome, message = _told(old)
             rows.append({"wrote": wrote, "api": api, "read": read, "outcome": outcome, "message": message})
         clear()
-    return rows
-
-
-def _conv_after_root(story: str) -> list[dict]:
-    write("fp32_precision", "ieee")
-    seen = [{"story": story, "node": node, "reads": READ[node]()} for node in ("cudnn.conv", "cudnn.rnn")]
-    write("fp32_precision", "none")
-    return seen
-
-
-def no_op() -> list[dict]:
-    """Ask for ieee at the root: untouched, and after allow_tf32 was assigned the value it had."""
-    rows = _conv_after_root("untouched")
-    B.cudnn.allow_tf32 = B.cudnn.allow_tf32
-    return rows + _conv_after_root("assigned")
-
-
-def no_op_block() -> list[dict]:
-    """The same after an empty block `with cudnn.flags(enabled=True)`."""
-    with B.cudnn.flags(enabled=B.cudnn.enabled):
-        pass
-    return _conv_after_root("block")
-
-
-# --- which calls of torch read the old words -----------------------------------------------------------------
-
-
-def _new_and_old() -> None:
-    """Each kind of work in the word that the card `fp32_precision` names."""
-    write("cuda.matmul", "tf32")
-    B.cudnn.allow_tf32 = False
-
-
-def _old_only() -> None:
-    torch.set_float32_matmul_precision("high")
-    B.cudnn.allow_tf32 = False
-
-
-WRITINGS: dict[str, Callable[[], None]] = {
-    "nothing": lambda: None,
-    "matmul new": lambda: write("cuda.matmul", "tf32"),
-    "conv new": lambda: write("cudnn.conv", "ieee"),
-    "root": lambda: write("fp32_precision", "ieee"),
-    "matmul new, cudnn old": _new_and_old,
-    "old only": _old_only,
-}
-
-
-def _layers() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
-    return torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.Flatten(), torch.nn.Linear(8, 2)), (
-        torch.ones(1, 1, 4, 4),
-    )
-
-
-def _forward() -> None:
-    model, inputs = _layers()
-    model(*inputs)
-
-
-def _compile() -> None:
-    model, inputs = _layers()
-    torch.compile(model, backend="eager")(*inputs)
-
-
-def _profile() -> None:
-    with torch.profiler.profile():
-        _forward()
-
-
-def _cudnn_flags() -> None:
-    with B.cudnn.flags(enabled=True):
-        pass
-
-
-def _mkldnn_flags() -> None:
-    with B.mkldnn.flags(enabled=True):
-        pass
-
-
-CALLS: dict[str, Callable[[], Any]] = {
-    **OLD,
-    "model(x)": _forward,
-    "torch.jit.trace": lambda: torch.jit.trace(*_layers()),
-    "torch.profiler.profile": _profile,
-    "torch.compile": _compile,
-    "mkldnn.flags": _mkldnn_flags,
-    "torch.export": lambda: torch.export.export(*_layers()),
-    "cudnn.flags": _cudnn_flags,
-}
-"""The calls, those that write switches on their way last."""
-
-
-def old_words(wrote: str) -> list[dict]:
-    """Every call once after these words were written: it works, warns about the words, or raises (with its first sentence)."""
-    WRITINGS[wrote]()
-    torch.set_warn_always(True)  # or only the first of the calls would warn
-    rows = []
-    for name, call in CALLS.items():
-        with warnings.catch_warnings(record=True) as said, contextlib.redirect_stdout(io.StringIO()):
-            warnings.simplefilter("always")
-            outcome, message = _told(call)
-        about = [str(one.message)[:200] for one in said if "control TF32 behavior" in str(one.message)]
-        if outcome != "raises":
-            outcome, message = ("warns", about[0]) if about else ("works", "")
-        rows.append({"wrote": wrote, "call": name, "outcome": outcome, "message": message})
     return rows

@@ -100,7 +100,6 @@ BETS = [
             (cures(1, 1, 1), None),
         ],
     ),
-    ("06-threads-sum", "06-bet-threads", [(sums(0, 0), "a"), (sums(3, 9), "b"), (sums(0, 9), "c"), (sums(3, 0), None)]),
     ("06-company", "06-bet-company", [(company(0.0), "a"), (company(1e-7), "b"), (company(0.1), "c")]),
     (
         "06-who-seeds",
@@ -157,57 +156,7 @@ GPU_ROWS = [
 
 ROWS = {bet: {option: rows for rows, option in outcomes if option} for _, bet, outcomes in BETS}
 FURTHER = {bet: outcomes for _, bet, outcomes in BETS}
-SHOWN = {
-    "06-who-raises": [
-        {"operation": "put_", "default": "runs", "error": "raises", "warn": "warns", "said": "made up"},
-        {"operation": "cumsum", "default": "runs", "error": "runs", "warn": "runs", "said": ""},
-    ],
-    "06-toy-table": [
-        {
-            "benchmark": benchmark,
-            "deterministic": deterministic,
-            "toy": toy,
-            "allowed": 4 - deterministic,
-            "timed": (4 - deterministic) * benchmark,
-            "winner": f"made up {toy % 2}",
-            "different_bits": 1 if deterministic else 8,
-            "bits": f"made up {toy}",
-        }
-        for benchmark in (0, 1)
-        for deterministic in (0, 1)
-        for toy in range(6)
-    ],
-    "06-pieces": [
-        {
-            "pieces": pieces,
-            "bits": f"made up {pieces}",
-            "largest_error": 6e-5,
-            "mean_error": 1e-5,
-            "largest_value": 200.0,
-        }
-        for pieces in (1, 2, 4)
-    ],
-    "06-bits-cuda": GPU_ROWS,
-    "06-cost-cuda": [
-        {**costs("slower", "same", "same")[0], "operation": "scatter_add_"},
-        {"operation": "cumsum", "verdict": "raises", "said": "no"},
-    ],
-}
-
-
-def pieces(errors, bits=("x", "y", "z")):
-    one = SHOWN["06-pieces"][0]
-    return [
-        {**one, "pieces": n, "bits": b, "largest_error": e} for n, b, e in zip((1, 2, 4), bits, errors, strict=True)
-    ]
-
-
-def toys(*unsteady):
-    """The toy table, with these pairs of switches unsteady."""
-    return [
-        {**row, "different_bits": 8 if (row["benchmark"], row["deterministic"]) in unsteady else 1}
-        for row in SHOWN["06-toy-table"]
-    ]
+SHOWN = {}
 
 
 def operation(nothing, lines, mode):
@@ -215,39 +164,19 @@ def operation(nothing, lines, mode):
     return [{**GPU_ROWS[0], "setting": setting, "different": count} for setting, count in counts]
 
 
-def on_gpu(rows):
-    names = ("scatter_add_", "cumsum", "matmul")
-    return [{**row, "operation": name} for row, name in zip(rows, names, strict=True)]
-
-
 FEW = [{**row, "low": None, "high": None, "rounds": 4} for row in costs("undecided", "undecided", "undecided")]
 BRANCHES = {
     "06-cures": [cures(1, 1, 1)],
-    "06-threads-sum": [sums(3, 0)],
-    "06-pieces": [pieces((6e-5,) * 3, "xxx"), pieces((1e-5, 6e-5, 6e-5))],
     "06-cost": [costs("same", "same", "slower"), costs("same", "same", "same"), FEW],
-    "06-who-raises": [
-        [{**row, "error": error, "warn": "warns" if error == "raises" else "runs"} for row in SHOWN["06-who-raises"]]
-        for error in ("raises", "runs")
-    ],
     "06-one-ulp": [drift(0.0), drift(1.5, 0.1)],
-    "06-toy-table": [toys(), toys((0, 0), (1, 1))],
     "06-truth-table-cuda": [table(400.0, 300.0, kernels_both=("one", "other", "one"))],
-    "06-bits-cuda": [operation(1, 1, 1), operation(9, 1, 1), operation(9, 9, 9)],
-    "06-cost-cuda": [
-        *(on_gpu(costs(*verdicts)) for verdicts in (("faster", "same", "same"), ("same", "same", "same"))),
-        on_gpu(costs("same", "undecided", "same")),
-        on_gpu(FEW),
-        [SHOWN["06-cost-cuda"][1]],
-    ],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""
 
 RECORDED = {
-    "06-bits-cuda": ("4 of 7 operations vary despite the two cuDNN lines; with the mode none does.", {}),
     "06-truth-table-cuda": (
         "`deterministic` is not enough across processes: with the search on, results differ.",
         {"06-bet-both": "c"},
-    ),
+    )
 }
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

@@ -57,24 +57,7 @@ def races(*verdicts):
     ]
 
 
-CUDA_ROWS = {
-    "07-who-cuda": [
-        {"setting": setting, "operation": name, "relative": error}
-        for setting in ("as it comes", "fp32_precision = ieee")
-        for name, error in (("matmul", 3e-7), ("conv", 3e-4), ("lstm", 2e-4))
-    ],
-    "07-depth-cuda": [
-        {"k": k, "seed": 0, "setting": name, "relative": error}
-        for k in (64, 1024)
-        for name, error in (("ieee", 3e-7), ("tf32", 3e-4), ("simulated", 2.9e-4))
-    ],
-    "07-kernels-cuda": [
-        {"setting": setting, "operation": name, "place": 1, "kernel": f"made_up_{setting}", "calls": 5, "mean_us": 9.0}
-        for setting in ("ieee", "tf32")
-        for name in ("matmul", "conv")
-    ],
-    "07-reduction-cuda": [{"dtype": "bfloat16", "k": 1024, "allowed": on, "relative": 2e-3} for on in (0, 1)],
-}
+CUDA_ROWS = {}
 
 
 NODES = ("fp32_precision", "cudnn", "mkldnn", "mkldnn.matmul", "mkldnn.conv", "mkldnn.rnn")
@@ -140,15 +123,7 @@ ROWS = {
         "c": untouched("none", "none", "tf32"),
         "d": untouched("tf32", "tf32", "tf32"),
     },
-    "07-bet-k": {"a": growth(1000.0), "b": growth(1.1), "c": growth(30.0)},
-    "07-bet-counter": {"a": counted(5000), "b": counted(4900), "c": counted(256)},
-    "07-bet-no-op": {
-        "a": convolutions("ieee", "ieee"),
-        "b": convolutions("ieee", "tf32"),
-        "c": convolutions("tf32", "tf32"),
-    },
     "07-bet-mixing": {"a": read("True"), "b": read("False"), "c": read("raises")},
-    "07-bet-page": {"a": documented(1.0, 2.6), "b": documented(0.4, 1.0), "c": documented(0.98, 1.02)},
     "07-bet-onednn": {"a": permissions(2.4e-3, "yes"), "b": permissions(4e-7, "unknown")},
     "07-bet-solve": {"a": solved(1e-7, 3e-4, 2.9e-4), "b": solved(1e-7, 3e-4, 1.2e-7), "c": solved(1e-7, 3e-4, 0.1)},
     "07-bet-noise": {"a": gradients(1e-5), "b": gradients(1e-3), "c": gradients(1.0)},
@@ -156,7 +131,6 @@ ROWS = {
 }
 SHOWN = {
     **CUDA_ROWS,
-    "07-old-words": called("raises", "warns"),
     "07-neighbours": [
         {"seed": seed, "offset": offset, "story": story, "share": 1.0 - 0.5 * ("tf32" in story) * (offset > 0)}
         for seed in range(3)
@@ -165,14 +139,11 @@ SHOWN = {
     ],
 }
 FURTHER = {
-    "07-bet-k": [(growth(5.0), None)],
-    "07-bet-counter": [([{"format": "bfloat16", "added": 300, "shown": 256.0}], None)],
     "07-bet-solve": [(solved(1e-7, 3e-4, 1e-5), None), (solved(1e-7, 5e-7, 1e-7), None)],
     "07-bet-noise": [([{**row, "batch": 4e-3 * (0.2 + 0.3 * row["draw"])} for row in gradients(4e-3)], None)],
     "07-bet-onednn": [(permissions(5e-5, "no"), None)],
     "07-bet-default": [(untouched("tf32", "none", "none"), None)],
     "07-bet-mixing": [(read("Maybe"), None)],
-    "07-bet-no-op": [(convolutions("tf32", "ieee"), None)],
     "07-bet-speed": [
         (races("same", "same"), "c"),
         (races("undecided", "faster"), None),
@@ -196,11 +167,6 @@ def who(matmul, conv, lstm):
     return [{"setting": "as it comes", "operation": name, "relative": error} for name, error in start]
 
 
-def depths(plain, tf32, simulated):
-    errors = (("ieee", plain), ("tf32", tf32), ("simulated", simulated))
-    return [{"k": k, "seed": 0, "setting": name, "relative": error} for k in (64, 1024) for name, error in errors]
-
-
 def kernels(matmul, conv):
     """Which kernel each operation runs once TF32 is allowed."""
     names = {("matmul", "ieee"): "plain", ("matmul", "tf32"): matmul, ("conv", "ieee"): "plain", ("conv", "tf32"): conv}
@@ -219,23 +185,12 @@ def reductions(*allowed):
 
 
 BRANCHES = {
-    "07-old-words": [called("works", "works"), called("raises", "raises", "raises")],
-    "07-error-vs-k": [growth(0.3)],
-    "07-documented": [documented(0.4, 2.6), documented(0.8, 2.6)],
     "07-neighbours": [crowd(0.99, 0.95, 1.0), crowd(0.99, 0.04, 1.0), crowd(0.99, 0.5, 0.99), crowd(0.99, 0.04, 0.1)],
-    "07-who-cuda": [who(*errors) for errors in ((3e-7,) * 3, (3e-4,) * 3, (3e-4, 3e-7, 3e-7), (3e-7, 3e-4, 2e-4))],
     "07-speed-cuda": [races("slower", "faster")],
-    "07-depth-cuda": [depths(3e-7, 4e-7, 3e-4), depths(3e-7, 6e-4, 3e-4), depths(3e-7, 1e-4, 3e-4)],
-    "07-kernels-cuda": [kernels("plain", "plain"), kernels("tf32", "plain")],
-    "07-reduction-cuda": [reductions(2e-3, 4e-3), reductions(4e-3, 4e-3), reductions(2e-3, 2.1e-3)],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""
 
 RECORDED = {
-    "07-depth-cuda": ("Our simulated TF32 errs as much as the real one.", {}),
-    "07-kernels-cuda": ("Allow TF32, and other kernels run.", {}),
-    "07-reduction-cuda": ("Reduced-precision sums change no bit here.", {}),
-    "07-speed-cuda": ("TF32 is up to 7.1 times as fast, and somewhere it is even slower.", {"07-bet-speed": "b"}),
-    "07-who-cuda": ("The root says ieee, and convolutions go on in TF32.", {}),
+    "07-speed-cuda": ("TF32 is up to 7.1 times as fast, and somewhere it is even slower.", {"07-bet-speed": "b"})
 }
 """What the recordings made on a GPU say, derived by hand from their rows: experiment -> headline, bets."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from statistics import median
-
 import pytest
 import torch
 
 from course.experiment import base
 from course.lessons.l07_precision import experiments
 from course.lessons.l07_precision.experiments import LESSON
-from tests.lessons.l07_precision.rows import CUDA_ROWS
-from tests.lessons.live import check_picture, check_shown, measured, record_of
+from tests.lessons.live import check_shown, measured
 
 PROBES = "course.lessons.l07_precision.probes"
 NAMES = [name for name, one in base.load_all().items() if one.lesson == LESSON]
@@ -26,15 +23,10 @@ TREE = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 13)
 
 EXPECTED = {
     "07-neighbours": {},
-    "07-error-vs-k": {"07-bet-k": "b"},
-    "07-counter": {"07-bet-counter": "c"},
     "07-solve": {"07-bet-solve": "b"},
     "07-noise": {"07-bet-noise": "c"},
     "07-mixing": {"07-bet-mixing": "c"},
     "07-tree": {"07-bet-default": "b"},
-    "07-no-op": {"07-bet-no-op": "b" if TREE else "c"},
-    "07-documented": {"07-bet-page": "a"},
-    "07-old-words": {},
 }
 
 
@@ -64,23 +56,6 @@ def test_the_cliff_is_there_and_the_mean_removes_it():
     assert worst("tf32, mean removed", 300) > 0.9
 
 
-def test_counters_stop_where_neighbours_lie_two_apart():
-    last = {row["format"]: row["shown"] for row in measured("07-counter", 60).rows}
-    assert last == {"float32": 5000, "tf32": 2048, "float16": 2048, "bfloat16": 256}
-
-
-def test_the_number_of_the_documentation_is_foretold_by_rounding_alone():
-    found = measured("07-documented", 60).rows
-    scale = experiments.largest_of(experiments.SIDE**2)
-    typical = {way: median(row["typical"] for row in found if row["way"] == way) for way in ("rounded", "cut")}
-    assert (
-        abs(scale * typical["rounded"] / experiments.LARGEST - 1)
-        < 0.05
-        < 1
-        < scale * typical["cut"] / experiments.LARGEST - 1
-    )
-
-
 def test_the_largest_of_many_normal_errors_is_where_chance_puts_it():
     torch.manual_seed(0)
     beyond = (torch.randn(400, 4096).abs().amax(1) > experiments.largest_of(4096)).float().mean()
@@ -108,24 +83,6 @@ def test_the_tree_answers_as_the_lesson_says():
 
 
 # --- CUDA: what the pictures show of invented rows --------------------------------------------------------
-
-
-def test_the_coarse_operations_stand_out_under_each_setting():
-    rows = CUDA_ROWS["07-who-cuda"] + [
-        {"setting": "on", "operation": name, "relative": error} for name, error in (("matmul", 3e-4), ("conv", 3e-7))
-    ]
-    picture = check_picture(record_of("07-who-cuda", rows))
-    assert picture.lines[-1][:3] == ["on", "1 in 3,300", "1 in 3,300,000"]
-    assert set(picture.marks) == {(0, 2), (0, 3), (1, 2), (1, 3), (2, 1)}
-
-
-def test_kernels_are_told_by_the_part_of_the_name_that_differs():
-    rows = [
-        {**row, "kernel": f"sm80_fprop_{'tf32f32' if row['setting'] == 'tf32' else 'f32f32'}_execute"}
-        for row in CUDA_ROWS["07-kernels-cuda"]
-    ]
-    picture = check_picture(record_of("07-kernels-cuda", rows))
-    assert picture.lines[1] == ["matmul", "…f32f32…", "…tf32f32…"]
 
 
 def test_live_names_are_listed():
