@@ -1,16 +1,15 @@
-"""Grading side by side: stock nbgrader, stock nbgrader with our settings, ours, and the floor below which none can go.
+"""Grading side by side: stock nbgrader, ours, and the floor below which none can go.
 
     python -m benchmarks.grading                   5 rounds, about 5 minutes on a quiet machine
     python -m benchmarks.grading --look            a look: one round without extra work, about a minute
-    python -m benchmarks.grading --class 1000      instead: one large class, seconds and memory for each hundred
+    python -m benchmarks.grading --class 1000      instead: one large class, in all and the grader's memory for each hundred
     python -m benchmarks.grading --out grading.md  where the tables go (default build/benchmarks/grading.md)
 
 The same class is marked in turns within one run, in random order: by nbgrader in a course without settings, whose
-test cells do the same work; by `nbgrader autograde` under our settings; and by `python -m grader autograde` with 1
-and 2 marking processes, in the sandbox and without it. The floor: a fork of a warm process with namespaces of its
-own, everything that has to run there (the student's cells and the hidden tests, which stock's test cells match), one
-transaction. Once with next to no work of the student's own (imports torch, makes a model and an
-optimizer), once with 0.5 s more. All of them are warm: what starting costs, once a run, has a table of its own.
+test cells do the same work; and by `python -m grader autograde` with 1 and 2 marking processes, in the sandbox. The
+floor: a fork of a warm process with namespaces of its own, everything that has to run there (the student's cells and
+the hidden tests, which stock's test cells match), one transaction. Once with next to no work of the student's own
+(imports torch, makes a model and an optimizer), once with 0.5 s more. All of them are warm: libraries are loaded.
 """
 
 from __future__ import annotations
@@ -19,9 +18,8 @@ import itertools
 import os
 import random
 import sqlite3
-import subprocess
-import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -29,23 +27,23 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+import psutil
 from nbgrader.apps.api import NbGraderAPI
 from tqdm import tqdm
 
 from benchmarks import grading_course as courses
-from benchmarks.grading_class import large_class
 from benchmarks.running import Rows, heading, markdown, options, publish, stoppable
 from course import machine
 from grader.autograding import How, autograde
-from grader.course import done
-from grader.project import HERE
+from grader.course import Course, done
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
 
 OUT = Path("build/benchmarks/grading.md")
 WORK_S = (0.0, 0.5)
+STEP = 100  # submissions
 EACH = 8  # submissions of one turn of ours and of the floor; one of stock
-STOCK, OURS, FLOOR = "stock nbgrader", "ours, 1 process", "the floor"
+STOCK, OURS, TWO, FLOOR = "stock nbgrader", "ours, 1 process", "ours, 2 processes", "the floor"
 Found = dict[tuple[str, float], list[float]]  # (way, seconds of own work) -> seconds a submission
 
 
@@ -63,9 +61,8 @@ def ways(folder: Path, work_s: float, own: list[float]) -> dict[str, Callable[[]
     def stock(api: NbGraderAPI) -> None:
         done(api.autograde(courses.LESSON, next(students), force=True), "stock autograde")
 
-    def our(jobs: int, sandbox: bool) -> None:
-        how = How(jobs, again=True, sandbox=sandbox)
-        found = autograde(course, courses.LESSON, how=how, say=lambda line: None)
+    def our(jobs: int) -> None:
+        found = autograde(course, courses.LESSON, how=How(jobs, again=True), say=lambda line: None)
         assert all(outcome.points is not None for outcome in found), found
 
     def floor() -> None:
@@ -87,12 +84,8 @@ def ways(folder: Path, work_s: float, own: list[float]) -> dict[str, Callable[[]
 
     return {
         STOCK: timed(lambda: stock(plain), 1),
-        "stock nbgrader, our settings": timed(lambda: stock(course.api), 1),
-        **{
-            f"ours, {name}{'' if sandbox else ', no sandbox'}": timed(partial(our, jobs, sandbox))
-            for jobs, name in ((1, "1 process"), (2, "2 processes"))
-            for sandbox in (True, False)
-        },
+        OURS: timed(partial(our, 1)),
+        TWO: timed(partial(our, 2)),
         FLOOR: timed(floor),
     }
 
@@ -149,7 +142,7 @@ def tables(found: Found, own: dict[float, float]) -> Iterator[str]:
             cells = [f"{seconds:.3f}", span(found[name, work_s], 3), f"{seconds - own_s:.3f}"]
             lines.append([name, *cells, f"{middle[STOCK] / seconds:.1f}", f"{seconds / middle[FLOOR]:.2f}"])
         yield from markdown(head, lines)
-        yield from ("", f"Two processes: {middle[OURS] / middle['ours, 2 processes']:.2f} times the speed of one.")
+        yield from ("", f"Two processes: {middle[OURS] / middle[TWO]:.2f} times the speed of one.")
 
 
 def span(seconds: list[float], digits: int) -> str:
@@ -157,24 +150,30 @@ def span(seconds: list[float], digits: int) -> str:
     return f"{min(seconds):.{digits}f} to {max(seconds):.{digits}f}"
 
 
-def starting(folder: Path) -> Iterator[str]:
-    """What a run costs before and after its submissions: one submission, less what it takes in a long run."""
-    yield from ("", "### Starting, once a run: a command with one submission, seconds in all", "")
-    course, one = folder / "work-0", [courses.LESSON, "--student", "s0000"]
-    stock = ["nbgrader", "autograde", *one, "--force"]
-    ours = ["grader", "autograde", *one, "--dir", str(course / "ours"), "--again", "--jobs"]
-    lines = []
-    for name, command, place in (
-        (STOCK, stock, course / "plain"),
-        ("stock nbgrader, our settings", stock, course / "ours"),
-        (OURS, [*ours, "1"], HERE),
-        ("ours, 2 processes", [*ours, "2"], HERE),
-    ):
-        settings = {"cwd": place, "env": {**os.environ, "PYTHONPATH": str(HERE)}, "check": True, "capture_output": True}
-        run = partial(subprocess.run, [sys.executable, "-m", *command], **settings)
-        seconds = [seconds_of(run) for _ in range(3)]
-        lines.append([name, f"{median(seconds):.1f}", span(seconds, 1)])
-    yield from markdown(["marked by", "s", "range"], lines)
+def large_class(course: Course, jobs: int) -> Iterator[str]:
+    """Mark everything, and tell the seconds in all, and after each hundred the seconds so far and the driver's memory."""
+    seen, begun, me = [], time.perf_counter(), psutil.Process()
+    over = threading.Event()
+
+    def watch() -> None:
+        folder = course.root / "autograded"
+        while not over.wait(0.2):
+            count = len(os.listdir(folder)) if folder.exists() else 0
+            if count // STEP > len(seen):
+                seen.append([str(count), f"{time.perf_counter() - begun:.0f}", f"{me.memory_info().rss / 1e6:.0f}"])
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        found = autograde(course, courses.LESSON, how=How(jobs), say=print)
+    finally:
+        over.set()
+        watcher.join()
+    spent, without = time.perf_counter() - begun, sum(outcome.points is None for outcome in found)
+    title = (
+        f"### {len(found)} submissions in {spent:.0f} s ({spent / len(found):.3f} s each), {without} without a grade"
+    )
+    yield from ("", title, "", *markdown(["submissions", "s so far", "driver, MB"], seen))
 
 
 FOOT = (
@@ -191,7 +190,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=5, help="turns of each way (default 5)")
     parser.add_argument("--class", type=int, dest="count", metavar="N", help="mark one class of N instead")
     parser.add_argument("--jobs", type=int, default=2, help="marking processes of --class (default 2)")
-    parser.add_argument("--look", action="store_true", help="one round without extra work, no starting times")
+    parser.add_argument("--look", action="store_true", help="one round without extra work")
     given = parser.parse_args(arguments)
     if given.rounds < 1 or given.count is not None and given.count < 1:
         parser.error("--rounds and --class must be at least 1")
@@ -212,7 +211,7 @@ def main(arguments: list[str] | None = None) -> None:
         elif given.look:
             lines += [*tables(*measure(folder, 1, rows, WORK_S[:1])), *FOOT]
         else:
-            lines += [*tables(*measure(folder, given.rounds, rows)), *starting(folder), *FOOT]
+            lines += [*tables(*measure(folder, given.rounds, rows)), *FOOT]
     publish(lines, given.out)
 
 

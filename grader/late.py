@@ -41,7 +41,8 @@ def extend(course: Course, lesson: str, student: str, hours: float) -> str:
     require(course, lesson)
     with course.gradebook as gradebook:
         if student not in {one.id for one in gradebook.students}:
-            raise ProjectError(f"nobody in the gradebook has the id {student!r}; `grader roster FILE` reads your class")
+            read = command("roster FILE", course.root)
+            raise ProjectError(f"nobody in the gradebook has the id {student!r}; {read} reads your class")
         if gradebook.find_assignment(lesson).duedate is None:
             due = command(f'release {lesson} --due "2026-12-01 23:59"', course.root)
             raise ProjectError(f"{lesson} has no due date to extend; set it with {due}")
