@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import re
 import tempfile
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course.cards import offline
 from course.cards.knowledge_view import card_html
 from course.cards.offline import item_data, showable
+from course.cards.offline_words import words
 from course.i18n import LANGUAGES, pick, speaking
 from course.markup import plain
 from course.questions import knowledge
@@ -190,3 +193,11 @@ def test_the_tools_pages_name_what_can_be_called_and_link_to_nothing_outside_the
         assert set(names) <= set(getattr(offered, "__all__", names))
     for code in LANGUAGES:
         assert "](../" not in "".join(api.tools(Project(), code))
+
+
+def test_every_word_that_a_script_of_a_page_asks_for_by_name_exists():
+    scripts = [*map(offline.read, offline.CARD_SCRIPTS)]
+    scripts += [one.read_text("utf-8") for one in ROOT.glob("book/static/*.js")]
+    found = re.findall(r'(?:word|say)\("(\w+)"|key: "(\w+)"', "\n".join(scripts))
+    asked = {name for pair in found for name in pair if name}
+    assert asked and sorted(asked - words()["en"].keys()) == []

@@ -1,4 +1,4 @@
-"""The cards outside the notebooks: ``python -m course.cards anki``, ``page``, ``merge``."""
+"""The cards outside the notebooks: ``python -m course.cards anki``, ``merge``."""
 
 from __future__ import annotations
 
@@ -40,23 +40,16 @@ def main(argv: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m course.cards", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, run, what, default in (
-        ("anki", _anki, "write the questions as a file for Anki's import", "deck.txt"),
-        ("page", _page, "write the questions as one web page that works offline", "deck.html"),
-    ):
-        command = commands.add_parser(name, help=what, description=what)
-        command.add_argument("--to", type=Path, default=Path(default), metavar="FILE", help=f"default {default}")
-        command.add_argument("--lesson", action="append", metavar="ID", help="only this lesson (repeatable)")
-        command.set_defaults(run=run)
-    command = commands.add_parser("merge", help="add answers given on another machine or on the page to yours")
+    what = "write the questions as a file for Anki's import"
+    command = commands.add_parser("anki", help=what, description=what)
+    command.add_argument("--to", type=Path, default=Path("deck.txt"), metavar="FILE", help="default deck.txt")
+    command.add_argument("--lesson", action="append", metavar="ID", help="only this lesson (repeatable)")
+    command.set_defaults(run=_anki)
+    command = commands.add_parser("merge", help="add answers given on another machine to yours")
     command.add_argument("file", type=Path, help="a file of answers, such as answers-2026-03-01.jsonl")
     command.set_defaults(run=_merge)
     for command in commands.choices.values():
-        command.add_argument(
-            "--language",
-            choices=LANGUAGES,
-            help="default: the one chosen last, else English; of the page, the browser's",
-        )
+        command.add_argument("--language", choices=LANGUAGES, help="default: the one chosen last, else English")
     return parser
 
 
@@ -96,18 +89,6 @@ def _anki(args: argparse.Namespace) -> str:
         f"Left out: {len(items) - len(exportable(items))} bets, which an experiment settles.",
         f"{args.to} 里有 {count} 条笔记。在 Anki 里选“文件、导入”；以后导入新文件只会更新，不会重复。"
         f"未包含 {len(items) - len(exportable(items))} 道下注题，它们要由实验揭晓。",
-    )
-
-
-def _page(args: argparse.Namespace) -> str:
-    from course.cards.offline import build, showable
-
-    items, cards = _items(args), _cards(args)
-    _write(args.to, build(items, load_bank().misconceptions(), args.language or "", cards))
-    return t(
-        f"{len(showable(items))} questions and {len(cards)} knowledge cards in {args.to}. "
-        "Open it in a browser, or send it to your phone; it needs no network.",
-        f"{args.to} 里有 {len(showable(items))} 道题和 {len(cards)} 张知识卡。用浏览器打开，或发到手机上；不需要网络。",
     )
 
 

@@ -1,33 +1,27 @@
-"""The practice questions and the knowledge cards as one web page that works offline: no framework, no network, answers kept in the browser.
+"""Practice questions on a web page without a kernel: plain data for the scripts in ``static``, which need no framework and no network.
 
-The page marks by the rules of ``course.learning.marking`` (``static/marking.js``) and writes lines of the course's own
-log (``static/answers.js``), so that ``python -m course.cards merge`` brings them into a learner's notebooks.
+A page marks by the rules of ``course.learning.marking`` (``static/marking.js``) and keeps the answers in the browser
+(``static/answers.js``).
 """
 
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from course.cards.knowledge_view import CSS, card_html
 from course.cards.offline_words import words
-from course.catalog import BY_ID
 from course.i18n import LANGUAGES, Text, pick, speaking
 from course.learning.reporting import number_words
-from course.look import css
 from course.markup import inline, paragraphs
 from course.questions.items import Item
-from course.questions.knowledge import Knowledge
 from course.questions.wording import pairs
 from course.version import __version__
 
 STATIC = Path(__file__).resolve().parent / "static"
 CARD_SCRIPTS = ("marking.js", "voice.js", "answers.js", "card.js", "live.js")
 """What one card needs on any page."""
-SCRIPTS = ("theme.js", *CARD_SCRIPTS, "boxes.js", "sitting.js", "deck.js")
 KINDS = ("single", "multiple", "number", "order")
 
 
@@ -100,41 +94,14 @@ def _number_data(item: Item) -> dict[str, Any]:
     }
 
 
-def _lessons(items: list[Item]) -> list[dict[str, Any]]:
-    ids = dict.fromkeys(item.lesson for item in items)
-    titles = {one: BY_ID[one].question if one in BY_ID else "" for one in ids}
-    return [{"id": one, "title": _html(title)} for one, title in titles.items()]
-
-
-def _cards(cards: Iterable[Knowledge]) -> list[dict[str, Any]]:
-    """The knowledge cards as data: their HTML in both languages."""
-    found: list[dict[str, Any]] = []
-    for card in cards:
-        shown = {}
-        for code in LANGUAGES:
-            with speaking(code):
-                shown[code] = card_html(card)
-        found.append({"id": card.id, "lesson": card.lesson, "html": shown})
-    return found
-
-
-def page_data(
-    items: Iterable[Item],
-    beliefs: Mapping[str, Text],
-    language: str,
-    cards: Iterable[Knowledge] = (),
-    languages: Sequence[str] = LANGUAGES,
-) -> dict[str, Any]:
-    """Everything the page knows, as plain data. beliefs: misconception id -> statement."""
-    shown = showable(items)
+def page_data(items: Iterable[Item], beliefs: Mapping[str, Text], language: str) -> dict[str, Any]:
+    """Everything the cards of a page know in one language, as plain data. beliefs: misconception id -> statement."""
     data = {
         "words": words(),
-        "lessons": _lessons(shown),
-        "items": [item_data(item) for item in shown],
+        "items": [item_data(item) for item in showable(items)],
         "beliefs": {one: _html(text) for one, text in beliefs.items()},
-        "cards": _cards(cards),
     }
-    return {"version": __version__, "language": language, "languages": list(languages), **_cut(data, languages)}
+    return {"version": __version__, "language": language, **_cut(data, [language])}
 
 
 def _cut(data: Any, languages: Sequence[str]) -> Any:
@@ -146,25 +113,6 @@ def _cut(data: Any, languages: Sequence[str]) -> Any:
     if data.keys() == set(LANGUAGES):
         return {code: data[code] for code in languages}
     return {key: _cut(value, languages) for key, value in data.items()}
-
-
-def build(
-    items: Iterable[Item],
-    beliefs: Mapping[str, Text],
-    language: str = "",
-    cards: Iterable[Knowledge] = (),
-    languages: Sequence[str] = LANGUAGES,
-    links: str = "",
-) -> str:
-    """The whole page, opening in ``language`` (empty: the browser's); deterministic. links: HTML beside its title."""
-    data = json.dumps(page_data(items, beliefs, language, cards, languages), ensure_ascii=False, separators=(",", ":"))
-    scripts = "\n".join(f"<script>\n{read(name)}</script>" for name in SCRIPTS)
-    style = css(STATIC / "card.css", STATIC / "deck.css", CSS)
-    parts = {"style": style, "links": links, "data": data.replace("<", "\\u003c"), "scripts": scripts}
-    page = read("deck.html")
-    for name, content in parts.items():
-        page = page.replace("{{" + name + "}}", content, 1)
-    return page
 
 
 def read(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Every word of the offline page in both languages; ``{name}`` is filled in by the page."""
+"""Every word of the cards on a page of the book, in both languages; ``{name}`` is filled in by the page."""
 
 from __future__ import annotations
 
@@ -17,31 +17,10 @@ from course.questions.wording import PAIR
 
 _OWN = {
     # the frame
-    "title": both("torch.backends cards", "torch.backends 卡片"),
-    "skip": both("Skip to the card", "跳到卡片"),
-    "language": both("Language", "语言"),
-    "filters": both("Which cards", "选择卡片"),
-    "lesson": both("Lesson", "课程"),
-    "all_lessons": both("All lessons", "全部课程"),
-    "show": both("Show", "显示"),
-    "show_today": both("Today’s review", "今天的复习"),
-    "show_all": both("All cards in order", "按顺序看全部卡片"),
-    "show_bets": both("Bets", "下注题"),
-    "show_keep": both("🎴 Knowledge cards", "🎴 知识卡"),
-    "keep_head": both("Knowledge cards: {count}. Press one to turn it.", "知识卡：{count} 张，点一下翻面。"),
-    "turn_all": both("Turn all", "全部翻面"),
-    "print": both("Print", "打印"),
-    "keys": both(
-        "Keys: 1–9 choose, Enter submits as fairly sure and then goes on, ← → move between cards.",
-        "按键：1–9 选择，Enter 按“比较有把握”提交，再按继续，← → 切换卡片。",
-    ),
-    "private": both(
-        "Your answers stay in this browser. Nothing is sent anywhere.", "答案只保存在这个浏览器里，不会发送到任何地方。"
-    ),
     # a card
-    "place": both("Card {at} of {of}", "第 {at} 题，共 {of} 题"),
     "question": both("Question", "练习题"),
     "bet": both("Bet", "下注"),
+    "place": both("Card {at} of {of}", "第 {at} 题，共 {of} 题"),
     "easy": both("easy", "简单"),
     "medium": both("medium", "中等"),
     "hard": both("hard", "较难"),
@@ -51,7 +30,6 @@ _OWN = {
     "pair": PAIR,
     "your_order": both("Your order", "你的顺序"),
     "order_empty": both("Press the lines in the order they should run.", "请按执行的先后依次点击各行。"),
-    "add": both("Add line {id}", "添加 {id} 行"),
     "up": both("Move line {id} up", "上移 {id} 行"),
     "down": both("Move line {id} down", "下移 {id} 行"),
     "remove": both("Remove line {id}", "移除 {id} 行"),
@@ -60,11 +38,7 @@ _OWN = {
     "sure_bet": both(
         "How sure are you? Your choice places the bet, and it locks.", "你有多大把握？点一个就下注，之后不能再改。"
     ),
-    "back": both("← Back", "← 上一张"),
-    "next": both("Next →", "下一张 →"),
-    "skip_card": both("Skip →", "跳过 →"),
     "again": both("↺ Try again", "↺ 再答一次"),
-    "undo": both("↶ Undo the last answer", "↶ 撤销上次作答"),
     # what an answer gets
     "belief": both("The belief behind it:", "背后的想法："),
     "your_number_was": both("your number", "你的数字"),
@@ -76,12 +50,11 @@ _OWN = {
         '想亲眼看到，就在 notebook 里运行 <code>observe("{experiment}")</code>。',
     ),
     "settle": both(
-        'The experiment decides: run <code>observe("{experiment}")</code> in the notebook of the lesson. Bring this '
-        "bet there with “Save my answers”.",
-        '由实验揭晓：在该课的 notebook 里运行 <code>observe("{experiment}")</code>。用“保存我的答案”可以把这一注带过去。',
+        'The experiment decides: run <code>observe("{experiment}")</code> in the notebook of the lesson. Place '
+        "your bet there, too.",
+        '由实验揭晓：在该课的 notebook 里运行 <code>observe("{experiment}")</code>。那里也请先下注。',
     ),
     "settled_below": both("What came out stands open below.", "结果已在下面展开。"),
-    "comes_back": both("This idea comes back on {date}.", "这个知识点会在{date}回来。"),
     # sentences in the live region
     "choose_first": both("Choose an option first, then submit.", "请先选择，再提交。"),
     "type_first": both("Type a number first, for example 3 or 2.5e6.", "请先输入一个数字，例如 3 或 2.5e6。"),
@@ -89,65 +62,17 @@ _OWN = {
         "“{typed}” is not a number. Write for example 3, 0.25 or 2.5e6, with a point for decimals.",
         "“{typed}”不是数字。请写成 3、0.25 或 2.5e6 这样的形式，小数点用“.”。",
     ),
-    "undone": both("Taken back. The card is open again.", "已撤销，可以重新作答。"),
     "fresh_try": both("A fresh try. Your earlier answer stays in your log.", "重新作答。之前的答案仍保留在记录里。"),
     "not_kept": both(
-        "This browser keeps nothing for this page, so your answers last until you close it. "
-        "Use “Save my answers” before you leave, and “Load answers” next time.",
-        "这个浏览器不为本页保存数据，答案在关闭页面前有效。离开前请点“保存我的答案”，下次用“读入答案”。",
+        "This browser keeps nothing for this page, so your answers last until you close it.",
+        "这个浏览器不为本页保存数据，答案在关闭页面前有效。",
     ),
     "damaged": both(
         "Damaged lines among the stored answers: {count}, set aside. All others are there; nothing needs to be done.",
         "保存的记录里有 {count} 行损坏，已另存；其余都在，无需处理。",
     ),
     # the end of a sitting
-    "nothing_due": both("Nothing is due today", "今天没有要复习的"),
-    "done": both("Done for now", "这一轮完成了"),
-    "done_count": both(
-        "Answered in this sitting: {answered}, right: {right}.", "这一轮答了 {answered} 张，答对 {right} 张。"
-    ),
-    "next_on": both(
-        "The next idea comes back on {date}. Coming later is fine too: nothing is lost.",
-        "下一个知识点在{date}回来。晚几天也没关系，什么都不会丢。",
-    ),
-    "waiting": both(
-        "{count} more are waiting. They can wait: another sitting, another day.",
-        "还有 {count} 张在等，不急：下一轮或改天都行。",
-    ),
-    "next_round": both("Another round", "再来一轮"),
-    "see_all": both("Look through all cards", "浏览全部卡片"),
-    "plan": both("{due} to review, {fresh} new", "复习 {due} 张，新卡 {fresh} 张"),
     # the answers
-    "answers": both("Your answers", "你的答案"),
-    "count": both(
-        "{answered} of {total} cards answered, {right} right at the last try.",
-        "{total} 张卡片已答 {answered} 张，最近一次答对 {right} 张。",
-    ),
-    "export": both("Save my answers", "保存我的答案"),
-    "import": both("Load answers", "读入答案"),
-    "merge": both(
-        "To bring them to your notebooks, run there: <code>python -m course.cards merge FILE</code>",
-        "要合并到 notebook 的记录里，请在那里运行：<code>python -m course.cards merge 文件</code>",
-    ),
-    "saved": both("Saved as {name}.", "已保存为 {name}。"),
-    "loaded": both("New entries read from {name}: {added}.", "从 {name} 读入 {added} 条新记录。"),
-    "loaded_damaged": both(
-        "New entries read from {name}: {added}. Lines that are no answers: {damaged}, left out.",
-        "从 {name} 读入 {added} 条新记录。有 {damaged} 行不是作答记录，已略过。",
-    ),
-    "unreadable": both(
-        "{name} cannot be read. Choose a file of answers, such as answers-2026-03-01.jsonl.",
-        "无法读取 {name}。请选择作答记录文件，例如 answers-2026-03-01.jsonl。",
-    ),
-    "how": both("How the schedule works", "复习是怎么安排的"),
-    "how_text": both(
-        "A right answer moves an idea to the next box: it comes back after 3, 7, 16, 35, 90, then 180 days. "
-        "Partly right or a guess: the same box again. Wrong: tomorrow. "
-        "A second try within the hour does not count, because the explanation has just been read. "
-        "This is a simple plan; the notebooks make a finer one (FSRS) from the same answers.",
-        "答对就进下一格：3、7、16、35、90、180 天后再见。部分正确或靠猜：留在原格。答错：明天再见。一小时内的第二次作答不计，"
-        "因为刚看过解释。这个安排很简单；notebook 会用同样的记录做更细的安排（FSRS）。",
-    ),
     # marking: the same sentences as course/learning/marking.py, which the tests compare
     "not_answered": both("Not answered yet.", "还没有作答。"),
     "one_asked": both("More than one option was chosen, and one is asked for.", "选了不止一项，而本题只能选一项。"),

@@ -113,10 +113,8 @@ def _of_lessons_met(every: list[knowledge.Knowledge]) -> None:
         f"🎴 学过的各课的知识卡：{len(cards)} 张（全部共 {len(every)} 张）。点一下就翻面。",
     )
     note = t(
-        "To print all cards or to take them along: `python -m course.cards page` writes one web page, "
-        "`python -m course.cards anki` a file for Anki; both hold these cards too.",
-        "想打印全部卡片或带走：`python -m course.cards page` 写成一个网页，`python -m course.cards anki` 写成 Anki 文件，"
-        "里面都有这些卡片。",
+        "To take all cards along: `python -m course.cards anki` writes a file for Anki; `take_home()` a page to print.",
+        "想把全部卡片带走：`python -m course.cards anki` 写成 Anki 文件，`take_home()` 写成可以打印的网页。",
     )
     put(
         f"<p><strong>{head}</strong><br>{inline(note)}</p>" + cards_html(cards),

@@ -25,7 +25,7 @@ from course.verbs.reported import reported
 def script(bank: Bank, ids: Iterable[str], below: Iterable[str], language: str) -> str:
     """``deck`` for the questions of a page in one language. below: those bets whose result stands on it."""
     items = showable(filter(None, map(bank.get, dict.fromkeys(ids))))
-    deck = page_data(items, bank.misconceptions(), language, languages=(language,))
+    deck = page_data(items, bank.misconceptions(), language)
     held = json.dumps(deck["items"])
     deck["beliefs"] = {one: text for one, text in deck["beliefs"].items() if f'"{one}"' in held}
     for item in deck["items"]:

@@ -33,10 +33,6 @@ TITLES: dict[str, Text] = {
     "poster": both("🗺️ The whole map", "🗺️ 全图"),
     "find": both("🔍 Search", "🔍 搜索"),
 }
-ANSWERS = both(
-    "🎴 **All cards**, with a review plan; there you also save your answers, load them, or take them to the notebooks: {cards}.",
-    "🎴 **全部卡片**：按计划复习，保存和读入你的答案，也可以带到 notebook 里：{cards}。",
-)
 RUN = both(
     "The lessons are Jupyter notebooks. On your own machine (Linux, macOS, Windows; no GPU needed), in the folder of the course:\n\n"
     "```\nmake lab\n```\n\n"
@@ -44,17 +40,14 @@ RUN = both(
     "```\npython tools/env.py lab\n```\n\n"
     "The Chinese lessons: `make lab LESSONS=zh`.\n\n"
     'Each lesson here can be downloaded as a notebook. To run it, install the course: `pip install ".[course]"` in that folder.\n\n'
-    "Your answers stay in this browser. “Save my answers” on the page of {cards} writes a file, and "
-    "`python -m course.cards merge FILE` brings it into the notebooks. Some browsers keep nothing for pages opened from a "
-    "folder, or keep the answers of each page apart; then the page says so: save a file to take your answers along.",
+    "Your answers here stay in this browser; those of the notebooks are kept by themselves. Some browsers keep nothing for pages "
+    "opened from a folder; then the page says so.",
     "每一课都是 Jupyter notebook。在自己的机器上（Linux、macOS、Windows，不需要 GPU），进入课程文件夹：\n\n"
     "```\nmake lab LESSONS=zh\n```\n\n"
     "这会装好全部所需，并打开第一课。没有 make，或在 Windows 上：\n\n"
     "```\npython tools/env.py lab --language zh\n```\n\n"
     '这里的每一课都可以下载成 notebook；运行它需要课程本身：在课程文件夹里执行 `pip install ".[course]"`。\n\n'
-    "你的答案保存在这个浏览器里。在{cards}页面点“保存我的答案”会得到一个文件，再用 "
-    "`python -m course.cards merge 文件` 合并到 notebook。有些浏览器不为从文件夹打开的页面保存数据，或者每个页面各存各的；"
-    "遇到这种情况，页面会提示，请把答案存成文件带走。",
+    "这里的答案保存在这个浏览器里，notebook 里的答案另外保存。有些浏览器不为从文件夹打开的页面保存数据；遇到这种情况，页面会提示。",
 )
 SEARCH = both("Words to look for", "要找的词")
 FOUND = both("{count} places", "找到 {count} 处")
@@ -109,8 +102,6 @@ def everything(project: Project, code: str, lessons: list[str], bets: str = "", 
 
 def _index(project: Project, code: str, lessons: list[str], bets: str, piece: str) -> Iterator[str]:
     yield from front.page(project, code, lessons, bets, piece, to("run", pick(TITLES["run"], code)))
-    cards = to("cards", "cards" if code == "en" else "卡片")
-    yield f"\n{pick(ANSWERS, code).format(cards=cards)}\n"
     yield toctree(pick(LESSON, code), [f"{one[:2]} {pick(BY_ID[one].question, code)} <{one}>" for one in lessons])
     if projects := project.projects():
         yield toctree(pick(BUILD, code), projects)
@@ -119,7 +110,7 @@ def _index(project: Project, code: str, lessons: list[str], bets: str, piece: st
 
 def _run(project: Project, code: str) -> Iterator[str]:
     """How to run the course, and all of docs/install.md; what it links to in the repository is no page of the book."""
-    yield pick(RUN, code).format(cards=to("cards", pick(TITLES["knowledge"], code)[2:]))
+    yield pick(RUN, code)
     document = project.root / "docs" / ("install.md" if code == "en" else "install.zh-CN.md")
     body = document.read_text("utf-8").partition("\n")[2]
     yield "\n" + re.sub(r"\[([^\]]*)\]\((?!https:)[^)]*\)", r"\1", body)

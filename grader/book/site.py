@@ -16,7 +16,6 @@ from course.cards import knowledge_view, offline
 from course.experiment import shown
 from course.i18n import LANGUAGES
 from course.look import css
-from course.questions import knowledge
 from course.questions.bank import load_bank
 from grader.book import cards, clean, find, front, pages
 from grader.book.check import faults
@@ -66,7 +65,6 @@ def build(project: Project, folder: Path, lessons: list[str]) -> Path:
     for code in LANGUAGES:
         _polish(book.site / code)
         find.write(book.site / code)
-        book.deck(code)
     shutil.copy(project.root / "book" / "start.html", book.site / "index.html")
     if found := faults(project, book.site):
         raise ProjectError("\n".join(found))
@@ -141,16 +139,6 @@ class Book:
             for option in offline.choices(item)
         )
         return f'<details class="book-result"><summary>{pages.OUTCOME[code]}</summary>{shown}{variants}</details>'
-
-    def deck(self, code: str) -> None:
-        """Write the page of all cards, in one language."""
-        items = [item for lesson in self.lessons for item in self.bank.items(lesson)]
-        kept = [card for card in knowledge.read()[0].values() if card.lesson in self.lessons]
-        other = next(one for one in LANGUAGES if one != code)
-        twin = f'<a lang="{other}" href="../{other}/cards.html">{pages.NAMES[other]}</a>'
-        links = pages.to("index", f"← {pages.BOOK[code]}") + twin
-        text = offline.build(items, self.bank.misconceptions(), code, kept, languages=(code,), links=links)
-        _write(self.site / code / "cards.html", text)
 
 
 def _static(project: Project, folder: Path, styles: dict[str, None]) -> None:

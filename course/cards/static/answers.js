@@ -50,12 +50,6 @@ class Answers {
     return { added, damaged };
   }
 
-  merge(text) {
-    const found = this.take(text);
-    this.save();
-    return found;
-  }
-
   append(event, item, fields = {}) {
     const moment = new Date().toISOString().replace("Z", "000Z");  // microseconds, like every line of the log
     const entry = { id: newId(), time: moment, event, item: item.id, ...fields, lesson: item.lesson,
@@ -63,10 +57,6 @@ class Answers {
     this.take(JSON.stringify(entry));
     this.save();
     return this.known.get(entry.id);
-  }
-
-  undo(entry, item) {
-    this.append("undo", item, { options: [entry.id] });
   }
 
   save() {

@@ -12,12 +12,12 @@ function own(item, name) {  // ids tell the card too: a page may show several
   return `${name}--${item.id}`;
 }
 
-function articleHtml(item, done, response, due) {  // due: the row of the timetable, where the page plans
+function articleHtml(item, done, response) {
   const code = item.code ? `<pre tabindex="0"><code>${pick(item.code)}</code></pre>` : "";
   return `<article class="${item.kind}">
       <p class="head"><b>${word(item.kind === "predict" ? "bet" : "question")}</b> <span>${word(`task_${item.kind}`)}</span>
         <span>${item.lesson}</span> <span>${word(item.difficulty)}</span></p>
-      <div id="${own(item, "stem")}" class="stem">${pick(item.stem)}</div>${code}${done ? doneHtml(item, done, due) : askHtml(item, response)}
+      <div id="${own(item, "stem")}" class="stem">${pick(item.stem)}</div>${code}${done ? doneHtml(item, done) : askHtml(item, response)}
     </article>`;
 }
 
@@ -72,7 +72,7 @@ function orderHtml(item, response) {
 
 // --- after the answer ---
 
-function doneHtml(item, { response, entry, past }, due) {
+function doneHtml(item, { response, entry, past }) {
   if (item.kind === "predict") return betHtml(item, response);
   const found = mark(item, response);
   const tone = TONES[found.state];
@@ -81,8 +81,7 @@ function doneHtml(item, { response, entry, past }, due) {
   const next = item.experiment && found.state !== "correct"
     ? `<p class="next">${word("observe", { experiment: item.experiment })}</p>` : "";
   return `<section class="result ${tone}"><h3 id="${own(item, "result")}" tabindex="-1">${/^\p{Emoji_Presentation}/u.test(head) || head.startsWith("🕳") ? "" : `${MARKS[found.state]} `}${head}</h3>${messages.map((one) => `<p>${one}</p>`).join("")}</section>
-    <ul class="lines">${lines(item, response, praised).join("")}</ul>${next}
-    ${due && entry ? `<p class="calm">${word("comes_back", { date: dateWords(due.due) })}</p>` : ""}`;
+    <ul class="lines">${lines(item, response, praised).join("")}</ul>${next}`;
 }
 
 function betHtml(item, response) {

@@ -1,5 +1,5 @@
 "use strict";
-// Marking, by the rules of course/learning/marking.py. tests/browser/test_deck_rules.py compares the two on every question.
+// Marking, by the rules of course/learning/marking.py. tests/browser/test_card_rules.py compares the two on every question.
 // A response is {options: [ids], number: number or null}. A message is {key, values} (see offline_words.py) or {html}.
 
 function within(value, low, high) {

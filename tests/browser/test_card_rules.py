@@ -1,10 +1,14 @@
-"""The offline page marks and plans by the rules: compared with the course on every question and every answer."""
+"""A page of the book marks as the notebooks do: compared on every question and every answer."""
 
 from __future__ import annotations
 
 import itertools
 import random
+from datetime import datetime, timedelta, timezone
 
+import pytest
+
+from course.cards import offline
 from course.cards.offline import showable
 from course.cards.text import parse_number
 from course.i18n import LANGUAGES, pick, speaking
@@ -14,7 +18,45 @@ from course.learning.reporting import report
 from course.learning.session import AnswerError
 from course.learning.voice import Past, past_of
 from course.markup import inline
-from tests.browser.deck_fixtures import NOW, bank, file, line, open_deck  # noqa: F401
+from course.questions.bank import load_bank
+from grader.book import cards
+
+NOW = datetime(2026, 3, 20, 12, tzinfo=timezone.utc)
+
+
+@pytest.fixture(scope="module")
+def bank():
+    return load_bank()
+
+
+@pytest.fixture
+def open_deck(bank, fresh_page, tmp_path):
+    """Open a page with every question, as the book puts them on its pages, without a network."""
+
+    def opened(language="en"):
+        data = cards.script(bank, [item.id for item in bank.items()], (), language)
+        scripts = "".join(f"<script>{one}</script>" for one in (data, *map(offline.read, offline.CARD_SCRIPTS)))
+        file = tmp_path / f"{language}.html"
+        file.write_text(
+            f'<!doctype html><meta charset="utf-8"><body>{scripts.replace("</script", "</script")}</body>', "utf-8"
+        )
+        fresh_page.context.set_offline(True)
+        fresh_page.goto(file.as_uri())
+        return fresh_page
+
+    return opened
+
+
+def line(item, days_ago, verdict):
+    moment = (NOW - timedelta(days=days_ago)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return {
+        "id": f"{item.id} {days_ago}",
+        "time": moment,
+        "event": "answer",
+        "item": item.id,
+        "verdict": verdict,
+        "options": ["a"],
+    }
 
 
 def responses(item, draw):
@@ -35,7 +77,8 @@ def responses(item, draw):
     return [Response(number=float(value)) for value in values]
 
 
-def test_the_page_marks_every_question_as_the_course_does(bank, open_deck):
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_page_marks_every_question_as_the_course_does(bank, open_deck, code):
     """Every item x every choice (numbers, orders): same verdict, points, sentences in both languages, beliefs."""
     draw = random.Random(5)
     asked = [
@@ -45,14 +88,11 @@ def test_the_page_marks_every_question_as_the_course_does(bank, open_deck):
         for response in responses(item, draw)
     ]
     assert {item.id for item, _ in asked} == {item.id for item in bank.items() if item.kind != "predict"}
-    found = open_deck().evaluate(
+    found = open_deck(code).evaluate(
         """asked => asked.map(([id, options, number]) => {
             const item = byId.get(id), response = { options, number };
-            const said = {};
             const { state, points, messages } = mark(item, response);
-            for (view.language of deck.languages) {
-                said[view.language] = messages.map((one) => one.html ? pick(one.html) : word(one.key, one.values));
-            }
+            const said = messages.map((one) => one.html ? pick(one.html) : word(one.key, one.values));
             return { state, points, said, beliefs: beliefsOf(item, response) };
         })""",
         [(item.id, response.options, response.number) for item, response in asked],
@@ -63,13 +103,14 @@ def test_the_page_marks_every_question_as_the_course_does(bank, open_deck):
         expected = {
             "state": verdict.state,
             "points": verdict.points,
-            "said": {code: [inline(pick(one, code)) for one in verdict.messages] for code in LANGUAGES},
+            "said": [inline(pick(one, code)) for one in verdict.messages],
             "beliefs": misconceptions_of(item, response),
         }
         assert page == expected, (item.id, response)
 
 
-def test_the_page_answers_in_the_words_of_the_course(bank, open_deck):
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_page_answers_in_the_words_of_the_course(bank, open_deck, code):
     """Every item, wrong and right, with several pasts: the same headline and the same smaller step."""
     pasts = [Past(1, 0), Past(2, 1), Past(4, 3)]
     asked = []
@@ -78,21 +119,17 @@ def test_the_page_answers_in_the_words_of_the_course(bank, open_deck):
         right = Response(item.order or item.correct, item.number.value if item.number else None)
         miss = Response(number=item.number.value * 7e7 + 1) if item.number else Response((wrong,))
         asked += [(item, given, pasts[(place + number) % 3]) for number, given in enumerate((right, miss))]
-    found = open_deck().evaluate(
+    found = open_deck(code).evaluate(
         """asked => asked.map(([id, options, number, past]) => {
-            const item = byId.get(id), response = { options, number }, said = {};
-            for (view.language of deck.languages) {
-                const { head, messages } = told(item, response, mark(item, response), past);
-                said[view.language] = [head, ...messages];
-            }
-            return said; })""",
+            const item = byId.get(id), response = { options, number };
+            const { head, messages } = told(item, response, mark(item, response), past);
+            return [head, ...messages]; })""",
         [(item.id, given.options, given.number, vars(past)) for item, given, past in asked],
     )
     for (item, given, past), page in zip(asked, found, strict=True):
-        for code in LANGUAGES:
-            with speaking(code):
-                told = report(item, given, mark(item, given), past=past)
-            assert page[code] == [inline(one) for one in (told.headline, *told.messages)], (item.id, code)
+        with speaking(code):
+            told = report(item, given, mark(item, given), past=past)
+        assert page == [inline(one) for one in (told.headline, *told.messages)], item.id
 
 
 def test_the_past_is_counted_alike(bank, open_deck):
@@ -106,9 +143,10 @@ def test_the_past_is_counted_alike(bank, open_deck):
         line(one, 4, "correct"),
     ]
     entries = [Entry(each["id"], each["time"], "answer", each["item"], verdict=each["verdict"]) for each in lines]
+    page = open_deck()
     for item in (one, two):
-        page = open_deck().evaluate("([id, lines]) => pastOf(byId.get(id), lines)", [item.id, lines])
-        assert page == vars(past_of(item, entries))
+        found = page.evaluate("([id, lines]) => pastOf(byId.get(id), lines)", [item.id, lines])
+        assert found == vars(past_of(item, entries))
 
 
 def test_numbers_are_read_as_the_course_reads_them(open_deck):
@@ -151,36 +189,3 @@ def test_numbers_are_read_as_the_course_reads_them(open_deck):
             return None
 
     assert open_deck().evaluate("typed => typed.map(parseNumber)", typed) == [course(one) for one in typed]
-
-
-def plan(page, lines):
-    """(ids due, number of new cards, how many wait) at NOW."""
-    return page.evaluate(
-        """([lines, now]) => { const found = today(lines, deck.items, now);
-            return [found.due.map((one) => one.id), found.fresh.length, found.waiting]; }""",
-        [lines, NOW.timestamp() * 1000],
-    )
-
-
-def test_wrong_comes_back_tomorrow_right_later_and_lessons_take_turns(bank, open_deck):
-    page = open_deck()
-    concepts = {item.concept: item for item in bank.items() if item.kind == "single"}
-    alone = [
-        item
-        for item in concepts.values()
-        if sum(other.concept == item.concept for other in bank.items() if other.kind != "predict") == 1
-    ]
-    one, two = alone[:2]
-    assert plan(page, []) == [[], 8, 0]
-    assert plan(page, [line(one, 1, "incorrect"), line(two, 1, "correct")])[0] == [one.id]
-    assert plan(page, [line(two, 2, "correct")])[0] == [] and plan(page, [line(two, 3, "correct")])[0] == [two.id]
-    assert plan(page, [line(two, 9, "correct"), line(two, 6, "correct")])[0] == []
-    assert plan(page, [line(two, 9, "correct"), line(two, 7, "correct")])[0] == [two.id]
-    assert plan(page, [line(two, 1, "correct", 1)])[0] == [two.id], "a guess does not climb"
-    retry = [line(one, 2, "incorrect"), line(one, 2 - 0.02, "correct")]
-    assert plan(page, retry)[0] == [one.id], "a second try within the hour does not count"
-    month = [line(item, 30, "incorrect") for item in concepts.values()]
-    due, fresh, waiting = plan(page, month)
-    assert len(due) == 20 and fresh == 0 and waiting == len(month) - 20
-    lessons = [bank[one].lesson for one in due]
-    assert len(set(lessons[:4])) == 4, "lessons take turns"
