@@ -159,11 +159,10 @@ class Tried:
     def _how_much(self) -> str:
         """What a step takes as it is, how many settings were timed, and in what time."""
         timed, many = sum(bool(row.get("low")) for row in self.found.values()), len(self.found)
-        took = format_ms(self.base_ms)
-        english = f" · your step: {took} · {timed} of {many} settings timed, {self.seconds:.0f} s"
-        return t(english, f" · 原来一步 {took} · {many} 项设置测了 {timed} 项，用时 {self.seconds:.0f} 秒") * bool(
-            timed
-        )
+        took, (where, there) = format_ms(self.base_ms), (" in new processes", "在新进程里") if self.new else ("", "")
+        english = f" · your step: {took} · {timed} of {many} settings timed{where}, {self.seconds:.0f} s"
+        chinese = f" · 原来一步 {took} · {many} 项设置{there}测了 {timed} 项，用时 {self.seconds:.0f} 秒"
+        return t(english, chinese) * bool(timed)
 
     def _elsewhere(self, all_: bool = True) -> list[dict[str, str]]:
         """This machine as one more column of `docs/cards.md`; of a family, the fastest. all_: with what is slower here."""
