@@ -104,7 +104,7 @@ def test_what_helps_is_advised_together(monkeypatch):
     helping = {"oneDNN-off", "deterministic"}
     step = Planted(None)
     step.cost = lambda: 0.86 ** sum(HOLDS[name](step) for name in helping)
-    found = on_a_pretended_clock(step, monkeypatch, [*helping, "inference_mode"])
+    found = on_a_pretended_clock(step, monkeypatch, [*helping, "inference_mode"], 40)
     assert {*claimed_of(found)} == helping == {*found.together["of"]} and 0.7 < found.together["ratio"] < 0.78
     assert {"torch.backends.mkldnn.enabled = False", "torch.use_deterministic_algorithms(True)"} <= set(found.lines())
     assert re.match(r"2[2-9] % less time with 2 settings; results about as exact\.$", found.sentence())
@@ -537,10 +537,10 @@ def test_a_gradient_that_is_rounding_alone_has_no_digit_to_lose():
     bench = Digits(step_of(model, [torch.randn(4, 3, 8, 8)], True))
     found = bench.of([SETTINGS["channels_last"]])
     assert not found["bits"] and found["error"] < 1e-5 and found["error_as_is"] < 1e-5
-    assert len(bench.vague) == 2 and not verdicts.loses(found), "returned, and left in the model"
-    assert differs(bench.exact, bench.as_is) > 10 * found["error_as_is"], "by its own size it is off by far more"
-    blown = [one + 1e6 * (at in bench.vague) for at, one in enumerate(bench.as_is)]
-    assert differs(bench.exact, blown, bench.vague) > 1, "what becomes large there is seen all the same"
+    assert not verdicts.loses(found), "returned, and left in the model"
+    small = min(range(len(bench.as_is)), key=lambda at: float(bench.as_is[at].abs().max()))
+    blown = [one + (at == small) for at, one in enumerate(bench.as_is)]
+    assert differs(bench.exact, blown, bench.sizes) > 1, "what becomes large there is seen all the same"
 
 
 def test_integers_hide_digits():

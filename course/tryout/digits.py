@@ -6,7 +6,7 @@ import contextlib
 import math
 import statistics
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -54,11 +54,9 @@ class Digits:
         with contextlib.suppress(Exception):  # a step may hold numbers of a fixed type; MPS has no float64
             exact = self._once([DOUBLE])[0]
             self.exact = exact if math.isfinite(differs(self.as_is, exact)) else None
-        nudged = self.as_is
-        with contextlib.suppress(Exception):
-            nudged = self._once([NUDGED])[0]
-        self.vague = without_digits(self.exact or self.as_is, [self.as_is, nudged])
-        self.unsteady = differs(self.as_is, nudged, self.vague)  # no error below it is one
+        self.sizes = sizes_of(self.exact or self.as_is, self.as_is)
+        with contextlib.suppress(Exception):  # no error below what the neighbours of all numbers bring is one
+            self.noise = max(self.noise, differs(self.as_is, self._once([NUDGED])[0], self.sizes))
 
     def _once(self, settings: Sequence[Setting] = (), seed: int = 0) -> tuple[Values, float, bool]:
         """What one call gives, without dropout; about what a call takes, in seconds; and whether it gives integers alone.
@@ -94,39 +92,36 @@ class Digits:
         near, equal = self.exact or self.as_is, differs(self.as_is, values) == 0
         told = bool(values) and not self.random and not (integers and equal)
         equal = equal and told
-        as_is = max(self.unsteady, differs(near, self.as_is, self.vague) if self.exact else self.noise)
+        as_is = max(self.noise, differs(near, self.as_is, self.sizes) if self.exact else 0.0)
         return {
             "rough_s": rough_s,
             "bits": equal if told else None,
-            "error": as_is if equal else differs(near, values, self.vague) if told else None,
+            "error": as_is if equal else differs(near, values, self.sizes) if told else None,
             "error_as_is": as_is,
             "float64": self.exact is not None,
         }
 
 
-def differs(one: Values, two: Values, vague: Collection[int] = ()) -> float:
-    """The largest difference as a share of the largest value of that tensor (of an ordinary tensor, where it is all but zero);
-    0: the same bits; infinite: other shapes, or not finite on one side alone. vague: of these count differences that an ordinary tensor
-    would show.
+def differs(one: Values, two: Values, sizes: Sequence[float] = ()) -> float:
+    """The largest difference as a share of the size of that tensor; 0: the same bits; infinite: other shapes, or not finite on one side
+    alone. sizes: see `sizes_of`; by default of `one`.
     """
     if [each.shape for each in one] != [each.shape for each in two]:
         return math.inf
-    reach = [float(each.abs().max()) if each.numel() else 0.0 for each in one]
-    usual = statistics.median([size for at, size in enumerate(reach) if at not in vague] or reach or [0.0])
-    worst = 0.0
-    for at, (a, b) in enumerate(zip(one, two, strict=True)):
-        if a.numel() and not torch.equal(a, b):
-            size = usual if at in vague else max(reach[at], 1e-3 * usual)
-            worst = max(worst, _gap(a, b) / max(size, 1e-300))
-    return worst
+    each = zip(one, two, sizes or sizes_of(one, one), strict=True)
+    return max((_gap(a, b) / size for a, b, size in each if a.numel() and not torch.equal(a, b)), default=0.0)
 
 
-def without_digits(truth: Values, others: Sequence[Values]) -> set[int]:
-    """Which tensors have no right digit, and so none to lose: they differ by half of what they are from the truth. The gradient of a
-    bias before a batch normalization is one: truly 0, in float32 what rounding leaves.
+def sizes_of(truth: Values, as_is: Values) -> list[float]:
+    """By what to measure a difference: the largest value of each tensor; of an ordinary tensor, where the step as it is has no right digit
+    to lose. The gradient of a bias before a batch normalization is one: truly 0, in float32 what rounding leaves.
     """
-    pairs = [(at, a, b) for other in others for at, (a, b) in enumerate(zip(truth, other, strict=True))]
-    return {at for at, a, b in pairs if a.numel() and 0.5 * float(a.abs().max()) < _gap(a, b) < math.inf}
+    reach = [float(each.abs().max()) if each.numel() else 0.0 for each in truth]
+    right = [_gap(a, b) <= size / 2 if a.numel() else True for a, b, size in zip(truth, as_is, reach, strict=True)]
+    usual = statistics.median([size for size, has in zip(reach, right, strict=True) if has] or reach or [0.0])
+    return [
+        max(size, 1e-3 * usual, 1e-300) if has else max(usual, 1e-300) for size, has in zip(reach, right, strict=True)
+    ]
 
 
 def _gap(a: torch.Tensor, b: torch.Tensor) -> float:

@@ -76,7 +76,7 @@ class Tried:
         """The lines to paste, under comments: what they bring and what they hold for. What costs accuracy stands as a comment, to
         decide about. Empty where nothing helps."""
         rows = self.rows()
-        most, safe = (way(rows, self.together)[0] for way in (verdicts.fastest, verdicts.advised))
+        most, safe = (verdicts.best(rows, self.together, safe)[0] for safe in (False, True))
         exact = [row for row in (most if len(most) > 1 else safe) if row["verdict"] == "take"]
         colon, code = t(": ", "："), []
         inner, body = list[str](), list[str]()

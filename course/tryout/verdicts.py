@@ -123,32 +123,26 @@ def winners(rows: Sequence[Row]) -> list[Row]:
     return list(found.values())
 
 
-def fastest(rows: Sequence[Row], together: Row | None) -> tuple[list[Row], Row | None]:
-    """The settings that bring most, and the row that says how much: all winners, or the best alone."""
-    found = winners(rows)
-    if together and verdict_of(together) in ("take", "digits") and found and together["ratio"] < found[0]["ratio"]:
-        return found, together
-    return found[:1], found[0] if found else None
-
-
-def advised(rows: Sequence[Row], together: Row | None) -> tuple[list[Row], Row | None]:
-    """Of what is faster the best that costs no digits; where all of it does, the fastest."""
-    settings, row = fastest(rows, together)
-    safe = [one for one in winners(rows) if verdict_of(one) == "take"][:1]
-    return (safe, safe[0]) if safe and row and verdict_of(row) == "digits" else (settings, row)
+def best(rows: Sequence[Row], together: Row | None, safe: bool) -> tuple[list[Row], Row | None]:
+    """The settings that bring most, one or all winners, and the row that says how much. safe: what costs no digits, if any."""
+    won = winners(rows)
+    options = [([row], row) for row in won]
+    options += [(won, together)] if together and verdict_of(together) in ("take", "digits") else []
+    fit = [one for one in options if not safe or verdict_of(one[1]) == "take"]
+    return min(fit or options, key=lambda one: one[1]["ratio"], default=([], None))
 
 
 def at_a_price(rows: Sequence[Row], together: Row | None) -> str:
     """What is faster still, but costs digits, in a sentence in the reader's language; empty where nothing is."""
-    settings, row = fastest(rows, together)
-    if row is None or row is advised(rows, together)[1]:
+    settings, row = best(rows, together, safe=False)
+    if row is None or row is best(rows, together, safe=True)[1]:
         return ""
     return pick(_gain(row, " + ".join(one["name"] for one in settings)))
 
 
 def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
     """What came out, in one sentence."""
-    settings, row = advised(rows, together)
+    settings, row = best(rows, together, safe=True)
     timed = [one for one in rows if one.get("low")]
     if row:
         named = (
