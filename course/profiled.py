@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from course.timing.where import accelerators_here, noted, work_of
+from course.where import accelerators_here, noted, work_of
 
 os.environ.setdefault(
     "KINETO_LOG_LEVEL", "6"

@@ -20,7 +20,7 @@ LAYERS = [  # the highest first; each imports those below it alone, or its neigh
     ["timing"],
     ["learning", "figures"],
     ["questions", "records", "exercise", "blocks", "flags", "new_process"],
-    ["machine", "load", "suggest", "verdict", "slips", "kernel_hint"],
+    ["machine", "load", "where", "bars", "suggest", "verdict", "slips", "kernel_hint"],
     ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
      "arguments", "i18n", "look", "usual_language", "home", "files", "generators", "colab", "version"],
 ]  # fmt: skip

@@ -10,8 +10,9 @@ import types
 import pytest
 import torch
 
+from course import where
 from course.i18n import speaking
-from course.timing import TimingError, clock_for, compare, devices, effort, measure, where
+from course.timing import TimingError, clock_for, compare, devices, effort, measure
 from course.timing import clock as clocks
 from tests.timing_clocks import Cost, NoisyClock, costing
 from tests.timing_queue import Device
@@ -119,13 +120,6 @@ def test_several_devices_are_all_waited_for(monkeypatch):
     clock = clock_for(["cuda:0", "cuda:1"])
     clock.block(lambda: None, 1)
     assert clock.kind == "wall" and waited == ["cuda:0", "cuda:1"] * 2
-
-
-def test_the_cache_of_an_accelerator_is_emptied_before_every_call(monkeypatch):
-    device, flushed = Device(), []
-    clock = device.clock(monkeypatch, flush=lambda: flushed.append(device.launch(1e-3)))
-    assert clock.alone and clocks.calls_for(clock, lambda: None) == 1
-    assert clock.block(lambda: device.launch(50e-6), 3) == pytest.approx(150e-6, rel=0.1) and len(flushed) >= 3
 
 
 @pytest.mark.parametrize("share, words", [(0.8, "Other programs take 80 %"), (0.0, "")])

@@ -29,12 +29,12 @@ class Device:
         """A mark for the queue."""
         return Event(self)
 
-    def clock(self, monkeypatch, flush=None) -> clocks.EventClock:
+    def clock(self, monkeypatch) -> clocks.EventClock:
         """A clock of this device that reads this device's time."""
         ns = SimpleNamespace(perf_counter=lambda: self.host, perf_counter_ns=lambda: round(self.host * 1e9))
         monkeypatch.setattr(clocks, "time", ns)
         monkeypatch.setattr(clocks._fenced_ns, "__defaults__", (ns.perf_counter_ns,))
-        return clocks.EventClock("cuda", self.wait, self.event, self.launch, flush)
+        return clocks.EventClock("cuda", self.wait, self.event, self.launch)
 
 
 class Event:

@@ -18,12 +18,12 @@ import torch
 from torch.nn import functional
 
 from course import machine
+from course.bars import end_progress, progress
 from course.i18n import t
 from course.roofline.machine import cache_bytes, clock, free_bytes, wait
 from course.roofline.roof import Peaks
 from course.roofline.words import RooflineError, is_out_of_memory, reason, too_little_memory
 from course.timing import clock_for
-from course.timing.bars import end_progress, progress
 from course.timing.deadline import out_of_time
 from course.timing.validation import require_positive
 

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.bars import end_progress, progress
 from course.flops import CountError, FlopCount, count
 from course.generators import generators_preserved
 from course.i18n import t
@@ -28,7 +29,6 @@ from course.roofline.tensors import copied, tensors
 from course.roofline.validation import checked, where
 from course.roofline.words import RooflineError, is_out_of_memory, reason, too_little_memory
 from course.timing import enough
-from course.timing.bars import end_progress, progress
 from course.timing.deadline import out_of_time
 from course.timing.stats import FEWEST_ROUNDS, median_interval
 from course.timing.validation import require_positive

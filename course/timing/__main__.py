@@ -19,7 +19,7 @@ from course.i18n import t
 from course.tables import clip
 from course.timing.comparing import compare
 from course.timing.measuring import measure
-from course.timing.validation import TimingError
+from course.timing.validation import TimingError, refuse
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,11 +66,9 @@ def _functions(statements: Sequence[str], setup: str) -> list[Callable[[], Any]]
                 body = f"return {body}"  # an expression, whose value is compared too
             exec(compile(f"def timed():\n{textwrap.indent(body, '    ')}\n", "<statement>", "exec"), space)
         except Exception as error:
-            raise TimingError(
-                t(
-                    f"{code.strip()!r:.120} does not run: {type(error).__name__}: {error}. Try it in `python` by itself first.",
-                    f"{code.strip()!r:.120} 无法运行：{type(error).__name__}：{error}。请先在 `python` 里单独试一试。",
-                )
+            raise refuse(
+                f"{code.strip()!r:.120} does not run: {type(error).__name__}: {error}. Try it in `python` by itself first.",
+                f"{code.strip()!r:.120} 无法运行：{type(error).__name__}：{error}。请先在 `python` 里单独试一试。",
             ) from error
         made.append(space.pop("timed"))
     return made

@@ -17,10 +17,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.i18n import t
 from course.timing import devices
-from course.timing.validation import TimingError, named_errors
-from course.timing.where import accelerators_here, devices_in, noted, work_of
+from course.timing.validation import named_errors, refuse
+from course.where import accelerators_here, devices_in, noted, work_of
 
 MIN_BLOCK_S = 0.0003
 """Shortest block that is timed as one sample, in seconds."""
@@ -80,19 +79,13 @@ class Clock:
 
 
 class WallClock(Clock):
-    """perf_counter_ns, fenced by `fence` (waits until the devices are idle; None on a CPU). flush: empties a device's cache before
-    every call, each of which is then timed alone."""
+    """perf_counter_ns, fenced by `fence` (waits until the devices are idle; None on a CPU)."""
 
-    def __init__(self, device: str, fence: Callable[[], None] | None = None, flush: Function | None = None) -> None:
-        self.device, self._fence, self._flush = device, fence, flush
-        self.block_s, self.alone = MIN_BLOCK_S if fence else SHORT_BLOCK_S, flush is not None
+    def __init__(self, device: str, fence: Callable[[], None] | None = None) -> None:
+        self.device, self._fence = device, fence
+        self.block_s = MIN_BLOCK_S if fence else SHORT_BLOCK_S
 
     def block(self, f: Function, calls: int) -> float:
-        if self._flush is None:
-            return self._timed(f, calls)
-        return sum(self._timed(f, 1) for _ in range(calls) if self._flush() is not False)
-
-    def _timed(self, f: Function, calls: int) -> float:
         collecting = gc.isenabled()
         repeats, fence = itertools.repeat(None, calls), self._fence
         if fence:
@@ -131,7 +124,7 @@ class ThreadClock(WallClock):
         super().__init__("cpu")
         self.block_s = MIN_BLOCK_S
 
-    def _timed(self, f: Function, calls: int) -> float:
+    def block(self, f: Function, calls: int) -> float:
         return _plain_ns(f, itertools.repeat(None, calls), time.thread_time_ns) * 1e-9
 
 
@@ -148,7 +141,7 @@ class Seeking(WallClock):
     def block(self, f: Function, calls: int) -> float:
         """Seconds of `calls` calls; a few us an operation more than without the noting."""
         with noted(self._found):
-            return self._timed(lambda: self._found.update(devices_in(f())), calls)
+            return super().block(lambda: self._found.update(devices_in(f())), calls)
 
     def settled(self) -> Clock:
         """The clock for the devices seen. Raises TimingError for events asked of work on the CPU."""
@@ -187,11 +180,10 @@ class EventClock(WallClock):
         fence: Callable[[], None],
         make_event: Callable[[], Any],
         fill: Callable[[float], Any],
-        flush: Function | None = None,
         stream: Callable[[], Any] | None = None,
     ) -> None:
-        super().__init__(device, fence, flush)
-        self._wall = WallClock(device, fence, flush)
+        super().__init__(device, fence)
+        self._wall = WallClock(device, fence)
         self._event, self._fill, self._stream = make_event, fill, stream
         self._queues: dict[int, _Queue] = {}
 
@@ -210,10 +202,10 @@ class EventClock(WallClock):
         return seconds[len(seconds) // 2] if seconds and not self.waits(f) else None
 
     def block(self, f: Function, calls: int) -> float:
-        """Seconds of the device for `calls` calls, in as many blocks as its queue holds; with a flush each call alone."""
+        """Seconds of the device for `calls` calls, in as many blocks as its queue holds."""
         total, queue = 0.0, self._queue(f)
         while calls:
-            part = 1 if self._flush else min(calls, queue.most or calls)
+            part = min(calls, queue.most or calls)
             seconds = self.attempt(f, part, f)
             if seconds is not None:
                 total, calls = total + seconds, calls - part
@@ -231,8 +223,6 @@ class EventClock(WallClock):
         gc.disable()
         try:
             self._fill(queue.fill_s)
-            if self._flush:
-                self._flush()
             start.record(*where)
             began = time.perf_counter()
             for _ in repeats:
@@ -299,35 +289,30 @@ class PerCall(Clock):
                 return seconds
 
 
-def clock_for(device: Any = None, kind: str = "auto", cache: str = "hot") -> Clock:
+def clock_for(device: Any = None, kind: str = "auto") -> Clock:
     """A clock for `device` (a name, a torch.device, a list of them, or None: the accelerator in use).
 
-    kind: auto (events on one cuda or mps device, else wall) | wall | events. cache: hot | cold (before every call a buffer of twice
-    the device's last-level cache is written). Raises TimingError for a device this machine lacks or an unknown kind.
+    kind: auto (events on one cuda or mps device, else wall) | wall | events. Raises TimingError for a device this machine lacks or
+    an unknown kind.
     """
     if kind not in ("auto", "wall", "events"):
-        raise TimingError(
-            t(
-                f'clock must be "auto", "wall", "events" or a Clock, not {kind!r}.',
-                f'clock 只能是 "auto"、"wall"、"events" 或一个 Clock，而不是 {kind!r}。',
-            )
+        raise refuse(
+            f'clock must be "auto", "wall", "events" or a Clock, not {kind!r}.',
+            f'clock 只能是 "auto"、"wall"、"events" 或一个 Clock，而不是 {kind!r}。',
         )
     names = devices.checked(device)
     accelerators = [name for name in names if name != "cpu"]
-    flush = devices.flusher(accelerators[0]) if cache == "cold" and accelerators else None
     fence, label = devices.fence_of(accelerators), "+".join(names)
     if len(accelerators) == 1 and kind != "wall":
         only = accelerators[0]
         assert fence
-        return EventClock(label, fence, devices.event_maker(only), devices.filler(only), flush, devices.stream_of(only))
+        return EventClock(label, fence, devices.event_maker(only), devices.filler(only), devices.stream_of(only))
     if kind == "events":
-        raise TimingError(
-            t(
-                'Events live in the queue of one accelerator; here use clock="wall".',
-                '事件只存在于单个加速器的队列里；这里请用 clock="wall"。',
-            )
+        raise refuse(
+            'Events live in the queue of one accelerator; here use clock="wall".',
+            '事件只存在于单个加速器的队列里；这里请用 clock="wall"。',
         )
-    return WallClock(label, fence, flush)
+    return WallClock(label, fence)
 
 
 def given_clock(device: Any, clock: str | Clock, setup: Callable[[], Any] | None = None) -> Clock:

@@ -1,4 +1,4 @@
-"""What the clocks ask of a device: to wait for it, to fill its queue, to mark a place in it, to empty its cache.
+"""What the clocks ask of a device: to wait for it, to fill its queue, to mark a place in it.
 
 Importing this file never fails: each branch asks first whether this build of torch has the device.
 """
@@ -9,9 +9,8 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from course.i18n import t
-from course.timing.validation import TimingError
-from course.timing.where import ACCELERATORS, accelerators_here, available
+from course.timing.validation import refuse
+from course.where import ACCELERATORS, accelerators_here, available
 
 CYCLES = 2e9
 """Cycles of a GPU in a second, about."""
@@ -27,11 +26,9 @@ def checked(device: Any) -> list[str]:
     for name in names or [""]:
         kind = name.split(":")[0]
         if kind not in ("cpu", *ACCELERATORS) or not available(kind):
-            raise TimingError(
-                t(
-                    f'This machine has no device "{name}" for the timer. Leave device out, or use device="cpu".',
-                    f'这台机器没有计时器能用的设备“{name}”。请去掉 device 参数，或者写 device="cpu"。',
-                )
+            raise refuse(
+                f'This machine has no device "{name}" for the timer. Leave device out, or use device="cpu".',
+                f'这台机器没有计时器能用的设备“{name}”。请去掉 device 参数，或者写 device="cpu"。',
             )
     return names
 
@@ -93,12 +90,3 @@ def stream_of(device: str) -> Callable[[], Any] | None:
     import torch
 
     return (lambda: torch.cuda.current_stream(device)) if device.startswith("cuda:") else None
-
-
-def flusher(device: str) -> Callable[[], Any]:
-    """A function that writes a buffer of twice the last-level cache of the accelerator (64 MiB where its size is unknown)."""
-    import torch
-
-    size = torch.cuda.get_device_properties(device).L2_cache_size if device.startswith("cuda") else 0
-    buffer = torch.empty(min(max(2 * size, 64 << 20), 512 << 20), dtype=torch.uint8, device=device)
-    return buffer.zero_

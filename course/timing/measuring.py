@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from course.bars import end_progress, progress, reach
 from course.i18n import t
 from course.timing import stats, validation
-from course.timing.bars import end_progress, progress, reach
 from course.timing.clock import Clock, calls_for, given_clock
 from course.timing.deadline import out_of_time
 from course.timing.effort import Effort, overhead_ns, threads

@@ -170,30 +170,11 @@ class Comparison(_Shown):
             )
         return next(iter(self.pairs.values()))
 
-    @property
-    def ratio(self) -> float:
-        """time(candidate) / time(baseline) of the only candidate."""
-        return self._only().ratio
-
-    @property
-    def low(self) -> float | None:
-        """Lower end of the interval of the only candidate; None without one."""
-        return self._only().low
-
-    @property
-    def high(self) -> float | None:
-        """Upper end of the interval of the only candidate; None without one."""
-        return self._only().high
-
-    @property
-    def verdict(self) -> str:
-        """Verdict on the only candidate."""
-        return self._only().verdict
-
-    @property
-    def ratios(self) -> tuple[float, ...]:
-        """One ratio a round of the only candidate."""
-        return self._only().ratios
+    ratio = property(lambda self: self._only().ratio, doc="time(candidate) / time(baseline) of the only candidate.")
+    low = property(lambda self: self._only().low, doc="Lower end of its interval; None without one.")
+    high = property(lambda self: self._only().high, doc="Upper end of its interval; None without one.")
+    verdict = property(lambda self: self._only().verdict, doc="The verdict on it.")
+    ratios = property(lambda self: self._only().ratios, doc="Its ratios, one a round.")
 
     def rows(self) -> list[dict[str, Any]]:
         """One tidy row per candidate, the raw ratios under `ratios`."""

@@ -6,13 +6,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from course.bars import end_progress, progress, reach
 from course.i18n import t
 from course.timing import sameness, stats, validation, verdicts
-from course.timing.bars import end_progress, progress, reach
 from course.timing.clock import Clock, calls_for
 from course.timing.deadline import out_of_time, too_late
 from course.timing.effort import PARALLEL, Effort, starved, threads
@@ -50,19 +49,6 @@ class Plan:
     order: random.Random
 
 
-class Prepared:
-    """A candidate that needs something to hold around each of its blocks, outside the time: the context `around()`. Called outside
-    of it, it sees to that itself; and it puts back by itself what it changes.
-    """
-
-    def around(self) -> AbstractContextManager[Any]:
-        """A context for one block."""
-        return nullcontext()
-
-    def __call__(self) -> Any:
-        raise NotImplementedError
-
-
 class Run:
     """The state of one comparison while it is being measured. remote: its functions run in other processes."""
 
@@ -71,7 +57,7 @@ class Run:
     ) -> None:
         self.plan, self.functions, self.clock, self.remote = plan, functions, clock, remote
         self.names = [name for name in functions if name != plan.baseline]
-        own = {} if remote else {name: f for name, f in functions.items() if not isinstance(f, Prepared)}
+        own = {} if remote else functions
         self.kept = {name: Kept(within_reach(f)) for name, f in own.items()}
         self.left_over = Left([] if remote else [one for kept in self.kept.values() for one in kept.objects.values()])
         self.left: dict[str, list[str]] = {}
@@ -180,8 +166,7 @@ class Run:
         with validation.named_errors(lambda: self.running, 2):
             for name in names:
                 self.running, f, calls = name, self.functions[name], self.calls[name]
-                with f.around() if isinstance(f, Prepared) else nullcontext():
-                    found[name] = self.clock.block(f, calls) / calls
+                found[name] = self.clock.block(f, calls) / calls
                 if any(self.left.values()):  # after every block alike: it leaves cold caches to the next
                     self.left_over.restore()
         return found
@@ -194,8 +179,7 @@ class Run:
                 self.seconds[name].append(seconds)
             spent, rounds = self._spent(), self._whole_rounds()
             reach(bar, spent, self.plan.max_time)
-            late = out_of_time(spent - began) or (spent >= self.plan.max_time and not self._held_up(spent))
-            if rounds >= MOST_ROUNDS or late:
+            if rounds >= MOST_ROUNDS or spent >= self.plan.max_time or out_of_time(spent - began):
                 return
             if rounds >= self.next_look and self._long_enough(spent, rounds):
                 self.next_look = 2 * rounds
@@ -206,13 +190,6 @@ class Run:
     def _long_enough(self, spent: float, rounds: int) -> bool:
         """Whether a function that warms up late has had the time to show it."""
         return rounds * min(self.calls.values()) >= SETTLED_CALLS or spent >= SETTLED_SHARE * self.plan.max_time
-
-    def _held_up(self, spent: float) -> bool:
-        """Whether the machine stalled: 12 rounds should have fitted into the budget."""
-        if self._whole_rounds() >= verdicts.FIRST_LOOK or spent >= 2 * self.plan.max_time:
-            return False
-        usual = sum(stats.median(self._times(name)) * self.calls[name] for name in self.functions)
-        return usual * verdicts.FIRST_LOOK < self.plan.max_time
 
     def _times(self, name: str) -> list[float]:
         """Seconds of one call, one a round."""

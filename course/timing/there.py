@@ -6,7 +6,6 @@ import contextlib
 import os
 from typing import Any
 
-from course.i18n import t
 from course.new_process import function_of
 from course.timing import validation
 from course.timing.clock import Clock, given_clock
@@ -41,13 +40,11 @@ def _function(name: str, target: str) -> Any:
         found = function_of(target)
     except Exception as error:
         module = target.partition(":")[0]
-        raise validation.TimingError(
-            t(
-                f"A new process could not load {target}: {type(error).__name__}: {error}. "
-                f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
-                f"新进程无法加载 {target}：{type(error).__name__}：{error}。"
-                f"{module}.py 和 notebook 在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
-            )
+        raise validation.refuse(
+            f"A new process could not load {target}: {type(error).__name__}: {error}. "
+            f"Is {module}.py beside the notebook, and does `import {module}` work in a fresh kernel?",
+            f"新进程无法加载 {target}：{type(error).__name__}：{error}。"
+            f"{module}.py 和 notebook 在同一个文件夹里吗？在新内核里 `import {module}` 能成功吗？",
         ) from error
     if not callable(found):
         validation.require_callable(name, found)

@@ -28,6 +28,11 @@ class TimingError(ValueError):
         return [str(self)]
 
 
+def refuse(en: str, zh: str) -> TimingError:
+    """A TimingError that says this in the learner's language."""
+    return TimingError(t(en, zh))
+
+
 class Interrupted(KeyboardInterrupt):
     """Stopped by hand before there was anything to show. A notebook shows its sentence alone."""
 
@@ -72,20 +77,16 @@ def interrupted_note() -> str:
 def require_callable(name: str, f: Any, with_setup: bool = False) -> None:
     """Raise TimingError unless `f` can be called without arguments, or `with_setup` with the one that setup gives."""
     if isinstance(f, str):
-        raise TimingError(
-            t(
-                f'{name} is the text {f!r}. Functions named as "module:function" need fresh_process=True.',
-                f'{name} 是文本 {f!r}。用 "模块:函数" 指名函数时需要 fresh_process=True。',
-            )
+        raise refuse(
+            f'{name} is the text {f!r}. Functions named as "module:function" need fresh_process=True.',
+            f'{name} 是文本 {f!r}。用 "模块:函数" 指名函数时需要 fresh_process=True。',
         )
     if not callable(f):
         kind = type(f).__name__
-        raise TimingError(
-            t(
-                f"{name} is of type {kind}, not a function: the work was already done before the timer started. "
-                f"Wrap the call: `lambda: ...`.",
-                f"{name} 的类型是 {kind}，不是函数：计时还没开始，活已经干完了。请把调用包起来：`lambda: ...`。",
-            )
+        raise refuse(
+            f"{name} is of type {kind}, not a function: the work was already done before the timer started. "
+            f"Wrap the call: `lambda: ...`.",
+            f"{name} 的类型是 {kind}，不是函数：计时还没开始，活已经干完了。请把调用包起来：`lambda: ...`。",
         )
     try:
         signature = inspect.signature(f)
@@ -96,23 +97,19 @@ def require_callable(name: str, f: Any, with_setup: bool = False) -> None:
     except TypeError:
         if with_setup and _takes_one(signature):
             return
-        raise TimingError(
-            t(
-                f"{name} needs arguments, and the timer calls it without any. Wrap it: `lambda: f(x)`.",
-                f"{name} 需要参数，而计时器调用时不带参数。请包一层：`lambda: f(x)`。",
-            )
+        raise refuse(
+            f"{name} needs arguments, and the timer calls it without any. Wrap it: `lambda: f(x)`.",
+            f"{name} 需要参数，而计时器调用时不带参数。请包一层：`lambda: f(x)`。",
         ) from None
 
 
 def require_no_arguments(name: str, given: tuple[Any, ...]) -> None:
     """Raise TimingError, with the right form, where arguments for the function were handed to `measure`."""
     if given:
-        raise TimingError(
-            t(
-                f"measure calls {name} without arguments and takes none for it ({len(given)} given). Wrap the call: "
-                "measure(lambda: f(x)).",
-                f"measure 调用 {name} 时不带参数，也不代收参数（这里给了 {len(given)} 个）。请把调用包起来：measure(lambda: f(x))。",
-            )
+        raise refuse(
+            f"measure calls {name} without arguments and takes none for it ({len(given)} given). Wrap the call: "
+            "measure(lambda: f(x)).",
+            f"measure 调用 {name} 时不带参数，也不代收参数（这里给了 {len(given)} 个）。请把调用包起来：measure(lambda: f(x))。",
         )
 
 
@@ -133,38 +130,30 @@ def require_setup(setup: Any) -> None:
 def require_candidates(candidates: Any, baseline: str | None) -> str:
     """Check the mapping given to `compare` and return the name of the baseline."""
     if not isinstance(candidates, Mapping):
-        raise TimingError(
-            t(
-                'compare takes a dict of names and functions, such as compare({"a": f, "b": g}).',
-                'compare 需要一个“名字 → 函数”的字典，例如 compare({"a": f, "b": g})。',
-            )
+        raise refuse(
+            'compare takes a dict of names and functions, such as compare({"a": f, "b": g}).',
+            'compare 需要一个“名字 → 函数”的字典，例如 compare({"a": f, "b": g})。',
         )
     if len(candidates) < 2:
-        raise TimingError(
-            t(
-                "compare needs at least two functions; to time a single one use measure(f).",
-                "compare 至少需要两个函数；只测一个请用 measure(f)。",
-            )
+        raise refuse(
+            "compare needs at least two functions; to time a single one use measure(f).",
+            "compare 至少需要两个函数；只测一个请用 measure(f)。",
         )
     names = list(candidates)
     for name in names:
         if not str(name).strip() or len(str(name).splitlines()) > 1:
-            raise TimingError(
-                t(
-                    f"The name {name!r} cannot be printed in a table; give every function a name on one line.",
-                    f"名字 {name!r} 无法写进表格；请给每个函数起一个单行的名字。",
-                )
+            raise refuse(
+                f"The name {name!r} cannot be printed in a table; give every function a name on one line.",
+                f"名字 {name!r} 无法写进表格；请给每个函数起一个单行的名字。",
             )
     if baseline is None:
         return names[0]
     if baseline not in candidates:
         hint = did_you_mean(baseline, names, cutoff=0.4)
         listed = ", ".join(map(str, names))
-        raise TimingError(
-            t(
-                f'The baseline "{baseline}" is none of the candidates ({listed}).{hint}',
-                f"基准“{baseline}”不在候选之中（{listed}）。{hint}",
-            )
+        raise refuse(
+            f'The baseline "{baseline}" is none of the candidates ({listed}).{hint}',
+            f"基准“{baseline}”不在候选之中（{listed}）。{hint}",
         )
     return baseline
 
@@ -174,20 +163,16 @@ def require_name(name: Any, known: Mapping[Any, Any]) -> None:
     if name not in known:
         listed = ", ".join(map(str, known))
         hint = did_you_mean(str(name), list(map(str, known)), cutoff=0.4)
-        raise TimingError(
-            t(f'There is no "{name}" here, only {listed}.{hint}', f"这里没有“{name}”，只有 {listed}。{hint}")
-        )
+        raise refuse(f'There is no "{name}" here, only {listed}.{hint}', f"这里没有“{name}”，只有 {listed}。{hint}")
 
 
 def require_positive(**values: float) -> None:
     """Raise TimingError naming the first value that is not a positive, finite number."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
-            raise TimingError(
-                t(
-                    f"{name} must be a finite number greater than 0, not {value!r}.",
-                    f"{name} 必须是大于 0 的有限数，而不是 {value!r}。",
-                )
+            raise refuse(
+                f"{name} must be a finite number greater than 0, not {value!r}.",
+                f"{name} 必须是大于 0 的有限数，而不是 {value!r}。",
             )
 
 
@@ -208,11 +193,9 @@ def checked(name: str, f: Callable[..., Any], kept: list[Any] | None = None) -> 
             way = "`lambda: asyncio.run(f())`"
         if way:
             kind = type(result).__name__
-            raise TimingError(
-                t(
-                    f"Calling {name} only created a {kind}: the work has not been done yet. Time a function that does it: {way}.",
-                    f"调用 {name} 只是创建了一个 {kind}，活还没有干。请计时真正把活干完的函数：{way}。",
-                )
+            raise refuse(
+                f"Calling {name} only created a {kind}: the work has not been done yet. Time a function that does it: {way}.",
+                f"调用 {name} 只是创建了一个 {kind}，活还没有干。请计时真正把活干完的函数：{way}。",
             )
         return result
 

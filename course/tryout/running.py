@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from course import load
+from course.bars import end_progress, progress, somebody_watches
 from course.i18n import both, pick, t
 from course.machine import one_line
 from course.new_process import NewProcessError
 from course.timing import TimingError
-from course.timing.bars import end_progress, progress, somebody_watches
 from course.timing.validation import hidden_prints
 from course.tryout import verdicts
 from course.tryout.loaded import REST_S, said_of

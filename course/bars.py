@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 
@@ -19,8 +17,6 @@ def progress(budget_s: float, title: str) -> Any:
     """A progress bar over `budget_s` seconds; silent for budgets up to 2 s, or where nobody watches."""
     from tqdm.auto import tqdm
 
-    if _wholes:
-        return _Part(_wholes[-1])
     silent = budget_s <= 2 or not somebody_watches()
     form = "{desc}: {bar} {n:.1f}/{total:.1f} s"
     return tqdm(total=round(budget_s, 1), desc=title, leave=False, disable=silent, delay=1, bar_format=form)
@@ -36,33 +32,3 @@ def end_progress(bar: Any) -> None:
     """Remove the bar. If it is done early, the bar would otherwise stay in red, as after a failure."""
     bar.total = bar.n
     bar.close()
-
-
-@contextlib.contextmanager
-def whole_progress(budget_s: float, title: str) -> Iterator[Any]:
-    """One bar for all that is measured in the block."""
-    bar = progress(budget_s, title)
-    _wholes.append(bar)
-    try:
-        yield bar
-    finally:
-        _wholes.remove(bar)
-        end_progress(bar)
-
-
-class _Part:
-    """The bar of one piece of something longer: moves the bar of the whole on."""
-
-    def __init__(self, whole: Any) -> None:
-        self.whole, self.n, self.total = whole, 0.0, 0.0
-
-    def update(self, seconds: float) -> None:
-        self.n += seconds
-        room = self.whole.total - self.whole.n  # tqdm forgets a total that is passed
-        self.whole.update(max(0.0, min(seconds, room)))
-
-    def close(self) -> None:
-        """Nothing: the whole goes on."""
-
-
-_wholes: list[Any] = []
