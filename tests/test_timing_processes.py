@@ -15,7 +15,7 @@ import pytest
 from course.i18n import set_language
 from course.timing import TimingError, compare, processes, verdicts
 from course.timing.processes import Replicates, Workers, spec_of
-from course.timing.rounds import Plan
+from course.timing.race import Plan
 from course.timing.there import SETTLED
 from tests.conftest import tries
 from tests.timing_clocks import NoisyClock, Processes, costing
@@ -31,7 +31,7 @@ EFFECTS = {
 def trial(seed: int, ratio: float, effect: str, max_time: float = 10.0, costs=None):
     costs = costs or {"a": 2e-4, "b": 2e-4 * ratio}
     machine = Processes(costs, EFFECTS[effect], seed)
-    plan = Plan("a", 0.005, max_time, 0.02, True, max_time, random.Random(seed))
+    plan = Plan("a", 0.005, max_time, 0.02, True, random.Random(seed))
     return Replicates(plan, machine.open, machine.now).go([*costs])
 
 
@@ -93,7 +93,7 @@ def test_an_interrupt_returns_the_sets_of_processes_that_were_complete():
             raise KeyboardInterrupt
         return machine.open(names)
 
-    plan = Plan("a", 0.005, 60.0, 0.02, True, 60.0, random.Random(1))
+    plan = Plan("a", 0.005, 60.0, 0.02, True, random.Random(1))
     result = Replicates(plan, open_workers, machine.now).go(["a", "b"])
     assert (result.complete, result.processes) == (False, 2) and "Interrupted" in result.notes[-1]
 

@@ -9,13 +9,11 @@ from typing import Any
 from course.timing import validation
 from course.timing.clock import Clock, given_clock
 from course.timing.processes import compare_in_processes
+from course.timing.race import Plan, Race
 from course.timing.results import Comparison
-from course.timing.rounds import Plan, Run
 
 HERE_S, PROCESSES_S = 5.0, 20.0
 """Budget in seconds: in this process, and with new processes for each candidate."""
-PATIENCE = 10
-"""First calls that take longer than this many budgets are not repeated."""
 
 
 def compare(
@@ -65,7 +63,7 @@ def compare(
     max_time = (PROCESSES_S if fresh_process else HERE_S) if max_time is None else max_time
     tolerances = {} if isinstance(same, bool) else {"same": same}
     validation.require_positive(ci=ci, max_time=max_time, gate=gate, **tolerances)
-    plan = Plan(base, ci, max_time, gate, same, PATIENCE * max_time, random.Random(seed))
+    plan = Plan(base, ci, max_time, gate, same, random.Random(seed))
     if fresh_process:
         return compare_in_processes(candidates, plan, device, clock, setup)
     validation.require_setup(setup)
@@ -73,7 +71,7 @@ def compare(
         validation.require_callable(name, f, setup is not None)
     chosen = given_clock(device, clock, setup)
     with validation.interrupts_in_words(), validation.hidden_prints() as sink:
-        found = Run(plan, candidates, chosen).go(sink)
+        found = Race(plan, candidates, chosen).run(sink)
     if setup is None:
         object.__setattr__(found, "functions", dict(candidates))
     return found

@@ -24,8 +24,8 @@ from course.new_process import NewProcess, NewProcessError, function_of
 from course.timing import sameness, stats, validation, verdicts
 from course.timing.clock import Clock
 from course.timing.deadline import out_of_time
+from course.timing.race import Plan, Race
 from course.timing.results import Comparison, Paired
-from course.timing.rounds import Plan, Run
 from course.timing.validation import TimingError, refuse
 
 SLICE_S = 0.3
@@ -200,15 +200,13 @@ class Replicates:
 
     def _one_set(self, names: list[str]) -> None:
         """Start a new process for each of them, in random order, and add one ratio for each."""
-        plan = replace(
-            self.plan, ci=self.plan.ci / 2, gate=self.plan.ci, max_time=SLICE_S, patience_s=self.plan.max_time
-        )
+        plan = replace(self.plan, ci=self.plan.ci / 2, gate=self.plan.ci, max_time=SLICE_S)
         self.plan.order.shuffle(names)
         with self.open_workers(names) as workers, validation.interrupts_propagate():
             functions = {
                 name: workers.functions[name] for name in sorted(names, key=lambda name: name != plan.baseline)
             }
-            self.found.append(Run(plan, functions, workers.clock, remote=True).go())
+            self.found.append(Race(plan, functions, workers.clock, remote=True).run())
 
     def _others(self) -> list[str]:
         return [*self.found[0].pairs]

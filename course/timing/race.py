@@ -1,0 +1,168 @@
+"""One comparison while it is measured: what its rounds say of every candidate against the baseline."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from course.i18n import t
+from course.timing import sameness, stats, verdicts
+from course.timing.clock import Clock
+from course.timing.effort import PARALLEL, starved
+from course.timing.results import Comparison, Paired
+from course.timing.rounds import Rounds
+from course.timing.sentences import launch_note
+from course.units import format_ms
+
+DROPPED = 3
+"""Rounds that warm up and do not count."""
+SETTLED_CALLS, SETTLED_SHARE = 64, 0.2
+"""No conclusion before so many calls of each function, or so much of the budget: a function may warm up late."""
+LAST_ERROR = 0.01
+"""Chance that the interval of the last look misses the truth: less than the 5 % promised, because the verdict depends
+on it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The arguments of `compare`; order: draws the random order."""
+
+    baseline: str
+    ci: float
+    max_time: float
+    gate: float
+    same: bool | float
+    order: random.Random
+
+
+class Race(Rounds):
+    """The state of one comparison while it is being measured."""
+
+    def __init__(
+        self, plan: Plan, functions: Mapping[str, Callable[..., Any]], clock: Clock, remote: bool = False
+    ) -> None:
+        super().__init__(functions, clock, plan.max_time, plan.order, remote=remote)
+        self.plan, self.names = plan, [name for name in functions if name != plan.baseline]
+        self.final, self.next_look = True, verdicts.FIRST_LOOK
+
+    def run(self, sink: Any = None) -> Comparison:
+        """Measure and conclude. sink: what the functions printed, for a note."""
+        self.go(t("comparing", "比较中"), sink)
+        return self._result()
+
+    def is_warm(self, seen: list[dict[str, float]]) -> bool:
+        return len(seen) >= DROPPED
+
+    def is_clear(self, spent: float, rounds: int) -> bool:
+        """Looks after 12, 24, 48, ... rounds."""
+        late = rounds * min(self.calls.values()) < SETTLED_CALLS and spent < SETTLED_SHARE * self.max_time
+        if rounds < self.next_look or late:
+            return False
+        self.next_look = 2 * rounds
+        self.final = not all(map(self._settled, self.names))
+        return not self.final
+
+    def _ratios(self, name: str) -> list[float]:
+        return [a / b for a, b in zip(self.times(name), self.times(self.plan.baseline), strict=True)]
+
+    def _error(self, final: bool) -> float:
+        return (LAST_ERROR if final else verdicts.INTERIM_ERROR) / len(self.names)
+
+    def _settled(self, name: str) -> bool:
+        """Whether more rounds would change nothing."""
+        error = self._error(False)
+        ratio, interval = stats.ratio_interval(self._ratios(name), error)
+        return verdicts.settled(interval, ratio, self.plan.ci, self.plan.gate, error, place=verdicts.PLACE)
+
+    def _starved(self, name: str) -> bool:
+        """Whether threads of this function, or of the baseline, mostly waited for a core."""
+        if not self.effort or self.clock.device != "cpu" or self.effort.busy() <= PARALLEL:
+            return False
+        return starved(self.times(name)) or starved(self.times(self.plan.baseline))
+
+    def _result(self) -> Comparison:
+        pairs = {name: self._paired(name) for name in self.names}
+        medians = {name: stats.median(self.times(name)) for name in self.functions}
+        if self.effort and self.clock.device == "cpu" and any(p.verdict == "undecided" for p in pairs.values()):
+            self.notes += self.effort.note(any(map(self._starved, self.names)))
+        self.notes += sameness.notes(pairs)
+        issuing = {name: s for name, f in self.functions.items() if (s := self.clock.issue_s(f)) is not None}
+        if slow := [name for name, seconds in issuing.items() if seconds > medians[name]]:
+            self.notes.append(launch_note(slow))
+        return Comparison(
+            issue_ms={name: s * 1e3 for name, s in issuing.items()},
+            baseline=self.plan.baseline,
+            pairs=pairs,
+            medians_ms={name: s * 1e3 for name, s in medians.items()},
+            first_call_ms={name: s * 1e3 for name, s in self.first.items()},
+            calls=dict(self.calls),
+            rounds=self.whole_rounds(),
+            ci=self.plan.ci,
+            gate=self.plan.gate,
+            max_time=self.max_time,
+            **self.facts(),
+        )
+
+    def _paired(self, name: str) -> Paired:
+        """The verdict on a candidate. Where threads wait for a core nothing is decided, and the interval holds what most rounds said."""
+        plan, ratios, error = self.plan, self._ratios(name), self._error(self.final)
+        ratio, interval = stats.median(ratios), None
+        if stats.enough(len(ratios)):
+            ratio, whole = stats.ratio_interval(ratios, error)
+            interval = stats.shown(verdicts.widened(whole), len(ratios))
+        starving = self._starved(name)
+        if starving and interval:
+            low, high = stats.quantile(ratios, 0.1), stats.quantile(ratios, 0.9)
+            interval = stats.Interval(min(interval.low, low), max(interval.high, high), interval.confidence)
+        drift, (difference, not_compared) = self._drift(name, ratios), self._compared(name)
+        verdict = verdicts.decide(interval, ratio, plan.ci, plan.gate, error, verdicts.PLACE)
+        return Paired(
+            name=name,
+            baseline=plan.baseline,
+            ratio=ratio,
+            low=interval.low if interval else None,
+            high=interval.high if interval else None,
+            confidence=interval.confidence if interval else 0.0,
+            ratios=tuple(ratios),
+            gate=plan.gate,
+            verdict="undecided" if drift or starving else verdict,
+            difference=difference,
+            not_compared=not_compared,
+            drift=drift,
+        )
+
+    def _drift(self, name: str, ratios: list[float]) -> str:
+        """What changed while it was measured, from what to what, in words; empty where the ratio kept still.
+
+        One of the two functions, where its time moved at least twice as far as the other's; else the ratio.
+        """
+        found = stats.drift(ratios, self.plan.gate)
+        if found is None:
+            return ""
+        ends, moved = {}, {}
+        for one in (name, self.plan.baseline):
+            times = self.times(one)
+            ends[one] = stats.median(times[: stats.LATE]), stats.median(times[-len(times) // 4 :])
+            moved[one] = abs(math.log(ends[one][1] / ends[one][0]))
+        far, near = sorted(moved, key=lambda one: -moved[one])
+        what, (first, last) = t("the ratio", "比值"), found
+        words = f"{first:.3g}", f"{last:.3g}"
+        if moved[far] >= 2 * moved[near]:
+            what, (first, last) = far, ends[far]
+            words = format_ms(1e3 * first), format_ms(1e3 * last)
+        if last > first:
+            return t(f"{what} climbed from {words[0]} to {words[1]}", f"{what} 从 {words[0]} 涨到了 {words[1]}")
+        return t(f"{what} fell from {words[0]} to {words[1]}", f"{what} 从 {words[0]} 降到了 {words[1]}")
+
+    def _compared(self, name: str) -> tuple[str | None, str]:
+        """How the first result differs from the baseline's, in words (empty: it does not; None: not compared), and the type
+        of what could not be compared (empty: nothing)."""
+        if self.plan.same is False:
+            return None, ""
+        one, two = self.results[self.plan.baseline], self.results[name]
+        found = sameness.difference(one, two, None if self.plan.same is True else self.plan.same)
+        unread = sameness.unread(one)
+        return (found, "") if found else (None, unread) if unread else ("", "")
