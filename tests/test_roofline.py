@@ -154,6 +154,8 @@ def test_a_layer_is_named_only_where_the_intervals_leave_no_doubt():
     waves = (1.0, 3.0, 1.0, 9.0, 1.0, 2.0, 5.0, 1.0, 2.0, 1.0, 4.0, 1.0)  # a busy machine slows both in the same rounds
     slowed = [replace(one, samples_ms=tuple(one.time_ms * wave for wave in waves)) for one in (clear, other)]
     assert of(*slowed).named.first is slowed[0]
+    small = [layer(10**9, 3 * 10**7, 18.0, f"c{at}", "Conv2d") for at in range(12)]
+    assert of(clear, *small).named is None  # the longest, with 8 % of the time
     act = layer(0, 10**7, 1.0, "act", "ReLU")
     assert of(clear, close, act).sentence() == (
         "No layer stands out. Of the time 98% is limited by compute, 2.5% is limited by memory."
@@ -244,7 +246,7 @@ def test_picture(code, dark):
     chinese = code == "zh" and cjk_font() is not None
     assert ("占耗时的 80%" if chinese else "takes 80% of the") in words
     assert ("受限于访存：占耗时 12%" if chinese else "limited by memory: 12% of the time") in words
-    assert ("没有位置的：ReLU, 各层之外" if chinese else "without a place here: ReLU, outside the layers, 16%") in words
+    assert ("占耗时 16% （ReLU, 各层之外）" if chinese else "16% of the time (ReLU, outside the layers)") in words
     assert "100 GFLOP/s (float32), 20.0 GB/s" in words and "conv" in words
     sizes = sorted(size for points in ax.collections for size in points.get_sizes())
     assert len(sizes) == 4 and sizes[3] > 5 * sizes[0]  # conv, fc, two in the legend
@@ -258,7 +260,7 @@ def test_the_legend_and_the_text_name_the_same_parts_of_the_time():
     said = " ".join(text.get_text() for text in found.plot(axes()).get_legend().get_texts())
     parts = by_bound(found.layers)
     assert drop.bound == tiny.bound and percent(parts[tiny.bound]) == "50%"
-    assert len(parts) == 2 and said.count("50% of the time") == 2 and "Dropout, 40%" in said
+    assert len(parts) == 2 and said.count("50% of the time") == 2 and "40% of the time\n(Dropout)" in said
 
 
 def test_a_picture_of_its_own_of_a_model_without_flops():

@@ -84,12 +84,13 @@ def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:
             ax.scatter([], [], s=40, **marks, label=label)
     hidden = [layer for layer in every if layer not in shown]
     if hidden:
-        kinds, part = (
-            sorted({layer.kind or layer.label for layer in hidden}),
-            percent(sum(layer.time_ms for layer in hidden) / total),
+        kinds = sorted({layer.kind or layer.label for layer in hidden})
+        listed = ", ".join(kinds[:3]) + (", ..." if len(kinds) > 3 else "")
+        part = percent(sum(layer.time_ms for layer in hidden) / total)
+        label = t(
+            f"no FLOPs or bytes known: {part} of the time\n({listed})",
+            f"没有 FLOPs 或访存未知：占耗时 {part}\n（{listed}）",
         )
-        listed = ", ".join(kinds[:4]) + (", ..." if len(kinds) > 4 else "")
-        label = t(f"without a place here: {listed}, {part} of the time", f"图中没有位置的：{listed}，占耗时 {part}")
         ax.plot([], [], linestyle="", label=label)
 
 
@@ -110,6 +111,7 @@ def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]]
         text = ax.annotate(
             (first.name or first.kind) + (f" +{more}" if more else ""),
             (first.intensity, first.flops_per_s),
+            (0, 0),
             textcoords="offset points",
             ha="center",
             va="center",

@@ -14,8 +14,9 @@ from course.roofline.words import between, bound_word, percent
 from course.timing import enough
 from course.units import format_ms
 
-CLEAR = 1.05
-"""A layer is named only where even the low end of its time / that of the next one, round by round, is above this."""
+CLEAR, LARGE = 1.05, 0.1
+"""A layer is named only where even the low end of its time / that of the next one, round by round, is above the first, and where it
+takes this part of all the time."""
 NEAR_THE_ROOF = 0.6
 """From this share of the roof on, the same work can hardly be done faster."""
 IDLE, CONVERTING = 0.2, 0.05
@@ -106,8 +107,8 @@ class Roofline:
         first, second = [*self.groups, None][:2]
         if second is None:
             return first
-        several = max(len(first.rounds_ms), len(second.rounds_ms))
-        return first if enough(several) and first.part_of(second)[1] > CLEAR else None
+        clear = enough(max(len(first.rounds_ms), len(second.rounds_ms))) and first.part_of(second)[1] > CLEAR
+        return first if clear and first.part_of(Alike(self.layers))[0] >= LARGE else None
 
     def sentence(self) -> str:
         """Where the time goes: to one layer (and those like it) if that is beyond doubt, else to which limit."""
@@ -201,11 +202,13 @@ class Roofline:
 
     def _how(self) -> str:
         """What the bytes are, and how the layers were timed; on a GPU, how much of the time it waits."""
-        what = t("training step", "训练步") if self.training else t("forward", "前向")
         bytes_ = t(
-            f"One {what}; bytes are the least there can be: inputs, weights and outputs of each layer, and their gradients, once. ",
-            f"一次{what}。字节数是最少需要的量：每层的输入、权重、输出以及它们的梯度各算一次。",
+            "Bytes are the least there can be: inputs, weights and outputs of each layer, once. ",
+            "字节数是最少需要的量：每层的输入、权重和输出各算一次。",
         )
+        if self.training:
+            bytes_ = t("One training step, forward and backward. ", "一个训练步，含前向和反向。") + bytes_
+            bytes_ += t("In the backward also their gradients. ", "反向还有它们的梯度。")
         whole, part = format_ms(self.whole.time_ms), sum(layer.time_ms for layer in self.points)
         if self.idle is not None:
             idle = percent(self.idle)
