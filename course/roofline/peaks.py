@@ -165,16 +165,16 @@ def _measured(device: str, dtype: torch.dtype, max_time: float) -> dict[str, Pro
 
 
 def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[Probe]:
-    """The probes of arithmetic that this device can run with `dtype`, without those of over `longest_s` seconds a call.
+    """The probes of arithmetic that this device can run with `dtype`; of each kind the first, and those of at most `longest_s` seconds.
 
     Of random numbers: equal ones need less power, and a GPU computes with them at a rate that no model reaches.
     Raises RooflineError where not even the smallest matrix product runs.
     """
     drawn = torch.Generator(device).manual_seed(0)  # the user's own random numbers stay as they are
     layout = torch.preserve_format if device == "cpu" else torch.channels_last  # in which tensor cores work
-    per_flop = 0.0
+    per_flop, kinds = 0.0, set[str]()
     for kind, name, flops, operation, shapes in _operations("cpu" if device == "cpu" else "gpu"):
-        if per_flop * flops > longest_s:
+        if kind in kinds and per_flop * flops > longest_s:
             continue
         try:
             held = [torch.randn(shape, dtype=dtype, device=device, generator=drawn) for shape in shapes]
@@ -191,6 +191,7 @@ def _arithmetic(device: str, dtype: torch.dtype, longest_s: float) -> Iterator[P
             ) from error
         probe = Probe(kind, name, flops, partial(operation, *held)).long_enough(device)
         per_flop = 1 / probe.rate
+        kinds.add(kind)
         yield probe
 
 

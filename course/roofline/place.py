@@ -84,7 +84,7 @@ class _Run:
 
     def __init__(self, model: nn.Module, arguments: Any, device: str, training: bool, max_time: float) -> None:
         self.device, self.kind, self.max_time = device, device.split(":")[0], max_time
-        with self._in_words(_not_copied):
+        with self._in_words(_not_copied), torch.set_grad_enabled(training):
             own, arguments = _copied_model(model), copied(arguments, leaves=True)
         self.whole = Call(forward=own, arguments=arguments, step=training, written=True)
         noted = hooks.Noted(model, own)

@@ -81,14 +81,13 @@ def moved(module: nn.Module, inputs: list[torch.Tensor], output: Any, written: b
 def copied(values: Any, leaves: bool = False) -> Any:
     """The same values, objects such as a cache too, with every tensor cloned; an expanded one stays as small as it is.
 
-    leaves: the clones are leaves of no graph, which ask for a gradient where the originals did. Raises what copy.deepcopy raises
-    for what it cannot copy.
+    leaves: the clones are leaves of no graph, which ask for a gradient where the originals did, if gradients are enabled now. Raises
+    what copy.deepcopy raises for what it cannot copy.
     """
     own = {}
     for x in tensors(values):
         dense = _storage(x) is None or size(x) == x.numel() * x.element_size()
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not leaves):
-            own[id(x)] = x.clone() if dense else x.detach()
+        own[id(x)] = x.clone() if dense else x.detach()
         if leaves:
-            own[id(x)] = own[id(x)].detach().requires_grad_(x.requires_grad)
+            own[id(x)] = own[id(x)].detach().requires_grad_(x.requires_grad and torch.is_grad_enabled())
     return copy.deepcopy(values, own)
