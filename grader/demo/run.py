@@ -30,11 +30,11 @@ from grader.task import tasks
 MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
 Say = Callable[[str], None]
 LOOK = both(
-    "to look at, in {root}:\n  grades.csv, grades-by-cell.csv   the marks\n"
+    "to look at, in {root}:\n  grades.csv   the marks\n"
     "  autograded/{one}/{lesson}/{name}.ipynb   a graded notebook\n"
     "  feedback/{one}/{lesson}/{name}.html   what the student gets to see\n"
     "  report-{lesson}.html   what to teach again\n",
-    "可以看看 {root} 里的：\n  grades.csv、grades-by-cell.csv   成绩\n"
+    "可以看看 {root} 里的：\n  grades.csv   成绩\n"
     "  autograded/{one}/{lesson}/{name}.ipynb   批改后的 notebook\n"
     "  feedback/{one}/{lesson}/{name}.html   学生看到的评语\n"
     "  report-{lesson}.html   哪些内容要再讲\n",
@@ -90,7 +90,7 @@ def demo(
         say("\n" + pipeline.summary(found) + "\n")
         differences += compare(course, lesson, students, say)
         write_report(course, lesson)
-    pipeline.export(course, course.root / "grades.csv", course.root / "grades-by-cell.csv")
+    pipeline.export(course, course.root / "grades.csv")
     one = students[min(1, len(students) - 1)].name
     name = name_of(course.root, chosen[0])
     say("\n" + pick(LOOK, language).format(root=course.root, one=one, lesson=chosen[0], name=name))
