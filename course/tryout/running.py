@@ -239,7 +239,7 @@ class Trial:
         out.base_ms, out.seconds = statistics.median(self.base_ms or [0.0]), time.monotonic() - self.began
         rows = [row for row in out.rows() if not verdicts.unjudged(row)]
         used = statistics.fmean(self.others) if self.others else load.others()
-        if used > BUSY:
+        if used > BUSY and out.found:
             part = f"{100 * used:.0f}"
             self.note(
                 f"Other programs used {part} % of this machine: small differences do not show, threads cannot be judged. "
@@ -268,6 +268,13 @@ def _probed(venue: There | Here, wanted: Mapping[str, Sequence[str]], seconds: f
         failed = found.get("failed", "")
     except TimingError:
         raise
+    except NewProcessError as error:
+        english = (
+            f"The new process that looked at the step ended ({error}): try a larger budget, or call the step by itself."
+        )
+        raise TimingError(
+            t(english, f"查看这一步的新进程结束了（{error}）：请加大预算，或先单独调用这一步。")
+        ) from error
     except Exception as error:  # noqa: BLE001  (the user's step)
         failed = said_of(error)
     if failed:

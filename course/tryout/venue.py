@@ -93,7 +93,7 @@ class There:
             torch.save(step, Path(folder, "step"), pickle_module=pickler)
 
     def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
-        """See `loaded.probed`. Raises NewProcessError."""
+        """See `loaded.probed`. Raises NewProcessError, also after three times as many seconds."""
         target = f"{loaded.__name__}:probe"
         found = call(
             target, self.folder, {name: [*ids] for name, ids in wanted.items()}, seconds, timeout_s=3 * seconds
