@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import tempfile
 from datetime import datetime
 from logging import Logger
@@ -15,11 +14,12 @@ from traitlets import Unicode
 
 from grader.dates import timestamp_of
 from grader.guard import everybodys, guarded
+from grader.handin import on_disk
 from grader.names import fault
 from grader.notebook_name import notebook_in
+from grader.placing import write
 from grader.project import HERE, Project
 from grader.reading import files_of, read
-from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 from grader.stock import prepare
 
 WORSE = "%s: what came last holds no work of this checkpoint; what came before it is taken"
@@ -98,37 +98,10 @@ class CollectChecked(ExchangeCollect):
             try:
                 if os.path.islink(src):
                     raise OSError("it is a link")
-                copy_regular(src, regular)
+                write(on_disk(Path(src)), regular)
                 super().do_copy(str(regular), dest, log)
             except (OSError, RuntimeError) as error:  # shutil.Error is an OSError
                 if everybodys(error):
                     raise
                 self.log.error("%a could not be copied: %s", src, error)
                 os.makedirs(dest, exist_ok=True)
-
-
-def copy_regular(src: str, dest: Path) -> None:
-    """Copy the regular files that can be read, at most ``MOST_FILES`` with ``MOST_BYTES`` together. Of a larger notebook one
-    byte more than allowed is copied, so that marking reports it as too large.
-
-    No link is followed, also if the student replaces a file by a link during the copy. Raises OSError.
-    """
-    left, files = MOST_BYTES, MOST_FILES
-    for folder, below, names, descriptor in os.fwalk(src, follow_symlinks=False):
-        below.sort()
-        place = dest / os.path.relpath(folder, src)
-        for name in sorted(
-            names, key=lambda name: (not name.endswith((".ipynb", ".answers.json", "timestamp.txt")), name)
-        ):
-            try:
-                source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=descriptor)
-            except OSError:  # a link, or closed to us
-                continue
-            with open(source, "rb") as file:
-                kind = os.fstat(source)
-                if not stat.S_ISREG(kind.st_mode) or not files or (kind.st_size > left and not name.endswith(".ipynb")):
-                    continue
-                place.mkdir(parents=True, exist_ok=True)
-                data = file.read(MOST_BYTES + 1)
-            (place / name).write_bytes(data)
-            left, files = left - min(len(data), left), files - 1

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import re
+import stat
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from course.i18n import Text, both
 from grader.archive import Entry, Unreadable, inner
+from grader.files import inside, read_inside
 from grader.guard import everybodys, reason
 from grader.sandbox.limits import MOST_BYTES, MOST_FILES
 
@@ -54,6 +57,30 @@ class Files:
 def stored(own: Iterable[tuple[str, Entry]]) -> Files:
     """The files of one student as they came: at most ``MOST_FILES`` with ``MOST_BYTES`` together."""
     return _Reading(0).of(own)
+
+
+def on_disk(folder: Path) -> Files:
+    """The files of a folder as they lie there, within the same limits. No link is followed; what cannot be read is left out. A file in
+    place of the folder is read, too.
+    """
+    there, unread, large, left = {}, {}, [], MOST_BYTES
+    place, listed = (
+        (folder.parent, {folder.name: folder.lstat()}) if folder.is_file() else (folder, inside(folder, MOST_LOOKED_AT))
+    )
+    for name in sorted(listed, key=lambda name: (name != STAMP, _rank(name), name)):
+        kind = listed[name]
+        if stat.S_ISLNK(kind.st_mode):
+            unread[name] = LINK
+        elif stat.S_ISREG(kind.st_mode) and len(there) >= MOST_FILES:
+            unread[name] = TOO_MANY
+        elif stat.S_ISREG(kind.st_mode) and kind.st_size > left:
+            unread[name] = LARGE
+            large.append(name)
+        elif stat.S_ISREG(kind.st_mode):
+            with suppress(OSError):
+                there[name] = read_inside(place, name)
+                left -= len(there[name])
+    return Files(there, unread, tuple(large))
 
 
 def unpacked(files: Files) -> Files:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.files import locked, unlock
+from grader.files import inside, locked
 from grader.handin import STAMP, Files, digest
 from grader.sandbox.limits import MOST_BYTES
 
@@ -43,11 +45,7 @@ def put(course: Path, student: str, lesson: str, files: Files) -> None:
         raise OSError(f"{folder.parent} is a link; put a folder there, or remove it")
     fresh = course / "submitted" / INCOMING / student / lesson
     shutil.rmtree(fresh.parent, ignore_errors=True)
-    for name, data in files.there.items():
-        _write(fresh / name, data)
-    for name in files.large:  # so that whoever reads the folder sees that it is too large
-        _write(fresh / name, b"")
-        os.truncate(fresh / name, MOST_BYTES + 1)
+    write(files, fresh)
     if (folder / STAMP).is_file() and STAMP not in files.there:  # written by hand, or by the exchange
         _write(fresh / STAMP, (folder / STAMP).read_bytes())
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -57,6 +55,15 @@ def put(course: Path, student: str, lesson: str, files: Files) -> None:
         shutil.rmtree(fresh.parent, ignore_errors=True)
     else:
         fresh.rename(folder)
+
+
+def write(files: Files, folder: Path) -> None:
+    """Write files into a folder. One that was too large gets a size by which whoever reads the folder sees that. Raises OSError."""
+    for name, data in files.there.items():
+        _write(folder / name, data)
+    for name in files.large:
+        _write(folder / name, b"")
+        os.truncate(folder / name, MOST_BYTES + 1)
 
 
 def lying(folder: Path) -> str:
@@ -85,13 +92,10 @@ def _copy_earlier(course: Path, student: str, lesson: str, folder: Path) -> None
 
 def _files(folder: Path) -> dict[str, bytes]:
     """The regular files of a folder: path -> bytes. A file in place of the folder is one of its own name."""
-    found = {}
-    for inner, below, names in os.walk(folder):
-        for path in (Path(inner) / name for name in (*below, *names)):
-            unlock(path)
-            if path.is_file() and not path.is_symlink():
-                found[str(path.relative_to(folder))] = path.read_bytes()
-    return found or ({folder.name: folder.read_bytes()} if folder.is_file() and not folder.is_symlink() else {})
+    if folder.is_file():
+        return {folder.name: folder.read_bytes()}
+    found = inside(folder, sys.maxsize) if folder.is_dir() and not folder.is_symlink() else {}
+    return {name: (folder / name).read_bytes() for name, kind in found.items() if stat.S_ISREG(kind.st_mode)}
 
 
 def _write(path: Path, data: bytes) -> None:

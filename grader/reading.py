@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import re
-import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -24,15 +22,13 @@ from course.catalog import checkpoint_names
 from course.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
-from grader.files import read_regular, unlock
-from grader.handin import LARGE, LINK, OURS, STAMP, Files, printed, unpacked
-from grader.sandbox.limits import MOST_BYTES, MOST_FILES
+from grader.files import unlock
+from grader.handin import LINK, OURS, STAMP, Files, on_disk, printed, unpacked
 
 PLACEHOLDER = (
     "course_placeholder"  # metadata of a notebook that stands where stock nbgrader needs one (``grader.stock``)
 )
 HARMLESS = {"harm": "none"}  # added to a sentence about a file that could be read nevertheless
-MISSING = both("There was no notebook in the submission.", "提交里没有 notebook。")
 RENAMED = both(
     "The notebook had another name, {name}; it was read all the same.", "notebook 改了名，叫 {name}；仍然照常读取。"
 )
@@ -147,51 +143,11 @@ class Reading:
 
 
 def files_of(folder: Path, lesson: str) -> Files:
-    """Read the regular files of a submission's folder, at most ``MOST_FILES`` with ``MOST_BYTES`` together; ZIPs are unpacked.
-
-    Links are not followed. Files that cannot be read are left out. A file in place of the folder is read, too.
-    """
+    """The files of a submission's folder, with ZIPs unpacked. A link in place of the folder is not followed."""
     unlock(folder.parent)
     if folder.is_symlink() or folder.parent.is_symlink():
         return Files(unread={f"{checkpoint_names(lesson)[0]}.ipynb": LINK})
-    there: dict[str, bytes] = {}
-    unread, large, left = {}, [], MOST_BYTES
-    paths = [folder] if folder.is_file() else _walk(folder)
-    for path in sorted(paths, key=lambda path: (OURS.search(path.name) is None and path.name != STAMP, path)):
-        name = path.name if path == folder else path.relative_to(folder).as_posix()
-        try:
-            kind = path.lstat()
-            if stat.S_ISLNK(kind.st_mode):
-                unread[name] = LINK
-            elif stat.S_ISREG(kind.st_mode) and kind.st_size > left:
-                unread[name] = LARGE
-                large.append(name)
-            elif stat.S_ISREG(kind.st_mode):
-                unlock(path)
-                there[name] = read_regular(path)
-                left -= len(there[name])
-        except OSError:
-            continue
-        if len(there) >= MOST_FILES:
-            break
-    return unpacked(Files(there, unread, tuple(large)))
-
-
-def _walk(folder: Path, most: int = MOST_FILES) -> list[Path]:
-    """The files in a folder and its subfolders, at most ``most``. Links to folders are not followed."""
-    found, folders = [], [folder]
-    for _ in range(most):
-        if not folders or len(found) >= most:
-            break
-        inner = folders.pop()
-        unlock(inner)
-        try:
-            with os.scandir(inner) as entries:
-                for entry in sorted(entries, key=lambda entry: OURS.search(entry.name) is None):
-                    (folders if entry.is_dir(follow_symlinks=False) else found).append(Path(entry.path))
-        except OSError:
-            continue
-    return found[:most]
+    return unpacked(on_disk(folder))
 
 
 def read(files: Files, lesson: str, released: str) -> Reading:
