@@ -132,7 +132,15 @@ def tables(results: list[dict[str, Any]], failures: list[str]) -> Iterator[str]:
     yield from ("", f"## A forward: {len(ZOO)} modules with hand-derived MACs", "", *markdown(head + costs, forwards))
     yield from ("", f"## A training step: {len(STEP_ZOO)} modules with hand-derived MACs", "", *markdown(head, steps))
     yield from ("", "## Left behind in the model or in torch after one count", "", *markdown(["tool", "left"], left))
-    yield from ("", *(f"- {line}" for line in (*NOTES, *failures)))
+    yield from ("", *(f"- {line}" for line in (*NOTES, *_flagged(results), *failures)))
+
+
+def _flagged(results: list[dict[str, Any]]) -> Iterator[str]:
+    """The modules that a tool says it does not know whole."""
+    for result in results:
+        seen = {**result["forward"], **{f"{name} (step)": one for name, one in (result["step"] or {}).items()}}
+        if names := [name for name, verdict in seen.items() if verdict == "flagged"]:
+            yield f"{result['tool']} flagged: {', '.join(names)}."
 
 
 def _one(tool: str, rounds: int) -> dict[str, Any] | str:
