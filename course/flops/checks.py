@@ -23,37 +23,17 @@ _SENTENCES = {
         "count needs a model or a function, and got {given}. Write count(model, x), the model first.",
         "count 需要模型或函数，得到的却是 {given}。请写成 count(model, x)，模型放在前面。",
     ),
-    "container": (
-        "{name} only holds layers and has no forward. Count its model, or one of the layers: count(layers[0], x).",
-        "{name} 只是存放层的容器，没有 forward。请统计它所在的模型，或其中一层：count(layers[0], x)。",
-    ),
-    "not initialised": (
-        "A module was never set up ({why}): its __init__ must call super().__init__() first.",
-        "有一个模块没有完成初始化（{why}）：它的 __init__ 必须先调用 super().__init__()。",
-    ),
     "no inputs": (
         "count needs inputs for {name}, since shapes decide the work: count(model, torch.zeros(1, 3, 224, 224)).",
         "count 需要输入才能运行 {name}，工作量由形状决定：count(model, torch.zeros(1, 3, 224, 224))。",
-    ),
-    "lazy": (
-        "The parameter {name} has no shape yet (a lazy layer). Run the model once, then count.",
-        "参数 {name} 还没有形状（惰性层）。请先运行一次模型，再计数。",
     ),
     "shape": (
         "The input is the shape {shape}, not a tensor: write count(model, torch.zeros{shape}).",
         "输入是形状 {shape}，不是张量：请写成 count(model, torch.zeros{shape})。",
     ),
-    "loader": (
-        "An input is a DataLoader: take one batch of it, x = next(iter(loader)), and count with the tensors in it.",
-        "有一个输入是 DataLoader：请先取出一批，x = next(iter(loader))，再用其中的张量计数。",
-    ),
     "used up": (
         "An input is a {kind}, which runs only once; a count may run twice. Make a list or a tensor of it first.",
         "有一个输入是 {kind}，只能用一次，而计数可能运行两次。请先把它变成列表或张量。",
-    ),
-    "array": (
-        "An input is a NumPy array, and models work on tensors: write torch.from_numpy(x).",
-        "有一个输入是 NumPy 数组，而模型需要张量：请写成 torch.from_numpy(x)。",
     ),
     "not run": (
         "The forward gave back a {kind}: nothing has run yet. Count to the end: count(lambda x: {way}, x).",
@@ -73,30 +53,19 @@ _SENTENCES = {
         "`training` 既是 count 的参数，也是这个 forward 的参数。请写成 count(lambda x: model(x, training=...), x)。",
     ),
     "busy": (
-        "Another thread has been counting for minutes, and counts run one at a time. Wait for it, then count again.",
-        "另一个线程已经计数了好几分钟，而计数一次只能进行一个。请等它结束再计数。",
+        "Another thread is counting, and counts run one at a time. Wait for it, then count again.",
+        "另一个线程正在计数，而计数一次只能进行一个。请等它结束再计数。",
     ),
     "values": (
         "Model or inputs lie on the meta device, which has no values, and the forward needs some: {why}. Use the CPU.",
         "模型或输入在 meta 设备上，没有数值，而 forward 需要数值：{why}。请改用 CPU。",
     ),
     "stopped": (
-        "The {what} stopped{spot} with {kind}: {why}. The inputs were: {given}. {step}",
-        "{what}{spot}中断，{kind}：{why}。输入是：{given}。{step}",
+        "The {what} stopped{spot} with {kind}: {why}. The inputs were: {given}. Call the model once (a training step: and "
+        "backward) without counting: it should stop the same way.",
+        "{what}{spot}中断，{kind}：{why}。输入是：{given}。请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。",
     ),
     "refused": ("This forward cannot be counted{spot}: {why}.", "无法统计这个 forward{spot}：{why}。"),
-    "memory": (
-        "This forward needs values, so it ran for real, and memory was too small: take a smaller batch or length.",
-        "这个 forward 需要数值，只能真实运行，而内存不够：请换更小的 batch 或长度。",
-    ),
-    "packed": (
-        "A dict or a tuple is passed on whole; to unpack it, write count(model, **batch) or count(model, *inputs).",
-        "字典或元组会原样传入；要拆开传，请写成 count(model, **batch) 或 count(model, *inputs)。",
-    ),
-    "forward": (
-        "Call the model once (a training step: and backward) without counting: it should stop the same way.",
-        "请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。",
-    ),
 }
 _HABITS = frozenset("inputs input_size input_shape input_res input_data input_constructor args".split())
 """Keywords of thop, torchinfo, ptflops and calflops."""
@@ -133,41 +102,25 @@ def describe(value: Any) -> str:
     return type(value).__name__
 
 
-def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any], training: bool | None) -> None:
     """Raise CountError, with what to do, for the usual mistakes in model and inputs."""
-    ask_model(model)
-    for name in _HABITS.intersection(kwargs):
-        if not inputs and name not in _parameters(model):
-            raise error("habit", name=name)
-    if isinstance(model, nn.Module) and not inputs and not kwargs:
-        raise error("no inputs", name=type(model).__name__)
-    for value in (*inputs, *kwargs.values()):
-        if isinstance(value, torch.utils.data.DataLoader):
-            raise error("loader")
-        if hasattr(type(value), "__next__") or inspect.iscoroutine(value):
-            raise error("used up", kind=type(value).__name__)
-        if type(value).__module__.partition(".")[0] == "numpy" and type(value).__name__ == "ndarray":
-            raise error("array")
-    only = inputs[0] if len(inputs) == 1 else None
-    if isinstance(only, (tuple, list)) and only and all(isinstance(size, int) for size in only):
-        raise error("shape", shape=tuple(only))
-
-
-def ask_model(model: Any) -> None:
-    """Raise CountError for what cannot be a model, was never set up, or has parameters without a shape."""
     if isinstance(model, type) and issubclass(model, nn.Module):
         raise error("class", name=model.__name__)
     if not callable(model):
         raise error("no model", given=t("nothing", "什么也没有") if model is None else describe(model))
-    if isinstance(model, (nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict)):
-        raise error("container", name=type(model).__name__)
-    try:
-        named = [*model.named_parameters()] if isinstance(model, nn.Module) else []
-    except AttributeError as why:
-        raise error("not initialised", why=why) from why
-    for name, parameter in named:
-        if nn.parameter.is_lazy(parameter):
-            raise error("lazy", name=name)
+    for name in _HABITS.intersection(kwargs):
+        if not inputs and name not in _parameters(model):
+            raise error("habit", name=name)
+    if training is not None and "training" in _parameters(model):
+        raise error("clash")
+    if isinstance(model, nn.Module) and not inputs and not kwargs:
+        raise error("no inputs", name=type(model).__name__)
+    for value in (*inputs, *kwargs.values()):
+        if hasattr(type(value), "__next__") or inspect.iscoroutine(value):
+            raise error("used up", kind=type(value).__name__)
+    only = inputs[0] if len(inputs) == 1 else None
+    if isinstance(only, (tuple, list)) and only and all(isinstance(size, int) for size in only):
+        raise error("shape", shape=tuple(only))
 
 
 def _parameters(model: Any) -> Any:
@@ -178,12 +131,6 @@ def _parameters(model: Any) -> Any:
         return inspect.signature(model.forward if isinstance(model, nn.Module) else model).parameters
     except (TypeError, ValueError):
         return ()
-
-
-def ask_training(model: Any) -> None:
-    """Raise CountError where `training` is also a keyword of the forward."""
-    if "training" in _parameters(model):
-        raise error("clash")
 
 
 def plain(model: Any) -> Any:
@@ -244,19 +191,10 @@ def stopped(
         said = str(reason)
     except Exception:  # its own __str__ may fail
         said = ""
-    memory = isinstance(reason, MemoryError) or "out of memory" in said.lower() or "allocate memory" in said.lower()
-    packed = any(isinstance(value, (Mapping, tuple, list)) for value in inputs)
     why = (said.strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
     given = [*map(describe, inputs), *(f"{name}: {describe(value)}" for name, value in kwargs.items())]
-    return error(
-        "stopped",
-        what=t("training step", "训练步") if training else t("forward", "forward "),
-        spot=spot,
-        kind=type(reason).__name__,
-        why=t("memory ran out", "内存不够") if memory else why,
-        given=", ".join(given) or "-",
-        step=t(*_SENTENCES["memory" if memory else "packed" if packed else "forward"]),
-    )
+    what = t("training step", "训练步") if training else t("forward", "forward ")
+    return error("stopped", what=what, spot=spot, kind=type(reason).__name__, why=why, given=", ".join(given) or "-")
 
 
 def _spot(reason: BaseException, places: Mapping[int, Any]) -> str:

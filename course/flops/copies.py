@@ -113,10 +113,9 @@ class Copies:
             ((set, frozenset), self._set),
             (tuple, self._tuple),
             (types.FunctionType, self._function),
-            (types.MethodType, self._method),
-            (types.BuiltinFunctionType, self._builtin),
+            (types.MethodType, lambda x: self._keep(x, types.MethodType(self(x.__func__), self(x.__self__)))),
             ((staticmethod, classmethod), lambda x: self._keep(x, type(x)(self(x.__func__)))),
-            (property, self._property),
+            (property, lambda x: self._keep(x, type(x)(self(x.fget), self(x.fset), self(x.fdel)))),
             (functools._lru_cache_wrapper, self._cache),
             (type, self._class),
             (types.ModuleType, self._namespace),
@@ -293,19 +292,6 @@ class Copies:
         if own:
             self._follow(value.__code__, space)
         return new
-
-    def _method(self, value: types.MethodType) -> Any:
-        return self._keep(value, types.MethodType(self(value.__func__), self(value.__self__)))
-
-    def _builtin(self, value: Any) -> Any:
-        owner = value.__self__
-        if owner is None or isinstance(owner, (types.ModuleType, type)) or self(owner) is owner:
-            return value
-        return self._keep(value, getattr(self(owner), value.__name__))
-
-    def _property(self, value: property) -> Any:
-        parts = value.fget, value.fset, value.fdel
-        return self._keep(value, type(value)(*map(self, parts)))
 
     def _cache(self, value: Any) -> Any:
         inside = self(value.__wrapped__)

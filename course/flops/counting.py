@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 import threading
+import traceback
 import types
 import warnings
 import weakref
@@ -33,7 +34,7 @@ from course.generators import generators_preserved
 
 _ALONE = threading.RLock()
 """One count at a time: classes and settings belong to the whole process."""
-WAIT_S = 300.0
+WAIT_S = 60.0
 _HOOKS = [one for name, one in vars(global_hooks).items() if name.startswith("_global_") and isinstance(one, dict)]
 
 
@@ -59,9 +60,7 @@ def count(model: Any = None, /, *inputs: Any, training: bool | None = None, **kw
 
     Raises CountError if `model` cannot be called, inputs are missing, or the forward raises (it says where).
     """
-    checks.ask(model, inputs, kwargs)
-    if training is not None:
-        checks.ask_training(model)
+    checks.ask(model, inputs, kwargs, training)
     if not _ALONE.acquire(timeout=WAIT_S):
         raise checks.error("busy")
     try:
@@ -130,8 +129,8 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
         for x in found:
             ground.looks_strange(x, tally)
     tally.unknown.update(copies.doubts | watching.doubts)
-    if training and ground.hooked:
-        tally.unknown["hook on a gradient"] += ground.hooked
+    if training and (hooked := sum(bool(x._backward_hooks or x._post_accumulate_grad_hooks) for x in copies.tensors)):
+        tally.unknown["hook on a gradient"] += hooked  # copies do not run them
     tree = tally.tree()
     return FlopCount(
         macs=tree.macs,
@@ -192,13 +191,7 @@ def _settings(training: bool) -> Iterator[None]:
 def _clear_frames(error: BaseException | None) -> None:
     """The frames of a forward that failed hold its tensors."""
     while error is not None:
-        trace = error.__traceback__
-        while trace is not None:
-            try:
-                trace.tb_frame.clear()
-            except RuntimeError:  # it is still running
-                pass
-            trace = trace.tb_next
+        traceback.clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
 
 

@@ -6,7 +6,6 @@ import functools
 import sys
 import weakref
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -39,19 +38,6 @@ def _tensors(args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
         elif isinstance(value, (list, tuple)):
             found += [item for item in value if isinstance(item, torch.Tensor)]
     return found
-
-
-def _while_loop(goes_on: Any, body: Any, carried: Any, more: Any = ()) -> Any:
-    while bool(goes_on(*carried, *more)):
-        carried = body(*carried, *more)
-    return carried
-
-
-_CHOICES: dict[str, Callable[..., Any]] = {
-    "cond": lambda predicate, if_true, if_false, operands: (if_true if bool(predicate) else if_false)(*operands),
-    "while_loop": _while_loop,
-}
-"""Operators that choose what runs: the branch taken and every round of the loop are counted."""
 
 
 @functools.cache
@@ -139,7 +125,7 @@ class Counting(TorchDispatchMode):
     def _ran(self, func: Any, args: Any, kwargs: Any) -> Any:
         try:
             with torch._C.DisableTorchFunction():  # torch's own rules for shapes hear the truth about devices
-                out = self._on_shapes(func, args, kwargs) if self.made is not None else func(*args, **kwargs)
+                out = func(*args, **kwargs)
                 for x in (out,) if isinstance(out, torch.Tensor) else tree_leaves(out):
                     if isinstance(x, torch.Tensor):
                         self.ground.born(x)
@@ -152,19 +138,7 @@ class Counting(TorchDispatchMode):
                 raise self.ground.refuse(f"`{func}` depends on values", f"`{func}` 的结果取决于数值") from error
             raise
 
-    @staticmethod
-    def _on_shapes(func: Any, args: Any, kwargs: Any) -> Any:
-        if (
-            getattr(func, "_schema", None) and func._schema.name == "aten::_grouped_mm"
-        ):  # its shape rule takes bfloat16 alone
-            given = [x.bfloat16() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in args]
-            return func(*given, **kwargs).to(args[0].dtype)
-        return func(*args, **kwargs)
-
     def _higher_order(self, func: Any, args: Any, kwargs: Any) -> Any:
-        if str(func) in _CHOICES:  # ordinary control flow once the values are there
-            with self:
-                return _CHOICES[str(func)](*args, **kwargs)
         out = self._ran(func, args, kwargs)
         self._count(str(func), HIGHER_ORDER.get(str(func)) or registered(func), out, args, kwargs, 1)
         return out

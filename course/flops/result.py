@@ -1,12 +1,14 @@
-"""What a count found: plain data, with rows, a sentence, tables and a plot made from it."""
+"""What a count found: plain data, with rows, a sentence, tables made from it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
-from course.flops import render
+from course.i18n import t
+from course.tables import as_html, as_text
 
 
 @dataclass
@@ -92,19 +94,69 @@ class FlopCount:
             if depth is None or level <= depth
         ]
 
+    def _headline(self) -> str:
+        step = t("one training step (forward and backward)", "一个训练步（前向和反向）")
+        what = step if self.training else t("one forward", "一次前向")
+        kind, work = self.by_module.kind, f"{self.macs:,} MACs = {self.flops:,} FLOPs"
+        return t(
+            f"{kind}, {what}: {work}; {self.params:,} parameters", f"{kind}，{what}：{work}；{self.params:,} 个参数"
+        )
+
     def sentence(self) -> str:
         """What was counted, the work, and whether it is exact, in one sentence."""
-        return render.sentence(self)
+        return f"{self._headline()}{t('; ', '；')}{certificate(self)}{t('.', '。')}"
+
+    def _modules(self, depth: int) -> list[list[str]]:
+        return [[t("module", "模块"), "MACs", "FLOPs", t("share", "占比"), t("parameters", "参数")]] + [
+            ["  " * row["depth"] + f"{row['module'].split('.')[-1] or t('(whole)', '（整体）')} {row['kind']}"]
+            + [f"{row['macs']:,}", f"{row['flops']:,}", f"{row['share']:.1%}", f"{row['params']:,}"]
+            for row in self.rows(depth)
+        ]
+
+    def _notes(self) -> list[str]:
+        shown = f"{self.element_operations:,}"
+        real = t(
+            "counted in one real run: the control flow or a kernel needs data, so the number belongs to this input",
+            "由一次真实运行得到：控制流或某个算子需要数据，因此这个数只属于这份输入",
+        )
+        shapes = t("counted from shapes alone, nothing was computed", "只根据形状计数，没有做任何计算")
+        return [
+            t(f"element operations, shown apart: {shown} elements", f"逐元素运算（另列）：{shown} 个元素"),
+            certificate(self),
+            real if self.ground == "real" else shapes,
+            convention(),
+        ]
 
     def table(self, depth: int = 2) -> str:
-        """A text table of the modules down to `depth`, then the operators."""
-        return render.text(self, depth)
+        """A text table of the modules down to `depth`, then the operators, and how it was counted."""
+        operators = [[t("operator", "算子"), "MACs", t("calls", "次数")]]
+        operators += [[name, f"{macs:,}", f"{self.calls[name]:,}"] for name, macs in self.by_operator.items()]
+        modules = as_text(self._modules(depth))
+        return "\n".join([self._headline(), *modules, "", *as_text(operators), "", *self._notes()])
 
-    def __repr__(self) -> str:
-        return self.sentence()
-
-    def __str__(self) -> str:
-        return self.table()
+    __repr__, __str__ = sentence, table
 
     def _repr_html_(self) -> str:
-        return render.page(self)
+        return as_html(self._modules(2), self._headline()) + f"<p>{'<br>'.join(map(escape, self._notes()))}</p>"
+
+
+def convention() -> str:
+    """The convention in one sentence."""
+    return t(
+        "1 MAC = one multiply feeding one accumulate; FLOPs = 2 × MACs; norms, activations, pooling, bias and softmax count 0.",
+        "1 个 MAC = 一次乘法接一次累加；FLOPs = 2 × MACs；归一化、激活、池化、偏置和 softmax 计 0。",
+    )
+
+
+def certificate(count: FlopCount) -> str:
+    """Whether the count is exact, and if not, what it does not know."""
+    if count.exact:
+        return t(
+            "exact: every operator was counted or provably holds no contraction",
+            "精确：每个算子要么已计数，要么可证明不含乘加运算",
+        )
+    names = ", ".join(f"{name} × {calls}" for name, calls in count.unknown.items())
+    return t(
+        f"NOT exact: no formula for {names}; the true number may be higher",
+        f"不精确：没有以下算子的公式：{names}；真实值可能更高",
+    )

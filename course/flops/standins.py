@@ -32,7 +32,6 @@ class Shapes:
     def __init__(self) -> None:
         self.device = torch.get_default_device()
         self.broken: Exception | None = None  # what was asked for that shapes do not have
-        self.hooked = 0  # hooks on gradients of tensors: stand-ins do not run them
         self._stores: dict[int, Any] = {}
 
     def refuse(self, english: str, chinese: str) -> NotHere:
@@ -42,7 +41,6 @@ class Shapes:
 
     def stand_for(self, x: torch.Tensor) -> torch.Tensor:
         """A tensor of the same shape without memory."""
-        self._note(x)
         kind = type(x)
         ours = (
             kind in _PLAIN or isinstance(x, nn.Parameter) and kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__
@@ -55,9 +53,6 @@ class Shapes:
         if isinstance(x, nn.Parameter):
             return torch.Tensor._make_subclass(nn.Parameter if kind is FakeTensor else kind, new, x.requires_grad)
         return _as_differentiable(new, x)
-
-    def _note(self, x: torch.Tensor) -> None:
-        self.hooked += bool(x._backward_hooks or getattr(x, "_post_accumulate_grad_hooks", None))
 
     def settle(self, copies: Copies) -> None:
         """Finds the device that stand-ins name. Raises NotHere where there are several."""
@@ -107,7 +102,6 @@ class Real(Shapes):
 
     def stand_for(self, x: torch.Tensor) -> torch.Tensor:
         """A copy; tensors on one memory stay on one."""
-        self._note(x)
         if torch._C._functorch.is_functorch_wrapped_tensor(x):
             return x
         with torch.no_grad():

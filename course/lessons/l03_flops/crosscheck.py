@@ -12,7 +12,7 @@ from torch import nn
 from course.flops import FlopCount, count
 from course.flops.checks import CountError, describe, plain
 from course.flops.counting import attempt
-from course.flops.render import certificate, convention
+from course.flops.result import certificate, convention
 from course.i18n import pick, t
 from course.lessons.l03_flops.peers import PeerCount, ask_all
 from course.lessons.l03_flops.reasons import explain
