@@ -62,8 +62,13 @@ _SENTENCES = {
     ),
     "stopped": (
         "The {what} stopped{spot} with {kind}: {why}. The inputs were: {given}. Call the model once (a training step: and "
-        "backward) without counting: it should stop the same way.",
-        "{what}{spot}中断，{kind}：{why}。输入是：{given}。请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。",
+        "backward) without counting: it should stop the same way.{unpack}",
+        "{what}{spot}中断，{kind}：{why}。输入是：{given}。"
+        "请先不计数直接调用一次模型（训练步还要 backward），它应当以同样方式中断。{unpack}",
+    ),
+    "unpack": (
+        " A dict or a tuple is passed on whole; to unpack it: count(model, **batch), count(model, *inputs).",
+        "字典或元组会原样传入；要拆开传，请写 count(model, **batch) 或 count(model, *inputs)。",
     ),
     "refused": ("This forward cannot be counted{spot}: {why}.", "无法统计这个 forward{spot}：{why}。"),
 }
@@ -141,15 +146,6 @@ def plain(model: Any) -> Any:
     return plain(inside[name]) if name in inside else model
 
 
-def on_meta(model: Any, inputs: Any, kwargs: Any) -> bool:
-    """Whether a weight or an input has no data."""
-    owner = getattr(model, "__self__", model)
-    held = [*owner.parameters(), *owner.buffers()] if isinstance(owner, nn.Module) else []
-    given = [x for x in tree_leaves((held, inputs, kwargs)) if isinstance(x, torch.Tensor)]
-    with torch._C.DisableTorchFunctionSubclass():
-        return any(x.device.type == "meta" for x in given)
-
-
 def ran(output: Any) -> Any:
     """Returns the output of a forward. Raises CountError for a generator or coroutine: it has not run yet."""
     if inspect.isgenerator(output) or inspect.iscoroutine(output) or inspect.isasyncgen(output):
@@ -194,7 +190,9 @@ def stopped(
     why = (said.strip().split("\n")[0] or t("no message", "没有说明")).rstrip(".")
     given = [*map(describe, inputs), *(f"{name}: {describe(value)}" for name, value in kwargs.items())]
     what = t("training step", "训练步") if training else t("forward", "forward ")
-    return error("stopped", what=what, spot=spot, kind=type(reason).__name__, why=why, given=", ".join(given) or "-")
+    unpack = t(*_SENTENCES["unpack"]) if any(isinstance(value, (Mapping, tuple)) for value in inputs) else ""
+    said = {"what": what, "spot": spot, "kind": type(reason).__name__, "why": why, "given": ", ".join(given) or "-"}
+    return error("stopped", **said, unpack=unpack)
 
 
 def _spot(reason: BaseException, places: Mapping[int, Any]) -> str:

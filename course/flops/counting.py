@@ -24,7 +24,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from course.flags import preserved
 from course.flops import checks
-from course.flops.checks import CountError, NotHere, Refused
+from course.flops.checks import CountError, NotHere
 from course.flops.copies import Copies
 from course.flops.modes import Counting, Watching
 from course.flops.result import FlopCount
@@ -67,9 +67,7 @@ def count(model: Any = None, /, *inputs: Any, training: bool | None = None, **kw
         made: list[weakref.ref[torch.Tensor]] = []
         try:
             return attempt(model, inputs, kwargs, bool(training), made)
-        except (CountError, NotHere) as why:
-            if isinstance(why.__cause__, Refused) or checks.on_meta(model, inputs, kwargs):
-                raise why if isinstance(why, CountError) else checks.error("values", why=why) from why
+        except NotHere as why:
             _clear_frames(why)
         finally:
             _forget(made)
@@ -83,29 +81,28 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, made: list[Any
 
     Raises NotHere where shapes do not suffice, else CountError.
     """
+    ground = Real() if made is None else Shapes()
+    copies, tally = Copies(ground.stand_for), Tally()
     with ExitStack() as stack:
         stack.enter_context(_disable_current_modes())
         stack.enter_context(_settings(training))
-        ground = Real() if made is None else Shapes()
-        copies = Copies(ground.stand_for)
         stack.callback(copies.clear)
-        with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():
-            call = copies((checks.plain(model), inputs, kwargs))
-        mode = Counting(ground, Tally(call[0]), made)
-        stack.enter_context(copies.in_place())
         try:
+            mode = Counting(ground, tally, made)
+            call = checks.plain(model), inputs, kwargs
             found = contextvars.copy_context().run(_run, call, training, mode, copies)
-            if made is not None and (mode.broken or ground.broken):
-                raise ground.broken or mode.broken  # swallowed by the forward, which then took another path
-            if copies.refused:
-                raise copies.refused
-        except (CountError, NotHere):
-            raise
-        except Exception as why:
-            mode.tally.tree()  # which names the modules as a result does
-            raise checks.stopped(copies.refused or why, mode.tally.places, inputs, kwargs, training) from (
-                copies.refused or why
-            )
+            if copies.refused or made is not None and ground.broken:
+                raise copies.refused or ground.broken  # swallowed by the forward, which then took another path
+        except Exception as error:
+            why = copies.refused or (ground.broken if made is not None else None) or error
+            if isinstance(why, CountError):
+                raise
+            if made is not None and not copies.refused and ground.device.type != "meta":
+                raise NotHere from error  # with data it works, or says better what is wrong
+            if isinstance(why, NotHere):
+                raise checks.error("values", why=why) from why
+            tally.tree()  # which names the modules as a result does
+            raise checks.stopped(why, tally.places, inputs, kwargs, training) from why
         finally:
             ground.restore()
     print(copies.printed.getvalue(), end="")
@@ -113,11 +110,12 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, made: list[Any
 
 
 def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount:
-    model, inputs, kwargs = call
     tally, ground = mode.tally, mode.ground
-    with torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
+    with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
+        model, inputs, kwargs = copies(call)
         ground.settle(copies)
-    with tally.following(), Watching(ground, tally) as watching, mode:
+    tally.start(model)
+    with copies.in_place(), tally.following(), Watching(ground, tally) as watching, mode:
         output = checks.ran(model(*inputs, **kwargs))
         found = checks.tensors_of(output)
         if training:

@@ -73,7 +73,6 @@ class Counting(TorchDispatchMode):
     def __init__(self, ground: Shapes, tally: Tally, made: list[Any] | None) -> None:
         super().__init__()
         self.ground, self.tally, self.made = ground, tally, made
-        self.broken: Exception | None = None
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -133,7 +132,7 @@ class Counting(TorchDispatchMode):
                             self.made.append(weakref.ref(x))
                 return out
         except Exception as error:
-            self.broken = self.broken or error
+            self.ground.broken = self.ground.broken or error
             if self.made is not None and not _BY_VALUE.isdisjoint(getattr(func, "tags", ())):
                 raise self.ground.refuse(f"`{func}` depends on values", f"`{func}` 的结果取决于数值") from error
             raise
@@ -176,7 +175,7 @@ _EXITS = {
 """Calls through which data leaves torch, where nobody can count what is done with it."""
 _MOVES = {torch.Tensor.cpu: "cpu", torch.Tensor.cuda: "cuda", torch.Tensor.xpu: "xpu"}
 _FROM = (torch.tensor, torch.as_tensor, torch.asarray)
-_SHOWS = (torch.Tensor.__repr__, torch.Tensor.__reduce_ex__)
+_SHOWS = (torch.Tensor.item, torch.Tensor.__repr__, torch.Tensor.__reduce_ex__)
 
 
 class Watching(TorchFunctionMode):

@@ -23,12 +23,11 @@ from course.flops.result import ModuleCount
 class Tally:
     """MACs, calls, unknown operators and element operations seen so far.
 
-    model: an nn.Module, or a callable; of a callable the modules are found when it calls them.
+    Modules of a callable are found when it calls them.
     """
 
-    def __init__(self, model: Any) -> None:
-        owner = getattr(model, "__self__", model)
-        self.root = ModuleCount("", getattr(model, "__name__", type(model).__name__))
+    def __init__(self) -> None:
+        self.root = ModuleCount("", "")
         self.places: dict[int, ModuleCount] = {}
         self.by_operator: Counter[str] = Counter()
         self.calls: Counter[str] = Counter()
@@ -39,6 +38,12 @@ class Tally:
         self._stack = [self.root]
         self._history = [(torch.autograd._get_sequence_nr(), self.root)]
         self._found, self._thread = 0, threading.get_ident()
+        self._whole = False
+
+    def start(self, model: Any) -> None:
+        """Makes places for the modules of a model."""
+        owner = getattr(model, "__self__", model)
+        self.root.kind = getattr(model, "__name__", type(model).__name__)
         self._whole = isinstance(owner, nn.Module)
         if self._whole:
             self._plant(self.root, owner)
