@@ -15,7 +15,7 @@ import pytest
 import course
 from course import version
 from course.cards.widgets import view_of
-from course.game import board, board_view, cases, ladder, moves, play, score, sharing, view
+from course.game import board, board_view, cases, moves, play, score, sharing, view
 from course.game.board_page import BoardPage
 from course.game.returning import coming_back
 from course.i18n import LANGUAGES, both, pick, set_language, speaking, t
@@ -28,7 +28,6 @@ from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
-from course.lessons.l11_bug_hunt.game import RANKS as HUNT_RANKS
 from course.markup import plain
 from course.units import format_points
 from course.verbs import state
@@ -575,7 +574,7 @@ def test_quarter_points_stand_whole_in_the_score_and_on_the_board(language):
             assert "1.25 / 5" in shown
         assert "6.25 / 10" in view.points_text(found) and "6.25</b> / 10" in view.top_html("", found, False)
         assert "6.25" in board_view.practice(standing) and "6.25" in board_view.face_html(standing)
-        assert "6.2 " in ladder.career_lines(board.career([standing], [LIVE.id]))[1]
+        assert "6.2 " in board.career_line(board.career([standing]))
 
 
 def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that_come_later(bank, monkeypatch):
@@ -613,7 +612,7 @@ def test_a_reply_of_before_is_folded_and_one_just_kept_is_not(bank):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_board_knows_state_rank_and_the_score_before(language, capsys, learner):
+def test_the_board_knows_state_and_rank(language, capsys, learner):
     set_language(language)
     course.board()
     assert "10-museum" in capsys.readouterr().out
@@ -621,10 +620,8 @@ def test_the_board_knows_state_rank_and_the_score_before(language, capsys, learn
     close(learner, "mac", confidence=1, data="float32")
     course.board()
     told = capsys.readouterr().out
-    found = board.career(board.standings("10_tuning_master", learner.entries()), ["10-gan", "10-mac"])
-    assert found.closed == 2 and found.before == pytest.approx(6.5) and found.mean < found.before
-    assert score.rank(found.mean, 2)[1][language] in told and pick(both("Down a little", "拉低了一点")) in told
-    assert "📆" in told, "the days at the desk are counted"
+    found = board.career(board.standings("10_tuning_master", learner.entries()))
+    assert found.closed == 2 and score.rank(found.mean, 2)[1][language] in told
     course.board("09_mkldnn")
     assert "10_tuning_master" in capsys.readouterr().out
     course.case("voyce")
@@ -639,14 +636,6 @@ def test_the_case_of_the_day_is_the_same_for_all_and_each_comes_once_before_one_
     assert sorted(found[: len(known)]) == sorted(found[len(known) :]) == sorted(one.id for one in known)
     assert found[: len(known)] != found[len(known) :], "another order each time"
     assert board.case_of_the_day(known[::-1], first).id == found[0], "whatever the order of the file"
-
-
-def test_days_in_a_row_end_today_or_yesterday_and_a_pause_takes_nothing_away():
-    day = date(2026, 11, 23)
-    days = [day - timedelta(days=back) for back in (9, 3, 2, 1)]
-    assert board.in_a_row(days, day) == 3, "today is still open"
-    assert board.in_a_row([*days, day], day) == 4 and board.in_a_row(days[:1], day) == 0
-    assert len(days) == 4
 
 
 def test_a_tile_opens_its_case_and_the_board_knows_what_was_played(log):
@@ -701,11 +690,10 @@ def test_review_finish_and_take_home_know_the_cases(language, learner, monkeypat
     school, detector = (plain(pick(cases.find(name).title)) for name in ("school", "detector"))
     assert "board()" in said(course.finish) and detector not in said(course.review)
     close(log, "school", run=True, benchmark="on")
-    calendar = said(course.review)
-    assert detector not in calendar, "a week has not passed"
-    assert pick(both("The next case comes back on", "下一道题")) in calendar
-    assert pick(both("1 case comes back", "1 道题回来")) in calendar
-    assert pick(both("answer a few cards", "答几张卡片")) not in (calendar + said(course.finish)).lower()
+    reviewed = said(course.review)
+    assert detector not in reviewed, "a week has not passed"
+    assert pick(both("The next case comes back on", "下一道题")) in reviewed
+    assert pick(both("answer a few cards", "答几张卡片")) not in (reviewed + said(course.finish)).lower()
     (placed,) = every_bet(log.entries())
     won = pick(both(f"Bets: {int(placed.state == 'won')} won", f"押中 {int(placed.state == 'won')}，"))
     known = said(course.progress)
@@ -739,39 +727,6 @@ def test_review_after_cases_that_were_won_asks_for_no_card_first(language, learn
     said = capsys.readouterr().out
     assert pick(both("none of your closed cases", "没有需要再来一遍的")) in said
     assert pick(both("Nothing to review yet", "还没有可复习的")) not in said
-
-
-@pytest.mark.parametrize("ranks", [score.RANKS, HUNT_RANKS])
-def test_the_ladder_is_full_only_at_the_highest_rank_and_climbs_with_every_good_case(ranks):
-    """Its steps are the ranks: who holds the second of four never sees it nearly full, whatever the mean."""
-    for points in (0.0, 2.9, 3.0, 5.6, 8.5, 9.9):
-        before = -1.0
-        for closed in range(1, 9):
-            now, place = (
-                score.climbed(points, closed, ranks),
-                [one[2] for one in ranks].index(score.rank(points, closed, ranks)[0]),
-            )
-            assert place / len(ranks) <= now < (place + 1) / len(ranks) or now == 1.0 == (place + 1) / len(ranks)
-            assert now >= before
-            before = now
-    climb = [score.climbed(9.5, closed, ranks) for closed in range(6)]
-    assert climb == sorted(set(climb)) and climb[-1] == 1.0, "each good case moves it"
-
-
-def test_the_ladder_shows_what_the_last_case_added():
-    found = score.Score((score.Part("x", 9, 10),))
-    known = list(cases.cases("10_tuning_master").values())
-    one = board.career([board.Standing(case, "", (found,)) for case in known[1:3]], [case.id for case in known[1:3]])
-    assert 0.25 == one.climbed_before < one.climbed == 0.375
-    assert 'class="was" style="width:25%"' in ladder.ladder_html(one) and "width:37.5%" in ladder.ladder_html(one)
-
-
-def test_a_rank_that_wants_more_cases_says_how_many():
-    found = score.Score((score.Part("x", 9, 10),))
-    one = board.career([board.Standing(LIVE, "", (found,))], [LIVE.id])
-    assert one.next[1] == 3 and "2 more cases" in ladder.next_words(one) and "average" not in ladder.next_words(one)
-    many = [board.Standing(case, "", (found,)) for case in cases.cases("10_tuning_master").values()]
-    assert board.career(many).next is None
 
 
 # --- what one sends ---------------------------------------------------------------------------------------------------

@@ -126,13 +126,11 @@ def test_sheets_and_poster_change_no_switch():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_poster_names_every_switch_and_blank_it_names_none(language):
+def test_the_poster_names_every_switch(language):
     with speaking(language):
-        whole, blank = drawing.poster([drawing.Stop("05", "When?", "done")]), drawing.poster(blank=True)
+        whole = drawing.poster([drawing.Stop("05", "When?", "done")])
     shown = {node.text for node in ElementTree.fromstring(whole).iter("{http://www.w3.org/2000/svg}text")}
-    empty = {node.text for node in ElementTree.fromstring(blank).iter("{http://www.w3.org/2000/svg}text")}
-    names = {drawing.Entry(one, False).name for one in SWITCHES.values()}
-    assert names <= shown and not names & empty
+    assert {drawing.Entry(one).name for one in SWITCHES.values()} <= shown
     assert bool(re.search("[\u4e00-\u9fff]", "".join(shown))) == (language == "zh")
     assert "When?" in shown
 
@@ -140,7 +138,7 @@ def test_the_poster_names_every_switch_and_blank_it_names_none(language):
 def test_nothing_on_the_poster_runs_out_of_its_card():
     for language in LANGUAGES:
         with speaking(language):
-            columns = drawing.columns(drawing.cards(False))
+            columns = drawing.columns(drawing.cards())
             assert len(columns) == drawing.COLUMNS
             for card in (card for column in columns for card in column):
                 assert all(drawing.width_of(line, 12) <= drawing.COLUMN - 28 for line in card.about())
@@ -179,5 +177,5 @@ def test_what_cannot_be_written_or_found_is_said(capsys):
 
 
 def test_the_poster_is_saved_as_a_file(tmp_path):
-    course.poster("map.svg", blank=True)
+    course.poster("map.svg")
     assert ElementTree.fromstring((tmp_path / "map.svg").read_text("utf-8")).get("viewBox")

@@ -1,4 +1,4 @@
-"""The daily review as a deck: one question card at a time, with back, next, and undo of the last answer."""
+"""The daily review as a deck: one question card at a time, with back and next."""
 
 from __future__ import annotations
 
@@ -14,16 +14,10 @@ from course.learning.entry import Entry, now, stamp
 from course.learning.log import AnswerLog
 
 
-def last_answer(entries: Sequence[Entry], items: set[str] | None = None, since: str = "") -> Entry | None:
-    """The latest answer that was not taken back, or None. items: only to these; since: not before that time."""
-    found = [one for one in entries if one.event == "answer" and one.time >= since and (not items or one.item in items)]
-    return found[-1] if found else None
-
-
 class ReviewDeck:
     """The question cards of one review. Every card asks anew, also if it was answered before.
 
-    closing: given (answered, right), the words after the last card. ``back``, ``next`` and ``undo`` are what the
+    closing: given (answered, right), the words after the last card. ``back`` and ``next`` are what the
     buttons do; no button is ever disabled, because a disabled one loses the keyboard focus.
     """
 
@@ -39,11 +33,7 @@ class ReviewDeck:
         import ipywidgets as w
 
         self.say = light(w.HTML)
-        moves = (
-            (t("← Back", "← 上一张"), self.back),
-            (t("Next →", "下一张 →"), self.next),
-            (t("↶ Undo the last answer", "↶ 撤销上次作答"), self.undo),
-        )
+        moves = ((t("← Back", "← 上一张"), self.back), (t("Next →", "下一张 →"), self.next))
         self.buttons = [self._button(w, words, action) for words, action in moves]
         bar = light(w.Box, self.buttons)
         bar.add_class("tbq-bar")
@@ -61,7 +51,7 @@ class ReviewDeck:
         return button
 
     def answers(self) -> dict[str, Entry]:
-        """For each card the last answer of this review that was not taken back."""
+        """For each card the last answer of this review."""
         ids = {card.item.id for card in self.cards}
         return {
             entry.item: entry
@@ -79,18 +69,7 @@ class ReviewDeck:
         self.at = min(len(self.cards), self.at + 1)
         self._draw()
 
-    def undo(self) -> None:
-        """Take back the last answer of this review and open its card again."""
-        entry = last_answer(self.log.entries(), {card.item.id for card in self.cards}, self.began)
-        if entry is None:
-            self._draw(t("Nothing was answered in this review yet.", "这次复习还没有作答。"))
-            return
-        self.log.undo(entry)
-        self.at = next(place for place, card in enumerate(self.cards) if card.item.id == entry.item)
-        self.cards[self.at].reopen()
-        self._draw(t("Taken back. The card is open again.", "已撤销，可以重新作答。"))
-
-    def _draw(self, notice: str = "") -> None:
+    def _draw(self) -> None:
         for place, card in enumerate(self.cards):
             show(card.widget, place == self.at)
         given = self.answers()
@@ -102,7 +81,7 @@ class ReviewDeck:
             )
         else:
             words = self.closing(len(given), sum(entry.verdict == "correct" for entry in given.values()))
-        self.say.value = say_html(notice_html(*filter(None, (notice, words)), *self.log.take_notices()))
+        self.say.value = say_html(notice_html(words, *self.log.take_notices()))
 
     def show(self) -> ReviewDeck:
         """Display the deck, and under it the copies that stay readable in a saved notebook."""

@@ -1,4 +1,4 @@
-"""The board: every case of a game with its state, the case of the day, the rank, and this time against last time."""
+"""The board: every case of a game with its state, the case of the day, the rank."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import hashlib
 import importlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 from course.catalog import BY_ID, LESSONS, lesson_folder
-from course.game import moves, score
+from course.game import score
 from course.game.cases import FILE, Case, cases, origin_said
-from course.i18n import Text, both
+from course.i18n import Text, both, pick, t
 from course.learning.calibration import Bet
 from course.learning.entry import Entry
+from course.units import format_points
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,9 @@ def played(entries: Sequence[Entry]) -> list[Standing]:
 
 @dataclass(frozen=True)
 class Career:
-    """Mean of first attempts now, and before the last case was closed; None while nothing was closed. closed, all: cases."""
+    """Mean of first attempts; None while nothing was closed. closed, all: cases; the tutorial does not count."""
 
     mean: float | None
-    before: float | None
     closed: int
     all: int
     ranks: score.Ranks = score.RANKS
@@ -79,36 +79,24 @@ class Career:
     def rank(self) -> tuple[str, Text]:
         return score.rank(self.mean or 0.0, self.closed, self.ranks)
 
-    @property
-    def climbed(self) -> float:
-        """How far up the ranks, 0 to 1 (see ``score.climbed``)."""
-        return score.climbed(self.mean or 0.0, self.closed, self.ranks)
 
-    @property
-    def climbed_before(self) -> float:
-        """The same before the last case was closed."""
-        return score.climbed(self.before or 0.0, max(0, self.closed - 1), self.ranks)
-
-    @property
-    def next(self) -> tuple[float, int, str, Text] | None:
-        """The lowest rank that is not reached yet; None on the highest."""
-        mean = self.mean or 0.0
-        return next((one for one in self.ranks if mean < one[0] or self.closed < one[1]), None)
-
-
-def career(standings: Iterable[Standing], order: Sequence[str] = (), ranks: score.Ranks = score.RANKS) -> Career:
-    """The career of a learner. order: ids of the cases in the order in which they were first closed; the tutorial does not count."""
+def career(standings: Iterable[Standing], ranks: score.Ranks = score.RANKS) -> Career:
+    """The career of a learner."""
     played = [one for one in standings if not one.case.tutorial]
-    firsts = {one.case.id: one.first for one in played if one.first}
-    last = next((case for case in reversed(order) if case in firsts), None)
-    before = [first for case, first in firsts.items() if case != last]
-    return Career(
-        score.standing(list(firsts.values())),
-        score.standing(before) if last else None,
-        sum(bool(one.first) for one in played),
-        len(played),
-        ranks,
+    firsts = [one.first for one in played if one.first]
+    return Career(score.standing(firsts), len(firsts), len(played), ranks)
+
+
+def career_line(found: Career) -> str:
+    """The rank, the mean of first attempts, and how many cases are closed. With marks."""
+    if found.mean is None:
+        return t("No case closed yet: the night is young.", "还一个都没做完：夜还长着呢。")
+    (sign, name), mean = found.rank, format_points(round(found.mean, 1))
+    said = t(
+        f"{mean} of 10 on average, {found.closed} of {found.all} cases closed.",
+        f"平均 {mean} 分（满分 10），做完 {found.closed} 个（共 {found.all} 个）。",
     )
+    return f"{sign} **{pick(name)}** · {said}"
 
 
 OPEN = both("open", "待接")
@@ -118,20 +106,6 @@ def case_of_the_day(known: Collection[Case], day: date) -> Case:
     """The case of that day: the same for everybody who has these cases. In as many days as there are cases each comes once."""
     turn, place = divmod(day.toordinal(), len(known))
     return sorted(known, key=lambda one: hashlib.sha256(f"{turn} {one.id}".encode()).digest())[place]
-
-
-def days_played(lesson: str, entries: Iterable[Entry]) -> list[date]:
-    """The days, by the clock of this machine, on which a learner made a move in this game, oldest first."""
-    return sorted({one.when.astimezone().date() for one in entries if one.event == "move" and one.lesson == lesson})
-
-
-def in_a_row(days: Collection[date], today: date) -> int:
-    """How many of these days stand in a row up to today, or up to yesterday while today is still open."""
-    day = today if today in days else today - timedelta(days=1)
-    count = 0
-    while day - timedelta(days=count) in days:
-        count += 1
-    return count
 
 
 @dataclass(frozen=True)
@@ -152,15 +126,7 @@ class Board:
 
     @cached_property
     def career(self) -> Career:
-        played = [
-            one.item for one in self.entries if one.event == "move" and one.options[:1] not in ((), (moves.AGAIN,))
-        ]
-        order = list(dict.fromkeys(reversed(played)))[::-1]  # by the last move on each case
-        return career(self.standings, order, getattr(game(self.lesson), "RANKS", score.RANKS))
-
-    @cached_property
-    def days(self) -> list[date]:
-        return days_played(self.lesson, self.entries)
+        return career(self.standings, getattr(game(self.lesson), "RANKS", score.RANKS))
 
     @property
     def of_the_day(self) -> Standing:

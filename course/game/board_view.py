@@ -7,28 +7,18 @@ from pathlib import Path
 
 from course.cards.render import in_language
 from course.cards.style import SHEET
-from course.game.board import Board, Standing, in_a_row
-from course.game.ladder import CSS, career_lines, ladder_html
+from course.game.board import Board, Standing, career_line
 from course.game.view import colon
 from course.i18n import pick, t
 from course.markup import inline, plain
 from course.units import format_points
 
-STYLE = f"{SHEET}<style>{CSS}{(Path(__file__).parent / 'board.css').read_text('utf-8')}</style>"
+STYLE = f"{SHEET}<style>{(Path(__file__).parent / 'board.css').read_text('utf-8')}</style>"
 GOOD, BEST = 5.5, 8.0
 """Points from which a tile is washed, and framed."""
 
 
-# --- days ------------------------------------------------------------------------------------------
-
-
-def days_line(board: Board) -> str:
-    """On how many days the learner played; empty before the first. A day without a case costs nothing."""
-    count, row = len(board.days), in_a_row(board.days, board.today)
-    if not count:
-        return ""
-    said = t(f"📆 Played on {count} {'day' if count == 1 else 'days'}", f"📆 一共玩过 {count} 天")
-    return said + (t(f", {row} in a row.", f"，最近连着 {row} 天。") if row > 1 else t(".", "。"))
+# --- the case of the day -----------------------------------------------------------------------------
 
 
 def day_lines(board: Board) -> tuple[str, str]:
@@ -90,14 +80,10 @@ def face_html(one: Standing) -> str:
 
 
 def head_html(board: Board) -> str:
-    """Title, rank, the rail to the highest rank, the days."""
-    found = board.career
-    rank, *more = career_lines(found)
-    lines = "".join(f"<p>{inline(line)}</p>" for line in filter(None, [*more, days_line(board)]))
+    """Title and rank."""
     return in_language(
         f'<div class="tbq-head"><h3>🗂️ {html.escape(plain(pick(board.title)))}</h3><code>board("{board.lesson}")</code></div>'
-        f'<p class="tbb-rank">{inline(rank)}</p>{ladder_html(found)}'
-        f'<div class="tbb-small">{lines}</div>'
+        f'<p class="tbb-rank">{inline(career_line(board.career))}</p>'
     )
 
 
@@ -146,5 +132,5 @@ def board_text(board: Board) -> str:
         for one in group
     ]
     day = f"{name}{t('. ', '。')}{said}  {board.of_the_day.case.call}"
-    lines = [pick(board.title), *map(plain, career_lines(board.career)), days_line(board), day, *rows]
+    lines = [pick(board.title), plain(career_line(board.career)), day, *rows]
     return "\n".join(filter(None, lines))

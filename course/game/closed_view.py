@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from course.cards.page import listing, page, table
-from course.game.board import Board, Standing
+from course.game.board import Board, Standing, career_line
 from course.game.board_view import tile_words
-from course.game.ladder import career_lines
 from course.game.returning import Return, coming_back
 from course.i18n import pick, t
 from course.learning.review import day_words
@@ -31,7 +30,7 @@ def closed_lines(board: Board, now: datetime) -> list[str]:
     if not done:
         return [t("🗂️ No case is closed yet: `board()` shows them all.", "🗂️ 还没有做完的题：`board()` 看全部。")]
     back = [back_words(one, now) for one in coming_back(board.standings)]
-    return [career_lines(board.career)[0], *(f"• {one.case.icon} {tile_words(one)}" for one in done[-LATEST:]), *back]
+    return [career_line(board.career), *(f"• {one.case.icon} {tile_words(one)}" for one in done[-LATEST:]), *back]
 
 
 def back_words(one: Return, now: datetime) -> str:
@@ -63,7 +62,7 @@ def _of_game(board: Board, now: datetime) -> str:
     )
     return page(
         title,
-        f"<p>{inline(career_lines(board.career)[0])}</p>",
+        f"<p>{inline(career_line(board.career))}</p>",
         table(heads, rows, title),
         listing(
             t("Lost cases that come back", "会再来的题"),

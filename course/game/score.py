@@ -63,15 +63,6 @@ def rank(points: float, closed: int, ranks: Ranks = RANKS) -> tuple[str, Text]:
     return next((sign, name) for least, cases, sign, name in reversed(ranks) if points >= least and closed >= cases)
 
 
-def climbed(points: float, closed: int, ranks: Ranks = RANKS) -> float:
-    """How far up the ranks, 0 to 1: a rank is a step, the same size for each; between two counts what is missing most, mean or cases."""
-    place = max(place for place, (least, cases, *_) in enumerate(ranks) if points >= least and closed >= cases)
-    if place == len(ranks) - 1:
-        return 1.0
-    ways = zip((points, closed), ranks[place], ranks[place + 1], strict=False)
-    return (place + min(1.0 if have >= to else (have - start) / (to - start) for have, start, to in ways)) / len(ranks)
-
-
 def standing(firsts: Sequence[Score]) -> float | None:
     """The mean of first attempts; None while there is none."""
     return mean(one.points for one in firsts) if firsts else None

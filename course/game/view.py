@@ -12,14 +12,13 @@ from course.cards.render import foldable_head, in_language
 from course.cards.style import SHEET
 from course.game import board, score
 from course.game.cases import Case, origin_said
-from course.game.ladder import CSS, career_lines, ladder_html
 from course.game.moves import Move
 from course.game.play import CRITERIA, Play
 from course.i18n import Text, pick, t
 from course.markup import code_block, inline, link, paragraphs, plain
 from course.units import format_points
 
-STYLE = f"{SHEET}<style>{CSS}{(Path(__file__).parent / 'desk.css').read_text('utf-8')}</style>"
+STYLE = f"{SHEET}<style>{(Path(__file__).parent / 'desk.css').read_text('utf-8')}</style>"
 
 
 def aside(words: str) -> str:
@@ -105,12 +104,9 @@ def top_html(headline: str, found: score.Score, practice: bool) -> str:
 
 
 def rank_html(play: Play) -> str:
-    """The rank after this case, and how far it brought the learner."""
+    """The rank after this case."""
     found = board.Board(play.case.lesson, play.log.entries(), date.today()).career
-    if found.mean is None:
-        return ""
-    rank, mean = map(inline, career_lines(found))
-    return f'<p class="tbl-rank">{rank} <small>{mean}</small></p>{ladder_html(found)}'
+    return "" if found.mean is None else f'<p class="tbg-rank">{inline(board.career_line(found))}</p>'
 
 
 def points_text(found: score.Score) -> str:

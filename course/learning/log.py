@@ -146,15 +146,6 @@ class AnswerLog:
         """
         return counted(self.history())
 
-    def undo(self, entry: Entry) -> Entry:
-        """Take an answer back: appends an ``undo`` entry and returns it.
-
-        Raises ValueError for anything but an answer.
-        """
-        if entry.event != "answer":
-            raise ValueError(f"only an answer can be taken back, and this is a {entry.event!r} entry")
-        return self.append("undo", entry.item, options=(entry.id,), lesson=entry.lesson)
-
     def history(self) -> list[Entry]:
         """Every entry that can be read, oldest first, with answers taken back and their ``undo`` entries."""
         try:

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from course.i18n import language, t
 from course.learning.calibration import returns
 from course.learning.entry import Entry
-from course.learning.schedule import A_DAY, Due, calendar, reviewed_on, spread, timetable
+from course.learning.schedule import A_DAY, Due, reviewed_on, spread, timetable
 from course.questions.bank import Bank
 
 AWAY = timedelta(days=14)
@@ -169,17 +169,3 @@ def closing(answered: int, right: int, found: Plan, now: datetime) -> str:
             f"还有 {ideas(found.due)}，不急；想继续就再运行 `review()`。",
         )
     return said + (" ".join(_moved(found, now)) or (next_words(found, now) if found.table else ""))
-
-
-def calendar_words(found: Plan, now: datetime, days: int = 14) -> str:
-    """One sentence: how much comes back on which day."""
-    busy = [(day, due) for day, due in calendar(found.table, now, days).items() if due]
-    if not busy:
-        return t(f"Nothing comes back in the next {days} days.", f"接下来 {days} 天没有要复习的。")
-    listed = t("; ", "；").join(f"{day_words(day, now.date())}{t(': ', '：')}{len(due)}" for day, due in busy)
-    total = things([one for _, due in busy for one in due])
-    verb = "comes" if sum(len(due) for _, due in busy) == 1 else "come"
-    return t(
-        f"In the next {days} days {total} {verb} back. {listed[0].upper()}{listed[1:]}.",
-        f"接下来 {days} 天有 {total}回来。{listed}。",
-    )

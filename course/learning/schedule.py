@@ -150,14 +150,3 @@ def reviewed_on(day: date, now: datetime, entries: Iterable[Entry], bank: Bank) 
         entry.item for entry in entries if entry.event == "answer" and entry.item in bets and days([entry]) == [day]
     }
     return sum(day in one and one[0] < day for one in concepts) + len(lost)
-
-
-def calendar(table: Iterable[Due], now: datetime, days: int = 14) -> dict[date, list[Due]]:
-    """The concepts due on each of the next ``days`` days, in the time zone of ``now``; today includes the overdue ones."""
-    today = now.date()
-    found: dict[date, list[Due]] = {today + timedelta(days=number): [] for number in range(days)}
-    for one in table:
-        day = max(today, one.due.astimezone(now.tzinfo).date())
-        if day in found:
-            found[day].append(one)
-    return found

@@ -15,7 +15,7 @@ def paper_map() -> str:
         "Bold: a switch, with its default. ? a query, ⚒ a tool. What each does is on the sheets that follow.",
         "粗体：开关，后面是默认值。? 查询，⚒ 工具。各自的作用见后面的速查表。",
     )
-    body = "".join(map(_card, cards(blank=False)))
+    body = "".join(map(_card, cards()))
     return f'<div class="paper-map"><p>{legend}</p><div class="columns">{body}{_tree()}</div></div>'
 
 

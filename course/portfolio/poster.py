@@ -1,4 +1,4 @@
-"""The whole map on one poster: an SVG drawn from the table of switches, in both languages, light and dark, and blank to fill in.
+"""The whole map on one poster: an SVG drawn from the table of switches, in both languages, light and dark.
 
 Text is set in the reader's own fonts; widths are estimated, so nothing depends on what is installed here.
 """
@@ -86,7 +86,6 @@ class Entry:
     """One switch or query as it stands in its card."""
 
     switch: Switch
-    blank: bool
 
     @property
     def name(self) -> str:
@@ -117,12 +116,9 @@ class Entry:
 
     def draw(self, sheet: Marks, x: float, y: float) -> None:
         changeable = self.switch.changeable
-        if self.blank:
-            sheet.box(x + 14, y + 2, 190, 16, "blank", 4)
-        else:
-            size = min(12.5, 12.5 * (COLUMN - 100) / max(width_of(self.name, 12.5, True), 1))
-            sheet.text(x + 14, y + 14, self.name, size, "m b" if changeable else "m")
-            sheet.text(x + COLUMN - 14, y + 14, self.default, 12, "m hot" if changeable else "m s", "end")
+        size = min(12.5, 12.5 * (COLUMN - 100) / max(width_of(self.name, 12.5, True), 1))
+        sheet.text(x + 14, y + 14, self.name, size, "m b" if changeable else "m")
+        sheet.text(x + COLUMN - 14, y + 14, self.default, 12, "m hot" if changeable else "m s", "end")
         for number, line in enumerate(self.lines()):
             sheet.text(x + 14, y + 31 + 15 * number, line, 11.5, "s")
 
@@ -155,12 +151,12 @@ class Card:
             below += entry.height
 
 
-def cards(blank: bool) -> list[Card]:
+def cards() -> list[Card]:
     """All submodules, those of one place side by side, in the order of PLACES."""
     found = []
     for group in sorted(GROUPS, key=lambda one: list(PLACES).index(GROUPS[one].place)):
         own = [one for one in SWITCHES.values() if one.group == group]
-        found.append(Card(group, tuple(Entry(one, blank) for one in sorted(own, key=lambda one: not one.changeable))))
+        found.append(Card(group, tuple(Entry(one) for one in sorted(own, key=lambda one: not one.changeable))))
     return found
 
 
@@ -172,16 +168,16 @@ def columns(found: Sequence[Card]) -> list[list[Card]]:
     return sorted(([card for card in found if card in part] for part in parts), key=lambda part: found.index(part[0]))
 
 
-def poster(way: Sequence[Stop] = (), blank: bool = False) -> str:
-    """The poster as one SVG element, in the language in use. way: the lessons to draw at its foot. blank: names and defaults left out."""
+def poster(way: Sequence[Stop] = ()) -> str:
+    """The poster as one SVG element, in the language in use. way: the lessons to draw at its foot."""
     sheet = Marks()
-    _head(sheet, blank)
+    _head(sheet)
     _path_of_a_call(sheet)
-    _cards(sheet, blank)
-    _tree(sheet, blank)
+    _cards(sheet)
+    _tree(sheet)
     _way(sheet, way)
     style = html.escape(css(CSS), quote=False)
-    title, words = t("Map of torch.backends", "torch.backends 全图"), described(blank)
+    title, words = t("Map of torch.backends", "torch.backends 全图"), described()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="tbo" role="img" viewBox="0 0 {WIDTH} {sheet.y:.0f}" width="{WIDTH}" '
         f'height="{sheet.y:.0f}" lang="{t("en", "zh-Hans")}"><title>{title}</title><desc>{html.escape(words)}</desc><style>{style}</style>'
@@ -189,25 +185,22 @@ def poster(way: Sequence[Stop] = (), blank: bool = False) -> str:
     )
 
 
-def described(blank: bool = False) -> str:
+def described() -> str:
     """The poster in words."""
     switches = [one for one in SWITCHES.values() if one.changeable]
-    said = t(
+    return t(
         f"{len(GROUPS)} groups with {len(switches)} switches and {len(SWITCHES) - len(switches)} queries and tools, "
         "sorted by where they compute: everywhere, on a GPU of NVIDIA or AMD, on an Apple GPU, on the CPU. "
         "Below: the precision tree, and the lessons in their order.",
         f"共 {len(GROUPS)} 组，{len(switches)} 个开关，{len(SWITCHES) - len(switches)} 个查询和工具，按计算的地方排列："
         "哪里都管、NVIDIA 或 AMD 的 GPU、苹果 GPU、CPU。下面是精度树，以及按顺序排列的课程。",
     )
-    return said + t(" The names are left out, to be filled in.", "名字留空，等你来填。") if blank else said
 
 
-def _head(sheet: Marks, blank: bool) -> None:
+def _head(sheet: Marks) -> None:
     sheet.text(MARGIN, 62, "torch.backends", 40, "m b")
     sheet.text(WIDTH - MARGIN, 46, t("the whole map", "全图"), 22, "b", "end")
     legend = t("orange: default of a switch · ? a query · ⚒ a tool", "橙色：开关的默认值 · ? 查询 · ⚒ 工具")
-    if blank:
-        legend = t("What is it called, and what is its default?", "它叫什么？默认值是什么？")
     sheet.text(WIDTH - MARGIN, 70, legend, 14, "s", "end")
     sheet.y = 96
 
@@ -232,9 +225,9 @@ def _path_of_a_call(sheet: Marks) -> None:
     sheet.y += 62 + 24
 
 
-def _cards(sheet: Marks, blank: bool) -> None:
+def _cards(sheet: Marks) -> None:
     bottoms = []
-    for number, column in enumerate(columns(cards(blank))):
+    for number, column in enumerate(columns(cards())):
         x, y = MARGIN + number * (COLUMN + GAP), sheet.y
         for card in column:
             card.draw(sheet, x, y)
@@ -253,7 +246,7 @@ def node_name(node: precision.Node) -> str:
     return precision.NAMES.get(node, f"{library}.{operator}.fp32_precision")
 
 
-def _tree(sheet: Marks, blank: bool) -> None:
+def _tree(sheet: Marks) -> None:
     """The precision tree: a leaf that says "none" asks its branch, the branch asks the root."""
     head = t(
         "Who decides how exactly float32 is computed: “none” asks the box on its left",
@@ -277,9 +270,8 @@ def _tree(sheet: Marks, blank: bool) -> None:
         sheet.line(x0 + wide, y0 + 12, x1, y1 + 12)
     for node, (x, y) in places.items():
         place = {"cuda": "gpu", "mkldnn": "cpu"}.get(node[0], "all")
-        sheet.box(x, y, wide, 24, "blank" if blank else f"fill e-{place}", 5)
-        if not blank:
-            sheet.text(x + 10, y + 16, node_name(node), 12.5, f"m {place}")
+        sheet.box(x, y, wide, 24, f"fill e-{place}", 5)
+        sheet.text(x + 10, y + 16, node_name(node), 12.5, f"m {place}")
     sheet.y = top + len(leaves) * row + 26
 
 

@@ -43,15 +43,13 @@ def _as_due(item: Item) -> Item:
 
 
 @in_words
-def review(*item_ids: str, due: int | None = None, undo: bool = False) -> None:
+def review(*item_ids: str, due: int | None = None) -> None:
     """Flashcards: the items named, with the answer given before and a button to try again; else the daily review of all
-    lessons, with its calendar.
+    lessons.
 
-    due: only a warm-up of at most so many cards, from the lessons before this one. undo: take the last answer back instead.
+    due: only a warm-up of at most so many cards, from the lessons before this one.
     """
-    if undo:
-        reviewing.undo_last()
-    elif item_ids:
+    if item_ids:
         for item_id in item_ids:
             item = _item(item_id)
             if item is not None:

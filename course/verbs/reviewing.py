@@ -1,4 +1,4 @@
-"""The daily review: a greeting, the deck, the calendar; and taking the last answer back."""
+"""The daily review: a greeting and the deck."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from dataclasses import replace
 from datetime import datetime
 
 from course.cards.cards import Card
-from course.cards.review_deck import ReviewDeck, last_answer
-from course.cards.review_view import calendar_html
+from course.cards.review_deck import ReviewDeck
 from course.cards.text import text_mode
-from course.game.board import Board, played
-from course.game.ladder import career_lines
+from course.game.board import Board, career_line, played
 from course.game.returning import Return, coming_back
 from course.game.returning_page import ReturningCases
 from course.i18n import t
 from course.learning.calibration import returning
 from course.learning.progress import Games
-from course.learning.review import Plan, calendar_words, closing, greeting, plan
+from course.learning.review import Plan, closing, greeting, plan
 from course.learning.schedule import Due, due
 from course.verbs import state
-from course.verbs.say import put, say
+from course.verbs.say import say
 
 
 def _now() -> datetime:
@@ -39,19 +37,17 @@ def _lost() -> list[Return]:
 
 
 def of_games() -> Games:
-    """What the learner's games add to progress and calendar."""
+    """What the learner's games add to progress and review."""
     entries = state.now.log.entries()
     found = played(entries)
     back = [Due(one.asked.id, one.asked.id, one.asked.lesson, one.due, case=True) for one in coming_back(found)]
     boards = [Board(lesson, entries, _now().date()) for lesson in dict.fromkeys(one.case.lesson for one in found)]
-    told = [
-        f"🗂️ `{one.lesson}`{t(': ', '：')}{' · '.join(career_lines(one.career))}" for one in boards if one.career.closed
-    ]
+    told = [f"🗂️ `{one.lesson}`{t(': ', '：')}{career_line(one.career)}" for one in boards if one.career.closed]
     return Games([bet for one in found for bet in one.bets], back, told)
 
 
 def daily(make: Callable[[str], Card]) -> None:
-    """The cards due today, whatever lesson is being read, the lost cases of games that are due, and when the others come back."""
+    """The cards due today, whatever lesson is being read, and the lost cases of games that are due."""
     found = _plan()
     lost = _lost()
     if not found.table and any(one.closed for one in played(state.now.log.entries())):
@@ -66,8 +62,6 @@ def daily(make: Callable[[str], Card]) -> None:
     _show_in_turn(found.items, make)
     if lost:
         ReturningCases(lost, state.now.log).show()
-    if found.table:
-        put(calendar_html(found, _now()), calendar_words(found, _now()))
 
 
 def warm(at_most: int, make: Callable[[str], Card]) -> None:
@@ -100,24 +94,5 @@ def _show_in_turn(item_ids: tuple[str, ...] | list[str], make: Callable[[str], C
         for card in cards:
             card.reopen()
             card.show()
-        say(t("To take your last answer back: `review(undo=True)`.", "要撤销上次作答：`review(undo=True)`。"))
         return
     ReviewDeck(cards, state.now.log, lambda answered, right: closing(answered, right, _plan(), _now())).show()
-
-
-def undo_last() -> None:
-    """Take back the learner's latest answer to a practice card or rating in the interview, wherever it was given."""
-    items = {item.id for item in (*state.now.bank.items(), *state.now.bank.interview())}
-    entry = last_answer(state.now.log.entries(), items)
-    if entry is None:
-        say(t("There is no answer to take back.", "没有可以撤销的作答。"))
-        return
-    state.now.log.undo(entry)
-    call = f'review("{entry.item}")'
-    say(
-        t(
-            f"Taken back: your answer to `{entry.item}` of {entry.when.astimezone():%Y-%m-%d %H:%M}. "
-            f"It no longer counts; `{call}` shows the card.",
-            f"已撤销：{entry.when.astimezone():%Y-%m-%d %H:%M} 对 `{entry.item}` 的作答。它不再计入；`{call}` 会显示这张卡片。",
-        )
-    )

@@ -42,18 +42,18 @@ def cheat_sheet(*names: str) -> None:
 
 
 @in_words
-def poster(path: str | Path | None = None, blank: bool = False) -> None:
-    """The whole map in one picture; ``blank=True`` leaves the names out, a path saves it as an SVG file."""
+def poster(path: str | Path | None = None) -> None:
+    """The whole map in one picture; a path saves it as an SVG file."""
     from course.portfolio import poster as drawing
 
-    svg = drawing.poster(_way(), blank)
+    svg = drawing.poster(_way())
     if path is not None:
         write_file(Path(path), svg.encode(), anywhere())
         return
     name = t("The map, wider than the page: scroll in it", "全图比页面宽，可以在里面滚动")
     put(
         f'<div style="overflow:auto;max-height:85vh" tabindex="0" role="region" aria-label="{name}">{svg}</div>',
-        drawing.described(blank),
+        drawing.described(),
     )
 
 
