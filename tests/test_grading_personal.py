@@ -26,7 +26,7 @@ def test_each_student_gets_the_own_notebook_and_nobody_else_gets_the_exam(tmp_pa
     assert "roster FILE" in capsys.readouterr().out
     assert main(["roster", str(tmp_path / "list.csv"), "--dir", str(root)]) == 0
     said = capsys.readouterr().out
-    assert "Ada Lovelace  ada\n" in said and "3 students, 3 new" in said and "2 students are called Kim Lee" in said
+    assert "Ada Lovelace  ada\n" in said and "3 students, 3 new" in said
     assert (root / "roster.csv").read_text(encoding="utf-8") == ROSTER
     assert main(["release", LESSON, "--personal", "--dir", str(root)]) == 0
     assert "for 3 students" in capsys.readouterr().out

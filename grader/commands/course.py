@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -22,56 +23,56 @@ def add(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)")
     parser.set_defaults(run=run_init)
-    for name, run in (
-        ("release", run_release),
-        ("collect", run_collect),
-        ("autograde", run_autograde),
-        ("feedback", run_feedback),
-    ):
-        parser = commands.add_parser(name)
-        parser.add_argument("lesson", nargs="+", help="such as 05_cudnn_benchmark")
-        parser.set_defaults(run=run)
-        directory(parser)
-        if name == "release":
-            parser.add_argument(
-                "--due", metavar="WHEN", help='such as "2026-12-01 23:59", in the time zone of the course'
-            )
-            parser.add_argument(
-                "--hold",
-                action="store_true",
-                help="prepare it only: neither the exchange nor a bundle holds it until it is released without this",
-            )
-            parser.add_argument(
-                "--personal",
-                action="store_true",
-                help="a notebook for each student of the gradebook, the id in it; implies --hold",
-            )
-            parser.add_argument(
-                "--unfinished",
-                action="store_true",
-                help="also a checkpoint of your own in which words of the template are left",
-            )
-        if name == "feedback":
-            parser.add_argument("--early", action="store_true", help="also while somebody may still hand in")
-        if name == "autograde":
-            parser.add_argument("--student", action="append", help="this student only; may be given several times")
-            parser.add_argument(
-                "--again",
-                action="store_true",
-                help="mark all anew; keeps a copy of the gradebook, and names each mark that differs",
-            )
-            parser.add_argument(
-                "--accept",
-                action="append",
-                default=[],
-                metavar="STUDENT",
-                help="mark a submission as it is that was held back; you have looked at it",
-            )
-            marking_options(parser)
+    _of_lessons(commands, "collect", run_collect)
+    parser = _of_lessons(commands, "feedback", run_feedback)
+    parser.add_argument("--early", action="store_true", help="also while somebody may still hand in")
+    _add_release(_of_lessons(commands, "release", run_release))
+    _add_autograde(_of_lessons(commands, "autograde", run_autograde))
 
 
-def marking_options(parser: argparse.ArgumentParser) -> None:
-    """Where submissions are marked."""
+def _of_lessons(
+    commands: argparse._SubParsersAction, name: str, run: Callable[[argparse.Namespace], int]
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name)
+    parser.add_argument("lesson", nargs="+", help="such as 05_cudnn_benchmark")
+    parser.set_defaults(run=run)
+    directory(parser)
+    return parser
+
+
+def _add_release(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--due", metavar="WHEN", help='such as "2026-12-01 23:59", in the time zone of the course')
+    parser.add_argument(
+        "--hold",
+        action="store_true",
+        help="prepare it only: neither the exchange nor a bundle holds it until it is released without this",
+    )
+    parser.add_argument(
+        "--personal",
+        action="store_true",
+        help="a notebook for each student of the gradebook, the id in it; implies --hold",
+    )
+    parser.add_argument(
+        "--unfinished",
+        action="store_true",
+        help="also a checkpoint of your own in which words of the template are left",
+    )
+
+
+def _add_autograde(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--student", action="append", help="this student only; may be given several times")
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="mark all anew; keeps a copy of the gradebook, and names each mark that differs",
+    )
+    parser.add_argument(
+        "--accept",
+        action="append",
+        default=[],
+        metavar="STUDENT",
+        help="mark a submission as it is that was held back; you have looked at it",
+    )
     parser.add_argument(
         "--jobs",
         type=_count,
