@@ -105,7 +105,7 @@ LIST_S = 6
 AT_ONCE = {
     "01-who-sees", "03-vgg16-counters", "06-who-seeds", 
     "07-mixing", "07-speed-cuda", "07-tree", "08-assignments",
-    "08-who-answers", "09-cache", "11-hidden", "14-tolerance",
+    "09-cache", "11-hidden", "14-tolerance",
 }  # fmt: skip
 """All their rows come from one process, one comparison or one count."""
 

@@ -32,9 +32,9 @@ SIZES = {
     "05-networks-cuda": {"networks": ["mobilenet_v2"], "steps": 6, "batch": 2, "size": 32},
     "06-truth-table-cuda": {"channels": 4, "size": 8},
     "07-speed-cuda": {"sizes": [32, 64]},
-    "08-speed-mps": {"sizes": [16, 32]}, "08-transfer-mps": {"sizes_kib": [4, 64]}, "08-fence-mps": {"size": 16},
-    "08-memory-mps": {"size_mib": 8}, "08-half-mps": {"sizes": [16]},
-    "12-gpu-trace-cuda": {"batch": 1, "size": 8}, "16-drawer-cuda": {"size": 16},
+    "08-speed-mps": {"sizes": [16, 32]}, "08-fence-mps": {"size": 16},
+    "08-half-mps": {"sizes": [16]},
+    "12-gpu-trace-cuda": {"batch": 1, "size": 8}, 
 }  # fmt: skip
 """What makes an experiment small; the rest is small by itself."""
 SECONDS = {
@@ -54,7 +54,6 @@ FENCED = {
     "05-networks-cuda": ("step_ms", lambda row: True, 20 * OP_MS),
     "06-truth-table-cuda": ("later_ms", lambda row: True, 2 * OP_MS),
     "07-speed-cuda": ("tf32_ms", lambda row: True, 0.99 * OP_MS), "04-ops-cuda": ("on_ms", lambda row: True, 0.99 * OP_MS),
-    "16-drawer-cuda": ("first_ms", lambda row: not row["refused"], 0.99 * OP_MS),
     "08-speed-mps": ("mps_ms", lambda row: True, 0.99 * OP_MS),
     "08-fence-mps": ("samples_ms", lambda row: row["read"] != "at once", 10 * OP_MS),
 }  # fmt: skip

@@ -117,7 +117,7 @@ def _shown(row: Switch, code: str, cards: list[knowledge.Knowledge]) -> Cell:
     lessons += [lesson for lesson in BY_ID if row.experiment and lesson[:2] == row.experiment[:2]]
     found: Cell = [Link(one, f"../notebooks/{code}/lessons/{one}.ipynb") for one in sorted(dict.fromkeys(lessons))]
     found += [f'`observe("{row.experiment}")`'] if row.experiment else []
-    return [*found, *(f'`keep("{card.id}")`' for card in cards)]
+    return [*found, *(f'`keep("{card.id}")`' for card in cards)] or ["–"]
 
 
 def _address(source: str) -> Link:

@@ -14,13 +14,6 @@ LESSON = "08_mps"
 PROBES = "course.lessons.l08_mps.probes"
 
 
-# --- 08-who-answers -----------------------------------------------------------------------------------------
-
-
-ASKED = "backends.mps.is_macos_or_newer(14, 0)"
-"""The call the bet is about."""
-
-
 def answers(rows: list[dict]) -> list[dict]:
     """Each call with its answer, or the kind of its error, which stands out."""
     return [
@@ -28,20 +21,6 @@ def answers(rows: list[dict]) -> list[dict]:
         | {"told": ["answer"] * (row["kind"] != "value")}
         for row in rows
     ]
-
-
-@experiment(name="08-who-answers", lesson=LESSON, needs="cpu", seconds=6)
-def who_answers(budget: Budget) -> list[dict]:
-    """Every public query and a few calls, each with its answer or the exact error; in a new process."""
-    return rows_of(PROBES, "who_answers")
-
-
-def read_who_answers(rows: list[dict]) -> Reading:
-    raised = [row["group"] for row in rows if row["kind"] != "value"]
-    outcome = "a question raises" if "query" in raised else "only use raises" if raised else "all answered"
-    said = {row["code"]: row["said"] if row["kind"] == "value" else row["kind"] for row in rows}
-    settled = {"False": "a", "RuntimeError": "b", "True": "c"}.get(said.get(ASKED, ""))
-    return Reading(outcome, drawn=answers(rows), bets={"08-bet-ask": settled})
 
 
 # --- 08-assignments -----------------------------------------------------------------------------------------

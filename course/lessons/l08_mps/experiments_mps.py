@@ -14,7 +14,7 @@ from course.experiment.reading import Reading
 from course.experiment.rows import FEW, groups, race_row
 from course.i18n import both
 from course.lessons.l08_mps import probes
-from course.lessons.l08_mps.experiments import LESSON, answers
+from course.lessons.l08_mps.experiments import LESSON
 from course.timing.stats import median
 
 # --- 08-speed-mps -------------------------------------------------------------------------------------------
@@ -56,43 +56,6 @@ def read_speed_mps(rows: list[dict]) -> Reading | None:
         return None
     larger = won and others and sure and min(won) > max(others)
     return Reading("larger" if larger else "some" if won else "none", {"won": len(won), "all": len(rows)})
-
-
-# --- 08-transfer-mps ----------------------------------------------------------------------------------------
-
-
-def _fenced(f: Callable[[], Any], calls: int = 20) -> list[float]:
-    """Milliseconds of each call, with the device idle before and after; two calls first, not counted."""
-    f(), f()
-    times = []
-    for _ in range(calls):
-        probes.wait()
-        start = perf_counter()
-        f()
-        probes.wait()
-        times.append((perf_counter() - start) * 1e3)
-    return times
-
-
-@experiment(name="08-transfer-mps", lesson=LESSON, needs="mps", seconds=10, whole=True)
-def transfer_mps(budget: Budget, sizes_kib: tuple[int, ...] = (4, 64, 1024, 16384, 65536)) -> Iterator[dict]:
-    """Fenced copies of 4 KiB to 64 MiB in both directions."""
-    for size_kib in budget.loop(sizes_kib, desc=both("sizes", "规模")):
-        here = torch.zeros(size_kib * 256)
-        there = here.to(probes.DEVICE)
-        for way, x, target in (("to mps", here, probes.DEVICE), ("to cpu", there, "cpu")):
-            yield {"way": way, "kib": size_kib, "samples_ms": _fenced(lambda x=x, d=target: x.to(d))}
-
-
-def read_transfer_mps(rows: list[dict]) -> Reading | None:
-    """The time for a byte in the smallest copies, over that in the largest."""
-    sizes = dict(sorted(groups(rows, "kib").items()))
-    if len(sizes) < 2:
-        return None
-    drawn = [{"kib": kib, **{row["way"]: median(row["samples_ms"]) for row in found}} for kib, found in sizes.items()]
-    each = [median([ms for row in found for ms in row["samples_ms"]]) / kib for kib, found in sizes.items()]
-    small, large = each[0], each[-1]
-    return Reading("dear" if small > 2 * large else "alike", {"ratio": small / large}, drawn)
 
 
 # --- 08-fence-mps -------------------------------------------------------------------------------------------
@@ -150,70 +113,3 @@ def read_fallback_mps(rows: list[dict]) -> Reading | None:
     works = [moment for moment in ("before import", "after import") if moved[moment] > moved["never"]]
     outcome = "no use" if "before import" not in works else "late" if "after import" in works else "early only"
     return Reading(outcome, drawn=drawn)
-
-
-# --- 08-float64-mps -----------------------------------------------------------------------------------------
-
-
-@experiment(name="08-float64-mps", lesson=LESSON, needs="mps", seconds=2)
-def float64_mps(budget: Budget) -> list[dict]:
-    """Each attempt with its result or the exact error."""
-    return [{"code": code, **probes.tried(action)} for code, action in probes.float64_attempts()]
-
-
-def read_float64_mps(rows: list[dict]) -> Reading:
-    raised = sum(row["kind"] != "value" for row in rows)
-    return Reading("some raise" if raised else "all taken", {"raised": raised, "all": len(rows)}, answers(rows))
-
-
-# --- 08-repeat-mps ------------------------------------------------------------------------------------------
-
-
-@experiment(name="08-repeat-mps", lesson=LESSON, needs="mps", seconds=4)
-def repeat_mps(budget: Budget) -> list[dict]:
-    """Equal bits or not: product, index_add_, dropout after reseeding; randn of both devices; autocast."""
-    torch.manual_seed(8)
-    x, where = torch.randn(512, 512, device=probes.DEVICE), torch.randint(0, 16, (512,))
-    index = where.to(probes.DEVICE)
-
-    def dropped() -> torch.Tensor:
-        torch.manual_seed(8)
-        return torch.dropout(x, 0.5, True)
-
-    def drawn(device: str) -> torch.Tensor:
-        torch.manual_seed(8)
-        return torch.randn(64, device=device).cpu()
-
-    pairs = {
-        "product": lambda: (x @ x, x @ x),
-        "index_add": lambda: tuple(
-            torch.zeros(16, 512, device=probes.DEVICE).index_add_(0, index, x) for _ in range(2)
-        ),
-        "dropout": lambda: (dropped(), dropped()),
-        "randn": lambda: (drawn("cpu"), drawn(probes.DEVICE)),
-        "devices": lambda: ((x @ x).cpu(), x.cpu() @ x.cpu()),
-    }
-    rows = []
-    for name, make in pairs.items():
-        one, other = make()
-        rows.append(
-            {
-                "pair": name,
-                "outcome": "yes" if torch.equal(one, other) else "no",
-                "largest_difference": float((one - other).abs().max()),
-            }
-        )
-    with torch.autocast(probes.DEVICE, dtype=torch.float16):
-        kind = str((x @ x).dtype)
-    return [*rows, {"pair": "autocast", "outcome": kind, "largest_difference": 0.0}]
-
-
-def read_repeat_mps(rows: list[dict]) -> Reading:
-    """Whether a second call gives the same bits, and whether these are the CPU's."""
-    found = {row["pair"]: row["outcome"] for row in rows}
-    again, as_cpu = (
-        all(found[pair] == "yes" for pair in pairs)
-        for pairs in (("product", "index_add", "dropout"), ("randn", "devices"))
-    )
-    outcome = "not again" if not again else "everywhere" if as_cpu else "not the CPU's"
-    return Reading(outcome, drawn=[{**row, "told": ["outcome"] * (row["outcome"] == "no")} for row in rows])

@@ -14,43 +14,6 @@ from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
 from course.rounding import relative_error
 
-MIB = 1024**2
-
-# --- 08-memory-mps ------------------------------------------------------------------------------------------
-
-
-@experiment(name="08-memory-mps", lesson=LESSON, needs="mps", seconds=4)
-def memory_mps(budget: Budget, size_mib: int = 256) -> list[dict]:
-    """Memory held by tensors and by the driver before and after a tensor, and the recommended maximum."""
-    mps = torch.mps
-
-    def row(moment: str) -> dict:
-        probes.wait()
-        return {
-            "moment": moment,
-            "allocated_mib": mps.current_allocated_memory() / MIB,
-            "driver_mib": mps.driver_allocated_memory() / MIB,
-            "recommended_mib": mps.recommended_max_memory() / MIB,
-        }
-
-    mps.empty_cache()
-    rows = [row("before")]
-    tensor = torch.ones(size_mib * MIB // 4, device=probes.DEVICE)
-    rows.append(row("made"))
-    del tensor
-    rows.append(row("deleted"))
-    mps.empty_cache()
-    return [*rows, row("emptied")]
-
-
-def read_memory_mps(rows: list[dict]) -> Reading:
-    """When the driver gives back more than 1 MiB."""
-    held = {row["moment"]: row["driver_mib"] for row in rows}
-    if held["deleted"] < held["made"] - 1:
-        return Reading("at once")
-    return Reading("when emptied" if held["emptied"] < held["deleted"] - 1 else "kept")
-
-
 # --- 08-half-mps --------------------------------------------------------------------------------------------
 
 

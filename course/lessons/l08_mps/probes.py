@@ -57,11 +57,6 @@ def questions() -> Iterator[tuple[str, str, Callable[[], Any]]]:
     yield "act", 'torch.zeros(1).to("mps")', lambda: torch.zeros(1).to("mps")
 
 
-def who_answers() -> list[dict[str, str]]:
-    """One row a question: group, code, kind, said."""
-    return [{"group": group, "code": code, **tried(action)} for group, code, action in questions()]
-
-
 # --- assignments ------------------------------------------------------------------------------------------
 
 
@@ -183,15 +178,3 @@ def fallback_at(moment: str) -> list[dict[str, str]]:
         moment
     ]
     return answer_of(code + FALLBACK_LOOK.replace("DEVICE", DEVICE), variables={FALLBACK: None})[0]
-
-
-def float64_attempts() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """(code, action): ways in which float64 reaches a device, and ways around it."""
-    double, ints = torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.int64)
-    yield "torch.zeros(2, dtype=torch.float64, device=...)", lambda: torch.zeros(2, dtype=torch.float64, device=DEVICE)
-    yield "torch.ones(2, dtype=torch.float64).to(...)", lambda: double.to(DEVICE)
-    yield "torch.ones(2, device=...).double()", lambda: torch.ones(2, device=DEVICE).double()
-    yield "torch.tensor(3.14, device=...)", lambda: torch.tensor(3.14, device=DEVICE)
-    yield "double.to(..., torch.float32)", lambda: double.to(DEVICE, torch.float32)
-    yield "double.float().to(...)", lambda: double.float().to(DEVICE)
-    yield "int64.to(...)", lambda: ints.to(DEVICE)

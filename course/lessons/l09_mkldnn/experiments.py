@@ -15,7 +15,7 @@ from torch import nn
 
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.experiment.rows import groups, kind_of, race_row
+from course.experiment.rows import kind_of, race_row
 from course.experiment.telling import joined
 from course.i18n import Text, both
 from course.lessons.l09_mkldnn.probes import layers, logged, typical_log
@@ -96,43 +96,6 @@ def read_race(rows: list[dict]) -> Reading | None:
     options = {"Conv2d LSTM GRU Linear": "a", "Conv2d LSTM Linear": "b", "Conv2d LSTM": "c", "Conv2d": "d"}
     settled = None if open_ else options.get(" ".join(gain))
     return Reading(outcome, {"gain": listed(gain), "rest": listed(rest)}, bets={"09-bet-who": settled})
-
-
-# --- 09-where-time ------------------------------------------------------------------------------------------
-
-
-ONCE = ("LSTM", "GRU", "RNN", "Linear", "GELU")
-"""Layers with one row in float32; a convolution has three of them."""
-
-
-@experiment(name="09-where-time", lesson=LESSON, needs="mkldnn", seconds=3, whole=True)
-def where_time(budget: Budget) -> list[dict]:
-    """Primitives of one call of each layer: lines, implementation, median time; 0 lines where oneDNN is silent."""
-    torch.set_num_threads(1)
-    rows = []
-    with torch.inference_mode():
-        for layer, call in budget.loop(layers().items(), desc=both("layers", "层")):
-            found = typical_log(call, LOGGED_CALLS)
-            rows += [{"layer": layer, **one} for one in found]
-            if not found:
-                rows.append({"layer": layer, "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0})
-    return rows
-
-
-def read_where_time(rows: list[dict]) -> Reading:
-    """Which layers leave no line; three or fewer are named where no other row could be meant."""
-    drawn = []
-    for layer, found in groups(rows, "layer").items():
-        total = sum(row["logged_ms"] for row in found)
-        copying = sum(row["logged_ms"] for row in found if row["primitive"] == "reorder")
-        drawn.append(
-            {"layer": layer, "share": copying / total if total else 0.0, "told": "copies" if total else "silent"}
-        )
-    silent = [row["layer"] for row in drawn if row["told"] == "silent"]
-    outcome = "counted" if len(silent) > 3 or set(silent) - set(ONCE) else "named"
-    if len(silent) in (0, len(drawn)):
-        outcome = "none silent" if not silent else "all silent"
-    return Reading(outcome, {"names": listed(silent), "silent": len(silent), "all": len(drawn)}, drawn)
 
 
 # --- 09-logs ------------------------------------------------------------------------------------------------

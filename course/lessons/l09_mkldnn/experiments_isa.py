@@ -11,18 +11,16 @@ from course.experiment.base import Budget, experiment
 from course.experiment.drawing import draw
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.experiment.rows import groups, kind_of, race_row
+from course.experiment.rows import kind_of, race_row
 from course.experiment.telling import telling
 from course.figures.svg import SvgPicture
 from course.figures.words import ratio_words
 from course.i18n import both, t
-from course.lessons.l09_mkldnn.experiments import LESSON, PROCESSES
+from course.lessons.l09_mkldnn.experiments import LESSON
 from course.records import Record
 from course.tables import Table
-from course.timing.stats import median
 
 PROBES = "course.lessons.l09_mkldnn.probes"
-RUNGS = ("SSE41", "AVX2", "AVX512_CORE", "DEFAULT")
 HALF_RUNGS = ("DEFAULT", "AVX512_CORE", "AVX2")
 X86 = ("x86_64", "AMD64", "amd64", "i386", "i686")
 
@@ -38,53 +36,6 @@ def _on_rungs(budget: Budget, probe: str, rungs: tuple[str, ...], repeats: int) 
     for repeat, name in budget.loop(plan, desc=both("new processes", "新进程")):
         found = rows_of(PROBES, probe, variables={"ONEDNN_MAX_CPU_ISA": name} if name != "DEFAULT" else {})
         yield from [{"rung": name, "process": repeat, **row} for row in found]
-
-
-# --- 09-isa-ladder ------------------------------------------------------------------------------------------
-
-
-@experiment(name="09-isa-ladder", lesson=LESSON, needs="mkldnn", seconds=24, whole=True)
-def isa_ladder(budget: Budget) -> Iterator[dict]:
-    """ONEDNN_MAX_CPU_ISA in new processes; each times a convolution against a product that is not oneDNN's.
-
-    Several processes a rung, for equal processes differ: where memory lies is drawn anew in each.
-    """
-    return _on_rungs(budget, "rung", RUNGS, PROCESSES)
-
-
-def read_isa_ladder(rows: list[dict]) -> Reading:
-    """The oldest instructions against all there are: every process of one apart from every process of the other.
-
-    A CPU that is not x86 has one rung only. Drawn is the middle process of each rung, in units of a matrix product that is
-    not oneDNN's.
-    """
-    rungs = groups(rows, "rung")
-    middles = {rung: median([row["ratio"] for row in found]) for rung, found in rungs.items()}
-    top, low = rungs.get("DEFAULT", []), rungs.get("SSE41", [])
-
-    def told(found: list[dict]) -> str:
-        if not top or found is top:
-            return "usual"
-        return "apart" if _clear(top, found) or _clear(found, top) else "not apart"
-
-    drawn = [
-        {"rung": rung, "products": middles[rung], "against": middles[rung] / middles.get("DEFAULT", 1.0)}
-        | {"told": told(found), "implementation": found[0]["implementation"]}
-        for rung, found in rungs.items()
-    ]
-    if top and len(rungs) == 1:
-        return Reading("not x86", drawn=drawn)
-    if min(len(top), len(low)) < PROCESSES:
-        return Reading(drawn=drawn)
-    outcome = "slower" if _clear(top, low) else "faster" if _clear(low, top) else "no difference"
-    return Reading(outcome, {"ratio": middles["SSE41"] / middles["DEFAULT"]}, drawn)
-
-
-def _clear(one: list[dict], other: list[dict]) -> bool:
-    """Whether every process of ``one`` took less than every process of ``other``; one process alone has no range."""
-    if min(len(one), len(other)) < PROCESSES:
-        return False
-    return max(row["ratio"] for row in one) < min(row["ratio"] for row in other)
 
 
 # --- 09-bf16 ------------------------------------------------------------------------------------------------

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
@@ -81,76 +79,3 @@ def read_deterministic(rows: list[dict]) -> Reading | None:
     if rows[2]["enabled"]:
         return Reading("as it was" if plain == switch == inside else "other code", drawn=drawn)
     return Reading("off inside" if plain == switch else "off inside, other code by the switch", drawn=drawn)
-
-
-# --- 09-bits ------------------------------------------------------------------------------------------------
-
-
-def _whole(*shape: int) -> torch.Tensor:
-    """Whole numbers from -4 to 4, as float32: their products and small sums have no digits to round off."""
-    return torch.randint(-4, 5, shape).float()
-
-
-def _twins(whole: bool) -> dict[str, tuple[Callable[[], torch.Tensor], Callable[[], torch.Tensor]]]:
-    """name -> (the operation in float32, the same in float64), on random or whole numbers."""
-    make = _whole if whole else torch.randn
-    image, kernel = make(4, 32, 20, 20), make(32, 32, 3, 3)
-    rows, weight = make(64, 128), make(128, 128)
-    found = {
-        "Conv2d": (
-            lambda: F.conv2d(image, kernel, padding=1),
-            lambda: F.conv2d(image.double(), kernel.double(), padding=1),
-        ),
-        "Linear": (lambda: F.linear(rows, weight), lambda: F.linear(rows.double(), weight.double())),
-    }
-    if not whole:
-        single = nn.LSTM(32, 64)
-        double = nn.LSTM(32, 64).double()
-        double.load_state_dict(single.state_dict())
-        sequence = make(16, 4, 32)
-        found["LSTM"] = (lambda: single(sequence)[0], lambda: double(sequence.double())[0])
-        found["GELU"] = (lambda: F.gelu(image), lambda: F.gelu(image.double()))
-    return found
-
-
-@experiment(name="09-bits", lesson=LESSON, needs="mkldnn", seconds=2)
-def bits(budget: Budget) -> list[dict]:
-    """Share of results that differ between on and off, and each side's largest error against float64."""
-    torch.set_num_threads(1)
-    mkldnn, rows = torch.backends.mkldnn, []
-    with torch.inference_mode():
-        for numbers in ("random", "whole"):
-            for operation, (single, double) in _twins(numbers == "whole").items():
-                seen = {}
-                for name, state in (("on", True), ("off", False), ("again", True)):
-                    mkldnn.enabled = state
-                    seen[name] = single()
-                exact = double()
-                rows.append(
-                    {
-                        "operation": operation,
-                        "numbers": numbers,
-                        "differ_share": float((seen["on"] != seen["off"]).float().mean()),
-                        "repeat_differs": float((seen["on"] != seen["again"]).float().mean()),
-                        "error_on": float((seen["on"].double() - exact).abs().max()),
-                        "error_off": float((seen["off"].double() - exact).abs().max()),
-                    }
-                )
-    return rows
-
-
-def read_bits(rows: list[dict]) -> Reading:
-    """Which part of a convolution's results differs, for random and for whole numbers."""
-    order = list(dict.fromkeys(row["operation"] for row in rows))
-    drawn = [
-        {**row, "what": f"{row['operation']} {row['numbers']}", "told": "differ" if row["differ_share"] else "equal"}
-        for row in sorted(rows, key=lambda row: order.index(row["operation"]))
-    ]
-    conv = {row["numbers"]: row["differ_share"] for row in rows if row["operation"] == "Conv2d"}
-    share, whole = conv.get("random", 0.0), conv.get("whole", 0.0)
-    numbers, open_ = {"share": share}, {"09-bet-bits": None}
-    if len(conv) < 2:
-        return Reading(None, numbers, drawn)
-    if not share:
-        return Reading("only whole numbers" if whole else "the same", numbers, drawn, open_)
-    return Reading("c" if not whole else "a" if whole > 0.5 * share else "b", numbers, drawn)

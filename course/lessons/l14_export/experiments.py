@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
-import io
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -192,48 +190,4 @@ def read_branch(rows: list[dict]) -> Reading:
     return Reading({"wrong": "a", "right": "b", "refused": "c"}.get(traced), drawn=drawn)
 
 
-# --- 14-mkldnn-leaves -----------------------------------------------------------------------------------------
-
 DOORS = ("export", "save", "numpy", "dense")
-
-
-def _error_of(call: Callable[[], Any]) -> str:
-    """The type of the error that a call ends with; empty where it works."""
-    try:
-        with ways_out.quiet():
-            call()
-    except Exception as error:  # noqa: BLE001  (which error it is, is the finding)
-        return type(error).__name__
-    return ""
-
-
-@experiment(name="14-mkldnn-leaves", lesson=LESSON, version=1, needs="mkldnn", seconds=7)
-def mkldnn_leaves(budget: Budget) -> Iterator[dict]:
-    """Each way out with the ordinary network and with its copy converted by to_mkldnn: the errors."""
-    from torch.utils import mkldnn
-
-    plain, x = ways_out.small_net(), ways_out.images()
-    converted = mkldnn.to_mkldnn(copy.deepcopy(plain))
-
-    def doors(model: torch.nn.Module, given: torch.Tensor) -> dict[str, Callable[[], Any]]:
-        weight = next(tensor for name, tensor in model.state_dict().items() if name == "linear.weight")
-        return {
-            "export": lambda: torch.export.export(model, (given,)),
-            "save": lambda: torch.save(model.state_dict(), io.BytesIO()),
-            "numpy": lambda: weight.numpy(),
-            "dense": lambda: weight.to_dense().numpy(),
-        }
-
-    before, after = doors(plain, x), doors(converted, x.to_mkldnn())
-    for door in budget.loop(DOORS):
-        yield {"door": door, "plain": _error_of(before[door]), "converted": _error_of(after[door])}
-
-
-def read_mkldnn_leaves(rows: list[dict]) -> Reading:
-    drawn = [{**row, "told": ["converted"] * bool(row["converted"])} for row in rows]
-    works = [row["door"] for row in rows if not row["converted"]]
-    if len(rows) < len(DOORS):
-        return Reading(drawn=drawn)
-    some = "way back" if works == ["dense"] else "some"
-    outcome = "none" if not works else "all" if len(works) == len(DOORS) else some
-    return Reading(outcome, {"works": len(works), "all": len(DOORS)}, drawn)

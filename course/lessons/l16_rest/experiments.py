@@ -45,40 +45,4 @@ def read_einsum(rows: list[dict]) -> Reading:
     return Reading(outcome, numbers, drawn, bets)
 
 
-# --- 16-search-price ----------------------------------------------------------------------------------------
-
-STRATEGIES = ("off", "greedy", "auto", "optimal")
-
-
-@experiment(name="16-search-price", lesson=LESSON, needs="opt_einsum", seconds=4)
-def search_price(budget: Budget) -> list[dict]:
-    """One einsum of eight 3x3 matrices under each strategy, in a new process; nothing is kept between calls."""
-    return [row for part in budget.loop(["searches"], desc=MEASURING) for row in rows_of(PROBES, part, budget.seconds)]
-
-
-def read_search_price(rows: list[dict]) -> Reading | None:
-    if len(rows) < len(STRATEGIES):
-        return None
-    dearest = max(rows, key=lambda row: row["ratio"])
-    name = dearest["strategy"]
-    numbers = {"strategy": both(name, name), "ratio": dearest["ratio"]}
-    return Reading("dear" if kind_of(dearest) == "slower" else "cheap", numbers)
-
-
-# --- 16-flags-trap ------------------------------------------------------------------------------------------
-
 STEPS = ("start", "block off", "assigned off", "block on", "assigned on")
-
-
-@experiment(name="16-flags-trap", lesson=LESSON, needs="opt_einsum", seconds=4)
-def flags_trap(budget: Budget) -> list[dict]:
-    """opt_einsum.enabled set in turn by flags() and by assignment, in a new process: what it reads, what einsum does."""
-    return [row for part in budget.loop(["trap"], desc=MEASURING) for row in rows_of(PROBES, part)]
-
-
-def read_flags_trap(rows: list[dict]) -> Reading:
-    ignored = [row["step"] for row in rows if row["asked"] != row["searched"]]
-    drawn = [{**row, "told": ["searched"] * (row["step"] in ignored)} for row in rows]
-    if len(rows) < len(STEPS):
-        return Reading(drawn=drawn)
-    return Reading("obeyed" if not ignored else "the block" if ignored == ["block on"] else "more", drawn=drawn)

@@ -8,7 +8,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.i18n import both
-from course.lessons.l16_rest.experiments import LESSON, MEASURING, PROBES
+from course.lessons.l16_rest.experiments import LESSON
 
 FREEZING = "course.lessons.l16_rest.probes_freezing"
 
@@ -34,42 +34,3 @@ def read_frozen(rows: list[dict]) -> Reading:
         told = ["frozen"] * (frozen in ("old", "neither"))
         drawn.append({"change": change, "free": free, "frozen": frozen, "told": told})
     return Reading({"new": "a", "old": "b", "neither": "c"}.get(answers.get((LOAD, 1), "")), drawn=drawn)
-
-
-# --- 16-cpu-order -------------------------------------------------------------------------------------------
-
-
-@experiment(name="16-cpu-order", lesson=LESSON, needs="cpu", seconds=5, clockless=True)
-def cpu_order(budget: Budget) -> list[dict]:
-    """Which kernel computes attention here under five settings, whose bits come out, and what flash off costs."""
-    probes = budget.loop(["attention"], desc=MEASURING)
-    return [row for part in probes for row in rows_of(PROBES, part, budget.seconds / 2)]
-
-
-def read_cpu_order(rows: list[dict]) -> Reading:
-    """Whether the order and the switch named cuda are obeyed; the bet is on what runs with math asked for first."""
-    found = {row["setting"]: row for row in rows}
-    drawn = [
-        {
-            "setting": row["setting"],
-            "first": row["first"] or "–",
-            "ran": "error" if row["error"] else row["kernel"],
-            "same_bits": row["same_bits"],
-            "told": ["ran"] * (row["setting"] in ("math first", "flash off")),
-        }
-        for row in rows
-    ]
-    ran = {row["setting"]: row["ran"] for row in drawn}
-    bets = {"16-bet-order": {"math": "a", "flash": "b", "error": "c"}.get(ran.get("math first", ""))}
-    if not {"as it comes", "math first", "flash off"} <= set(found):
-        return Reading(drawn=drawn, bets=bets)
-    ignored, obeyed = ran["math first"] != "math", ran["flash off"] == "math"
-    if ran["as it comes"] == "math":
-        outcome = "nothing to compare"
-    elif ran["math first"] == "error":
-        outcome = "error"
-    elif ignored:
-        outcome = "obeyed the switch" if obeyed else "ignored both"
-    else:
-        outcome = "obeyed both" if obeyed else "obeyed the order"
-    return Reading(outcome, drawn=drawn, bets=bets)

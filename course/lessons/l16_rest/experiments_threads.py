@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator
-from typing import Any
 
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
@@ -85,61 +83,4 @@ def read_two_threads(rows: list[dict]) -> Reading:
     return Reading("slow calls slower" if slow else None, drawn=drawn, bets={"16-bet-neighbour": None})
 
 
-# --- 16-older-bits ------------------------------------------------------------------------------------------
-
-CAPABILITIES = ("", "avx2", "default")
-X86 = ("x86_64", "AMD64", "amd64", "i386", "i686")
-
-
-@experiment(name="16-older-bits", lesson=LESSON, needs="cpu", seconds=6, whole=True)
-def older_bits(budget: Budget) -> Iterator[dict]:
-    """ATEN_CPU_CAPABILITY in new processes: a hash of the bits that nine calls give with the same seed."""
-    wanted = CAPABILITIES if platform.machine() in X86 else CAPABILITIES[:1]
-    for held in budget.loop(wanted, desc=IN_TURN, least=len(wanted)):
-        found = rows_of(PROBES, "bits", variables={"ATEN_CPU_CAPABILITY": held or None})
-        yield from [{"held": held, **row} for row in found]
-
-
-def read_older_bits(rows: list[dict]) -> Reading:
-    """Under which instruction sets the bits of a call are others than on this CPU as it is."""
-    bits = {(row["what"], row["held"]): row["bits"] for row in rows}
-    drawn = []
-    for what in dict.fromkeys(row["what"] for row in rows):
-        line: dict[str, Any] = {"what": what}
-        for held in CAPABILITIES[1:]:
-            same = bits.get((what, held)) == bits.get((what, ""))
-            line[held] = ("same" if same else "other") if (what, held) in bits else "–"
-        drawn.append(line | {"told": [held for held in CAPABILITIES[1:] if line[held] == "other"]})
-    moved = [row["what"] for row in drawn if row["told"]]
-    if len({row["uses"] for row in rows}) < 2:
-        outcome = "one set"
-    elif "torch.randn(1000)" in moved:
-        outcome = "random numbers"
-    else:
-        outcome = "some bits" if moved else "the same"
-    return Reading(outcome, drawn=drawn)
-
-
-# --- 16-launcher --------------------------------------------------------------------------------------------
-
 MODES = ("plain", "throughput", "latency", "one core each", "too many")
-
-
-@experiment(name="16-launcher", lesson=LESSON, needs="two_cores", seconds=25)
-def launcher(budget: Budget) -> Iterator[dict]:
-    """PyTorch's launcher for servers in five modes with a script of one line: how many copies ran, and the exit code."""
-    modes = budget.loop(MODES, desc=IN_TURN, least=len(MODES))
-    for mode in modes:
-        yield from rows_of(THREADS, "launched", mode, timeout_s=150)
-
-
-def read_launcher(rows: list[dict]) -> Reading:
-    drawn = [
-        {**row, "threads": row["threads"] or "–", "told": ["ran"] * (row["ran"] != row["expected"])} for row in rows
-    ]
-    if len(rows) < len(MODES):
-        return Reading(drawn=drawn)
-    if not any(row["ran"] for row in rows):
-        return Reading("does not work", drawn=drawn)
-    silent = any(row["exit_code"] == 0 and row["ran"] == 0 for row in rows)
-    return Reading("never ran" if silent else "ran", drawn=drawn)

@@ -6,12 +6,9 @@ torch alone is needed. Every function returns rows of plain data.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -75,40 +72,3 @@ def _timed(layer: Any, x: torch.Tensor, threads: int, seconds: float) -> dict[st
         times.append((time.perf_counter() - start) * 1e3)
     times.sort()
     return {"calls": len(times), "median_ms": times[len(times) // 2], "p99_ms": times[int(0.99 * len(times))]}
-
-
-WORKER = 'import os; print("ran", os.environ.get("OMP_NUM_THREADS", "-"), flush=True)\n'
-
-
-def launched(mode: str) -> list[dict[str, Any]]:
-    """`python -m torch.backends.xeon.run_cpu` with a script of one line: how many copies of it ran, and the exit code.
-
-    mode: one of MODES. expected: how many copies the options ask for, 0 where they cannot be met.
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    options, expected = {
-        "plain": ([], 1),
-        "throughput": (["--throughput-mode"], 1),
-        "latency": (["--latency-mode"], max(1, cores // 4)),
-        "one core each": (["--ninstances", str(cores), "--ncores-per-instance", "1"], cores),
-        "too many": (["--ninstances", str(cores + 1)], 0),
-    }[mode]
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder, "worker.py")
-        script.write_text(WORKER, encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, "-m", "torch.backends.xeon.run_cpu", *options, str(script)],
-            capture_output=True, text=True, encoding="utf-8", errors="replace", timeout=100, cwd=folder, check=False,
-        )  # fmt: skip
-    ran = re.findall(r"^ran (\S+)$", done.stdout, re.MULTILINE)
-    return [
-        {
-            "mode": mode,
-            "options": " ".join(options),
-            "cores": cores,
-            "expected": expected,
-            "ran": len(ran),
-            "exit_code": done.returncode,
-            "threads": ran[0] if ran else "",
-        }
-    ]

@@ -50,7 +50,6 @@ def copies(relu, svd):
 
 
 ROWS = {
-    "08-bet-ask": {"a": asked("value", "False"), "b": asked("RuntimeError", "Cannot"), "c": asked("value", "True")},
     "08-bet-liar": {
         "a": liar("yes", "True", "value"),
         "b": liar("yes", "True", "RuntimeError"),
@@ -59,24 +58,8 @@ ROWS = {
     },
     "08-bet-env": {"a": variables("no no no no"), "b": variables("no yes no no"), "c": variables("yes yes yes yes")},
     "08-bet-counter": {"a": counter(10), "b": counter(0), "c": counter(4)},
-    "08-bet-selector": {
-        "a": crashing(),
-        "b": crashing("is_built()"),
-        "c": crashing("is_built()", "current_accelerator()"),
-        "d": crashing("is_built()", "current_accelerator()", "check_available=True"),
-    },
-    "08-bet-fallback": {"a": copies(2.0, 1.1), "b": copies(1.1, 2.0), "c": copies(1.01, 1.02)},
 }
 SHOWN = {
-    "08-memory-mps": [
-        {
-            "moment": moment,
-            "allocated_mib": 0.0 + 256 * (moment == "made"),
-            "driver_mib": 300.0,
-            "recommended_mib": 8192.0,
-        }
-        for moment in ("before", "made", "deleted", "emptied")
-    ],
     "08-half-mps": [
         {"format": name, "size": 512, "ratio": 0.6, "low": 0.5, "high": 0.7, "verdict": verdict, "relative": 1e-3}
         for name, verdict in (("float16", "faster"), ("bfloat16", "undecided"))
@@ -94,11 +77,6 @@ SHOWN = {
         }
         for size, ratio, verdict in ((64, 3.0, "slower"), (2048, 0.1, "faster"))
     ],
-    "08-transfer-mps": [
-        {"way": way, "kib": kib, "samples_ms": [0.1 + kib / 1e4] * 20}
-        for kib in (4, 65536)
-        for way in ("to mps", "to cpu")
-    ],
     "08-fence-mps": [
         {"read": "at once", "samples_ms": [0.1] * 20},
         {"read": "after synchronize", "samples_ms": [9.0] * 20},
@@ -108,24 +86,8 @@ SHOWN = {
         for op, outcome in (("a", "native"), ("b", "on CPU"))
         for moment in ("never", "before import", "after import")
     ],
-    "08-float64-mps": [
-        {"code": "x.double()", "kind": "TypeError", "said": "Cannot convert"},
-        {"code": "x.float()", "kind": "value", "said": "a tensor on mps:0"},
-    ],
-    "08-repeat-mps": [
-        {"pair": pair, "outcome": "no", "largest_difference": 1e-3}
-        for pair in ("product", "index_add", "dropout", "randn", "devices")
-    ]
-    + [{"pair": "autocast", "outcome": "torch.float16", "largest_difference": 0.0}],
 }
-FURTHER = {
-    "08-bet-ask": [(asked("OSError", "odd"), None)],
-    "08-bet-env": [(variables("unclear unclear unclear no"), None)],
-    "08-bet-fallback": [
-        ([{**row, "low": 0.9, "high": 2.0} for row in copies(1.4, 1.4)], None),
-        ([{**row, "low": row["ratio"] - 0.03, "high": row["ratio"] + 0.03} for row in copies(1.02, 1.01)], "c"),
-    ],
-}
+FURTHER = {"08-bet-env": [(variables("unclear unclear unclear no"), None)]}
 
 
 def answers(*kinds):
@@ -171,23 +133,8 @@ def fallen(never, before, after):
     ]
 
 
-def repeats(same, devices):
-    outcomes = dict.fromkeys(("product", "index_add", "dropout"), same) | dict.fromkeys(("randn", "devices"), devices)
-    return [
-        *({"pair": pair, "outcome": one, "largest_difference": 0.0} for pair, one in outcomes.items()),
-        SHOWN["08-repeat-mps"][-1],
-    ]
-
-
-def memory(*held):
-    return [{**row, "driver_mib": mib} for row, mib in zip(SHOWN["08-memory-mps"], held, strict=True)]
-
-
 BRANCHES = {
-    "08-who-answers": [[*asked("value", "True"), *answers(("act", "RuntimeError"))]],
     "08-float32-loses": [lost(("0.0", "10.0"), ("10.0", "10.0")), lost(("0.0", "0.0"), ("0.0", "10.0"))],
-    "08-selectors": [machines("crash", "idle"), machines("crash", "idle", "best"), machines("crash", "best", "best")],
-    "08-fallback-price": [[{**row, "low": None, "high": None, "rounds": 4} for row in copies(2.0, 1.1)]],
     "08-speed-mps": [
         races("slower", "same"),
         races("undecided", "slower"),
@@ -195,15 +142,11 @@ BRANCHES = {
         races("undecided", "faster"),
         races("faster", "slower"),
     ],
-    "08-transfer-mps": [[{**row, "samples_ms": [row["kib"] / 1e3] * 20} for row in SHOWN["08-transfer-mps"]]],
     "08-fence-mps": [
         [{**row, "samples_ms": [ms] * 20} for row, ms in zip(SHOWN["08-fence-mps"], pair, strict=True)]
         for pair in ((6.0, 9.0), (9.0, 9.0))
     ],
     "08-fallback-mps": [fallen(0, 2, 0), fallen(0, 2, 2)],
-    "08-float64-mps": [SHOWN["08-float64-mps"][1:]],
-    "08-repeat-mps": [repeats("yes", "yes"), repeats("yes", "no")],
-    "08-memory-mps": [memory(10.0, 300.0, 300.0, 20.0), memory(10.0, 300.0, 20.0, 20.0)],
     "08-half-mps": [halves("same", "slower"), halves("undecided", "same"), halves("faster"), halves("faster", "same")],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

@@ -7,7 +7,6 @@ import torch
 
 from course.experiment import base
 from course.experiment.new_process import ProbeError, answer_of
-from course.experiment.result import block
 from course.lessons.l08_mps import probes as apple_probes
 from tests.lessons.live import check_picture, check_sentence, measured, record_of
 
@@ -15,17 +14,6 @@ NO_MPS = not torch.backends.mps.is_built()
 
 
 # --- live -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(not NO_MPS, reason="this build of PyTorch has MPS")
-def test_without_mps_the_questions_and_the_exact_errors():
-    rows = {row["code"]: row for row in measured("08-who-answers", 60).rows}
-    assert rows["backends.mps.is_available()"]["said"] == rows["backends.mps.is_built()"]["said"] == "False"
-    asked = rows["backends.mps.is_macos_or_newer(14, 0)"]
-    assert (asked["kind"], asked["said"]) == ("RuntimeError", "Cannot execute isOnMacOSorNewer() without MPS backend")
-    assert rows['torch.zeros(1, device="mps")']["kind"] == "NotImplementedError"
-    assert rows['torch.zeros(1).to("mps")']["said"] == "PyTorch is not linked with support for mps devices"
-    assert rows['torch.device("mps")']["kind"] == "value"
 
 
 def test_assignments_are_accepted_and_change_the_answer_at_most():
@@ -60,33 +48,7 @@ def test_what_float32_loses_is_cured():
     assert base.get("08-float32-loses").settles(record) == {"08-bet-counter": "b"}
 
 
-def test_selectors_on_machines_that_are_not_here():
-    record = measured("08-selectors", 60)
-    found = {(row["machine"], row["selector"]): row["outcome"] for row in record.rows}
-    assert {outcome for (_, selector), outcome in found.items() if selector == "check_available=True"} == {"best"}
-    assert found["no driver", "current_accelerator()"] == found["mac in a vm", "is_built()"] == "crash"
-    assert found["macbook", "cuda or cpu"] == "idle"
-    assert base.get("08-selectors").settles(record) == {"08-bet-selector": "c"}
-
-
-def test_the_price_of_a_fallback_is_measured():
-    record = measured("08-fallback-price", 2)
-    ops = [row["op"] for row in record.rows]
-    assert ops and ops == [op for op in ("relu", "svd") if op in ops]
-    assert ops[0] == "relu" or not record.complete  # a busy machine may leave it too few rounds
-
-
 # --- the Mac's experiments, on invented rows -----------------------------------------------------------------
-
-
-def test_float64_errors_are_quoted():
-    rows = [
-        {"code": "x.double()", "kind": "TypeError", "said": "Cannot convert"},
-        {"code": "x.float()", "kind": "value", "said": "a tensor on mps:0"},
-    ]
-    record = record_of("08-float64-mps", rows)
-    assert check_picture(record).lines[1:] == [["x.double()", "TypeError"], ["x.float()", "a tensor on mps:0"]]
-    assert "Cannot convert" in block(record, base.get("08-float64-mps"))._repr_html_()
 
 
 def test_fallback_outcomes_are_shown_by_moment():

@@ -82,20 +82,6 @@ def half(kind):
     ]
 
 
-def shares(whole):
-    return [
-        {
-            "operation": "Conv2d",
-            "numbers": numbers,
-            "differ_share": share,
-            "repeat_differs": 0.0,
-            "error_on": 1e-6,
-            "error_off": 0.0,
-        }
-        for numbers, share in (("random", 0.8), ("whole", whole))
-    ]
-
-
 ROWS = {
     "09-bet-who": {
         option: race_rows(*kinds.split())
@@ -109,17 +95,8 @@ ROWS = {
     "09-bet-reorders": {"a": layouts(0), "b": layouts(1), "c": layouts(3)},
     "09-bet-small": {"a": routes("Mkldnn", 1), "b": routes("Slow2d"), "c": routes("NnpackSpatial")},
     "09-bet-bf16": {"a": half("faster"), "b": half("same"), "c": half("slower")},
-    "09-bet-bits": {"a": shares(0.7), "b": shares(0.1), "c": shares(0.0)},
 }
 SHOWN = {
-    "09-cache": [
-        {"batch": batch, "call": call, "size": size, "event": event, "create_ms": ms}
-        for batch in (8, 9)
-        for call, (size, event, ms) in enumerate(
-            ((33, "cache_miss", 0.4), (47, "cache_miss", 0.5), (33, "cache_hit", 0.01)), start=1
-        )
-    ],
-    "09-isa-ladder": rungs((10.0, 10.2), (5.0, 5.1)),
     "09-logs": [
         {"call": "conv", "line": report_line("reorder", 0.1)},
         {"call": "conv", "line": report_line("convolution", 1.5)},
@@ -127,11 +104,6 @@ SHOWN = {
     "09-one-step": steps("slower", "undecided", "faster"),
     "09-threads": [
         {"size": size, "threads": 2, **ratio("slower"), "one_ms": 1.0, "all_ms": 1.5} for size in ("small", "large")
-    ],
-    "09-where-time": [
-        {"layer": "Conv2d", "primitive": "reorder", "implementation": "r", "lines": 2, "logged_ms": 1.0},
-        {"layer": "Conv2d", "primitive": "convolution", "implementation": "c", "lines": 1, "logged_ms": 3.0},
-        {"layer": "GRU", "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0},
     ],
     "09-deterministic": [
         {
@@ -153,17 +125,8 @@ FURTHER = {
     "09-bet-small": [
         ([{**row, "off": ""} for row in routes("", lines)], option) for lines, option in ((1, "a"), (0, "b"))
     ],
-    "09-bet-bits": [([{**row, "differ_share": 0.0} for row in shares(0.0)], None)],
     "09-bet-bf16": [(half("undecided"), None), (half("faster")[:1], None)],
 }
-
-
-def visited(*events, hit_ms=0.01):
-    """One round of calls with images of 33, 47 and 33 pixels, and what each found."""
-    return [
-        {"batch": 8, "call": call, "size": size, "event": event, "create_ms": hit_ms if event == "cache_hit" else 0.4}
-        for call, (size, event) in enumerate(zip((33, 47, 33), events, strict=True), start=1)
-    ]
 
 
 def chain(one, last, kind):
@@ -216,26 +179,12 @@ BRANCHES = {
         race_rows("faster", "faster", "faster", "undecided"),
         few(race_rows("faster", "faster", "same", "same")),
     ],
-    "09-where-time": [
-        [{**row, "logged_ms": 0.0} for row in SHOWN["09-where-time"]],
-        SHOWN["09-where-time"][:2],
-        *(
-            [*SHOWN["09-where-time"][:2], *({**SHOWN["09-where-time"][2], "layer": layer} for layer in silent)]
-            for silent in (("GRU", "RNN", "Linear"), ("GRU", "RNN", "Linear", "LSTM"), ("Conv2d (depthwise)",))
-        ),
-    ],
     "09-routes": [[*routes("Slow2d"), {**routes("Mkldnn", 1)[0], "case": "batch"}]],
     "09-logs": [
         [{"call": "conv", "line": report_line(name, 1.0)} for name in names]
         for names in (("convolution",), ("reorder", "reorder", "convolution"))
     ],
     "09-layouts": [chain(3, 3, "faster"), chain(3, 3, "same"), chain(1, 9, "slower"), few(layouts(3))],
-    "09-isa-ladder": [
-        rungs((5.0, 5.1), (10.0, 10.2)),
-        rungs((5.0, 9.0), (6.0, 8.0)),
-        rungs((), (5.0, 5.1)),
-        rungs((5.0,), ()),
-    ],
     "09-bf16": [
         *([{**half("same")[0], **ratio(kind)}] for kind in SPAN),
         [{**row, **ratio("slower")} for row in half("slower")],
@@ -252,17 +201,6 @@ BRANCHES = {
         [{**row, "low": 0.6, "high": 190.0} for row in threads("slower", "faster")],
         few(threads("slower", "faster")),
     ],
-    "09-cache": [
-        visited("cache_miss", "cache_miss", "cache_miss"),
-        visited("cache_hit", "cache_hit", "cache_hit"),
-        visited("cache_miss", "cache_hit", "cache_hit"),
-        visited("cache_miss", "cache_miss", "cache_hit", hit_ms=0.5),
-        visited("", "", ""),
-    ],
     "09-deterministic": [asked(4, 1), asked(2, 1), asked(2, 0)],
-    "09-bits": [
-        [{**row, "differ_share": 0.0} for row in shares(0.0)],
-        [{**row, "differ_share": 0.3 * (row["numbers"] == "whole")} for row in shares(0.3)],
-    ],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

@@ -5,25 +5,13 @@ from __future__ import annotations
 import pytest
 
 from course.experiment.rows import kind_of
-from tests.lessons.l09_mkldnn.rows import SPAN, ratio, rungs, steps
-from tests.lessons.live import check_picture, check_shown, record_of
+from tests.lessons.l09_mkldnn.rows import SPAN, ratio, steps
+from tests.lessons.live import check_shown, record_of
 
 
 @pytest.mark.parametrize("kind", SPAN)
 def test_two_percent_to_either_side_is_the_same(kind):
     assert kind_of(ratio(kind)) == kind
-
-
-@pytest.mark.parametrize(
-    ("low", "top", "said"),
-    [
-        ((10.0, 10.2), (5.0, 5.1), "takes twice as long"),
-        ((10.0, 5.0), (5.1, 4.9), "no difference"),
-        ((), (5.0,), "not x86"),
-    ],
-)
-def test_the_ladder_claims_a_factor_only_when_the_processes_agree(low, top, said):
-    assert said in check_shown(record_of("09-isa-ladder", rungs(low, top)))
 
 
 @pytest.mark.parametrize(("value", "said"), [(1.5, "slow down both"), (300.0, "wait for a core")])
@@ -56,14 +44,3 @@ def test_an_absurd_factor_of_threads_is_called_waiting(value, said):
 )
 def test_the_turning_point_is_named_only_where_there_is_one(kinds, turns):
     assert ("from 16 steps on" in check_shown(record_of("09-one-step", steps(*kinds.split())))) is turns
-
-
-def test_layers_without_a_line_are_named():
-    rows = [
-        {"layer": "Conv2d", "primitive": "reorder", "implementation": "r", "lines": 2, "logged_ms": 1.0},
-        {"layer": "Conv2d", "primitive": "convolution", "implementation": "c", "lines": 1, "logged_ms": 3.0},
-        {"layer": "GRU", "primitive": "", "implementation": "", "lines": 0, "logged_ms": 0.0},
-    ]
-    record = record_of("09-where-time", rows)
-    assert "never sees GRU" in check_shown(record) and "25% of its time" in check_picture(record).alt
-    assert "runs not one" in check_shown(record_of("09-where-time", rows[2:]))

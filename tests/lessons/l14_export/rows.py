@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.lessons.l14_export.experiments import AROUND, DOORS, MODEL
+from course.lessons.l14_export.experiments import AROUND, MODEL
 from course.lessons.l14_export.experiments_onnx import AGAIN, SENT, _layers
 
 
@@ -56,20 +56,11 @@ ROWS = {
     "14-bet-faults": {"a": sent(2e-6), "b": sent(5e-5), "c": sent(0.02)},
     "14-bet-twice": {"a": again(1, 1), "b": again(0, 1), "c": again(0, 0)},
 }
-SHOWN = {
-    "14-mkldnn-leaves": [
-        {"door": door, "plain": "", "converted": "" if door == "dense" else "MadeUpError"} for door in DOORS
-    ]
-}
-
-
-def doors(*works):
-    return [{"door": door, "plain": "", "converted": "" if door in works else "MadeUpError"} for door in DOORS]
+SHOWN = {}
 
 
 BRANCHES = {
     "14-what-it-keeps": [[{**row, "trace": 0} for row in kept("train")], kept("cudnn.enabled"), kept("train")[:4]],
-    "14-mkldnn-leaves": [doors(), doors(*DOORS), doors("save", "dense"), doors("dense")[:2]],
     "14-same-bits": [layers(0.0, 0.3), layers(0.004, 0.0), layers(0.4, 0.0)[:1]],
 }
 """Further outcomes that have words of their own: experiment -> rows of each."""

@@ -61,13 +61,6 @@ def test_a_trace_takes_the_wrong_branch_and_export_refuses_it():
     assert rows["where", "the other side"]["result"] == rows["python", "the other side"]["result"] == -1.5
 
 
-@pytest.mark.skipif(not can("mkldnn"), reason="a torch without oneDNN")
-def test_a_converted_network_leaves_by_no_door_but_back_to_dense():
-    rows = {row["door"]: row for row in base.run("14-mkldnn-leaves").rows}
-    assert not any(row["plain"] for row in rows.values())
-    assert {door for door, row in rows.items() if not row["converted"]} == {"dense"}
-
-
 @NEEDS_ONNX
 def test_whole_numbers_come_back_with_equal_bits_and_rounding_stays_far_below_a_fault():
     bits = {row["layer"]: row for row in base.run("14-same-bits", budget_s=60).rows}

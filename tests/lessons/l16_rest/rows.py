@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from course.lessons.l16_rest.experiments import STEPS, STRATEGIES
-from course.lessons.l16_rest.experiments_threads import MODES
+from course.lessons.l16_rest.experiments import STEPS
 from course.lessons.l16_rest.probes import FLUSH_ORDERS
 
 CASES = ("vector last", "vector first", "adapter", "two operands", "tiny")
@@ -29,11 +28,6 @@ def einsums(tiny, best=0.01, width=0.01):
     ]
 
 
-def strategies(optimal, width=0.01):
-    found = {"off": 1.0, "greedy": min(2.0, optimal), "auto": min(3.0, optimal), "optimal": optimal}
-    return [{"strategy": name, "ms": 0.05 * found[name], **ratio(found[name], width)} for name in STRATEGIES]
-
-
 def steps(ignored=("block on",)):
     asked = {"start": 1, "block off": 0, "assigned off": 0, "block on": 1, "assigned on": 1}
     return [
@@ -51,16 +45,6 @@ def packed(like):
         {"packed": maker, "engine": runner, "like": like if maker != runner else "both"}
         for maker in ("x86", "qnnpack")
         for runner in ("x86", "qnnpack")
-    ]
-
-
-def shares(old, said=0, own=1.0):
-    """Engine x86: the share of the true sum with 8 bits when FBGEMM is held to AVX2, and on the CPU as it is."""
-    return [
-        {"limit": limit, "engine": engine, "bits": bits, "share": value if bits == 8 else 1.0, "said": said}
-        for limit, x86 in (("as it is", own), ("FBGEMM AVX2", old))
-        for engine, value in (("x86", x86), ("qnnpack", 1.0))
-        for bits in (8, 7)
     ]
 
 
@@ -126,22 +110,6 @@ def bits(changed, uses=("AVX512", "AVX2", "DEFAULT")):
     ]
 
 
-def launches(latency=0, exit_code=0, others=1):
-    ran = {"plain": others, "throughput": others, "latency": latency, "one core each": 2 * others, "too many": 0}
-    return [
-        {
-            "mode": mode,
-            "options": "",
-            "cores": 2,
-            "expected": {"one core each": 2, "too many": 0}.get(mode, 1),
-            "ran": ran[mode],
-            "exit_code": exit_code if mode == "latency" else int(mode == "too many" or not others),
-            "threads": "2" if ran[mode] else "",
-        }
-        for mode in MODES
-    ]
-
-
 def drawer(linalg, refused=(), width=0.01, others=1.0):
     return [
         {
@@ -158,7 +126,6 @@ def drawer(linalg, refused=(), width=0.01, others=1.0):
 ROWS = {
     "16-bet-tiny": {"a": einsums(0.5), "b": einsums(1.0), "c": einsums(5.0)},
     "16-bet-packed": {"a": packed("runner"), "b": packed("maker"), "c": packed("error")},
-    "16-bet-old-cpu": {"a": shares(1.0), "b": shares(0.505), "c": shares(0.505, said=1)},
     "16-bet-flush": {
         "a": flushed((1.0, 1.0)),
         "b": flushed((0.0, 0.0)),
@@ -166,7 +133,6 @@ ROWS = {
         "d": flushed((0.3, 0.7 - 0.1)),
     },
     "16-bet-frozen": {"a": frozen("new"), "b": frozen("old"), "c": frozen("neither")},
-    "16-bet-order": {"a": orders("math"), "b": orders("flash"), "c": orders("", error=1)},
     "16-bet-neighbour": {
         "a": neighbours(0.6, 0.6),
         "b": neighbours(1.5, 4.0),
@@ -177,20 +143,11 @@ ROWS = {
 FURTHER = {
     "16-bet-tiny": [(einsums(1.0, width=0.3), None), (einsums(5.0)[:-1], None)],
     "16-bet-packed": [(packed("both"), None), (packed("neither"), None), (packed("maker")[:1], None)],
-    "16-bet-old-cpu": [([row for row in shares(0.5) if row["engine"] != "x86"], None)],
     "16-bet-flush": [(flushed((0.0, 1.0), supported=0), None)],
     "16-bet-frozen": [(frozen("neither")[:2], None)],
-    "16-bet-order": [(orders("flash")[:1], None)],
     "16-bet-neighbour": [(neighbours(0.6, 8.0, rounds=4), None), (neighbours(1.0, 8.0, spread=0.2), None)],
 }
-SHOWN = {
-    "16-search-price": strategies(1100.0),
-    "16-flags-trap": steps(),
-    "16-engines": engines(0.14, 1.9),
-    "16-older-bits": bits({"torch.randn(1000)"}),
-    "16-launcher": launches(),
-    "16-drawer-cuda": drawer(11.0, refused=("fft",)),
-}
+SHOWN = {}
 
 HEADLINES = {
     "16-einsum": [
@@ -208,24 +165,6 @@ HEADLINES = {
         (einsums(1.0, width=0.3), "Too noisy"),
         ([], "Too noisy"),
     ],
-    "16-search-price": [
-        (strategies(1100.0), "1,100 times"),
-        (strategies(1.0), "No search clearly cost more"),
-        ([], "Too noisy"),
-    ],
-    "16-flags-trap": [
-        (steps(), "switches nothing any more"),
-        (steps(ignored=()), "Every step was obeyed"),
-        (steps(ignored=("block on", "assigned on")), "More than the with block"),
-        ([], "Too noisy"),
-    ],
-    "16-engines": [
-        (engines(0.14, 1.9), "another slower"),
-        (engines(0.14, 0.9), "clearly slower than float32"),
-        (engines(1.5, 1.9), "slower with every engine"),
-        (engines(1.0, 1.9), "faster with none"),
-        (engines(1.0, 1.0, width=0.4), "Too noisy"),
-    ],
     "16-packed": [
         (packed("maker"), "that packed the weight computes"),
         (packed("runner"), "that the switch names computes"),
@@ -234,14 +173,6 @@ HEADLINES = {
         (packed("neither"), "neither engine"),
         (packed("maker")[:2] + packed("runner")[2:], "does something else with it"),
         (packed("maker")[:1], "Only one engine"),
-    ],
-    "16-half-answer": [
-        (shares(0.505), "half the answer"),
-        (shares(1.0), "the true sum"),
-        (shares(0.505, said=1), "with a warning"),
-        (shares(0.7), "a wrong answer"),
-        (shares(0.505, own=0.505), "On this CPU"),
-        ([], "Too noisy"),
     ],
     "16-flushed": [
         (flushed((0.0, 1.0)), "only part of the tensor"),
@@ -256,15 +187,6 @@ HEADLINES = {
         (frozen("new"), "took over"),
         (frozen("new")[:2], "Too noisy"),
     ],
-    "16-cpu-order": [
-        (orders("flash"), "but obeyed the switch"),
-        (orders("flash", off="flash"), "ignored both"),
-        (orders("", error=1), "with an error"),
-        (orders("math"), "obeyed both"),
-        (orders("math", plain="math"), "nothing to compare"),
-        (orders("math", off="flash"), "but ignored the switch"),
-        (orders("flash")[:1], "Too noisy"),
-    ],
     "16-two-threads": [
         (neighbours(0.6, 8.0), "the slowest ones slower"),
         (neighbours(0.6, 0.6), "even beside"),
@@ -273,30 +195,6 @@ HEADLINES = {
         (neighbours(1.0, 1.0, spread=0.005), "neither faster nor slower"),
         (neighbours(1.0, 1.0, spread=0.3), "Too noisy"),
         (neighbours(0.6, 8.0, rounds=4), "Too noisy"),
-    ],
-    "16-older-bits": [
-        (bits({"torch.randn(1000)"}), "other random numbers"),
-        (bits({"torch.rand(1000)"}), "some bits differ"),
-        (bits(()), "every bit stayed"),
-        (bits((), uses=("DEFAULT",)), "nothing to compare"),
-    ],
-    "16-launcher": [
-        (launches(), "never ran"),
-        (launches(latency=1), "the script had run"),
-        (launches(others=0, exit_code=1), "does not work"),
-        (launches()[:2], "Too noisy"),
-    ],
-    "16-drawer-cuda": [
-        (drawer(11.0), "The strongest of these switches"),
-        (drawer(11.0, others=1.5), "every one of these switches changes"),
-        (drawer(1.0), "not one changed"),
-        (
-            [{**row, **(ratio(11.0) if row["switch"] == "fft" else {})} for row in drawer(1.0, width=0.3)],
-            "Without kept plans an FFT takes 11 times as long",
-        ),
-        (drawer(1.0, refused=tuple(SWITCHES)), "refused every one"),
-        (drawer(1.0, width=0.3), "Too noisy"),
-        ([], "Too noisy"),
     ],
 }
 """Experiment -> invented rows, each with a piece of the headline that they lead to."""

@@ -14,11 +14,9 @@ from course.experiment import base
 from course.experiment.new_process import rows_of
 from course.experiment.reading import TOO_NOISY
 from course.i18n import LANGUAGES
-from course.lessons.l16_rest.experiments_cuda import read_drawer_cuda
-from course.lessons.l16_rest.experiments_int8 import LIMITS
 from course.machine import can
 from grader.authoring.minutes import words
-from tests.lessons.l16_rest.rows import HEADLINES, drawer
+from tests.lessons.l16_rest.rows import HEADLINES
 from tests.lessons.live import check_shown, measured, record_of
 
 LONGEST = {"en": 15, "zh": 28}
@@ -61,16 +59,6 @@ def test_the_recording_has_a_headline_that_is_no_shrug(name, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_block_does_nothing_after_an_assignment():
-    if not can("opt_einsum"):
-        pytest.skip("opt_einsum is not installed")
-    record = measured("16-flags-trap")
-    check_shown(record)
-    assert [row["step"] for row in record.rows if row["asked"] != row["searched"]] == ["block on"]
-    assert all(row["reads"] == row["searched"] for row in record.rows)
-
-
-@pytest.mark.slow
 def test_compiled_code_keeps_its_order_when_the_switch_goes_off():
     """What the knowledge card of opt_einsum says."""
     if not can("opt_einsum"):
@@ -88,18 +76,6 @@ def test_who_packed_computes():
 
 
 @pytest.mark.slow
-def test_older_instructions_saturate_and_seven_bits_cure_it():
-    record = measured("16-half-answer")
-    check_shown(record)
-    share = {(row["limit"], row["engine"], row["bits"]): row["share"] for row in record.rows}
-    assert {limit for limit, *_ in share} == set(LIMITS)
-    assert all(abs(value - 1) < 0.02 for (_, _, bits), value in share.items() if bits == 7)
-    assert all(row["said"] == 0 for row in record.rows)
-    if ("FBGEMM AVX2", "x86", 8) in share:
-        assert share["FBGEMM AVX2", "x86", 8] == pytest.approx(0.505, abs=0.01)
-
-
-@pytest.mark.slow
 def test_the_order_of_switch_and_threads_decides_what_is_flushed():
     late, early, other = (rows_of("course.lessons.l16_rest.probes", "flushed", order)[0] for order in (
         "threads, then set", "set, then threads", "set in another thread"))  # fmt: skip
@@ -108,21 +84,6 @@ def test_the_order_of_switch_and_threads_decides_what_is_flushed():
         pytest.skip("this processor cannot flush denormal numbers")
     assert (late["first"], late["second"]) == (0.0, 1.0)
     assert early["kept"] == 0.0 and other["kept"] == 1.0
-
-
-@pytest.mark.slow
-def test_a_cpu_notes_the_order_and_runs_flash():
-    record = measured("16-cpu-order")
-    check_shown(record)
-    found = {row["setting"]: (row["kernel"], row["error"]) for row in record.rows}
-    assert found == {
-        "as it comes": ("flash", 0),
-        "math first": ("flash", 0),
-        "math alone": ("math", 0),
-        "efficient alone": ("", 1),
-        "flash off": ("math", 0),
-    }
-    assert record.rows[1]["first"] == "math" and record.rows[1]["same_bits"] == 1
 
 
 @pytest.mark.long
@@ -137,9 +98,7 @@ def test_a_frozen_model_mixes_old_and_new_weights():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "name", ["16-einsum", "16-search-price", "16-engines", "16-two-threads", "16-older-bits", "16-launcher"]
-)
+@pytest.mark.parametrize("name", ["16-einsum", "16-two-threads"])
 def test_the_other_experiments_run_here(name):
     if not can(base.get(name).needs):
         pytest.skip(f"{name} needs {base.get(name).needs}")
@@ -170,9 +129,3 @@ def test_the_busy_neighbour_ends_also_when_the_measurement_is_killed():
 def test_a_run_cut_short_does_not_say_that_the_cpu_cannot_flush():
     row = {"order": "never set", "supported": True, "kept": 1.0, "first": 1.0, "second": 1.0}
     assert headline("16-flushed", [row]) == TOO_NOISY
-
-
-def test_the_drawer_shows_where_a_preference_changed_no_kernel():
-    """Since torch 2.11 a Cholesky is cuSOLVER's, whatever is preferred: the names say it, the label does not."""
-    lines = {row["switch"]: row for row in read_drawer_cuda(drawer(1.0)).drawn}
-    assert lines["linalg"]["second"] == "the same" and "other" in lines["blas"]["second"]
