@@ -87,6 +87,12 @@ def test_several_candidates_share_the_error(count):
         result.ratio  # noqa: B018
 
 
+def test_blocks_stay_short_however_long_the_budget():
+    """The shorter they are, the less often the machine changes its speed between two of them."""
+    found = compare({"a": costing(1e-6), "b": costing(1.5e-6)}, max_time=600, clock=NoisyClock(1), seed=1)
+    assert found.calls["a"] * 1e-6 < 2 * NoisyClock.block_s and found.verdict == "slower"
+
+
 def test_undecided_says_how_wide_the_interval_still_is():
     result = trial(2, 1.0, max_time=0.02)
     assert result.verdict == "undecided"

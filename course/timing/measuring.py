@@ -48,7 +48,7 @@ def measure(
     validation.require_setup(setup)
     validation.require_callable(label, f, setup is not None)
     chosen = given_clock(device, clock, setup)
-    run = _Single({label: f}, chosen, max_time, random.Random(), MAX_SAMPLES)
+    run = _Single({label: f}, chosen, max_time, random.Random(), max_time / MAX_SAMPLES)
     with validation.interrupts_in_words(), validation.hidden_prints() as sink:
         run.go(t("measuring", "测量中"), sink)
     return run.result()

@@ -46,7 +46,7 @@ class Race(Rounds):
     ) -> None:
         super().__init__(functions, clock, plan.max_time, plan.order, remote=remote)
         self.plan, self.names = plan, [name for name in functions if name != plan.baseline]
-        self.final, self.next_look = True, verdicts.FIRST_LOOK
+        self.compares, self.final, self.next_look = plan.same is not False, True, verdicts.FIRST_LOOK
 
     def run(self, sink: Any = None) -> Comparison:
         """Measure and conclude. sink: what the functions printed, for a note."""

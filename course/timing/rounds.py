@@ -26,7 +26,7 @@ MOST_ROUNDS = 20_000
 
 class Rounds:
     """The state of a measurement while it is under way. order: draws the random order. remote: the functions run in other processes,
-    where they have been looked at. most: rounds at most.
+    where they have been looked at. least_s: shortest block in seconds, where that of the clock is shorter.
 
     Of each function, by name: first (seconds of the first call), results (a digest of what that returned), calls (in a block),
     seconds (of a call, one a round). notes: remarks.
@@ -34,6 +34,8 @@ class Rounds:
 
     warm_up_share = 0.1
     """Largest part of the budget that goes into warming up."""
+    compares = False
+    """Whether the results of the first calls are compared."""
 
     def __init__(
         self,
@@ -41,11 +43,11 @@ class Rounds:
         clock: Clock,
         max_time: float,
         order: random.Random,
-        most: int = MOST_ROUNDS,
+        least_s: float = 0.0,
         remote: bool = False,
     ) -> None:
         self.functions, self.clock, self.max_time, self.order = functions, clock, max_time, order
-        self.most, self.remote = most, remote
+        self.least_s, self.remote = least_s, remote
         self.kept = {} if remote else {name: Kept(within_reach(f)) for name, f in functions.items()}
         self.left_over = None if remote else Left(one for kept in self.kept.values() for one in kept.objects.values())
         self.left: dict[str, list[str]] = {}
@@ -75,11 +77,8 @@ class Rounds:
             self.started = self.clock.now()
             if self._fits():
                 self._find_calls()
-                self.started, seen = self.clock.now(), list[dict[str, float]]()
-                while (
-                    self._spent() < self.warm_up_share * self.max_time and not self.is_warm(seen) and not out_of_time()
-                ):
-                    seen.append(self._one_round())
+                self.started = self.clock.now()
+                self._warm_up()
                 self.effort = Effort()
                 self._rounds(bar)
         except KeyboardInterrupt:
@@ -120,7 +119,8 @@ class Rounds:
             with validation.named_errors(name, 1):
                 first = f if self.remote else validation.checked(name, f, kept)
                 self.first[name] = self.clock.for_first_calls().block(first, 1)
-            self.results[name] = f.result if self.remote else sameness.digest(kept.pop())  # type: ignore[attr-defined]
+            if self.compares:
+                self.results[name] = f.result if self.remote else sameness.digest(kept.pop())  # type: ignore[attr-defined]
             if self.left_over:
                 self.kept[name].first_call_done()
                 self.left[name] = self.left_over.put_back()
@@ -163,9 +163,14 @@ class Rounds:
     def _search(self) -> None:
         for name, f in self.functions.items():
             with validation.named_errors(name, 2):
-                self.calls[name] = calls_for(self.clock, f, max(self.clock.block_s, self.max_time / self.most))
+                self.calls[name] = calls_for(self.clock, f, max(self.clock.block_s, self.least_s))
             if self.left_over and self.left[name]:
                 self.left_over.put_back()
+
+    def _warm_up(self) -> None:
+        limit, seen = self.warm_up_share * self.max_time, list[dict[str, float]]()
+        while self._spent() < limit and not self.is_warm(seen) and not out_of_time():
+            seen.append(self._one_round())
 
     def _one_round(self) -> dict[str, float]:
         """One block of every function in random order: seconds of a call."""
@@ -176,10 +181,8 @@ class Rounds:
             for name in names:
                 self.running, f, calls = name, self.functions[name], self.calls[name]
                 found[name] = self.clock.block(f, calls) / calls
-                if self.left_over and any(
-                    self.left.values()
-                ):  # after every block alike: it leaves cold caches to the next
-                    self.left_over.restore()
+                if self.left_over and any(self.left.values()):
+                    self.left_over.restore()  # after every block alike: it leaves cold caches to the next
         return found
 
     def _rounds(self, bar: Any) -> None:
@@ -190,10 +193,6 @@ class Rounds:
                 self.seconds[name].append(seconds)
             spent, rounds = self._spent(), self.whole_rounds()
             reach(bar, spent, self.max_time)
-            if (
-                rounds >= self.most
-                or spent >= self.max_time
-                or out_of_time(spent - began)
-                or self.is_clear(spent, rounds)
-            ):
+            late = spent >= self.max_time or out_of_time(spent - began)
+            if late or rounds >= MOST_ROUNDS or self.is_clear(spent, rounds):
                 return
