@@ -1,7 +1,8 @@
-"""Timing: a switch that a candidate leaves on, and a function whose results are kept."""
+"""Timing: what calls leave behind is put back and named; what a first call keeps for later ones is named."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 
@@ -9,7 +10,7 @@ import pytest
 import torch
 
 from course.i18n import speaking
-from course.timing import compare, leftovers
+from course.timing import TimingError, compare, leftovers, measure
 
 PATH = "torch.use_deterministic_algorithms"
 
@@ -92,3 +93,143 @@ def forgetful(size):
 def test_only_the_first_call_did_the_work(f, told):
     found = compare({"plain": lambda: sum(range(5000)), "kept": f}, max_time=0.1, same=False, device="cpu")
     assert any("The first call of kept changes" in note for note in found.notes) is told
+
+
+def test_default_dtype_and_gradients_are_put_back_and_named():
+    weight, kept = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    kept.grad = torch.full((3,), 5.0)
+    grad, seen = kept.grad, set()
+
+    def step():
+        torch.set_default_dtype(torch.float64)
+        (weight * kept).sum().backward()
+
+    def other():
+        seen.add((torch.get_default_dtype(), weight.grad is None, kept.grad is grad, float(grad[0])))
+
+    found = compare({"step": step, "other": other}, max_time=0.1, same=False, device="cpu")
+    [note] = [note for note in found.notes if note.startswith("step leaves")]
+    assert "torch.set_default_dtype" in note and "the .grad of 2 tensors" in note
+    assert seen == {(torch.float32, True, True, 5.0)}
+    alone = measure(step, max_time=0.05, device="cpu")
+    assert "the .grad of 2 tensors" in " ".join(alone.notes)
+    assert torch.get_default_dtype() == torch.float32 and weight.grad is None and kept.grad is grad and grad[0] == 5
+
+
+@pytest.mark.parametrize("ends", [KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize("calls", [1, 30])
+def test_what_was_left_is_put_back_after_an_error_and_an_interrupt(ends, calls):
+    left = iter(range(calls - 1))
+
+    def stops():
+        torch.use_deterministic_algorithms(True)
+        if next(left, None) is None:
+            raise ends
+
+    for run in (
+        lambda: compare({"a": stops, "b": int}, max_time=0.5, device="cpu"),
+        lambda: measure(stops, device="cpu"),
+    ):
+        left = iter(range(calls - 1))
+        with contextlib.suppress(TimingError, KeyboardInterrupt):
+            run()
+        assert not torch.are_deterministic_algorithms_enabled()
+
+
+class Anchors:
+    """Keeps its result, as torchvision's AnchorGenerator does (pytorch/vision#3667)."""
+
+    def __init__(self):
+        self.cache = {}
+
+    def __call__(self):
+        return self.cache.setdefault("boxes", X @ X)
+
+
+class Cached(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner, self.seen = torch.nn.Linear(8, 8), {}
+
+    def forward(self, x):
+        if "y" not in self.seen:
+            self.seen["y"] = self.inner(x)
+        return self.seen["y"]
+
+
+X = torch.ones(8, 8)
+AT_MODULE = {}
+
+
+def keeps_in_a_global():
+    return AT_MODULE.setdefault("y", X @ X)
+
+
+def through_another():
+    return keeps_in_a_global()
+
+
+def made():
+    """Functions whose first call changes what later ones find, and what of it is named."""
+    numbers, batches, lazy, cached = [3, 1, 2], iter([X, X]), (X for _ in range(3)), Cached()
+    return {
+        "a cache on self": (Anchors(), "self.cache"),
+        "a cache of a module": (lambda: cached(X), "cached.seen"),
+        "a global": (keeps_in_a_global, "AT_MODULE"),
+        "a global of another function": (through_another, "AT_MODULE"),
+        "an iterator": (lambda: [x @ x for x in batches], "batches"),
+        "a generator": (lambda: [x @ x for x in lazy], "lazy"),
+        "an iterator in a zip": (functools.partial(list, zip(iter([X, X]), iter([X, X]), strict=True)), "argument 1"),
+        "a list that is sorted": (lambda: numbers.sort(), "numbers"),
+        "an argument of a partial": (functools.partial(lambda v: v.append(1), [1]), "argument 1"),
+    }
+
+
+@pytest.mark.parametrize("case", made())
+@pytest.mark.parametrize("language, words", [("en", "first call of kept changes"), ("zh", "kept 的第一次调用会改动")])
+def test_what_the_first_call_keeps_is_named(case, language, words):
+    f, name = made()[case]
+    AT_MODULE.clear()
+    with speaking(language):
+        found = compare({"plain": lambda: X @ X, "kept": f}, max_time=0.02, same=False, device="cpu")
+    [note] = [note for note in found.notes if words in note]
+    assert name in note and "setup=" in note
+
+
+def ordinary():
+    """Functions that do the same work in each call."""
+    model, out, x = (
+        torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.BatchNorm1d(8)),
+        torch.empty(8, 8),
+        torch.ones(8, 8),
+    )
+    kept, never = [X], iter([X])
+    optimizer = torch.optim.SGD(model.parameters(), 0.0)
+
+    def step():
+        model(x).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return {
+        "a training step": step,
+        "an output": lambda: torch.mm(x, x, out=out),
+        "a list that is read": lambda: [x @ x for x in kept],
+        "an iterator of its own": lambda: [x @ x for x in iter(kept)],
+        "an iterator that nobody asks": lambda: never and x @ x,
+        "a method": x.exp,
+    }
+
+
+@pytest.mark.parametrize("case", ordinary())
+def test_ordinary_work_gets_no_remark(case):
+    found = compare({"plain": lambda: X @ X, "f": ordinary()[case]}, max_time=0.02, same=False, device="cpu")
+    assert not [note for note in found.notes if "f " in note and ("change" in note or "leaves" in note)]
+
+
+@pytest.mark.parametrize("language, words", [("en", "changes x in place"), ("zh", "就地改动 x")])
+def test_a_tensor_that_grows_from_call_to_call_is_named(language, words):
+    x = torch.ones(4)
+    with speaking(language):
+        found = measure(lambda: x.mul_(1.01), max_time=0.05, device="cpu")
+    assert words in " ".join(found.notes)

@@ -26,6 +26,10 @@ FOREIGN = ("torch", "numpy", "builtins", "course")
 """Packages whose objects are no caches of the user's."""
 
 
+LAZY = (map, zip, filter, enumerate)
+"""Iterators that are as far as those they take from."""
+
+
 def within_reach(f: Any) -> dict[str, Any]:
     """The objects that a function takes from outside, and what is reached through them: name -> object."""
     found: dict[str, Any] = {}
@@ -34,7 +38,8 @@ def within_reach(f: Any) -> dict[str, Any]:
     def look(name: str, value: Any, deep: int) -> None:
         if id(value) not in seen and not isinstance(value, (types.ModuleType, type)):
             seen.add(id(value))
-            found.setdefault(name, value)
+            if not isinstance(value, LAZY):
+                found.setdefault(name, value)
             for inner, one in _parts(name, value) if deep else ():
                 look(inner, one, deep - 1)
 
@@ -48,7 +53,7 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield "func", value.func
         yield from ((f"argument {at}", one) for at, one in enumerate(value.args, start=1))
         yield from value.keywords.items()
-    elif isinstance(value, (map, zip, filter, enumerate)):
+    elif isinstance(value, LAZY):
         yield from ((name, one) for one in value.__reduce__()[1] if hasattr(one, "__next__"))
     elif hasattr(value, "__self__") and not isinstance(value.__self__, types.ModuleType):
         yield "self", value.__self__
