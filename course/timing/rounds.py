@@ -77,9 +77,9 @@ class Rounds:
             self.started = self.clock.now()
             if self._fits():
                 self._find_calls()
+                self.effort = Effort()
                 self.started = self.clock.now()
                 self._warm_up()
-                self.effort = Effort()
                 self._rounds(bar)
         except KeyboardInterrupt:
             if not validation.swallow_interrupt(self.whole_rounds() > 0):

@@ -15,7 +15,7 @@ from typing import Any
 from course.i18n import t
 from course.timing.results import Paired
 
-SAMPLE = 16_384
+SAMPLE = 4096
 """Values kept of one array; all of a smaller one."""
 MOST_PARTS = 200
 """Parts of a result looked at, in all."""
