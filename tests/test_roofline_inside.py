@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from types import SimpleNamespace
 
 import pytest
@@ -139,6 +140,8 @@ def test_a_model_is_placed_by_its_kernels(as_cuda, training, code):
         text = str(found)
     assert [layer.name for layer in found.layers] == ["conv", "act", "head", OUTSIDE]
     assert sum(row["share_of_time"] for row in found.rows()[1:]) == pytest.approx(1)
+    busy = statistics.median(map(sum, zip(*(layer.samples_ms for layer in found.layers), strict=True)))
+    assert found.idle == pytest.approx(max(0.0, 1 - busy / found.whole.time_ms)) and len(found.whole.samples_ms) >= 2
     assert 0 <= found.idle < 1 and found.whole.overhead_ms == pytest.approx(found.idle * found.whole.time_ms)
     assert all(layer.overhead_ms == 0 and layer.bound != "overhead" for layer in found.layers)
     assert found.layers[0].flops > 0 and found.layers[0].calls == 1 and found.rounds >= 1

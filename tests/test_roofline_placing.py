@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import sys
 import threading
 
@@ -154,6 +155,16 @@ def test_a_layer_under_autocast_is_repeated_under_it():
 
     layers = named(placed(Mixed(), torch.randn(4, 8)))
     assert list(layers) == ["one", "two"] and layers["two"].moved == 2 * 32 + 4 * 72 + 2 * 32
+
+
+@pytest.mark.parametrize(("max_time", "fewest", "most"), [(0.1, 2, 6), (1.0, 14, 24), (9.0, 100, 100)])
+def test_a_budget_is_used_and_kept(monkeypatch, max_time, fewest, most):
+    """A budget counted in looks at the clock, 10 ms each, four a round; twice of it where the rounds are too few for ranges."""
+    looks = itertools.count()
+    monkeypatch.setattr(place_module._Run, "_spent", lambda self: next(looks) / 100)
+    found = placed(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.randn(2, 4), max_time=max_time)
+    assert fewest <= found.rounds <= most
+    assert next(looks) / 100 <= max_time * (2 if found.rounds < 12 else 1) + 0.1
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
