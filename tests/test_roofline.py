@@ -281,6 +281,9 @@ def test_names_in_the_picture_cover_neither_each_other_nor_a_point():
     boxes = [text.get_window_extent() for text in texts]
     assert found.named.first is big and "classifier" in [text.get_text() for text in texts] and 3 <= len(boxes) <= 7
     assert not any(a.overlaps(b) for at, a in enumerate(boxes) for b in boxes[:at])
+    assert all(
+        ax.bbox.x0 <= box.x0 < box.x1 <= ax.bbox.x1 and ax.bbox.y0 <= box.y0 < box.y1 <= ax.bbox.y1 for box in boxes
+    )
     spots = ax.transData.transform([(one.intensity, one.flops_per_s) for one in crowd])
     assert not any(box.contains(*spot) for box in boxes for spot in spots)
 

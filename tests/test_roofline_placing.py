@@ -157,13 +157,17 @@ def test_a_layer_under_autocast_is_repeated_under_it():
     assert list(layers) == ["one", "two"] and layers["two"].moved == 2 * 32 + 4 * 72 + 2 * 32
 
 
-@pytest.mark.parametrize(("max_time", "fewest", "most"), [(0.1, 2, 6), (1.0, 14, 24), (9.0, 100, 100)])
-def test_a_budget_is_used_and_kept(monkeypatch, max_time, fewest, most):
-    """A budget counted in looks at the clock, 10 ms each, four a round; twice of it where the rounds are too few for ranges."""
+@pytest.mark.parametrize(
+    ("max_time", "profiles", "fewest", "most"), [(0.1, 4, 2, 6), (1.0, 12, 14, 24), (9.0, 12, 100, 100)]
+)
+def test_a_budget_is_used_and_kept(monkeypatch, max_time, profiles, fewest, most):
+    """A budget counted in looks at the clock, 10 ms each, four a round; twice of it where the rounds are too few for ranges. A fifth
+    of it at most is for the profiler.
+    """
     looks = itertools.count()
     monkeypatch.setattr(place_module._Run, "_spent", lambda self: next(looks) / 100)
     found = placed(nn.Sequential(nn.Linear(4, 4), nn.ReLU()), torch.randn(2, 4), max_time=max_time)
-    assert fewest <= found.rounds <= most
+    assert fewest <= found.rounds <= most and len(found.layers[-1].samples_ms) == profiles
     assert next(looks) / 100 <= max_time * (2 if found.rounds < 12 else 1) + 0.1
 
 
