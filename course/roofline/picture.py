@@ -7,7 +7,7 @@ from typing import Any
 
 from course.figures.wrap import Sentence, wrap
 from course.i18n import t
-from course.roofline.layer import TINY, Alike, Layer, alike, by_bound
+from course.roofline.layer import OUTSIDE, TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import bound_word, percent
 from course.units import scaled
@@ -84,7 +84,7 @@ def _points(ax: Any, shown: Sequence[Layer], every: Sequence[Layer]) -> None:
             ax.scatter([], [], s=40, **marks, label=label)
     hidden = [layer for layer in every if layer not in shown]
     if hidden:
-        kinds = sorted({layer.kind or layer.label for layer in hidden})
+        kinds = sorted({layer.kind or (layer.label if layer.name == OUTSIDE else layer.name) for layer in hidden})
         listed = ", ".join(kinds[:3]) + (", ..." if len(kinds) > 3 else "")
         part = percent(sum(layer.time_ms for layer in hidden) / total)
         label = t(
@@ -106,25 +106,16 @@ def _names(ax: Any, shown: Sequence[Layer], along: Sequence[tuple[float, float]]
     line = {"arrowstyle": "-", "linewidth": 0.6, "color": guide(), "shrinkA": 0}
     groups = alike(shown)
     must = [group for group in groups if named is not None and group.first.name == named.first.name]
+    look = {"textcoords": "offset points", "ha": "center", "va": "center", "fontsize": 8, "zorder": 4}
     for group in [*must, *(group for group in groups[:NAMED] if group not in must)]:
         more, first = len(group.layers) - 1, group.first
-        text = ax.annotate(
-            (first.name or first.kind) + (f" +{more}" if more else ""),
-            (first.intensity, first.flops_per_s),
-            (0, 0),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=8,
-            zorder=4,
-        )
+        name, spot = (first.name or first.kind) + (f" +{more}" if more else ""), (first.intensity, first.flops_per_s)
         for away in PLACES:
-            text.xyann = away
+            text = ax.annotate(name, spot, away, **look)
             box = text.get_window_extent()
+            text.remove()
             inside = ax.bbox.x0 <= box.x0 and box.x1 <= ax.bbox.x1 and ax.bbox.y0 <= box.y0 and box.y1 <= ax.bbox.y1
             if inside and not any(box.overlaps(other) for other in taken):
-                ax.annotate("", text.xy, away, textcoords="offset points", arrowprops=line)
+                ax.annotate(name, spot, away, arrowprops=line, **look)
                 taken.append(box)
                 break
-        else:
-            text.remove()
