@@ -57,9 +57,7 @@ def test_without_a_recording_none_is_offered(crowded, monkeypatch, capsys):
     assert "Other programs use" in said and "replay=True" not in said
 
 
-@pytest.mark.parametrize(
-    "name, told", [("05-winners", False), ("06-two-lines", False), ("04-cpu-enabled", False), (NAME, True)]
-)
+@pytest.mark.parametrize("name, told", [("06-two-lines", False), ("04-cpu-enabled", False), (NAME, True)])
 def test_it_is_said_where_the_answer_needs_a_clock(name, told, crowded, capsys):
     course.observe(name, bet=False)
     assert ("Other programs use" in capsys.readouterr().out) == told and crowded == [name]
