@@ -21,7 +21,7 @@ every week
   autograde   mark every submission                                   批改所有作业
   feedback    make and hand out the feedback pages                    生成并发放反馈页面
   give-back   one ZIP of the feedback pages, for the platform         把反馈页面打包，供平台上传
-  export      the marks as CSV                                        导出成绩
+  export      the marks as CSV, or into the platform's own file       导出成绩，或填进平台自己的表
   report      what to teach again                                     哪些内容要再讲
 for authors
   author      notebooks, items, new-checkpoint, book, demo            课程作者用的命令
