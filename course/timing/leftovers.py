@@ -16,6 +16,7 @@ from typing import Any
 
 from course.i18n import t
 
+CACHED = functools._lru_cache_wrapper
 SAMPLE = 4096
 """Entries looked at of one container."""
 DEEPEST = 4
@@ -24,8 +25,7 @@ GREW = 2.0
 """A tensor whose largest value changes by more than this factor while a function is timed is named."""
 FOREIGN = ("torch", "numpy", "builtins", "course")
 """Packages whose objects are no caches of the user's."""
-
-
+BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 LAZY = (map, zip, filter, enumerate)
 """Iterators that are as far as those they take from."""
 
@@ -39,7 +39,7 @@ def within_reach(f: Any) -> dict[str, Any]:
         if id(value) not in seen and not isinstance(value, (types.ModuleType, type)):
             seen.add(id(value))
             if not isinstance(value, LAZY):
-                found.setdefault(name, value)
+                found[f"{name} [{len(found)}]" if name in found else name] = value
             for inner, one in _parts(name, value) if deep else ():
                 look(inner, one, deep - 1)
 
@@ -54,8 +54,8 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"argument {at}", one) for at, one in enumerate(value.args, start=1))
         yield from value.keywords.items()
     elif isinstance(value, LAZY):
-        yield from ((name, one) for one in value.__reduce__()[1] if hasattr(one, "__next__"))
-    elif hasattr(value, "__self__") and not isinstance(value.__self__, types.ModuleType):
+        yield from ((name, one) for one in value.__reduce__()[1] if hasattr(type(one), "__next__"))
+    elif isinstance(value, BOUND):
         yield "self", value.__self__
         yield name, getattr(value, "__func__", None)
     elif isinstance(value, types.FunctionType):
@@ -133,7 +133,7 @@ class Kept:
     def first_call_done(self) -> None:
         """Note what the first call has changed: containers and iterators."""
         self.changed = [name for name, value in self.objects.items() if _state(value) != self._states[name]]
-        self._caches = {name: one.cache_info() for name, one in self.objects.items() if hasattr(one, "cache_info")}
+        self._caches = {name: one.cache_info() for name, one in self.objects.items() if isinstance(one, CACHED)}
         self._sizes = {name: _size(value) for name, value in self.objects.items()}
 
     def notes(self, name: str) -> list[str]:
@@ -176,7 +176,7 @@ def _state(value: Any) -> Any:
         return len(value), [one if isinstance(one, (int, float, str)) else id(one) for one in islice(entries, SAMPLE)]
     if isinstance(value, types.GeneratorType):
         return value.gi_frame is None
-    if hasattr(value, "__next__"):
+    if hasattr(type(value), "__next__"):
         return getattr(value, "_num_yielded", None) or operator.length_hint(value, -1)  # the first: of a DataLoader
     return None
 
