@@ -95,10 +95,10 @@ def precision(device: str) -> str:
 
 def _busy(got: float) -> str:
     return t(
-        f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy, or the threads had to "
-        "share a core. These peaks are too low: measure again when it is quieter, or with one thread.",
+        f"This process got only {got:.0%} of the processor time it could use meanwhile: the machine was busy, or threads shared a core. "
+        "These peaks may be too low: measure again when it is quieter.",
         f"测量期间本进程只拿到了可用处理器时间的 {got:.0%}：机器正忙，或者多个线程挤在同一个核上。"
-        "这些峰值偏低：请在机器空闲时重新测量，或者只用一个线程。",
+        "这些峰值可能偏低：请在机器空闲时重新测量。",
     )
 
 

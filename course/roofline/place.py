@@ -112,7 +112,7 @@ class _Run:
 
     def measure(self) -> None:
         """Profile the whole, then time the layers one by one in rounds; on a GPU the kernels in the profile are their time."""
-        if self.kind == "cpu":
+        if self.kind == "cpu" and not self.alone:
             inside.empty_range_us()  # the first profile of a process takes long
         self.bar, self.began = progress(self.max_time, t("placing the layers", "逐层测量")), time.perf_counter()
         before, quiet = time.thread_time(), contextlib.redirect_stdout(io.StringIO())
