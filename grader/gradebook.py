@@ -111,8 +111,7 @@ class GradebookWriter:
             points = plugin.late_submission_penalty(submission.student_id, notebook.score, seconds)
         if points is not None:
             points = self._lateness._check_late_penalty(notebook, points)
-        if points != notebook.late_submission_penalty:
-            notebook.late_submission_penalty = points
+        notebook.late_submission_penalty = points
 
     def penalties(self) -> dict[str, float]:
         """Student -> the points taken for lateness, for every submission in the gradebook."""

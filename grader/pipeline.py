@@ -25,7 +25,7 @@ from grader.marking.step import STATE, notes, printable, reasons
 from grader.marking.verdicts import LEGEND, WORDS
 from grader.marks import cell_marks, released
 from grader.names import LONGEST, fault, inert_row
-from grader.notebook_name import name_of, notebook_in
+from grader.notebook_name import name_of
 from grader.releasing.run import release as release
 
 if TYPE_CHECKING:
@@ -343,25 +343,3 @@ def stale(course: Course, lesson: str) -> list[str]:
 
 def _few(names: list[str]) -> str:
     return f"{len(names)} ({', '.join(names[:20])}{', ...' if len(names) > 20 else ''})"
-
-
-def cell_points(course: Course, lesson: str) -> dict[str, dict[str, tuple[float, float]]]:
-    """Student -> graded cell -> (points, most points), cells in the order of the released notebook."""
-    released = notebook_in(course.root, "release", lesson)
-    if not released.exists():
-        return {}
-    order = [
-        cell.metadata.nbgrader.grade_id
-        for cell in nbformat.read(released, as_version=4).cells
-        if cell.metadata.get("nbgrader", {}).get("grade")
-    ]
-    table: dict[str, dict[str, tuple[float, float]]] = {}
-    with course.gradebook as gradebook:
-        for submission in gradebook.assignment_submissions(lesson):
-            grades = {
-                grade.name: (grade.score or 0.0, grade.max_score)
-                for notebook in submission.notebooks
-                for grade in notebook.grades
-            }
-            table[submission.student.id] = {cell: grades[cell] for cell in order if cell in grades}
-    return table

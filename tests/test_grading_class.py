@@ -12,6 +12,7 @@ from grader.authoring.publish import text_of
 from grader.course import Course
 from grader.demo.students import CLASS
 from grader.marking.step import STATE, grade_id
+from grader.marks import CellMark, cell_marks
 from grader.task import tasks
 from tests.grading_class import stock
 from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
@@ -110,19 +111,18 @@ def test_tricks_and_accidents_cost_only_themselves(graded, project):
 
 @pytest.mark.slow
 def test_stock_nbgrader_gives_the_same_marks_and_our_own_faults_give_none(graded, project):
-    from grader import pipeline
     from grader.autograding import How, autograde
 
     course = Course(graded.root)
-    before = pipeline.cell_points(course, LESSON)
+    before = cell_marks(course, LESSON)
     stock(course, LESSON, "partly")
-    assert pipeline.cell_points(course, LESSON) == before
+    assert cell_marks(course, LESSON) == before
     marked = course.autograded("partly", LESSON).stat().st_mtime_ns
     autograde(course, LESSON, ["partly"], say=lambda line: None)
     assert course.autograded("partly", LESSON).stat().st_mtime_ns == marked, (
         "what stock nbgrader marked is not marked again"
     )
-    assert before["partly"]["90-t-contrast"] == (3.0, 3.0)
+    assert before["partly"]["90-t-contrast"] == CellMark(3.0, top=3.0)
     key = project.keys(LESSON)
     text = key.read_text()
     try:

@@ -21,9 +21,9 @@ from grader.course import Course, init
 from grader.demo.handin import work
 from grader.demo.students import Student, answers
 from grader.marking.step import grade_id
-from grader.marks import totals
+from grader.marks import cell_marks, totals
 from grader.papers import paper_in, released_salt
-from grader.pipeline import cell_points, outcomes, release
+from grader.pipeline import outcomes, release
 from grader.project import Project
 from grader.reporting.collect import gather
 from grader.reporting.report import analyse, page
@@ -109,7 +109,8 @@ def paper(course: Course, student: str):
 
 def points(course: Course) -> dict[str, dict[str, float]]:
     return {
-        name: {cell: got for cell, (got, _) in cells.items()} for name, cells in cell_points(course, LESSON).items()
+        name: {cell: mark.points or 0.0 for cell, mark in cells.items()}
+        for name, cells in cell_marks(course, LESSON).items()
     }
 
 

@@ -20,6 +20,7 @@ from grader.autograding import How, autograde
 from grader.course import Course, init
 from grader.demo.handin import work
 from grader.demo.students import CLASS, Student, deserved
+from grader.marks import cell_marks
 from grader.notebook_name import name_of, notebook_in
 from grader.papers import paper_of
 from grader.pool import cores
@@ -142,18 +143,19 @@ def _exchange(course: Course, step: str, lesson: str, student: Student, desk: Pa
 
 def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say) -> list[str]:
     """Print the points of each student beside those deserved; a sentence for each cell that differs."""
-    given, hidden = pipeline.cell_points(course, lesson), tasks(course.project, lesson)
+    given, hidden = cell_marks(course, lesson), tasks(course.project, lesson)
     released = nbformat.read(notebook_in(course.root, "release", lesson), as_version=4)
     say(f"{lesson}, {pick(WORDS['table'], course.language)}")
     differences = []
     for student in students:
         items = keyed_items(course.project, lesson, paper_of(released, lesson, student.name, {}))
-        due, got = deserved(student, items, hidden), given.get(student.name, {})
-        total, right = sum(pair[0] for pair in got.values()), sum(due.values())
+        due = deserved(student, items, hidden)
+        got = {cell: mark.points or 0.0 for cell, mark in given.get(student.name, {}).items()}
+        total, right = sum(got.values()), sum(due.values())
         say(f"  {student.name:<14}{format_points(total):>6}{format_points(right):>6}")
         differences += [
-            f"{lesson}: {student.name}, {cell}: got {got.get(cell, ('nothing',))[0]}, deserved {due[cell]}"
+            f"{lesson}: {student.name}, {cell}: got {got.get(cell, 'nothing')}, deserved {due[cell]}"
             for cell in due
-            if abs(got.get(cell, (float("inf"),))[0] - due[cell]) > 0.006
+            if abs(got.get(cell, float("inf")) - due[cell]) > 0.006
         ]
     return differences
