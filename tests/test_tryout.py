@@ -558,3 +558,9 @@ def _descendants(pid: int) -> list[int]:
         if int(fields[1]) == pid:
             found += [int(path.parent.name), *_descendants(int(path.parent.name))]
     return found
+
+
+def test_copies_of_a_large_step_do_not_fill_the_memory(tmp_path, monkeypatch):
+    """Fewer settings are timed at once, so that all copies together keep below half of it."""
+    monkeypatch.setattr("course.tryout.venue.passport", lambda device: {"memory_gib": 1.0})
+    assert There(partial(_times_two, torch.zeros(2**25), None), str(tmp_path)).most == 2

@@ -77,6 +77,10 @@ def test_verdicts():
     }
     assert {name: verdicts.verdict_of(one) for name, one in expected.items()} == {name: name for name in expected}
     assert verdicts.verdict_of(row("a", 0.9, None, lossy=True)) == "digits"
+    told = [row("a", 0.5), row("a", 0.5, low=0.4, high=0.6), row("a", 1.1), row("a", 0.97, low=0.8, high=1.1)]
+    assert [verdicts.settled(one) for one in told] == [True, False, True, False], (
+        "a gain known to a third is measured on"
+    )
     coarse = {"error_as_is": 0.17}
     assert [verdicts.verdict_of(row("a", 0.9, error) | coarse) for error in (0.2, 0.78)] == ["take", "digits"]
     with speaking("en"):  # what is open tells how much it may matter

@@ -162,7 +162,7 @@ class Trial:
             joint = []
         elif worth and self.left() > max(LAST * self.budget, 1.5 * self._needs_s(joint)):
             joint = []
-        names = joint + [row["setting"] for row in worth or rows]
+        names = (joint + [row["setting"] for row in worth or rows])[: self.venue.most]
         while len(names) > 1 and self._needs_s(names) > self.left():
             names.pop()
         return names if names and self._set_s(names) < self.left() else []

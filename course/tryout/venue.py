@@ -22,6 +22,7 @@ from typing import Any
 import torch
 
 from course.flags import snapshot
+from course.machine import passport
 from course.new_process import NewProcess, call
 from course.timing import clock_for
 from course.tryout import loaded
@@ -41,7 +42,7 @@ Block = Callable[[str], float]
 class Here:
     """This process; everything is put back. clock: for tests; else that of the step's device."""
 
-    new = False
+    new, most = False, 99
     start_s, each_s, used_s = 0.1, 0.0, 0.0
 
     def __init__(self, step: Step, clock: Any = None) -> None:
@@ -75,8 +76,8 @@ class Here:
 
 
 class There:
-    """New processes. folder: empty; gets the saved step. used_s: seconds of processors that they have used. Raises what a step that
-    cannot be copied raises."""
+    """New processes. folder: empty; gets the saved step. used_s: seconds of processors that they have used. most: so many at once, beside
+    one for the step as it is, or their copies would fill half of the memory. Raises what a step that cannot be copied raises."""
 
     new = True
     start_s, each_s, used_s = 0.1, 0.1, 0.0
@@ -91,6 +92,7 @@ class There:
         torch.save((torch.is_grad_enabled(), torch.get_default_dtype(), switches), Path(folder, "process"))
         with _modules_by_name():
             torch.save(step, Path(folder, "step"), pickle_module=pickler)
+        self.most = max(1, int((passport("cpu")["memory_gib"] or 8) * 2**29 / Path(folder, "step").stat().st_size) - 1)
 
     def probe(self, wanted: Wanted, seconds: float) -> dict[str, Any]:
         """See `loaded.probed`. Raises NewProcessError, also after three times as many seconds."""
