@@ -87,7 +87,7 @@ def test_an_item_that_refutes_an_unknown_claim_is_named(copy):
         (lambda rows: rows[0].pop("truth"), "schema", "entry 1"),
         (lambda rows: rows[0].update(verdict=False), "schema", "verdict"),
         (lambda rows: rows[0].update(verdict="wrong"), "schema", "'wrong'"),
-        (lambda rows: rows[0].update(says={"en": "Only English."}), "one-language", "says"),
+        (lambda rows: rows[0].update(says={"en": "Only English."}), "schema", "says.zh"),
         (lambda rows: rows[0].update(id="one"), "schema", "'one'"),
         (lambda rows: rows[0].update(lesson="five"), "schema", "'five'"),
         (lambda rows: rows.append(dict(rows[0])), "id-taken", CLAIMS[0].id),

@@ -12,14 +12,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course.catalog import LESSONS
-from course.i18n import LANGUAGES, Text, both, pick
+from course.i18n import Text, both, pick
+from course.questions import schema
 from course.questions.bank import Bank
 from course.questions.finding import Finding
 from course.questions.items import Item
+from grader.authoring.template import render
 from grader.project import Project, ProjectError, read_yaml
 
+HERE = Path(__file__).parent
+
 VERDICTS = {"false": both("false", "错误"), "misleading": both("misleading", "有误导")}
-FIELDS = {"id": str, "lesson": str, "verdict": str, "says": dict, "truth": dict, "source": str}
+_LINE = {"type": "string", "minLength": 1}
+_BOTH = schema.object_of(["en", "zh"], en=_LINE, zh=_LINE)
+SCHEMA = schema.object_of(
+    ["id", "lesson", "verdict", "says", "truth", "source"],
+    id={"type": "string", "pattern": r"^\d-\d+$", "x-such-as": "2-18"},
+    lesson={"type": "string", "pattern": r"^\d\d_[a-z0-9_]+$", "x-such-as": "05_cudnn_benchmark"},
+    verdict={"type": "string", "enum": list(VERDICTS)},
+    says=_BOTH,
+    truth=_BOTH,
+    source=_LINE,
+)
 QUESTIONS = {lesson.id: lesson.question for lesson in LESSONS}
 TITLE = both("Common claims, and what is true", "常见说法，以及真相")
 INTRO = both(
@@ -72,38 +86,14 @@ def read(project: Project) -> tuple[list[Claim], list[Finding]]:
         raise ProjectError(f"{path_of(project)}: expected a list of claims, each starting with `- id:`")
     claims, faults = [], []
     for place, row in enumerate(rows, start=1):
-        if found := _faults_of(row):
-            faults += [one.at(f"claims.yaml, entry {place}") for one in found]
+        if found := [f"{field or 'it'} {what}" for field, what in schema.violations(row, SCHEMA)]:
+            faults += [Finding("schema", f"claims.yaml, entry {place}: {one}") for one in found]
         else:
             claims.append(Claim(**row))
     ids = [claim.id for claim in claims]
     twice = sorted({one for one in ids if ids.count(one) > 1})
     faults += [Finding("id-taken", f"claims.yaml: the id {one} occurs twice") for one in twice]
     return claims, faults
-
-
-def _faults_of(row: object) -> list[Finding]:
-    if not isinstance(row, dict) or set(row) != set(FIELDS):
-        return [Finding("schema", f"has to have the fields {', '.join(FIELDS)}, and no others")]
-    found = [
-        Finding("schema", f"{name} has to be {'text' if kind is str else 'a text in each language'}")
-        for name, kind in FIELDS.items()
-        if not isinstance(row[name], kind)
-    ]
-    if found:
-        return found
-    found = [
-        Finding("one-language", f"{name} has to be there in {', '.join(LANGUAGES)}")
-        for name in ("says", "truth")
-        if not all(str(row[name].get(code, "")).strip() for code in LANGUAGES)
-    ]
-    if not re.fullmatch(r"\d-\d+", row["id"]):
-        found.append(Finding("schema", f"the id {row['id']!r} has to look like 2-18"))
-    if row["verdict"] not in VERDICTS:
-        found.append(Finding("schema", f"the verdict {row['verdict']!r} has to be {' or '.join(VERDICTS)}, in quotes"))
-    if not re.fullmatch(r"\d\d_[a-z0-9_]+", row["lesson"]):
-        found.append(Finding("schema", f"the lesson {row['lesson']!r} has to look like 05_cudnn_benchmark"))
-    return found
 
 
 def met(project: Project) -> dict[str, list[Item]]:
@@ -144,24 +134,24 @@ def pages(project: Project) -> dict[Path, str]:
 def tables(project: Project, code: str) -> str:
     """The page in one language below its title: what it is, and a table for each lesson."""
     claims, answered = read(project)[0], met(project)
-    parts = [f"{INTRO[code]}\n"]
-    for lesson in sorted({claim.lesson for claim in claims}):
-        question = pick(QUESTIONS[lesson], code) if lesson in QUESTIONS else LATER[code]
-        rows = [_row(claim, answered.get(claim.id, []), code) for claim in claims if claim.lesson == lesson]
-        columns = COLUMNS[code]
-        rule = " | ".join("---" for _ in columns.split(" | "))
-        table = "\n".join(f"| {line} |" for line in (columns, rule, *rows))
-        parts.append(f"## `{lesson}` {question}\n\n{table}\n")
-    return "\n".join(parts)
+    lessons = [
+        (
+            lesson,
+            pick(QUESTIONS[lesson], code) if lesson in QUESTIONS else LATER[code],
+            [_row(claim, answered.get(claim.id, []), code) for claim in claims if claim.lesson == lesson],
+        )
+        for lesson in sorted({claim.lesson for claim in claims})
+    ]
+    return render(HERE / "claims.md", code, intro=INTRO[code], columns=COLUMNS[code], lessons=lessons)
 
 
-def _row(claim: Claim, items: list[Item], code: str) -> str:
+def _row(claim: Claim, items: list[Item], code: str) -> list[str]:
     named = [item.id for item in items]
     for item in items:
         named += [one.experiment for one in (item, *item.options) if one.experiment]
     where = ", ".join(f"`{one}`" for one in dict.fromkeys(named)) or (LATER if claim.later else NOWHERE)[code]
     cells = (claim.id, claim.says[code], VERDICTS[claim.verdict][code], claim.truth[code], where, _linked(claim.source))
-    return " | ".join(cell.replace("|", "\\|") for cell in cells)
+    return [cell.replace("|", "\\|") for cell in cells]
 
 
 def _linked(source: str) -> str:

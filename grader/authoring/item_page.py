@@ -6,12 +6,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from course.files import replace_file
 from course.i18n import LANGUAGES, Text, both, pick
-from course.look import css
 from course.markup import code_block, inline, paragraphs
 from course.questions.bank import Bank
 from course.questions.finding import Finding
@@ -19,6 +17,7 @@ from course.questions.item_lint import lint_items, lint_lesson
 from course.questions.items import BankError, Item, every, with_key
 from grader import project as files
 from grader.authoring.ids import used_ids
+from grader.authoring.template import render
 from grader.project import Project, ProjectError
 from grader.source import read
 
@@ -111,11 +110,11 @@ def page(found: dict[str, Any], language: str) -> str:
         sides = "".join(f'<div lang="{code}">{paragraphs(text[code])}</div>' for code in LANGUAGES)
         return Markup(f'<div class="two">{sides}</div>')
 
-    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.get_template("items.html").render(
-        found,
-        lang={"en": "en", "zh": "zh-Hans"}[language],
-        css=Markup(css(CSS)),
+    return render(
+        HERE / "items.html",
+        language,
+        (CSS,),
+        **found,
         words={name: pick(text, language) for name, text in WORDS.items()},
         two=two,
         line=lambda text: Markup(inline(pick(text, language).strip().split("\n")[0])),

@@ -13,15 +13,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from markupsafe import Markup
+
 from course.catalog import BY_ID
 from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
 from course.i18n import LANGUAGES, Text, both, pick
-from course.look import css
 from course.markup import inline
 from course.markup import link as html_link
 from course.questions import knowledge
 from grader.authoring import machines, messages
 from grader.authoring.item_page import CSS
+from grader.authoring.template import render
 from grader.project import Project
 
 TITLE = both("Every switch of torch.backends", "torch.backends 的全部开关")
@@ -53,22 +55,7 @@ ENVIRONMENT = both("Environment variables", "环境变量")
 SHOWS = both("What shows, and is for torch alone", "看得见，但只供 torch 自用")
 LEFT_OUT = both("**Left out:**", "**课程不讲：**")
 FIND = both("Find: a name, a library, a version", "查找：名字、库、版本")
-SCRIPT = """
-const body = document.querySelector('tbody');
-document.getElementById('find').addEventListener('input', event => {
-  const words = event.target.value.toLowerCase().split(/\\s+/).filter(Boolean);
-  for (const row of body.rows) row.hidden = !words.every(word => row.textContent.toLowerCase().includes(word));
-});
-document.querySelectorAll('thead button').forEach((button, place) => button.addEventListener('click', () => {
-  const head = button.parentElement, up = head.ariaSort !== 'ascending';
-  for (const other of head.parentElement.cells) other.removeAttribute('aria-sort');
-  head.ariaSort = up ? 'ascending' : 'descending';
-  const key = row => row.cells[place].textContent;
-  const rows = [...body.rows].sort((a, b) => key(a).localeCompare(key(b), undefined, {numeric: true}));
-  body.append(...(up ? rows : rows.reverse()));
-}));
-"""
-LOOK = Path(__file__).with_name("switches.css")
+HERE = Path(__file__).parent
 
 
 class Link(NamedTuple):
@@ -156,16 +143,14 @@ def shown_by() -> dict[str, list[knowledge.Knowledge]]:
 def markdown() -> str:
     """Both languages on one page, a table for each submodule."""
     cards = shown_by()
-    parts = ["[English](#english) · [中文](#中文)\n"]
-    for code, heading in (("en", "English"), ("zh", "中文")):
-        columns = COLUMNS[code]
-        head = [columns, " | ".join("---" for _ in columns.split(" | "))]
-        parts.append(f"# {heading}\n\n**{TITLE[code]}**\n\n{INTRO[code]}\n")
-        for name, about, rows in sections():
-            lines = [" | ".join(_md(cell) for cell in cells(row, code, cards)) for row in rows]
-            table = "\n".join(f"| {line} |" for line in (*head, *lines))
-            parts.append("\n\n".join(filter(None, (f"## {name[code]}", about[code], table))) + "\n")
-    return "\n".join(parts)
+
+    def tables(code: str) -> list[tuple[str, str, list[list[str]]]]:
+        return [
+            (name[code], about[code], [[*map(_md, cells(row, code, cards))] for row in rows])
+            for name, about, rows in sections()
+        ]
+
+    return render(HERE / "switches.md", "en", title=TITLE, intro=INTRO, columns=COLUMNS, sections=tables)
 
 
 def _md(cell: Cell) -> str:
@@ -175,30 +160,22 @@ def _md(cell: Cell) -> str:
 
 def page(code: str) -> str:
     """One table of everything in one language, which sorts by every column and can be searched."""
-    cards = shown_by()
-    heads = "".join(
-        f'<th scope="col"><button type="button">{html.escape(name)}</button></th>'
-        for name in COLUMNS[code].split(" | ")
-    )
-    lines = []
-    for _, _, rows in sections():
-        for row in rows:
-            first, *rest = map(_html, cells(row, code, cards))
-            first = re.sub(r"(?<=\w)([._])(?=\w)", r"\1<wbr>", first)  # long names may break there
-            data = "".join(f"<td>{cell}</td>" for cell in rest)
-            lines.append(f'<tr id="{html.escape(row.name)}"><th scope="row">{first}</th>{data}</tr>')
-    others = " · ".join(
-        name if one == code else f'<a href="{page_path(None, one).name}">{name}</a>'
-        for one, name in (("en", "English"), ("zh", "中文"))
-    )
-    body = "\n".join(lines)
-    return (
-        f'<!doctype html>\n<html lang="{"en" if code == "en" else "zh-Hans"}" class="tb-page"><head><meta charset="utf-8">'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><title>{TITLE[code]}</title>\n'
-        f"<style>{css(CSS, LOOK)}</style></head><body><main><p>{others}</p><h1>{TITLE[code]}</h1><p>{inline(INTRO[code])}</p>\n"
-        f'<p><label>{FIND[code]} <input id="find" type="search"></label></p>\n'
-        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div></main>\n'
-        f"<script>{SCRIPT}</script></body></html>\n"
+    cards, lines = shown_by(), []
+    for row in (row for _, _, rows in sections() for row in rows):
+        first, *rest = map(_html, cells(row, code, cards))
+        first = re.sub(r"(?<=\w)([._])(?=\w)", r"\1<wbr>", first)  # long names may break there
+        lines.append((row.name, Markup(first), [Markup(one) for one in rest]))
+    names = {"en": "English", "zh": "中文"}
+    return render(
+        HERE / "switches.html",
+        code,
+        (CSS, HERE / "switches.css"),
+        title=TITLE[code],
+        intro=INTRO,
+        find=FIND[code],
+        columns=COLUMNS[code].split(" | "),
+        rows=lines,
+        languages=[(name, "" if one == code else page_path(None, one).name) for one, name in names.items()],
     )
 
 

@@ -9,14 +9,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader
-from markupsafe import Markup
-
 from course.i18n import both, pick
-from course.look import css
-from course.markup import inline
 from course.questions.items import within
 from course.units import format_points
+from grader.authoring.template import render
 from grader.course import Course
 from grader.reporting.collect import gather
 
@@ -148,20 +144,16 @@ def _most(found: list[tuple[int, Any, str | None]]) -> Data | None:
 def page(found: Data, language: str = "en") -> str:
     """The report as one HTML page without names, scripts or other files; light, dark and in print."""
 
-    def say(text: Any) -> Markup:
-        return Markup(inline(pick(text, language)))
-
     words = {name: pick(text, language) for name, text in WORDS.items()}
     counts = {name: len(found[name]) for name in ("blank", "without_grade", "idle")}
     middle = format_points(median(found["totals"] or [0.0]))
-    environment = Environment(loader=FileSystemLoader(HERE), autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.get_template("report.html").render(
-        lang={"en": "en", "zh": "zh-Hans"}[language],
-        css=Markup(css(HERE / "report.css")),
+    return render(
+        HERE / "report.html",
+        language,
+        (HERE / "report.css",),
         title=words["title"].format(lesson=found["lesson"]),
         who=words["who"].format(**{**found, **counts, "middle": middle, "top": format_points(found["top"])}),
         few=0 < found["counted"] < FEW,
         rows=found["rows"],
         words=words,
-        say=say,
     )

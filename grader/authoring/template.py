@@ -1,0 +1,33 @@
+"""The one way in which a page is made of data: a Jinja2 template beside the module that fills it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
+from course.i18n import pick
+from course.look import css
+from course.markup import inline
+
+
+def render(template: Path, language: str, styles: tuple[Path, ...] = (), **values: Any) -> str:
+    """The text of a template (``.html``: escaped; ``.md``: as it is). In it ``say(text)`` is a text in the language with its marks as
+    HTML, ``plain(text)`` the same as it is, ``lang`` the HTML name of the language, ``css`` the theme and these style sheets.
+    """
+    environment = Environment(
+        loader=FileSystemLoader(template.parent),
+        autoescape=template.suffix == ".html",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(template.name).render(
+        lang={"en": "en", "zh": "zh-Hans"}[language],
+        css=Markup(css(*styles)) if styles else "",
+        say=lambda text: Markup(inline(pick(text, language))),
+        plain=lambda text: pick(text, language),
+        **values,
+    )
