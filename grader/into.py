@@ -25,7 +25,8 @@ def into(path: Path, known: Roster, totals: Totals, column: str | None = None) -
     """(the table as CSV text, students with a mark who are not in it, rows that nobody is in). column: its heading there; None to find
     it. Raises ProjectError where the column is not clear, or has other points than the checkpoint.
     """
-    head, *rows = read_table(path) or [[]]
+    rows, separator = read_table(path)
+    head, *rows = rows or [[]]
     place = _column(head, totals.lesson, column, path)
     filled, strange = {}, []
     for row in rows:
@@ -50,17 +51,11 @@ def into(path: Path, known: Roster, totals: Totals, column: str | None = None) -
         if row[place].strip() == "-":
             row[place] = ""
     file = io.StringIO()
-    csv.writer(file, delimiter=separator_of(path), lineterminator="\n").writerows([head, *rows])
+    csv.writer(file, delimiter=separator, lineterminator="\n").writerows([head, *rows])
     missing = sorted(
         student for student, points in totals.points.items() if points is not None and student not in filled
     )
     return file.getvalue(), missing, strange
-
-
-def separator_of(path: Path) -> str:
-    """The sign between the cells of a table."""
-    first = path.read_bytes().split(b"\n", 1)[0].replace(b"\0", b"")
-    return max(",;\t", key=lambda sign: first.count(sign.encode()))
 
 
 def _whose(row: Row, known: Roster) -> str | None:

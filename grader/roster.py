@@ -5,7 +5,9 @@ address). Every cell that no other student has is a name of this student; so is 
 
     student_id,First name,Last name,Email address
     ada,Ada,Lovelace,ada@example.edu
-    ada,,,,adalovelace42        # one more name: her login on another platform
+    ada,,,,adalovelace42
+
+The last line says one more name of ada's: her login on another platform.
 """
 
 from __future__ import annotations
@@ -86,13 +88,15 @@ class Named:
 
 @dataclass
 class Roster:
-    """The students. details: student -> fields of the gradebook; listed: those of ``roster.csv``; head: its columns. texts, numbers:
+    """The students. details: student -> fields of the gradebook; listed: those of ``roster.csv``; head: its columns, with
+    ``separator`` between them. texts, numbers:
     name -> whose it is. nameless: rows without an id.
     """
 
     details: dict[str, dict[str, str]] = field(default_factory=dict)
     listed: set[str] = field(default_factory=set)
     head: Row = field(default_factory=list)
+    separator: str = ","
     texts: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     numbers: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     nameless: list[str] = field(default_factory=list)
@@ -133,14 +137,14 @@ class Roster:
         head = self.head or ["student_id"]
         place = next(iter(_id_columns(head)), 0)
         file = io.StringIO()
-        csv.writer(file, lineterminator="").writerow(
+        csv.writer(file, delimiter=self.separator, lineterminator="").writerow(
             [student if n == place else name if n == len(head) else "" for n in range(len(head) + 1)]
         )
         return file.getvalue()
 
 
-def read_table(path: Path) -> list[Row]:
-    """The rows of a table in UTF-8 or UTF-16, separated by commas, semicolons or tabs; the first has the headings. Raises
+def read_table(path: Path) -> tuple[list[Row], str]:
+    """(the rows of a table in UTF-8 or UTF-16, the first with the headings; the comma, semicolon or tab between its cells). Raises
     ProjectError.
     """
     try:
@@ -150,9 +154,8 @@ def read_table(path: Path) -> list[Row]:
         raise ProjectError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ProjectError(f"{path} is not in UTF-8; save it as CSV in UTF-8") from error
-    first = text.split("\n", 1)[0]
-    separator = max(",;\t", key=first.count)
-    return [row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(map(str.strip, row))]
+    separator = max(",;\t", key=text.split("\n", 1)[0].count)
+    return [row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(map(str.strip, row))], separator
 
 
 def roster(course: Course, path: Path | None = None) -> Roster:
@@ -165,7 +168,8 @@ def roster(course: Course, path: Path | None = None) -> Roster:
     for student, said in made.details.items():
         made.add(student, _names_in(student, said))
     if path.exists() or path.name != FILE:
-        _read(made, read_table(path), path)
+        rows, made.separator = read_table(path)
+        _read(made, rows, path)
     return made
 
 
@@ -286,13 +290,18 @@ def enrol(course: Course, known: Roster) -> tuple[list[str], list[str]]:
 
 def keep(course: Course, path: Path) -> None:
     """Keep a table as ``roster.csv``, with the lines of more names that the last one had. Raises ProjectError."""
-    new, old = read_table(path), read_table(course.root / FILE) if (course.root / FILE).exists() else [[]]
+    new, old = read_table(path)[0], [[]]
+    if (course.root / FILE).exists():
+        old = read_table(course.root / FILE)[0] or old
     ids, wide = _id_columns(new[0]), len(old[0])
     place = next(iter(_id_columns(old[0])), 0)
     more = [
         row
         for row in old[1:]
-        if len(row) > wide and any(row[wide:]) and not any(cell for n, cell in enumerate(row[:wide]) if n != place)
+        if row not in new
+        and len(row) > wide
+        and any(row[wide:])
+        and not any(cell for n, cell in enumerate(row[:wide]) if n != place)
     ]
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")

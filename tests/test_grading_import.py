@@ -253,6 +253,13 @@ def test_faults_of_a_roster_are_said(tmp_path, text, words):
         roster(Known(tmp_path))
 
 
+def test_the_line_that_settles_whose_a_hand_in_is_fits_the_table(tmp_path, known):
+    with (tmp_path / "roster.csv").open("a", encoding="utf-8") as file:
+        file.write(known.line("bm", "submission; 4567890") + "\n")
+    again = roster(Known(tmp_path))
+    assert Owners([], again, {}).of(PurePosixPath("submission; 4567890/L.ipynb"))[0] == {"bm"}
+
+
 def test_names_that_windows_packed(tmp_path):
     """Without a flag for UTF-8 a ZIP's names are in the code page of its country: umlauts, or Chinese."""
     for code, name in (("cp437", "Jörg Müßig/L.ipynb"), ("gbk", "李雷/测验.ipynb"), ("utf-8", "Zoë/L.ipynb")):
