@@ -107,9 +107,9 @@ def test_rows_left_out_for_their_few_rounds_are_told_as_too_few(monkeypatch):
 
 def test_a_case_looks_at_its_requirements_before_it_takes_rounds(monkeypatch):
     monkeypatch.setattr(base, "PATIENCE", 100)  # on a busy machine the requirements alone take longer than its limit
-    case = cases.find("10-ci")
+    case = cases.find("10-bank")
     advice = game.plan_here(case).advice
     with rounds_end_within(0):
         found = game.measure(case, [advice], lambda words: None).outcomes
-    assert [one["facts"].keys() for one in found.values()] == [{"bits"}] * 2
+    assert [one["facts"].keys() for one in found.values()] == [{"error"}] * 2
     assert FEW in [one["verdict"] for one in found.values()]

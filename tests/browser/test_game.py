@@ -95,14 +95,14 @@ def from_the_board(book: Notebook, language: str) -> None:
     box.scroll_into_view_if_needed()
     assert_colours_hold(page, "the board", ".tbb")
     book.shots_in_both_themes(f"game-board-{language}", box)
-    tile = box.get_by_role("button", name=plain(pick(cases.find("mac").title, language)))
+    tile = box.get_by_role("button", name=plain(pick(cases.find("detector").title, language)))
     tile.focus()
     page.keyboard.press("Enter")
-    box.locator(".tbq-live-10-mac").wait_for()
+    box.locator(".tbq-live-10-detector").wait_for()
     has_the_keyboard(book, "tbb-back")
     book.shot(f"game-board-{language}-opened", box)
     page.keyboard.press("Enter")
-    box.locator(".tbq-live-10-mac").wait_for(state="detached")
+    box.locator(".tbq-live-10-detector").wait_for(state="detached")
     has_the_keyboard(book, "tbb-tile")
 
 

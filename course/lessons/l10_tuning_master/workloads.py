@@ -78,23 +78,6 @@ def photo_net(width: int = 32) -> nn.Sequential:
     return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * w, 10))
 
 
-def mobile_net(width: int = 32) -> nn.Sequential:
-    """Many small convolutions: depthwise 3x3 and pointwise 1x1 in turn."""
-
-    def pair(inside: int, out: int, stride: int) -> nn.Sequential:
-        return nn.Sequential(block(inside, inside, stride, groups=inside), block(inside, out, kernel=1))
-
-    w = width
-    pairs = [
-        pair(w, 2 * w, 1),
-        pair(2 * w, 4 * w, 2),
-        pair(4 * w, 4 * w, 1),
-        pair(4 * w, 8 * w, 2),
-        pair(8 * w, 8 * w, 1),
-    ]
-    return nn.Sequential(block(3, w, 2), *pairs, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8 * w, 10))
-
-
 def pictures(net: Callable[[], nn.Module], batch: int, size: int) -> Workload:
     """Inference of a network on pictures; the panel chooses the layout."""
 
@@ -227,71 +210,11 @@ def _training(total: int = 16, size: int = 48) -> Workload:
     return Workload(build, lambda config: {"peak": bench.peak_mib(build(config))})
 
 
-# --- the same bits somewhere else -------------------------------------------------------------------------
-
-
-def _five_steps() -> Workload:
-    """Five training steps with dropout: are the weights the same bits again, and with other thread counts?"""
-
-    def five(config: Config) -> torch.Tensor:
-        x, y = seeded(lambda: torch.randn(32, 3, 24, 24)), torch.arange(32) % 10
-        torch.manual_seed(7) if config["seed"] == "set" else torch.seed()
-        model = nn.Sequential(
-            *(nn.Conv2d(3, 32, 3), nn.ReLU(), nn.Conv2d(32, 32, 3), nn.ReLU()),
-            *(nn.Flatten(), nn.Dropout(0.2), nn.Linear(32 * 20 * 20, 10)),
-        )
-        descent = torch.optim.SGD(model.parameters(), 0.01)
-        for _ in range(5):
-            descent.zero_grad()
-            F.cross_entropy(model(x), y).backward()
-            descent.step()
-        return torch.cat([one.detach().flatten() for one in model.parameters()])
-
-    def build(config: Config) -> Call:
-        return lambda: five(config)
-
-    def facts(config: Config) -> dict[str, bool]:
-        here = bench.under(config, lambda: five(config))
-        elsewhere = [bench.under(config, lambda: five(config), machine=threads) for threads in (1, 2, 3)]
-        first = here()
-        return {"bits": all(torch.equal(first, one()) for one in (here, *elsewhere))}
-
-    return Workload(build, facts)
-
-
-# --- a search engine's encoder ----------------------------------------------------------------------------
-
-LENGTHS = (64, 20, 16, 16, 12, 10, 8, 8)
-
-
-def _encoder() -> Workload:
-    """Two encoder layers on eight queries, padded to the longest: mostly padding."""
-
-    def build(config: Config) -> Call:
-        layer = nn.TransformerEncoderLayer
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = seeded(lambda: nn.TransformerEncoder(layer(128, 4, 512, batch_first=True), 2)).eval()
-        longest = max(LENGTHS)
-        x, mask = torch.randn(len(LENGTHS), longest, 128), torch.arange(longest)[None] >= torch.tensor(LENGTHS)[:, None]
-
-        with warnings.catch_warnings(), torch.no_grad():
-            warnings.simplefilter("ignore")  # nested tensors call themselves a prototype, once a process
-            model(x, src_key_padding_mask=mask)
-        return lambda: model(x, src_key_padding_mask=mask)
-
-    return Workload(build)
-
-
 WORKLOADS: dict[str, Workload] = {
     "10-museum": _evaluation(),
     "10-voice": lstm(1, 1),
     "10-archive": lstm(100, 16),
-    "10-photo": pictures(photo_net, 4, 96),
-    "10-birds": pictures(mobile_net, 2, 96),
     "10-bank": customers(1),
     "10-payday": customers(256),
     "10-laptop": _training(),
-    "10-ci": _five_steps(),
-    "10-search": _encoder(),
 }

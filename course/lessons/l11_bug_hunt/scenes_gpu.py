@@ -96,50 +96,10 @@ def flipped_objection(facts: Facts) -> Text | None:
     return None
 
 
-# --- sizes --------------------------------------------------------------------------------------------------------
-
 GUESSED_MS, SEARCHED_MS, SEARCH_MS, STEPS = 2.0, 1.5, 50.0, 200
-
-
-def sizes_scene(stage: Stage) -> Facts:
-    gpu = _on_gpu(stage, guessed_ms=GUESSED_MS, searched_ms=SEARCHED_MS, search_ms=SEARCH_MS)
-    return {
-        "steps": len(gpu.calls),
-        "searches": sum(one["new"] and one["plan"] == "searched" for one in gpu.calls),
-        "ms": sum(one["ms"] for one in gpu.calls),
-        "shown": comb([one["ms"] for one in gpu.calls[:12]]),
-    }
-
-
-def comb(steps_ms: list[float]) -> str:
-    """The times of some steps as bars of text."""
-    return "\n".join(f"step {number:2} {ms:5.1f} ms {'#' * round(ms / 2)}" for number, ms in enumerate(steps_ms, 1))
-
-
-def sizes_told(facts: Facts) -> Text:
-    return both(
-        f"Steps: {facts['steps']}, searches: {facts['searches']}, {facts['ms']:.0f} ms; "
-        f"without any search {STEPS * GUESSED_MS:.0f} ms (a search {SEARCH_MS:.0f} ms, "
-        f"a step {GUESSED_MS} or {SEARCHED_MS} ms: given in this case).",
-        f"{facts['steps']} 步，搜索 {facts['searches']} 次，共 {facts['ms']:.0f} 毫秒；"
-        f"完全不搜索是 {STEPS * GUESSED_MS:.0f} 毫秒（案子里给定：搜索一次 {SEARCH_MS:.0f} 毫秒，"
-        f"一步 {GUESSED_MS} 或 {SEARCHED_MS} 毫秒）。",
-    )
-
-
-def sizes_objection(facts: Facts) -> Text | None:
-    if facts["steps"] < STEPS:
-        return both(f"Only {facts['steps']} of {STEPS} steps are left.", f"{STEPS} 步只剩 {facts['steps']} 步了。")
-    if facts["ms"] > STEPS * GUESSED_MS:
-        return both(
-            f"{facts['ms']:.0f} ms with {facts['searches']} searches: without searching it would be {STEPS * GUESSED_MS:.0f} ms.",
-            f"搜索 {facts['searches']} 次，共 {facts['ms']:.0f} 毫秒；不搜索只要 {STEPS * GUESSED_MS:.0f} 毫秒。",
-        )
-    return None
 
 
 SCENES = {
     "11-timer": Scene(timer_scene, timer_told, timer_objection),
     "11-flipped": Scene(flipped_scene, flipped_told, flipped_objection),
-    "11-sizes": Scene(sizes_scene, sizes_told, sizes_objection),
 }

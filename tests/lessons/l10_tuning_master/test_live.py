@@ -11,7 +11,6 @@ import torch
 
 from course import flags
 from course.experiment import base
-from course.experiment.new_process import answer_of
 from course.game import cases
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import bench, experiments, game, tuning_plan, workloads
@@ -59,13 +58,8 @@ def one_run(name: str) -> dict[str, dict]:
     return found
 
 
-SLOW = {"10-ci"}  # starts processes; what it finds is asked below
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.long if name in SLOW else ()) for name in LIVE if name != "10-laptop"]
-)
+@pytest.mark.parametrize("name", [name for name in LIVE if name != "10-laptop"])
 def test_one_run_of_a_live_case(name):
     one_run(name)
 
@@ -121,41 +115,6 @@ def test_one_run_of_the_laptop_where_pieces_of_four_fit_into_a_third_and_checkpo
     assert facts("10-laptop", micro_batch="4")["peak"] < today / 3 < checkpoints < today
 
 
-def test_only_a_seed_and_pinned_threads_give_the_same_bits():
-    assert facts("10-ci", seed="set", threads="1") == {"bits": True}
-    assert facts("10-ci", seed="none", threads="1") == {"bits": False}
-
-
-def test_the_encoders_fast_path_is_taken_only_where_no_gradient_is_recorded():
-    def fused(**config: str) -> int:
-        plan = tuning_plan.plan_of(cases.find("search"))
-        whole = {**plan.today, **config}
-        with base.restored():
-            call = bench.under(whole, workloads.WORKLOADS["10-search"].build(whole))
-            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as recorded:
-                call()
-        counts = {one.key: one.count for one in recorded.key_averages()}
-        return counts.get("aten::_transformer_encoder_layer_fwd", 0)
-
-    assert fused(grad="grad") == fused(grad="inference_mode", fastpath="off") == 0
-    assert fused(grad="inference_mode") == fused(grad="no_grad") == 2
-
-
-def test_without_onednn_the_groups_of_a_depthwise_convolution_are_computed_one_by_one():
-    if not can("mkldnn"):
-        pytest.skip("this build of PyTorch has no oneDNN")
-    counts = {}
-    for onednn in ("on", "off"):
-        whole = {"onednn": onednn, "layout": "contiguous", "threads": "1"}
-        with base.restored():
-            call = bench.under(whole, workloads.WORKLOADS["10-birds"].build(whole))
-            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as recorded:
-                call()
-        kinds = ("aten::mkldnn_convolution", "aten::_slow_conv2d_forward")
-        counts[onednn] = sum(one.count for one in recorded.key_averages() if one.key in kinds)
-    assert counts == {"on": 11, "off": 614}, "these are the figures of the debrief"
-
-
 @pytest.mark.parametrize("name", LIVE)
 def test_the_headline_follows_the_table(name):
     def told(best: float, broken: bool = False) -> str:
@@ -177,13 +136,13 @@ def test_on_a_single_core_there_is_no_control_for_threads(monkeypatch):
 def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("course.machine.can", lambda needs: needs == "cpu")
     monkeypatch.setattr("course.records.LESSONS", tmp_path)
-    desk = game.player(cases.find("photo"), AnswerLog(tmp_path / "answers.jsonl"))
-    desk.run(threads="all", bet="same", confidence="guess")
+    desk = game.player(cases.find("voice"), AnswerLog(tmp_path / "answers.jsonl"))
+    desk.run(onednn="off", bet="same", confidence="guess")
     assert "no recording" in capsys.readouterr().out and not desk.play.attempt.runs
-    rows = table("10-photo")
-    exp = base.get("10-photo")
+    rows = table("10-voice")
+    exp = base.get("10-voice")
     save(
-        Record("10-photo", exp.version, LESSON, {"device": "cpu", "torch": "9.9"}, rows),
+        Record("10-voice", exp.version, LESSON, {"device": "cpu", "torch": "9.9"}, rows),
         tmp_path / "l10_x" / "recordings",
     )
     fast = tuning_plan.config_in(next(row["config"] for row in rows if row["ratio"] == 0.5))
@@ -195,23 +154,6 @@ def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(mon
 def test_every_live_case_is_registered_once():
     assert {name for name, one in base.load_all().items() if one.lesson == LESSON} == {*LIVE, "10-compile-price"}
     assert experiments.SECONDS <= 10
-
-
-FIVE_STEPS = """
-import torch
-from course.lessons.l10_tuning_master.workloads import WORKLOADS
-torch.set_num_threads(1)
-weights = WORKLOADS["10-ci"].build({"seed": "set", "deterministic": "on", "threads": "1"})()
-answer([torch.backends.cpu.get_cpu_capability(), weights.tolist()])
-"""
-
-
-@pytest.mark.slow
-def test_seed_mode_and_one_thread_do_not_reach_a_cpu_with_other_instructions():
-    here, other = (answer_of(FIVE_STEPS, variables={"ATEN_CPU_CAPABILITY": one})[0] for one in (None, "default"))
-    if here[0] == other[0]:
-        pytest.skip("this CPU has no instructions that could be left out")
-    assert here[1] != other[1]
 
 
 def test_a_busy_machine_asks_only_where_it_would_measure(monkeypatch):

@@ -144,10 +144,10 @@ def test_the_data_of_a_case_are_sound(name):
 
 def test_the_lesson_has_all_grades_innocents_and_rules():
     now = [one for one in BUGS.values() if not one.review]
-    assert len(now) >= 12 and {one.grade for one in now} == set(GRADES)
+    assert len(now) >= 9 and {one.grade for one in now} == set(GRADES)
     assert len([one for one in now if one.innocent]) == 3
     assert {one.case.id for one in now if one.case.evidence == "rule"} == {
-        "11-timer", "11-sizes", "11-flipped", "11-fallback"
+        "11-timer", "11-flipped"
     }  # fmt: skip
 
 
