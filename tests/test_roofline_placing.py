@@ -172,11 +172,12 @@ def test_a_budget_is_used_and_kept(monkeypatch, max_time, profiles, fewest, most
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
-def test_a_disturbed_run_says_so(monkeypatch, code):
-    real, calls = replay.clock("cpu"), []
-    monkeypatch.setattr(place_module.time, "thread_time", lambda: calls.append(real()) or 0.0)
-    with speaking(code):
-        assert {"en": "Disturbed", "zh": "受到干扰"}[code] in str(placed(nn.Linear(4, 2), torch.randn(2, 4)))
+def test_a_disturbed_run_says_so_and_a_quiet_one_does_not(monkeypatch, code):
+    word, real = {"en": "Disturbed", "zh": "受到干扰"}[code], place_module.time.perf_counter
+    for thread_time, said in ((lambda: 0.0, True), (real, False)):
+        monkeypatch.setattr(place_module.time, "thread_time", thread_time)
+        with speaking(code):
+            assert (word in str(placed(nn.Linear(4, 2), torch.randn(2, 4)))) == said
 
 
 def test_an_interrupt_puts_everything_back(monkeypatch):
