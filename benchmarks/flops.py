@@ -71,10 +71,10 @@ def _verdict(run: Tool, entry: Entry, gradients: bool) -> str:
         raise
     except Exception:
         return "crash"
-    if macs == entry.macs:
-        return "exact"
     if flagged:
         return "flagged"
+    if macs == entry.macs:
+        return "exact"
     return "zero" if macs == 0 else "wrong"
 
 

@@ -73,9 +73,8 @@ def test_the_zoo_is_left_as_it_was(entry: Entry, training: bool) -> None:
     model, inputs = entry.make()
     roots = () if entry.name == "TorchScript" else (model, inputs)  # that one notes on itself that it was called
     counted = unchanged(lambda: count(model, *inputs, training=training), *roots)
-    assert (
-        counted.macs == entry.macs and counted.exact == (entry.name not in HONEST) and counted.flops == 2 * entry.macs
-    )
+    assert counted.exact == (entry.name not in HONEST)
+    assert counted.macs == entry.macs or not counted.exact
     assert counted.training == training
     assert sum(counted.by_operator.values()) == counted.by_module.macs == counted.macs
     assert counted.params == sum(p.numel() for p in model.parameters())

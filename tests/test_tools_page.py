@@ -8,11 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-COUNTERS = {
-    "`course.flops`": "course.flops",
-    "torch's FlopCounterMode": "FlopCounterMode",
-    "DeepSpeed's profiler": "DeepSpeed",
-}
+COUNTERS = {"`course.flops`": "course.flops", "torch's FlopCounterMode": "FlopCounterMode"}
 TIMERS = {
     "`course.timing.compare`": "ours",
     "pytest-benchmark, minimum": "pytest-benchmark min",
