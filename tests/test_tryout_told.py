@@ -36,6 +36,7 @@ def row(name, ratio, error=1e-7, **more):
         ([row("a", 1.0, low=None, high=None)], None, "Too little was measured to tell."),
         ([row("a", 0.5)], None, "50 % less time with a; results about as exact."),
         ([row("a", 0.5, error=None)], None, "50 % less time with a; its results were not compared."),
+        ([row("a", 0.5, float("inf"))], None, "50 % less time with a, but results differ."),
         ([row("a", 0.93)], None, "7 % less time with a; results about as exact."),
         ([row("a", 0.55, 4e-4)], None, "45 % less time with a, but results move in the fourth digit."),
         ([row("a", 0.8), row("b", 0.7, 1e-2)], None, "20 % less time with a; results about as exact."),
@@ -84,6 +85,10 @@ def test_verdicts():
     coarse = {"error_as_is": 0.17}
     assert [verdicts.verdict_of(row("a", 0.9, error) | coarse) for error in (0.2, 0.78)] == ["take", "digits"]
     with speaking("en"):  # what is open tells how much it may matter
+        not_compared = verdicts.verdict_words(row("a", 0.9, None, lossy=True))
+        assert (
+            not_compared == "faster, results not compared: your decision" != verdicts.verdict_words(row("a", 0.9, 1e-3))
+        )
         assert verdicts.verdict_words(row("a", 0.96, low=0.9, high=0.999)) == "may save 0 to 10 %"
         assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08)) == "no clear gain, at most 7 %"
         assert verdicts.verdict_words(row("a", 1.0, low=0.93, high=1.08), short=True) == "no clear gain"
