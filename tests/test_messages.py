@@ -126,3 +126,22 @@ def test_a_status_that_is_not_known_is_not_taken_for_another():
     assert messages.part_of("RuntimeError: cuDNN error: CUDNN_STATUS_SUCCESS", known) == []
     (found, *_) = messages.part_of("RuntimeError: cuDNN error: CUDNN_STATUS_BAD_PARM", known)  # misspelt
     assert "CUDNN_STATUS_BAD_PARAM" in found.says
+
+
+@pytest.mark.parametrize(
+    ("pasted", "family"),
+    [
+        ("CUBLAS_STATUS_MAPPING_ERROR", "CUBLAS_STATUS_NOT_INITIALIZED"),
+        ("RuntimeError: CUDA error: CUBLAS_STATUS_LICENSE_ERROR when calling cublasCreate(handle)", "CUBLAS_STATUS_"),
+        ("NCCL_ERROR_INVALID_USAGE", ""),
+    ],
+)
+def test_a_constant_that_the_course_does_not_have_is_answered_by_no_other_entry(pasted, family, capsys):
+    course.what(pasted)
+    said = capsys.readouterr().out
+    assert "is not in this course" in said and family in said and "What it means" not in said
+
+
+@pytest.mark.parametrize("asked", ["install cudnn version", "which cudnn version do I have to install for torch"])
+def test_a_few_common_words_are_no_message(asked):
+    assert messages.part_of(asked, KNOWN.values()) == []

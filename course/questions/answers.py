@@ -14,6 +14,7 @@ from course.questions.glossary import Term
 from course.questions.knowledge import Knowledge
 from course.questions.messages import Message
 from course.questions.ranking import Ranking
+from course.suggest import nearest
 
 Answer = Knowledge | Message | Term | Switch
 COUNTS: dict[type, float] = {Knowledge: 1, Message: 0.8, Term: 0.6, Switch: 0.4}
@@ -56,6 +57,20 @@ def _about(one: Answer) -> set[str]:
     if isinstance(one, (Switch, Term)):
         return {one.name if isinstance(one, Switch) else one.id}
     return set(one.switches)
+
+
+def unknown(words: str) -> list[str]:
+    """The constants in these words, such as CUBLAS_STATUS_NOT_SUPPORTED, that no answer names, perhaps misspelt or in part."""
+    given = dict.fromkeys(messages.constants(words))
+    known = messages.constants(_texts())
+    return [
+        name for name in given if name not in _texts() and not named(name) and not nearest(name, known, cutoff=0.92)
+    ]
+
+
+@cache
+def _texts() -> str:
+    return "\n".join(text for one in _every().values() for text in (*_front(one), *_body(one)))
 
 
 @cache

@@ -47,6 +47,8 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _LETTER = re.compile(r"[^\W\d_]")
 _SHORTEST, _LONGEST = 8, 6000
 """Letters from which a part of a message tells which one it is; letters of a pasted text that are looked at, from its end."""
+_WORDS = 5
+"""Words that a pasted text must share with a message, where it holds no piece of it: fewer are those of any question."""
 _ENOUGH = 0.6
 """The part of the words, or of the letters in one piece, from which a message is worth offering."""
 
@@ -177,9 +179,9 @@ def _span(parts: list[str], given: str) -> tuple[int, int] | None:
 def part_of(pasted: str, known: Iterable[Message], most: int = 3) -> list[Message]:
     """The messages of which a pasted text holds a part, or that share most of its words; the best first, at most ``most``."""
     given, words = letters(pasted)[-_LONGEST:], _words(pasted) if pasted.split()[1:] else set()
-    scored, named = [], _constants(pasted)
+    scored, named = [], constants(pasted)
     for one in known:
-        if not _same_constants(named, _constants(" ".join(one.says))):
+        if not _same_constants(named, constants(" ".join(one.says))):
             continue
         likeness = max(_likeness(given, words, said) for said in one.says)
         scored += [(likeness, one)] if likeness >= _ENOUGH else []
@@ -187,9 +189,15 @@ def part_of(pasted: str, known: Iterable[Message], most: int = 3) -> list[Messag
     return [one for likeness, one in scored if likeness > scored[0][0] - 0.2][:most]
 
 
-def _constants(text: str) -> set[str]:
-    """Names such as CUDNN_STATUS_BAD_PARAM."""
-    return set(re.findall(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b", text))
+def family(constant: str, known: Iterable[Message]) -> list[str]:
+    """The constants of messages that belong to the same library, by the first word of the name: of CUBLAS_..., those of cuBLAS."""
+    named = {name for one in known for said in one.says for name in constants(said)}
+    return sorted(name for name in named if name.split("_")[0] == constant.split("_")[0])
+
+
+def constants(text: str) -> list[str]:
+    """Names such as CUDNN_STATUS_BAD_PARAM, in their order."""
+    return list(dict.fromkeys(re.findall(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b", text)))
 
 
 def _same_constants(given: set[str], said: set[str]) -> bool:
@@ -217,7 +225,9 @@ def _likeness(given: str, words: set[str], said: str) -> float:
     if not words:  # a single word, which may be misspelt, or none
         return float(given in wanted)
     piece = SequenceMatcher(None, wanted, given, autojunk=False).find_longest_match().size
-    known = piece >= _SHORTEST and (len(given) >= len(wanted) or _fit(words, said))
+    known = piece >= _SHORTEST and (
+        len(given) >= len(wanted) or len(words) >= _WORDS - 1 and _fit(words, said) or given in wanted
+    )
     of_piece = piece / min(len(wanted), len(given)) if known else 0.0
     shared = words & _words(said)
-    return max(of_piece, len(shared) / len(words) if len(shared) > 2 else 0.0)
+    return max(of_piece, len(shared) / len(words) if len(shared) >= _WORDS else 0.0)

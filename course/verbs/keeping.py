@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from course.cards.knowledge_view import card_text, cards_html
 from course.flags.catalogue import plain_name
 from course.flags.names import asks_more, is_prose, named
@@ -145,6 +147,8 @@ def what(words: str | None = None) -> None:
             _nearest(found, [row for row in rows if row not in found][: MOST - len(found)])
         else:
             _switches(words, rows)
+    elif strange := answers.unknown(words):
+        _unknown(strange[0], known.values())
     elif not rows and (part := messages.part_of(words, known.values())):
         for one in part:
             put(*entries.message(one, words))
@@ -161,6 +165,14 @@ def what(words: str | None = None) -> None:
             + _perhaps([f'`what("{one}")`' for one in glossary.near(words, terms, 2)])
             + t(" `what()` lists the terms.", "`what()` 列出全部词条。")
         )
+
+
+def _unknown(constant: str, known: Iterable[messages.Message]) -> None:
+    """Say that this constant is not in the course, and what the course knows of the same library. Another entry would mislead."""
+    say(t(f"`{constant}` is not in this course.", f"本课程里没有 `{constant}`。"))
+    if family := messages.family(constant, known):
+        head = t("What it knows of the same library: ", "同一个库里它知道的：")
+        say(head + t(", ", "、").join(f'`what("{one}")`' for one in family) + t(".", "。"))
 
 
 def _nearest(found: list[answers.Answer], rows: list[Switch]) -> None:
