@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -78,6 +79,17 @@ def test_python_between_the_layers_is_a_row_with_its_part(training):
     assert (one["layer"], rest["layer"]) == ("one", OUTSIDE) and rest["share_of_time"] > 0.8
     assert one["share_of_time"] + rest["share_of_time"] == pytest.approx(1)
     assert rest["flops"] >= one["flops"] > 0  # of the function that the forward calls
+
+
+def test_on_a_device_without_a_profile_the_rest_of_the_whole_is_outside(monkeypatch):
+    monkeypatch.setattr(sys.modules["course.roofline.place"], "FOR_PROFILES", {})
+    found = place(Between(), torch.randn(2, 8), peaks=GIVEN, max_time=0.3)
+    one, rest = found.layers
+    assert (
+        rest.name == OUTSIDE
+        and rest.time_ms == pytest.approx(found.whole.time_ms - one.time_ms)
+        and rest.time_ms > one.time_ms
+    )
 
 
 def test_what_runs_again_in_a_backward_belongs_to_its_layer():
