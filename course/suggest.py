@@ -1,11 +1,15 @@
-"""What a mistyped name probably meant: one rule and one sentence for the whole course. Imports nothing heavy."""
+"""What a name that is not known probably meant: mistyped, or of something the course no longer has. Imports nothing heavy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
 
 from course.i18n import t
+
+GONE = Path(__file__).with_name("lessons") / "gone.yaml"
 
 
 def nearest(typed: object, known: Iterable[object], most: int = 1, cutoff: float = 0.6) -> list[str]:
@@ -20,3 +24,22 @@ def did_you_mean(typed: object, known: Iterable[object], most: int = 1, cutoff: 
         return ""
     english, chinese = (joint.join(near) for joint in ('" or "', "”或“"))
     return t(f' Did you mean "{english}"?', f"是不是想写“{chinese}”？")
+
+
+@lru_cache(maxsize=1)
+def _gone() -> dict[str, str | None]:
+    import yaml
+
+    return yaml.safe_load(GONE.read_text("utf-8"))
+
+
+def no_longer(name: object) -> str:
+    """What became of a question, experiment, case or exercise that was taken out; empty for any other name."""
+    if str(name) not in _gone():
+        return ""
+    now = _gone()[str(name)]
+    instead = t(f" What it showed is in {now} now.", f"它讲的内容现在在 {now} 里。") if now else ""
+    return t(
+        f"{name} is no longer in the course.{instead} What you answered to it stays in your log.",
+        f"{name} 已经不在课程里了。{instead}你当时的回答还留在记录里。",
+    )

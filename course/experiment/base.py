@@ -19,7 +19,7 @@ from course.experiment.reading import TOO_NOISY, Reading
 from course.i18n import Text, pick, t
 from course.machine import NEEDS, device_of, passport
 from course.records import Record, nearest
-from course.suggest import did_you_mean
+from course.suggest import did_you_mean, no_longer
 from course.timing.stats import FEWEST_ROUNDS, enough
 
 if TYPE_CHECKING:
@@ -242,6 +242,8 @@ def get(name: str) -> Experiment:
         return known[name]
     if FAILED_LESSONS:
         import torch  # noqa: F401  (without it no lesson loads: then that is what there is to say)
+    if gone := no_longer(name):
+        raise ExperimentError(gone)
     hint = did_you_mean(name, known)
     broken = "".join(
         t(f" ({m} could not be loaded: {why})", f"（{m} 加载失败：{why}）") for m, why in FAILED_LESSONS.items()

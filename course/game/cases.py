@@ -18,7 +18,7 @@ from course.questions import schema
 from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
 from course.records import nearest
-from course.suggest import did_you_mean
+from course.suggest import did_you_mean, no_longer
 
 FILE = "cases.yaml"
 EVIDENCE: dict[str, Text] = {
@@ -212,6 +212,8 @@ def find(name: str) -> Case:
     short = [case for case in known.values() if case.id.partition("-")[2] == name]
     if name in known or len(short) == 1:
         return known.get(name) or short[0]
+    for gone in filter(None, map(no_longer, (name, f"10-{name}", f"11-{name}"))):
+        raise CaseError(gone, gone)
     near = did_you_mean(name, [*known, *(one.partition("-")[2] for one in known)], cutoff=0.5)
     raise CaseError(
         f"There is no case `{name}`.{near} `board()` lists them all.",

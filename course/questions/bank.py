@@ -15,7 +15,7 @@ from course.catalog import FOLDER
 from course.i18n import Text, t
 from course.questions.interview import Spoken, parse_spoken
 from course.questions.items import BankError, Item, UnknownItem, parse_item
-from course.suggest import did_you_mean
+from course.suggest import did_you_mean, no_longer
 
 FILES = ("items", "checkpoint", "interview")
 """The question files of a lesson, without their ending."""
@@ -159,6 +159,8 @@ class Bank:
 
 
 def _unknown_sentence(item_id: str, known: list[str]) -> str:
+    if gone := no_longer(item_id):
+        return gone
     hint = did_you_mean(item_id, known, 3, 0.5) or t(" Copy the id from the notebook.", "请从 notebook 里复制题号。")
     return t(f"There is no question {item_id!r}.", f"没有题号为 {item_id!r} 的题。") + hint
 
