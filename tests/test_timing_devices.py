@@ -76,6 +76,15 @@ def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
     assert filled == [1, 200_000, 200_000], "each queue is filled before, on its own device"
 
 
+def test_a_device_that_cannot_sleep_is_filled_with_zeros(monkeypatch):
+    """About a millisecond each."""
+    filled = []
+    room = types.SimpleNamespace(zero_=lambda: filled.append(0))
+    monkeypatch.setattr("torch.empty", lambda *size, **more: room)
+    devices.filler("mps")(0.0031)
+    assert len(filled) == 4
+
+
 @pytest.mark.parametrize("kind", ["cuda", "mps"])
 def test_torch_has_what_the_clocks_of_accelerators_call(kind):
     import inspect

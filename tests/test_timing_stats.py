@@ -175,6 +175,12 @@ def test_quality_is_stable_noisy_drifting_or_few():
     assert kind([1 + 0.01 * i for i in range(100)]) == "drifting"
 
 
+def test_a_function_is_warm_when_the_medians_of_two_blocks_of_five_agree():
+    assert stats.steady([9.0, *[100.0] * 5, *[102.0] * 5]) and stats.steady([102.0] * 5 + [100.0] * 5)
+    assert not stats.steady([100.0] * 5 + [102.1] * 5) and not stats.steady([103.0] * 5 + [100.0] * 5)
+    assert not stats.steady([100.0] * 9)
+
+
 def test_the_interval_over_processes_is_students_on_logarithms():
     assert stats.process_interval([1.1, 1.2]) is None
     interval = stats.process_interval([math.exp(x) for x in (0.0, 0.1, 0.2)])
