@@ -20,7 +20,6 @@ from course import models
 from course.flops import CountError
 from course.i18n import set_language
 from course.lessons.l03_flops.crosscheck import CrossCheck, cross_check
-from tests.without_fork import without_fork  # noqa: F401
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from course import models
 from course.flops import count
 from course.i18n import set_language
-from tests.without_fork import without_fork  # noqa: F401
 
 
 @pytest.fixture(autouse=True)

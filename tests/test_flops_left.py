@@ -23,7 +23,6 @@ from course.flops import CountError, count
 from course.lessons.l03_flops.crosscheck import cross_check
 from tests import flops_odd as odd
 from tests.photograph import differences, of_process, photograph
-from tests.without_fork import without_fork  # noqa: F401
 
 pytestmark = pytest.mark.slow
 

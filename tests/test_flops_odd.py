@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from course.flops import CountError, count
 from course.i18n import set_language
-from tests.without_fork import without_fork  # noqa: F401
 
 
 class Needs(nn.Module):

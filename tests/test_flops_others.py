@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 from course.flops import count
-from tests.without_fork import without_fork  # noqa: F401
 
 transformers = pytest.importorskip("transformers")
 

@@ -26,7 +26,6 @@ from benchmarks.zoo_steps import STEPS
 from course.flops import CountError, count
 from course.flops.counting import attempt
 from tests.flops_odd import Thing
-from tests.without_fork import without_fork  # noqa: F401
 
 X = torch.eye(4)
 SMALL = [

@@ -24,7 +24,6 @@ from benchmarks.zoo import ZOO
 from benchmarks.zoo_steps import STEPS
 from course.flops import CountError, count
 from tests.photograph import of_process
-from tests.without_fork import without_fork  # noqa: F401
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 Made = tuple[Any, tuple[Any, ...]]
@@ -140,9 +139,3 @@ def _sequence(length: int, seed: int, mesh: DeviceMesh) -> None:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_no_count_depends_on_those_before_it(seed: int, mesh: DeviceMesh) -> None:
     _sequence(15, seed, mesh)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(3, 8))
-def test_no_count_depends_on_the_two_hundred_before_it(seed: int, mesh: DeviceMesh) -> None:
-    _sequence(200, seed, mesh)
