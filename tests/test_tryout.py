@@ -56,14 +56,16 @@ class Planted:
     """A step of convolution, product, attention and gelu that costs less on a NoisyClock where `holds` says so."""
 
     def __init__(self, holds, factor: float = 0.9) -> None:
-        self.conv, self.attention, self.x = parts()
+        self.conv, _, self.x = parts()
+        self.attention = nn.MultiheadAttention(2, 2, batch_first=True).eval().requires_grad_(False)
         self.cost = lambda: factor if holds(self) else 1
         self.lock = threading.Lock()  # it cannot be copied: a new process would have another clock
 
     def __call__(self):
         y = nn.functional.gelu(self.conv(self.x)).mean((2, 3))[None]
-        self.attention(y, y, y, need_weights=False)
-        nn.functional.scaled_dot_product_attention(y, y, y)
+        self.attention(*[y.detach()] * 3, need_weights=False)  # without a graph, or the fast path is not taken
+        y[0] @ y[0].T
+        nn.functional.scaled_dot_product_attention(*[y[None]] * 3)  # four dimensions, or flash refuses
         return Cost(0.001 * self.cost())
 
 
