@@ -171,7 +171,7 @@ def test_a_mark_becomes_a_word_with_its_meaning_and_code_stays_code():
 
 def test_a_fork_becomes_a_link_to_its_heading():
     assert anchor("What `counts` as new?") == "#What-counts-as-new?"
-    assert prose("[[#什么算新]]", "zh") == "**什么算新**", "JupyterLab follows no such link"
+    assert prose("[[#什么算新]]", "zh") == "<strong>什么算新</strong>", "JupyterLab follows no such link"
     assert prose("Go on at [[#What counts as new?]].", "en") == (
         "Go on at [**What counts as new?**](<#What-counts-as-new?>)."
     )

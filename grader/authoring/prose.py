@@ -46,8 +46,9 @@ def prose(text: str, language: str) -> str:
         return glossary.hover(known, found["words"], language) if known else found[0]
 
     def way(found: re.Match[str]) -> str:
-        bold = f"**{found['heading']}**"
-        return f"[{bold}](<{anchor(found['heading'])}>)" if heading_text(found["heading"]).isascii() else bold
+        if heading_text(found["heading"]).isascii():
+            return f"[**{found['heading']}**](<{anchor(found['heading'])}>)"
+        return f"<strong>{found['heading']}</strong>"  # beside a Chinese sign Markdown would show the asterisks
 
     return FORK.sub(way, glossary.replace_marks(text, term))
 
