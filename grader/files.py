@@ -32,6 +32,8 @@ def inside(folder: Path, most: int) -> dict[str, os.stat_result]:
     """The files in a folder and its subfolders, at most ``most``: path from there -> what ``lstat`` says. No link is followed."""
     found: dict[str, os.stat_result] = {}
     unlock(folder)
+    if not stat.S_ISDIR(folder.lstat().st_mode):  # opening a pipe would wait for ever
+        return found
     for place, below, names, descriptor in os.fwalk(folder):
         for name in sorted([*below, *names]):
             path = Path(place) / name
