@@ -23,7 +23,7 @@ The games are in the folders of lessons 10 and 11. Another one needs, in the fol
 
 1. ``cases.yaml``: the fields of ``cases.Case``; its own data under ``play``.
 2. ``game.py`` with four functions that take no widgets to import:
-   ``player(case, log)`` gives what ``case("leak")`` shows: a ``desk.CaseDesk`` with ``show()`` (display, or print in text mode), a
+   ``player(case, log)`` gives what ``case("typo")`` shows: a ``desk.CaseDesk`` with ``show()`` (display, or print in text mode), a
    text twin as methods, and ``__str__``. It builds on ``Play`` (``hint()``, ``cause(option)``, ``letter(text, ticked)``, ``again()``)
    and writes its own moves with ``moves.write(log, case, "line", choice=("7",), confidence=2, evidence={...})``.
    ``standing(case, entries)`` gives a ``board.Standing``: the state in words, score and end of each closed attempt, the settled
