@@ -74,14 +74,6 @@ def shares(low: float, high: float) -> list[dict]:
     ]
 
 
-def grouped(*rows: tuple[int, float]) -> list[dict]:
-    """(groups, time as a part of the dense one's), with an interval of 2 % on either side."""
-    return [
-        {**shares(0.98 * ratio, 1.02 * ratio)[0], "channels": 32, "groups": groups, "macs_ratio": 1 / groups}
-        for groups, ratio in rows
-    ]
-
-
 def timed(fresh_ms: float, kept_ms: float) -> list[dict]:
     """A depthwise layer with fresh memory and with kept memory, each within 1 %."""
     return [

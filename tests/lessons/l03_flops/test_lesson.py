@@ -7,13 +7,12 @@ import random
 import pytest
 
 from course.experiment.base import load_all, run
-from course.experiment.reading import TOO_NOISY
 from course.experiment.result import block
 from course.i18n import speaking
 from course.records import Record
 from grader.project import Project
 from grader.task import tasks
-from tests.lessons.l03_flops.rows import grouped, roofs, shares
+from tests.lessons.l03_flops.rows import roofs
 
 pytestmark = pytest.mark.slow
 
@@ -45,23 +44,8 @@ def test_the_solutions_agree_with_the_counter():
         assert count(nn.Sequential(*layers), torch.zeros(1, 3), training=True).macs == step(work, trained)
 
 
-# --- bets and sentences --------------------------------------------------------------------------------
-
-
 def record(name: str, rows: list[dict]) -> Record:
     return Record(name, 1, LESSON, {"device": "cpu"}, rows)
-
-
-def test_the_groups_that_lost_are_named():
-    headline = load_all()["03-groups"].headline
-    assert "128 groups" in headline(record("03-groups", shares(1.1, 1.2)))["en"]
-    assert headline(record("03-groups", shares(0.9, 1.2))) == TOO_NOISY
-
-
-def test_more_groups_are_less_time_only_where_each_is_clear_of_the_one_before():
-    headline = load_all()["03-groups"].headline
-    assert "the less time" in headline(record("03-groups", grouped((2, 0.5), (4, 0.26), (16, 0.08))))["en"]
-    assert "the less time" not in headline(record("03-groups", grouped((2, 0.5), (4, 0.49), (16, 0.08))))["en"]
 
 
 # --- live, small ---------------------------------------------------------------------------------------
