@@ -120,7 +120,7 @@ def test_wheel_holds_the_course_alone_with_its_data_and_an_install_of_it_answers
     assert tops == {"course"}
     assert "course/lessons/l05_cudnn_benchmark/items.yaml" in names
     assert "course/lessons/l05_cudnn_benchmark/checkpoint.yaml" in names
-    assert "course/cards/static/deck.js" in names
+    assert "course/cards/static/card.js" in names
     for package in ROOT.glob("course/**/*.py"):
         assert str(package.relative_to(ROOT)) in names
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place), str(wheel)]

@@ -79,7 +79,7 @@ def of_launcher(minor):
 
 def started_with(name, value):
     """How to start with another PORT or PYTHON, in English and in Chinese: as this was started."""
-    if "MAKELEVEL" in os.environ:  # make sets it for what it starts
+    if "MAKELEVEL" in os.environ and not WHEELS:  # make sets it for what it starts; a class gets no Makefile
         return "make lab %s=%s" % (name, value), "make lab LESSONS=zh %s=%s" % (name, value)
     script = "lab.py" if WHEELS else os.path.join("tools", "env.py")
     command = [value if name == "PYTHON" else "python", script, "lab"]

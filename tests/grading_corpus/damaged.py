@@ -312,7 +312,7 @@ CASES = (
         text=lambda text: bytes(range(256)) * 50,
     ),
     Hostile("json-but-no-notebook", points=None, verdict="look", says="not a notebook", text=lambda text: '{"a": [1]}'),
-    Hostile("json-too-deep", points=None, verdict="look", says="replaced", text=lambda text: nested(200_000)),
+    Hostile("json-too-deep", points=None, verdict="look", says="far too deeply", text=lambda text: nested(200_000)),
     Hostile(
         "json-nested-980",
         points=None,
@@ -339,7 +339,7 @@ CASES = (
     Hostile("files-without-rights", points=13, files=ANSWERED, place=no_rights),
     Hostile("folders-without-rights", points=13, files=ANSWERED, place=no_rights_at_all),
     Hostile("file-for-a-folder", says="another name", place=file_for_folder),
-    Hostile("pipe-for-a-folder", points=None, verdict="look", says="no notebook", place=pipe_for_folder),
+    Hostile("pipe-for-a-folder", points=None, verdict="look", says="nothing that can be read", place=pipe_for_folder),
     Hostile(
         "attachment-missing",
         change=lambda nb: nb.cells.append(
@@ -350,7 +350,7 @@ CASES = (
         "huge-number-in-json",
         points=None,
         verdict="look",
-        says="replaced",
+        says="cannot be read as JSON",
         text=lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "9" * 10_000),
     ),
     Hostile("utf-16", verdict="damaged", says="not saved in plain UTF-8", text=lambda text: text.encode("utf-16")),
@@ -363,11 +363,7 @@ CASES = (
         text=lambda text: "\ufeff" + text,
     ),
     Hostile(
-        "packed",
-        points=None,
-        verdict="look",
-        says="cannot be read as JSON",
-        text=lambda text: gzip.compress(text.encode()),
+        "packed", points=None, verdict="look", says="a packed file", text=lambda text: gzip.compress(text.encode())
     ),
     Hostile(
         "parts-by-the-million",
@@ -450,13 +446,22 @@ CASES = (
     Hostile("renamed", points=13, says="another name", place=unreadable_name, files=ANSWERED),
     Hostile("renamed-oddly", says="another name", place=not_utf8_name),
     Hostile("two-notebooks", says="another copy", place=two_names),
-    Hostile("notebook-is-a-folder", points=None, verdict="look", says="no notebook", place=folder_notebook),
-    Hostile("notebook-is-a-pipe", points=None, verdict="look", says="no notebook", place=fifo_notebook),
-    Hostile("notebook-too-large", points=None, verdict="look", says="larger than", place=huge_notebook, files=ANSWERED),
-    Hostile("link-to-the-best", points=None, verdict="look", says="was a link", place=linked_notebook),
-    Hostile("link-under-another-name", points=None, verdict="look", says="no notebook", place=linked_other),
-    Hostile("folder-is-a-link", points=None, verdict="look", says="was a link", place=linked_folder),
-    Hostile("student-is-a-link", points=None, verdict="look", says="was a link", place=linked_student),
+    Hostile(
+        "notebook-is-a-folder", points=None, verdict="look", says="nothing that can be read", place=folder_notebook
+    ),
+    Hostile("notebook-is-a-pipe", points=None, verdict="look", says="nothing that can be read", place=fifo_notebook),
+    Hostile(
+        "notebook-too-large",
+        points=None,
+        verdict="look",
+        says="too large to be read",
+        place=huge_notebook,
+        files=ANSWERED,
+    ),
+    Hostile("link-to-the-best", points=None, verdict="look", says="a link to another file", place=linked_notebook),
+    Hostile("link-under-another-name", points=None, verdict="look", says="a link to another file", place=linked_other),
+    Hostile("folder-is-a-link", points=None, verdict="look", says="a link to another file", place=linked_folder),
+    Hostile("student-is-a-link", points=None, verdict="look", says="a link to another file", place=linked_student),
     Hostile("answers-are-a-link", place=linked_answers),
     Hostile(
         "links-to-secrets",
