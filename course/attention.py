@@ -31,7 +31,7 @@ KERNELS = {
 """Operator in a profile -> the name of its kernel."""
 
 
-def _profile(call: Call, memory: bool = False) -> Any:
+def _profile(call: Call, memory: bool = False, shapes: bool = False) -> Any:
     """The profile of one call on the CPU. KINETO_LOG_LEVEL: else each profile writes two lines to stderr.
 
     torch.profiler.profile around it would import torch's compiler first, which takes seconds.
@@ -40,7 +40,7 @@ def _profile(call: Call, memory: bool = False) -> Any:
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")
     from torch.autograd.profiler import profile
 
-    with profile(profile_memory=memory, acc_events=True) as recording:
+    with profile(profile_memory=memory, record_shapes=shapes, acc_events=True) as recording:
         call()
     return recording
 
@@ -53,6 +53,12 @@ def operators_of(call: Call) -> set[str]:
 def kernel_of(call: Call) -> str:
     """The attention kernel that ``call`` ran, read from a profile: "flash", "math", ...; "" where it ran none."""
     return ", ".join(sorted({KERNELS[name] for name in operators_of(call) if name in KERNELS}))
+
+
+def size_of(call: Call) -> tuple[int, int]:
+    """How many keys attention in ``call`` has, and the width of a head; (0, 0) where a profile shows no attention."""
+    shapes = [event.input_shapes[1] for event in _profile(call, shapes=True).function_events if event.name in KERNELS]
+    return (shapes[0][-2], shapes[0][-1]) if shapes else (0, 0)
 
 
 def peak_mib(call: Call) -> float:
@@ -82,17 +88,22 @@ def refusal(call: Call) -> str:
 def flash_math(call: Call, max_time: float = 1.0) -> Comparison:
     """Race the kernels on one thread, forward only: ratio = time with flash / time with math, so below 1 flash helps.
 
-    ``call`` computes attention; without flash it falls to math. Switches and threads are as before afterwards.
+    ``call`` computes attention; without flash it falls to math. Each side puts the switch back after each call, in the same
+    steps; switches and threads are as before afterwards.
     """
     from course import flags
     from course.timing import compare
 
-    switch = torch.backends.cuda.enable_flash_sdp
+    read, switch = torch.backends.cuda.flash_sdp_enabled, torch.backends.cuda.enable_flash_sdp
 
     def allowed(flash: bool) -> Call:
         def run() -> Any:
+            before = read()
             switch(flash)
-            return call()
+            try:
+                return call()
+            finally:
+                switch(before)
 
         return run
 

@@ -215,15 +215,23 @@ def _judge_thread(here: dict[str, Any], there: Any, after: dict[str, Any]) -> Ve
 # --- make it lose -----------------------------------------------------------------------------------------
 
 
+WIDE = 8
+"""Heads this many times as wide as there are tokens: the table of scores is small beside the inputs."""
+
+
 def check_losing(losing: Any) -> Verdict:
-    """Accept on evidence: time(flash) / time(math) wholly above 1, enough rounds, and each side ran its kernel."""
-    from course.attention import kernel_of
+    """Accept on evidence: time(flash) / time(math) wholly above 1, enough rounds, and each side ran its kernel.
+
+    Or wholly below 1 for a call with a table that is small beside its inputs: on such a CPU flash cannot be beaten.
+    """
+    from course.attention import kernel_of, size_of
 
     raced = race_in(losing, "flash_math(call)", "math", "flash")
     if isinstance(raced, Verdict):
         return raced
     with flags.preserved():
         ran = {name: kernel_of(raced.functions[name]) for name in ("flash", "math")}
+        keys, width = size_of(raced.functions["flash"])
     if ran != {"flash": "flash", "math": "math"}:
         return incorrect(
             both(
@@ -238,9 +246,18 @@ def check_losing(losing: Any) -> Verdict:
         "flash won. What does it save, and when is there little to save?",
         "flash 赢了。想一想，它省的是什么？什么时候没什么可省？",
     )
-    if verdict := not_lost(raced, won):
-        return verdict
     low, high = raced.low, raced.high
+    if verdict := not_lost(raced, won):
+        if verdict.reason == "won" and width >= WIDE * keys:
+            return correct(
+                both(
+                    f"Measured: with {keys} tokens and heads {width} wide there is little to save, and here flash still takes only "
+                    f"{low:.2f} to {high:.2f} times as long as math. Your CPU is the counterexample to this exercise.",
+                    f"测到了：{keys} 个 token、每个头宽 {width}，没什么可省，可这里 flash 的耗时仍只有 math 的 {low:.2f} 到 {high:.2f} 倍。"
+                    "你的 CPU 就是本题的反例。",
+                )
+            )
+        return verdict
     return correct(
         both(
             f"Accepted: here flash takes {low:.2f} to {high:.2f} times as long as math.",
