@@ -8,8 +8,7 @@ from course.i18n import t
 
 
 def moments() -> Block:
-    """Start, first call, each call: which switches are read there, and what turning them later does."""
-    attention = t("compiled attention", "编译后的注意力")
+    """Start, first call of a size, each call: which switches count there, and what turning them later does."""
     found = (
         Panel(
             t("1. At the start", "1. 程序启动时"),
@@ -17,7 +16,9 @@ def moments() -> Block:
             t("Later: no effect", "之后再改：没用"),
         ),
         Panel(
-            t("2. At the first call", "2. 第一次调用时"), (attention,), t("Later: the old stays", "之后再改：还用旧的")
+            t("2. At the first call of a size", "2. 某个尺寸第一次调用时"),
+            ("cudnn.benchmark",),
+            t("Later: it keeps its plan", "之后再改：这个尺寸还用旧计划"),
         ),
         Panel(
             t("3. At each call", "3. 每次调用时"),
@@ -27,10 +28,10 @@ def moments() -> Block:
     )
     alt = t(
         "Three moments. At the start torch reads OMP_NUM_THREADS; a later change has no effect. At the first call "
-        "compiled attention reads its switches; later the old choice stays. At each call "
+        "of a size cudnn.benchmark counts; later this size keeps its plan. At each call "
         "mkldnn.enabled and cudnn.enabled are read; a change counts at once.",
-        "三个时刻。程序启动时，torch 读 OMP_NUM_THREADS，之后再改没用。第一次调用时，"
-        "编译后的注意力读自己的开关，之后再改，还用旧的。每次调用时，读 mkldnn.enabled 和 cudnn.enabled，一改马上管用。",
+        "三个时刻。程序启动时，torch 读 OMP_NUM_THREADS，之后再改没用。某个尺寸第一次调用时，"
+        "cudnn.benchmark 起作用，之后再改，这个尺寸还用旧计划。每次调用时，读 mkldnn.enabled 和 cudnn.enabled，一改马上管用。",
     )
     headline = t("A switch counts only if it is set before it is read.", "开关要赶在被读之前拨，才管用。")
     return Block(headline, "", panels(found, alt, ("", "")), "")
