@@ -28,8 +28,10 @@ def did_you_mean(typed: object, known: Iterable[object], most: int = 1, cutoff: 
 
 @lru_cache(maxsize=1)
 def _gone() -> dict[str, str | None]:
-    import yaml
-
+    try:
+        import yaml
+    except ModuleNotFoundError:  # recording and measuring need torch, numpy and tqdm alone
+        return {}
     return yaml.safe_load(GONE.read_text("utf-8"))
 
 

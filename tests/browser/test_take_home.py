@@ -112,7 +112,7 @@ def test_the_map_is_one_page_in_type_that_can_be_read(page):
         assert section.locator(".wide").is_hidden() and section.bounding_box()["height"] < 0.95 * SIDE
         names = section.locator(".paper-map li").all_inner_texts()
         for switch in SWITCHES.values():
-            assert any(Entry(switch, False).name in one for one in names), switch.name
+            assert any(Entry(switch).name in one for one in names), switch.name
         points = section.locator(".paper-map code").evaluate_all(
             "all => Math.min(...all.map(one => parseFloat(getComputedStyle(one).fontSize))) * 72 / 96"
         )

@@ -9,8 +9,6 @@ import torch
 
 from course import flags
 from course.exercise import all_exercises
-from course.experiment.new_process import rows_of
-from course.lessons.l07_precision.experiments_tree import PROBES
 from course.rounding import FORMATS, cut_bits, pattern, product, relative_error, round_bits, rounded
 from course.slips import arguments
 from grader.project import Project
@@ -103,18 +101,6 @@ def test_the_tree_of_the_exercise_is_the_tree_of_torch(call, taught):
         for node, value in stored.items():
             NODES[node](value)
         assert reads[leaf].fp32_precision == taught
-
-
-@pytest.mark.slow
-def test_what_the_lesson_says_of_old_and_new_words_holds_on_this_torch():
-    """The old words alone never make a call raise; with new words for products the old names of products do, export does not."""
-    did = {
-        wrote: {row["call"]: row["outcome"] for row in rows_of(PROBES, "old_words", wrote)}
-        for wrote in ("old only", "matmul new, cudnn old")
-    }
-    assert "raises" not in did["old only"].values(), did
-    mixed = did["matmul new, cudnn old"]
-    assert mixed["cuda.matmul.allow_tf32"] == "raises" and mixed["torch.export"] != "raises", mixed
 
 
 # --- checkpoint tasks -------------------------------------------------------------------------------------
