@@ -24,7 +24,7 @@ from course import machine; machine._driver = lambda: "1.0"
 import course.experiments as run
 raise SystemExit(run.main(sys.argv[1:]))
 """
-TWO = ["--only", "02-stopwatches-cuda", "--only", "04-attention-cuda"]
+TWO = ["--only", "12-gpu-trace-cuda", "--only", "04-attention-cuda"]
 
 
 def on_stand_in(folder, *words):
@@ -41,10 +41,10 @@ def on_stand_in(folder, *words):
 def test_a_gpu_is_recorded_with_progress_goes_on_where_it_stopped_and_ends_with_one_file(tmp_path, capsys):
     folder = tmp_path / "my-gpu"
     said = on_stand_in(folder, *TWO[:2])
-    assert "1 of 1: 02-stopwatches-cuda" in said and f"one file to send: {folder}.zip" in said
+    assert "1 of 1: 12-gpu-trace-cuda" in said and f"one file to send: {folder}.zip" in said
     said = on_stand_in(folder, *TWO)
     assert (
-        "1 of 1: 04-attention-cuda" in said and "02-stopwatches-cuda" not in said
+        "1 of 1: 04-attention-cuda" in said and "12-gpu-trace-cuda" not in said
     )  # a new session: the first one is kept
     records, faults = recording_zip.unpack(tmp_path / "my-gpu.zip")
     assert {one.experiment for one in records} == {*TWO[1::2]} and not faults
