@@ -1,4 +1,4 @@
-"""Calibration of the bets: outcomes, calibration with honest intervals, the score in words, lost bets that return."""
+"""The bets: their outcomes, the hit rate of each confidence, lost bets that return."""
 
 from __future__ import annotations
 
@@ -12,32 +12,11 @@ import course
 from course.cards.cards import practice
 from course.cards.progress_view import progress_html, progress_text
 from course.experiment import base
-from course.experiment.bets_view import (
-    answer_words,
-    asked_words,
-    bet_sentence,
-    bets_html,
-    bets_text,
-    level_words,
-    score_words,
-)
-from course.figures.calibration import Point, calibration
+from course.experiment.bets_view import answer_words, asked_words, bet_sentence, bets_html, bets_text
 from course.i18n import pick, set_language
 from course.learning.beliefs import beliefs
 from course.learning.bets import settle
-from course.learning.calibration import (
-    Bet,
-    Level,
-    answer_levels,
-    asked_again,
-    bet_levels,
-    levels,
-    placed_bets,
-    returning,
-    returns,
-    score,
-    wilson,
-)
+from course.learning.calibration import Bet, Level, asked_again, levels, placed_bets, returning, returns
 from course.learning.entry import Entry, stamp
 from course.learning.log import AnswerLog
 from course.learning.marking import Response
@@ -107,7 +86,7 @@ def came(option, day=1, record="live 2026-03-02T09:00:00Z Xeon"):
 def test_the_state_of_a_bet(bank, entries, expected):
     [found] = placed_bets(sorted(entries, key=lambda one: one.time), bank)
     assert found.state == expected and found.choice == "b"
-    assert found.scored is (expected in ("won", "lost"))
+    assert bool(levels([found])) is (expected in ("won", "lost"))
 
 
 def test_the_record_that_settled_a_bet_is_named_and_disagreeing_runs_too(bank):
@@ -119,58 +98,17 @@ def test_the_record_that_settled_a_bet_is_named_and_disagreeing_runs_too(bank):
     assert f"measured {local(older.when)}" in bets_text(placed_bets([bet(), older], bank))
 
 
-def test_a_bet_without_confidence_or_placed_late_is_kept_but_not_scored(bank):
+def test_the_hit_rate_of_each_confidence_counts_settled_bets_alone(bank):
     late, silent = placed_bets([came("b", -1), bet()], bank), placed_bets([bet(confidence=None), came("b")], bank)
-    assert score(late) is None and score(silent) is None
-    assert "Not counted: 1 placed when the result was known." in bets_text(late)
-    assert "You won 1 of 1 bet." in bets_text(silent)
-
-
-def test_wilson_agrees_with_its_published_formula():
-    """The interval's ends are the shares p at which |share - p| equals z standard errors of p."""
-    for right, total in ((0, 3), (1, 4), (7, 10), (50, 60), (3, 3)):
-        for end in wilson(right, total):
-            if 0 < end < 1:
-                assert abs(right / total - end) == pytest.approx(1.959964 * (end * (1 - end) / total) ** 0.5, rel=1e-6)
-    assert wilson(0, 5)[0] == pytest.approx(0, abs=1e-12) and wilson(5, 5)[1] == pytest.approx(1)
-    with pytest.raises(ValueError):
-        wilson(0, 0)
-
-
-@pytest.mark.parametrize(
-    "right, total, stated, finding",
-    [(0, 4, 0.95, "few"), (3, 10, 0.95, "over"), (9, 10, 0.95, "fits"), (20, 20, 0.75, "under"), (5, 7, 0.75, "fits")],
-)
-def test_what_is_said_about_a_confidence_waits_for_evidence(right, total, stated, finding):
-    level = Level(3, stated, right, total)
-    assert level.finding == finding
-    words = level_words(level)
-    assert f"right {right} of {total}" in words and ("too few" in words) is (finding == "few")
-
-
-def test_levels_put_bets_and_first_answers_together(bank):
-    assert levels([(1, 0.25, True), (3, 0.95, False), (1, 0.5, False)]) == [Level(1, 0.375, 1, 2), Level(3, 0.95, 0, 1)]
-    entries = [
-        said("answer", "05-one", 0, "a", verdict="incorrect", confidence=3),
-        said("answer", "05-one", 1, "b", verdict="correct", confidence=3),
-        said("answer", "05-many", 1, "a", "c", verdict="correct", confidence=3),
-    ]
-    assert answer_levels(entries, bank) == [Level(3, 0.95, 0, 1)]
-    assert bet_levels(placed_bets([bet(confidence=1), came("b")], bank)) == [Level(1, pytest.approx(1 / 3), 1, 1)]
-
-
-def test_the_score_is_briers_and_is_compared_only_with_enough_bets(bank):
+    assert levels(late) == [] and "Not counted: 1 placed when the result was known." in bets_text(late)
     [won], [lost] = placed_bets([bet(), came("b")], bank), placed_bets([bet(), came("a")], bank)
-    one = score([won, lost])
-    assert one.brier == pytest.approx((0.05**2 + 0.95**2) / 2)
-    assert one.chance == pytest.approx(((2 / 3) ** 2 + (1 / 3) ** 2) / 2) and one.compared == "few"
-    assert "mostly luck" in score_words(one)
-    assert score([won] * 11 + [lost]).compared == "better"
-    assert score([lost] * 11 + [won]).compared == "worse" and "Guessing would have done better" in score_words(
-        score([lost] * 11 + [won])
-    )
-    assert score([won] * 4 + [lost] * 6).compared == "unclear"
-    assert score([]) is None and "no score" in score_words(None)
+    guess = replace(lost, confidence=1)
+    found = [guess, won, won, lost, *silent]
+    assert levels(found) == [Level(3, 2, 3), Level(1, 0, 1), Level(None, 1, 1)]
+    assert "You won 3 of 5 bets." in bets_text(found)
+    for line in ("certain 3 2 67%", "a guess 1 0 0%", "not said 1 1 100%"):
+        assert line in " ".join(bets_text(found).split()), line
+        assert all(f">{cell}<" in bets_html(found) for cell in line.rsplit(" ", 3)), line
 
 
 def test_a_lost_bet_returns_after_a_week_until_it_is_answered_right(bank):
@@ -245,8 +183,8 @@ def test_page_and_text_of_all_bets_say_the_same_in_both_languages(bank):
     entries = [bet(), came("a")]
     found, back = placed_bets(entries, bank), returns(entries, bank)
     for code, words in (
-        ("en", ("◌ lost", "certain", "mostly luck", f"From {local(START + timedelta(days=8))}", "stem of wager")),
-        ("zh", ("◌ 没押中", "很确定", "主要看运气", f"{local(START + timedelta(days=8))} 起", "stem of wager")),
+        ("en", ("◌ lost", "certain", "hit rate", f"From {local(START + timedelta(days=8))}", "stem of wager")),
+        ("zh", ("◌ 没押中", "很确定", "命中率", f"{local(START + timedelta(days=8))} 起", "stem of wager")),
     ):
         set_language(code)
         text, page = bets_text(found, back), bets_html(found, back)
@@ -268,20 +206,6 @@ def test_every_bet_of_the_course_is_told_with_its_question_and_without_its_id(co
         assert asked in sentence and answer_words(item, choice) in sentence and answer_words(item, came_out) in sentence
         for words in (text, bets_html([found]), sentence):
             assert item.id not in words and "–" not in words
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("code", ["en", "zh"])
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_calibration_picture_draws(code, dark):
-    set_language(code)
-    picture = calibration(
-        {"bets": [Point(0.33, 1, 3, *wilson(1, 3)), Point(0.95, 5, 7, *wilson(5, 7))], "questions": []},
-        'the "alt" text',
-    )
-    assert picture.png(dark).startswith(b"\x89PNG") and "&quot;alt&quot;" in picture._repr_html_()
-    with pytest.raises(ValueError, match="nothing to draw"):
-        calibration({"bets": []}, "")
 
 
 # --- the verbs ---

@@ -1,17 +1,16 @@
-"""A run ends when its time is out or somebody stops it, with the rows it has, wherever it is at that moment."""
+"""A run ends when its time is out, with the rows it has, wherever it is at that moment."""
 
 from __future__ import annotations
 
 import signal
 import sys
-import threading
 import time
 
 import pytest
 
 from course.experiment import base
 from course.experiment.base import PATIENCE, Experiment, load_or_run, run_experiment
-from course.experiment.ending import ending, time_left
+from course.experiment.ending import time_left
 from course.experiment.new_process import answer_of
 
 
@@ -102,21 +101,6 @@ def test_a_module_that_is_being_loaded_is_not_cut_off(tmp_path, monkeypatch):
     record = run_experiment(of(loads), limit_s=0.3)
     assert not record.complete and record.rows[0] == {"i": 1} and not LATE
     assert sys.modules["slow_to_load"].whole
-
-
-def test_a_stop_from_another_thread_ends_it_as_an_interrupt_does():
-    record = None
-
-    def stopped(budget):
-        yield {"i": 1}
-        threading.Timer(0.2, running.stop).start()
-        time.sleep(60)
-
-    with ending() as running:
-        record = run_experiment(of(stopped))
-        running.over()
-        running.stop()  # too late: nothing happens
-    assert record.rows == [{"i": 1}] and record.interrupted
 
 
 def test_what_a_learner_waits_for_has_a_limit(monkeypatch):

@@ -19,7 +19,7 @@ from course.game import board, board_view, cases, moves, play, score, sharing, v
 from course.game.board_page import BoardPage
 from course.game.returning import coming_back
 from course.i18n import LANGUAGES, both, pick, set_language, speaking, t
-from course.learning.calibration import bet_levels
+from course.learning.calibration import levels
 from course.learning.entry import stamp, to_line
 from course.learning.log import AnswerLog
 from course.learning.progress import summary
@@ -213,8 +213,7 @@ def test_the_bets_of_a_first_attempt_count_with_all_others(language, bank, learn
         ("lost", "faster", "breaks"),
         ("won",) + ("faster",) * 2,
     ]
-    assert [(level.right, level.total) for level in bet_levels(found)] == [(1, 1), (0, 1)]
-    assert [one.stated for one in found] == [0.95, 0.75]
+    assert [(level.right, level.total) for level in levels(found)] == [(0, 1), (1, 1)]
     course.bets()
     said = capsys.readouterr().out
     row = next(part for part in said.split("\n\n") if "int8" in part)

@@ -480,26 +480,6 @@ def test_explain_and_review_show_the_same_card_with_the_answer_given_before(caps
     assert "Your answer:" in capsys.readouterr().out
 
 
-def test_the_confidence_is_drawn_from_ten_settled_bets_on(monkeypatch):
-    from course.learning.calibration import ENOUGH, Level
-    from course.verbs import bets
-
-    settled = lambda total: [Level(2, 0.7, total, total)]  # noqa: E731
-    for total in (ENOUGH - 1, ENOUGH):
-        monkeypatch.setattr(bets, "bet_levels", lambda found, total=total: settled(total))
-        assert bool(bets._picture([], [])) is (total == ENOUGH)
-
-
-def test_bets_without_a_confidence_are_not_called_unsettled(monkeypatch, capsys):
-    course.answer(BET, "b")
-    synthetic(monkeypatch, "a")
-    course.observe("05-primitive-cache")
-    capsys.readouterr()
-    course.bets()
-    said = capsys.readouterr().out
-    assert "You won 0 of 1 bet." in said and "No bet was settled" not in said and "how sure you were" in said
-
-
 @pytest.mark.parametrize("code, word", [("en", "Why it matters"), ("zh", "处理器")])
 def test_the_passport_is_a_page_with_words(code, word, capsys):
     from course import machine

@@ -296,7 +296,7 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
         try:
             with ending(limit_s) as end:
                 for row in exp.function(budget, **sizes):
-                    if end.due:  # the row may tell an error that a library made of the interrupt
+                    if end.late:  # the row may tell an error that a library made of the interrupt
                         raise KeyboardInterrupt
                     if kept := exp.kept(row):
                         rows.append(kept)
@@ -304,7 +304,9 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
                         budget.complete = False
                         few += [row["rounds"]] if "rounds" in row else []
         except (KeyboardInterrupt, Exception) as error:
-            if isinstance(error, KeyboardInterrupt) or (end and end.due):  # a library's error in place of the interrupt
+            if isinstance(error, KeyboardInterrupt) or (
+                end and end.late
+            ):  # a library's error in place of the interrupt
                 return record(complete=False, interrupted=not (end and end.late))
             text = str(error).strip().split("\n")[0][:300]
             raise ExperimentError(

@@ -11,11 +11,12 @@ from course.catalog import BY_ID
 from course.experiment.result import Betted
 from course.experiment.shown import STYLE, bet_html, bet_lines
 from course.i18n import html_language, pick, t
-from course.learning.calibration import ENOUGH, Bet, Level, Return, Score, bet_levels, score
+from course.learning.calibration import Bet, Return, levels
 from course.learning.marking import CONFIDENCE
 from course.markup import code_block, inline, plain
 from course.questions.items import Item
 from course.questions.wording import reason_alone
+from course.tables import Table, as_text
 
 
 def state_words(bet: Bet) -> str:
@@ -30,59 +31,19 @@ def state_words(bet: Bet) -> str:
     return f"{said} · {settled_words(bet)}" if bet.settled else said
 
 
-def level_words(level: Level) -> str:
-    """What one confidence came to, with its interval; no claim from a handful."""
-    low, high = (round(100 * one) for one in level.interval)
-    said, stated = pick(CONFIDENCE[level.confidence]), round(100 * level.stated)
-    head = t(
-        f"“{said}” (read as {stated} %): right {level.right} of {level.total}, interval {low} to {high} %; ",
-        f"“{said}”（按 {stated}% 计）：{level.total} 次对了 {level.right} 次，区间 {low}%～{high}%；",
-    )
-    return (
-        head
-        + {
-            "few": t("too few to say more.", "次数太少，还看不出什么。"),
-            "fits": t("as far as these few tell, the confidence fits.", "就这些次数来看，把握与结果相符。"),
-            "over": t("right less often than said.", "实际对的比说的少，过于自信。"),
-            "under": t("right more often than said.", "实际对的比说的多，可以更自信些。"),
-        }[level.finding]
-    )
-
-
-def score_words(found: Score | None, bets: Sequence[Bet] = ()) -> str:
-    """The Brier score in words; without one, why there is none."""
-    if found is None and any(bet.state in ("won", "lost") for bet in bets):
-        return t(
-            "None of the settled bets says how sure you were, so there is no score. "
-            "Press one of the three buttons, or add `confidence=2` when you type.",
-            "已揭晓的赌注都没有说把握有多大，所以没有得分。下次点三个按钮之一，或者在输入时加上 `confidence=2`。",
-        )
-    if found is None:
-        return t("No bet was settled yet, so there is no score.", "还没有已揭晓的赌注，所以没有得分。")
-    head = t(
-        f"Score over {found.total} settled {'bet' if found.total == 1 else 'bets'}: {found.brier:.2f}. "
-        "It is the mean squared distance between confidence and outcome: 0 is perfect, "
-        f"calling every bet a guess would have given {found.chance:.2f}.",
-        f"{found.total} 次已揭晓的赌注，得分 {found.brier:.2f}：把握与结果之差的平方的平均值，0 最好；"
-        f"如果每次都说“猜的”，会是 {found.chance:.2f}。",
-    )
-    gap = t(" ", "")
-    return (
-        head
-        + gap
-        + {
-            "few": t(
-                f"Below {ENOUGH} bets this is mostly luck; read nothing into it.",
-                f"不到 {ENOUGH} 次时主要看运气，别太当真。",
-            ),
-            "better": t("Your confidence carried information.", "你的把握确实带有信息。"),
-            "worse": t(
-                "Guessing would have done better: the certain bets that lost cost most.",
-                "还不如都说“猜的”：代价最大的是很确定却没押中的那几次。",
-            ),
-            "unclear": t("That is not clearly different from guessing yet.", "目前和猜的相比还分不出高下。"),
-        }[found.compared]
-    )
+def level_table(bets: Sequence[Bet]) -> Table:
+    """How often the bets of each confidence came true: a line each."""
+    head = ["", t("settled", "已揭晓"), t("right", "押中"), t("hit rate", "命中率")]
+    lines = [
+        [
+            pick(CONFIDENCE[one.confidence]) if one.confidence else t("not said", "没说"),
+            f"{one.total}",
+            f"{one.right}",
+            f"{one.right / one.total:.0%}",
+        ]
+        for one in levels(bets)
+    ]
+    return Table([head, *lines])
 
 
 def settled_words(bet: Bet) -> str:
@@ -242,35 +203,26 @@ def _sure_title() -> str:
 def bets_text(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
     """All bets as plain text."""
     parts = [[headline_words(bets), rest_words(bets) if bets else _none()]]
+    if (sure := level_table(bets)).lines[1:]:
+        parts.append([_sure_title(), *as_text(sure.lines)])
     for title, own in _of_lessons(bets):
         parts.append([title])
         for bet in own:
             code = pick(bet.item.code).splitlines() if bet.item.code else ()
             parts.append([state_words(bet), plain(_question(bet)), *code, *bet_lines(betted_words(bet))])
-    if bets:
-        parts.append([_sure_title(), plain(score_words(score(bets), bets)), *map(level_words, bet_levels(bets))])
     if returns:
         parts.append([plain(_returns_title()), *(f"• {plain(line)}" for line in _returns(bets, returns))])
     return "\n\n".join("\n".join(filter(None, part)) for part in parts)
 
 
-def bets_html(bets: Sequence[Bet], returns: Sequence[Return] = (), picture: str = "") -> str:
-    """All bets as a block like those of results. picture: HTML of the calibration plot."""
+def bets_html(bets: Sequence[Bet], returns: Sequence[Return] = ()) -> str:
+    """All bets as a block like those of results."""
     parts = [f'<h3 class="tbr-head">{inline(headline_words(bets))}</h3>']
     parts.append(f'<p class="tbr-small">{inline(rest_words(bets) if bets else _none())}</p>')
+    if (sure := level_table(bets)).lines[1:]:
+        parts.append(f'<p class="tbr-small">{_sure_title()}</p><figure class="tbr-pic">{sure.html()}</figure>')
     for number, (title, own) in enumerate(_of_lessons(bets)):
         parts.append(_fold(title, "".join(map(_bet_html, own)), opened=number == 0))
-    if bets:
-        sure = "".join(
-            f"<p>{inline(line)}</p>" for line in (score_words(score(bets), bets), *map(level_words, bet_levels(bets)))
-        )
-        parts.append(
-            _fold(
-                _sure_title(),
-                f'<figure class="tbr-pic">{picture}</figure>' * bool(picture) + sure,
-                opened=bool(picture),
-            )
-        )
     if returns:
         parts.append(
             _fold(plain(_returns_title()), "".join(f"<p>{inline(line)}</p>" for line in _returns(bets, returns)))

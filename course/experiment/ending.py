@@ -1,4 +1,4 @@
-"""A run ends when its time is out or somebody stops it: by an interrupt of the main thread, whatever that is doing.
+"""A run ends when its time is out: by an interrupt of the main thread, whatever that is doing.
 
 It is the same KeyboardInterrupt as Ctrl-C gives, so what ends a measurement by hand ends it by the clock, too.
 """
@@ -22,24 +22,19 @@ _running: Ending | None = None
 
 
 class Ending:
-    """Ends the run of the main thread. late: the time was out; stopped: somebody asked for it."""
+    """Ends the run of the main thread. late: the time was out."""
 
     def __init__(self, seconds: float) -> None:
-        self.late = self.stopped = False
+        self.late = False
         self._at = time.monotonic() + seconds
         self._lock, self._over = threading.Lock(), threading.Event()
-
-    @property
-    def due(self) -> bool:
-        """Whether the run was to end by now."""
-        return self.late or self.stopped
 
     def left(self) -> float:
         """Seconds left, never below 0."""
         return max(0.0, self._at - time.monotonic())
 
-    def stop(self) -> None:
-        """Interrupt the run; nothing where it is over. From any thread.
+    def _interrupt(self) -> None:
+        """Interrupt the run; nothing where it is over.
 
         Waits while a module is being loaded: cut off half-way, torch._dynamo stays broken for the rest of the session.
         """
@@ -48,18 +43,17 @@ class Ending:
         with self._lock:
             if self._over.is_set():
                 return
-            self.stopped = self.stopped or not self.late
             if hasattr(signal, "pthread_kill"):  # wakes it where it waits for a process, too
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             else:
                 _thread.interrupt_main()
 
     def watch(self) -> None:
-        """Stop the run when the time is out, and again as long as it goes on."""
+        """Interrupt the run when the time is out, and again as long as it goes on."""
         wait = self.left()
         while not self._over.wait(wait):
-            self.late, wait = not self.stopped, AGAIN_S
-            self.stop()
+            self.late, wait = True, AGAIN_S
+            self._interrupt()
 
     def over(self) -> None:
         """From here on nothing is interrupted any more."""
@@ -77,7 +71,7 @@ def _loading() -> bool:
 
 @contextlib.contextmanager
 def ending(seconds: float = math.inf) -> Iterator[Ending]:
-    """Inside, the main thread is interrupted when the seconds are out, or by `stop()`; any other thread goes on."""
+    """Inside, the main thread is interrupted when the seconds are out; any other thread goes on."""
     global _running
     before, run = _running, Ending(seconds)
     _running = run

@@ -1,14 +1,13 @@
-"""Calibration of the bets: each bet with its confidence and outcome, how well confidence fits, which lost bets come back.
+"""The bets: each with its confidence and outcome, the hit rate of each confidence, which lost bets come back.
 
-Pure functions on log entries. A bet counts for the score when a conclusive measurement settled it after it was
-placed. Inconclusive bets, open bets and bets placed when the result was known are listed but do not count.
+Pure functions on log entries. A bet counts when a conclusive measurement settled it after it was placed. Inconclusive
+bets, open bets and bets placed when the result was known are listed but do not count.
 """
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -20,12 +19,6 @@ from course.questions.bank import Bank
 from course.questions.items import Item, Number
 
 RETURN_AFTER = timedelta(days=7)
-STATED = {2: 0.75, 3: 0.95}
-"""The share right that a confidence is read as: fairly sure 3 in 4, certain 19 in 20; a guess is chance."""
-FEW = 5
-"""Below this many at one confidence nothing is said about it."""
-ENOUGH = 10
-"""From this many scored bets on the score is compared with guessing, and the confidence is drawn."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +41,6 @@ class Bet:
     because: str = ""
     setting: Text = ""
     source: Text = ""
-
-    @property
-    def scored(self) -> bool:
-        """Whether it counts: won or lost, with a stated confidence."""
-        return self.state in ("won", "lost") and self.confidence is not None
-
-    @property
-    def stated(self) -> float:
-        """The share of right answers that the confidence stands for (see STATED)."""
-        return STATED.get(self.confidence or 0, chance(self.item))
-
-
-def chance(item: Item) -> float:
-    """The probability that a guess is right: 1 / number of options, or of marks on the scale."""
-    return 1 / max(2, len(item.slider.stops if item.slider else item.options))
 
 
 def placed_bets(entries: Iterable[Entry], bank: Bank) -> list[Bet]:
@@ -104,101 +82,22 @@ def _bet(item: Item, placed: Entry, own: list[Entry]) -> Bet:
     )
 
 
-# --- calibration ---
-
-
 @dataclass(frozen=True)
 class Level:
-    """One confidence: what it was read as, and how often it was right. low..high: 95 % Wilson interval."""
+    """One confidence, None where none was said: how many settled bets had it, and how many of them were right."""
 
-    confidence: int
-    stated: float
+    confidence: int | None
     right: int
     total: int
 
-    @property
-    def share(self) -> float:
-        return self.right / self.total
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        return wilson(self.right, self.total)
-
-    @property
-    def finding(self) -> str:
-        """few, fits, over (right less often than said) or under (right more often)."""
-        low, high = self.interval
-        if self.total < FEW:
-            return "few"
-        return "over" if self.stated > high else "under" if self.stated < low else "fits"
-
-
-def wilson(right: int, total: int, z: float = 1.959964) -> tuple[float, float]:
-    """Wilson's score interval of a share (default 95 %). Raises ValueError for total < 1."""
-    if total < 1:
-        raise ValueError("an interval needs at least one case")
-    share, room = right / total, z * z / total
-    centre = (share + room / 2) / (1 + room)
-    half = z / (1 + room) * math.sqrt(share * (1 - share) / total + room / (4 * total))
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
-def levels(said: Iterable[tuple[int, float, bool]]) -> list[Level]:
-    """Group cases by confidence; each case is (confidence, stated share, right). Confidences without a case are left out."""
-    groups: dict[int, list[tuple[float, bool]]] = defaultdict(list)
-    for confidence, stated, right in said:
-        groups[confidence].append((stated, right))
-    return [
-        Level(one, sum(s for s, _ in cases) / len(cases), sum(r for _, r in cases), len(cases))
-        for one, cases in sorted(groups.items())
-    ]
-
-
-def bet_levels(bets: Iterable[Bet]) -> list[Level]:
-    """The calibration of the bets that count."""
-    return levels((bet.confidence or 0, bet.stated, bet.state == "won") for bet in bets if bet.scored)
-
-
-def answer_levels(entries: Iterable[Entry], bank: Bank) -> list[Level]:
-    """The same for single-choice questions, by the first answer to each."""
-    items = {item.id: item for item in bank.items() if item.kind == "single"}
-    first: dict[str, Entry] = {}
-    for entry in entries:
-        if entry.event == "answer" and entry.confidence and entry.item in items and entry.verdict:
-            first.setdefault(entry.item, entry)
-    return levels(
-        (e.confidence or 0, STATED.get(e.confidence or 0, 1 / len(items[e.item].options)), e.verdict == "correct")
-        for e in first.values()
-    )
-
-
-@dataclass(frozen=True)
-class Score:
-    """brier: mean squared distance between stated share and outcome, 0 best. chance: the same for one who
-    calls every bet a guess. compared: few, better, worse or unclear (two standard errors apart, or not).
-    """
-
-    brier: float
-    chance: float
-    total: int
-    compared: str
-
-
-def score(bets: Sequence[Bet]) -> Score | None:
-    """The Brier score of the bets that count; None without any."""
-    counted = [bet for bet in bets if bet.scored]
-    if not counted:
-        return None
-    total = len(counted)
-    mine = [(bet.stated - (bet.state == "won")) ** 2 for bet in counted]
-    guessed = [(chance(bet.item) - (bet.state == "won")) ** 2 for bet in counted]
-    gaps = [a - b for a, b in zip(mine, guessed, strict=True)]
-    mean = sum(gaps) / total
-    compared = "few"
-    if total >= ENOUGH:
-        error = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / (total - 1) / total)
-        compared = "better" if mean + 2 * error < 0 else "worse" if mean - 2 * error > 0 else "unclear"
-    return Score(sum(mine) / total, sum(guessed) / total, total, compared)
+def levels(bets: Iterable[Bet]) -> list[Level]:
+    """The settled bets by confidence, the surest first; a confidence without a bet is left out."""
+    groups: dict[int | None, list[bool]] = defaultdict(list)
+    for bet in bets:
+        if bet.state in ("won", "lost"):
+            groups[bet.confidence].append(bet.state == "won")
+    return [Level(one, sum(groups[one]), len(groups[one])) for one in (3, 2, 1, None) if one in groups]
 
 
 # --- wrong bets return ---

@@ -22,20 +22,16 @@ GRADES: dict[int, Text] = {
 NOTHING_WRONG = 0
 """The "line" of a script in which nothing is wrong."""
 MOST_LINES = 16
-_KNOWN = {
-    *("grade", "lines", "also", "log", "script", "repair", "offers", "keeps", "fresh", "variables"),
-    *("accused", "wish", "review"),
-}
+_KNOWN = {*("grade", "lines", "also", "log", "script", "repair", "keeps", "fresh", "variables"), *("accused", "wish")}
 
 
 @dataclass(frozen=True)
 class Bug:
     """grade: 1 easy to 3 hard. script: its text. lines: the numbers of the lines that make the symptom, from 1; none where
     nothing is wrong. log: what it printed when the symptom was noticed.
-    repair: one script that is right; offers: scripts that are not, to choose among where nobody can type. accused: for an
-    innocent script, the script as the complaint wants it; wish: that, in words.
+    repair: one script that is right. accused: for an innocent script, the script as the complaint wants it; wish: that, in words.
     keeps: switches that a repair may leave changed. fresh: torch may not be loaded before the script runs. variables: the
-    environment of its process. review: kept for later days.
+    environment of its process.
     """
 
     case: Case
@@ -44,13 +40,11 @@ class Bug:
     lines: tuple[int, ...]
     log: str
     repair: str
-    offers: tuple[str, ...] = ()
     accused: str = ""
     wish: Text = ""
     keeps: tuple[str, ...] = ()
     fresh: bool = False
     variables: Mapping[str, str | None] = field(default_factory=dict)
-    review: bool = False
 
     @property
     def innocent(self) -> bool:
@@ -75,21 +69,18 @@ def bug(case: Case) -> Bug:
         lines=lines_with(script, [*play["lines"], *play.get("also", ())]),
         log=play.get("log", "").strip("\n"),
         repair=changed(script, play.get("repair", ())),
-        offers=tuple(changed(script, how) for how in play.get("offers", ())),
         accused=changed(script, play.get("accused", ())) if play.get("accused") else "",
         wish=play.get("wish", ""),
         keeps=tuple(play.get("keeps", ())),
         fresh=play.get("fresh", False),
         variables=play.get("variables", {}),
-        review=play.get("review", False),
     )
 
 
 def commented(one: Bug) -> Bug:
     """The same bug, the comments of its scripts in the language in use."""
     scripts = {name: pick(one.case.commented(getattr(one, name))) for name in ("script", "repair", "accused")}
-    offers = tuple(pick(one.case.commented(offer)) for offer in one.offers)
-    return replace(one, **scripts, offers=offers)
+    return replace(one, **scripts)
 
 
 def lines_with(script: str, parts: Sequence[str]) -> tuple[int, ...]:
@@ -129,8 +120,6 @@ def faults(case: Case) -> Iterator[str]:
         yield f"{case.id}: an innocent script, and only that, has `accused` and `wish`"
     if one.innocent == (one.repair != one.script):
         yield f"{case.id}: a script with a fault, and only that, has a `repair`"
-    if one.innocent == bool(one.offers):
-        yield f"{case.id}: a script with a fault, and only that, has `offers`"
     for name, text in _texts(one):
         yield from (f"{case.id}: {fault}" for fault in language_faults(name, text))
 

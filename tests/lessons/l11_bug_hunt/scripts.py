@@ -1,4 +1,4 @@
-"""Repairs of every case that are right in another way, and more repairs that are wrong: changes of the script, and what they get."""
+"""Repairs of every case that are right in another way, and repairs that are wrong: changes of the script, and what they get."""
 
 from __future__ import annotations
 
@@ -45,17 +45,46 @@ RIGHT: dict[str, list[list[tuple[str, str]]]] = {
 
 WRONG: dict[str, list[tuple[list[tuple[str, str]], str]]] = {
     "typo": [
-        ([(OFF, "torch.backends.mkldnn.is_enabled = False")], "stays"),
+        ([("torch.backends.mkldnn.enable = False", "torch.backends.mkldnn.enabled = False")], ""),
         (
-            [(OFF, "torch.backends.mkldnn.enabled = False"), ("    slow = net(photos)", "    slow = fast + 1e-6")],
+            [
+                ("torch.backends.mkldnn.enable = False", "torch.backends.mkldnn.is_enabled = False"),
+                ("torch.backends.mkldnn.enable = True", "torch.backends.mkldnn.is_enabled = True"),
+            ],
+            "",
+        ),
+        ([("torch.backends.mkldnn.enable = False", "torch.backends.mkldnn.is_enabled = False")], "stays"),
+        (
+            [
+                ("torch.backends.mkldnn.enable = False", "torch.backends.mkldnn.enabled = False"),
+                ("    slow = net(photos)", "    slow = fast + 1e-6"),
+            ],
             "stays",
         ),
         ([("    slow = net", "    slow net")], "failed"),
     ],
     "flags-trap": [
-        ([("with torch.no_grad(), switches:", "torch.backends.mkldnn.enabled = True\n    with switches:")], "stays")
+        ([("deterministic=True", "enabled=True")], ""),
+        ([("torch.no_grad(), switches", "torch.no_grad()")], ""),
+        ([("with torch.no_grad(), switches:", "torch.backends.mkldnn.enabled = True\n    with switches:")], "stays"),
     ],
-    "timer": [([("/ 100", "/ 1")], "stays")],
-    "flipped": [([("train(100)", "photos = torch.ones(4, 3, 40, 40).cuda()\ntrain(100)")], "stays")],
+    "timer": [
+        ([("\nms =", "\ntorch.cuda.synchronize()\nms =")], ""),
+        ([("time.perf_counter()", "time.time()")], ""),
+        ([("/ 100", "/ 1")], "stays"),
+    ],
+    "flipped": [
+        ([("train(100)", "net = nn.Conv2d(3, 8, 3).cuda()\ntrain(100)")], ""),
+        ([("train(100)", "torch.backends.cudnn.deterministic = True\ntrain(100)")], ""),
+        ([("train(100)", "photos = torch.ones(4, 3, 40, 40).cuda()\ntrain(100)")], "stays"),
+    ],
+    "too-late": [
+        ([('os.environ["OMP_NUM_THREADS"] = "1"', 'os.environ["OMP_NUM_THREADS"] = "01"')], ""),
+        ([('os.environ["OMP_NUM_THREADS"] = "1" ', "torch.set_num_interop_threads(1)")], ""),
+    ],
+    "graph": [
+        ([("losses.append(loss)", "losses.append(loss * 1)")], ""),
+        ([("losses.append(loss)", "losses.append(0.0 * loss.item())")], ""),
+    ],
 }
-"""Beside the wrong ones that a case offers (``offers`` in cases.yaml)."""
+"""Each with the state of its trial; "" for any that is refused."""
