@@ -38,6 +38,7 @@ class Warm:
     ) -> None:
         self.sandbox, self.fork_server, self.listen = sandbox, fork_server, listen
         self.address: str | None = None
+        self.missing: list[str] = []  # modules of ``inside.__main__.PRELOAD`` that could not be imported
         self._process: subprocess.Popen | None = None
         self._control: socket.socket | None = None
         self._folder: tempfile.TemporaryDirectory | None = None
@@ -81,6 +82,7 @@ class Warm:
         if "failed" in answer:
             self.close()
             raise Infrastructure(answer["failed"])
+        self.missing = answer["ready"].get("missing", [])
         self._ready = True
 
     def _spawn(self) -> None:

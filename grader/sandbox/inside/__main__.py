@@ -92,7 +92,7 @@ def main() -> None:
     if threads() != 1:
         wire.send(control, {"failed": f"the warm process has {threads()} threads; a fork of it would hang"})
         return
-    wire.send(control, {"ready": {"missing": missing, "torch": sys.modules.get("torch") is not None}})
+    wire.send(control, {"ready": {"missing": missing}})
     listener = socket.socket(fileno=int(sys.argv[3])) if sys.argv[3] != "-1" else None
     serve(control, warm, sandboxed, listener)
 
