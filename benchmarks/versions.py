@@ -3,7 +3,7 @@
     python -m benchmarks.versions                            about three minutes for each, gigabytes to download
     python -m benchmarks.versions --torch 2.15.0             one version of torch, on this Python
     python -m benchmarks.versions --python 3.10 --torch 2.15.0
-    python -m benchmarks.versions --tests tests/test_messages.py     these tests alone
+    python -m benchmarks.versions --tests tests/course/questions/test_messages.py     these tests alone
     python -m benchmarks.versions --out versions.md          where the table goes (default build/benchmarks/versions.md)
 
 Every torch that pip offers (the last patch of each minor version) runs on this Python, and each other Python on the
@@ -35,15 +35,15 @@ from course import machine
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST_TORCH, PYTHONS = (2, 9), ("3.10", "3.11", "3.12", "3.13")
 TESTS = (
-    "tests/test_switch_table.py",
-    "tests/test_flags.py",
-    "tests/test_flags_told.py",
-    "tests/test_bank.py",
-    "tests/test_quiz_keeping.py",
-    "tests/test_messages.py",
-    "tests/test_machine.py",
-    "tests/test_timing.py",
-    "tests/test_flops.py",
+    "tests/course/flags/test_switch_table.py",
+    "tests/course/flags/test_flags.py",
+    "tests/course/flags/test_flags_told.py",
+    "tests/course/questions/test_bank.py",
+    "tests/course/questions/test_quiz_keeping.py",
+    "tests/course/questions/test_messages.py",
+    "tests/course/core/test_machine.py",
+    "tests/course/timing/test_timing.py",
+    "tests/course/flops/test_flops.py",
     "tests/lessons/l01_map",
     "tests/lessons/l07_precision",
     "tests/lessons/l08_mps",

@@ -75,7 +75,7 @@ def log(own_home):
 def bank(tmp_path):
     """The bank of questions of ``quiz_items``."""
     from course.questions.bank import Bank
-    from tests.quiz_items import write_bank
+    from tests.support.quiz_items import write_bank
 
     return Bank(write_bank(tmp_path / "bank"))
 

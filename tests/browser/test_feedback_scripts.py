@@ -9,8 +9,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from grader.autograding import How, autograde
 from grader.course import Course, init
 from grader.pipeline import feedback, release
-from tests.grading_corpus.base import ANSWERS, Hostile, dumped, hand_in, sheet
-from tests.grading_fixtures import LESSON, NOTEBOOK, make_project
+from tests.support.grading_corpus.base import ANSWERS, Hostile, dumped, hand_in, sheet
+from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 MARK = "window.canary = (window.canary || 0) + 1"
 PAGE = (

@@ -10,8 +10,8 @@ from nbformat.v4 import new_code_cell
 
 from grader.authoring.publish import text_of
 from tests.browser.conftest import Lab, comes_to, shoot
-from tests.grading_class import hand_in_class
-from tests.grading_fixtures import LESSON, NOTEBOOK
+from tests.support.grading_class import hand_in_class
+from tests.support.grading_fixtures import LESSON, NOTEBOOK
 
 STUDENT, TASK = "partly-0", "90-t-contrast"
 SPY = "import os\nprint('the gradebook is in sight:', os.path.exists({!r}))"

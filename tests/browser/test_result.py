@@ -13,8 +13,8 @@ from course.i18n import LANGUAGES, set_language
 from course.tables import Table
 from course.verbs.reported import reported
 from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, languages, shoot
-from tests.test_every_experiment import EXPERIMENTS
-from tests.test_headlines import records
+from tests.course.experiment.test_every_experiment import EXPERIMENTS
+from tests.course.experiment.test_headlines import records
 
 SHOW = """
 import course

@@ -6,7 +6,7 @@ import pytest
 
 from course.timing import compare
 from grader.lessons.l02_timing.tasks import judge_report
-from tests.timing_clocks import Cost, NoisyClock, costing
+from tests.support.timing_clocks import Cost, NoisyClock, costing
 
 NOISES = [
     (0.02, 0.2, 0.05),

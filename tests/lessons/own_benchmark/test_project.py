@@ -25,9 +25,9 @@ from course.records import Record
 from grader.authoring.minutes import claimed, minutes
 from grader.project import Project
 from grader.source import read
-from tests import warm_kernel
 from tests.conftest import ROOT
-from tests.test_notebooks import execute, outputs
+from tests.lessons.test_notebooks import execute, outputs
+from tests.support import warm_kernel
 
 PROJECT, NAME = Project(), "own_benchmark"
 STEPS = {one.id: one for one in all_exercises().values() if one.lesson == NAME}
@@ -221,7 +221,7 @@ def test_the_pretended_machine_has_a_queue_first_calls_and_a_drift_and_stops_wha
 
 ON_A_GPU = """
 import json, sys
-from tests.rehearsal import Clock, install
+from tests.support.rehearsal import Clock, install
 clock = Clock()
 import torch
 install(torch, "cuda", clock).op_s = 2e-5
@@ -243,7 +243,7 @@ print(json.dumps([record.machine["device"], sorted(seen), torch.backends.cudnn.b
 
 @pytest.mark.slow
 def test_on_a_gpu_both_sides_run_there_and_pytorch_searches_with_all_digits(tmp_path):
-    """On the stand-in of tests/rehearsal.py: it shows where the work ran and what was set, and no number of it means anything."""
+    """On the stand-in of tests/support/rehearsal.py: it shows where the work ran and what was set, and no number of it means anything."""
     done = subprocess.run(
         [sys.executable, "-c", ON_A_GPU, str(tmp_path / "plans.json")], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=300,
         env={**os.environ, "PYTHONWARNINGS": "ignore"},

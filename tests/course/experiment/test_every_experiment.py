@@ -1,0 +1,155 @@
+"""What every experiment owes, in every lesson: a sentence and a picture, with rows and without, in both languages.
+
+The rows are the invented ones of ``rows.py`` of each lesson's tests: those that settle a bet, and ``SHOWN``, experiment ->
+rows, for experiments without a bet, ``BRANCHES``, experiment -> a list of rows,
+for their other branches. Nothing was measured. What the numbers of a sentence have to be is tested with
+the lesson.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from course.experiment import base
+from course.experiment.reading import OPEN
+from course.experiment.result import block, headline_of
+from course.i18n import LANGUAGES, set_language
+from course.machine import can
+from course.records import LESSONS, load
+from tests.course.experiment.test_bet_rows import BETS, FURTHER, MODULES, ROWS
+from tests.lessons.live import check_picture, check_sentence, record_of
+
+EXPERIMENTS = base.load_all()
+BRANCHES = {name: found for module in MODULES.values() for name, found in getattr(module, "BRANCHES", {}).items()}
+RECORDED = {name: said for module in MODULES.values() for name, said in getattr(module, "RECORDED", {}).items()}
+SHOWN = {name: rows for module in MODULES.values() for name, rows in getattr(module, "SHOWN", {}).items()}
+
+
+def examples(name):
+    """All rows there are for this experiment: those of each outcome of its bets, those that cannot tell, those shown besides."""
+    bets = [bet for bet, item in BETS.items() if item.experiment == name]
+    settled = [rows for bet in bets for rows in ROWS.get(bet, {}).values()]
+    return [
+        *settled,
+        *(rows for bet in bets for rows in undecided(bet)),
+        *([SHOWN[name]] if name in SHOWN else []),
+        *BRANCHES.get(name, []),
+    ]
+
+
+def undecided(bet):
+    return [rows for rows, outcome in FURTHER.get(bet, []) if rows and outcome is None]
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_invented_rows_exist_for_it(name):
+    assert examples(name), f"{name}: add rows to ROWS or SHOWN of tests/lessons/l{EXPERIMENTS[name].lesson}/rows.py"
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_rows_exist_for_every_outcome_and_a_sentence_for_every_reading(name):
+    experiment = EXPERIMENTS[name]
+    read = {experiment.reading(record_of(name, rows)).outcome for rows in examples(name)} - {None}
+    assert read == set(experiment.telling.outcomes)
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_every_outcome_has_a_sentence_and_a_picture(name):
+    """The pictures in turn in each language; a single one in both."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    shown = examples(name)
+    for number, rows in enumerate(shown * (2 if len(shown) == 1 else 1)):
+        found = record_of(name, rows)
+        check_sentence(found)
+        set_language(LANGUAGES[number % 2])
+        try:
+            check_picture(found)
+        except Exception:
+            assert headline_of(found, EXPERIMENTS[name]) in OPEN  # too little to tell may be too little to draw
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_an_empty_record_settles_each_bet_on_nothing_and_still_speaks(name):
+    found = record_of(name, [])
+    assert EXPERIMENTS[name].settles(found) == {bet: None for bet, item in BETS.items() if item.experiment == name}
+    check_sentence(found)
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_rows_left_out_for_want_of_an_interval_harm_nothing(name):
+    """`course.experiment.base` leaves out a row whose rounds were too few; the others still speak and settle."""
+    for rows in examples(name):
+        with_one = [row for row in rows if not base.has_interval(row | dict.fromkeys(base.ENDS & row.keys()))]
+        for missing in [[row] for row in with_one] + [with_one]:
+            found = replace(record_of(name, [row for row in rows if row not in missing]), complete=False)
+            EXPERIMENTS[name].settles(found)
+            check_sentence(found)
+
+
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_a_run_cut_short_is_shown(name):
+    """Its first rows alone settle or leave open, and make a block that can be displayed."""
+    rows = examples(name)[0]
+    for count in sorted({1, len(rows) // 2} - {0}):
+        found = replace(record_of(name, rows[:count]), complete=False)
+        EXPERIMENTS[name].settles(found)
+        assert block(found, EXPERIMENTS[name])._repr_html_()
+
+
+LIST_S = 6
+"""From this budget on rows come one by one: an experiment that is cut short keeps those it had."""
+AT_ONCE = {
+    "01-who-sees", "03-vgg16-counters", "06-who-seeds", 
+    "07-mixing", "07-speed-cuda", "07-tree", "08-assignments",
+    "09-cache", "11-hidden", "14-tolerance",
+}  # fmt: skip
+"""All their rows come from one process, one comparison or one count."""
+
+
+@pytest.mark.parametrize("name", sorted(name for name, one in EXPERIMENTS.items() if one.seconds >= LIST_S))
+def test_rows_of_a_long_experiment_come_one_by_one(name):
+    if EXPERIMENTS[name].lesson == "10_tuning_master" or name in AT_ONCE:
+        return
+    found = EXPERIMENTS[name].function(base.Budget(0))
+    assert iter(found) is found
+    found.close()
+
+
+def test_rows_are_shown_for_experiments_that_exist():
+    assert set(SHOWN) | set(BRANCHES) <= set(EXPERIMENTS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "02-five-stopwatches", "11-hidden", "11-witness", "12-cost", "12-repairs", "12-two-columns", "12-wait",
+        "14-twice",
+    ],
+)  # fmt: skip
+def test_what_no_other_daily_test_measures_runs_live(name):
+    """The other experiments run live with their lessons; all that a notebook shows runs among the long tests."""
+    if not can(EXPERIMENTS[name].needs):
+        pytest.skip(f"{name} needs {EXPERIMENTS[name].needs}")
+    check_sentence(base.run(name, 1))
+
+
+def gpu_recordings():
+    """name -> the recording of the present version made on a GPU."""
+    found = [load(path) for path in sorted(LESSONS.glob("*/recordings/*.json"))]
+    return {
+        one.experiment: one
+        for one in found
+        if one.machine.get("device") == "cuda" and one.experiment_version == EXPERIMENTS[one.experiment].version
+    }
+
+
+def test_what_was_recorded_on_a_gpu_says_what_its_rows_say_by_hand():
+    for name, record in gpu_recordings().items():
+        said = (EXPERIMENTS[name].headline(record)["en"], EXPERIMENTS[name].settles(record))
+        assert said == RECORDED.get(name), f"{name}: RECORDED in rows.py of its lesson's tests"
+    assert set(RECORDED) <= set(gpu_recordings())

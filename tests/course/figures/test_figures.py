@@ -1,0 +1,516 @@
+"""Figures: what a learner sees of a record, in both languages and themes, with and without a Chinese font."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import warnings
+from html import unescape
+from types import SimpleNamespace
+
+import pytest
+
+from course import figures
+from course.experiment.base import Experiment
+from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
+from course.experiment.result import Betted, block
+from course.figures import style
+from course.figures import timing as timing_plots
+from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows
+from course.figures.picture import Plot
+from course.figures.svg import BROAD, PHONE, SLIM, wide
+from course.figures.words import ratio_words
+from course.figures.wrap import wrap
+from course.i18n import both, language, pick, set_language, t
+from course.records import Record
+from course.timing import compare, measure
+from tests.conftest import loaded_by, missing, tell
+from tests.support.timing_clocks import NoisyClock, costing
+
+mpl = pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.filterwarnings("error")
+style_module = sys.modules["course.figures.style"]
+
+MACHINE = {"device": "cpu", "device_name": "AMD EPYC", "torch": "2.13.0"}
+ROWS = [
+    {"layer": "conv", "ratio": 0.62, "low": 0.60, "high": 0.65},
+    {"layer": "Linear <b>", "ratio": 1.01, "low": 0.99, "high": 1.02},
+]
+ALT = both('"conv": 0.62 of the time', "“conv”：0.62 倍")
+BET = Betted(
+    "twice as fast", "a third faster", "It came out", why="Because.", others=(("twice as fast", "No."),), lost=True
+)
+
+
+def record(rows=ROWS, **more) -> Record:
+    fields = {
+        "experiment": "09-x",
+        "experiment_version": 1,
+        "lesson": "09_mkldnn",
+        "machine": MACHINE,
+        "rows": rows,
+        "created": "2026-05-01T09:30:00Z",
+    }
+    return Record(**(fields | more))
+
+
+def draw(rec, bets):
+    def paint(ax):
+        ax.plot([row["ratio"] for row in rec.rows], [row["layer"] for row in rec.rows], "o")
+        ax.set_xlabel(t("time with / without", "开启 / 关闭的用时"))
+
+    return Plot(paint, pick(ALT))
+
+
+HEADLINE = both("oneDNN is faster.", "oneDNN 更快。")
+
+
+@pytest.fixture(autouse=True)
+def words(monkeypatch):
+    """What the made-up experiment says."""
+    tell(monkeypatch, "09-x", HEADLINE)
+
+
+def experiment(read=lambda rows: Reading("a"), draw=draw) -> Experiment:
+    return Experiment("09-x", "09_mkldnn", 1, "cpu", 1, lambda budget: [], read, draw)
+
+
+EXPERIMENT = experiment()
+
+
+def figure_text(figure) -> str:
+    figure.canvas.draw()
+    return " ".join(item.get_text() for item in figure.findobj(mpl.text.Text))
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_the_block_reads_from_the_headline_down(code):
+    set_language(code)
+    html = block(record(), EXPERIMENT, said=[BET])._repr_html_()
+    html = html[html.index("</style>") :]
+    parts = [
+        pick(HEADLINE),
+        "<img",
+        "📼",
+        t("You bet", "你押的是"),
+        BET.out,
+        BET.why,
+        t("The other answers", "其他选项"),
+        t("The numbers", "全部数字"),
+        "Linear &lt;b&gt;",
+    ]
+    assert [html.index(part) for part in parts] == sorted(html.index(part) for part in parts)
+    assert re.findall(r'<img [^>]*alt="([^"]*)"', html) == [pick(ALT).replace('"', "&quot;")] * 2
+    assert html.count("data:image/webp;base64,") == 2 and "Linear <b>" not in html and "0.62" in html
+
+
+def test_in_plain_text_the_headline_is_the_first_line():
+    lines = str(block(record(live=True), EXPERIMENT, said=[BET])).splitlines()
+    assert lines[0] == HEADLINE["en"] and "Measured here" in "".join(lines) and ALT["en"] in "".join(lines)
+
+
+@pytest.mark.parametrize("tight", [None, 0.12])
+def test_the_second_theme_is_laid_out_like_the_first_and_as_if_it_were_alone(tight):
+    from course.figures.picture import Drawing
+
+    def drawing():
+        return Drawing(lambda figure: figure.add_subplot().set_ylabel("long\nlabel"), (3, 2), tight=tight)
+
+    both = drawing()
+    light, dark = both.png(), both.png(dark=True)
+    assert dark == drawing().png(dark=True) and light == drawing().png() != dark
+
+
+def test_settings_and_language_come_back():
+    set_language("zh")
+    before = dict(mpl.rcParams)
+    with pytest.raises(KeyError), style(True):
+        raise KeyError("x")
+    assert dict(mpl.rcParams) == before and language() == "zh"
+
+
+def test_without_a_chinese_font_labels_are_english(monkeypatch):
+    monkeypatch.setattr(style_module, "cjk_font", lambda: None)
+    set_language("zh")
+    seen = []
+    shown = block(
+        record(), experiment(draw=lambda rec, bets: Plot(lambda ax: seen.append(t("en", "zh")), "另一种文字"))
+    )
+    assert shown.picture.drawing.png() and set(seen) == {"en"}
+    assert language() == "zh" and "另一种文字" in shown._repr_html_()
+
+
+def _pictures():
+    """Every picture a call of the tools draws by itself, in a figure of its own."""
+    import torch
+
+    from course.lessons.l12_profiler.cases import draw_wait
+    from course.roofline import place
+    from course.trace import trace_of
+
+    model, x = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.ReLU()), torch.randn(4, 8)
+    yield compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1), seed=1).plot
+    yield measure(costing(1e-4), clock=NoisyClock(1)).plot
+    yield trace_of(lambda: model(x), calls=1).timeline
+    yield draw_wait
+    yield place(model, x, max_time=0.1).plot
+
+
+@pytest.mark.slow
+def test_without_a_chinese_font_no_picture_of_a_tool_holds_a_box(monkeypatch):
+    """A missing character is a warning of matplotlib, and an error in this file."""
+    import matplotlib.pyplot as plt
+
+    monkeypatch.setattr(style_module, "cjk_font", lambda: None)
+    set_language("zh")
+    for draw_it in _pictures():
+        figure = draw_it().figure
+        figure.savefig(io.BytesIO(), format="png")
+        plt.close(figure)
+    assert language() == "zh"
+
+
+def test_a_font_installed_after_matplotlib_made_its_list_is_found(monkeypatch):
+    from matplotlib import font_manager
+
+    if not style_module.cjk_font():
+        missing("a Chinese font", "apt install fonts-noto-cjk")
+    fonts = font_manager.fontManager.ttflist
+    files = {entry.fname for entry in fonts if entry.name in style_module.CJK_FONTS}  # one file holds several fonts
+    old = [entry for entry in fonts if entry.fname not in files]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", old)
+    style_module.cjk_font.cache_clear()
+    assert style_module.cjk_font() in style_module.CJK_FONTS
+    style_module.cjk_font.cache_clear()
+
+
+def test_a_font_that_was_removed_after_matplotlib_made_its_list_does_not_count(monkeypatch):
+    from matplotlib import font_manager
+
+    gone = font_manager.FontEntry(fname="/nowhere/cjk.ttc", name=style_module.CJK_FONTS[0])
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", [gone])
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    style_module.cjk_font.cache_clear()
+    assert style_module.cjk_font() is None
+    style_module.cjk_font.cache_clear()
+
+
+def test_no_missing_glyphs_in_either_language():
+    for code in ("en", "zh"):
+        set_language(code)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            block(record(), EXPERIMENT).picture.drawing.png()
+
+
+def test_records_without_rows_or_with_too_few_still_speak():
+    empty = block(record([], complete=False, live=True), EXPERIMENT)
+    assert "Nothing was measured" in empty.headline and "observe(" in empty.step and empty.picture is None
+
+    def fails(rec, *_):
+        raise KeyError("ratio")
+
+    broken = block(record(live=True), experiment(fails, fails))
+    assert broken.headline == FAULT["en"] and "KeyError" in broken.step  # complete rows: never told as noise
+    assert broken.picture is None
+    noisy = block(record(live=True, complete=False), experiment(fails, fails))
+    assert noisy.headline == CUT_SHORT["en"] and "quiet" in noisy.step
+    assert noisy.picture.alt == "No picture from these rows (KeyError)."
+    undrawn = block(record(), experiment(draw=fails))
+    unpainted = block(record(), experiment(draw=lambda rec, bets: Plot(fails, "its words")))
+    assert "<p>its words</p>" in unpainted._repr_html_() and HEADLINE["en"] in unpainted._repr_html_()
+    for shown in (undrawn._repr_html_(), str(undrawn)):
+        assert HEADLINE["en"] in shown and "A fault of the course (KeyError" in shown
+
+
+def test_too_few_rounds_are_said_in_words_with_the_next_step():
+    rows = [{"rounds": 4, "ratio": 1, "low": None, "high": None}, {"rounds": 30, "ratio": 1, "low": 0.9, "high": 1.1}]
+    few = block(record(rows, live=True), experiment(lambda rows: None, lambda rec, bets: None))
+    assert few.headline == SOME_FEW["en"] and "4 of at least 12" in few.step and 'observe("09-x")' in few.step
+    assert not re.search(r"[\[\]]", few.headline + few.step)
+    all_few = block(record(rows[:1], live=True), experiment(lambda rows: None, lambda rec, bets: None))
+    assert all_few.headline == TOO_FEW["en"] and "4 of at least 12" in all_few.step
+    noisy = block(record(rows[1:], live=True), experiment(lambda rows: None, lambda rec, bets: None))
+    assert noisy.headline == TOO_NOISY["en"]
+
+
+def test_an_experiment_without_a_drawing_has_no_picture():
+    assert block(record(), experiment(draw=None)).picture is None
+
+
+def test_long_tables_and_samples_are_shortened():
+    rows = [{"i": i, "samples_ms": [9.0, 1.0] * 2 + [1.5] * 46, "names": ["a"] * 9} for i in range(100)]
+    html = block(record(rows), EXPERIMENT)._repr_html_()
+    assert "40 more" in html and "9, 1, 9, … 47 more; median 1.5" in html and "a, a, a, … 6 more</td>" in html
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_stand_out_from_the_background(dark):
+    def luminance(colour):
+        channels = mpl.colors.to_rgb(colour)
+        parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    def contrast(one, two):
+        high, low = sorted((luminance(one), luminance(two)), reverse=True)
+        return (high + 0.05) / (low + 0.05)
+
+    with style(dark):
+        paper = mpl.rcParams["axes.facecolor"]
+        assert all(contrast(c, paper) >= 3 for c in (*figures.colors(), style_module.guide()))
+        assert contrast(mpl.rcParams["text.color"], paper) >= 7
+
+
+def test_the_plot_of_pairs_draws_and_says_what_it_shows():
+    from matplotlib.figure import Figure
+
+    with style(False):
+        figure = Figure()
+        raced = compare({"a": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1), seed=1)
+        figures.paired_plot(raced.rows(), "b slower", figure.subplots())
+        assert "time / time of a" in figure_text(figure)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("code, words", [("en", "outside"), ("zh", "图外")])
+def test_results_of_the_timer_draw_themselves(dark, code, words):
+    import matplotlib.pyplot as plt
+
+    set_language(code)
+    first = iter([0.8])
+    several = compare({"plain": costing(1e-4), "a $ b": costing(2e-4), 3: costing(1e-4)}, clock=NoisyClock(1), seed=1)
+    single = measure(lambda: next(first, 3e-3), clock=NoisyClock(1), name="f")
+    for result, title, extra in ((several, several.sentence(), "a \\$ b"), (single, single.sentence(), "844 ms")):
+        ax = result.plot(dark=dark)
+        text = figure_text(ax.figure)
+        assert extra in text
+        if code == "en" or style_module.cjk_font():
+            assert words in text
+            assert ax.get_title("left").replace("\n", "").replace(" ", "").replace("\\", "") == title.replace(" ", "")
+        assert mpl.colors.to_rgb(ax.figure.get_facecolor())[0] < 0.2 or not dark
+        ax.figure.savefig(io.BytesIO(), format="png")
+        plt.close(ax.figure)
+
+
+def test_one_sample_and_one_round_can_be_drawn_too():
+    import matplotlib.pyplot as plt
+
+    clock = NoisyClock(0, 0, 0, 0)
+    for result in (
+        measure(costing(3.0), clock=clock),
+        compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock, seed=1),
+    ):
+        plt.close(result.plot().figure)
+
+
+def test_outliers_do_not_squeeze_the_paired_plot():
+    pair = {"ratios": [1.0 + 0.001 * (i % 20) for i in range(100)] + [50.0], "low": 1.0, "high": 1.02}
+    low, high = timing_plots._window([pair], 0.02)
+    assert low < 0.98 and 1.02 < high < 1.3
+
+
+def test_wrapping_counts_chinese_characters_twice_and_breaks_evenly():
+    assert max(len(line) for line in wrap("字" * 100, 40).split("\n")) == 20
+    first, second = wrap("one two three four five six seven eight", 30).split("\n")
+    assert abs(len(first) - len(second)) < 12
+    assert all("0.6012" in line or "." not in line for line in wrap("用时 0.6012 倍" * 20, 32).split("\n"))
+    assert not any(line.startswith("，") for line in wrap("很长的一句话，" * 20, 30).split("\n"))
+    assert "（" not in {
+        line[-1] for width in range(20, 60) for line in wrap("用时是两倍（区间一至三）：更慢。" * 4, width).split("\n")
+    }
+
+
+def test_matplotlib_is_loaded_only_to_draw():
+    assert loaded_by("import course.figures, course.records").isdisjoint({"matplotlib", "torch"})
+
+
+@pytest.mark.parametrize("night", [False, True])
+def test_a_figure_of_its_own_shows_itself_on_both_grounds_and_stays_as_it_was(night):
+    import matplotlib.pyplot as plt
+
+    from course.figures.own import repainted
+
+    result = compare({"plain": costing(1e-4), "b": costing(2e-4)}, clock=NoisyClock(1), seed=1)
+    with plt.style.context("dark_background" if night else "default"):
+        ax = result.plot()
+    ax.axvline(1.5, color="#123456")  # a learner's own line keeps its colour
+
+    def colours():
+        lines = [mpl.colors.to_hex(line.get_color()) for line in ax.lines]
+        return lines, mpl.colors.to_hex(ax.get_facecolor()), mpl.colors.to_hex(ax.title.get_color())
+
+    before = colours()
+    light, dark = style_module.palette(False), style_module.palette(True)
+    with repainted(ax.figure, night):
+        lines, paper, _ = colours()
+        assert paper == mpl.colors.to_hex((light if night else dark)[6]) and lines[-1] == "#123456"
+        assert not {mpl.colors.to_hex(c) for c in (dark if night else light)} & set(lines)
+    assert colours() == before
+    html = ax.figure._repr_html_()
+    assert html.count("data:image/webp;base64,") == 2 and 'alt="b takes' in html
+    pictures = re.findall(r'class="tb-(light|dark)".*?base64,([^"]+)"', html)
+    assert [name for name, _ in pictures] == ["light", "dark"] and pictures[0][1] != pictures[1][1]
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_on_tiles_can_be_read(dark):
+    def luminance(colour):
+        parts = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in mpl.colors.to_rgb(colour)]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    with style(dark):
+        for colour in [f"C{at}" for at in range(6)] + [style_module.faint()]:
+            high, low = sorted((luminance(colour), luminance(style_module.ink_on(colour))), reverse=True)
+            assert (high + 0.05) / (low + 0.05) >= 4.5, colour
+
+
+def test_reasons_of_counters_name_each_tool_once_and_survive_a_missing_record():
+    rows = [
+        {"part": "tool", "tool": "thop"},
+        {"part": "reason", "tool": "thop", "macs": 5, "reason_en": "a <b>", "reason_zh": "甲"},
+        {"part": "reason", "tool": "thop", "macs": -1200, "reason_en": "c", "reason_zh": "乙"},
+    ]
+    shown = figures.differences(SimpleNamespace(rows=rows))
+    assert str(shown).count("thop") == 1 and "-1,200  c" in str(shown) and "a &lt;b&gt;" in shown._repr_html_()
+    set_language("zh")
+    assert "乙" in str(shown) and str(figures.differences(None)) == ""
+
+
+def test_the_route_says_what_backend_selection_says_and_leaves_the_switch_alone():
+    import torch
+
+    from course import flags
+    from course.figures.route import route, who_computes
+
+    layer, x = torch.nn.Conv2d(3, 8, 3, stride=2), torch.randn(8, 3, 32, 32)
+    found = {}
+    for enabled in (True, False):
+        with flags.using({"mkldnn.enabled": enabled}):
+            shown = route(layer, x)
+            assert (shown.device, shown.enabled, shown.computes) == ("cpu", enabled, who_computes(layer, x))
+            assert flags.read()["mkldnn.enabled"] is enabled
+            found[enabled] = shown.computes
+            assert shown.png() != shown.png(dark=True) and all(shown.computes in text for text in shown.alt.values())
+    assert found[False] != "oneDNN"
+    assert (found[True] == "oneDNN") == torch.backends.mkldnn.is_available()
+
+
+@pytest.mark.slow
+def test_a_notebook_shows_every_figure_and_not_the_first_alone():
+    import nbformat
+    from nbclient import NotebookClient
+
+    draw = "from course.figures.own import own_figure\nown_figure(lambda ax: ax.plot([1, 2]), (2, 1));"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(draw) for _ in range(2)])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    assert [sum("text/html" in one.get("data", {}) for one in cell.outputs) for cell in notebook.cells] == [1, 1]
+
+
+def test_a_bet_stands_in_its_line_where_it_came_true_and_below_it_otherwise():
+    from course.tables import Table
+
+    table = Table([["", "who"], ["first", "x86"], ["second", "qnnpack"]], {(1, 1): "told"})
+    assert table.bet_on(0, ["x86"]) == Table(table.lines, table.marks, {(0, 1)})
+    lost = table.bet_on(0, ["nobody"])
+    assert lost.lines[2] == ["", "nobody"] and lost.bets == {(1, 1)} and lost.marks == {(2, 1): "told"}
+    assert table.bet_on(None, ["x86"]).lines[-1] == ["", "x86"]
+
+
+def test_a_table_that_is_too_broad_for_a_phone_is_shown_there_line_by_line():
+    from course.tables import Table
+
+    names = ["cudnn_is_available()", "current_accelerator()", "check_available=True"]
+    assert 'class="many"' in Table([["", *names], ["first", "a", "b", "c"]]).html()
+    sentence = "words that a line may break between"
+    for short in ([sentence] * 3, ["可以在任何一个字后面换行的中文"] * 3, ["a"] * 5):
+        assert 'class="many"' not in Table([["", *short], ["first", *short]]).html()
+
+
+def test_a_table_says_what_its_dots_mean():
+    from course.tables import SAME, Table
+
+    assert "no change" in Table([["", "b"], ["first", SAME]]).alt
+    assert "no change" not in Table([["", "b"], ["first", "c"]]).alt
+
+
+def test_a_line_that_was_bet_on_has_a_name():
+    from course.tables import Table
+
+    lost = Table([["", "who"], ["first", "x86"]]).bet_on(0, ["nobody"])
+    assert '<th scope="row">as you bet</th>' in lost.html() and "as you bet" in lost.alt
+
+
+WORDS = re.compile(r'<text x="([\d.]+)" y="([\d.]+)" [^>]*?font-size="([\d.]+)"([^>]*)>([^<]*)<')
+
+
+def words_in(svg: str) -> list[tuple[str, tuple[float, float, float]]]:
+    """The words of a picture, each with where it begins and ends, and its height."""
+    found = []
+    for x, y, size, more, words in WORDS.findall(svg):
+        length = wide(unescape(words), float(size), "700" in more)
+        begin = float(x) - length * (1 if '"end"' in more else 0.5 if "middle" in more else 0)
+        found.append((unescape(words), (begin, begin + length, float(y))))
+    return found
+
+
+def middle_of(svg: str) -> float:
+    """Where the middle line of `ratio_rows` stands."""
+    ends = re.findall(r'<polyline points="([\d.]+),[\d.]+ ([\d.]+),[\d.]+" fill="none" stroke="var\(--p-fg', svg)
+    (middle,) = {float(x) for x, other in ends if x == other}
+    return middle
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+@pytest.mark.parametrize("width", [BROAD, SLIM, PHONE])
+@pytest.mark.parametrize("ratio", [0.2, 1.0, 3.6])
+def test_a_bet_on_no_difference_says_whose_it_is(code, width, ratio):
+    set_language(code)
+    rows = [Ratio("a", ratio, 0.98 * ratio, 1.02 * ratio), Ratio("b", 1.0, 0.99, 1.01)]
+    picture = ratio_rows(rows, ("left", "right"), Bet("all the same", rows={0: "middle", 1: "middle"}))
+    said = words_in(picture.svg(width))
+    mine = [place for words, place in said if t("your bet", "你押") in words]
+    assert len(mine) == 2, said
+    for begin, end, y in mine:
+        beside = [
+            place for words, place in said if words in (ratio_words(ratio), ratio_words(1)) and abs(place[2] - y) < 10
+        ]
+        assert all(end < one[0] or one[1] < begin for one in beside)
+
+
+@pytest.mark.parametrize("width", [BROAD, SLIM, PHONE])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_bet_whose_box_is_full_of_the_value_is_named_on_its_side_and_not_on_the_value(width, side):
+    ratio = {"left": 0.76, "right": 1.3}[side]
+    rows = [
+        Ratio("one size", ratio, 0.75 * ratio, 1.25 * ratio),
+        Ratio("b", 8.0, 7.9, 8.1),
+        Ratio("c", 0.1, 0.09, 0.11),
+    ]
+    drawn = ratio_rows(rows, ("left", "right"), Bet("in both, whatever the sizes are", rows={0: side})).svg(width)
+    said = words_in(drawn)
+    (mine,) = [place for words, place in said if "your bet" in words]
+    beside = [place for words, place in said if abs(place[2] - mine[2]) < 10 and place is not mine]
+    assert 0 < mine[0] and mine[1] < width and all(mine[1] < one[0] or one[1] < mine[0] for one in beside)
+    assert mine[1] < middle_of(drawn) if side == "left" else middle_of(drawn) < mine[0]
+
+
+def test_a_value_stands_beside_its_bar_and_not_behind_the_bet():
+    drawn = bars([Bar("a", 100, "100 %"), Bar("b", 9, "9 %")], Bet("under half", rows=[1], span=(2, 90))).svg(BROAD)
+    boxes = [(float(x), float(w)) for x, w in re.findall(r'<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', drawn)]
+    bar = sum(boxes[1])
+    assert bar < dict(words_in(drawn))["9 %"][0] < bar + 20
+
+
+def test_the_words_of_a_range_are_not_crossed_by_the_middle_line():
+    drawn = ratio_rows([Ratio("a", 0.97, 0.9, 1.3), Ratio("b", 0.5, 0.49, 0.51)], ("left", "right")).svg(BROAD)
+    begin, end, _ = dict(words_in(drawn))["likely range"]
+    assert not begin < middle_of(drawn) < end
+
+
+def test_a_very_small_number_of_others_is_said_as_a_part():
+    from course.figures.reported import _in
+
+    assert _in("error")(4.4e-07) == "1 in 2,300,000 error" and _in("error")(0.0029) == "0.0029 error"

@@ -1,0 +1,250 @@
+"""Switches are described, read, set for a block and put back exactly."""
+# ruff: noqa: E402, F401, F811  (fixtures are imported by name)
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from course import flags
+from course.flags import precision
+from course.i18n import LANGUAGES, pick, set_language
+from tests.support.flag_fixtures import frozen, newborn, untouched
+
+# --- the data ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_defaults_are_those_of_a_new_process(newborn):
+    assert newborn["wrong defaults"] == [] == newborn["leaks"]
+
+
+@pytest.mark.slow
+def test_frozen_switches_are_those_that_torch_refuses_after_the_freeze(frozen):
+    there = {name for name, value in flags.snapshot().items() if value != flags.ABSENT}
+    assert set(frozen["refused"]) == {name for name in there if flags.SWITCHES[name].frozen}
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def test_reading_changes_nothing_and_never_warns():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first, second = flags.read(), flags.read()
+    assert first == second
+    assert first["cudnn.benchmark"] is False and first["mkldnn.enabled"] is True
+
+
+def test_what_a_version_lacks_is_absent_not_an_error(monkeypatch):
+    monkeypatch.delattr(type(torch.backends.cudnn), "depthwise_kernel", raising=False)
+    for owner in (torch.backends, torch.backends.m):
+        monkeypatch.delattr(owner, "python_native", raising=False)
+    now = flags.read()
+    assert now["cudnn.depthwise_kernel"] == flags.ABSENT
+    assert now["python_native.triton.enabled"] == flags.ABSENT
+    assert "does not have it" in pick(flags.describe("cudnn.depthwise_kernel"))
+    with pytest.raises(flags.FlagError, match="does not exist"):
+        flags.using({"cudnn.depthwise_kernel": "auto"})
+    with flags.using({"cudnn.depthwise_kernel": "auto", "cudnn.benchmark": True}, skip_absent=True):
+        assert torch.backends.cudnn.benchmark
+
+
+def test_a_mix_of_old_and_new_precision_calls_is_shown_as_unreadable():
+    with flags.using({"fp32_precision": "tf32"}):
+        value = flags.read()["cuda.matmul.allow_tf32"]
+        assert isinstance(value, flags.Unreadable) and value.reason
+        assert "does not tell" in pick(flags.describe("cuda.matmul.allow_tf32"))
+    assert flags.read()["cuda.matmul.allow_tf32"] is False
+
+
+@pytest.mark.slow
+def test_importing_the_module_loads_no_torch_and_no_ipython(newborn):
+    assert newborn["imported"] == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("cudnn.benchmarks", "cudnn.benchmark"),
+        ("mkldnn.enable", "mkldnn.enabled"),
+        ("nnpack.enabled", "nnpack.set_flags"),
+        ("cudnn.conv.precision", "cudnn.conv.fp32_precision"),
+        ("cuda.allow_tf32", "cuda.matmul.allow_tf32"),
+        ("cudnn.allowtf32", "cudnn.allow_tf32"),
+        ("float32_matmul_precison", "torch.float32_matmul_precision"),
+        ("cuda.float32_matmul_precision", "torch.float32_matmul_precision"),
+    ],
+)
+def test_a_mistyped_name_is_answered_with_the_right_one(typed, meant):
+    for call in (flags.describe, lambda name: flags.using({name: True})):
+        for code in LANGUAGES:
+            set_language(code)
+            with pytest.raises(flags.FlagError, match=meant):
+                call(typed)
+
+
+def test_describe_takes_the_name_as_a_program_writes_it():
+    assert flags.describe("torch.backends.cudnn.version()") == flags.describe("cudnn.version")
+    assert "Here: `False`" in flags.describe("cudnn.benchmark")["en"]
+    with pytest.raises(flags.FlagError, match="queries"):
+        flags.describe("mps.enabled")
+
+
+# --- using ------------------------------------------------------------------------------------------------
+
+# The cuDNN leaves of the precision tree are written in processes of their own: torch cannot take that back.
+EVERY = {
+    "cudnn.enabled": False,
+    "cudnn.benchmark": True,
+    "cudnn.deterministic": True,
+    "cudnn.fp32_precision": "ieee",
+    "cuda.matmul.fp32_precision": "tf32",
+    "cuda.matmul.allow_bf16_reduced_precision_reduction": False,
+    "cuda.matmul.allow_fp16_accumulation": True,
+    "cuda.enable_flash_sdp": False,
+    "cuda.enable_math_sdp": False,
+    "cuda.allow_fp16_bf16_reduction_math_sdp": True,
+    "mkldnn.enabled": False,
+    "mkldnn.deterministic": True,
+    "mkldnn.fp32_precision": "bf16",
+    "mkldnn.matmul.fp32_precision": "bf16",
+    "miopen.immediate": True,
+    "nnpack.set_flags": False,
+    "mha.set_fastpath_enabled": False,
+    "torch.num_threads": 1,
+    "torch.fill_uninitialized_memory": False,
+    "torch.float32_matmul_precision": "high",
+    "fp32_precision": "ieee",
+}
+
+
+@pytest.mark.parametrize(("name", "value"), EVERY.items())
+def test_each_switch_is_set_inside_and_back_outside(name, value):
+    before = flags.snapshot()
+    with flags.using({name: value}):
+        assert flags.SWITCHES[name].read() == value
+        if name not in precision.LINKED:
+            assert [change.name for change in flags.changes(before, flags.snapshot())] in ([name], [])
+    assert flags.snapshot() == before
+
+
+def test_everything_at_once_comes_back():
+    before = flags.snapshot()
+    with flags.using(EVERY):
+        assert flags.changes(before, flags.snapshot())
+    assert flags.snapshot() == before
+
+
+@pytest.mark.parametrize("stop", [ZeroDivisionError, KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_restored_whatever_ends_the_block(stop):
+    before = flags.snapshot()
+    with pytest.raises(stop):
+        with flags.using({"cudnn.benchmark": True, "torch.num_threads": 1, "fp32_precision": "ieee"}):
+            torch.backends.cudnn.benchmark = False
+            torch.set_num_threads(2)
+            raise stop
+    assert flags.snapshot() == before
+
+
+def test_only_what_is_named_is_restored():
+    with flags.using({"cudnn.benchmark": True}):
+        torch.backends.mkldnn.enabled = False
+    assert not torch.backends.mkldnn.enabled and not torch.backends.cudnn.benchmark
+
+
+def test_nested_blocks_and_the_decorator():
+    @flags.using({"cudnn.deterministic": True})
+    def inside() -> tuple[bool, bool]:
+        return torch.backends.cudnn.deterministic, torch.backends.cudnn.benchmark
+
+    with flags.using({"cudnn.deterministic": False, "cudnn.benchmark": True}):
+        assert inside() == (True, True) == inside()
+        assert not torch.backends.cudnn.deterministic
+    assert not torch.backends.cudnn.benchmark
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"cudnn.enabled": 1}, "not 1"),
+        ({"cudnn.benchmark": "yes"}, "takes True or False"),
+        ({"torch.num_threads": True}, "whole"),
+        ({"torch.num_threads": 0}, "torch refused"),
+        ({"fp32_precision": "fp16"}, "fp32_precision = 'fp16'"),
+        ({"cudnn.fp32_precision": "bf16"}, "cudnn.fp32_precision = 'bf16'"),
+        ({"torch.float32_matmul_precision": "fast"}, "'highest', 'high' or 'medium'"),
+        ({"mps.is_available": False}, "cannot be set"),
+        (
+            {"cuda.matmul.allow_bf16_reduced_precision_reduction_split_k": False},
+            "torch refused|does not exist in this build",
+        ),  # torch 2.9 has none
+        ({3: True}, "string"),
+    ],
+)
+def test_a_wrong_setting_is_one_sentence_and_changes_nothing(settings, said):
+    before = flags.snapshot()
+    with pytest.raises(flags.FlagError, match=said):
+        with flags.using({"cudnn.benchmark": True, **settings}):
+            pass
+    assert flags.snapshot() == before
+    set_language("zh")
+    with pytest.raises(flags.FlagError, match="[\u4e00-\u9fff]"):
+        with flags.using(settings):
+            pass
+
+
+def test_what_needs_a_running_gpu_is_unreadable_with_cuda_and_absent_without(monkeypatch):
+    name = "cuda.cufft_plan_cache.max_size"
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: False)
+    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: False)
+    assert flags.read()[name] == flags.ABSENT
+    monkeypatch.setattr(torch.backends.cuda, "is_built", lambda: True)
+    assert isinstance(flags.read()[name], flags.Unreadable) and "CUDA" in flags.describe(name)["zh"]
+
+
+def test_a_pair_whose_order_matters_comes_back():
+    pair = "cuda.matmul.allow_fp16_reduced_precision_reduction"
+    off = {pair: False, f"{pair}_split_k": False}
+    if flags.read()[f"{pair}_split_k"] == flags.ABSENT:
+        pytest.skip("this torch has no split_k switches")
+    with flags.using(off):
+        with flags.using(off):
+            torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = (True, True)
+        assert flags.read()[pair] is False and flags.read()[f"{pair}_split_k"] is False
+    assert flags.read()[pair] is True and flags.read()[f"{pair}_split_k"] is True
+
+
+def test_mkldnn_precision_leaves_the_rest_of_the_tree_alone():
+    with flags.using({"mkldnn.fp32_precision": "bf16"}):
+        now = flags.read()
+        assert now["mkldnn.conv.fp32_precision"] == "bf16"
+        assert now["fp32_precision"] == "none" and now["cudnn.conv.fp32_precision"] == "tf32"
+
+
+@pytest.mark.slow
+def test_using_still_works_after_the_freeze(frozen):
+    assert frozen["inside"] == [True, "ieee"] and frozen["outside"] == [False, "none", True]
+
+
+# --- the precision tree -----------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_tree_is_restored_with_what_it_inherits(newborn):
+    """Random states, each saved, disturbed and restored: stored values, not only what they read."""
+    assert newborn["random trees"] == 200
+
+
+@pytest.mark.slow
+def test_a_block_that_does_not_write_the_cudnn_leaves_keeps_their_factory_value(newborn):
+    assert newborn["tree after a block"] and newborn["tree restored"]
+
+
+@pytest.mark.slow
+def test_what_cannot_be_restored_reads_the_same_and_is_told(newborn):
+    assert newborn["same readings"]
+    assert newborn["pinned"] == (["cudnn.conv.fp32_precision"] if newborn["factory"] else [])

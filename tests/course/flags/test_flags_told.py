@@ -1,0 +1,229 @@
+"""What the learner is told: leaks, silent typos, the flags() trap, a notice after a cell, the map."""
+# ruff: noqa: E402, F401, F811  (fixtures are imported by name)
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from course import flags
+from course.i18n import LANGUAGES, set_language
+from tests.support.flag_fixtures import newborn, untouched
+
+# --- leaks ------------------------------------------------------------------------------------------------
+
+
+def test_leaks_are_told_in_both_languages_and_taken_back():
+    assert flags.leaks() == []
+    torch.backends.cudnn.benchmark = True
+    torch.set_num_threads(torch.get_num_threads() + 1)
+    found = flags.leaks()
+    assert [leak.name for leak in found] == ["cudnn.benchmark", "torch.num_threads"]
+    assert "True; it was False" in found[0].text["en"] and "原来是 False" in found[0].text["zh"]
+    assert flags.restore() == found
+    assert flags.leaks() == [] and not torch.backends.cudnn.benchmark
+
+
+@pytest.mark.slow
+def test_a_leak_that_makes_other_switches_unreadable_says_so(newborn):
+    assert {"cudnn.allow_tf32", "cuda.matmul.allow_tf32"} & set(newborn["unreadable leaks"])
+
+
+@pytest.mark.slow
+def test_without_a_remembered_start_the_defaults_count(newborn):
+    assert newborn["leak"] == ["cudnn.deterministic"] and newborn["restored"] == []
+
+
+# --- typos ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_clean_torch_has_no_typos(newborn):
+    assert newborn["typos"] == []
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "meant"),
+    [
+        ("cudnn", "benchmarks", "cudnn.benchmark"),
+        ("mps", "enabled", None),
+        ("nnpack", "enabled", "nnpack.set_flags"),
+        ("", "allow_tf32", "cudnn.allow_tf32"),
+        ("mkldnn", "enable", "mkldnn.enabled"),
+        ("", "xx", None),
+        ("cuda", "benchmark", "cudnn.benchmark"),
+        ("", "float32_matmul_precision", "float32_matmul_precision"),
+    ],
+)
+def test_a_silent_typo_is_found_with_what_was_meant(module, name, meant):
+    owner = getattr(torch.backends, module) if module else torch.backends
+    setattr(owner, name, True)
+    try:
+        (found,) = flags.typos()
+        assert found.suggestion in (meant, f"torch.{meant}") and not found.overwritten
+        assert found.name == f"{module}.{name}".lstrip(".")
+        assert "del torch.backends" in found.text["en"] and "从不读取" in found.text["zh"]
+        assert meant is None or meant in found.text["en"]
+    finally:
+        delattr(owner, name)
+    assert flags.typos() == []
+
+
+@pytest.mark.parametrize("name, other", [("enabled", True), ("strategy", "greedy")])
+def test_a_switch_that_torch_reads_from_its_stand_in_is_no_typo(name, other):
+    """opt_einsum has no property for its switches: an assignment stays where torch.einsum reads it."""
+    before = getattr(torch.backends.opt_einsum, name)
+    try:
+        with flags.using({"opt_einsum.enabled": True}):
+            setattr(torch.backends.opt_einsum, name, other)
+            assert flags.typos() == []
+        assert torch.backends.opt_einsum.enabled is flags.read()["opt_einsum.enabled"] and flags.typos() == []
+        torch.backends.opt_einsum.enable = True
+        assert [found.suggestion for found in flags.typos()] == ["opt_einsum.enabled"]
+    finally:
+        vars(torch.backends.opt_einsum).pop("enable", None)
+        setattr(torch.backends.opt_einsum, name, before)
+
+
+def test_an_overwritten_query_is_found(monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", False)
+    (found,) = flags.typos()
+    assert found.overwritten and "Restart the kernel" in str(found)
+    assert flags.read()["mps.is_available"] is False
+
+
+def test_an_overwritten_function_of_a_stand_in_comes_back_with_del():
+    torch.backends.cudnn.is_available = True
+    try:
+        (found,) = flags.typos()
+        assert found.overwritten and "del torch.backends.cudnn.is_available" in str(found)
+    finally:
+        del torch.backends.cudnn.is_available
+    assert callable(torch.backends.cudnn.is_available)
+
+
+# --- the flags() trap -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_trap_is_told_as_it_is_and_nothing_is_set(newborn):
+    assert newborn["trap wrong"] == [] and not newborn["trap changed something"]
+    call = flags.explain_flags_call("cudnn", deterministic=True)
+    assert [row["name"] for row in call.surprises] == ["cudnn.enabled"]
+    assert "cudnn.enabled True → False" in str(call) and "<table>" in call._repr_html_()
+
+
+def test_the_trap_of_every_module_with_flags():
+    (row,) = flags.explain_flags_call(torch.backends.mkldnn).surprises
+    assert row["name"] == "mkldnn.enabled" and flags.explain_flags_call("nnpack").surprises
+    assert not flags.explain_flags_call("opt_einsum").surprises
+    assert not flags.explain_flags_call(torch.backends).surprises
+    assert "changes only what it names" in flags.explain_flags_call("cudnn", enabled=True).text["en"]
+
+
+@pytest.mark.slow
+def test_the_trap_says_when_the_call_would_raise(newborn):
+    assert newborn["trap raised"] == ("would raise" in newborn["trap blocked"]) is True
+
+
+@pytest.mark.parametrize(
+    ("module", "named", "said"),
+    [("cudn", {}, '"cudnn"'), ("mps", {}, r"has no flags\(\)"), ("cudnn", {"determinstic": True}, '"deterministic"')],
+)
+def test_a_wrong_question_about_the_trap_is_one_sentence(module, named, said):
+    with pytest.raises(flags.FlagError, match=said):
+        flags.explain_flags_call(module, **named)
+
+
+# --- the notice after a cell ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def one_shell():
+    """IPython lives once in a process; gone again afterwards, or later tests would think that somebody sits at a prompt."""
+    testing = pytest.importorskip("IPython.testing.globalipapp")
+    shell = testing.start_ipython()
+    yield shell
+    type(shell).clear_instance()
+    for prompt in ("ps1", "ps2", "ps3"):
+        sys.__dict__.pop(prompt, None)
+
+
+@pytest.fixture
+def shell(one_shell):
+    yield one_shell
+    flags.unwatch()
+
+
+def test_a_cell_that_leaves_a_switch_changed_is_told_once(shell, capsys):
+    assert flags.watch() and flags.watch()
+    shell.run_cell("import torch\nx = 1")
+    assert capsys.readouterr().out == ""
+    shell.run_cell("torch.backends.cudnn.benchmark = True")
+    assert capsys.readouterr().out.count("cudnn.benchmark False → True") == 1
+    shell.run_cell("x = 2")
+    shell.run_cell("torch.backends.cudnn.benchmark = False")
+    assert capsys.readouterr().out == ""
+    shell.run_cell("torch.backends.cudnn.benchmarks = True")
+    try:
+        assert "`torch.backends.cudnn.benchmark`" in capsys.readouterr().out
+    finally:
+        del torch.backends.cudnn.benchmarks
+    flags.unwatch()
+    shell.run_cell("torch.backends.cudnn.benchmark = True")
+    assert capsys.readouterr().out == ""
+
+
+def test_many_changes_make_one_short_sentence(shell, capsys):
+    flags.watch()
+    shell.run_cell("import torch; torch.backends.fp32_precision = 'ieee'")
+    assert capsys.readouterr().out.count("\n") == 1
+    set_language("zh")
+    shell.run_cell("torch.backends.mkldnn.enabled = False")
+    assert "整个进程" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_outside_a_notebook_there_is_nothing_to_watch(newborn):
+    assert newborn["watch"] is False
+
+
+# --- the map ----------------------------------------------------------------------------------------------
+
+
+def test_the_map_has_every_switch_and_marks_what_changed():
+    with flags.using({"cudnn.benchmark": True}):
+        rows = flags.map_rows()
+    assert {row["name"] for row in rows} == set(flags.SWITCHES)
+    assert [row["name"] for row in rows if row["changed"]] == ["cudnn.benchmark"]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_map_shows_every_row_once_and_marks_the_changed_one_in_words(code):
+    from course.lessons.l01_map.switch_map import backends_map
+
+    set_language(code)
+    with flags.using({"cudnn.benchmark": True}):
+        found = backends_map()
+    shown = [line for table in found.picture.tables() for line in table.lines[1:]]
+    assert len(shown) == sum(row["kind"] != "tool" for row in flags.map_rows())
+    assert [line for line in shown if "◆" in line[1]] == [("benchmark", "◆ True", "False")]
+    assert found._repr_html_().count("◆ True") == 1
+    assert "1" in found.headline or "One" in found.headline
+    assert [line for line in str(found).split("\n") if line.startswith("◆ ") and "cudnn.benchmark " in line]
+
+
+def test_a_switch_that_is_a_function_and_was_assigned_to_is_named(monkeypatch):
+    import torch
+
+    from course.flags import typos
+
+    monkeypatch.setattr(torch.backends.cuda, "enable_flash_sdp", False)
+    monkeypatch.setattr(torch.backends.mha, "set_fastpath_enabled", False)
+    found = {one.name: str(one) for one in typos()}
+    assert {"cuda.enable_flash_sdp", "mha.set_fastpath_enabled"} <= set(found)
+    said = found["cuda.enable_flash_sdp"]
+    assert "has overwritten a function" in said and "Then call it: `torch.backends.cuda.enable_flash_sdp(...)`" in said

@@ -1,0 +1,321 @@
+"""Nothing that is alive is changed by a count: photographs of everything reachable, before and after."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from benchmarks import zoo, zoo_steps
+from benchmarks.zoo_parts import Entry
+from course.flops import CountError, count
+from course.lessons.l03_flops.crosscheck import cross_check
+from tests.support import flops_odd as odd
+from tests.support.photograph import differences, of_process, photograph
+
+pytestmark = pytest.mark.slow
+
+
+class Stop(BaseException):
+    """Neither Exception nor KeyboardInterrupt: nobody between the model and the caller may catch it."""
+
+
+def unchanged(call: Callable[[], Any], *roots: Any) -> Any:
+    """What `call()` gives back, after the comparison of everything reachable from `roots` and of the process."""
+    before, process, threads = photograph(*roots), of_process(), {*threading.enumerate()}
+    try:
+        return call()
+    finally:
+        now = of_process()
+        assert differences(before, photograph(*roots)) == []
+        assert [what for what in process if now[what] != process[what]] == []
+        assert {*threading.enumerate()} <= threads  # one that an earlier test has left may end meanwhile
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _warm() -> None:
+    """What torch and the tools import late is there before the first photograph."""
+    count(nn.Linear(4, 4), torch.zeros(1, 4), training=True)
+    torch.compile(nn.Linear(4, 4), backend="eager")(torch.zeros(1, 4))
+    torch.jit.trace(nn.Linear(4, 4), torch.zeros(1, 4))
+    with contextlib.suppress(CountError):
+        cross_check(nn.Linear(4, 4), torch.zeros(1, 4))
+
+
+WAYS = ("shapes", "data", "training", "error", "stop")
+IN_ODD_PLACES = [
+    pytest.param(trick, way, marks=() if (row + column) % 2 == 0 else pytest.mark.long)
+    for row, trick in enumerate(odd.TRICKS)
+    for column, way in enumerate(WAYS)
+]
+"""Every second one each day, the others among the long tests."""
+HONEST = ("TorchScript", "encoder with padding", "branch of torch.cond")
+ENTRIES = [(entry, False) for entry in zoo.ZOO] + [(entry, True) for entry in zoo_steps.STEPS]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("entry", "training"), ENTRIES, ids=[f"{e.name}{', step' * t}" for e, t in ENTRIES])
+def test_the_zoo_is_left_as_it_was(entry: Entry, training: bool) -> None:
+    """And while it is at hand: the number is the one derived by hand, and the certificate holds."""
+    torch.manual_seed(0)
+    model, inputs = entry.make()
+    roots = () if entry.name == "TorchScript" else (model, inputs)  # that one notes on itself that it was called
+    counted = unchanged(lambda: count(model, *inputs, training=training), *roots)
+    assert counted.exact == (entry.name not in HONEST)
+    assert counted.macs == entry.macs or not counted.exact
+    assert counted.training == training
+    assert sum(counted.by_operator.values()) == counted.by_module.macs == counted.macs
+    assert counted.params == sum(p.numel() for p in model.parameters())
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("trick", "way"), IN_ODD_PLACES)
+def test_state_in_odd_places_is_left_as_it_was(trick: str, way: str) -> None:
+    stops = {"error": ValueError, "stop": Stop}.get(way)
+    refused = trick == "generator"  # the one thing that nobody can put back
+    model, x = odd.Odd(trick, way == "data", stops).train(), torch.randn(3, 8)
+
+    def call() -> Any:
+        with pytest.raises((CountError, Stop)) if stops or refused else contextlib.nullcontext():
+            return count(model, x, training=way == "training")
+
+    counted = unchanged(call, model, x, odd)
+    if not stops and not refused and trick != "attention state":
+        assert counted.macs == (2 if way == "training" else 1) * 3 * 64
+
+
+class Advancing(nn.Module):
+    """Takes the next of an iterator that it holds."""
+
+    def __init__(self, held: Any) -> None:
+        super().__init__()
+        self.layer, self.held = nn.Linear(8, 8), held
+
+    def forward(self, x: Tensor) -> Tensor:
+        next(self.held[0] if isinstance(self.held, (tuple, list)) else self.held)
+        return self.layer(x)
+
+
+def test_an_iterator_is_advanced_on_a_copy_or_refused() -> None:
+    x = torch.randn(3, 8)
+    for held in (iter([1, 2]), [iter((1, 2))], iter(range(3)), zip([1], [2], strict=True), (map(abs, [1]),)):
+        model = Advancing(held)
+        assert unchanged(lambda model=model: count(model, x), model).macs == 3 * 64
+    model = Advancing(n for n in range(3))
+    with pytest.raises(CountError, match="uses a generator, which cannot be copied"):
+        unchanged(lambda: count(model, x), model)
+
+
+def _imported_inside() -> None:
+    import torch as here
+
+    here.set_warn_always(True)
+
+
+def _own_class() -> None:
+    first = second = Stop
+    first.course_tests_odd, second.course_tests_odd = 1, 1
+
+
+LASTING: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+    "a switch": (lambda: torch.set_warn_always(True), torch.is_warn_always_enabled),
+    "a switch, imported inside": (_imported_inside, torch.is_warn_always_enabled),
+    "print options": (lambda: torch.set_printoptions(precision=9), lambda: torch._tensor_str.PRINT_OPTS.precision),
+    "NumPy's errors": (lambda: np.seterr(all="raise"), np.geterr),
+    "a switch of a class": (
+        lambda: torch.distributions.Distribution.set_default_validate_args(False),
+        lambda: torch.distributions.Distribution._validate_args,
+    ),
+    "a hook on all modules": (
+        lambda: nn.modules.module.register_module_forward_pre_hook(print),
+        lambda: len(nn.modules.module._global_forward_pre_hooks),
+    ),
+    "a class of one's own": (_own_class, lambda: hasattr(Stop, "course_tests_odd")),
+    "the collector": (lambda: gc.disable(), gc.isenabled),
+    "the directory": (lambda: os.chdir("/"), os.getcwd),
+}
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_what_lasts_is_left_as_it_was(name: str) -> None:
+    """Settings, and attributes of others, reached through code of torch, NumPy and the system."""
+    change, read = LASTING[name]
+    layer, before = nn.Linear(8, 8), read()
+    counted = count(lambda x: (change(), layer(x))[1], torch.randn(3, 8))
+    assert read() == before and counted.macs == 3 * 64 and counted.exact
+
+
+def test_code_of_a_tensor_or_a_model_is_not_run_by_asking() -> None:
+    asked = []
+
+    class Noting(Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            asked.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class Proxy(nn.Linear):
+        def __getattr__(self, name: str) -> Any:
+            asked.append(name)
+            return super().__getattr__(name)
+
+    model, x = Proxy(8, 8), torch.randn(3, 8).as_subclass(Noting)
+    model(x)
+    by_itself = [*asked]
+    asked.clear()
+    assert count(model, x).macs == 3 * 64 and {one for one in asked if callable(one)} <= set(by_itself)
+
+
+def test_memory_that_numpy_writes_without_a_word_is_not_the_users() -> None:
+    """In a real run: an array on the memory, a tensor moved to other memory."""
+
+    def by_array(x: Tensor) -> Tensor:
+        x.numpy()[...] = 7
+        return x @ x if x.sum().item() else x
+
+    def by_place(x: Tensor) -> Tensor:
+        y = x @ x if x.sum().item() else x
+        x.data = torch.zeros(2, 3)
+        return y
+
+    for forward in (by_array, by_place):
+        x = torch.eye(4)
+        counted = unchanged(lambda forward=forward, x=x: count(forward, x), forward, x)
+        assert (counted.macs, counted.ground) == (64, "real")
+
+
+def test_counts_in_several_threads_leave_the_process_as_it_was() -> None:
+    """One at a time: each changes what all threads share."""
+    model, x = nn.Sequential(*(nn.Linear(8, 8) for _ in range(20))), torch.ones(3, 8)
+
+    def job(number: int) -> int:
+        return count(lambda x: model(x) if number % 2 or x.sum().item() < 1e9 else x, x).macs
+
+    before = of_process(), sys.stdout, len(warnings.filters)
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(job, range(12))) == {20 * 3 * 64}
+    assert (of_process(), sys.stdout, len(warnings.filters)) == before
+
+
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("needs", [False, True])
+def test_a_function_with_a_closure(needs: bool, training: bool) -> None:
+    model, total, scale = nn.Linear(8, 8), torch.zeros(8), torch.ones(8, requires_grad=True)
+    seen = {"calls": 0, "last": None}
+
+    def step(x: Tensor) -> Tensor:
+        y = model(x) * scale
+        total.add_(y.detach().sum(0))
+        seen["calls"] += 1
+        seen["last"] = y
+        return x if needs and y.sum().item() > 1e9 else y
+
+    x = torch.randn(2, 8)
+    counted = unchanged(lambda: count(step, x, training=training), step, x)
+    assert counted.macs == (1 + training) * 128 and counted.params == 72
+
+
+@pytest.mark.parametrize("make", [lambda p: torch.optim.SGD(p, 0.1, momentum=0.9), lambda p: torch.optim.AdamW(p, 0.1)])
+def test_a_training_step_written_as_a_function(make: Callable[..., Any]) -> None:
+    model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Linear(8, 2))
+    descent = make(model.parameters())
+    plan = torch.optim.lr_scheduler.StepLR(descent, 1)
+
+    def step(x: Tensor) -> Tensor:
+        descent.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        descent.step()
+        plan.step()
+        return loss.detach()
+
+    x = torch.randn(6, 4)
+    step(x)
+    counted = unchanged(lambda: count(step, x), step, x)
+    assert counted.macs == 6 * (3 * (4 * 8 + 8 * 2) - 4 * 8) and counted.exact
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_cache_given_as_an_input_stays_as_it_was(by_name: bool) -> None:
+    layer, cache = nn.Linear(4, 4), odd.Thing(layers=[odd.Thing(keys=torch.randn(3, 4))], length=3)
+
+    def step(x: Tensor, cache: Any) -> Tensor:
+        cache.layers[0].keys, cache.length = torch.cat((cache.layers[0].keys, layer(x))), cache.length + 1
+        return x @ cache.layers[0].keys.T
+
+    x = torch.randn(4, 4)
+    call = (lambda: count(step, x, cache=cache)) if by_name else (lambda: count(step, x, cache))
+    assert unchanged(call, cache, layer, x).macs == 64 + 4 * 4 * 7
+
+
+def test_a_static_cache_of_transformers() -> None:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.LlamaConfig(
+        vocab_size=50,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+    )
+    model, ids = transformers.LlamaForCausalLM(config).eval(), torch.tensor([[1, 2, 3]])
+    cache = transformers.StaticCache(config=config, max_cache_len=8)
+    with torch.no_grad():
+        model(ids, past_key_values=cache)
+    step = torch.tensor([[4]])
+    counted = unchanged(lambda: count(model, step, past_key_values=cache), model, cache, step)
+    # q, k, v, o 4 x 16 x 16; gated perceptron 3 x 16 x 32; head 16 x 50; attention over all 8 places of the cache
+    assert counted.macs == 4 * 256 + 3 * 512 + 16 * 50 + 2 * 8 * 16
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_cross_check_leaves_as_much(error: type[BaseException]) -> None:
+    model, x = odd.Odd("attributes", False, error), torch.randn(3, 8)
+
+    def call() -> None:
+        with pytest.raises(CountError if error is RuntimeError else error):
+            cross_check(model, x)
+
+    unchanged(call, model, x, odd)
+    whole = nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8)).train()
+    assert unchanged(lambda: cross_check(whole, x), whole, x).ours.macs == 3 * 64
+
+
+def test_a_model_learns_as_before() -> None:
+    def learned(between: bool) -> list[Tensor]:
+        torch.manual_seed(2)
+        model, x = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.Dropout(), nn.Linear(8, 2)), torch.randn(6, 4)
+        descent = torch.optim.SGD(model.parameters(), 0.1, momentum=0.9)
+        for _ in range(3):
+            descent.zero_grad()
+            model(x).square().mean().backward()
+            if between:
+                count(model, x), count(model, x, training=True)
+            descent.step()
+        return [value.clone() for value in model.state_dict().values()]
+
+    assert all(torch.equal(a, b) for a, b in zip(learned(False), learned(True), strict=True))
+
+
+def test_a_container_that_loads_when_asked_is_not_asked() -> None:
+    class Loading(dict):
+        def values(self) -> Any:
+            raise AssertionError("asked")
+
+        items = copy = values
+
+    model = odd.Odd("nothing")
+    model.loading = Loading(a=1)
+    assert count(model, torch.randn(2, 8)).exact

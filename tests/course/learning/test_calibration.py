@@ -1,0 +1,257 @@
+"""The bets: their outcomes, the hit rate of each confidence, lost bets that return."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+import course
+from course.cards.cards import practice
+from course.cards.progress_view import progress_html, progress_text
+from course.experiment import base
+from course.experiment.bets_view import answer_words, asked_words, bet_sentence, bets_html, bets_text
+from course.i18n import pick, set_language
+from course.learning.beliefs import beliefs
+from course.learning.bets import settle
+from course.learning.calibration import Bet, Level, asked_again, levels, placed_bets, returning, returns
+from course.learning.entry import Entry, stamp
+from course.learning.log import AnswerLog
+from course.learning.marking import Response
+from course.learning.progress import summary
+from course.learning.session import submit
+from course.markup import plain
+from course.questions.bank import Bank
+from course.records import Record
+from course.verbs import state
+from tests.course.learning.test_quiz_log import START
+from tests.support import quiz_items as q
+
+WAGER = "05-wager"
+
+
+@pytest.fixture
+def bank(tmp_path):
+    wager = replace_options(q.PREDICT, b="first-belief")
+    return Bank(q.write_bank(tmp_path / "bank", [q.SINGLE, q.MULTIPLE, wager]))
+
+
+def replace_options(item, **beliefs):
+    options = [one | ({"misconception": beliefs[one["id"]]} if one["id"] in beliefs else {}) for one in item["options"]]
+    return item | {"options": options}
+
+
+def said(event, item, day, *options, verdict=None, confidence=None, record=None):
+    return Entry(
+        str(uuid.uuid4()),
+        stamp(START + timedelta(days=day)),
+        event,
+        item,
+        options,
+        None,
+        confidence,
+        verdict,
+        record=record,
+    )
+
+
+def bet(choice="b", day=0, confidence=3):
+    return said("bet", WAGER, day, choice, confidence=confidence)
+
+
+def local(moment):
+    """The day of a moment as it is shown: where the learner is."""
+    return f"{moment.astimezone():%Y-%m-%d}"
+
+
+def came(option, day=1, record="live 2026-03-02T09:00:00Z Xeon"):
+    return said("settled", WAGER, day, *([option] if option else []), record=record)
+
+
+@pytest.mark.parametrize(
+    "entries, expected",
+    [
+        ([bet()], "open"),
+        ([bet(), came(None)], "inconclusive"),
+        ([bet(), came("b")], "won"),
+        ([bet(), came("a")], "lost"),
+        ([bet(), came("a"), came(None, 2)], "lost"),
+        ([bet(), came("a"), came("b", 2)], "won"),
+        ([came("b", -1), bet()], "late"),
+        ([came(None, -1), bet(), came("b")], "won"),
+    ],
+)
+def test_the_state_of_a_bet(bank, entries, expected):
+    [found] = placed_bets(sorted(entries, key=lambda one: one.time), bank)
+    assert found.state == expected and found.choice == "b"
+    assert bool(levels([found])) is (expected in ("won", "lost"))
+
+
+def test_the_record_that_settled_a_bet_is_named_and_disagreeing_runs_too(bank):
+    [found] = placed_bets([bet(), came("a"), came("b", 2, "replay 2026-01-05T00:00:00Z NVIDIA T4")], bank)
+    text = bets_text([found])
+    assert found.changed and "2026-01-05 on NVIDIA T4" in text and "runs disagreed" in text
+    assert "2026-03-02, Xeon" in bets_text(placed_bets([bet(), came("a")], bank))
+    older = replace(came("a"), record=None)  # a log from before the record was kept
+    assert f"measured {local(older.when)}" in bets_text(placed_bets([bet(), older], bank))
+
+
+def test_the_hit_rate_of_each_confidence_counts_settled_bets_alone(bank):
+    late, silent = placed_bets([came("b", -1), bet()], bank), placed_bets([bet(confidence=None), came("b")], bank)
+    assert levels(late) == [] and "Not counted: 1 placed when the result was known." in bets_text(late)
+    [won], [lost] = placed_bets([bet(), came("b")], bank), placed_bets([bet(), came("a")], bank)
+    guess = replace(lost, confidence=1)
+    found = [guess, won, won, lost, *silent]
+    assert levels(found) == [Level(3, 2, 3), Level(1, 0, 1), Level(None, 1, 1)]
+    assert "You won 3 of 5 bets." in bets_text(found)
+    for line in ("certain 3 2 67%", "a guess 1 0 0%", "not said 1 1 100%"):
+        assert line in " ".join(bets_text(found).split()), line
+        assert all(f">{cell}<" in bets_html(found) for cell in line.rsplit(" ", 3)), line
+
+
+def test_a_lost_bet_returns_after_a_week_until_it_is_answered_right(bank):
+    entries = [bet("b"), came("a", 1)]
+
+    def due(day):
+        return returning(entries, bank, START + timedelta(days=day))
+
+    assert due(7.9) == [] and due(8) == [WAGER]
+    entries.append(said("answer", WAGER, 9, "b", verdict="incorrect"))
+    assert due(15.9) == [] and due(16) == [WAGER]
+    entries.append(said("answer", WAGER, 17, "a", verdict="correct"))
+    assert due(400) == [] and returns(entries, bank) == []
+    for harmless in ([bet("a"), came("a")], [bet()], [bet(), came(None)], [came("a", -1), bet()]):
+        assert returning(harmless, bank, START + timedelta(days=90)) == []
+    assert returning([bet(), came("a")], bank, START + timedelta(days=90), lesson="05_x") == []
+    assert returning([bet(), came("a")], bank, START + timedelta(days=90), lesson="06_y") == [WAGER]
+
+
+def test_the_bet_asked_again_is_a_question_about_what_was_measured(bank, tmp_path):
+    log = AnswerLog(tmp_path / "log.jsonl")
+    item = bank[WAGER]
+    submit(item, Response(("b",), None, 3), log)
+    settle(item, "a", log, "live 2026-03-02T09:00:00Z Xeon")
+    soon, later = log.entries()[-1].when + timedelta(days=1), log.entries()[-1].when + timedelta(days=8)
+    assert asked_again(item, log.entries(), soon) is item
+    again = asked_again(item, log.entries(), later)
+    assert (
+        again.kind == "single" and again.correct == ("a",) and "the measurement came out otherwise" in pick(again.stem)
+    )
+    card = practice(again, log=log, bank=bank, text=False)
+    card.input.restore(Response(("a",)))
+    card.submit_as(2)
+    last = log.entries()[-1]
+    assert (last.event, last.item, last.verdict) == ("answer", WAGER, "correct")
+    assert returns(log.entries(), bank) == []
+    assert asked_again(bank["05-one"], log.entries(), later) is bank["05-one"]
+
+
+def test_a_belief_lives_in_a_lost_bet_until_a_later_right_answer(bank):
+    entries = [said("answer", "05-one", -1, "b", verdict="correct"), bet("b"), came("a")]
+
+    def held():
+        return {one.id: one.alive for one in beliefs(entries, bank, placed_bets(entries, bank))}
+
+    assert held() == {"first-belief": True}
+    entries.append(said("answer", "05-one", 3, "b", verdict="correct"))
+    assert held() == {"first-belief": False}
+
+
+def test_progress_tells_done_due_ready_and_overcome(bank):
+    entries = [
+        bet("b"),
+        came("a"),
+        said("answer", "05-one", 3, "b", verdict="correct", confidence=3),
+        said("answer", "05-many", 3, "a", "c", verdict="correct", confidence=3),
+        said("check", "05-run", 3, verdict="correct"),
+    ]
+    found = summary(entries, bank, START + timedelta(days=8.5))
+    fourth, fifth = found.lessons
+    assert fifth.ready and fifth.started and not fifth.done and fifth.solved == 1 and fifth.due == 1
+    assert not fourth.started and not fourth.ready and found.due == 1
+    text, page = progress_text(found), progress_html(found, "/somewhere/answers.jsonl")
+    for words in ("looks ready", "in progress", "not started", "Ideas you have overcome", "/somewhere/answers.jsonl"):
+        assert words in page
+    assert "checkpoint 0 of 4 (looks ready)" in text
+    set_language("zh")
+    assert "准备好了" in progress_html(found) and "准备好了" in progress_text(found)
+
+
+def test_page_and_text_of_all_bets_say_the_same_in_both_languages(bank):
+    entries = [bet(), came("a")]
+    found, back = placed_bets(entries, bank), returns(entries, bank)
+    for code, words in (
+        ("en", ("◌ lost", "certain", "hit rate", f"From {local(START + timedelta(days=8))}", "stem of wager")),
+        ("zh", ("◌ 没押中", "很确定", "命中率", f"{local(START + timedelta(days=8))} 起", "stem of wager")),
+    ):
+        set_language(code)
+        text, page = bets_text(found, back), bets_html(found, back)
+        assert all(one in text and one in page for one in words) and "05-wager" not in text + page
+    set_language("en")
+    assert "No bets yet" in bets_text([]) and "No bets yet" in bets_html([])
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_every_bet_of_the_course_is_told_with_its_question_and_without_its_id(code):
+    set_language(code)
+    for item in Bank().items():
+        if item.kind != "predict":
+            continue
+        choice, came_out = item.slider.stops[:2] if item.slider else (one.id for one in item.options[:2])
+        found = Bet(item, START, choice, 2, "lost", came_out, "live 2026-03-02T09:00:00Z Xeon", START)
+        text, sentence, asked = bets_text([found]), bet_sentence(found), asked_words(item)
+        assert plain(asked) in plain(pick(item.stem).replace("\n", " ")) and 5 < len(asked) < 330, item.id
+        assert asked in sentence and answer_words(item, choice) in sentence and answer_words(item, came_out) in sentence
+        for words in (text, bets_html([found]), sentence):
+            assert item.id not in words and "–" not in words
+
+
+# --- the verbs ---
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    monkeypatch.setattr(state, "now", state.State(lesson=None))
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.setenv("COURSE_DEBUG", "1")
+    return state.now
+
+
+def test_bets_after_a_real_settlement_and_review_a_week_later(kernel, monkeypatch, capsys):
+    course.answer("05-bet-race", "a", confidence=3)
+    experiment = base.get("05-toy-race")
+    record = Record(
+        experiment.name,
+        experiment.version,
+        experiment.lesson,
+        {"device_name": "Xeon"},
+        [{"schedule": "one size", "verdict": "same"}, {"schedule": "always new", "verdict": "slower"}],
+    )
+    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None, replay=False: record)
+    course.observe("05-toy-race")
+    course.bets()
+    said_now = capsys.readouterr().out
+    assert f"◌ lost · recorded {record.created[:10]} on Xeon\nThe toy runs 36 steps" in said_now
+    assert "You won 0 of 1 bet." in said_now and "(certain). It came out: " in said_now
+    course.review()
+    assert "05-bet-race" not in capsys.readouterr().out
+    week_later = log_moved_back(kernel.log, 8)
+    course.review()
+    again = capsys.readouterr().out
+    assert "You bet on this on" in again and week_later in again
+    course.answer("05-bet-race", "c", confidence=2)
+    assert "🎯" in capsys.readouterr().out
+    course.review()
+    assert "05-bet-race" not in capsys.readouterr().out
+
+
+def log_moved_back(log, days):
+    """Make everything in the log older; returns the day of the bet."""
+    entries = log.entries()
+    moved = [replace(one, time=stamp(one.when - timedelta(days=days))) for one in entries]
+    from course.learning.entry import to_line
+
+    log.path.write_bytes(b"".join(map(to_line, moved)))
+    return local(moved[0].when)

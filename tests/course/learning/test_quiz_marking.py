@@ -1,0 +1,175 @@
+"""Marking of every kind of item, with partial credit and reasons; feedback for every option."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from course.i18n import LANGUAGES, pick
+from course.learning.marking import Response, common_run, feedback, mark, mark_bet, misconceptions_of
+from course.learning.reporting import report
+from course.questions.bank import Bank
+from course.questions.items import with_key
+from tests.support import quiz_items as q
+
+
+@pytest.fixture(scope="module")
+def bank(tmp_path_factory):
+    return Bank(q.write_bank(tmp_path_factory.mktemp("bank")))
+
+
+def verdict(bank, item_id, *options, number=None):
+    return mark(bank[item_id], Response(options, number))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "state", "points"),
+    [
+        (("b",), "correct", 1),
+        (("a",), "incorrect", 0),
+        (("a", "b"), "incorrect", 0),
+        (("z",), "incorrect", 0),
+        ((), "not attempted", 0),
+    ],
+)
+def test_single(bank, chosen, state, points):
+    found = verdict(bank, "05-one", *chosen)
+    assert (found.state, found.points) == (state, points)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "state", "points"),
+    [
+        ("ac", "correct", 1),
+        ("ca", "correct", 1),
+        ("a", "partly", 0.5),
+        ("acb", "partly", 0.5),
+        ("ab", "incorrect", 0),
+        ("bd", "incorrect", 0),
+        ("abcd", "incorrect", 0),
+        ("", "not attempted", 0),
+    ],
+)
+def test_multiple_takes_a_point_back_for_a_wrong_choice_and_never_goes_below_zero(bank, chosen, state, points):
+    found = verdict(bank, "05-many", *chosen)
+    assert (found.state, found.points) == (state, points)
+    assert found.messages
+
+
+@pytest.mark.parametrize(
+    ("value", "state"),
+    [
+        (9.4e6, "correct"),
+        (9.4e6 / 1.1, "correct"),
+        (9.4e6 * 1.1, "correct"),
+        (9.4e6 * 1.11, "incorrect"),
+        (4.7e6, "incorrect"),
+        (-9.4e6, "incorrect"),
+        (math.inf, "incorrect"),
+        (math.nan, "not attempted"),
+    ],
+)
+def test_number(bank, value, state):
+    assert verdict(bank, "05-count", number=value).state == state
+
+
+def test_a_number_says_which_trap_or_which_way(bank):
+    assert pick(verdict(bank, "05-count", number=4.7e6).messages[0]) == "half of it"
+    assert "1,000" in pick(verdict(bank, "05-count", number=9.4e9).messages[0])
+    assert "about 94" in pick(verdict(bank, "05-count", number=1e5).messages[0])
+    assert pick(verdict(bank, "05-count", number=0).messages[0]) == "Too small."
+    assert misconceptions_of(bank["05-count"], Response(number=4.7e6)) == ["first-belief"]
+    assert misconceptions_of(bank["05-count"], Response(number=9.4e6)) == []
+
+
+@pytest.mark.parametrize(
+    ("chosen", "state", "points"),
+    [
+        ("cad", "correct", 1),
+        ("cda", "partly", 0.67),
+        ("ca", "partly", 0.67),
+        ("cabd", "partly", 0.67),
+        ("dac", "partly", 0.33),
+        ("b", "incorrect", 0),
+        ("bd", "incorrect", 0),
+    ],
+)
+def test_order(bank, chosen, state, points):
+    found = verdict(bank, "05-lines", *chosen)
+    assert (found.state, found.points) == (state, points)
+
+
+def test_longest_common_run_against_the_slow_definition():
+    import itertools
+
+    def slow(left, right):
+        return max(
+            size
+            for size in range(len(left) + 1)
+            for part in itertools.combinations(left, size)
+            if all(one in rest for rest in [iter(right)] for one in part)
+        )
+
+    for left in itertools.permutations("abcd"):
+        assert common_run(left, tuple("badc")) == slow(left, "badc")
+
+
+def test_a_bet_is_open_until_the_experiment_decides(bank):
+    item = bank["05-wager"]
+    assert mark(item, Response(("a",))).state == "inconclusive"
+    assert mark_bet(item, Response(("a",)), "a").state == "correct"
+    assert mark_bet(item, Response(("a",)), "b").state == "incorrect"
+    assert mark_bet(item, Response(), "b").state == "not attempted"
+    assert [line.right for line in feedback(item, Response(("a",)))] == [None, None, None]
+    assert [line.right for line in feedback(item, Response(("a",)), "b")] == [False, True, False]
+
+
+def test_feedback_covers_every_option(bank):
+    lines = feedback(bank["05-one"], Response(("a",)))
+    assert [(line.option, line.chosen, line.right) for line in lines] == [
+        ("a", True, False),
+        ("b", False, True),
+        ("c", False, False),
+    ]
+    assert all(pick(line.why) for line in lines)
+    option, chosen, right, why = lines[1]
+    assert (option, chosen, right, pick(why)) == ("b", False, True, "why of b")
+    lines = feedback(bank["05-count"], Response(number=4.7e6))
+    assert [(line.option, line.right) for line in lines] == [("trap", False), ("number", True)]
+    assert len(feedback(bank["05-lines"], Response(("b",)))) == 4
+
+
+def test_checkpoint_items_are_marked_once_a_key_is_merged_in(bank):
+    with pytest.raises(ValueError, match="key"):
+        mark(bank["05-c-one"], Response(("b",)))
+    item = with_key(bank["05-c-one"], q.KEYS["05-c-one"])
+    assert mark(item, Response(("b",))).points == 2 == mark(item, Response(("b",))).max_points
+    assert mark(item, Response(())).state == "not attempted"
+    item = with_key(bank["05-c-lines"], q.KEYS["05-c-lines"])
+    assert mark(item, Response(("c", "b"))).points == 1.33
+    item = with_key(bank["05-c-count"], q.KEYS["05-c-count"])
+    assert mark(item, Response(number=3.0)).points == 2 and mark(item, Response(number=4.0)).points == 0
+
+
+def test_every_message_is_in_both_languages(bank):
+    responses = {
+        "05-one": [("a",), ("b",), ("a", "b")],
+        "05-many": [("a", "b"), ("a", "c")],
+        "05-lines": [("b", "c"), ("c", "a", "d")],
+        "05-wager": [("a",)],
+    }
+    for item_id, answers in responses.items():
+        for chosen in answers:
+            for message in verdict(bank, item_id, *chosen).messages:
+                assert all(pick(message, code) for code in LANGUAGES)
+
+
+def test_the_report_names_the_belief_of_the_chosen_option_only(bank):
+    item, response = bank["05-one"], Response(("a",), None, 3)
+    found = report(item, response, mark(item, response), q.BELIEFS)
+    assert [line.belief for line in found.lines] == ["the first belief", "", ""]
+    assert found.lines[0].state == "your choice, not right" and found.lines[1].state == "right"
+    assert 'observe("05-run")' in found.next_step and found.messages == ()
+    bet = report(bank["05-wager"], Response(("a",)), mark_bet(bank["05-wager"], Response(("a",)), None), q.BELIEFS)
+    assert bet.lines == ()

@@ -1,0 +1,351 @@
+"""The daily review: what it chooses, what it says after a day, a month, two hundred cards; back and next."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from datetime import date, datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
+
+import pytest
+
+import course
+from course.cards.cards import card, practice
+from course.cards.review_deck import ReviewDeck
+from course.i18n import set_language, speaking
+from course.learning.entry import Entry, counted
+from course.learning.log import AnswerLog
+from course.learning.progress import summary
+from course.learning.review import closing, day_words, greeting, plan
+from course.learning.schedule import A_DAY, due, interleave, reviewed_on, spread, timetable
+from course.learning.session import earlier
+from course.questions.bank import Bank
+from course.verbs import state
+from tests.support import quiz_items as q
+
+NOW = datetime(2026, 3, 18, 12, tzinfo=timezone.utc)  # a Wednesday
+
+
+def big_bank(folder, lessons=5, each=40):
+    """A bank of lessons x each questions, every one a concept of its own."""
+    import yaml
+
+    for number in range(1, lessons + 1):
+        items = [
+            {**q.SINGLE, "id": f"0{number}-n{place}", "lesson": f"0{number}_x", "concept": f"about-{number}-{place}"}
+            for place in range(each)
+        ]
+        path = folder / f"l0{number}_x" / "items.yaml"
+        path.parent.mkdir(parents=True)
+        path.write_text(yaml.safe_dump(items, allow_unicode=True), "utf-8")
+    return Bank(folder)
+
+
+def answered(item, verdict, days_ago, confidence=2):
+    moment = (NOW - timedelta(days=days_ago)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return Entry(f"{item} {days_ago}", moment, "answer", item, ("a",), None, confidence, verdict)
+
+
+# --- an answer that was taken back by an earlier version ---
+
+
+def undo(log, slip):
+    log.append("undo", slip.item, options=(slip.id,))
+
+
+def test_an_answer_taken_back_counts_nowhere_and_its_line_stays(bank, log):
+    first = log.append("answer", "05-one", options=["b"], verdict="correct", confidence=3, at=NOW - timedelta(days=5))
+    slip = log.append("answer", "05-one", options=["a"], verdict="incorrect", at=NOW - timedelta(days=2))
+    log.append("answer", "05-many", options=["b"], verdict="incorrect", at=NOW - timedelta(days=2))
+    assert sorted(due(log.entries(), bank, NOW)) == ["05-many", "05-one"]
+    undo(log, slip)
+    assert due(log.entries(), bank, NOW) == ["05-many"] == due(log.history(), bank, NOW)
+    assert earlier(bank["05-one"], log).options == ("b",)
+    assert [line.right for line in summary(log.entries(), bank, NOW).lessons] == [0, 1]
+    assert [entry.event for entry in log.history()].count("answer") == 3
+    assert len(log.path.read_text("utf-8").splitlines()) == 4
+    assert AnswerLog(log.path).entries()[0] == first
+
+
+def test_an_undo_travels_with_a_merge_in_any_order(tmp_path, log):
+    slip = log.append("answer", "05-one", options=["a"], verdict="incorrect")
+    undo(log, slip)
+    lines = log.path.read_text("utf-8").splitlines(keepends=True)
+    other = AnswerLog(tmp_path / "other.jsonl")
+    other.path.write_text(lines[1] + lines[0], "utf-8")
+    assert other.entries() == [] and len(other.history()) == 2
+
+
+def test_an_undo_touches_only_the_answer_it_names_on_its_own_question():
+    bet = Entry("b", "2026-03-01T00:00:00.000000Z", "bet", "05-wager", ("a",))
+    answer = Entry("a", "2026-03-01T00:00:00.000000Z", "answer", "05-one", ("a",))
+
+    def taken(item, *names):
+        return Entry("u", "2026-03-02T00:00:00.000000Z", "undo", item, names)
+
+    assert counted([bet, taken("05-wager", "b")]) == [bet], "bets stay locked"
+    assert counted([answer, taken("05-many", "a")]) == [answer] == counted([answer, taken("05-one")])
+    assert counted([answer, taken("05-one", "a")]) == []
+
+
+# --- what a sitting holds, and what is said ---
+
+
+def test_two_hundred_due_become_one_sitting_of_mixed_lessons(tmp_path):
+    bank = big_bank(tmp_path / "big")
+    entries = [answered(item.id, "incorrect", 20 - number / 100) for number, item in enumerate(bank.items())]
+    found = plan(entries, bank, NOW)
+    assert (found.due, found.moved, found.lessons) == (12, 188, 5)
+    assert [item[:2] for item in found.items] == ["01", "02", "03", "04", "05"] * 2 + ["01", "02"]
+    assert found.items[:2] == ("01-n0", "02-n0"), "of each lesson the longest overdue first"
+    said = " ".join(greeting(found, NOW))
+    assert "12 ideas to review today from 5 lessons" in said and "nothing is lost" in said
+    assert "12 today, and so on until Friday 3 April." in said
+    assert "18 days" in said
+    assert len(plan(entries, bank, NOW, a_day=500).items) == 200
+    few = entries[:18]
+    assert greeting(plan(few, bank, NOW), NOW)[-1].endswith("nothing is lost: 12 today, 6 tomorrow.")
+    done = [*few, *(answered(item, "correct", 0) for item in plan(few, bank, NOW).items)]
+    after = plan(done, bank, NOW)
+    assert (after.due, after.moved) == (0, 6)
+    assert greeting(after, NOW) == ["Enough for today. Nothing is lost: 6 tomorrow."]
+    assert closing(12, 12, after, NOW).endswith("Enough for today. Nothing is lost: 6 tomorrow.")
+    assert summary(done, bank, NOW).due == 0 and summary(few, bank, NOW).due == 12
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_day_is_too_full_nothing_is_lost_and_nothing_comes_early(tmp_path, seed):
+    """Over many logs: the same ideas as before, each on the first day with room; the older before the younger."""
+    chance = random.Random(seed)
+    bank = big_bank(tmp_path / "big", 4, 30)
+    here = NOW.astimezone(ZoneInfo(chance.choice(["UTC", "Asia/Shanghai", "America/Los_Angeles"])))
+    items = chance.sample([item.id for item in bank.items()], chance.randint(0, 120))
+    entries = sorted(
+        (
+            answered(
+                item, chance.choice(["correct", "incorrect", "partly"]), chance.uniform(0, 60), chance.randint(1, 3)
+            )
+            for item in items
+            for _ in range(chance.randint(1, 4))
+        ),
+        key=lambda one: one.time,
+    )
+    wanted, found = timetable(entries, bank), plan(entries, bank, here)
+    done = reviewed_on(here.date(), here, entries, bank)
+    before, after = ({one.concept: one.due for one in table} for table in (wanted, found.table))
+    assert len(found.table) == len(wanted) and before.keys() == after.keys()
+    assert found == plan(list(reversed(entries))[::-1], bank, here) and spread(wanted[::-1], here) == spread(
+        wanted, here
+    )
+
+    def day(moment):
+        return max(here, moment).astimezone(here.tzinfo).date()
+
+    held = Counter(day(moment) for moment in after.values())
+    held[here.date()] += done
+    assert all(many <= A_DAY or (one == here.date() and many == done) for one, many in held.items())
+    for concept, moment in after.items():
+        assert day(moment) >= day(before[concept])
+        late = (day(moment) - day(before[concept])).days
+        assert all(held[day(before[concept]) + timedelta(days=number)] >= A_DAY for number in range(late))
+        assert late or moment == before[concept]
+    order = sorted(before, key=lambda one: day(before[one]))
+    assert all(
+        day(after[a]) <= day(after[b])
+        for a, b in zip(order, order[1:], strict=False)
+        if day(before[a]) < day(before[b])
+    )
+    assert sum(many for _, many in found.days) == sum(moment <= here for moment in before.values())
+
+
+def test_who_reviews_each_day_has_done_everything_that_was_due(tmp_path):
+    bank = big_bank(tmp_path / "big")
+    entries, met = [answered(item.id, "incorrect", 20) for item in bank.items()][:50], set()
+    for number in range(5):
+        here = NOW + timedelta(days=number)
+        found = plan(entries, bank, here)
+        assert found.due <= A_DAY
+        met.update(found.items)
+        entries += [answered(item, "correct", -number, 3) for item in found.items]
+    assert met == {entry.item for entry in entries[:50]}
+
+
+def test_lost_bets_stand_in_the_sitting_and_the_count(bank):
+    moment = (NOW - timedelta(days=9)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    later = (NOW - timedelta(days=4)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    entries = [
+        Entry("b", moment, "bet", "05-wager", ("a",), None, 2),
+        Entry("s", moment, "settled", "05-wager", ("b",)),
+        answered("05-one", "incorrect", 3),
+    ]
+    found = plan(entries, bank, NOW)
+    assert found.items == ("05-wager", "05-one") and found.due == 2 == summary(entries, bank, NOW).due
+    soon = plan([entries[0], Entry("s", later, "settled", "05-wager", ("b",))], bank, NOW)
+    assert soon.items == () and "Saturday 21 March" in greeting(soon, NOW)[1]
+
+
+def test_a_review_asks_nothing_from_a_lesson_not_met_yet(tmp_path):
+    bank = Bank(q.write_bank(tmp_path / "shared", [{**q.SINGLE, "concept": "about-old"}]))
+    assert due([answered("05-one", "incorrect", 5)], bank, NOW) == ["05-one"]
+    assert due([answered("04-old", "incorrect", 5)], bank, NOW) == ["04-old"]
+    both = [answered("04-old", "incorrect", 4), answered("05-one", "incorrect", 5)]
+    assert due(sorted(both, key=lambda one: one.time), bank, NOW) == ["05-one"], "the one answered longest ago"
+
+
+def test_interleaving_keeps_everything(tmp_path):
+    bank = big_bank(tmp_path / "big", 3, 4)
+    table = timetable([answered(item.id, "correct", 3) for item in bank.items()][:-2], bank)
+    assert sorted(one.item for one in interleave(table)) == sorted(one.item for one in table)
+    assert [one.lesson for one in interleave(table)] == ["01_x", "02_x", "03_x"] * 2 + ["01_x", "02_x"] * 2
+
+
+@pytest.mark.parametrize(
+    "entries, words",
+    [
+        ([], ["Nothing to review yet."]),
+        (
+            [answered("05-one", "correct", 0)],
+            ["Nothing is due today.", "The next idea comes back", "Coming later is fine too."],
+        ),
+        ([answered("05-one", "incorrect", 2)], ["1 idea"]),
+        ([answered("05-one", "incorrect", 2), answered("04-old", "incorrect", 2)], ["2 ideas"]),
+        ([answered("05-one", "incorrect", 40)], ["40 days", "1 idea"]),
+    ],
+)
+def test_the_greeting_fits_the_day_and_is_kind(bank, entries, words):
+    said = " ".join(greeting(plan(entries, bank, NOW), NOW))
+    assert all(one in said for one in words)
+    for code in ("en", "zh"):
+        with speaking(code):
+            said = " ".join([*greeting(plan(entries, bank, NOW), NOW), closing(3, 1, plan(entries, bank, NOW), NOW)])
+        assert not any(
+            word in said.lower() for word in ("streak", "hurry", "late!", "behind", "missed", "连续", "断", "落后")
+        )
+
+
+def test_days_in_words():
+    today = date(2026, 12, 30)
+    assert [day_words(today + timedelta(days=n), today) for n in (0, 1, 2)] == [
+        "today",
+        "tomorrow",
+        "Friday 1 January 2027",
+    ]
+    set_language("zh")
+    assert day_words(date(2026, 12, 28), today) == "12月28日（星期一）"
+
+
+# --- the deck ---
+
+
+@pytest.fixture
+def deck(bank, log):
+    log.append("answer", "05-one", options=["b"], verdict="correct", at=NOW)
+    cards = [practice(one, bank=bank, log=log, text=False) for one in ("05-one", "04-old", "05-count")]
+    return ReviewDeck(cards, log, lambda answered, right: f"closing {answered} {right}")
+
+
+def shown(deck):
+    return [one.item.id for one in deck.cards if one.widget.layout.display != "none"]
+
+
+def answer_with(card, option):
+    card.input.rows[option].button.click()
+    card.buttons[2].click()
+
+
+def test_cards_open_fresh_one_at_a_time_with_back_and_next(deck):
+    assert shown(deck) == ["05-one"] and deck.cards[0].answered is None
+    assert "why of b" not in deck.cards[0].say.value and "why of b" not in str(deck.cards[0])
+    assert not deck.cards[0].input.rows["a"].button.disabled
+    back, following = deck.buttons
+    back.click()
+    assert "1 of 3 · 05_x · 0" in deck.say.value and 'role="status"' in deck.say.value
+    following.click()
+    assert shown(deck) == ["04-old"]
+    back.click()
+    assert shown(deck) == ["05-one"]
+    for _ in range(5):
+        following.click()
+    assert shown(deck) == [] and "closing 0 0" in deck.say.value
+    back.click()
+    assert shown(deck) == ["05-count"]
+
+
+def test_a_card_can_be_opened_again_in_text(bank, log):
+    log.append("answer", "05-one", options=["b"], verdict="correct")
+    found = card("05-one", bank=bank, log=log, text=True)
+    assert "why of b" in str(found)
+    found.reopen()
+    assert "why of b" not in str(found)
+
+
+# --- the verb ---
+
+
+@pytest.fixture
+def kernel(monkeypatch):
+    monkeypatch.setattr(state, "now", state.State())
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.setenv("COURSE_DEBUG", "1")
+
+
+def test_the_verb_reviews_and_warms_up(kernel, capsys):
+    course.review()
+    assert "Nothing to review yet." in capsys.readouterr().out
+    log = state.now.log
+    for item in state.now.bank.items("02_timing")[:9]:
+        if item.kind == "single":
+            log.append(
+                "answer", item.id, options=["a"], verdict="incorrect", at=datetime.now(timezone.utc) - timedelta(days=3)
+            )
+    course.review()
+    said = capsys.readouterr().out
+    assert "to review today." in said
+    course.review(due=1)
+    said = capsys.readouterr().out
+    assert said.count("[02-") == 1
+    course.review(due="many")
+    assert "`due`" not in (said := capsys.readouterr().out) and "number of cards" in said
+
+
+def test_the_warm_up_asks_what_is_due_and_a_right_answer_ends_it_for_today(kernel, capsys, monkeypatch):
+    from course.verbs import reviewing
+
+    item = next(one for one in state.now.bank.items("02_timing") if one.kind == "single")
+    start = datetime.now(timezone.utc) - timedelta(days=3)
+
+    def asked(days):
+        monkeypatch.setattr(reviewing, "_now", lambda: (start + timedelta(days=days)).astimezone())
+        for state.now.lesson in ("03_flops", "06_cudnn_deterministic"):
+            course.review(due=2)
+        return capsys.readouterr().out.count("[02-")
+
+    state.now.log.append("answer", item.id, options=["x"], verdict="incorrect", at=start)
+    assert asked(0) == asked(0.01) == 0 and asked(1.1) == 2
+    again = due(state.now.log.entries(), state.now.bank, start + timedelta(days=1.1), "03_flops")[0]
+    state.now.log.append("answer", again, options=["x"], verdict="correct", at=start + timedelta(days=1.1))
+    assert asked(1.11) == asked(1.4) == 0
+
+
+def test_what_progress_calls_due_is_what_review_asks_in_any_lesson(kernel, capsys):
+    """Also the ideas of the lesson being read, and of the last one."""
+    log = state.now.log
+    for lesson in ("02_timing", "09_mkldnn"):
+        item = next(one for one in state.now.bank.items(lesson) if one.kind == "single")
+        log.append(
+            "answer", item.id, options=["a"], verdict="incorrect", at=datetime.now(timezone.utc) - timedelta(days=9)
+        )
+    state.now.lesson = "02_timing"
+    course.progress()
+    assert ": 2. Run review()" in capsys.readouterr().out
+    course.review()
+    said = capsys.readouterr().out
+    assert "2 ideas" in said and "[02-" in said and "[09-" in said
+    course.finish()
+    assert "Scheduled for review: 2 ideas. With review(): 2 today." in capsys.readouterr().out
+
+
+def test_both_languages(kernel, capsys):
+    set_language("zh")
+    course.review()
+    assert "还没有可复习的" in capsys.readouterr().out

@@ -1,0 +1,159 @@
+"""How an answer is answered, and what becomes of the learner's own reason."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from course.cards.cards import bet, practice
+from course.cards.text import answer
+from course.i18n import LANGUAGES, pick, set_language, speaking
+from course.learning import voice
+from course.learning.bets import settle
+from course.learning.entry import parse, to_line
+from course.learning.log import AnswerLog
+from course.learning.reporting import first_sentence
+from course.learning.session import reason_of
+from course.learning.transfer import export_to, import_from
+from course.questions.bank import Bank
+from course.questions.item_lint import language_faults
+from tests.support import quiz_items as q
+
+pytestmark = pytest.mark.usefixtures("quick_hands")
+
+
+def told(bank, log, item_id, *options, **more):
+    said: list[str] = []
+    answer(item_id, *options, log=log, bank=bank, write=said.append, **more)
+    return "\n".join(said)
+
+
+def test_every_sentence_is_in_both_languages_and_fills_its_blanks():
+    for key, text in voice.SAID.items():
+        assert list(language_faults(key, text)) == []
+        blanks = [set(re.findall(r"\{\w+\}", text[code])) for code in LANGUAGES]
+        assert blanks[0] == blanks[1], key
+
+
+def test_a_hit_is_praised_with_the_reason_and_says_the_same_again(bank, log):
+    card = practice("05-one", bank=bank, log=log, text=False)
+    card.input.rows["b"].button.click()
+    card.buttons[3].click()
+    said = card.say.value
+    assert "🎯" in said and said.count("why of b") == 1 and "That is the right option" not in said
+    assert practice("05-one", bank=bank, log=AnswerLog(log.path), text=False).say.value == said
+
+
+@pytest.mark.parametrize("step", [None, {"en": "Which size was here before?", "zh": "哪个尺寸来过？"}])
+def test_the_third_wrong_try_gets_a_smaller_step(tmp_path, log, step):
+    item = q.SINGLE | ({"step": step} if step else {})
+    bank = Bank(q.write_bank(tmp_path / "own", [item]))
+    wanted = step["en"] if step else "Cover the options"
+    said = [told(bank, log, "05-one", "a", confidence=3) for _ in range(3)]
+    assert wanted not in said[0] + said[1] and wanted in said[2] and "☕" in said[2]
+    assert "🎯" in told(bank, log, "05-one", "b")
+    assert wanted not in told(bank, log, "05-one", "a"), "a right answer in between starts the count again"
+
+
+@pytest.mark.parametrize("confidence", [1, 2, 3])
+def test_a_verdict_says_nothing_about_the_confidence(bank, log, confidence):
+    """Such remarks grate by the sixth card; `bets()` and `progress()` say how well confidence and answers fit."""
+    for option in ("a", "b"):
+        said = told(bank, log, "05-one", option, confidence=confidence)
+        assert "ertain" not in said and "sure" not in said and "guess" not in said
+
+
+# --- because ---
+
+
+def test_the_reason_is_kept_and_set_beside_the_right_one(bank, log):
+    card = practice("05-one", bank=bank, log=log, text=False)
+    assert card.because.field.layout.visibility == "hidden", "asked for only once something is chosen"
+    card.input.rows["b"].button.click()
+    assert card.because.field.layout.visibility is None
+    card.because.field.value = "  the size\nwas new "
+    card.buttons[3].click()
+    assert log.entries()[-1].because == "the size was new"
+    shown = card.because.words.value
+    assert "the size was new" in shown and "why of b" in shown
+    card.because.buttons.children[0].click()
+    card.because.buttons.children[0].click()
+    assert [entry.options for entry in log.entries() if entry.event == "reason"] == [("right",)]
+    again = practice("05-one", bank=bank, log=AnswerLog(log.path), text=False)
+    assert "Noted" in again.because.words.value and again.because.text == "the size was new"
+    again.retry()
+    assert again.because.text == "" and again.because.below.layout.display == "none"
+
+
+def test_a_card_without_a_reason_says_nothing_about_one(bank, log):
+    card = practice("05-one", bank=bank, log=log, text=False)
+    card.input.rows["a"].button.click()
+    card.buttons[1].click()
+    assert card.because.below.layout.display == "none" and card.because.field.layout.visibility == "hidden"
+    assert "because" not in json.loads(log.path.read_text("utf-8").splitlines()[-1])
+
+
+def test_on_a_bet_the_line_is_there_from_the_start_and_judged_after_the_measurement(bank, log):
+    card = bet("05-wager", bank=bank, log=log, text=False)
+    assert card.because.field.layout.visibility is None
+    card.because.field.value = "because caches remember"
+    card.input.rows["a"].button.click()
+    card.buttons[2].click()
+    assert "“because caches remember”" in card.because.words.value and card.because.buttons.children == ()
+    settle(bank["05-wager"], "b", log)
+    card.settle()
+    assert [one.description[0] for one in card.because.buttons.children] == ["↻", "?"], "it was not right"
+
+
+def test_the_text_twin_writes_and_marks_a_reason(bank, log):
+    said = told(bank, log, "05-one", "b", because="I saw it", confidence=3)
+    assert "“because I saw it”" in said and 'answer("05-one", reason="right")' in said
+    assert "Noted" in told(bank, log, "05-one", reason="other")
+    assert reason_of(bank["05-one"], log.entries()) == "other"
+    assert "one of right, other" in told(bank, log, "05-one", reason="nonsense")
+    assert "No reason of yours" in told(bank, log, "05-many", reason="right")
+    told(bank, log, "05-one", "a")
+    assert reason_of(bank["05-one"], log.entries()) == "", "a new answer has a reason of its own"
+
+
+def test_reasons_travel_with_the_log_and_old_logs_stay_valid(bank, log, tmp_path):
+    told(bank, log, "05-one", "b", because="I saw it")
+    told(bank, log, "05-one", reason="right")
+    file, _ = export_to(log, tmp_path / "mine.jsonl")
+    other = AnswerLog(tmp_path / "other.jsonl")
+    assert import_from(other, file).new == 2
+    assert other.entries()[0].because == "I saw it" and reason_of(bank["05-one"], other.entries()) == "right"
+    old = {"id": "1", "time": "2026-01-01T00:00:00.000000Z", "event": "answer", "item": "05-one", "options": ["b"]}
+    entries, _, damaged = parse(json.dumps(old).encode())
+    assert damaged == [] and entries["1"].because is None and b"because" not in to_line(entries["1"])
+    long = told(bank, log, "05-one", "b", because="x" * 5000)
+    assert len(log.entries()[-1].because) == 300 and long
+
+
+def test_what_a_learner_writes_is_shown_as_text(bank, log):
+    card = practice("05-one", bank=bank, log=log, text=False)
+    card.because.field.value = "<img src=x onerror=alert(1)>"
+    card.input.rows["b"].button.click()
+    card.buttons[3].click()
+    assert "<img" not in card.because.words.value + card.saved_copy()["text/html"]
+
+
+@pytest.mark.parametrize(
+    "text, first",
+    [
+        ("It costs 1.5 ms. And more.", "It costs 1.5 ms."),
+        ("见过，免费。再说。", "见过，免费。"),
+        ("`torch.relu` is fast", "`torch.relu` is fast"),
+    ],
+)
+def test_the_first_sentence_ends_where_a_sentence_ends(text, first):
+    assert first_sentence(text) == first
+
+
+def test_chinese_speaks_chinese(bank, log):
+    with speaking("zh"):
+        said = told(bank, log, "05-one", "b", because="因为见过", confidence=3)
+    assert "因为见过”" in said and "因为因为" not in said and pick({"en": "x", "zh": "中文：why of b"}, "zh") in said
+    set_language("en")

@@ -1,0 +1,189 @@
+"""What is kept: knowledge cards and the words of the course, complete in both languages and true to the code."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from unittest import mock
+
+import pytest
+import yaml
+
+import course
+from course import flags
+from course.cards.knowledge_view import card_html, card_text, cards_html
+from course.catalog import BY_ID, FOLDER
+from course.i18n import LANGUAGES, pick, speaking
+from course.questions import glossary, knowledge
+from course.verbs import state
+from grader.authoring.prose import anchor, faults, prose
+from grader.source import parse
+from tests.support.sources import twins
+
+CARDS, CARD_FAULTS = knowledge.read()
+TERMS, TERM_FAULTS = glossary.read()
+
+
+def test_cards_and_words_are_sound_and_complete_in_both_languages():
+    assert CARD_FAULTS == [] and TERM_FAULTS == []
+    assert {card.lesson for card in CARDS.values()} <= set(BY_ID) and len(TERMS) >= 60
+    assert {term.lesson for term in TERMS.values() if term.lesson} <= {*BY_ID, "10_tuning_master", "12_profiler"}
+
+
+def test_every_switch_of_a_card_is_in_the_table_of_switches():
+    unknown = {card.id: set(card.switches) - set(flags.TABLE) for card in CARDS.values()}
+    assert not any(unknown.values()), unknown
+    named = [card for card in CARDS.values() if card.id in flags.TABLE]
+    assert all(card.id in card.switches for card in named) and len(named) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("card", CARDS.values(), ids=list(CARDS))
+def test_the_code_of_a_card_runs_and_compares_results_that_agree_or_are_meant_to_differ(card, capsys):
+    """The languages differ in comments and in what is printed, never in what is called: one of them runs."""
+    import torch
+    from torch import nn
+    from torch.utils.data import DataLoader, TensorDataset
+
+    model = nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.LazyLinear(2))
+    x = torch.randn(2, 3, 8, 8)
+    model(x)
+    names = {
+        "torch": torch,
+        "nn": nn,
+        "model": model,
+        "x": x,
+        "DataLoader": DataLoader,
+        "data": TensorDataset(torch.randn(130, 3, 8, 8)),
+    }
+    with flags.preserved(), mock.patch.dict(os.environ):
+        exec(compile(pick(card.code, "zh"), card.id, "exec"), names)
+    assert "does not return what" not in capsys.readouterr().out
+    assert calls(pick(card.code, "en")) == calls(pick(card.code, "zh"))
+
+
+def calls(code: str) -> str:
+    """The code without its comments and the texts in it."""
+    tree = ast.parse(code)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = ""
+    return ast.dump(tree)
+
+
+def write(folder, text, lesson="05_cudnn_benchmark"):
+    (folder / f"l{lesson}").mkdir(parents=True, exist_ok=True)
+    (folder / f"l{lesson}" / "knowledge.yaml").write_text(text, "utf-8")
+    return knowledge.read(folder)
+
+
+@pytest.mark.parametrize(
+    "change, complaint",
+    [
+        ({"pays": {"en": "only English"}}, "field pays"),
+        ({"costs": "one language only here"}, "one language only"),
+        ({"code": "x = 1\n" * 7}, "at most 6"),
+        ({"code": "x = = 1"}, "not valid Python"),
+        ({"lesson": "06_cudnn_deterministic"}, "must be 05_cudnn_benchmark"),
+        ({"nothng": "x"}, "not a known field"),
+    ],
+)
+def test_a_faulty_card_is_named_with_its_field(tmp_path, change, complaint):
+    good = yaml.safe_load((FOLDER / "l05_cudnn_benchmark/knowledge.yaml").read_text("utf-8"))[0]
+    assert write(tmp_path, yaml.safe_dump([good], allow_unicode=True))[1] == []
+    found, wrong = write(tmp_path, yaml.safe_dump([good | change], allow_unicode=True))
+    assert found == {} and len(wrong) == 1 and complaint in wrong[0]
+    assert "twice" in write(tmp_path, yaml.safe_dump([good, good], allow_unicode=True))[1][0]
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_a_card_says_the_same_on_screen_and_as_text_and_escapes_what_it_shows(code):
+    card = CARDS["cudnn.benchmark"]
+    with speaking(code):
+        shown, text = card_html(card), card_text(card)
+        for name, words in card.rows():
+            plain = re.sub(r"[`*]", "", words)
+            assert name in shown and name in text and plain in text
+        assert shown.count("<details>") == 1 and "<details open>" in cards_html([card], turned=True)
+        assert 'tabindex="0"' in shown and "<script" not in shown
+
+
+def test_keep_shows_one_or_those_of_the_lessons_met_and_helps_with_a_slip(capsys, monkeypatch):
+    monkeypatch.setattr(state, "now", state.State())
+    course.keep("cudnn.benchmark")
+    assert "up to ten plans" in capsys.readouterr().out
+    course.keep("cudnn.benchmrk")
+    assert '"cudnn.benchmark"' in capsys.readouterr().out
+    course.keep()
+    said = capsys.readouterr().out
+    assert all(re.sub(r"[`*]", "", pick(card.what)) in said for card in CARDS.values()), "nothing met yet: all"
+    course.answer("05-revisit", "b")
+    capsys.readouterr()
+    state.now.lesson = "09_mkldnn"
+    course.keep()
+    said = capsys.readouterr().out
+    shown = {card.lesson for card in CARDS.values() if re.sub(r"[`*]", "", pick(card.what)) in said}
+    assert shown == {"05_cudnn_benchmark", "09_mkldnn"}
+
+
+@pytest.mark.parametrize(
+    "typed, identity",
+    [
+        ("channels_last", "channels_last"),
+        ("NHWC", "channels_last"),
+        ("同步", "synchronize"),
+        ("Fence", "synchronize"),
+        ("执行计划", "plan"),
+    ],
+)
+def test_what_knows_a_word_by_all_its_names(typed, identity, capsys):
+    assert glossary.find(typed, TERMS).id == identity
+    course.what(typed)
+    assert pick(TERMS[identity].means)[:20] in capsys.readouterr().out
+
+
+def test_what_helps_with_a_slip_and_lists_the_words(capsys):
+    course.what("chanels_last")
+    assert 'what("channels_last")' in capsys.readouterr().out
+    course.lesson("05_cudnn_benchmark")
+    course.what()
+    said = capsys.readouterr().out
+    assert pick(TERMS["plan"].means)[:20] in said and "FLOP/s" in said
+
+
+def test_a_name_belongs_to_one_word_only(tmp_path):
+    path = tmp_path / "glossary.yaml"
+    entry = {"term": {"en": "a", "zh": "甲"}, "means": {"en": "m", "zh": "意"}, "example": {"en": "e", "zh": "例"}}
+    path.write_text(yaml.safe_dump({"one": entry, "two": entry}, allow_unicode=True), "utf-8")
+    assert any("already" in fault for fault in glossary.read(path)[1])
+
+
+# --- in the notebooks ---
+
+
+def test_a_mark_becomes_a_word_with_its_meaning_and_code_stays_code():
+    text = prose("A **[[plan]]**, two [[plan|plans & more]]; `[[plan]]`\n```\n[[plan]]\n```\n[[1, 2], [3, 4]]", "en")
+    assert text.count("<abbr title=") == 2 and ">plans &amp; more</abbr>" in text and "what(&quot;plan&quot;)" in text
+    assert "`[[plan]]`" in text and "```\n[[plan]]\n```" in text and "[[1, 2], [3, 4]]" in text
+    assert ">执行计划 (plan)</abbr>" in prose("[[plan]]", "zh")
+
+
+def test_a_fork_becomes_a_link_to_its_heading():
+    assert anchor("What `counts` as new?") == "#What-counts-as-new?"
+    assert prose("[[#什么算新]]", "zh") == "<strong>什么算新</strong>", "JupyterLab follows no such link"
+    assert prose("Go on at [[#What counts as new?]].", "en") == (
+        "Go on at [**What counts as new?**](<#What-counts-as-new?>)."
+    )
+
+
+SOURCE = twins("# Title?\n[[plan]] [[nonsense]] [[#No such heading]]", "# 标题？\n[[key]] [[#标题？]]")
+
+
+def test_marks_that_lead_nowhere_are_named():
+    found = list(faults(parse(SOURCE)))
+    assert [rule for _, rule, _ in found] == ["unknown-term", "unknown-heading", "twin-terms"]
+    told = " | ".join(sentence for _, _, sentence in found)
+    for words in ("[[nonsense]] is not in", "[[#No such heading]]", "the twins mark other terms: key, nonsense, plan"):
+        assert words in told
+    assert "[[#标题？]]" not in told

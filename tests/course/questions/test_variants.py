@@ -1,0 +1,549 @@
+"""Questions with variants: drawn alike everywhere, each of them sound, different for two students, and without a way to the
+key where the learner is. What a class gets for them: tests/grader/test_grading_papers.py.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+from itertools import combinations
+from statistics import mean
+
+import pytest
+import yaml
+
+import course
+from course.cards.cards import practice
+from course.cards.text import answer
+from course.learning.entry import to_line
+from course.learning.harvesting import harvest
+from course.learning.log import AnswerLog
+from course.learning.marking import Response, mark
+from course.questions.bank import Bank
+from course.questions.expressions import FormulaError, compute
+from course.questions.items import BankError, parse_item, redrawn, with_key
+from course.questions.variant_lint import SEEDS, lint_variants
+from course.questions.variants import Paper, drawn
+from course.questions.verify import run_verify
+from course.verbs import state
+from grader.answers import every_item, keyed_items
+from grader.authoring.build import assignment_notebook
+from grader.authoring.leaks import leaks
+from grader.authoring.question_check import checkpoint_findings
+from grader.papers import on_other_papers, papers_answered
+from grader.project import Project, keys
+from grader.releasing.varied import told_of, varied
+from grader.reporting.collect import _as_standard
+from tests.support.grading_fixtures import make_project
+
+PROJECT, BANK = Project(), Bank()
+BELIEFS = BANK.misconceptions()
+EXAM, SALT = "15_review", "0123456789abcdef"
+LESSONS = PROJECT.checkpoints()
+PRACTICE = [item for item in BANK.items() if item.varies]
+GRADED = [(lesson, item) for lesson in LESSONS for item in every_item(PROJECT, lesson).values() if item.values]
+
+
+VERIFY = "result = images * side * side * outputs * inputs // groups * 9"
+
+
+def both(en, zh):
+    return {"en": en, "zh": zh}
+
+
+SUM = {
+    "id": "05-c-sum",
+    "lesson": "05_x",
+    "concept": "sum",
+    "kind": "number",
+    "difficulty": "easy",
+    "asks": "what",
+    "points": 1,
+    "draw": {"n": {"from": 10, "to": 90}, "k": [2, 3, 5, 7]},
+    "stem": both("What is {{n}} times {{k}}?", "{{n}} 乘 {{k}} 等于多少？"),
+    "number": {"unit": both("(a number)", "（个数）")},
+}
+KEY = {
+    "let": {"product": "n * k"},
+    "number": {
+        "value": "product",
+        "traps": [{"low": "n + k", "high": "n + k", "why": both("Added: {{n + k}}.", "加了：{{n + k}}。")}],
+    },
+    "why": both("{{n}} x {{k}} = {{product}}.", "{{n}} x {{k}} = {{product}}。"),
+    "source": "fixture",
+}
+
+
+def paper(student, lesson=EXAM, salt=SALT):
+    return keyed_items(PROJECT, lesson, Paper(student, lesson, salt))
+
+
+def right(item):
+    return Response(number=float(item.number.value)) if item.number else Response(item.correct)
+
+
+# --- formulas ---
+
+
+@pytest.mark.parametrize(
+    ("formula", "value"),
+    [
+        ("n * (k - 1) // 3", 29),
+        ("2 ** k + n % 7", 33),
+        ("'big' if n > 20 and not k == 2 else 'small'", "big"),
+        ("distinct(sizes + [n]) - distinct(sizes)", 1),
+        ("sorted(sizes)[1] + len(sizes) + count(sizes, 224)", 224 + 3 + 2),
+        ("rest or k", 5),
+        ("1 < k <= 5", True),
+        ("floor(log2(3000)) + ceil(0.2) + round(2.6)", 15),
+    ],
+)
+def test_a_formula_is_computed(formula, value):
+    assert compute(formula, {"n": 22, "k": 5, "rest": 0, "sizes": [224, 160, 224]}) == value
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "__import__('os')",
+        "n.real",
+        "(lambda: 1)()",
+        "[n for n in sizes]",
+        "sizes[0:1]",
+        "missing + 1",
+        "open('x')",
+        "9 ** 9 ** 9",
+        "n / 0",
+        "'a' * 100000",
+        "sizes * 1000000",
+        "f'{n}'",
+        "n +",
+        "max(n=1)",
+        "1 if",
+        "n" * 500,
+        "-" * 390 + "n + ",
+    ],
+)
+def test_what_is_no_formula_is_refused_in_a_sentence(formula):
+    """A question file can compute a number and cannot do anything."""
+    with pytest.raises(FormulaError, match="`"):
+        compute(formula, {"n": 22, "sizes": [1, 2]})
+
+
+# --- draws ---
+
+
+def test_a_draw_is_the_same_on_every_machine():
+    """Written down here: another version of Python or another machine must draw exactly this, today and after an upgrade."""
+    template = {
+        "draw": {
+            "n": [8, 16, 32, 64],
+            "side": {"from": 28, "to": 56, "step": 4},
+            "sizes": {"each": 4, "of": [224, 192, 160]},
+            "a, b": [[1, "one"], [2, "two"], [3, "three"]],
+        },
+        "where": ["n < side"],
+    }
+    seed = Paper("Ada", EXAM, SALT).seed("15-c-map")
+    assert seed == "6d607ba0f273625d3cf722a19c09a3f76f4ecb18b43e99ad56f95c061bc49a82"
+    assert drawn(template, "a") == {"n": 16, "side": 28, "sizes": [192, 192, 192, 160], "a": 1, "b": "one"}
+    assert drawn(template, seed) == {"n": 8, "side": 56, "sizes": [192, 224, 192, 160], "a": 1, "b": "one"}
+
+
+def test_what_a_seed_is_made_of_and_what_plays_no_part():
+    seed = Paper("ada", EXAM, SALT).seed("q")
+    for other in (Paper("bob", EXAM, SALT), Paper("ada", "05_x", SALT), Paper("ada", EXAM, "another release")):
+        assert other.seed("q") != seed
+    assert Paper("ada", EXAM, SALT).seed("r") != seed
+    assert Paper(" Ada ", EXAM, SALT).seed("q") == Paper("ａｄａ", EXAM, SALT).seed("q") == seed
+    assert Paper("ab", "c", "").seed("q") != Paper("a", "bc", "").seed("q")
+
+
+def test_two_students_have_other_papers_and_a_copied_one_earns_little():
+    """Of 30: no two papers are the same, and the right answers of one get few points on the paper of another."""
+    papers = [paper(f"student-{number}") for number in range(30)]
+    words = [json.dumps([[item.stem, item.code, item.values] for item in one.values()]) for one in papers]
+    assert len(set(words)) == 30
+    copied = [
+        sum(mark(item, right(theirs[name])).points for name, item in mine.items())
+        / sum(i.points for i in mine.values())
+        for mine, theirs in combinations(papers, 2)
+    ]
+    assert mean(copied) < 0.25
+    assert all(mark(item, right(item)).state == "correct" for one in papers for item in one.values())
+
+
+# --- every variant ---
+
+
+def other_variant(lesson, item, seed):
+    """The variant of a question drawn with ``seed``, with its key."""
+    variant = redrawn(item, seed)
+    return with_key(variant, keys(PROJECT, lesson)[variant.key])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_variant_of_a_checkpoint_is_sound(lesson):
+    """200 seeds: one right answer, traps apart from it and from each other, both languages, a sensible tolerance."""
+    assert checkpoint_findings(PROJECT, lesson, SEEDS) == []
+
+
+@pytest.mark.parametrize("item", PRACTICE, ids=lambda item: item.id)
+def test_every_variant_of_a_practice_question_is_sound(item):
+    assert lint_variants(lambda seed: redrawn(item, seed), BELIEFS) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", ["one", pytest.param("two", marks=pytest.mark.long)])
+@pytest.mark.parametrize(("lesson", "item"), GRADED, ids=lambda one: getattr(one, "key", ""))
+def test_a_run_says_the_same_as_the_formula(lesson, item, seed):
+    outcome = run_verify(other_variant(lesson, item, seed)) if item.verify else None
+    assert outcome is None or outcome.ok, outcome
+
+
+@pytest.mark.parametrize("item", PRACTICE, ids=lambda item: item.id)
+def test_a_run_says_the_same_as_the_formula_of_a_practice_question(item):
+    outcome = run_verify(redrawn(item, "again 1"))
+    assert outcome.ok, outcome
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_half_of_the_points_of_the_questions_differ_between_students(lesson):
+    found = varied(PROJECT, lesson)
+    assert 2 * found.points >= found.all_points, f"give a question of {lesson} `draw` or `one_of`: {found}"
+    assert 0 < found.questions <= found.all_questions
+    one, other = ({n: (i.stem, i.code, i.options) for n, i in paper(who, lesson).items()} for who in ("ada", "bob"))
+    assert one != other
+
+
+def test_what_a_release_says_of_its_papers():
+    assert varied(PROJECT, EXAM) == (8, 8, 8.0, 8.0)
+    said = told_of(varied(PROJECT, "01_map"))
+    assert "3 of 6 questions (6 of 10 points)" in said and "every student" in said
+
+
+@pytest.mark.parametrize(
+    ("item", "key", "rule", "named"),
+    [
+        ({"draw": {"n": [4, 5], "k": [2, 3]}}, {}, "too-few-variants", "4"),
+        ({"draw": {"n": {"from": 2, "to": 9}, "k": [2, 3]}}, {}, "trap-overlaps", "k = 2"),  # 2 + 2 = 2 * 2
+        (
+            {},
+            {"number": {"value": "product", "low": "0.8 * product", "high": "1.2 * product"}},
+            "number-too-wide",
+            "drawn: n = ",
+        ),
+        ({}, {"number": {"value": "k % 2"}}, "variants-alike", "%"),
+        ({}, {"number": {"value": "product", "low": "product + 1", "high": "product"}}, "value-outside", "drawn: n = "),
+        ({"where": ["n > 100"]}, {}, "schema", "where"),
+        ({}, {"number": {"value": "n / (k - 2)"}}, "schema", "zero"),
+        ({}, {"number": {"value": "m"}}, "schema", "'m'"),
+        ({"stem": both("What is {{n * k}}?", "{{n}} 是多少？")}, {}, "schema", "field stem.en"),
+        ({"let": {"m": "n * k"}}, {}, "schema", "field let"),
+        ({"draw": {"n": [4]}}, {}, "schema", "field draw.n"),
+        ({"draw": {"max": [4, 5]}}, {}, "schema", "field draw: 'max'"),
+        ({"draw": {"n": {"from": 5, "to": 2}, "k": [1, 2]}}, {}, "schema", "field draw.n"),
+        ({"draw": {"n, k": [[1, 2], [3]]}}, {}, "schema", "field draw.n, k"),
+        ({"draw": {}}, {}, "schema", "field draw"),
+        ({"draw": [1, 2]}, {}, "schema", "field draw"),
+        ({"standard": {"m": 1}}, {}, "schema", "field standard: m"),
+        ({"where": ["m > 1"]}, {}, "schema", "field where: `m > 1`"),
+        ({"number": {"unit": both("s", "秒"), "value": "n * k"}}, {}, "schema", "field number.value"),
+    ],
+)
+def test_a_template_that_is_not_sound_is_told_so(item, key, rule, named):
+    raw, with_formulas = {**copy.deepcopy(SUM), **item}, {**copy.deepcopy(KEY), **key}
+
+    def make(seed):
+        return with_key(parse_item(raw, "x", checkpoint=True, seed=seed), with_formulas)
+
+    assert [one for one in lint_variants(make, {}) if one.rule == rule and named in one]
+
+
+def test_a_sound_template_is_left_in_peace():
+    def make(seed):
+        return with_key(parse_item(SUM, "x", checkpoint=True, seed=seed), KEY)
+
+    assert lint_variants(make, {}) == []
+    item = make("a seed")
+    n, k = item.values["n"], item.values["k"]
+    assert item.stem["en"] == f"What is {n} times {k}?" and item.number.value == n * k
+    assert mark(item, Response(number=float(n * k))).state == "correct"
+    assert f"加了：{n + k}。" in mark(item, Response(number=float(n + k))).messages[0]["zh"]
+
+
+def test_a_place_draws_one_of_its_questions_and_its_key_goes_with_it():
+    raw = {"id": "05-c-place", "lesson": "05_x", "points": 2, "one_of": []}
+    for name in ("sum", "more", "most"):
+        one = {k: v for k, v in SUM.items() if k not in ("lesson", "points")}
+        raw["one_of"].append({**one, "id": f"05-c-{name}"})
+    keys = {one["id"]: KEY for one in raw["one_of"]}
+    found = [parse_item(raw, "x", checkpoint=True, seed=str(number)) for number in range(30)]
+    assert {item.key for item in found} == set(keys) and {item.id for item in found} == {"05-c-place"}
+    assert all(with_key(item, keys[item.key]).keyed and item.points == 2 for item in found)
+    raw["one_of"][2]["kind"] = "invented"  # a fault of any of them is one of the file
+    with pytest.raises(BankError, match="05-c-most"):
+        parse_item(raw, "x", checkpoint=True)
+
+
+# --- some of the options ---
+
+SOME = {
+    **{name: value for name, value in SUM.items() if name not in ("draw", "number", "stem")},
+    "id": "05-c-some",
+    "kind": "multiple",
+    "show": 3,
+    "stem": both("Which hold?", "哪些成立？"),
+    "options": [{"id": one, "text": both(f"Statement {one}", f"说法 {one}")} for one in "abcde"],
+}
+SOME_KEY = {
+    "correct": ["a", "c", "e"],
+    "why": {one: both(f"Because {one}.", f"因为 {one}。") for one in "abcde"},
+    "misconception": {"b": "async-timer"},
+    "source": "fixture",
+}
+
+
+def some(seed="", **more):
+    return with_key(parse_item({**SOME, **more}, "x", checkpoint=True, seed=seed), SOME_KEY)
+
+
+def test_some_options_are_shown_and_keep_their_letters():
+    assert [one.id for one in some().options] == ["a", "b", "c"], "without a paper the first ones"
+    papers = [some(str(number)) for number in range(60)]
+    shown = [tuple(one.id for one in item.options) for item in papers]
+    assert len(set(shown)) == 10 and all(list(one) == sorted(one) and len(one) == 3 for one in shown)
+    for item in papers:
+        assert item.correct == tuple(one.id for one in item.options if one.id in "ace")
+        assert mark(item, Response(item.correct)).state == "correct"
+        assert all(one.why["en"] == f"Because {one.id}." for one in item.options)
+    copied = [mark(mine, right(theirs)).state == "correct" for mine, theirs in combinations(papers, 2)]
+    assert mean(copied) < 0.4
+    assert lint_variants(some, {"async-timer": "x"}) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({"show": 5}, "field show"),
+        ({"show": 2}, "field show"),
+        ({"show": "x"}, "field show"),
+        ({"kind": "single"}, "field show"),
+    ],
+)
+def test_a_number_of_options_that_cannot_be_shown_is_refused(more, named):
+    with pytest.raises(BankError, match=named):
+        some(**more)
+
+
+def test_a_paper_without_a_right_option_is_found():
+    key = {**SOME_KEY, "correct": ["a"]}
+    found = lint_variants(lambda seed: with_key(parse_item(SOME, "x", checkpoint=True, seed=seed), key), {})
+    assert [one.rule for one in found] == ["schema"] and "`show` more" in found[0]
+
+
+def test_a_formula_may_leave_a_misconception_out():
+    """The same wrong number stands for a way of thinking only where it is wrong."""
+    key = copy.deepcopy(KEY)
+    key["number"]["traps"][0]["misconception"] = "{{'async-timer' if n > 50 else ''}}"
+    made = [with_key(parse_item(SUM, "x", checkpoint=True, seed=str(seed)), key) for seed in range(20)]
+    assert {item.number.traps[0].misconception for item in made} == {None, "async-timer"}
+    assert all((item.number.traps[0].misconception is None) == (item.values["n"] <= 50) for item in made)
+
+
+def test_an_answer_to_a_variant_is_counted_as_one_to_the_standard_variant():
+    """In a report: a right answer under the option that is right there, a wrong one under none where other options are right."""
+    standard = every_item(PROJECT, "10_tuning_master")
+    seen = set()
+    for number in range(40):
+        item = other_variant("10_tuning_master", standard["10-c-limit"], str(number))
+        wrong = next(one.id for one in item.options if not one.correct)
+        assert _as_standard(item, standard, {"options": list(item.correct)})["options"] == ["b"]
+        told = _as_standard(item, standard, {"options": [wrong]})["options"]
+        assert told == ([wrong] if item.correct == ("b",) else [])
+        seen.add(item.correct)
+    assert len(seen) == 4
+    shown = other_variant("05_cudnn_benchmark", every_item(PROJECT, "05_cudnn_benchmark")["05-c-new-key"], "x")
+    answer = {"options": [shown.options[-1].id]}
+    assert _as_standard(shown, {}, answer) == answer, "an option keeps its letter"
+
+
+# --- what was there before ---
+
+
+def test_checkpoints_that_are_out_keep_their_numbers_and_their_keys():
+    """Without a salt in the release everybody has the standard variant, which is the question as it was before."""
+    before = {"03-c-conv": 28901376, "05-c-epoch": 4, "09-c-share": 37.5}
+    items = {name: item for lesson in LESSONS for name, item in keyed_items(PROJECT, lesson).items()}
+    assert {name: items[name].number.value for name in before} == pytest.approx(before)
+    assert (items["09-c-share"].number.low, items["09-c-share"].number.high) == pytest.approx((37, 38))
+    assert "60,000" in items["05-c-epoch"].stem["en"]
+    assert (
+        "does one convolution make" in items["05-c-epoch"].stem["en"] and "一个卷积" in items["05-c-epoch"].stem["zh"]
+    )
+
+
+def test_a_paper_stays_as_it_was_handed_out_when_the_question_file_changes():
+    """The grader draws from the release; the formulas of the key are those of today."""
+    handed_out = copy.deepcopy(BANK["03-c-conv"].template)
+    handed_out["draw"] = {**handed_out["draw"], "images": [1000, 2000], "side": [7, 9]}
+    sitting = Paper("ada", "03_flops", SALT, {"03-c-conv": handed_out})
+    item = keyed_items(PROJECT, "03_flops", sitting)["03-c-conv"]
+    assert item.values["images"] in (1000, 2000) and f"batch of {item.values['images']} images" in item.stem["en"]
+    assert run_verify(replace(item, verify=VERIFY)).ok
+    once = {name: value for name, value in handed_out.items() if name not in ("draw", "standard")}
+    plain = keyed_items(PROJECT, "03_flops", Paper("ada", "03_flops", SALT, {"03-c-conv": {**once, "stem": "Old."}}))
+    assert plain["03-c-conv"].number.value == 28901376  # handed out before it had variants
+
+
+# --- the learner's side ---
+
+
+@pytest.fixture
+def sitting(tmp_path, monkeypatch):
+    """A released exam opened in a kernel."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("JUPYTERHUB_USER", raising=False)
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "home"))
+
+    def open_(lesson=EXAM):
+        monkeypatch.setattr(state, "now", state.State())
+        course.checkpoint(lesson, language="en", paper=SALT)
+        return state.now
+
+    return open_
+
+
+def test_the_kernel_asks_whose_paper_it_is_and_shows_that_one(sitting, capsys):
+    now = sitting()
+    course.question("15-c-search")
+    assert capsys.readouterr().out.count("i_am(") == 2  # the first cell, and the question
+    course.answer("15-c-search", 3)
+    assert "Run its cell again" in capsys.readouterr().out and not now.sheet.answers
+    course.i_am("ada")
+    for name, item in paper("ada").items():
+        course.question(name)
+        course.answer(name, item.number.value if item.number else item.correct[0], confidence=3)
+    said = capsys.readouterr().out
+    assert "paper of ada" in said and said.count("Recorded at") == 8
+    for item in paper("ada").values():
+        assert item.stem["en"].split("**")[0].split("`")[0][:30] in said.replace("\n", " ")
+    assert {one["student"] for one in now.sheet.answers.values()} == {"ada"}
+    again = sitting()  # the kernel starts anew: the sheet knows
+    assert again.sheet.student == "ada" and again.sheet.own(again.bank["15-c-map"]) is not None
+
+
+def test_a_copied_sheet_shows_that_it_is_one_and_answers_nothing(sitting, capsys, monkeypatch):
+    sitting()
+    course.i_am("ada")
+    item = paper("ada")["15-c-map"]
+    course.answer("15-c-map", item.number.value if item.number else item.correct[0])
+    monkeypatch.setenv("JUPYTERHUB_USER", "bob")  # bob opens ada's files
+    capsys.readouterr()
+    now = sitting()
+    said = capsys.readouterr().out
+    assert now.sheet.student == "bob" and "ada's paper" in said and "0 of 8" in said
+    assert now.sheet.own(now.bank["15-c-map"]) is None
+    answers, _ = harvest(None, json.dumps(now.sheet.payload()), EXAM)
+    answered = papers_answered(answers, paper("bob"))
+    assert on_other_papers(answered, Paper("bob", EXAM, SALT)) == {"15-c-map": "ada"}
+    assert on_other_papers(answered, Paper("ADA", EXAM, SALT)) == {}
+
+
+def test_where_no_question_with_variants_is_answered_the_others_say_whose_paper_it_is():
+    class Plain:
+        varies = False
+
+    class Drawn:
+        varies = True
+
+    items = {"a": Plain, "b": Plain, "c": Drawn}
+    answers = {"a": {"student": "ada"}, "b": {}}
+    assert papers_answered(answers, items) == {"a": "ada"}
+    assert papers_answered({**answers, "c": {"student": "bob"}}, items) == {"c": "bob"}, "mended before it mattered"
+    assert papers_answered({**answers, "c": {}}, items) == {"c": ""}
+
+
+def test_a_checkpoint_without_a_salt_asks_nobody(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(state, "now", state.State())
+    monkeypatch.setenv("COURSE_TEXT", "1")
+    course.checkpoint("05_cudnn_benchmark", language="en")
+    course.question("05-c-epoch")
+    course.answer("05-c-epoch", 4)
+    course.i_am("ada")
+    said = capsys.readouterr().out
+    assert "60,000 images" in said and "Recorded at" in said and "Nothing to do" in said
+    assert "student" not in state.now.sheet.answers["05-c-epoch"]
+
+
+def test_a_sheet_of_before_is_read_as_it_was(tmp_path):
+    old = {"options": ["b"], "number": None, "confidence": 2, "time": "2026-01-01T10:00:00.000000Z"}
+    payload = {"schema": 1, "checkpoint": EXAM, "answers": {"15-c-map": old}}
+    assert harvest(None, json.dumps(payload), EXAM) == ({"15-c-map": old}, [])
+    odd = {**old, "student": ["x"]}
+    assert harvest(None, json.dumps({**payload, "answers": {"15-c-map": odd}}), EXAM)[0] == {"15-c-map": old}
+
+
+def test_no_learner_gets_a_way_to_the_key(tmp_path):
+    """A released checkpoint holds values and choices, no formula of a key; what is in the package,
+    tests/grader/authoring/test_authoring.py looks through with the same scan.
+    """
+    made = assignment_notebook(PROJECT, EXAM, "en", salt=SALT)
+    assert f'checkpoint("{EXAM}", language="en", paper="{SALT}")' in made.cells[1].source
+    text = yaml.safe_dump(json.loads(json.dumps(made.metadata["course"])), allow_unicode=True)
+    for word in ("let:", "why:", "value:", "correct:", "traps:", "verify:"):
+        assert word not in text
+    project = make_project(tmp_path)
+    lesson = project.checkpoints()[0]
+    items = [*yaml.safe_load(project.checkpoint_items(lesson).read_text("utf-8")), {**SUM, "where": ["n * k > 30"]}]
+    project.checkpoint_items(lesson).write_text(yaml.safe_dump(items, allow_unicode=True), "utf-8")
+    keys = {**yaml.safe_load(project.keys(lesson).read_text("utf-8")), "05-c-sum": KEY}
+    project.keys(lesson).write_text(yaml.safe_dump(keys, allow_unicode=True), "utf-8")
+    assert any(one.rule == "leaked-formula" and "`n * k`" in one for one in leaks(project, {}))
+
+
+# --- practice: other numbers at the next try ---
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_a_second_try_has_other_numbers_and_the_log_knows_which(tmp_path, text):
+    log = AnswerLog(tmp_path / "log.jsonl")
+    card = practice("03-linear", log=log, bank=BANK, text=text)
+    assert card.item.seed == "" and "nn.Linear(256, 100)" in str(card)
+    answer("03-linear", 409600, log=log, bank=BANK, write=lambda _: None)
+    card = practice("03-linear", log=log, bank=BANK, text=text)
+    assert card.answered and card.item.seed == ""
+    card.reopen()
+    assert card.item.seed == "again 1" and card.item.values != BANK["03-linear"].values and card.answered is None
+    if not text:
+        value = card.item.number.value
+        assert f"nn.Linear({card.item.values['inputs']}, " in card.question.value
+        card.input.field.value = f"{value:.0f}"
+        card.buttons[3].click()
+        assert log.entries()[-1].variant == "again 1" and log.entries()[-1].verdict == "correct"
+        shown = practice("03-linear", log=AnswerLog(log.path), bank=BANK, text=False)
+        assert shown.item.seed == "again 1" and shown.answered.number == value
+
+
+def test_a_typed_answer_belongs_to_the_variant_that_was_shown(tmp_path):
+    log, said = AnswerLog(tmp_path / "log.jsonl"), []
+    answer("03-training", 24, log=log, bank=BANK, write=said.append)
+    answer("03-training", 25, log=log, bank=BANK, write=said.append)  # the numbers in front are still the first ones
+    assert [one.verdict for one in log.entries()] == ["incorrect", "correct"] and log.entries()[-1].variant is None
+    answer("03-training", log=log, bank=BANK, write=said.append)
+    other = redrawn(BANK["03-training"], "again 1")
+    assert f"{other.values['million']} million MACs each" in said[-1]
+    answer("03-training", other.number.value, log=log, bank=BANK, write=said.append)
+    assert log.entries()[-1].verdict == "correct" and log.entries()[-1].variant == "again 1"
+
+
+def test_a_line_of_an_old_log_is_about_the_standard_variant(tmp_path):
+    log = AnswerLog(tmp_path / "log.jsonl")
+    entry = log.append("answer", "03-linear", number=409600.0, verdict="correct", points=1.0, lesson="03_flops")
+    assert b"variant" not in to_line(entry)
+    card = practice("03-linear", log=AnswerLog(log.path), bank=BANK, text=True)
+    assert card.answered.number == 409600 and "409,600" in str(card)

@@ -1,0 +1,287 @@
+"""Timing: whole runs on pretended clocks, and how their results read."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from course.i18n import set_language
+from course.timing import Comparison, compare, format_ms, interrupts_propagate, measure, measuring
+from tests.conftest import loaded_by, tries
+from tests.support.timing_clocks import Cost, NoisyClock, costing
+
+# ---- whole runs on pretended clocks -----------------------------------------------------------------------
+
+
+def trial(seed: int, ratio: float, max_time: float = 0.4, **more) -> Comparison:
+    return compare(
+        {"a": costing(2e-4), "b": costing(2e-4 * ratio)}, max_time=max_time, seed=seed, clock=NoisyClock(seed), **more
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", tries(60, 300))
+def test_equal_code_is_rarely_called_different(count):
+    results = [trial(seed, 1.0, ci=1e-9, gate=1e-9) for seed in range(count)]
+    alarms = sum(c.verdict in ("faster", "slower") for c in results)
+    assert alarms / count <= 0.05
+    assert sum(trial(seed, 1.0).verdict == "same" for seed in range(count // 3)) >= 0.97 * (count // 3)
+
+
+@pytest.mark.parametrize("noise", [{"jitter": 0.05}, {"hiccup": 0.2}, {"jitter": 0.003, "hiccup": 0.02}])
+@pytest.mark.parametrize("count", tries(40, 200))
+def test_the_stopping_rule_keeps_its_promises_under_any_noise(count, noise):
+    """Equal code with the usual settings: looking early must cost neither alarms nor coverage."""
+    results = [
+        compare({"a": costing(2e-4), "b": costing(2e-4)}, max_time=0.4, seed=seed, clock=NoisyClock(seed, **noise))
+        for seed in range(count)
+    ]
+    assert sum(c.verdict in ("faster", "slower") for c in results) <= 0.05 * count
+    assert sum(c.low <= 1 <= c.high for c in results) >= 0.93 * count
+    assert all(c.verdict == "undecided" or c.pairs["b"].confidence >= 0.95 for c in results)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", tries(40, 150))
+def test_interval_covers_the_truth_whenever_it_stops(count):
+    for ratio in (1.0, 1.03, 0.9, 1.5):
+        results = [trial(seed, ratio) for seed in range(count)]
+        assert sum(c.low <= ratio <= c.high for c in results) / count >= 0.93
+
+
+@pytest.mark.parametrize("count", tries(40, 150))
+def test_three_percent_are_found_and_the_ratio_is_close(count):
+    results = [trial(seed, 1.03) for seed in range(count)]
+    assert sum(c.verdict == "slower" for c in results) >= 0.99 * count
+    assert math.sqrt(sum((c.ratio - 1.03) ** 2 for c in results) / count) < 0.005
+
+
+@pytest.mark.parametrize("count", tries(40, 100))
+def test_one_percent_is_found_and_a_narrow_gate_keeps_looking(count):
+    assert sum(trial(seed, 0.99).verdict == "faster" for seed in range(count)) >= 0.85 * count
+
+
+def test_a_large_difference_stops_long_before_the_budget():
+    assert trial(1, 2.0, max_time=30).seconds < 1
+
+
+@pytest.mark.parametrize("count", tries(40, 150))
+def test_several_candidates_share_the_error(count):
+    def alarms(seed):
+        result = compare(
+            {str(i): costing(2e-4) for i in range(5)},
+            max_time=0.4,
+            seed=seed,
+            ci=1e-9,
+            gate=1e-9,
+            clock=NoisyClock(seed),
+        )
+        return any(p.verdict in ("faster", "slower") for p in result.pairs.values())
+
+    assert sum(alarms(seed) for seed in range(count)) / count <= 0.05
+    result = compare({"a": costing(1e-4), "b": costing(1.2e-4), "c": costing(0.8e-4)}, clock=NoisyClock(3), seed=1)
+    assert {n: p.verdict for n, p in result.pairs.items()} == {"b": "slower", "c": "faster"}
+    with pytest.raises(AttributeError, match="several"):
+        result.ratio  # noqa: B018
+
+
+def test_blocks_stay_short_however_long_the_budget():
+    """The shorter they are, the less often the machine changes its speed between two of them."""
+    found = compare({"a": costing(1e-6), "b": costing(1.5e-6)}, max_time=600, clock=NoisyClock(1), seed=1)
+    assert found.calls["a"] * 1e-6 < 2 * NoisyClock.block_s and found.verdict == "slower"
+
+
+def test_undecided_says_how_wide_the_interval_still_is():
+    result = trial(2, 1.0, max_time=0.02)
+    assert result.verdict == "undecided"
+    assert "% wide" in str(result)
+
+
+def test_a_round_longer_than_the_budget_is_the_only_one():
+    clock = NoisyClock(0, 0, 0, 0)
+    result = compare({"a": costing(3.0), "b": costing(4.0)}, max_time=1, clock=clock, seed=1)
+    assert clock.time == pytest.approx(14)
+    assert (result.rounds, result.verdict, result.pairs["b"].confidence) == (1, "undecided", 0)
+    assert result.ratio == pytest.approx(4 / 3)
+    assert "budget" in result.notes[0] and "max_time=84" in result.notes[0]
+
+
+def test_very_long_first_calls_are_not_repeated():
+    clock = NoisyClock(0, 0, 0, 0)
+    assert compare({"a": costing(30.0), "b": costing(40.0)}, max_time=1, clock=clock, seed=1).rounds == 1
+    assert clock.time == pytest.approx(70)
+    clock = NoisyClock(0, 0, 0, 0)
+    assert measure(costing(30.0), clock=clock).samples_ms == (30_000,)
+    assert clock.time == pytest.approx(30)
+
+
+def test_a_slow_first_call_does_not_eat_the_budget():
+    start = {"a": iter([3.0]), "b": iter([5.0])}
+    result = compare(
+        {n: lambda first=first: next(first, 1e-3) for n, first in start.items()},
+        max_time=1,
+        seed=1,
+        clock=NoisyClock(1),
+    )
+    assert result.verdict == "same" and result.first_call_ms["b"] > 5000
+
+
+def test_measure_reports_first_call_and_samples():
+    cost = iter([0.8])
+    result = measure(lambda: next(cost, 3e-3), clock=NoisyClock(1), name="f")
+    assert result.first_call_ms > 800
+    assert result.low_ms <= result.median_ms <= result.high_ms < 5
+    assert len(result.samples_ms) > 20
+    assert result.rows()[0]["samples_ms"] == list(result.samples_ms)
+
+
+def test_measure_with_one_call_longer_than_the_budget():
+    result = measure(costing(3.0), clock=NoisyClock(0, 0, 0, 0), name="f")
+    assert (result.quality, len(result.samples_ms), result.confidence) == ("few", 1, 0)
+    assert "max_time=36" in result.notes[0]
+
+
+def test_warm_up_ends_when_two_block_medians_agree():
+    falling = iter([0.01, *(3e-3 * (1 + 0.5 ** (i // 3)) for i in range(30))])
+    result = measure(lambda: next(falling, 3e-3), clock=NoisyClock(0, 0, 0, 0), max_time=3)
+    assert max(result.samples_ms) < 3.1
+
+
+def test_interrupt_returns_what_was_measured():
+    class Stopped(NoisyClock):
+        stopped = False
+
+        def block(self, f, calls):
+            if self.time > 0.2 and not self.stopped:
+                self.stopped = True
+                raise KeyboardInterrupt
+            return super().block(f, calls)
+
+    result = compare({"a": costing(1e-3), "b": costing(1e-3)}, ci=1e-9, clock=Stopped(0), seed=1)
+    assert not result.complete and result.rounds > 10 and "Interrupted" in result.notes[0]
+    result = measure(costing(1e-3), clock=Stopped(0))
+    assert not result.complete and len(result.samples_ms) > 10
+    with pytest.raises(KeyboardInterrupt), interrupts_propagate():
+        measure(costing(1e-3), clock=Stopped(0))
+
+
+# ---- what a reader sees -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_results_read_in_both_languages(code):
+    set_language(code)
+    result = trial(1, 1.1)
+    for text in (str(result), result._repr_html_()):
+        assert ("slower" if code == "en" else "更慢") in text
+    result = measure(costing(1e-3), clock=NoisyClock(1), name="f<b>")
+    assert ("first call" if code == "en" else "第一次调用") in str(result)
+    assert "f&lt;b&gt;" in result._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "ms, text",
+    [
+        (812.4, "812 ms"),
+        (3.1, "3.10 ms"),
+        (0.0412, "41.2 µs"),
+        (8.5e-5, "85.0 ns"),
+        (2500, "2.50 s"),
+        (0.9999, "1.00 ms"),
+    ],
+)
+def test_times_carry_three_figures_and_a_unit(ms, text):
+    assert format_ms(ms) == text
+
+
+def test_rows_are_plain_data():
+    rows = trial(1, 1.1).rows()
+    assert json.loads(json.dumps(rows)) == rows
+    assert rows[0]["verdict"] == "slower" and rows[0]["threads"] == 1
+
+
+def test_several_candidates_read_as_a_table():
+    result = compare(
+        {"plain": costing(1e-4), "tuned": costing(1.3e-4), "odd": costing(1.0e-4)},
+        max_time=0.4,
+        seed=1,
+        clock=NoisyClock(4),
+    )
+    lines = str(result).split("\n")
+    assert lines[0].startswith("Against plain: tuned slower, odd ")
+    columns = {
+        line.index(word) for line, word in zip(lines[1:5], ("verdict", "baseline", "slower", "same"), strict=True)
+    }
+    assert len(columns) == 1, "the verdicts stand below each other"
+    assert result.sentence() in result._repr_html_()
+
+
+def test_a_tiny_function_is_told_to_repeat_its_work(monkeypatch):
+    monkeypatch.setattr(measuring, "overhead_ns", lambda clock, calls: 40.0)
+    tiny, enough = (measure(costing(seconds), max_time=0.05, clock=NoisyClock(1)) for seconds in (1e-7, 1e-6))
+    assert "repeat" in tiny.notes[-1] and "40 ns" in tiny.notes[-1] and tiny.overhead_ns == 40
+    assert not any("repeat" in note for note in enough.notes)
+
+
+def test_too_few_rounds_and_samples_carry_no_interval():
+    result = compare({"a": costing(0.1), "b": costing(0.12)}, max_time=0.6, clock=NoisyClock(1), seed=1)
+    assert result.rounds < 12 and (result.low, result.high, result.verdict) == (None, None, "undecided")
+    assert f"({result.rounds} of at least 12)" in result.sentence() and "0.12" not in result.sentence()
+    assert json.loads(json.dumps(result.rows()))[0]["low"] is None
+    single = measure(costing(0.1), max_time=0.6, clock=NoisyClock(1))
+    assert (single.low_ms, single.quality) == (None, "few") and "of at least 12" in single.sentence()
+    alike = measure(costing(1e-3), clock=NoisyClock(0, 0, 0, 0))
+    assert (alike.low_ms, alike.high_ms) == (None, None) and "alike" in alike.sentence()
+
+
+def late(slow, count, then):
+    """A function whose first `count` calls take longer."""
+    left = iter([slow] * count)
+    return lambda: Cost(next(left, then))
+
+
+@pytest.mark.parametrize(
+    "language, words", [("en", "drifting: late fell from 10.1 ms to 1.01 ms"), ("zh", "late 从 10.1 ms 降到了 1.01 ms")]
+)
+def test_compare_names_a_late_warm_up_with_its_direction(language, words):
+    set_language(language)
+    clock = NoisyClock(1, jitter=0.01, drift=0, hiccup=0)
+    result = compare({"plain": costing(1e-3), "late": late(1e-2, 40, 1e-3)}, clock=clock, seed=1)
+    assert result.verdict == "undecided" and words in result.sentence() and result["late"].drift
+
+
+@pytest.mark.parametrize("slope, words", [(2000, "climbed"), (-20_000, "fell")])
+def test_compare_names_a_steady_change_with_its_direction(slope, words):
+    calls = []
+
+    def changing():
+        calls.append(0)
+        return Cost(1e-3 * (1 + len(calls) / slope))
+
+    clock = NoisyClock(1, jitter=0.002, drift=0, hiccup=0)
+    result = compare(
+        {"plain": costing(1e-3), "changing": changing}, clock=clock, seed=1, ci=1e-4, gate=0.01, max_time=6
+    )
+    assert f"changing {words} from" in result.sentence()
+
+
+def test_measure_names_a_late_warm_up():
+    result = measure(late(1e-2, 60, 1e-4), clock=NoisyClock(1, jitter=0.01, hiccup=0), max_time=1.0)
+    assert result.quality == "drifting" and "It fell from 1" in result.sentence()
+
+
+def test_statistics_and_import_need_no_torch():
+    assert loaded_by("import course.timing").isdisjoint({"torch", "numpy", "matplotlib", "tqdm"})
+
+
+def test_a_function_that_gets_slower_and_slower_is_named():
+    kept = []
+
+    def growing():
+        kept.append(0)
+        return 1e-4 * (1 + len(kept) / 2000)
+
+    result = measure(growing, max_time=1.0, clock=NoisyClock(2, hiccup=0, drift=0.02))
+    assert result.quality == "drifting" and "climbed from" in result.sentence() and "median means little" in str(result)

@@ -1,0 +1,303 @@
+"""Timing: clocks and devices, the full queue of an accelerator, other programs and threads."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+import types
+
+import pytest
+import torch
+
+from course import where
+from course.i18n import speaking
+from course.timing import TimingError, clock_for, compare, devices, effort, measure
+from course.timing import clock as clocks
+from tests.support.timing_clocks import Cost, NoisyClock, costing
+from tests.support.timing_queue import Device
+
+
+def test_a_device_this_machine_lacks_is_told(monkeypatch):
+    monkeypatch.setattr(devices, "available", lambda kind: kind == "cpu")
+    with pytest.raises(TimingError, match='"cuda"'):
+        clock_for("cuda")
+    with pytest.raises(TimingError, match='"gpu"'):
+        clock_for("gpu")
+    with pytest.raises(TimingError, match="clock"):
+        clock_for("cpu", "stopwatch")
+    with pytest.raises(TimingError, match="Events"):
+        clock_for("cpu", "events")
+    assert (clock_for().device, clock_for().kind) == ("cpu", "wall")
+
+
+def test_wall_clock_waits_before_and_after_and_restores_collection():
+    import gc
+
+    seen = []
+    clock = clocks.WallClock("cuda", lambda: seen.append("fence"))
+    clock.block(lambda: seen.append(("call", gc.isenabled())), 2)
+    assert seen == ["fence", ("call", False), ("call", False), "fence"]
+    assert gc.isenabled()
+
+
+def test_marks_go_to_the_stream_of_the_device_named(monkeypatch):
+    used, filled = [], []
+
+    class Event:
+        def __init__(self, enable_timing):
+            assert enable_timing
+
+        def record(self, *stream):
+            used.append(stream)
+
+        def query(self):
+            return False
+
+        def synchronize(self):
+            pass
+
+        def elapsed_time(self, other):
+            return 2.0
+
+    fake = types.SimpleNamespace(
+        synchronize=lambda device=None: None,
+        Event=Event,
+        current_stream=lambda device: f"stream of {device}",
+        device=lambda index: contextlib.nullcontext(filled.append(index)),
+        _sleep=filled.append,
+    )
+    monkeypatch.setattr(devices, "available", lambda kind: True)
+    monkeypatch.setattr("torch.cuda", fake)
+    assert clock_for("cuda:1").block(lambda: None, 1) == pytest.approx(2e-3)
+    assert used == [("stream of cuda:1",)] * 2
+    clock_for("cuda").block(lambda: None, 1)
+    assert used[2:] == [(), ()]
+    assert filled == [1, 200_000, 200_000], "each queue is filled before, on its own device"
+
+
+def test_a_device_that_cannot_sleep_is_filled_with_zeros(monkeypatch):
+    """About a millisecond each."""
+    filled = []
+    room = types.SimpleNamespace(zero_=lambda: filled.append(0))
+    monkeypatch.setattr("torch.empty", lambda *size, **more: room)
+    devices.filler("mps")(0.0031)
+    assert len(filled) == 4
+
+
+@pytest.mark.parametrize("kind", ["cuda", "mps"])
+def test_torch_has_what_the_clocks_of_accelerators_call(kind):
+    import inspect
+
+    module = getattr(torch, kind)
+    event = module.event.Event if kind == "mps" else module.Event
+    assert callable(module.synchronize)
+    assert "enable_timing" in inspect.signature(getattr(event, "__new__" if kind != "mps" else "__init__")).parameters
+    assert all(callable(getattr(event, name)) for name in ("record", "query", "synchronize", "elapsed_time"))
+    if kind != "mps":
+        assert "stream" in inspect.signature(event.record).parameters and callable(module.current_stream)
+
+
+def test_between_its_two_readings_the_timer_calls_the_function_and_nothing_else():
+    """As timeit does. How many ns that takes beside it, `benchmarks.timing` measures."""
+    clock, called = clock_for("cpu"), []
+
+    def note(frame, event, function):
+        if event in ("call", "c_call"):
+            called.append(frame.f_code.co_name if event == "call" else function.__name__)
+
+    sys.setprofile(note)
+    try:
+        clock.block(effort._nothing, 5)
+    finally:
+        sys.setprofile(None)
+    first = called.index("perf_counter_ns")
+    assert called[first : first + 7] == ["perf_counter_ns", *["_nothing"] * 5, "perf_counter_ns"]
+    assert called.count("perf_counter_ns") == 2 and called.count("_nothing") == 5
+
+
+def test_the_number_of_threads_of_another_process_needs_no_torch_here(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)  # an import would fail
+    assert effort.threads(NoisyClock(1)) == 1
+
+
+def test_several_devices_are_all_waited_for(monkeypatch):
+    waited = []
+    fake = types.SimpleNamespace(synchronize=lambda device=None: waited.append(device))
+    monkeypatch.setattr(devices, "available", lambda kind: True)
+    monkeypatch.setattr("torch.cuda", fake)
+    clock = clock_for(["cuda:0", "cuda:1"])
+    clock.block(lambda: None, 1)
+    assert clock.kind == "wall" and waited == ["cuda:0", "cuda:1"] * 2
+
+
+@pytest.mark.parametrize("share, words", [(0.8, "Other programs take 80 %"), (0.0, "")])
+@pytest.mark.parametrize("threads", [1.0, 2.0])
+def test_times_that_jump_are_explained_by_other_programs_and_threads(share, words, threads, monkeypatch):
+    monkeypatch.setattr(effort.Effort, "busy", lambda self: threads)
+    monkeypatch.setattr(effort.Since, "others", lambda self: share)
+    found = measure(costing(1e-3), clock=NoisyClock(1, jitter=0.4), max_time=0.4)
+    race = compare({"a": costing(1e-3), "b": costing(1e-3)}, clock=NoisyClock(1, jitter=0.4), seed=1, max_time=0.1)
+    assert (found.quality, race.verdict) == ("noisy", "undecided")
+    for one in (found, race):
+        said = " ".join(one.notes).replace("%", " %").replace("  ", " ")
+        assert words in said and ("Other programs" in said) is bool(words)
+        assert ("torch.set_num_threads(1)" in said) is (threads > 1)
+    clear = compare({"a": costing(1e-3), "b": costing(2e-3)}, clock=NoisyClock(1), seed=1, max_time=0.5)
+    assert clear.verdict == "slower" and not clear.notes
+
+
+def test_threads_that_wait_for_a_core_decide_nothing(monkeypatch):
+    """Beside other programs a call of two threads takes now 1 ms, now 50: a ratio of such calls is luck."""
+    monkeypatch.setattr(effort.Effort, "busy", lambda self: 1.9)
+
+    noise = random.Random(1)
+
+    def waiting(seconds):
+        return lambda: Cost(seconds * (50 if noise.random() < 0.3 else 1))
+
+    found = compare({"a": waiting(1e-3), "b": waiting(1.2e-3)}, clock=NoisyClock(1, 0.01, 0, 0), seed=1, max_time=2)
+    assert found.verdict == "undecided" and found.high - found.low > 0.5 and "set_num_threads" in " ".join(found.notes)
+
+
+# ---- an accelerator, a pretended one: the queue is full while it is timed, the clock follows the tensors ------------
+
+
+@pytest.mark.parametrize("seconds", [2e-6, 10e-6, 50e-6, 400e-6, 3e-3])
+def test_the_time_of_a_kernel_is_that_of_the_device_alone(seconds, monkeypatch):
+    """Python takes 20 us to issue it: the time in between is no time of the kernel."""
+    device = Device()
+    found = measure(lambda: device.launch(seconds), clock=device.clock(monkeypatch), name="f")
+    assert found.median_ms == pytest.approx(seconds * 1e3, rel=0.02) and found.clock == "events"
+    assert found.issue_ms == pytest.approx(0.02, rel=0.05) and found.launch_bound is (seconds < 20e-6)
+
+
+@pytest.mark.parametrize(
+    "language, words", [("en", "Launch-bound: the GPU waits for Python"), ("zh", "GPU 在等 Python")]
+)
+def test_a_launch_bound_function_is_told(language, words, monkeypatch):
+    short, long = Device(), Device()
+    with speaking(language):
+        found = measure(lambda: short.launch(2e-6), clock=short.clock(monkeypatch), max_time=0.1)
+        assert words in found.sentence() and "20.0 µs" in found.sentence()
+        found = measure(lambda: long.launch(1e-3), clock=long.clock(monkeypatch), max_time=0.1)
+        assert words not in str(found)
+
+
+def test_a_call_that_waits_for_the_device_is_timed_by_the_wall(monkeypatch):
+    device = Device()
+
+    def item():
+        device.launch(100e-6)
+        device.wait()
+
+    found = measure(item, clock=device.clock(monkeypatch), max_time=0.2)
+    assert found.clock == "wall" and found.issue_ms is None and "waits for the device" in found.notes[0]
+    assert found.median_ms == pytest.approx(0.12, rel=0.02)
+
+
+def test_where_one_candidate_waits_the_wall_times_all(monkeypatch):
+    device = Device()
+
+    def item():
+        device.launch(1e-3)
+        device.wait()
+
+    found = compare(
+        {"item": item, "queued": lambda: device.launch(1e-3)},
+        clock=device.clock(monkeypatch),
+        same=False,
+        seed=1,
+        max_time=0.5,
+    )
+    assert found.clock == "wall" and "item waits" in " ".join(found.notes).replace("of item", "item")
+
+
+def test_more_launches_than_the_queue_holds_are_timed_in_parts(monkeypatch):
+    device = Device(issue_s=2e-6, depth=100)
+
+    def many():
+        for _ in range(40):
+            device.launch(1e-6)
+
+    clock = device.clock(monkeypatch)
+    assert clock.block(many, 1) == pytest.approx(40e-6, rel=0.05)
+    assert clock.block(many, 8) == pytest.approx(320e-6, rel=0.05) and not clock.waits(many)
+
+
+def test_a_function_that_gives_the_device_nothing_ends_the_search(monkeypatch):
+    device = Device()
+
+    def nothing():
+        device.host += 10e-6
+
+    clock = device.clock(monkeypatch)
+    assert clocks.calls_for(clock, nothing) < 100_000
+
+
+def test_every_call_behind_a_setup_gets_an_input_of_its_own(monkeypatch):
+    """Also where the queue ran empty and the call is timed again."""
+    device, made, used = Device(issue_s=300e-6), [], []
+
+    def setup():
+        made.append(len(made))
+        return made[-1]
+
+    def use(number):
+        used.append(number)
+        device.launch(50e-6)
+
+    found = measure(use, setup=setup, clock=device.clock(monkeypatch), max_time=0.2)
+    assert len(set(used)) == len(used) and found.median_ms == pytest.approx(0.05, rel=0.05)
+
+
+def test_compare_times_the_device_and_names_what_is_launch_bound(monkeypatch):
+    device = Device()
+    found = compare(
+        {"a": lambda: device.launch(4e-6), "b": lambda: device.launch(5e-6)},
+        clock=device.clock(monkeypatch), same=False, seed=1, max_time=0.5,
+    )  # fmt: skip
+    assert found.ratio == pytest.approx(1.25, rel=0.02) and found.clock == "events"
+    assert found.issue_ms["a"] == pytest.approx(0.02, rel=0.05) and "Launch-bound" in " ".join(found.notes)
+
+
+# ---- the clock follows the tensors ----------------------------------------------------------------------------
+
+
+def test_the_devices_of_all_tensors_that_operations_touch_are_noted():
+    found: set[str] = set()
+    x = torch.ones(3, requires_grad=True)
+    with where.noted(found):
+        (x * 2).sum().backward()
+    assert found == {"cpu"}
+    with where.noted(found):
+        torch.cat([torch.ones(2, device="meta")] * 2)
+    assert found == {"cpu", "meta"} and where.devices_in({"a": [torch.ones(1, device="meta")]}) == {"meta"}
+    assert where.work_of(found) == ["cpu"] and where.work_of({"mps:0", "cpu"}) == ["mps"]
+
+
+def test_work_on_the_cpu_of_a_machine_with_an_accelerator_is_timed_by_the_wall(monkeypatch):
+    waited = []
+    monkeypatch.setattr(clocks, "accelerators_here", lambda: ["cuda"])
+    monkeypatch.setattr(devices, "_fence", lambda device, only_in_use: lambda: waited.append(device))
+    x = torch.ones(8, 8)
+    for found in (
+        measure(lambda: x @ x, max_time=0.05),
+        compare({"a": lambda: x @ x, "b": lambda: x + x}, same=False, max_time=0.05),
+    ):
+        assert found.device == "cpu" and found.clock == "wall" and "cpu" in str(found)
+    assert set(waited) == {"cuda"}, "before anybody knows where the work is"
+
+
+def test_a_compiled_function_is_compiled_while_its_devices_are_noted():
+    """`aot_eager` needs no compiler; what counts is that torch.compile does not step aside."""
+    graphs = []
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+
+    compiled, found, x = torch.compile(lambda x: x.relu() + 1, backend=backend), set(), torch.ones(2)
+    with where.noted(found):
+        compiled(x)
+    assert len(graphs) == 1 and found == {"cpu"}

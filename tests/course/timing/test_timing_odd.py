@@ -1,0 +1,282 @@
+"""Timing: odd input gets a sentence with the next step, never a bare traceback; setups, bars, the command line."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import itertools
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+
+from course import bars
+from course.i18n import set_language
+from course.timing import TimingError, compare, interrupts_propagate, measure
+from course.timing import clock as clocks
+from course.timing.__main__ import main
+from course.timing.results import Paired
+from tests.support.timing_clocks import Cost, NoisyClock, costing
+
+
+def fails():
+    raise ZeroDivisionError("division by zero")
+
+
+POOL = ThreadPoolExecutor(1)
+
+
+async def coroutine():
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(
+    "f, words",
+    [
+        (3.0, "float"),
+        ("mod:f", "fresh_process"),
+        (lambda x: x, "arguments"),
+        (fails, "ZeroDivisionError"),
+        (lambda: (i for i in "ab"), "generator"),
+        (coroutine, "coroutine"),
+        (lambda: map(print, "ab"), "map"),
+        (lambda: zip("ab"), "zip"),
+        (lambda: POOL.submit(int), r"f().result()"),
+    ],
+)
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_odd_functions_get_a_sentence(f, words, code):
+    set_language(code)
+    for attempt in (lambda: measure(f), lambda: compare({"one": f, "two": costing(1)})):
+        with pytest.raises(TimingError) as caught:
+            attempt()
+        text = str(caught.value)
+        assert ("一" <= max(text)) == (code == "zh")
+        if code == "en" and f is not fails:
+            assert words in text
+        assert caught.value._render_traceback_() == [text]
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (([fails, fails],), "dict"),
+        (({"a": fails},), "at least two"),
+        (({"plain": fails, "tuned": fails}, "plane"), '"plain"'),
+        (({"a": fails, "": fails},), "one line"),
+        (({"a": fails, "b\nc": fails},), "one line"),
+        (({"a": fails, "b": fails}, "a", 0), "ci"),
+        (({"a": fails, "b": fails}, "a", 0.1, -1), "max_time"),
+        (({"a": fails, "b": fails}, "a", 0.1, float("inf")), "finite"),
+        (({"a": fails, "b": fails}, "a", 0.1, "x"), "max_time"),
+    ],
+)
+def test_odd_comparisons_get_a_sentence(arguments, words):
+    with pytest.raises(TimingError, match=words):
+        compare(*arguments)
+
+
+def test_a_function_that_fails_later_is_named():
+    left = iter([1e-3] * 5)
+    with pytest.raises(TimingError, match="StopIteration"):
+        measure(lambda: next(left), clock=NoisyClock(0))
+
+
+def test_prints_are_hidden_and_told(capsys):
+    result = measure(lambda: print("epoch 0"), max_time=0.05, device="cpu")
+    assert capsys.readouterr().out == ""
+    assert any('"epoch 0"' in note for note in result.notes)
+
+
+def test_small_budgets_leave_stderr_empty(capsys):
+    compare({"a": costing(1), "b": costing(1)}, max_time=0.05, device="cpu")
+    assert capsys.readouterr().err == ""
+
+
+def full():
+    raise MemoryError
+
+
+def full_too():
+    raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB")
+
+
+@pytest.mark.parametrize("f", [full, full_too])
+def test_a_full_memory_is_told_with_what_to_do(f):
+    with pytest.raises(TimingError, match="batch"):
+        measure(f, device="cpu")
+
+
+def test_a_failure_at_the_hundredth_call_stops_with_its_name():
+    calls = iter(range(99))
+
+    def late():
+        if next(calls, None) is None:
+            raise OSError("stream is used up")
+
+    with pytest.raises(TimingError, match="late raised OSError"):
+        compare({"a": costing(1e-3), "late": late}, device="cpu", max_time=5)
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        ({"clock": 5}, "clock"),
+        ({"device": []}, "device"),
+        ({"device": "gpu"}, "gpu"),
+        ({"max_time": float("nan")}, "max_time"),
+    ],
+)
+def test_odd_settings_of_measure_get_a_sentence(more, words):
+    with pytest.raises(TimingError, match=words):
+        measure(costing(1), **more)
+
+
+def test_without_a_stderr_nothing_is_shown(monkeypatch):
+    """pythonw on Windows, and services, have none."""
+    monkeypatch.setattr(sys, "stderr", None)
+    assert compare(
+        {"a": costing(1), "b": costing(1)}, max_time=2.2, ci=1e-9, gate=1e-9, clock=NoisyClock(0), seed=1
+    ).rounds
+
+
+def test_an_interrupt_before_anything_was_measured_is_a_sentence():
+    def stopped():
+        raise KeyboardInterrupt
+
+    for attempt in (lambda: measure(stopped), lambda: compare({"a": stopped, "b": costing(1)})):
+        with pytest.raises(KeyboardInterrupt, match="measured") as caught:
+            attempt()
+        assert caught.value._render_traceback_() == [str(caught.value)]
+        with pytest.raises(KeyboardInterrupt) as caught, interrupts_propagate():
+            attempt()
+        assert type(caught.value) is KeyboardInterrupt
+
+
+@pytest.mark.parametrize("language, words", [("en", "(5 of at least 12)"), ("zh", "（5 轮，至少要 12 轮）")])
+def test_too_few_rounds_are_named_and_no_ratio_is_told(language, words):
+    set_language(language)
+    try:
+        pair = Paired("b", "a", 0.0043, None, None, 0.0, "undecided", (0.0043,) * 5, 0.02)
+        assert words in pair.sentence() and "%" not in pair.sentence() and "0.0043" not in pair.sentence()
+        assert not pair.shown_above(0.001)
+    finally:
+        set_language("en")
+
+
+# ---- a setup before every call, outside the time ------------------------------------------------------------------
+
+
+def test_setup_runs_before_every_call_and_its_result_is_handed_over():
+    numbers, seen = itertools.count(), []
+
+    def use(number):
+        seen.append(number)
+        return Cost(1e-3)
+
+    result = measure(use, setup=lambda: next(numbers), clock=NoisyClock(1), max_time=0.2)
+    assert seen == list(range(len(seen))) and len(seen) > 20 and result.calls_per_sample == 1
+    assert result.median_ms == pytest.approx(1.1, rel=0.2)
+
+
+@pytest.mark.parametrize("good", [0, 30])
+def test_a_setup_that_raises_is_named(good):
+    left = iter(range(good))
+    with pytest.raises(TimingError, match="setup raised StopIteration " + ("after" if good else "on the first call")):
+        measure(lambda _: Cost(1e-3), setup=lambda: next(left), clock=NoisyClock(1), max_time=0.2)
+
+
+def test_setup_is_outside_the_time(monkeypatch):
+    """On the clock that is used, whose hands move in steps of the test: 2 ms in the setup, 1 us in the function."""
+    ns = [0]
+
+    def lasting(step):
+        def act():
+            ns[0] += step
+
+        return act
+
+    monkeypatch.setattr(clocks, "_plain_ns", partial(clocks._plain_ns, now=lambda: ns[0]))
+    work = lasting(1_000)
+    result = compare({"a": work, "b": work}, setup=lasting(2_000_000), same=False, max_time=0.1, device="cpu")
+    assert result.medians_ms == pytest.approx({"a": 1e-3, "b": 1e-3})
+
+
+def test_a_list_sorted_in_place_is_unsorted_in_every_call():
+    kinds = set()
+
+    def sort(values):
+        kinds.add(tuple(values))
+        values.sort()
+
+    compare({"one": sort, "two": sort}, setup=lambda: [3, 1, 2], max_time=0.05, device="cpu")
+    assert kinds == {(3, 1, 2)}
+
+
+@pytest.mark.parametrize(
+    "setup, f, words", [(3, int, "type int"), (lambda x: x, int, "setup"), (int, lambda a, b: 0, "arguments")]
+)
+def test_an_odd_setup_gets_a_sentence(setup, f, words):
+    for attempt in (lambda: measure(f, setup=setup), lambda: compare({"a": f, "b": f}, setup=setup)):
+        with pytest.raises(TimingError, match=words):
+            attempt()
+
+
+# ---- bars -------------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_bar_is_shown_only_where_somebody_watches(monkeypatch):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    seen = []
+    for stream in (Terminal(), io.StringIO(), None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        seen.append(bars.somebody_watches())
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert [*seen, bars.somebody_watches()] == [True, False, False, True]
+    monkeypatch.delitem(sys.modules, "ipykernel")
+    compare({"a": costing(1), "b": costing(1)}, max_time=3, clock=NoisyClock(0), seed=1, ci=1e-9, gate=1e-9)
+    assert sys.stderr.getvalue() == ""
+
+
+# ---- the command line ---------------------------------------------------------------------------------------------
+
+
+QUICK = ["--max-time", "0.2"]
+
+
+def test_statements_of_a_shell_are_compared_or_measured(capsys):
+    twice = ["sum(range(2000))", "sum(range(6000))", *QUICK]
+    assert main(twice) == 0
+    assert "sum(range(6000)) takes" in capsys.readouterr().out
+    assert main(["sum(range(2000))", *QUICK]) == 0
+    assert "first call" in capsys.readouterr().out
+
+
+def test_setup_is_shared_and_statements_may_be_several_lines(capsys):
+    setup = "import random\nx = [random.random() for _ in range(200)]"
+    assert main(["sorted(x)", "y = list(x)\ny.sort()", "--setup", setup, *QUICK]) == 0
+    capsys.readouterr()
+    assert main(["sum(x)", "sum(list(x))", "--setup", setup, *QUICK]) == 0
+    assert "does not return" not in capsys.readouterr().out, "both saw the same random numbers"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["sum(range("], "SyntaxError"),
+        (["x"], "NameError"),
+        (["1", "--setup", "import nosuchlab"], "ModuleNotFoundError"),
+        (["1", "--max-time", "-2"], "max_time"),
+    ],
+)
+def test_what_cannot_be_measured_is_told_on_stderr(arguments, words, capsys):
+    assert main(["--max-time", "0.05", *arguments]) == 2
+    told = capsys.readouterr()
+    assert words in told.err and told.out == "" and "Traceback" not in told.err

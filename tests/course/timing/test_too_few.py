@@ -1,0 +1,98 @@
+"""Too few rounds carry no interval: with 1 to 11 of them no experiment writes one, wherever its numbers are told."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from course.experiment import base
+from course.experiment.result import block
+from course.i18n import LANGUAGES, set_language
+from course.roofline.layer import Alike, Layer
+from course.roofline.roof import Peaks
+from course.timing import bracketed
+from course.timing.stats import FEWEST_ROUNDS
+from tests.course.experiment.test_every_experiment import EXPERIMENTS
+from tests.course.experiment.test_headlines import records
+
+INTERVAL = re.compile(r"\[[^\[\]]*\d[^\[\]]*, [^\[\]]*\d[^\[\]]*\]")
+"""Two numbers in square brackets."""
+
+
+def with_rounds(record, rounds):
+    """The record as it would be had it stopped after so many rounds."""
+    first = [row for row in record.rows if row.get("round", 0) < rounds]
+    repeats = not any(base.ENDS & row.keys() for row in record.rows)  # then each row is one, else it may count them
+    rows = [
+        {
+            key: rounds if key == "rounds" else value[:rounds] if isinstance(value, list) else value
+            for key, value in row.items()
+        }
+        for row in (first[:rounds] if repeats and first == record.rows else first)
+    ]
+    return replace(record, rows=[kept for row in rows if (kept := EXPERIMENTS[record.experiment].kept(row))])
+
+
+def told(record, code):
+    """All that a learner reads of a record, without its table of rows and the list of a value's own brackets."""
+    set_language(code)
+    return str(block(record, EXPERIMENTS[record.experiment]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(EXPERIMENTS))
+def test_no_interval_is_written_of_too_few_rounds(name):
+    for record in records(name):
+        if any(base.ENDS & row.keys() and "rounds" not in row for row in record.rows):
+            continue  # its rows say their interval, not of how many rounds it came
+        for number, rounds in enumerate(range(1, FEWEST_ROUNDS)):
+            said = told(with_rounds(record, rounds), LANGUAGES[number % 2])
+            assert not INTERVAL.search(said), f"{rounds} rounds: {said}"
+
+
+def test_a_record_keeps_only_rows_whose_rounds_carry_their_interval(monkeypatch):
+    few, many = ({"ratio": 2.0, "low": 1.0, "high": 3.0, "rounds": rounds} for rounds in (11, 12))
+    assert not base.has_interval(few) and base.has_interval(many)
+    name, experiment = next(iter(EXPERIMENTS.items()))
+    found = base.Record(name, experiment.version, experiment.lesson, {}, [few, many])
+    monkeypatch.setattr(base, "nearest", lambda *_, **__: found)
+    assert base.recording(replace(experiment, clockless=False)).rows == [many]
+    assert base.recording(replace(experiment, clockless=True)).rows == [{**few, "low": None, "high": None}, many]
+
+
+@pytest.mark.parametrize(
+    ("code", "said"), [("en", "Left out: 1 row with too few rounds to tell (3 of"), ("zh", "有 1 行没有画出来：")]
+)
+def test_a_row_that_was_left_out_is_named_beside_those_that_are_drawn(code, said):
+    record = next(iter(records("05-toy-race")))
+    cut = replace(record, rows=record.rows[:1], few=(3,), complete=False, live=True)
+    assert said in told(cut, code)
+
+
+def test_equal_bits_are_told_where_the_rounds_are_too_few_for_a_time():
+    """`04-cpu-enabled` on a machine so busy that no layer gets its rounds: the switch changes no result, whatever the times."""
+    (record, *_) = records("04-cpu-enabled")
+    few = {"same_bits": 1, "verdict": "undecided", "rounds": FEWEST_ROUNDS}
+    alike = replace(record, rows=[row | few for row in record.rows])
+    record = with_rounds(alike, FEWEST_ROUNDS - 1)
+    assert len(record.rows) == len(alike.rows) and all(row["low"] is None for row in record.rows)
+    assert "changes no result" in told(record, "en") and EXPERIMENTS[record.experiment].settles(record) == {
+        "04-bet-cpu": None
+    }
+
+
+def test_an_interval_whose_ends_read_the_same_is_not_written():
+    assert bracketed("20.77", "20.77", "20.77") == "20.77"
+
+
+@pytest.mark.parametrize("rounds", [1, 11, 12])
+def test_a_layer_has_a_range_from_twelve_rounds_on(rounds):
+    peaks = Peaks(1e11, 1e10, "float32", "cpu", 1, {}, "2026-01-01T00:00:00Z")
+    samples = tuple(1.0 + 0.1 * number for number in range(rounds))
+    layer = Layer("a", "Linear", 10**6, 10**6, 1.0, 1, peaks, samples)
+    wide = rounds >= FEWEST_ROUNDS
+    assert (layer.row()["low_ms"] is not None) == (layer.row()["share_low"] is not None) == wide
+    low, high = Alike((layer,)).interval_ms
+    assert (low < high) == wide

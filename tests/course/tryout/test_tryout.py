@@ -1,0 +1,568 @@
+"""`try_switches`: it finds what matters and nothing else, leaves everything as it was, and says what it could not try."""
+
+from __future__ import annotations
+
+import copyreg
+import math
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from course import flags, try_switches
+from course.i18n import speaking
+from course.timing import TimingError
+from course.tryout import back, race, running, verdicts
+from course.tryout.digits import Digits, differs
+from course.tryout.look import look_at
+from course.tryout.settings import all_settings
+from course.tryout.step import step_of
+from course.tryout.venue import There
+from tests.conftest import ROOT
+from tests.support.timing_clocks import Cost, NoisyClock
+
+SETTINGS = {one.id: one for one in all_settings()}
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch):
+    """One thread, on a machine that nobody else uses."""
+    monkeypatch.setattr(running.load.Since, "others", lambda self: 0.0)
+    monkeypatch.setattr(running.load, "others", lambda: 0.0)
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with flags.preserved():
+        yield
+    torch.set_num_threads(before)
+
+
+def parts():
+    torch.manual_seed(0)
+    return nn.Conv2d(2, 2, 3), nn.MultiheadAttention(2, 1).eval(), torch.randn(2, 2, 6, 6)
+
+
+class Planted:
+    """A step of convolution, product, attention and gelu that costs less on a NoisyClock where `holds` says so."""
+
+    def __init__(self, holds, factor: float = 0.9) -> None:
+        self.conv, _, self.x = parts()
+        self.attention = nn.MultiheadAttention(2, 2, batch_first=True).eval().requires_grad_(False)
+        self.cost = lambda: factor if holds(self) else 1
+        self.lock = threading.Lock()  # it cannot be copied: a new process would have another clock
+
+    def __call__(self):
+        y = nn.functional.gelu(self.conv(self.x)).mean((2, 3))[None]
+        self.attention(*[y.detach()] * 3, need_weights=False)  # without a graph, or the fast path is not taken
+        y[0] @ y[0].T
+        nn.functional.scaled_dot_product_attention(*[y[None]] * 3)  # four dimensions, or flash refuses
+        return Cost(0.001 * self.cost())
+
+
+HOLDS = {
+    "channels_last": lambda step: step.x.is_contiguous(memory_format=torch.channels_last),
+    "autocast-bfloat16": lambda step: torch.is_autocast_enabled("cpu"),
+    "inference_mode": lambda step: torch.is_inference_mode_enabled(),
+    "oneDNN-off": lambda step: not torch.backends.mkldnn.enabled,
+    "matmul-medium": lambda step: torch.get_float32_matmul_precision() == "medium",
+    "conv-bf16": lambda step: torch.backends.mkldnn.conv.fp32_precision == "bf16",
+    "fastpath-off": lambda step: not torch.backends.mha.get_fastpath_enabled(),
+    "attention-math": lambda step: not torch.backends.cuda.flash_sdp_enabled(),
+    "deterministic": lambda step: torch.are_deterministic_algorithms_enabled(),
+}
+"""Setting -> whether it is in force in a call."""
+
+
+def on_a_pretended_clock(step, monkeypatch, only=tuple(HOLDS), budget=8):
+    monkeypatch.setattr(running, "Here", partial(running.Here, clock=NoisyClock(5)))
+    return try_switches(step, only=only, budget=budget)
+
+
+def claimed_of(found) -> dict[str, str]:
+    return {row["setting"]: row["verdict"] for row in found.rows() if row["verdict"] in ("take", "digits", "slower")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("planted", HOLDS)
+@pytest.mark.parametrize("factor, verdict", [(0.85, "take"), (1.25, "slower")])
+def test_a_planted_effect_is_found_and_nothing_else_is_claimed(planted, factor, verdict, monkeypatch):
+    """What in the step as it is costs 1 costs this factor under one setting."""
+    assert claimed_of(on_a_pretended_clock(Planted(HOLDS[planted], factor), monkeypatch)) == {planted: verdict}
+
+
+def test_what_helps_is_advised_together(monkeypatch):
+    """Two settings make the step faster, each by a seventh: both are advised, and nothing else."""
+    helping = {"oneDNN-off", "deterministic"}
+    step = Planted(None)
+    step.cost = lambda: 0.86 ** sum(HOLDS[name](step) for name in helping)
+    found = on_a_pretended_clock(step, monkeypatch, [*helping, "inference_mode"], 40)
+    assert {*claimed_of(found)} == helping == {*found.together["of"]} and 0.7 < found.together["ratio"] < 0.78
+    assert {"torch.backends.mkldnn.enabled = False", "torch.use_deterministic_algorithms(True)"} <= set(found.lines())
+    assert re.match(r"2[2-9] % less time with 2 settings; results about as exact\.$", found.sentence())
+    with speaking("zh"):
+        assert "2 项设置一起用：省 2" in found.sentence()
+
+
+def values(seed, wild, effect=1.0, sets=24):
+    """One ratio a set, of nine sides: the step as it is differs from set to set, and each side does; one scatters far more."""
+    draw = random.Random(seed).gauss
+    base = [draw(0, 0.03) for _ in range(sets)]
+    return {
+        name: [
+            math.exp(draw(0, 0.03 * (4 if wild and name == "i" else 1)) - one) * (effect if name == "a" else 1)
+            for one in base
+        ]
+        for name in "abcdefghi"
+    }
+
+
+@pytest.mark.parametrize("wild", [False, True])
+def test_equal_code_is_not_called_faster_or_slower_in_300_trials_and_a_seventh_is_found(wild):
+    """Looked at after every set, as the verb does."""
+    wrong = found = 0
+    for seed in range(100):
+        ratios = values(seed, wild, 0.85)
+        claims = {}
+        for sets in range(race.FEWEST, 25, 4):
+            for name, (ratio, low, high) in race.ranges({name: some[:sets] for name, some in ratios.items()}).items():
+                claims[name] = verdicts.verdict_of(
+                    {"ratio": ratio, "low": low, "high": high, "error": 0.0, "error_as_is": 0.0}
+                )
+                wrong += name != "a" and claims[name] in ("take", "slower")
+        found += claims["a"] == "take"
+    assert found == 100 and wrong <= 3 * wild
+
+
+def test_ranges_need_four_sets_and_hold_the_truth():
+    assert race.ranges({"a": [1.0, 1.1, 0.9]}) == {}
+    held = sum(
+        low < 1 < high for seed in range(100) for _, low, high in race.ranges(values(seed, False, sets=6)).values()
+    )
+    assert held >= 895
+
+
+def test_the_budget_is_used_until_everything_is_settled(monkeypatch):
+    """Nothing is called late while there is time; a larger budget is advised only where a gain is open, never a smaller one."""
+    began = time.monotonic()
+    found = on_a_pretended_clock(Planted(HOLDS["oneDNN-off"], 0.8), monkeypatch, ["oneDNN-off"], 30)
+    assert claimed_of(found) and time.monotonic() - began < 20
+    monkeypatch.setattr(race, "FEWEST", 10**6)
+    monkeypatch.setattr(running, "FEWEST", 10**6)
+    began = time.monotonic()
+    found = on_a_pretended_clock(Planted(HOLDS["oneDNN-off"], 0.8), monkeypatch, ["oneDNN-off"], 6)
+    assert time.monotonic() - began > 5 and [row["verdict"] for row in found.rows()] == ["late"]
+    assert int(re.search(r"try a budget of (\d+) s", str(found))[1]) >= 12
+
+
+def test_a_busy_machine_is_named_where_too_little_was_measured(monkeypatch):
+    monkeypatch.setattr(running.load, "others", lambda: 0.9)
+    monkeypatch.setattr(running.Trial, "next", lambda self: [])
+    found = on_a_pretended_clock(Planted(HOLDS["oneDNN-off"], 0.8), monkeypatch, ["oneDNN-off"])
+    assert "Too little was measured" in found.sentence() and "Other programs used 90 % of this machine" in str(found)
+    assert "try a budget" not in str(found)
+
+
+def test_dropout_is_left_out_where_results_are_compared():
+    """Wherever the step has it: in a layer, as a function, inside an attention."""
+    torch.manual_seed(0)
+    attention, layer, x = nn.MultiheadAttention(4, 1, dropout=0.5), nn.Dropout(0.5), torch.randn(3, 1, 4)
+
+    def step():
+        return layer(nn.functional.dropout(attention(x, x, x)[0], 0.5))
+
+    found = Digits(step)
+    assert not found.random and found.exact is not None
+    attention.eval(), layer.eval()
+    assert torch.allclose(found.as_is[0], attention(x, x, x)[0].double(), atol=1e-6)
+
+
+# --- everything as before -------------------------------------------------------------------------------------
+
+
+class Training:
+    """A step that changes everything a step can: parameters, optimizer, statistics, a list, a counter, random numbers, a switch."""
+
+    def __init__(self, lock=None) -> None:
+        torch.manual_seed(0)
+        self.model = nn.Sequential(
+            nn.Conv2d(2, 4, 3), nn.BatchNorm2d(4), nn.Dropout(0.2), nn.Flatten(), nn.Linear(64, 3)
+        )
+        self.optimizer = torch.optim.Adam(self.model.parameters())
+        self.x, self.losses, self.count, self.lock = torch.randn(4, 2, 6, 6), [], 0, lock
+        self.stop_at, self.error = 10**9, RuntimeError("enough")
+
+    def __call__(self):
+        self.count += 1
+        if self.count >= self.stop_at:
+            raise self.error
+        self.optimizer.zero_grad()
+        loss = self.model(self.x).square().mean()
+        loss.backward()
+        self.optimizer.step()
+        self.losses.append(float(loss.detach()))
+        torch.backends.cudnn.benchmark = not torch.backends.cudnn.benchmark
+        random.random()
+        return loss.detach()
+
+
+def photograph(step: Training):
+    state = [one.clone() for one in step.model.state_dict().values()]
+    moments = [(key, one.clone()) for entry in step.optimizer.state.values() for key, one in entry.items()]
+    memory = [(one.data_ptr(), one.stride(), one.grad) for one in step.model.parameters()]
+    modes = [one.training for one in step.model.modules()]
+    return (
+        state,
+        moments,
+        memory,
+        modes,
+        list(step.losses),
+        step.count,
+        torch.get_rng_state(),
+        random.getstate(),
+        flags.snapshot(),
+    )
+
+
+def same(one, two) -> bool:
+    if isinstance(one, torch.Tensor):
+        return isinstance(two, torch.Tensor) and torch.equal(one, two)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(two) and all(map(same, one, two))
+    return bool(one == two)
+
+
+@pytest.mark.parametrize(
+    "error", [None, RuntimeError("enough"), KeyboardInterrupt()], ids=["whole", "error", "interrupt"]
+)
+@pytest.mark.parametrize("at", [1, 9])
+def test_a_step_that_runs_here_is_put_back(error, at):
+    """Also after an error of the step, and an interrupt, at its first and at later calls."""
+    step = Training(threading.Lock())
+    step()
+    if error is not None:
+        step.stop_at, step.error = step.count + at, error
+    before = photograph(step)
+    try:
+        found = try_switches(step, only=["oneDNN-off", "inference_mode", "channels_last"], budget=5)
+        assert found.stopped == isinstance(error, KeyboardInterrupt)
+    except TimingError as said:
+        assert isinstance(error, RuntimeError) and "RuntimeError: enough" in str(said)
+    assert same(photograph(step), before)
+
+
+class Slotted:
+    __slots__ = ("x", "count")
+
+
+count, table = 0, {"a": torch.zeros(2)}
+
+
+def test_closures_globals_slots_and_what_is_replaced_are_put_back():
+    held, slotted, counted = [torch.ones(2)], Slotted(), 3
+    slotted.x, slotted.count = torch.ones(3), 0
+    weight = nn.Parameter(torch.ones(2))
+
+    def step():
+        nonlocal counted
+        global count
+        count, counted = count + 1, counted + 1
+        slotted.count += 1
+        slotted.x.zero_()
+        table["b"] = table["a"].add_(1)
+        held[0] = held[0] * 2
+        weight.data = torch.zeros(5)
+        weight.requires_grad_(False)
+
+    before = count
+    with back.put_back(step):
+        step()
+    assert (count, counted, slotted.count) == (before, 3, 0) and list(table) == ["a"]
+    assert torch.equal(slotted.x, torch.ones(3)) and torch.equal(held[0], torch.ones(2)) and not table["a"].any()
+    assert torch.equal(weight.detach(), torch.ones(2)) and weight.requires_grad
+
+
+def test_an_interrupt_while_things_are_put_back_waits_until_they_are(monkeypatch):
+    numbers, tensor, refill = [1.0, 2.0], torch.ones(3), back._refill
+
+    def interrupted(*given):
+        signal.raise_signal(signal.SIGINT)
+        refill(*given)
+
+    monkeypatch.setattr(back, "_refill", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), back.put_back([tensor, numbers]):
+        tensor.zero_()
+        numbers.clear()
+    assert numbers == [1.0, 2.0] and torch.equal(tensor, torch.ones(3))
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_where_the_step_can_be_copied_nothing_of_it_runs_here():
+    step = Training()
+    before = photograph(step)
+    found = try_switches(step, only="channels_last", budget=8)
+    assert same(photograph(step), before) and found.found["channels_last"]["error"] < 1e-4
+
+
+def test_an_iterator_is_not_advanced():
+    taken = iter(range(100))
+    source = (one for one in taken)
+
+    def step():
+        return torch.ones(2) * next(source)
+
+    with pytest.raises(TimingError, match="generator"):
+        try_switches(step, budget=5)
+    assert next(taken) == 0
+
+
+# --- what is tried, and what is said --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda one: one.id)
+def test_the_lines_to_paste_do_what_was_tried(setting):
+    lines = [line if isinstance(line, str) else line["en"] for line in setting.lines]
+    code = compile("\n".join(["import torch", *lines]), setting.id, "exec")
+    assert set(setting.flags) <= set(flags.SWITCHES)
+    if setting.flags and "with " not in " ".join(lines):
+        exec(code, {})
+        assert {name: flags.SWITCHES[name].read() for name in setting.flags} == dict(setting.flags)
+
+
+def test_one_look_says_what_can_matter():
+    conv, _, x = parts()
+    small = torch.full((8,), 1e-40)
+    seen = {
+        name: look_at(step)
+        for name, step in {"conv": lambda: conv(x), "add": lambda: x + 1, "small": lambda: small * 2}.items()
+    }
+    can = {name: {one.id for one in SETTINGS.values() if not one.why_not(look)} for name, look in seen.items()}
+    assert {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode"} <= can["conv"]
+    assert not can["add"] & {"channels_last", "oneDNN-off", "autocast-bfloat16", "inference_mode", "denormals"}
+    assert "denormals" in can["small"] and "tf32-products" not in can["conv"]
+
+
+def test_a_recorded_graph_is_seen_whether_or_not_the_result_still_holds_it():
+    """A step that ends in argmax or item() records one, too, and inference_mode spares it."""
+    conv, _, x = parts()
+
+    def taken(step: Callable[[], object]) -> bool:
+        return not SETTINGS["inference_mode"].why_not(look_at(step))
+
+    assert taken(lambda: conv(x)) and taken(lambda: conv(x).argmax(1)) and taken(lambda: conv(x).mean().item())
+    assert not taken(torch.no_grad()(lambda: conv(x))) and not taken(lambda: conv(x).mean().backward())
+
+
+def test_a_step_in_inference_mode_is_seen_as_the_same_step():
+    """There torch hands on whole operators, such as linear and conv2d, not the parts that the switches speak of."""
+    conv, attention, x = parts()
+    linear = nn.Linear(6, 6)
+
+    def step():
+        return attention(*[linear(conv(x).mean((2, 3)).T.repeat(1, 3)).T[:, :2]] * 3)
+
+    def inside():
+        with torch.inference_mode():
+            return step()
+
+    assert {*look_at(inside).operators} >= {"convolution", "addmm"}
+    free, bound = ({one.id for one in SETTINGS.values() if not one.why_not(look_at(each))} for each in (step, inside))
+    assert {"matmul-medium", "autocast-bfloat16", "channels_last"} <= bound and free - bound <= {"inference_mode"}
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: try_switches(nn.Linear(2, 2)), "The model needs its input. Write try_switches(step)"),
+        (lambda: try_switches(3), "is of type int, not a function. Write try_switches(step)"),
+        (lambda: try_switches(print, torch.ones(1)), "A function makes its inputs and its backward itself."),
+        (lambda: try_switches(photograph), "photograph asks for step: call it in a function without arguments."),
+        (lambda: try_switches(print, only=3), '"3" cannot be tried.'),
+        (lambda: try_switches(print, only=[]), "only= takes a switch"),
+        (lambda: try_switches(print, only="onednn"), "oneDNN"),
+        (lambda: try_switches(print, budget=1), "at least 5"),
+    ],
+)
+def test_a_wrong_call_gets_a_sentence(call, said):
+    with pytest.raises(TimingError) as error:
+        call()
+    assert said in str(error.value)
+
+
+def fails():
+    return torch.ones(2, 3) @ torch.ones(2, 3)
+
+
+def test_a_step_that_fails_is_said_to_fail():
+    with pytest.raises(TimingError, match="The step raised RuntimeError: mat1 and mat2"):
+        try_switches(fails, budget=5)
+
+
+class RaisesLate(Planted):
+    """Raises where `holds` is true, not in its first 20 calls from one state."""
+
+    def __init__(self, holds) -> None:
+        super().__init__(lambda step: False)
+        self.raises, self.calls = holds, 0
+
+    def __call__(self):
+        self.calls += 1
+        if self.calls > 20 and self.raises(self):
+            raise RuntimeError("too many calls")
+        return super().__call__()
+
+
+THREE = ["oneDNN-off", "matmul-medium", "channels_last"]
+
+
+def test_a_setting_that_raises_late_is_named_and_the_others_are_judged(monkeypatch):
+    found = on_a_pretended_clock(RaisesLate(HOLDS["matmul-medium"]), monkeypatch, THREE)
+    verdict = {row["setting"]: row["verdict"] for row in found.rows()}
+    assert verdict.pop("matmul-medium") == "untried" and not {"late", "untried"} & set(verdict.values())
+    assert "float32 matmul=medium: RuntimeError: too many calls" in found.not_tried()
+
+
+def test_a_step_that_raises_late_is_said_to_raise(monkeypatch):
+    """And no setting is blamed for it."""
+    found = on_a_pretended_clock(RaisesLate(lambda step: True), monkeypatch, THREE)
+    assert found.sentence() == "Your step raised RuntimeError after some calls: fix that first."
+    assert "It raised RuntimeError: too many calls." in str(found)
+    assert not any(row["why"] for row in found.rows())
+
+
+def test_a_gradient_that_is_rounding_alone_has_no_digit_to_lose():
+    """A bias before a batch normalization has the gradient 0; channels_last was said to move the second digit of it."""
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Linear(288, 2))
+    bench = Digits(step_of(model, [torch.randn(4, 3, 8, 8)], True))
+    found = bench.of([SETTINGS["channels_last"]])
+    assert not found["bits"] and found["error"] < 1e-5 and found["error_as_is"] < 1e-5
+    assert not verdicts.loses(found), "returned, and left in the model"
+    small = min(range(len(bench.as_is)), key=lambda at: float(bench.as_is[at].abs().max()))
+    blown = [one + (at == small) for at, one in enumerate(bench.as_is)]
+    assert differs(bench.exact, blown, bench.sizes) > 1, "what becomes large there is seen all the same"
+
+
+def test_integers_hide_digits():
+    """A step that ends in argmax gives the same numbers where the scores before it moved: they are not compared; others are seen."""
+    conv, _, x = parts()
+    same = Digits(lambda: conv(x).argmax(1)).of([SETTINGS["channels_last"]])
+    assert same["bits"] is None is same["error"]
+    floats = Digits(lambda: (conv(x) * 2).argmax(1) + torch.backends.mkldnn.enabled).of([SETTINGS["oneDNN-off"]])
+    assert floats["bits"] is False and verdicts.loses(floats)
+
+
+def _times_two(x, _):
+    return x * 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("copied", [True, False])
+def test_what_a_process_keeps_is_tried_in_new_ones(copied):
+    """Denormals to zero; where the step cannot be copied, that is said with the reason, and the rest is tried."""
+    small, lock = torch.full((100_000,), 1e-40), threading.Lock()
+    step = partial(_times_two, small, None if copied else lock)
+    found = try_switches(step, only=["denormals", "deterministic"], budget=20)
+    rows = {row["setting"]: row for row in found.rows()}
+    assert not torch.equal(small * 1, torch.zeros(100_000)) and found.new == copied
+    if copied:
+        assert rows["denormals"]["bits"] is False and rows["denormals"]["error"] > 0.5
+    else:
+        assert rows["deterministic"]["ratio"] and "denormals" not in rows
+        assert "cannot pickle '_thread.lock' object), so it ran in this one only" in " ".join(str(found).split())
+
+
+def test_each_setting_is_timed_in_a_process_of_its_own(tmp_path):
+    """All of them take turns; what one keeps does not reach the others, nor this one."""
+    venue = There(partial(_times_two, torch.full((100_000,), 1e-40), None), str(tmp_path))
+    with venue.open({race.AS_IS: [], "a": ["denormals"], "b": ["deterministic"]}, 1e-4) as block:
+        ratios, base_ms = race.one_set(block, ["a", "b"], 0.1)
+    assert 0 < base_ms and ratios["a"] > 0 < ratios["b"] and venue.used_s > 0
+    assert not torch.are_deterministic_algorithms_enabled() and (torch.tensor(1e-40) * 1).item() > 0
+
+
+def _slower_in_this_process(process, conv, x):
+    """20 ms a call; with oneDNN off half of that in one process alone."""
+    time.sleep(0.01 + 0.01 * (torch.backends.mkldnn.enabled or os.getpid() != process))
+    return conv(x)
+
+
+@pytest.mark.slow
+def test_what_this_process_alone_gains_is_not_advised():
+    conv, _, x = parts()
+    found = try_switches(partial(_slower_in_this_process, os.getpid(), conv, x), only="oneDNN-off", budget=60)
+    (one,) = found.rows()
+    assert 0.9 < one["ratio"] < 1.1 and one["verdict"] in ("same", "unsure") and found.lines() == []
+
+
+def test_a_step_of_a_notebook_that_calls_torch_backends_reaches_new_processes(tmp_path):
+    x = torch.randn(4)
+
+    def step():  # cloudpickle takes it by value, with the modules it names
+        return x + torch.backends.mkldnn.enabled + torch.backends.cudnn.enabled
+
+    before = dict(copyreg.dispatch_table)
+    venue = There(step, str(tmp_path))
+    assert venue.probe({"one": ["deterministic"]}, 60)["rows"]["one"]["bits"] is True
+    assert copyreg.dispatch_table == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_an_interrupt_while_new_processes_compare_ends_it_and_them(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import torch\nfrom course import try_switches\nx = torch.ones(1000)\ndef step():\n    return x * 2\n"
+        "if __name__ == '__main__':\n    import mine\n    print(try_switches(mine.step, only='deterministic', budget=300))\n",
+        "utf-8",
+    )
+    pipe, environment = subprocess.PIPE, {**os.environ, "PYTHONPATH": str(ROOT)}
+    listen = partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    asked = subprocess.Popen(
+        [sys.executable, "mine.py"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=pipe,
+        stderr=pipe,
+        text=True,
+        preexec_fn=listen,
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while not (begun := _descendants(asked.pid)[1:]) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        asked.send_signal(signal.SIGINT)
+        said, errors = asked.communicate(timeout=60)
+    finally:
+        asked.kill()
+    assert "Stopped" in said or "KeyboardInterrupt" in errors
+    time.sleep(1)
+    assert begun and not any(Path(f"/proc/{pid}").exists() for pid in begun)
+
+
+def _descendants(pid: int) -> list[int]:
+    """The process that forks, and what it forked."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text("utf-8").rpartition(")")[2].split()
+        except OSError:  # ended meanwhile
+            continue
+        if int(fields[1]) == pid:
+            found += [int(path.parent.name), *_descendants(int(path.parent.name))]
+    return found
+
+
+def test_copies_of_a_large_step_do_not_fill_the_memory(tmp_path, monkeypatch):
+    """Fewer settings are timed at once, so that all copies together keep below half of it."""
+    monkeypatch.setattr("course.tryout.venue.passport", lambda device: {"memory_gib": 1.0})
+    assert There(partial(_times_two, torch.zeros(2**25), None), str(tmp_path)).most == 2

@@ -1,0 +1,443 @@
+"""Hand-ins out of a platform's archive: whose each is, which one counts, what is said of the others; and the feedback back."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import unicodedata
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import nbformat
+import pytest
+
+from grader.archive import Entry, opened
+from grader.autograding import How, autograde
+from grader.commands import main
+from grader.course import Course
+from grader.importing import Owners, _hand_ins, import_submissions, record
+from grader.pipeline import feedback, outcomes, summary
+from grader.project import ProjectError
+from grader.roster import Roster, roster
+from tests.support.graded_class import make_class
+from tests.support.grading_class import copy_of
+from tests.support.grading_fixtures import LESSON, NOTEBOOK
+
+ROSTER = """student_id;First name;Last name;Email address;Identifier;Full name;Section
+ada;Ada;Lovelace;ada.l@x.org;Participant 4711;Ada Lovelace;A
+kim;Kim;Lee;kim@x.org;Participant 4715;Kim Lee;A
+kim2;Kim;Lee;kl@x.org;Participant 4716;Kim Lee;A
+bm;Björn;Müller;bmueller@x.org;Participant 4717;Björn Müller;B
+lilei;雷;李;lilei@x.org;Participant 12;雷 李;B
+ana;Ana;de la Cruz;ana@x.org;Participant 4719;Ana de la Cruz;B
+max;Max;Moore;mm@x.org;Participant 5001;Max Moore;C
+cyd;Cyd;O'Neil-Ng;;Participant 4721;Cyd O'Neil-Ng;A
+ada;;;;;;;adalovelace42
+"""
+PATHS = [  # a path as some platform writes it, whose it is ("": nobody's, or not clear)
+    ("Ada Lovelace_4711_assignsubmission_file_/L.ipynb", "ada"),
+    ("class/Ada Lovelace_4711_assignsubmission_file_my_notes_2.ipynb", "ada"),
+    ("雷 李_12_assignsubmission_file/x/y.ipynb", "lilei"),
+    ("李雷/y.ipynb", "lilei"),
+    ("lovelaceada_LATE_101_5001_my_L_2.ipynb", "ada"),
+    ("delacruzana_7_8_9.ipynb", "ana"),
+    ("de_la_cruzana_7_8_9.ipynb", "ana"),
+    ("HW (1)/Lovelace, Ada(ada)/Submission attachment(s)/L.ipynb", "ada"),
+    ("Ex 5/Lovelace_Ada_ada_4711/20261123225900_L.ipynb", "ada"),
+    ("HW 5_ada_attempt_2026-11-23-22-59-00_L.ipynb", "ada"),
+    ("12-34 - Ada Lovelace - Nov 23, 2026 1059 PM/L.ipynb", "ada"),
+    ("Submitted files/Ada Lovelace/HW 5/Version 2/L.ipynb", "ada"),
+    ("Working files/Ada Lovelace/HW 5/L.ipynb", "ada"),
+    (f"ada_{LESSON}.ipynb", "ada"),
+    (f"{LESSON} - Ada Lovelace.ipynb", "ada"),
+    (f"{LESSON}_bmueller@x.org.ipynb", "bm"),
+    ("05-checkpoint-adalovelace42/L.ipynb", "ada"),
+    ("ADA.L@X.ORG/a.ipynb", "ada"),
+    ("Cyd+O%27Neil+Ng/L.ipynb", "cyd"),
+    ("Cyd_ONeil_Ng/L.ipynb", "cyd"),
+    ("Bjoern Mueller/L.ipynb", "bm"),
+    ("bjorn_muller_05.ipynb", "bm"),
+    (unicodedata.normalize("NFD", "Björn Müller") + "/L.ipynb", "bm"),
+    ("Björn Müller".encode().decode("cp437") + "/L.ipynb", "bm"),
+    ("Björn Müller".encode().decode("cp1252") + "/L.ipynb", "bm"),
+    ("Björn Müller".encode("cp1252").decode("cp437") + "/L.ipynb", "bm"),
+    ("Bj_rn M_ller/L.ipynb", "bm"),
+    ("Kim Lee_4716_assignsubmission_file_/L.ipynb", "kim2"),
+    ("Kim Lee (kim)/L.ipynb", "kim"),
+    ("Kim Lee/L.ipynb", ""),
+    ("Kim Lee/kl@x.org/L.ipynb", "kim2"),
+    ("Participant_4719_assignsubmission_file_/L.ipynb", "ana"),
+    ("Adam L/a.ipynb", ""),
+    (f"{LESSON}.ipynb", ""),
+    ("submission_4567890/L.ipynb", ""),
+    ("Ada Lovelace_4711_assignsubmission_file_/max_pool.py", "ada"),
+    ("ada/max pool/L.ipynb", "ada"),
+    ("Section A/ada/L.ipynb", "ada"),
+    # a folder inside a hand-in is the student's own: nobody becomes somebody else by naming it so
+    ("ada/max/L.ipynb", "ada"),
+    ("Ada Lovelace_1_assignsubmission_file_/Max Moore_2_assignsubmission_file_/L.ipynb", ""),
+    ("HW/Lovelace, Ada(ada)/Submission attachment(s)/HW/Moore, Max(max)/L.ipynb", ""),
+]
+
+
+def entry(path: str, data: bytes = b"{}", when: str = "") -> Entry:
+    return Entry(PurePosixPath(path), len(data), lambda most: data[:most], when)
+
+
+class Known:
+    """Stands in for a course folder where only the roster is asked for."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.gradebook, self.students = root, self, ()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
+
+@pytest.fixture
+def known(tmp_path) -> Roster:
+    (tmp_path / "roster.csv").write_text(ROSTER, encoding="utf-8")
+    return roster(Known(tmp_path))
+
+
+@pytest.mark.parametrize(("path", "student"), PATHS)
+def test_whoever_a_path_names_owns_it(known, path, student):
+    found, _ = Owners([entry(path)], known, {}).of(PurePosixPath(path))
+    assert found == {student} if student else len(found) != 1, found
+
+
+def test_a_folder_around_several_people_is_nobodys_and_one_with_nobody_in_it_is_not_one_persons(known):
+    paths = ["max/ada/L.ipynb", "max/bm/L.ipynb", "max/bm/helpers.py", "max/kim/L.ipynb"]
+    owners = Owners(map(entry, paths), known, {})
+    assert [min(owners.of(PurePosixPath(path))[0]) for path in paths] == ["ada", "bm", "bm", "kim"]
+    flat = ["Ada Lovelace's group/kim.ipynb", "Ada Lovelace's group/kim2.ipynb", "Ada Lovelace's group/bm.ipynb"]
+    owners = Owners(map(entry, flat), known, {})
+    assert [min(owners.of(PurePosixPath(path))[0]) for path in flat] == ["kim", "kim2", "bm"]
+    owners = Owners(map(entry, ["class/x/L.ipynb", "class/y/L.ipynb"]), known, {})
+    assert not owners.of(PurePosixPath("class/x/L.ipynb"))[0]
+
+
+def test_a_list_beside_folders_says_whose_they_are_and_a_group_hands_in_once(known):
+    listed = (
+        b"submission_7:\n  :submitters:\n  - :name: Ada Lovelace\n    :email: ada.l@x.org\n  - :name: Max Moore\n"
+        b"  :created_at: 2026-11-23 22:59:00.5001 Z\nsubmission_8:\n  :submitters:\n  - :email: ana@x.org\n"
+    )
+    mean = b"submission_7: max@x.org\n"  # inside a hand-in it says nothing
+    entries = [
+        entry("e/meta.yml", listed),
+        entry("e/submission_7/L.ipynb"),
+        entry("e/submission_8/L.ipynb"),
+        entry("e/submission_8/m.yml", mean),
+    ]
+    seven, eight = PurePosixPath("e/submission_7/L.ipynb"), PurePosixPath("e/submission_8/L.ipynb")
+    owners = Owners(entries, known, {})
+    assert owners.of(seven)[0] == {"ada", "max"} and owners.of(eight)[0] == {"ana"}
+    together = dict.fromkeys(("ada", "max"), ("max", "ada"))
+    assert Owners(entries, known, together).of(seven)[0] == {"max"}
+
+
+@pytest.mark.parametrize(
+    ("paths", "last"),
+    [
+        (["Submitted files/ada/HW/Version 2/L.ipynb", "Submitted files/ada/HW/Version 10/L.ipynb"], 1),
+        ([f"HW_ada_attempt_2026-{month}-01-22-59-00_L.ipynb" for month in ("09", "11", "10")], 1),
+        (["1-2 - Ada Lovelace - Nov 30/L.ipynb", "1-3 - Ada Lovelace - Dec 1/L.ipynb"], 1),
+        (["Working files/ada/L.ipynb", "Submitted files/ada/L.ipynb"], 0),
+    ],
+)
+def test_of_several_hand_ins_of_one_person_the_last_comes_first(known, paths, last):
+    """By the time in the name, else that of the file in the archive, else the number."""
+    alike = "Version" in paths[0] or "attempt" in paths[0]
+    entries = [entry(path, when="" if alike else f"202611302259{50 + (n == last)}") for n, path in enumerate(paths)]
+    owners = Owners(entries, known, {})
+    found = _hand_ins([(owners.of(one.inside)[1], one) for one in entries])
+    assert len(found) == len(paths) and [one for _, one in found[0][1]] == [entries[last]]
+
+
+def test_files_without_folders_get_their_own_names_back_and_stay_together(known):
+    paths = ["lovelaceada_101_50011_L.ipynb", "lovelaceada_101_50012_helpers.py", "lovelaceada_101_50013_data_2.csv"]
+    ((_, files),) = _hand_ins([(PurePosixPath(path), entry(path)) for path in paths])
+    assert [name for name, _ in files] == ["L.ipynb", "helpers.py", "data_2.csv"]
+
+
+NAMES = [
+    "Ann Li",
+    "Li Ann",
+    "Ann-Li Ng",
+    "Max Data",
+    "Jörg Weiß",
+    "Jörg Weiss",
+    "Zoë O'Hara",
+    "李 雷",
+    "王 雷",
+    "Ana de la Cruz",
+    "Ana Cruz",
+    "Søren Ærø",
+]
+FORMS = [  # of a path: name, login, number of a participant
+    "{name}_{n}_assignsubmission_file_/{file}",
+    "{turned}({login})/x/{file}",
+    "x/{name}/HW 5/Version 1/{file}",
+    "HW_{login}_attempt_2026-11-23-22-59-00_{file}",
+    "{joined}_{n}_5001_{file}",
+    "{login}/{file}",
+    "{name}.ipynb",
+    "{mail}/{file}",
+    "week 5/{turned}/{file}",
+]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_nobody_ever_gets_somebody_elses_hand_in(tmp_path, seed):
+    """Names that are alike, that programs mangle, and files named after others: found or named as unclear, never given to another."""
+    rng, rows, people = random.Random(seed), ["Username,First name,Last name,Email address,Identifier"], []
+    for n, name in enumerate(rng.sample(NAMES, 9)):
+        first, last = name.split(" ", 1)
+        one = {
+            "name": name,
+            "login": rng.choice([f"s{n}00{n}", f"{unicodedata.normalize('NFKD', first)[:3].lower()}{n}", f"user.{n}"]),
+        }
+        one |= {
+            "turned": f"{last}, {first}",
+            "joined": f"{last}{first}".replace(" ", "").lower(),
+            "n": 4700 + n,
+            "mail": f"m{n}@x.org",
+        }
+        one["login"] = "".join(sign for sign in one["login"] if sign.isascii()) or f"s{n}"
+        people.append(one)
+        rows.append(f"{one['login']},{first},{last},{one['mail']},Participant {one['n']}")
+    (tmp_path / "roster.csv").write_text("\n".join(rows), encoding="utf-8")
+    known, found = roster(Known(tmp_path)), 0
+    mangles = [
+        str,
+        lambda path: unicodedata.normalize("NFD", path),
+        lambda path: path.replace(" ", "+"),
+        lambda path: path.replace(" ", "_"),
+    ]
+    mangles += [
+        lambda path: path.encode().decode("cp437"),
+        lambda path: path.encode("cp1252", "replace").decode("cp437"),
+    ]
+    for form in FORMS:
+        mangle = rng.choice(mangles)
+        paths = {
+            mangle(form.format(**one, file=rng.choice(["L.ipynb", "max.ipynb", "ann/L.ipynb"]))): one["login"]
+            for one in people
+        }
+        if len(paths) < len(people):
+            continue
+        owners = Owners(map(entry, paths), known, {})
+        for path, student in paths.items():
+            students, _ = owners.of(PurePosixPath(path))
+            assert len(students) != 1 or students == {student}, (form, path, students)
+            found += students == {student}
+    assert found > 50, "nearly all of them are found"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("name,age\nada,3\n", "column"), ("", "column"), ("student_id,x\nada,bob\nada,cyd\n", "'ada' twice")],
+)
+def test_faults_of_a_roster_are_said(tmp_path, text, words):
+    (tmp_path / "roster.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(ProjectError, match=words):
+        roster(Known(tmp_path))
+    with pytest.raises(ProjectError, match="cannot be read"):
+        roster(Known(tmp_path), tmp_path / "nowhere.csv")
+    (tmp_path / "roster.csv").write_text("student_id\nJürgen\n", encoding="latin-1")
+    with pytest.raises(ProjectError, match="UTF-8"):
+        roster(Known(tmp_path))
+
+
+def test_the_line_that_settles_whose_a_hand_in_is_fits_the_table(tmp_path, known):
+    with (tmp_path / "roster.csv").open("a", encoding="utf-8") as file:
+        file.write(known.line("bm", "submission; 4567890") + "\n")
+    again = roster(Known(tmp_path))
+    assert Owners([], again, {}).of(PurePosixPath("submission; 4567890/L.ipynb"))[0] == {"bm"}
+
+
+def test_names_that_windows_packed(tmp_path):
+    """Without a flag for UTF-8 a ZIP's names are in the code page of its country: umlauts, or Chinese."""
+    for code, name in (("cp437", "Jörg Müßig/L.ipynb"), ("gbk", "李雷/测验.ipynb"), ("utf-8", "Zoë/L.ipynb")):
+        plain = "".join(f"{'A' * len(sign.encode(code))}" if not sign.isascii() else sign for sign in name)
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w") as archive:
+            archive.writestr(plain, "{}")
+        path = tmp_path / f"{code}.zip"
+        path.write_bytes(made.getvalue().replace(plain.encode(), name.encode(code)))
+        with opened(path) as entries:
+            assert [str(one.inside) for one in entries] == [name]
+
+
+def test_a_file_of_the_platform_can_only_lie_inside(tmp_path):
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("../../evil/a.ipynb", "{}")
+        archive.writestr("__MACOSX/._a", "x")
+        archive.writestr("/b", "y")
+        archive.writestr("ada/.~L.ipynb", "z")
+    with opened(path) as entries:
+        assert [str(one.inside) for one in entries] == ["ada/.~L.ipynb", "b", "evil/a.ipynb"]
+    path.write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(ProjectError, match="ZIP"), opened(path):
+        pass
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return make_class(tmp_path_factory.mktemp("import"))[1]
+
+
+def notebook() -> bytes:
+    made = nbformat.v4.new_notebook(metadata={"course": {"lesson": LESSON, "kind": "checkpoint"}})
+    return json.dumps(made).encode()
+
+
+@pytest.mark.slow
+def test_a_roster_goes_into_the_gradebook_and_who_hands_in_nothing_is_named(whole, tmp_path, capsys):
+    root = copy_of(whole.root, tmp_path / "class")
+
+    def students() -> dict:
+        with Course(root).gradebook as gradebook:
+            return {one.id: (one.first_name, one.last_name, one.email) for one in gradebook.students}
+
+    with Course(root).gradebook as gradebook:
+        gradebook.update_or_create_student("bob", last_name="Byron")
+    before = students()
+    listed = ["student_id,First name,Last name,Email address", "bob,Bob,Ross,bob@x.org", "kay,Kay,Mc,kay@x.org"]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join([*listed, "lou,Lou,Few,lou@x.org", "=lou,x,y,z@x.org"]), encoding="utf-8")
+    assert main(["roster", str(table), "--dir", str(root)]) == 1
+    assert "'=lou' of the roster cannot be" in capsys.readouterr().out
+    new = {"bob": ("Bob", "Byron", "bob@x.org"), "kay": ("Kay", "Mc", "kay@x.org"), "lou": ("Lou", "Few", "lou@x.org")}
+    assert students() == {**before, **new}, "nobody goes, and a name that is there stays"
+    with (root / "roster.csv").open("a", encoding="utf-8") as file:
+        file.write("kay,,,,kay-on-github\n")
+    table.write_text(
+        "Identifier,Full name,Email address\nParticipant 7,Kay Mc,Kay@x.org\nParticipant 8,Lou Few,lou@x.org\n", "utf-8"
+    )
+    assert main(["roster", str(table), "--dir", str(root)]) == 0
+    assert students() == {**before, **new}, "another roster, the same people"
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / f"kay-on-github-{LESSON}.ipynb").write_bytes(notebook())
+    assert main(["import", str(tmp_path / "in"), "--dir", str(root)]) == 0, "a line of a name outlives another roster"
+    assert "handed in nothing: 1 (lou)" in capsys.readouterr().out
+    found = {one.student: one for one in outcomes(Course(root), LESSON)}
+    assert found["lou"].reason == "absent" and "handed in nothing: lou" in summary([*found.values()])
+
+
+@pytest.mark.slow
+def test_a_class_out_of_an_archive_is_marked_and_gets_its_feedback_back(whole, tmp_path, capsys):
+    root = copy_of(whole.root, tmp_path / "class")
+    sound = (root / "submitted" / "ada" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes()
+
+    def by(name: str) -> bytes:
+        """The same work, written by somebody else."""
+        return sound.replace(b"def contrast", f"# {name[::-1]}\\ndef contrast".encode())
+
+    file = tmp_path / "all.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("Eve One_1_assignsubmission_file_/my copy.ipynb", by("eve"))
+        archive.writestr("Gil Six_3_assignsubmission_file_/.~L.ipynb", by("gil"))
+        archive.writestr("Gil Six_3_assignsubmission_file_/L.ipynb", b"")
+        archive.writestr("twoida_77_88_L.ipynb", by("ida"))
+        archive.writestr("No Body_6_assignsubmission_file_/L.ipynb", by("nobo"))
+        archive.writestr("readme.txt", b"of the platform")
+    (root / "roster.csv").write_text(
+        "Username,First name,Last name\neve,Eve,One\ngil,Gil,Six\nida,Ida,Two\nnobo,Ned,Boe\n", encoding="utf-8"
+    )
+    words = ["import", str(file), "--dir", str(root)]
+    assert main(words) == 1
+    said = capsys.readouterr().out
+    assert "3 new" in said and "NOT TAKEN: No Body_6_assignsubmission_file_: it names nobody" in said
+    assert "files of nobody, left out: readme.txt" in said
+    (line,) = [one for one in said.splitlines() if one.startswith("STUDENT,")]
+    with (root / "roster.csv").open("a", encoding="utf-8") as roster_csv:
+        roster_csv.write(line.replace("STUDENT", "nobo") + "\n")
+    assert (
+        main(words) == 0 and "1 new, 0 replaced (what was there is in earlier/), 3 as before" in capsys.readouterr().out
+    )
+    found = {one.student: one for one in autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)}
+    assert {name: found[name].points for name in ("eve", "gil", "ida", "nobo")} == dict.fromkeys(
+        ("eve", "gil", "ida", "nobo"), 13
+    )
+    assert feedback(Course(root), LESSON, lambda line: None) == []
+    assert main(["give-back", LESSON, "--dir", str(root)]) == 0
+    with zipfile.ZipFile(root / f"feedback-{LESSON}.zip") as archive:
+        assert sorted(archive.namelist()) == [
+            f"Eve One_1_assignsubmission_file_/{NOTEBOOK}.html",
+            f"Gil Six_3_assignsubmission_file_/{NOTEBOOK}.html",
+            f"No Body_6_assignsubmission_file_/{NOTEBOOK}.html",
+            "twoida_77_88_L.html",
+        ]
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("Eve One_1_assignsubmission_file_/more.txt", b"more")
+    assert main(words) == 0 and "1 replaced" in capsys.readouterr().out
+    assert (root / "earlier" / "eve" / LESSON / "1" / "my copy.ipynb").read_bytes() == by("eve")
+    autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)
+    assert main(["give-back", LESSON, "--dir", str(root)]) == 0
+    assert "left out: eve; autograde and feedback come first" in capsys.readouterr().out
+    with zipfile.ZipFile(root / f"feedback-{LESSON}.zip") as archive:
+        assert len(archive.namelist()) == 3, "a page of before the last marking is not handed out"
+
+
+@pytest.mark.slow
+def test_one_fact_about_a_file_is_told_alike_at_every_step(whole, tmp_path, capsys):
+    root = copy_of(whole.root, tmp_path / "class")
+    locked = bytearray(zipped := _zip({"L.ipynb": b"x"}))
+    for sign, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        locked[zipped.index(sign) + place] |= 1
+    sent = {
+        "huge": ("L.ipynb", bytes(21 << 20), "too large to be read"),
+        "lock": ("L.zip", bytes(locked), "locked with a password"),
+        "torn": ("L.zip", zipped[:-9], "a ZIP that cannot be read"),
+        "lfs": ("L.ipynb", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "a pointer of Git LFS"),
+        "rtf": ("L.ipynb.rtf", b"{\\rtf1\\ansi", "a text document (RTF)"),
+        "icloud": (".L.ipynb.icloud", b"bplist00\xd2", "a placeholder of iCloud"),
+    }
+    file = tmp_path / "all.zip"
+    file.write_bytes(_zip({f"{name}/{path}": data for name, (path, data, _) in sent.items()}))
+    (root / "roster.csv").write_text("student_id\n" + "\n".join(sent), encoding="utf-8")
+    assert main(["import", str(file), "--lesson", LESSON, "--dir", str(root)]) == 0
+    steps = [capsys.readouterr().out]
+    found = {one.student: one for one in autograde(Course(root), LESSON, how=How(jobs=1), say=lambda line: None)}
+    steps.append("\n".join(f"{name}: {' '.join(one.problems)}" for name, one in found.items()))
+    feedback(Course(root), LESSON, lambda line: None)
+    assert main(["export", "--lesson", LESSON, "--dir", str(root)]) == 0
+    steps.append(capsys.readouterr().out)
+    for name, (_, _, words) in sent.items():
+        page = (root / "feedback" / name / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
+        assert found[name].reason == "held" and words in page.replace("&#39;", "'"), name
+        assert all(any(name in line and words in line for line in step.splitlines()) for step in steps), (name, steps)
+
+
+def _zip(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return made.getvalue()
+
+
+@pytest.mark.slow
+def test_of_several_hand_ins_the_last_with_work_is_taken(whole, tmp_path):
+    root, file = copy_of(whole.root, tmp_path / "class"), tmp_path / "all.zip"
+    sound = (root / "submitted" / "ada" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes()
+    untouched = (root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_bytes()
+    file.write_bytes(
+        _zip(
+            {
+                "ada/Version 1/L.ipynb": sound + b" ",
+                "ada/Version 2/L.ipynb": sound + b"  ",
+                "ada/Version 3/L.ipynb": untouched,
+            }
+        )
+    )
+    done = import_submissions(Course(root), file)
+    assert done.replaced == ["ada"] and "3 hand-ins" in done.said[0]
+    assert (root / "submitted" / "ada" / LESSON / "L.ipynb").read_bytes() == sound + b"  "
+    assert record(root, LESSON) == {"ada": "ada/Version 2/"}

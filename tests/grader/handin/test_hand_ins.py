@@ -1,0 +1,286 @@
+"""One test over everything: the mark is that of the work, or the hand-in is held with a true sentence; never lower, never silent."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import shutil
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.apps import ExportApp
+
+from grader.authoring.build import checkpoint_notebook, practice_notebook
+from grader.authoring.publish import text_of
+from grader.autograding import How, autograde
+from grader.course import Course, init
+from grader.importing import import_submissions
+from grader.pipeline import feedback, release, stale
+from grader.project import Infrastructure
+from grader.reading import Files, read, unpacked
+from tests.support.grading_corpus.base import REPORT, RIGHT, SOLVED, cell_of, dumped, sheet
+from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
+from tests.support.hand_ins import ANSWERS, NAME, PACKINGS, PLATFORMS, TOOLS, Work, sheet_in, zipped
+
+SEED, DRAWN = 20261126, 24
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    return make_project(tmp_path_factory.mktemp("project"))
+
+
+def work_of(project, who: str = "") -> Work:
+    """The whole work, as it lies on a student's disk. who: told backwards in a comment, since students who differ in
+    nothing but their id have copied.
+    """
+    released = checkpoint_notebook(project, LESSON, "en")
+    notebook = copy.deepcopy(released)
+    cell_of(notebook, "90-t-contrast-answer").source = f"{SOLVED}# {who[::-1]} é 你好\n"
+    cell_of(notebook, "90-t-report-answer").source = REPORT
+    data = json.loads(text_of(notebook))
+    sheet_in(data, sheet(*RIGHT))
+    untouched = text_of(released).encode()
+    return Work(data, dumped(sheet(*RIGHT)), untouched, text_of(practice_notebook(project, LESSON, "en")).encode())
+
+
+def reading_of(project, files: dict[str, bytes]):
+    return read(unpacked(Files(files)), LESSON, text_of(checkpoint_notebook(project, LESSON, "en")))
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+def test_whatever_saved_it_and_however_it_is_packed_the_work_is_what_is_read(project, packing):
+    work = work_of(project)
+    code = {identity: "".join(cell["source"]).strip() for cell in work.notebook["cells"] if (identity := cell["id"])}
+    for name, tool in TOOLS.items():
+        found = reading_of(project, PACKINGS[packing](work, tool))
+        assert found.held is None and found.works, (name, found.held)
+        assert {item: (one["options"], one["number"]) for item, one in found.answers.items()} == {
+            one["item"]: (one["options"], one["number"]) for one in RIGHT
+        }, name
+        there = [cell.source.strip() for cell in found.notebook.cells]
+        assert all(there.count(source) == 1 for source in code.values()), name
+        assert not any("left out" in sentence["en"] for _, sentence in found.said), name
+        nbformat.validate(found.notebook)
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "words"),
+    [
+        (lambda work: {NAME: work.lesson}, "wrong-file", f"the lesson {LESSON}, not its checkpoint"),
+        (lambda work: {"x.html": b"<!DOCTYPE html><html>"}, "wrong-file", "x.html, a web page (HTML)"),
+        (lambda work: {NAME: b"<!DOCTYPE html><html>"}, "wrong-file", "a web page (HTML)"),
+        (lambda work: {"x.rar": b"Rar!\x1a\7\1\0"}, "wrong-file", "x.rar, a RAR archive"),
+        (lambda work: {"x.tar.gz": b"\x1f\x8b\x08\0"}, "wrong-file", "tar.gz"),
+        (lambda work: {"x.7z": b"7z\xbc\xaf\x27\x1c"}, "wrong-file", "a 7z archive"),
+        (lambda work: {"x.pdf": b"%PDF-1.4"}, "wrong-file", "a PDF"),
+        (lambda work: {"x.py": b"print(1)"}, "wrong-file", "a Python script"),
+        (lambda work: {"x.docx": b"PK\3\4"}, "wrong-file", "Office file"),
+        (lambda work: {ANSWERS: work.answers}, "wrong-file", "answers without its notebook"),
+        (lambda work: {"empty.ipynb": b'{"cells": []}'}, "wrong-file", "a notebook without a cell"),
+        (lambda work: {}, "wrong-file", "nothing that can be read"),
+        (lambda work: {NAME: b""}, "damaged", "was empty"),
+        (lambda work: {NAME: json.dumps(work.notebook).encode()[:-400]}, "damaged", "ends in the middle"),
+        (lambda work: {NAME: work.untouched, "x.rar": b"Rar!\x1a\7\1\0"}, "wrong-file", "with no work in it"),
+        (
+            lambda work: {NAME: work.untouched, "w.ipynb": json.dumps(work.notebook)[:-9].encode()},
+            "damaged",
+            "ends in the middle",
+        ),
+    ],
+)
+def test_what_holds_no_work_that_can_be_read_is_held_and_says_what_came(project, files, code, words):
+    found = reading_of(project, files(work_of(project)))
+    assert found.held[0] == code and words in found.held[1]["en"] and not found.works
+    assert found.held[1]["zh"] != found.held[1]["en"]
+
+
+def test_of_several_notebooks_with_other_work_none_is_chosen_and_both_are_named(project):
+    one, other = work_of(project, "one"), work_of(project, "other")
+    found = reading_of(
+        project, {NAME: TOOLS["jupyterlab"](one.notebook), "b.ipynb": TOOLS["jupyterlab"](other.notebook)}
+    )
+    assert found.held[0] == "two-works" and NAME in found.held[1]["en"] and "b.ipynb" in found.held[1]["zh"]
+    half = copy.deepcopy(one.notebook)
+    half["cells"] = [cell for cell in half["cells"] if cell["id"] != "90-t-report-answer"]
+    found = reading_of(project, {NAME: json.dumps(half).encode(), "later.ipynb": TOOLS["jupyterlab"](one.notebook)})
+    assert found.held is None and found.name == "later.ipynb", "an earlier state of the same work is no other work"
+
+
+def test_an_untouched_checkpoint_is_marked_as_it_is(project):
+    found = reading_of(project, {NAME: work_of(project).untouched})
+    assert found.held is None and not found.works
+
+
+def class_of(tmp_path: Path, project) -> Course:
+    init(tmp_path / "class", "en", "all", project=project)
+    course = Course(tmp_path / "class")
+    release(course, LESSON)
+    return course
+
+
+def enrolled(course: Course, names) -> None:
+    with course.gradebook as gradebook:
+        for name in names:
+            gradebook.update_or_create_student(name, first_name="A", last_name=name)
+
+
+@pytest.mark.slow
+def test_drawn_at_random_through_import_and_marking_everybody_gets_the_mark_of_the_work(tmp_path, project):
+    course, rng = class_of(tmp_path, project), random.Random(SEED)
+    drawn: dict[str, tuple[str, str, str]] = {}
+    flat = {"moodle-flat", "canvas", "blackboard"}
+    for number in range(DRAWN):
+        platform = list(PLATFORMS)[number % len(PLATFORMS)]
+        drawn[f"s{number:02d}"] = (rng.choice([*TOOLS]), rng.choice([*PACKINGS]), platform)
+    enrolled(course, drawn)
+    for platform, path in PLATFORMS.items():
+        archive = tmp_path / f"{platform}.zip"
+        with zipfile.ZipFile(archive, "w") as file:
+            for number, (student, (tool, packing, by)) in enumerate(drawn.items(), start=1):
+                if by == platform:
+                    files = PACKINGS[packing](work_of(project, student), TOOLS[tool])
+                    if platform in flat and any("/" in name for name in files):
+                        files = {"all.zip": zipped(files)}
+                    for name, data in files.items():
+                        file.writestr(path(student, number, name), data)
+        done = import_submissions(course, archive, LESSON)
+        assert done.complete and not done.held, (platform, done)
+    found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
+    wrong = {name: (drawn[name], one.points, one.problems) for name, one in found.items() if one.points != 13}
+    assert not wrong and {*found} == {*drawn}, wrong
+
+
+@pytest.mark.slow
+def test_what_holds_no_work_leaves_the_earlier_mark_and_has_no_page_with_answers(tmp_path, project):
+    course = class_of(tmp_path, project)
+    bad = {
+        "html": {NAME: b"<!DOCTYPE html><html><title>Sign in</title></html>"},
+        "half": {NAME: json.dumps(work_of(project).notebook).encode()[:-400]},
+        "lesson": {NAME: work_of(project).lesson},
+        "untouched": {NAME: work_of(project).untouched},
+        "rar": {"x.rar": b"Rar!\x1a\7\1\0"},
+    }
+    enrolled(course, [*bad, *(f"{name}-alone" for name in bad if name != "untouched")])
+
+    def bring(sent: dict[str, dict[str, bytes]], name: str):
+        (tmp_path / name).write_bytes(
+            zipped({f"{student}/{path}": data for student, files in sent.items() for path, data in files.items()})
+        )
+        return import_submissions(course, tmp_path / name, LESSON)
+
+    bring({name: {NAME: TOOLS["jupyterlab"](work_of(project, name).notebook)} for name in bad}, "first.zip")
+    done = bring(
+        {**bad, **{f"{name}-alone": files for name, files in bad.items() if name != "untouched"}}, "second.zip"
+    )
+    assert {*done.kept} == {*bad} and all("stays" in why for why in done.kept.values())
+    found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
+    assert feedback(course, LESSON, lambda line: None) == []
+    for name, one in found.items():
+        page = (course.root / "feedback" / name / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
+        if name.endswith("-alone"):
+            assert one.points is None and one.reason == "held", name
+            assert "secret" not in page and "YOUR CODE HERE" not in page and "Not marked yet" in page, name
+        else:
+            assert one.points == 13 and "secret reason" in page, name
+
+
+@pytest.mark.slow
+def test_files_that_belong_together_stay_together_and_the_machine_that_marks_costs_nothing(tmp_path, project):
+    course = class_of(tmp_path, project)
+    starts = {
+        "helper": "from helpers import twice\nassert open('data/a.csv').read() == '1'\n",
+        "colab": "from google.colab import files\n",
+        "gpu": "import torch\ntorch.zeros(1, device='cuda')\n",
+        "mac": "import torch\ntorch.zeros(1, device='mps')\n",
+        "newer": "x = {'a': 1}\nprint(f'{x['a']}')\n",
+        "wrong": "1 / 0\n",
+    }
+    enrolled(course, starts)
+    (tmp_path / "in").mkdir()
+    for name, start in starts.items():
+        work = work_of(project, name)
+        cell = next(cell for cell in work.notebook["cells"] if cell["id"] == "90-t-contrast-answer")
+        cell["source"] = start + "".join(cell["source"])
+        if name == "newer":
+            work.notebook["metadata"]["language_info"] = {"name": "python", "version": "3.99.1"}
+        beside = {"hw/helpers.py": b"def twice(x): return 2 * x\n", "hw/data/a.csv": b"1"} if name == "helper" else {}
+        folder = tmp_path / "in" / name
+        folder.mkdir()
+        (folder / "hw.zip").write_bytes(zipped({f"hw/{NAME}": TOOLS["jupyterlab"](work.notebook), **beside}))
+    import_submissions(course, tmp_path / "in", LESSON)
+    found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
+    assert found["helper"].points == 13
+    for name, words in (
+        ("colab", "`google.colab`"),
+        ("gpu", "device that this machine lacks"),
+        ("mac", "device that this machine lacks"),
+        ("newer", "newer Python 3.99"),
+    ):
+        assert found[name].points is None and words in " ".join(found[name].problems), found[name]
+    said = " ".join(found["wrong"].problems)
+    assert found["wrong"].points == 10 and "ZeroDivisionError: division by zero" in said, "it is the code's own fault"
+    graded = nbformat.read(course.autograded("wrong", LESSON), as_version=4)
+    assert graded.metadata.course_marking.verdicts["90-t-contrast"].state == "incorrect", "it was attempted"
+    (again,) = [
+        one
+        for one in autograde(course, LESSON, ["gpu"], How(jobs=1, accept=frozenset(["gpu"])), lambda line: None)
+        if one.student == "gpu"
+    ]
+    assert again.points == 10, "accepted, it is marked as it is"
+
+
+@pytest.mark.slow
+def test_marks_of_two_keys_or_of_what_is_gone_do_not_stand_there_unseen(tmp_path, monkeypatch):
+    project = make_project(tmp_path / "project")
+    course = class_of(tmp_path, project)
+    for name in ("ada", "ben"):
+        folder = course.root / "submitted" / name / LESSON
+        folder.mkdir(parents=True)
+        (folder / NAME).write_bytes(TOOLS["jupyterlab"](work_of(project, name).notebook))
+        if name == "ada":
+            autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
+            assert stale(course, LESSON) == []
+            keys = project.keys(LESSON)
+            keys.write_text(
+                keys.read_text("utf-8").replace("value: 3", "value: 4").replace("low: 3", "low: 2"), "utf-8"
+            )
+    autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)
+    (said,) = stale(course, LESSON)
+    assert "(ada)" in said and f"autograde {LESSON} --again" in said
+    shutil.rmtree(course.root / "submitted" / "ada")
+    exporter, warned = ExportApp(config=Course(course.root).config), []
+    exporter.init_plugin()  # what `nbgrader export` calls
+    exporter.plugin_inst.to = str(tmp_path / "stock.csv")
+    monkeypatch.setattr(exporter.plugin_inst.log, "warning", warned.append)
+    with course.gradebook as gradebook:
+        exporter.plugin_inst.export(gradebook)
+    assert "no more: 1 (ada)" in warned[0]
+
+
+@pytest.mark.slow
+def test_everybody_in_a_group_gets_the_mark_of_what_one_of_them_handed_in(tmp_path, project):
+    course = class_of(tmp_path, project)
+    (course.root / "groups.yaml").write_text(f"{LESSON}:\n  - [ada, bob]\n  - [cyd, dee]\n", "utf-8")
+    for name in ("ada", "bob", "cyd", "dee"):
+        folder = course.root / "submitted" / name / LESSON
+        folder.mkdir(parents=True)
+        work = work_of(project, "bob" if name == "bob" else "cyd")
+        (folder / NAME).write_bytes(work.untouched if name == "ada" else TOOLS["jupyterlab"](work.notebook))
+    enrolled(course, ["eve"])
+    found = {one.student: one for one in autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)}
+    assert {name: one.points for name, one in found.items()} == {
+        "ada": 13,
+        "bob": 13,
+        "cyd": 13,
+        "dee": 13,
+        "eve": None,
+    }
+    assert feedback(course, LESSON, lambda line: None) == []
+    assert (course.root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html").exists()
+    (course.root / "groups.yaml").write_text(f"{LESSON}:\n  - ada\n", "utf-8")
+    with pytest.raises(Infrastructure, match="for each group"):
+        autograde(course, LESSON, how=How(jobs=1), say=lambda line: None)

@@ -1,0 +1,108 @@
+"""Marks for a spreadsheet, and in a column of the platform's own file."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from grader.commands import main
+from grader.into import into
+from grader.marks import Totals
+from grader.project import ProjectError
+from grader.roster import Roster
+from tests.support.graded_class import make_class
+from tests.support.grading_fixtures import LESSON, NOTEBOOK
+
+TOTALS = Totals("01_map", 10.0, {"ada": 7.25, "bob": None, "cyd": 0.0})
+CANVAS = (  # the gradebook, with a row for what is posted by hand
+    "Student,ID,SIS User ID,SIS Login ID,Section,Old (7),Checkpoint 1 (4711),Current Score,Final Score\n"
+    ",,,,,,Manual Posting,,\n    Points Possible,,,,,5,10.00,(read only),(read only)\n"
+    '"Lovelace, Ada",101,S1,ada,A,4.00,,80.00,40.00\n"Moore, Bob",102,S2,bob,A,5.00,3.50,,\n'
+    '"Idle, Ida",103,S3,ida,B,EX,N/A,,\n"Student, Test",9,,x,A,,,,\n'
+)
+MOODLE = (  # the grading worksheet of one assignment
+    "Identifier,Full name,Email address,Status,Grade,Maximum grade,Last modified (grade),Feedback comments\n"
+    "Participant 4711,Ada Lovelace,ada@x.org,Submitted,-,10.00,-,\n"
+    "Participant 4712,Bob Moore,bob@x.org,No submission,-,10.00,-,\n"
+    "Participant 4713,Kim Lee,kim@x.org,Submitted,4.00,10.00,-,\n"
+)
+IN_CHINESE = "标识符;全名;电子邮件地址;成绩;最高分\n参与者4711;Lovelace Ada;ada@x.org;-;10.00\n参与者4712;李雷;lilei@x.org;-;10.00\n"
+
+
+@pytest.fixture
+def known() -> Roster:
+    made = Roster()
+    made.add("ada", ["ada", "ada@x.org", "Ada Lovelace", "101"])
+    made.add("bob", ["bob", "bob@x.org", "Bob Moore"])
+    made.add("cyd", ["cyd"])
+    return made
+
+
+def filled(tmp_path, known, text, column=None, encoding="utf-8-sig"):
+    path = tmp_path / "theirs.csv"
+    path.write_text(text, encoding=encoding)
+    said, missing, strange = into(path, known, TOTALS, column)
+    separator = ";" if ";" in text.splitlines()[0] else ","
+    return [*csv.reader(io.StringIO(said), delimiter=separator)], missing, strange
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_one_column_of_canvas_gradebook_is_filled_and_nothing_else_changes(tmp_path, known, encoding):
+    rows, missing, strange = filled(tmp_path, known, CANVAS, encoding=encoding)
+    before = [*csv.reader(io.StringIO(CANVAS))]
+    before[3][6] = "7.25"
+    assert rows == before, "bob has a mark there, and none here: it stays"
+    assert missing == ["cyd"] and any("Idle, Ida" in one for one in strange)
+
+
+@pytest.mark.parametrize(("text", "place"), [(MOODLE, 4), (IN_CHINESE, 3)])
+def test_moodles_worksheet_comes_back_with_the_marks_and_without_a_dash(tmp_path, known, text, place):
+    rows, missing, _ = filled(tmp_path, known, text)
+    assert [row[place] for row in rows[1:]] == ["7.25", "", "4.00"][: len(rows) - 1], "a dash would be read as 0"
+    assert missing == ["cyd"] and rows[0] == text.splitlines()[0].split(";" if ";" in text else ",")
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "words"),
+    [
+        (CANVAS.replace("Checkpoint 1", "Homework"), None, "say which column"),
+        (CANVAS, "Checkpoint 1", "say which column"),
+        (CANVAS.replace(",5,10.00,", ",5,20,"), None, "10 points here, 20 in"),
+        (MOODLE.replace("10.00", "20.00"), None, "10 points here, 20 in"),
+        (MOODLE + "Participant 4714,Ada Lovelace,ada@x.org,,-,10.00,-,\n", None, "two rows are ada's"),
+    ],
+)
+def test_what_is_not_clear_is_refused_and_nothing_is_written(tmp_path, known, text, column, words):
+    with pytest.raises(ProjectError, match=words):
+        filled(tmp_path, known, text, column)
+
+
+def test_a_column_can_be_named(tmp_path, known):
+    rows, _, _ = filled(tmp_path, known, CANVAS.replace("Checkpoint 1", "Homework"), "Homework (4711)")
+    assert rows[3][6] == "7.25"
+
+
+@pytest.mark.slow
+def test_the_command_writes_what_the_gradebook_says_and_why_a_mark_is_missing(tmp_path, capsys):
+    _, course = make_class(tmp_path)
+    there, to = tmp_path / "theirs.csv", tmp_path / "out.csv"
+    there.write_text("Username,Note\nada,\nbob,-\ncyd,3\nfay,\n", "utf-8")
+    words = ["export", "--dir", str(course.root), "--to", str(to), "--into", str(there)]
+    assert main([*words, "--lesson", "77_none"]) == 1 and "77_none: not released" in capsys.readouterr().out
+    assert main([*words, "--column", "Note"]) == 1
+    said = capsys.readouterr().out
+    assert "NOT IN THE FILE, left out: dee" in said and "name no one student, left as they were: 1 (fay" in said
+    assert to.read_text("utf-8") == "Username,Note\nada,13.00\nbob,7.67\ncyd,0.67\nfay,\n"
+    with course.gradebook as gradebook:
+        grade = gradebook.find_grade("90-t-report", NOTEBOOK, LESSON, "bob")
+        grade.auto_score, grade.needs_manual_grade = None, True
+        gradebook.db.commit()
+    assert (
+        main([*words, "--column", "Note"]) == 1
+        and f"{LESSON}: no grade for bob: to be marked by hand" in capsys.readouterr().out
+    )
+    assert "bob,\n" in to.read_text("utf-8")
+    assert main(["export", "--dir", str(course.root), "--to", str(to)]) == 0
+    assert ",ada,,,,13.0," in to.read_text() and ",bob,,,,,," in to.read_text(), "no number where there is no grade"

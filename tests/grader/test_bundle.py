@@ -1,0 +1,208 @@
+"""What a class gets starts where this checkout has never been, and holds nothing that answers a checkpoint."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader.bundling.build import NAME, bundle, in_languages
+from grader.bundling.scan import scan
+from grader.bundling.single import unpack
+from grader.course import Course, init
+from grader.pipeline import release
+from grader.project import Project, ProjectError
+from tests.support.grading_fixtures import KEYS, LESSON, NOTEBOOK, make_project
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A class with a released checkpoint; its project has the real course package beside the fixture's checkpoint."""
+    folder = tmp_path_factory.mktemp("bundle")
+    project = make_project(folder / "project")
+    shutil.copytree(
+        Project().root / "course",
+        project.root / "course",
+        dirs_exist_ok=True,
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    init(folder / "class", "en", "bundle", project=project)
+    made = Course(folder / "class")
+    release(made, LESSON)
+    return made
+
+
+@pytest.fixture(scope="module")
+def made(course, tmp_path_factory):
+    return bundle(course.project, ["en", "zh"], tmp_path_factory.mktemp("out"), course)
+
+
+def test_it_holds_what_a_class_needs_and_was_looked_through(made, course):
+    path, looked = made
+    with zipfile.ZipFile(path) as archive:
+        names = {name.removeprefix(f"{NAME}/") for name in archive.namelist()}
+        readme = archive.read(f"{NAME}/README.md").decode()
+        config = archive.read(f"{NAME}/nbgrader_config.py").decode()
+    assert {
+        "lab.py",
+        f"notebooks/en/lessons/{LESSON}.ipynb",
+        f"notebooks/en/checkpoints/{NOTEBOOK}.ipynb",
+        f"notebooks/zh/checkpoints/{NOTEBOOK}.ipynb",
+        f"colab/zh/{NOTEBOOK}.ipynb",
+        f"colab/zh/{LESSON}.ipynb",
+        f"colab/en/{NOTEBOOK}.ipynb",
+    } <= names
+    for words in (
+        "python3 lab.py lab`",
+        "nbgrader fetch_feedback L",
+        "## Handing in",
+        "## 交作业",
+        f"- {LESSON}: no due date",
+        f"- {LESSON}：没有截止时间",
+    ):
+        assert words in readme
+    assert looked > 100
+    assert "c.CourseDirectory.course_id = 'bundle'" in config and str(course.root / "exchange") in config
+
+
+def test_the_other_language_of_a_mixed_class_is_the_same_checkpoint(made):
+    """The same cells, points, questions and papers; other words around them."""
+    with zipfile.ZipFile(made[0]) as archive:
+        own, other = (
+            json.loads(archive.read(f"{NAME}/notebooks/{code}/checkpoints/{NOTEBOOK}.ipynb")) for code in ("en", "zh")
+        )
+
+    def graded(notebook):
+        cells = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
+        return [(cell["grade_id"], cell.get("points")) for cell in cells if "grade_id" in cell]
+
+    assert (
+        graded(own) == graded(other)
+        and own["metadata"]["course"]["questions"] == other["metadata"]["course"]["questions"]
+    )
+    assert own["metadata"]["course"].get("paper") == other["metadata"]["course"].get("paper")
+    assert other["metadata"]["course"]["language"] == "zh" and "BEGIN SOLUTION" not in json.dumps(other)
+
+
+def test_a_release_that_is_older_than_the_questions_has_no_other_language(course, tmp_path):
+    items = course.project.checkpoint_items(LESSON)
+    before, said = items.read_text("utf-8"), []
+    items.write_text(before.replace("difficulty: easy", "difficulty: hard", 1), "utf-8")
+    try:
+        path = course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"
+        assert [code for code, *_ in in_languages(course, path, ["en", "zh"], said.append)] == ["en"]
+    finally:
+        items.write_text(before, "utf-8")
+    assert "release it again" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        (
+            "notebooks/en/lessons/x.ipynb",
+            json.dumps({"cells": [{"source": KEYS["90-c-single"]["why"]["b"]["zh"]}]}),
+            "explanation",
+        ),
+        ("notes.txt", "difference_of_both = high - low\n return difference_of_both / (high + low)", "solution of task"),
+        (
+            "extra.py",
+            "def f(low, high):\n    return (high - low) / (high + low)\ndef judge(report):\n"
+            + "    if not isinstance(report, dict) or 'median_ms' not in report:\n"
+            + "        return incorrect(both('The report has no median.', '报告里没有中位数。'), max_points=3)\n"
+            + "    if report.get('repeats', 0) < 5:\n        return partly(1, 3, both('Fewer than five repeats.', '重复次数少于五次。'))\n"
+            + "    return correct(both('The protocol is sound.', '流程正确。'), points=3)\n",
+            "hidden function judge",
+        ),
+        ("a/keys.yaml", "x: 1", "called keys.yaml"),
+        ("sub/start.py", "from grader.task import Task\n", "imports the grader"),
+    ],
+)
+def test_a_planted_key_is_refused_wherever_it_lies(course, tmp_path, monkeypatch, name, text, words):
+    assert any(words in sentence for sentence in scan(course.project, {name: text.encode()})[1])
+    with zipfile.ZipFile(tmp_path / "x.whl", "w") as archive:
+        archive.writestr(name, text)
+    assert any(words in sentence for sentence in scan(course.project, {"x.whl": (tmp_path / "x.whl").read_bytes()})[1])
+    monkeypatch.setattr("grader.bundling.build.contents", lambda *given: {name: text.encode()})
+    with pytest.raises(ProjectError, match="class"):
+        bundle(course.project, ["en"], tmp_path / "out", course)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture(scope="module")
+def empty(made, tmp_path_factory):
+    """A folder with the unpacked ZIP, a virtual environment that knows the installed packages but not the course."""
+    place = tmp_path_factory.mktemp("empty")
+    with zipfile.ZipFile(made[0]) as archive:
+        archive.extractall(place)
+    folder = place / NAME
+    venv.create(folder / ".venv", symlinks=True)  # pip is among the installed packages
+    site = next((folder / ".venv").glob("lib/python*/site-packages"))
+    (site / "installed.pth").write_text(
+        "\n".join(path for path in sys.path if path.endswith("site-packages")), encoding="utf-8"
+    )
+    return folder
+
+
+def run(folder: Path, *words: str) -> str:
+    env = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    env |= {"HOME": str(folder / "home"), "PIP_NO_INDEX": "1", "OMP_NUM_THREADS": "1", "COURSE_TEXT": "1"}
+    env.pop("COURSE_HOME", None)
+    done = subprocess.run(
+        [str(folder / ".venv" / "bin" / "python"), *words],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_starter_installs_the_wheel_where_the_checkout_is_unknown(empty):
+    run(empty, "lab.py", "ensure", "lab")
+    said = run(empty, "-c", "import course; print(course.__file__); course.lesson('00_start')")
+    assert str(empty / ".venv") in said.splitlines()[0] and "00_start: 0" in said
+    said = run(
+        empty,
+        "-c",
+        f"import os; os.chdir('notebooks/en/checkpoints'); import course; course.checkpoint('{LESSON}'); "
+        "course.question('90-c-single'); course.answer('90-c-single', 'b')",
+    )
+    assert (
+        "Which letter is second?" in said and (empty / "notebooks/en/checkpoints" / f"{LESSON}.answers.json").exists()
+    )
+
+
+def test_a_single_file_brings_the_course_along(empty):
+    notebook = json.loads((empty / "colab" / "en" / f"{LESSON}.ipynb").read_text(encoding="utf-8"))
+    code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert unpack(code[0]) and len(code[0]) < 1_700_000
+    run(empty, "-m", "pip", "uninstall", "-q", "-y", "torch-backends-course")
+    script = empty / "colab.py"
+    script.write_text(code[1], encoding="utf-8")
+    assert "run the cell “Run me first” above" in run(empty, str(script))
+    wheel = code[0].index("wheel.write_bytes")
+    script.write_text(
+        f"{code[0][:wheel]}wheel.write_bytes(b'')\n{code[0][code[0].index('pip = ') :]}", encoding="utf-8"
+    )
+    said = run(empty, str(script))
+    assert "ERROR" in said and "Next step: look whether this notebook has Internet access" in said and "✅" not in said
+    script.write_text(
+        f"{code[0]}\nimport importlib; importlib.invalidate_caches()\nimport course\nprint(course.__file__)\n"
+        f"course.lesson('01_map')\n{code[-1]}\n",
+        encoding="utf-8",
+    )
+    said = run(empty, str(script))
+    assert str(empty / ".venv") in said and "01_map: 0" in said
+    assert "✅ Ready" in said and "CompletedProcess" not in said and "⚠️ The course could not" not in said

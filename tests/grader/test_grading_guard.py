@@ -1,0 +1,241 @@
+"""Whatever one student's files do to a step, it is named, and the other students' turn comes."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from sqlalchemy.exc import DataError, OperationalError
+
+from grader.autograding import How, autograde
+from grader.commands import main
+from grader.course import Course
+from grader.guard import guarded
+from grader.marking.shorten import MOST_CELLS, MOST_PAGE, MOST_TEXT, shorten
+from grader.pipeline import collect, feedback
+from grader.project import Infrastructure, ProjectError
+from tests.support.graded_class import make_class
+from tests.support.grading_class import copy_of
+from tests.support.grading_fixtures import LESSON, NOTEBOOK
+
+
+def outcome(act, seconds: float = 60) -> dict[str, str]:
+    failed: dict[str, str] = {}
+    with guarded("ada", failed.__setitem__, seconds):
+        act()
+    return failed
+
+
+def thrower(error: BaseException):
+    def act() -> None:
+        raise error
+
+    return act
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("x\n\ny"),
+        RecursionError(),
+        MemoryError(),
+        SystemExit(3),
+        NotADirectoryError(20, "no"),
+        PermissionError(13, "denied"),
+        OSError(errno.ENAMETOOLONG, "long"),
+        ValueError("\ud800"),
+        DataError("insert", {}, Exception("too long")),
+    ],
+)
+def test_what_one_student_caused_is_a_sentence_about_that_student(error):
+    (said,) = outcome(thrower(error)).values()
+    assert said.startswith(type(error).__name__) and "\n" not in said and said.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ProjectError("x"),
+        Infrastructure("x"),
+        KeyboardInterrupt(),
+        OSError(errno.ENOSPC, "full"),
+        OperationalError("insert", {}, sqlite3.OperationalError("database is locked")),
+    ],
+)
+def test_what_would_meet_everybody_ends_the_run(error):
+    with pytest.raises(type(error)):
+        outcome(thrower(error))
+
+
+@pytest.mark.slow
+def test_a_step_without_end_is_stopped_also_where_it_waits_or_swallows_that(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+
+    def swallow() -> None:
+        try:
+            time.sleep(60)
+        except Exception:
+            time.sleep(60)
+
+    for act in (lambda: time.sleep(60), lambda: (tmp_path / "pipe").read_bytes(), swallow):
+        assert "0.05 seconds" in outcome(act, 0.05)["ada"]
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert outcome(lambda: None) == {}
+
+
+def test_a_page_is_cut_to_what_a_browser_opens_and_graded_cells_stay():
+    data = {"grade": True, "grade_id": "q", "points": 1, "locked": True, "schema_version": 3, "solution": False}
+    mark = new_code_cell(
+        "check('q')",
+        metadata={"nbgrader": data},
+        outputs=[new_output("execute_result", data={"text/plain": "1.0", "text/html": "x" * (MOST_TEXT + 5)})],
+    )
+    long = new_code_cell(
+        "y" * 18_000_000,
+        outputs=[
+            new_output("stream", text="z" * 900_000),
+            new_output("display_data", data={"image/png": "A" * 9_000_000}),
+        ],
+    )
+    notebook = new_notebook(cells=[long, *(new_markdown_cell("#" * 30_000) for _ in range(MOST_CELLS + 100)), mark])
+    shorten(notebook)
+    assert "not shown" in notebook.cells[0].source and notebook.cells[-1] == mark
+    assert len(json.dumps(notebook)) < 1.5 * MOST_PAGE and len(notebook.cells[1].source) < MOST_TEXT + 100
+    assert "image/png" not in str(notebook.cells[1].outputs)
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory) -> Path:
+    return make_class(tmp_path_factory.mktemp("guard"))[1].root
+
+
+@pytest.fixture
+def course(marked, tmp_path) -> Course:
+    return Course(copy_of(marked, tmp_path / "class"))
+
+
+def change(course: Course, student: str, act) -> None:
+    path = course.autograded(student, LESSON)
+    notebook = nbformat.read(path, as_version=4)
+    act(notebook)
+    path.chmod(0o644)
+    nbformat.write(notebook, path)
+
+
+@pytest.mark.slow
+def test_feedback_of_huge_notebooks_and_strange_names_costs_the_others_nothing(course):
+    change(course, "ada", lambda nb: nb.cells.append(new_code_cell(("x = 1; " * 100 + "\n") * 25_000)))
+    change(course, "bob", lambda nb: nb.cells.append(new_markdown_cell("![mine](attachment:lost.png)\n\nand words")))
+    course.autograded("cyd", LESSON).unlink()
+    course.autograded("cyd", LESSON).mkdir()
+    for name in ("[a-s]*", "?ob", "*"):
+        for folder in ("submitted", "autograded"):
+            shutil.copytree(course.root / folder / "dee", course.root / folder / name)
+    said: list[str] = []
+    assert feedback(course, LESSON, said.append) == ["cyd"]
+    assert [line.split(":")[0] for line in said if "did not work" in line] == ["feedback for cyd did not work"]
+    pages = course.root / "feedback"
+    assert sorted(path.name for path in pages.iterdir()) == ["ada", "bob", "dee"]
+    assert (pages / "ada" / LESSON / f"{NOTEBOOK}.html").stat().st_size < 2_000_000
+    page = (pages / "bob" / LESSON / f"{NOTEBOOK}.html").read_text(encoding="utf-8")
+    assert "missing from the notebook" in page and "and words" in page
+
+
+@pytest.mark.slow
+def test_report_and_export_name_whom_they_cannot_read_and_go_on(course, tmp_path, capsys):
+    course.autograded("ada", LESSON).unlink()
+    course.autograded("ada", LESSON).write_text("{broken", encoding="utf-8")
+    answers = course.root / "submitted" / "bob" / LESSON / f"{LESSON}.answers.json"
+    answers.unlink()
+    os.mkfifo(answers)
+    theirs = tmp_path / "theirs.csv"
+    theirs.write_text("Username,Grade\n" + "".join(f"{one},\n" for one in ("ada", "bob", "cyd", "dee")))
+    for command in (
+        ["report", LESSON, "--to", str(tmp_path / "r.html")],
+        ["export"],
+        ["export", "--lesson", LESSON, "--into", str(theirs)],
+    ):
+        assert main([*command, "--dir", str(course.root)]) == 0, command
+        assert ("ada is left out: " in capsys.readouterr().out) == (command[0] == "report")
+    outcomes = {
+        one.student: one for one in autograde(course, LESSON, say=lambda line: None)
+    }  # marks the broken one anew
+    assert outcomes["ada"].points == 13
+
+
+@pytest.mark.slow
+def test_a_student_whose_files_cannot_be_written_beside_costs_nobody_else_a_grade(course, monkeypatch):
+    from grader import autograding
+
+    store = autograding.store
+
+    def failing(course, lesson, book, marked, submission):
+        if marked.student == "bob":
+            raise NotADirectoryError(20, "Not a directory")
+        return store(course, lesson, book, marked, submission)
+
+    monkeypatch.setattr(autograding, "store", failing)
+    found = {one.student: one for one in autograde(course, LESSON, how=How(again=True), say=lambda line: None)}
+    assert found["bob"].points is None and "NotADirectoryError" in " ".join(found["bob"].problems)
+    assert found["ada"].points == 13 and found["cyd"].points is not None
+
+
+@pytest.mark.slow
+def test_collecting_goes_on_behind_one_that_cannot_be_taken_in(course, monkeypatch):
+    from grader import exchange
+
+    inbound = course.root / "exchange" / "tools" / "inbound"
+    for student in ("ann", "ben", "cat"):
+        folder = inbound / f"{student}+{LESSON}+2026-04-01 10:00:00 UTC+x"
+        folder.mkdir()
+        shutil.copy(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
+        (folder / "timestamp.txt").write_text("2026-04-01 10:00:00 UTC")
+    (inbound / f"dan+{LESSON}+2026-04-01 10:00:00 UTC+x").write_text("a file")
+    prepare = exchange.prepare
+
+    def failing(root: Path, project, lesson: str, student: str):
+        if student == "ann":
+            raise PermissionError(13, "Permission denied", "L.ipynb.new")
+        prepare(root, project, lesson, student)
+
+    monkeypatch.setattr(exchange, "prepare", failing)
+    said: list[str] = []
+    assert collect(course, LESSON, said.append) == 8
+    assert [line for line in said if line.startswith("ann could not be collected: PermissionError")] == said
+    assert (course.root / "submitted" / "dan" / LESSON / f"{NOTEBOOK}.ipynb").exists()
+
+
+def test_a_disturbed_submission_is_marked_again_alone_and_never_loses_a_point_to_a_busy_machine():
+    from grader import pool
+    from grader.marking.execute import DISTURBED
+    from grader.marking.whole import Marked, Submission
+    from grader.reading import Files
+
+    told: list[list[str]] = []
+
+    class Busy(pool.Workers):
+        def _answers(self, submissions, exam):
+            told.append([])
+            for one in submissions:
+                told[-1].append(one.student)
+                busy = one.student == "unlucky" and len(told) == 1 or one.student == "twice"
+                yield (
+                    one,
+                    "gone" if one.student == "lost" else Marked(one.student, "", {}, {}, "", 1.0, 1.0, disturbed=busy),
+                )
+
+    handed_in = [Submission(name, Files(), "") for name in ("ada", "unlucky", "lost", "twice", "zoe")]
+    found = {one.student: answer for one, answer in Busy(1, True).mark(iter(handed_in), None)}
+    assert told == [["ada", "unlucky", "lost", "twice", "zoe"], ["unlucky"], ["twice"]]
+    assert (
+        found["twice"] == DISTURBED and found["lost"] == "gone" and not found["unlucky"].disturbed and len(found) == 5
+    )

@@ -1,0 +1,160 @@
+"""Points for lateness: grace, percent a day, cap, extensions; the same by our route and by stock nbgrader, whatever changes."""
+
+from __future__ import annotations
+
+import csv
+import math
+import random
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from nbgrader.apps import ExportApp
+
+from grader.autograding import How, autograde
+from grader.commands import main
+from grader.course import Course
+from grader.late import LatePoints, extend
+from grader.marks import cell_marks, totals
+from grader.pipeline import feedback, outcomes
+from grader.project import ProjectError
+from tests.support.graded_class import make_class
+from tests.support.grading_class import rows, stock
+from tests.support.grading_fixtures import LESSON, NOTEBOOK
+
+DUE = datetime(2026, 2, 28, 23, 0)  # ada is half a day late, each of the others one day more
+
+
+@pytest.mark.parametrize(
+    ("hours", "points"), [(0.2, None), (0.25, None), (0.26, 0.8), (24, 0.8), (24.1, 1.6), (49, 2.0), (24 * 9, 2.0)]
+)
+def test_grace_then_percent_for_each_day_begun_up_to_the_cap(hours, points):
+    plugin = LatePoints(grace_minutes=15, per_day_percent=10, cap_percent=25)
+    assert plugin.late_submission_penalty("ada", 8.0, hours * 3600) == points
+    assert LatePoints().late_submission_penalty("ada", 8.0, hours * 3600) is None, (
+        "without settings lateness costs nothing"
+    )
+
+
+@pytest.fixture
+def course(tmp_path) -> Course:
+    course = make_class(tmp_path)[1]
+    with course.gradebook as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate=DUE)
+    return with_rules(course, 10)
+
+
+def with_rules(course: Course, percent: object) -> Course:
+    """The course with other settings at the end of its file."""
+    config = course.root / "nbgrader_config.py"
+    sound = config.read_text("utf-8").split("\nc.LatePoints")[0]
+    config.write_text(f"{sound}\nc.LatePoints.per_day_percent = {percent!r}\n", "utf-8")
+    return Course(course.root)
+
+
+def again(course: Course) -> None:
+    autograde(course, LESSON, how=How(again=True), say=lambda line: None)
+
+
+@pytest.mark.slow
+def test_both_routes_take_the_same_and_an_extension_holds(course, capsys):
+    again(course)
+    before = rows(course.root)
+    bob = sum(mark.points for mark in cell_marks(course, LESSON)["bob"].values())
+    assert bob > 2 and {row[0]: row[6] for row in before} == {
+        "ada": 1.3,
+        "bob": pytest.approx(bob * 0.2, abs=1e-4),
+        "cyd": pytest.approx(0.201),
+        "dee": None,
+    }
+    for student in ("ada", "bob"):
+        stock(course, LESSON, student)
+    assert rows(course.root) == before
+    assert outcomes(course, LESSON)[0].problems[:1] == ["late: 1.3 of these points are taken"]
+    words = ["roster", "--extend", "ada", LESSON, "13", "--extend", "bob", LESSON, "24", "--dir", str(course.root)]
+    assert main(words) == 0 and f"ada may hand in {LESSON} until 2026-03-01 12:00 UTC" in capsys.readouterr().out
+    taken = {row[0]: row[6] for row in rows(course.root)}
+    assert taken["ada"] is None and taken["bob"] == pytest.approx(bob * 0.1, abs=1e-4)
+    stock(course, LESSON, "bob")
+    again(course)
+    assert {row[0]: row[6] for row in rows(course.root)} == taken
+    extend(course, LESSON, "ada", 0)
+    assert {row[0]: row[6] for row in rows(course.root)}["ada"] == 1.3
+
+
+@pytest.mark.slow
+def test_an_extension_can_be_given_before_anything_is_handed_in(course):
+    with course.gradebook as gradebook:
+        gradebook.update_or_create_student("eve")
+    extend(course, LESSON, "eve", 48)
+    (eve,) = (one for one in outcomes(course, LESSON) if one.student == "eve")
+    assert (eve.points, eve.reason) == (None, "absent")
+    folder = course.root / "submitted" / "eve" / LESSON
+    folder.mkdir(parents=True)
+    for path in (course.root / "submitted" / "ada" / LESSON).iterdir():
+        (folder / path.name).write_bytes(path.read_bytes().replace(b"def contrast", b"# eve\\ndef contrast"))
+    again(course)
+    assert totals(course, LESSON).points["eve"] == 13.0 > totals(course, LESSON).points["ada"]
+
+
+@pytest.mark.slow
+def test_what_is_wrong_with_a_rule_or_an_extension_is_a_sentence(course, capsys):
+    for words, said in (
+        (["adda", LESSON, "3"], "nobody in the gradebook has the id 'adda'"),
+        (["ada", "77_none", "3"], "77_none: not released"),
+        (["ada", LESSON, "soon"], "HOURS is a number"),
+    ):
+        assert main(["roster", "--extend", *words, "--dir", str(course.root)]) == 1
+        assert said in capsys.readouterr().out
+    with course.gradebook as gradebook:
+        gradebook.update_or_create_assignment(LESSON, duedate=None)
+    with pytest.raises(ProjectError, match="no due date"):
+        extend(course, LESSON, "ada", 3)
+    for percent in ("ten", 110):
+        with_rules(course, percent)
+        assert main(["autograde", LESSON, "--dir", str(course.root)]) == 1
+        assert "nbgrader_config.py: The value" in (said := capsys.readouterr().out) or "per_day_percent" in said, said
+
+
+@pytest.mark.slow
+def test_points_for_lateness_follow_every_mark_and_rule(course):
+    """Marks by hand, new rules, new marking, in any order: what export and feedback give is what the rules take from the marks."""
+    rng, students, percent = random.Random(11), ("ada", "bob", "cyd", "dee"), 10
+    again(course)
+    for number in range(20):
+        student, does = rng.choice(students), "again" if number == 10 else rng.choice(("mark", "mark", "rules"))
+        if does == "mark":
+            with course.gradebook as gradebook:
+                grade = rng.choice(gradebook.find_submission_notebook(NOTEBOOK, LESSON, student).grades)
+                grade.manual_score = rng.choice((None, 0.0, grade.max_score / 2, grade.max_score))
+                gradebook.db.commit()
+        elif does == "rules":
+            percent = rng.choice((0, 10, 25))
+            course = with_rules(course, percent)
+        else:
+            again(course)
+        found = totals(course, LESSON)
+        with course.gradebook as gradebook:
+            for name in students:
+                one = gradebook.find_submission_notebook(NOTEBOOK, LESSON, name)
+                days = math.ceil((one.assignment.timestamp - DUE) / timedelta(days=1))
+                right = round(one.score * min(1, percent * days / 100), 4)
+                assert (one.late_submission_penalty or 0.0) == pytest.approx(right), (number, does, student, name)
+                assert found.points[name] == pytest.approx(one.score - right), (number, does, name)
+
+
+@pytest.mark.slow
+def test_stock_export_and_feedback_take_the_points_as_of_now(course):
+    with_rules(course, 20)
+    bob = sum(mark.points for mark in cell_marks(course, LESSON)["bob"].values())
+    exporter = ExportApp(config=Course(course.root).config)
+    exporter.init_plugin()  # what `nbgrader export` calls
+    exporter.plugin_inst.to, exporter.plugin_inst.student = str(course.root / "stock.csv"), ["bob"]
+    with course.gradebook as gradebook:
+        exporter.plugin_inst.export(gradebook)
+    (row,) = csv.DictReader((course.root / "stock.csv").open(encoding="utf-8"))
+    assert row["student_id"] == "bob" and float(row["late_submission_penalty"]) == pytest.approx(bob * 0.4, abs=1e-4)
+    course = with_rules(course, 50)
+    assert feedback(course, LESSON, lambda line: None) == []
+    page = Path(course.root / "feedback" / "ada" / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
+    assert "6.5 taken off" in page or "6.5 points taken off" in page

@@ -1,0 +1,289 @@
+"""The exam in a small class that is really marked: everybody has a paper of their own, a copied one earns what it deserves and
+shows, marks are the same wherever and however often they are made, and the student's kernel finds no key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+
+import nbformat
+import pytest
+
+from course.learning.marking import mark
+from grader.answers import keyed_items
+from grader.authoring.bootstrap import bootstrap, made_for
+from grader.authoring.build import answer_id
+from grader.autograding import How, autograde
+from grader.commands import main
+from grader.course import Course, init
+from grader.demo.handin import work
+from grader.demo.students import Student, answers
+from grader.marking.step import grade_id
+from grader.marks import cell_marks, totals
+from grader.papers import paper_in, released_salt
+from grader.pipeline import outcomes, release
+from grader.project import Project
+from grader.reporting.collect import gather
+from grader.reporting.report import analyse, page
+from grader.task import tasks
+from tests.support.grading_class import copy_of, stock
+
+pytestmark = pytest.mark.slow
+PROJECT, LESSON, WHEN = Project(), "15_review", "2026-03-01 12:00:00.000000 UTC"
+NOTEBOOK = f"{LESSON}_checkpoint"
+QUIET = How(jobs=1)
+PUPILS = (
+    Student("ada"),
+    Student("bob", quiz="half", tasks="first"),
+    Student("cyd"),  # hands in ada's files
+    Student("dee"),  # typed "deee" when asked whose paper it is
+    Student("eve", quiz="wrong", tasks="none"),  # looks for the keys instead
+)
+# Finds the formulas of the keys, the secret or a module of the grader, in all files and all objects of its process. It knows
+# them by their hashes alone, or it would find its own words.
+SPY = """
+import gc, hashlib, os, sys
+def known(words): return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest() in {HASHES}
+def count_searches(events):
+    return 0
+found = [name for name in sys.modules if name.split(".")[0] == "grader" and "sandbox" not in name]
+for folder, inner, names in os.walk("/"):
+    if folder.startswith(("/proc", "/sys", "/dev")):
+        inner.clear()
+    found += [name for name in names if known(name)]
+gc.unfreeze()  # what was there before the fork
+looked = 0
+for one in gc.get_objects():
+    for inside in (list(one.values()) if type(one) is dict else one if type(one) in (list, tuple) else ()):
+        looked += 1
+        if type(inside) is str and len(inside) < 400 and known(inside):
+            found.append("the formula of a key")
+print("looked everywhere", "ESCAPED" if found or looked < 100000 else "nothing", looked, found[:5])
+"""
+
+
+def spy() -> str:
+    import hashlib
+
+    secret = [b"bandwidth * intensity", b"images * side ** 2 * outputs * inputs * 9", b"marking_secret", b"keys.yaml"]
+    assert all(one.decode() in PROJECT.keys(LESSON).read_text(encoding="utf-8") for one in secret[:2])
+    return SPY.replace("{HASHES}", repr({hashlib.sha256(one).hexdigest() for one in secret}))
+
+
+def hand_in(course: Course, student: Student, as_whom: str = "") -> None:
+    folder = course.root / "submitted" / student.name / LESSON
+    folder.mkdir(parents=True)
+    if student.name == "cyd":
+        shutil.copytree(course.root / "submitted" / "ada" / LESSON, folder, dirs_exist_ok=True)
+        return
+    shutil.copy(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", folder)
+    (folder / "timestamp.txt").write_text(WHEN)
+    written = Student(as_whom or student.name, student.quiz, student.tasks)
+    work(PROJECT, LESSON, "en", written, folder)
+    if student.name == "eve":
+        path = folder / f"{NOTEBOOK}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        next(cell for cell in notebook.cells if grade_id(cell) == answer_id("15-t-searches")).source = spy()
+        nbformat.write(notebook, path)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    root = tmp_path_factory.mktemp("papers") / "class"
+    init(root, "en", "papers")
+    # With another secret other papers are drawn: in one of some hundred classes the copied answers fit nearly as well.
+    (root / "marking_secret").write_bytes(b"of the test".ljust(32))
+    made = Course(root)
+    release(made, LESSON)
+    for student in PUPILS:
+        hand_in(made, student, "deee" if student.name == "dee" else "")
+    autograde(made, LESSON, how=QUIET, say=lambda line: None)
+    return made
+
+
+def paper(course: Course, student: str):
+    return keyed_items(PROJECT, LESSON, paper_in(course.root, LESSON, student))
+
+
+def points(course: Course) -> dict[str, dict[str, float]]:
+    return {
+        name: {cell: mark.points or 0.0 for cell, mark in cells.items()}
+        for name, cells in cell_marks(course, LESSON).items()
+    }
+
+
+def deserved(course: Course, mine: str, given_by: str, quiz: str = "right") -> dict[str, float]:
+    """What the answers of one student are worth on the paper of another."""
+    given = answers(Student(given_by, quiz=quiz), paper(course, given_by))
+    items = paper(course, mine).items()
+    return {name: mark(item, given[name]).points if name in given else 0.0 for name, item in items}
+
+
+def test_everybody_gets_what_the_own_paper_deserves(course):
+    got, hidden = points(course), tasks(PROJECT, LESSON)
+    full = {name: float(task.points) for name, task in hidden.items()}
+    assert got["ada"] == {**{name: float(item.points) for name, item in paper(course, "ada").items()}, **full}
+    assert got["bob"] == deserved(course, "bob", "bob", "half") | {"15-t-searches": 5.0, "15-t-claim": 0.0}
+    assert sum(got["eve"].values()) == 0
+    found = {one.student: one for one in outcomes(course, LESSON)}
+    assert {name: (found[name].points, found[name].verdict) for name in ("cyd", "dee")} == {
+        "cyd": (None, "look"),
+        "dee": (None, "look"),
+    }
+    assert totals(course, LESSON).points["dee"] is None, "no zero for a mistyped id"
+
+
+def test_what_is_held_back_is_marked_when_somebody_has_looked_and_shows_no_key_before(course, tmp_path, capsys):
+    other = Course(copy_of(course.root, tmp_path / "looked"))
+    kept = (other.autograded("cyd", LESSON)).read_text(encoding="utf-8")
+    assert "Held back" in kept and "right answer" not in kept
+    assert "Held back" not in other.autograded("ada", LESSON).read_text(encoding="utf-8"), "hers is her own"
+    assert main(["feedback", LESSON, "--early", "--dir", str(other.root)]) == 0
+    page = (other.root / "feedback" / "cyd" / LESSON / f"{NOTEBOOK}.html").read_text(encoding="utf-8")
+    assert "Not marked yet" in page and "→ " not in page and "right answer" not in page
+    capsys.readouterr()
+    assert main(["autograde", LESSON, "--accept", "cyd", "--jobs", "1", "--dir", str(other.root)]) == 0
+    said = capsys.readouterr().out
+    assert "held back until you have looked, 1: dee" in said and "look: read its line" in said
+    full = {name: float(task.points) for name, task in tasks(PROJECT, LESSON).items()}
+    got = points(other)
+    assert got["cyd"] == deserved(course, "cyd", "ada") | full
+    assert sum(got["ada"].values()) - sum(got["cyd"].values()) >= 4
+    assert main(["autograde", LESSON, "--jobs", "1", "--dir", str(other.root)]) == 0 and points(other) == got
+
+
+def test_a_copy_that_differs_only_in_the_id_is_held_back_with_the_original(course, tmp_path):
+    other = Course(copy_of(course.root, tmp_path / "alike"))
+    hers, place = (other.root / "submitted" / name / LESSON for name in ("ada", "fay"))
+    notebook = hers / f"{NOTEBOOK}.ipynb"
+    notebook.chmod(0o644)
+    made_for = notebook.read_text(encoding="utf-8").replace('language=\\"en\\"', 'language=\\"en\\", student=\\"ada\\"')
+    assert "student=" in made_for, "a notebook that was made for her (`release --personal`)"
+    notebook.write_text(made_for, encoding="utf-8")
+    shutil.copytree(hers, place)
+    for path in place.iterdir():
+        path.chmod(0o644)
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace('"ada', '"fay').replace('ada\\"', 'fay\\"'), encoding="utf-8")
+    found = {one.student: one for one in autograde(other, LESSON, how=QUIET, say=lambda line: None)}
+    assert found["fay"].points is None and found["ada"].points is None
+    assert "the same as the submission of ada" in " ".join(found["fay"].problems)
+    assert totals(other, LESSON).points["fay"] is None
+
+
+def test_a_notebook_made_for_another_student_is_held_back_also_with_nothing_answered(course, tmp_path):
+    other = Course(copy_of(course.root, tmp_path / "personal"))
+    released = (other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")
+    salt = released_salt(json.loads(released))
+    for student, whose in (("gus", "ada"), ("hal", "HAL"), ("ian", "ada"), ("joe", 'jo "x" 乔')):
+        notebook = nbformat.reads(released, as_version=4)
+        first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")
+        first.source = bootstrap(PROJECT, "checkpoint", LESSON, "en", salt, whose)
+        assert made_for(notebook.cells) == whose
+        place = other.root / "submitted" / student / LESSON / f"{NOTEBOOK}.ipynb"
+        place.parent.mkdir(parents=True)
+        nbformat.write(notebook, place)
+    assert made_for(nbformat.reads(released, as_version=4).cells) == ""
+    (other.root / "papers.yaml").write_text(f"{LESSON}: {{ian: ada}}\n", encoding="utf-8")
+    found = {one.student: one for one in autograde(other, LESSON, how=QUIET, say=lambda line: None)}
+    assert {name: found[name].points for name in ("gus", "hal", "ian", "joe")} == {
+        "gus": None,
+        "hal": 0.0,
+        "ian": 0.0,
+        "joe": None,
+    }
+    assert found["gus"].verdict == "look" and "made for “ada”" in " ".join(found["gus"].problems)
+
+
+def test_a_notebook_of_another_release_is_held_and_a_class_of_them_can_be_marked_on_its_own_papers(tmp_path, capsys):
+    """Last year's, or the secret was made anew: its questions hold other numbers than those that marks are computed with."""
+    courses = []
+    for secret in (b"of last year", b"of this year"):
+        root = tmp_path / secret.decode()
+        init(root, "en", "papers")
+        (root / "marking_secret").write_bytes(secret.ljust(32))
+        courses.append(Course(root))
+        release(courses[-1], LESSON)
+    old, new = courses
+    for name in ("gus", "hal", "ida"):
+        hand_in(old, Student(name))
+        shutil.copytree(old.root / "submitted" / name, new.root / "submitted" / name)
+    bare = new.root / "submitted" / "hal" / LESSON / f"{NOTEBOOK}.ipynb"
+    notebook = json.loads(bare.read_text("utf-8"))
+    notebook["metadata"] = {}  # its first cell says it, too
+    bare.write_text(json.dumps(notebook), "utf-8")
+    said: list[str] = []
+    found = {one.student: one for one in autograde(new, LESSON, how=QUIET, say=said.append)}
+    assert all(one.points is None and one.reason == "held" for one in found.values()), "no zero"
+    assert "3 hand-ins were made from another release" in said[-1] and "another release" in found["ida"].problems[0]
+    assert main(["feedback", LESSON, "--early", "--dir", str(new.root)]) == 0
+    page = (new.root / "feedback" / "gus" / LESSON / f"{NOTEBOOK}.html").read_text("utf-8")
+    assert "not made for this class" in page and "right answer" not in page
+    (new.root / "papers.yaml").write_text(re.search(r"`(salts: .*?)`", said[-1])[1], "utf-8")
+    found = autograde(new, LESSON, how=QUIET, say=said.append)
+    assert [one.points for one in found] == [18, 18, 18]
+    assert main(["feedback", LESSON, "--early", "--dir", str(new.root)]) == 0
+
+
+def test_a_copied_paper_shows_to_the_instructor(course):
+    said = {one.student: " ".join(one.problems) for one in outcomes(course, LESSON)}
+    assert "on the paper of “ada”" in said["cyd"] and "on the paper of “deee”" in said["dee"]
+    assert "paper of" not in said["ada"] + said["bob"] + said["eve"]
+
+
+def test_the_kernel_of_a_student_finds_no_key(course):
+    notebook = nbformat.read(course.autograded("eve", LESSON), as_version=4)
+    shown = json.dumps([cell.get("outputs", []) for cell in notebook.cells])
+    assert "looked everywhere nothing" in shown and "ESCAPED" not in shown
+    released = (course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")
+    assert (
+        released_salt(json.loads(released)) and (course.root / "marking_secret").read_bytes().hex()[:16] not in released
+    )
+
+
+def test_the_marks_are_the_same_again_elsewhere_and_under_stock_nbgrader(course, tmp_path):
+    other = Course(copy_of(course.root, tmp_path / "elsewhere"))
+    before, said = points(other), []
+    autograde(other, LESSON, how=How(jobs=1, again=True), say=said.append)
+    assert points(other) == before and said[-1] == f"{LESSON}: marked again, 0 marks differ"
+    stock(other, LESSON, "cyd")
+    assert points(other) == before
+    said = {one.student: " ".join(one.problems) for one in outcomes(other, LESSON)}
+    assert "on the paper of “ada”" in said["cyd"]
+
+
+def test_releasing_again_keeps_the_papers_and_a_slip_of_the_pen_can_be_mended(course, tmp_path, capsys):
+    other = Course(copy_of(course.root, tmp_path / "mended"))
+    salt = released_salt(json.loads((other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")))
+    assert main(["release", LESSON, "--dir", str(other.root)]) == 0
+    assert "tell the class" in capsys.readouterr().out
+    assert salt == released_salt(json.loads((other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")))
+    (other.root / "papers.yaml").write_text(f"{LESSON}:\n  dee: deee\n")
+    autograde(other, LESSON, ["dee"], QUIET, say=lambda line: None)
+    assert sum(points(other)["dee"].values()) == sum(points(other)["ada"].values())
+    said = {one.student: " ".join(one.problems) for one in outcomes(other, LESSON)}
+    assert "paper of" not in said["dee"]
+    assert other.autograded("dee", LESSON).exists()
+    (other.root / "papers.yaml").write_text(f"{LESSON}: dee\n")
+    from grader.project import Infrastructure
+
+    with pytest.raises(Infrastructure, match="papers.yaml"):
+        paper_in(other.root, LESSON, "dee")
+
+
+def test_the_report_puts_the_variants_of_a_question_together(course):
+    data = gather(course, LESSON)
+    found = analyse(data)
+    counted = [student for student in PUPILS if student.name not in ("cyd", "dee")]
+    assert found["top"] == 18 and found["counted"] == len(counted)
+    asked = {item.key for student in counted for item in paper(course, student.name).values()}
+    cells = {row["id"]: row for row in found["rows"]}
+    assert set(cells) == asked | {"15-t-searches", "15-t-claim"}
+    for key in asked:
+        who = [s.name for s in counted if key in {item.key for item in paper(course, s.name).values()}]
+        assert cells[key]["n"] == len(who)
+        if "ada" in who and len(who) == 1:
+            assert cells[key]["share"] == 1 and cells[key]["wrong"] is None
+    assert "15-c-map" in page(found, "en")

@@ -1,0 +1,158 @@
+"""Releasing again: after a hand-in the questions are fixed, words, keys and points are not; a release that fails changes nothing."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+
+import nbformat
+import pytest
+import yaml
+
+from grader.authoring.build import checkpoint_notebook
+from grader.authoring.lint import lint
+from grader.commands import main
+from grader.course import Course
+from grader.project import Project
+from tests.support.graded_class import make_class
+from tests.support.grading_class import rows
+from tests.support.grading_fixtures import ITEMS, KEYS, LESSON, NOTEBOOK, both
+from tests.support.sources import question
+
+pytestmark = pytest.mark.slow
+NEW = "90-c-new"
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("release")
+    make_class(folder)
+    return folder
+
+
+@pytest.fixture
+def made(whole, tmp_path):
+    """The project and the class, copies of their own."""
+    place = tmp_path / "all"
+    shutil.copytree(whole, place)
+    config = place / "class" / "nbgrader_config.py"
+    config.write_text(config.read_text(encoding="utf-8").replace(str(whole), str(place)), encoding="utf-8")
+    return Project(place / "project"), Course(place / "class")
+
+
+def change(project, drop: str | None = None) -> None:
+    """One question more, worth 3 points; drop: one less."""
+    item = {**ITEMS[0], "id": NEW, "points": 3, "stem": both("Which letter is third?", "哪个字母排第三？")}
+    items = [one for one in [*ITEMS, item] if one["id"] != drop]
+    keys = {**KEYS, NEW: {**KEYS["90-c-single"], "correct": ["c"], "misconception": {"a": "x", "b": "x"}}}
+    project.checkpoint_items(LESSON).write_text(yaml.safe_dump(items, allow_unicode=True), encoding="utf-8")
+    project.keys(LESSON).write_text(
+        yaml.safe_dump({k: v for k, v in keys.items() if k != drop}, allow_unicode=True), encoding="utf-8"
+    )
+    source = project.checkpoint_source(LESSON)
+    text = source.read_text(encoding="utf-8").replace(question("90-c-order"), question("90-c-order") + question(NEW))
+    source.write_text(text.replace(question(drop or ""), ""), encoding="utf-8")
+
+
+def released(course) -> dict[str, float]:
+    notebook = nbformat.read(course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
+    return {
+        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    }
+
+
+def files(course) -> dict:
+    return {
+        path: path.read_bytes()
+        for name in ("source", "release", "exchange", "releases")
+        for path in sorted((course.root / name).rglob("*"))
+        if path.is_file()
+    }
+
+
+def release(course, capsys, *words) -> tuple[int, str]:
+    status = main(["release", LESSON, "--dir", str(course.root), *words])
+    return status, capsys.readouterr().out
+
+
+def test_after_a_hand_in_no_question_comes_or_goes_and_nothing_is_touched(made, capsys):
+    project, course = made
+    before, marks = files(course), rows(course.root)
+    change(project, drop="90-c-order")
+    status, said = release(course, capsys)
+    assert status == 1 and f"new: {NEW}" in said and "gone: 90-c-order" in said and "4 have handed in" in said
+    assert files(course) == before and rows(course.root) == marks
+
+
+def test_words_keys_and_points_may_change_after_a_hand_in(made, capsys):
+    project, course = made
+    items = [{**ITEMS[0], "points": 3, "stem": both("Which letter comes second?", "第二个是哪个？")}, *ITEMS[1:]]
+    project.checkpoint_items(LESSON).write_text(yaml.safe_dump(items, allow_unicode=True), encoding="utf-8")
+    status, said = release(course, capsys)
+    assert status == 0 and "90-c-single (2 -> 3)" in said and f"autograde {LESSON} --again" in said
+    assert released(course)["90-c-single"] == 3
+
+
+def test_before_anybody_handed_in_questions_come_and_go(made, capsys):
+    project, course = made
+    shutil.rmtree(course.root / "submitted")
+    with course.gradebook as gradebook:
+        for name in ("ada", "bob", "cyd", "dee"):
+            gradebook.remove_student(name)
+    change(project, drop="90-c-order")
+    assert release(course, capsys)[0] == 0 and NEW in released(course) and "90-c-order" not in released(course)
+
+
+def test_a_release_that_fails_half_way_leaves_all_as_it_was(made, capsys, monkeypatch):
+    project, course = made
+    source = project.checkpoint_source(LESSON)
+    source.write_text(source.read_text("utf-8").replace("Count and sort", "Count them"), "utf-8")
+    before, marks = files(course), rows(course.root)
+
+    def fail(course, lesson):
+        return {"success": False, "log": "OSError: the exchange is gone", "error": None}
+
+    monkeypatch.setattr("grader.releasing.run._hand_out", fail)
+    status, said = release(course, capsys)
+    assert status == 1 and "the exchange is gone" in said
+    assert files(course) == before and rows(course.root) == marks
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "**13 points**: four questions (2, 2, 1 and 2 points), two code tasks (3 points each)."),
+        ("zh", "**共 13 分**：四道题（2、2、1、2 分），两个编程任务（各 3 分）。"),
+    ],
+)
+def test_the_points_in_the_text_come_from_the_data(made, language, said):
+    project, _ = made
+    source = project.checkpoint_source(LESSON)
+    text = source.read_text(encoding="utf-8")
+    source.write_text(
+        text.replace("## Count and sort", "## {{worth}}").replace("## 数一数，排一排", "## {{worth}}"), encoding="utf-8"
+    )
+    assert said in checkpoint_notebook(project, LESSON, language).cells[4].source
+    source.write_text(
+        text.replace("Count and sort", "13 points").replace("数一数，排一排", "共 13 分"), encoding="utf-8"
+    )
+    found = lint(project)
+    assert (
+        [one.rule for one in found] == ["points-typed"] * 2 and "'13 points'" in found[0] and "'共 13 分'" in found[1]
+    )
+
+
+def test_nothing_handed_in_is_no_zero_and_no_date_hands_out_no_answers(made, capsys):
+    project, course = made
+    with course.gradebook as gradebook:
+        gradebook.update_or_create_student("fay", last_name="Ray")
+    assert main(["export", "--dir", str(course.root)]) == 0
+    table = {row["student_id"]: row for row in csv.DictReader((course.root / "grades.csv").open(encoding="utf-8"))}
+    assert table["fay"]["score"] == table["fay"]["raw_score"] == "" and table["dee"]["score"] == "0.0"
+    capsys.readouterr()
+    assert main(["feedback", LESSON, "--dir", str(course.root)]) == 1
+    assert "no due date is set" in capsys.readouterr().out and not (course.root / "feedback" / "ada").exists()
+    assert release(course, capsys, "--due", "2026-01-02 12:00 UTC")[1].count("c.Exchange.root") == 1
+    assert main(["feedback", LESSON, "--dir", str(course.root)]) == 0

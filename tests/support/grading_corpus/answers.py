@@ -1,0 +1,151 @@
+"""Answers that were forged, torn, contradictory or meant for something else."""
+
+from __future__ import annotations
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from course.learning.sheet import MIME
+from tests.support.grading_corpus.base import ANSWERS, RIGHT, Hostile, answer, dumped, sheet
+
+
+def in_notebook(*payloads):
+    """Sheets in the output of the first code cell."""
+
+    def change(notebook: NotebookNode) -> None:
+        first = next(cell for cell in notebook.cells if cell.cell_type == "code")
+        first.outputs = [new_output("display_data", data={MIME: payload}) for payload in payloads]
+
+    return change
+
+
+ODD = {
+    "schema": 1,
+    "checkpoint": "90_fixture",
+    "answers": {
+        "90-c-single": ["b"],
+        "90-c-multiple": {"options": [["a"], "e"]},
+        "90-c-number": {"number": "three"},
+        "90-c-order": {"options": {"c": 1}},
+        "90-c-<script>": {"options": 7},
+    },
+}
+
+
+def torn(count: int) -> dict:
+    """Answers that are none, by the thousand."""
+    return {"schema": 1, "checkpoint": "90_fixture", "answers": {f"x{n}": 7 for n in range(count)}}
+
+
+def nested(where: str, depth: int = 300) -> str:
+    """A sheet whose time or checkpoint is a deep list."""
+    deep = "[" * depth + "]" * depth
+    time, checkpoint = (deep, '"90_fixture"') if where == "time" else ('"2026-01-01T10:00:00Z"', deep)
+    return f'{{"checkpoint": {checkpoint}, "answers": {{"90-c-single": {{"options": ["b"], "time": {time}}}}}}}'
+
+
+MANY = {"schema": 1, "checkpoint": "90_fixture", "answers": {f"x{n}": {"options": ["a"]} for n in range(20_000)}}
+
+CASES = (
+    Hostile("answers-in-the-notebook", points=13, change=in_notebook(sheet(*RIGHT))),
+    Hostile("answers-as-text", points=13, change=in_notebook(dumped(sheet(*RIGHT)).decode())),
+    Hostile("answers-torn", says="damaged", files={ANSWERS: dumped(sheet(*RIGHT))[:120]}),
+    Hostile("answers-empty", says="damaged", files={ANSWERS: b""}),
+    Hostile("answers-of-wrong-kinds", says="damaged", files={ANSWERS: dumped(ODD)}),
+    Hostile("answers-not-json", says="damaged", files={ANSWERS: b"\xff\xfe\x00"}),
+    Hostile("answers-too-deep", says="damaged", files={ANSWERS: b"[" * 100_000}),
+    Hostile(
+        "answers-contradict",
+        points=6 + 2,
+        says="disagree",
+        change=in_notebook(sheet(answer("90-c-single", "a", time="2026-01-01T09:00:00.000Z"))),
+        files={ANSWERS: dumped(sheet(RIGHT[0]))},
+    ),
+    Hostile(
+        "answers-of-another-checkpoint",
+        says="another checkpoint",
+        files={ANSWERS: dumped(sheet(*RIGHT, checkpoint="05_cudnn_benchmark"))},
+    ),
+    Hostile(
+        "answers-from-a-newer-version",
+        points=13,
+        says="newer course version",
+        files={ANSWERS: dumped(sheet(*RIGHT, schema=9))},
+    ),
+    Hostile(
+        "answers-with-all-options",
+        points=6 + 0.67,
+        files={
+            ANSWERS: dumped(
+                sheet(
+                    answer("90-c-single", "a", "b", "c"),
+                    answer("90-c-multiple", "a", "b", "e", "z"),
+                    answer("90-c-order", "a", "b", "c", "a", "b"),
+                )
+            )
+        },
+    ),
+    Hostile(
+        "answers-infinite",
+        files={
+            ANSWERS: b'{"schema": 1, "checkpoint": "90_fixture", "answers": {"90-c-number": '
+            b'{"number": Infinity, "time": "9999-99-99"}}}'
+        },
+        says="damaged",
+    ),
+    Hostile("answers-by-the-thousand", files={ANSWERS: dumped(MANY)}),
+    Hostile("answers-torn-by-the-thousand", says="more than 1000", files={ANSWERS: dumped(torn(100_000))}),
+    Hostile(
+        "answers-with-endless-options",
+        files={ANSWERS: dumped(sheet(answer("90-c-order", *(str(number) * 100_000 for number in range(40)))))},
+    ),
+    Hostile("answers-with-endless-names", says="damaged", files={ANSWERS: dumped(sheet(answers={"x" * 10**6: 7}))}),
+    Hostile(
+        "answers-of-a-million-parts", says="damaged", files={ANSWERS: b'{"answers": [' + b"{}," * 600_000 + b"0]}"}
+    ),
+    Hostile("answers-in-a-thousand-sheets", says="damaged", change=in_notebook(*[7] * 3_000)),
+    Hostile("answers-with-a-byte-order-mark", points=13, files={ANSWERS: b"\xef\xbb\xbf" + dumped(sheet(*RIGHT))}),
+    Hostile("answers-with-a-deep-time", points=6 + 2, says="no valid time", files={ANSWERS: nested("time")}),
+    Hostile("answers-with-a-deep-checkpoint", says="another checkpoint", files={ANSWERS: nested("checkpoint")}),
+    Hostile("answers-nested-980", says="damaged", files={ANSWERS: nested("time", 980)}),
+    Hostile(
+        "answers-given-twice",
+        points=6 + 2,
+        files={ANSWERS: b'{"answers": {"90-c-single": {"options": ["a"]}, "90-c-single": {"options": ["b"]}}}'},
+    ),
+    Hostile(
+        "answers-under-lookalikes",
+        files={
+            ANSWERS: dumped(
+                sheet(
+                    answer("\uff19\uff10-c-single", "b"),
+                    answer("90-c-single\u200b", "b"),
+                    answer("90\u2010c\u2010single", "b"),
+                    answer("90-c-multiple", "\uff41", "\u0435"),
+                    answer("90-c-order", "\u0441", "b\u0300", "a "),
+                )
+            )
+        },
+    ),
+    Hostile(
+        "answers-true-for-a-number", says="damaged", files={ANSWERS: dumped(sheet(answer("90-c-number", number=True)))}
+    ),
+    Hostile(
+        "answers-later-in-the-notebook",
+        points=6 + 2,
+        says="disagree",
+        change=in_notebook(sheet(RIGHT[0])),
+        files={ANSWERS: dumped(sheet(answer("90-c-single", "a", time="0001-01-01T00:00:00Z")))},
+    ),
+    Hostile(
+        "answers-from-the-future",
+        says="disagree",
+        change=in_notebook(sheet(RIGHT[0])),
+        files={ANSWERS: dumped(sheet(answer("90-c-single", "a", time="9999-12-31T23:59:59Z")))},
+    ),
+    Hostile(
+        "answers-with-marks-beside",
+        points=6,
+        files={ANSWERS: dumped(sheet(marks={"90-c-single": 2}, points=13, correct=["b"]))},
+    ),
+)

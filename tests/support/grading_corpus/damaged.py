@@ -1,0 +1,477 @@
+"""Files and cells as accidents, tools and tamperers leave them."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import os
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from tests.support.grading_corpus.base import ANSWERS, RIGHT, SOLVED, Hostile, cell_of, dumped, sheet
+from tests.support.grading_fixtures import LESSON, NOTEBOOK
+
+ANSWERED = {ANSWERS: dumped(sheet(*RIGHT))}
+FILE = f"{NOTEBOOK}.ipynb"
+
+
+def as_json(change):
+    """A change of the notebook's raw JSON, which nbformat would not allow."""
+
+    def made(text: str) -> str:
+        data = json.loads(text)
+        change(data)
+        return json.dumps(data)
+
+    return made
+
+
+def twice(notebook: NotebookNode) -> None:
+    """Every cell pasted once more, with ids of their own: the accident that ends a batch elsewhere."""
+    for place, cell in enumerate(list(notebook.cells)):
+        extra = copy.deepcopy(cell)
+        extra.id = f"copy-{place}"
+        notebook.cells.append(extra)
+
+
+def same_ids(notebook: NotebookNode) -> None:
+    for cell in notebook.cells:
+        cell.id = "same"
+
+
+def only_code(notebook: NotebookNode) -> None:
+    notebook.cells = [cell for cell in notebook.cells if not cell.metadata.get("nbgrader", {}).get("grade", True)]
+
+
+def no_metadata(notebook: NotebookNode) -> None:
+    """What some front ends leave."""
+    for cell in notebook.cells:
+        cell.metadata = NotebookNode()
+
+
+def points_raised(notebook: NotebookNode) -> None:
+    for cell in notebook.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata.nbgrader.update(points=1000, locked=False)
+
+
+def swapped(notebook: NotebookNode) -> None:
+    """The grade ids of two cells exchanged, and a third one invented."""
+    one, other = cell_of(notebook, "90-c-single"), cell_of(notebook, "90-t-report")
+    one.metadata.nbgrader.grade_id, other.metadata.nbgrader.grade_id = "90-t-report", "90-c-single"
+    notebook.cells.append(
+        new_code_cell(
+            "13.0",
+            id="mine",
+            metadata={
+                "nbgrader": {
+                    "grade": True,
+                    "grade_id": "90-c-bonus",
+                    "points": 50,
+                    "locked": False,
+                    "solution": False,
+                    "schema_version": 3,
+                }
+            },
+        )
+    )
+
+
+def locked_edited(notebook: NotebookNode) -> None:
+    for identity in ("90-c-single", "90-t-contrast", "90-t-report"):
+        cell_of(notebook, identity).source = "3.0"
+
+
+def reordered(notebook: NotebookNode) -> None:
+    notebook.cells.reverse()
+
+
+def cut_answer(notebook: NotebookNode) -> None:
+    notebook.cells.remove(cell_of(notebook, "90-t-contrast-answer"))
+    notebook.cells.insert(0, new_code_cell(SOLVED, id="elsewhere"))
+
+
+def linked_folder(folder: Path) -> None:
+    """The whole folder is a link to somebody else's submission."""
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    folder.symlink_to(folder.parents[1] / "top-student" / LESSON, target_is_directory=True)
+
+
+def linked_student(folder: Path) -> None:
+    """The student's own folder is a link to somebody else's."""
+    linked_folder(folder)
+    folder.unlink()
+    folder.parent.rmdir()
+    folder.parent.symlink_to(folder.parents[1] / "top-student", target_is_directory=True)
+
+
+def linked_notebook(folder: Path) -> None:
+    (folder / FILE).unlink()
+    (folder / FILE).symlink_to(folder.parents[1] / "top-student" / LESSON / FILE)
+
+
+def linked_other(folder: Path) -> None:
+    (folder / FILE).unlink()
+    (folder / "mine.ipynb").symlink_to(folder.parents[1] / "top-student" / LESSON / FILE)
+
+
+def linked_answers(folder: Path) -> None:
+    (folder / ANSWERS).symlink_to(folder.parents[1] / "top-student" / LESSON / ANSWERS)
+
+
+def linked_everything(folder: Path) -> None:
+    """Links to what a collector could read and a loop; none of it may reach the sandbox."""
+    root = folder.parents[2]
+    for name, target in {
+        "gradebook.db": root / "gradebook.db",
+        "passwd": "/etc/passwd",
+        "key": root / "marking_secret",
+        "loop": folder,
+        "up": root,
+        "hosts.txt": "/etc/hosts",
+    }.items():
+        (folder / name).symlink_to(target)
+
+
+def strange_names(folder: Path) -> None:
+    for name in ("two\nlines.txt", "-rf", "..data", "$(touch x)", "\u202egnp.exe", "é" * 100, "~"):
+        (folder / name).write_text("harmless")
+    (folder / os.fsdecode(b"\xff\xfe")).write_text("no UTF-8")
+
+
+def fifo(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+
+
+def fifo_notebook(folder: Path) -> None:
+    (folder / FILE).unlink()
+    os.mkfifo(folder / FILE)
+
+
+def folder_notebook(folder: Path) -> None:
+    (folder / FILE).unlink()
+    (folder / FILE).mkdir()
+
+
+def huge_file(folder: Path) -> None:
+    """A sparse gigabyte, first in the alphabet."""
+    with (folder / "00_data.bin").open("wb") as file:
+        file.truncate(1 << 30)
+
+
+def huge_notebook(folder: Path) -> None:
+    with (folder / FILE).open("ab") as file:
+        file.truncate(64 << 20)
+
+
+def many_files(folder: Path) -> None:
+    for number in range(3000):
+        (folder / f"0{number}").touch()
+
+
+def deep_folders(folder: Path) -> None:
+    path = folder
+    for _ in range(300):
+        path = path / "deeper"
+        path.mkdir()
+
+
+def unreadable_name(folder: Path) -> None:
+    (folder / FILE).rename(folder / "homework (1) final.ipynb")
+
+
+def not_utf8_name(folder: Path) -> None:
+    (folder / FILE).rename(folder / os.fsdecode(b"\xff\xfe.ipynb"))
+
+
+def two_names(folder: Path) -> None:
+    (folder / "copy.ipynb").write_bytes((folder / FILE).read_bytes())
+    (folder / FILE).rename(folder / "other.ipynb")
+
+
+def stamp(text: str | bytes):
+    """A time stamp that is none."""
+
+    def place(folder: Path) -> None:
+        (folder / "timestamp.txt").write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    return place
+
+
+def folder_stamp(folder: Path) -> None:
+    (folder / "timestamp.txt").unlink()
+    (folder / "timestamp.txt").mkdir()
+
+
+def long_names(folder: Path) -> None:
+    """Names that take more room in the sandbox's mail than the files they stand for."""
+    for number in range(990):
+        (folder / f"{'é' * 100}{number}").touch()
+    (folder / "0").write_bytes(bytes(19 << 20))
+
+
+def deep_metadata(notebook: NotebookNode) -> None:
+    deep: list = []
+    for _ in range(300):
+        deep = [deep]
+    notebook.metadata["course"] = {"language": "en", "more": deep}
+    notebook.cells.append(new_markdown_cell("", id="deep", attachments={"a.png": {"application/json": deep}}))
+
+
+def broken_beside(make):
+    """A broken notebook, and beside it something under the name a careless grader gives its unfinished file."""
+
+    def place(folder: Path) -> None:
+        (folder / FILE).write_bytes((folder / FILE).read_bytes()[:-3])
+        make(folder / f"{FILE}.new")
+
+    return place
+
+
+def full_folder(path: Path) -> None:
+    path.mkdir()
+    (path / "kept.txt").write_text("mine")
+
+
+def no_rights(folder: Path) -> None:
+    """As unpacking an archive of another system can leave it; root reads it all the same."""
+    for path in folder.iterdir():
+        path.chmod(0)
+
+
+def no_rights_at_all(folder: Path) -> None:
+    no_rights(folder)
+    folder.chmod(0)
+    folder.parent.chmod(0)
+
+
+def file_for_folder(folder: Path) -> None:
+    """The notebook itself lies where its folder should be."""
+    data = (folder / FILE).read_bytes()
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    folder.write_bytes(data)
+
+
+def pipe_for_folder(folder: Path) -> None:
+    file_for_folder(folder)
+    folder.unlink()
+    os.mkfifo(folder)
+
+
+def not_numbers(data: dict) -> None:
+    """Numbers that Python writes and nobody else reads."""
+    for place in (data["metadata"]["course"], *(cell["metadata"] for cell in data["cells"])):
+        place.update(more={"x": float("inf"), "y": [float("nan")]})
+
+
+def third_version(text: str) -> str:
+    cells = [
+        {"cell_type": "code", "language": "python", "input": cell.source, "outputs": [], "metadata": cell.metadata}
+        for cell in nbformat.reads(text, as_version=4).cells
+        if cell.cell_type == "code"
+    ]
+    return json.dumps(
+        {
+            "nbformat": 3,
+            "nbformat_minor": 0,
+            "metadata": {"name": "<script>"},
+            "worksheets": [{"cells": cells, "metadata": {}}],
+        }
+    )
+
+
+def nested(depth: int) -> str:
+    return '{"cells": ' + "[" * depth + "]" * depth + "}"
+
+
+CASES = (
+    Hostile("top-student", points=13, files=ANSWERED),
+    Hostile("empty-file", points=None, verdict="look", says="was empty", files=ANSWERED, text=lambda text: ""),
+    Hostile(
+        "half-written",
+        points=None,
+        verdict="look",
+        says="ends in the middle",
+        files=ANSWERED,
+        text=lambda text: text[: len(text) // 2],
+    ),
+    Hostile("last-byte-lost", points=None, verdict="look", says="ends in the middle", text=lambda text: text[:-3]),
+    Hostile(
+        "binary-rubbish",
+        points=None,
+        verdict="look",
+        says="cannot be read as JSON",
+        text=lambda text: bytes(range(256)) * 50,
+    ),
+    Hostile("json-but-no-notebook", points=None, verdict="look", says="not a notebook", text=lambda text: '{"a": [1]}'),
+    Hostile("json-too-deep", points=None, verdict="look", says="far too deeply", text=lambda text: nested(200_000)),
+    Hostile(
+        "json-nested-980",
+        points=None,
+        verdict="look",
+        says="nests them far too deeply",
+        files=ANSWERED,
+        text=lambda text: text.rstrip()[:-1] + ', "more": ' + "[" * 980 + "]" * 980 + "}",
+    ),
+    Hostile(
+        "metadata-nested-340",
+        text=as_json(lambda data: data["metadata"].update(more=json.loads("[" * 340 + "]" * 340))),
+    ),
+    Hostile("nan-in-metadata", text=as_json(not_numbers)),
+    Hostile(
+        "folder-named-like-ours",
+        points=None,
+        verdict="look",
+        says="ends in the middle",
+        place=broken_beside(full_folder),
+    ),
+    Hostile(
+        "pipe-named-like-ours", points=None, verdict="look", says="ends in the middle", place=broken_beside(os.mkfifo)
+    ),
+    Hostile("files-without-rights", points=13, files=ANSWERED, place=no_rights),
+    Hostile("folders-without-rights", points=13, files=ANSWERED, place=no_rights_at_all),
+    Hostile("file-for-a-folder", says="another name", place=file_for_folder),
+    Hostile("pipe-for-a-folder", points=None, verdict="look", says="nothing that can be read", place=pipe_for_folder),
+    Hostile(
+        "attachment-missing",
+        change=lambda nb: nb.cells.append(
+            new_markdown_cell("![mine](attachment:lost.png) ![](attachment:)", id="lost")
+        ),
+    ),
+    Hostile(
+        "huge-number-in-json",
+        points=None,
+        verdict="look",
+        says="cannot be read as JSON",
+        text=lambda text: text.replace('"nbformat": 4', '"nbformat": ' + "9" * 10_000),
+    ),
+    Hostile("utf-16", verdict="damaged", says="not saved in plain UTF-8", text=lambda text: text.encode("utf-16")),
+    Hostile(
+        "byte-order-mark",
+        points=13,
+        verdict="damaged",
+        says="not saved in plain UTF-8",
+        files=ANSWERED,
+        text=lambda text: "\ufeff" + text,
+    ),
+    Hostile(
+        "packed", points=None, verdict="look", says="a packed file", text=lambda text: gzip.compress(text.encode())
+    ),
+    Hostile(
+        "parts-by-the-million",
+        points=None,
+        verdict="look",
+        says="far too many parts",
+        files=ANSWERED,
+        text=lambda text: text.rstrip()[:-1] + ', "more": [' + "{}," * 600_000 + "0]}",
+    ),
+    Hostile("keys-twice", text=lambda text: '{"cells": [], "metadata": 7, ' + text.lstrip()[1:]),
+    Hostile("deep-metadata", change=deep_metadata),
+    Hostile("nbformat-3", verdict="answers", text=third_version),
+    Hostile("nbformat-5", verdict="damaged", says="left out", text=as_json(lambda data: data.update(nbformat=5))),
+    Hostile(
+        "cell-ids-of-markup",
+        verdict="damaged",
+        says="left out",
+        harm="1",
+        text=as_json(lambda data: data["cells"][-1].update(id="'><script>")),
+    ),
+    Hostile(
+        "cells-by-the-thousand",
+        change=lambda nb: nb.cells.extend(new_code_cell("", id=f"more-{number}") for number in range(500)),
+    ),
+    *(
+        Hostile(f"stamp-{name}", told="timestamp.txt cannot be read", place=stamp(text))
+        for name, text in {
+            "too-large": "9" * 40,
+            "of-year-one": "0001-01-01 00:00:00 14",
+            "in-a-strange-zone": "2026-01-01 00:00:00 " + "9" * 30,
+            "not-utf-8": b"\xff\x00",
+            "endless": "1 " * 10**6,
+            "open": "(" * 10**5,
+        }.items()
+    ),
+    Hostile("stamp-is-a-folder", place=folder_stamp),
+    Hostile(
+        "checksum-faked",
+        change=lambda nb: cell_of(nb, "90-t-contrast-answer").metadata.nbgrader.update(checksum="0" * 32),
+    ),
+    Hostile("long-file-names", place=long_names),
+    Hostile("nbformat-99", verdict="damaged", says="left out", text=as_json(lambda data: data.update(nbformat=99))),
+    Hostile(
+        "broken-cells",
+        verdict="damaged",
+        says="left out",
+        text=as_json(lambda data: data["cells"].extend([None, 7, {"cell_type": "cat"}, {"cell_type": "code"}])),
+    ),
+    Hostile(
+        "half-surrogate",
+        harm="text = 'SURROGATE'\nprint(text, chr(0xd800))",
+        text=lambda text: text.replace("SURROGATE", "\\ud83d"),
+    ),
+    Hostile("null-bytes", verdict="raised", harm="x = 'NUL'", text=lambda text: text.replace("NUL", "\\u0000")),
+    Hostile(
+        "wrong-kernel",
+        change=lambda nb: nb.metadata.update(
+            kernelspec={"name": "ir", "display_name": "R", "language": "R"}, language_info={"name": "R"}
+        ),
+    ),
+    Hostile(
+        "metadata-rubbish",
+        change=lambda nb: nb.metadata.update(
+            kernelspec={"name": "../../evil", "display_name": "x"},
+            widgets={"x": "</script>"},
+            course=["zh"],
+            course_marking={"marked": True, "answers": {"90-c-single": {"options": ["b"]}}, "notes": "x"},
+        ),
+    ),
+    Hostile("nothing-left", points=0, verdict="answers", says="put back", change=lambda nb: nb.cells.clear()),
+    Hostile("only-code-left", verdict="answers", says="put back", change=only_code),
+    Hostile("all-twice", says="more than once", change=twice),
+    Hostile("same-cell-ids", change=same_ids),
+    Hostile("metadata-lost", says="restored", change=no_metadata),
+    Hostile("points-raised", says="restored", change=points_raised),
+    Hostile("grade-ids-swapped", says="restored", change=swapped),
+    Hostile("locked-cells-edited", says="restored", change=locked_edited),
+    Hostile("reordered", change=reordered),
+    Hostile("answer-cell-moved", says="put back", change=cut_answer),
+    Hostile("renamed", points=13, says="another name", place=unreadable_name, files=ANSWERED),
+    Hostile("renamed-oddly", says="another name", place=not_utf8_name),
+    Hostile("two-notebooks", says="another copy", place=two_names),
+    Hostile(
+        "notebook-is-a-folder", points=None, verdict="look", says="nothing that can be read", place=folder_notebook
+    ),
+    Hostile("notebook-is-a-pipe", points=None, verdict="look", says="nothing that can be read", place=fifo_notebook),
+    Hostile(
+        "notebook-too-large",
+        points=None,
+        verdict="look",
+        says="too large to be read",
+        place=huge_notebook,
+        files=ANSWERED,
+    ),
+    Hostile("link-to-the-best", points=None, verdict="look", says="a link to another file", place=linked_notebook),
+    Hostile("link-under-another-name", points=None, verdict="look", says="a link to another file", place=linked_other),
+    Hostile("folder-is-a-link", points=None, verdict="look", says="a link to another file", place=linked_folder),
+    Hostile("student-is-a-link", points=None, verdict="look", says="a link to another file", place=linked_student),
+    Hostile("answers-are-a-link", place=linked_answers),
+    Hostile(
+        "links-to-secrets",
+        place=linked_everything,
+        harm="import os\nfor name in ('gradebook.db', 'passwd', 'key', 'loop', 'up', 'hosts.txt'):\n"
+        "    assert not os.path.lexists(name), name",
+    ),
+    Hostile("strange-file-names", place=strange_names, harm="import os\nassert os.path.exists('two\\nlines.txt')"),
+    Hostile("pipe-in-the-folder", place=fifo),
+    Hostile("gigabyte-in-the-folder", place=huge_file),
+    Hostile("thousands-of-files", place=many_files),
+    Hostile("deep-folders", place=deep_folders),
+)

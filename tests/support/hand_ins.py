@@ -1,0 +1,237 @@
+"""Honest work as it really arrives: the programs that save a notebook, the ways to pack it, the platforms that carry it.
+
+Each tool turns the JSON of an answered checkpoint into the bytes of a file, each packing turns that file into the files of a hand-in,
+and each platform turns the files of all students into one archive.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from course.learning.harvesting import MIME
+from tests.support.grading_fixtures import LESSON, NOTEBOOK
+
+NAME, ANSWERS = f"{NOTEBOOK}.ipynb", f"{LESSON}.answers.json"
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a student has: the notebook as JupyterLab saves it, the answers file, the checkpoint as it was handed out, the lesson."""
+
+    notebook: Json
+    answers: bytes
+    untouched: bytes
+    lesson: bytes
+
+    @property
+    def cleared(self) -> Json:
+        """The notebook without its outputs; the answers are in the file beside it alone."""
+        made = copy.deepcopy(self.notebook)
+        for cell in made["cells"]:
+            if cell["cell_type"] == "code":
+                cell["outputs"] = []
+        return made
+
+
+# --- tools ------------------------------------------------------------------------------------------------
+
+
+def saved(change: Callable[[Json], Any] = lambda data: None, write: Callable[[Json], bytes] | None = None):
+    """A tool: what it changes in the notebook, and how it writes the file."""
+
+    def tool(notebook: Json) -> bytes:
+        data = copy.deepcopy(notebook)
+        change(data)
+        return write(data) if write else json.dumps(data, indent=1, ensure_ascii=False).encode()
+
+    return tool
+
+
+def code(data: Json) -> list[Json]:
+    return [cell for cell in data["cells"] if cell["cell_type"] == "code"]
+
+
+def pycharm(data: Json) -> None:
+    for cell in code(data):
+        del cell["execution_count"]
+        for output in cell["outputs"]:
+            output["jetTransient"] = {"display_id": None}
+    code(data)[-1]["outputs"].append({"output_type": "stream", "text": "no name"})
+
+
+def colab(data: Json) -> None:
+    data["metadata"]["colab"] = {"provenance": []}
+    data["colab"] = {"name": "x"}
+    for cell in data["cells"]:
+        cell["metadata"]["id"] = "AbC_123"
+    error = {"output_type": "error", "ename": "E", "evalue": "x", "traceback": [], "errorDetails": {"actions": []}}
+    code(data)[-1]["outputs"].append(error)
+
+
+def vscode(data: Json) -> None:
+    for number, cell in enumerate(data["cells"]):
+        cell["id"] = f"#VSC-{number}"
+        cell.update(outputs=cell.get("outputs", []), execution_count=None)
+        for output in cell["outputs"]:
+            output["transient"] = {"display_id": "x"}
+
+
+def odd_outputs(data: Json) -> None:
+    code(data)[-1]["outputs"] += [None, 7, {}, {"output_type": "cat"}, {"output_type": "stream", "text": [1]}]
+    code(data)[-2]["outputs"] = None if not code(data)[-2]["outputs"] else code(data)[-2]["outputs"]
+
+
+def odd_metadata(data: Json) -> None:
+    data["metadata"].update(kernelspec={"display_name": "x"}, language_info={"version": "3.11"}, widgets=7, title=None)
+    for cell in data["cells"]:
+        cell["metadata"].update(tags=["a", "a", 7], collapsed="yes", scrolled=3, jupyter=[], name=4)
+
+
+def ids_of_all_kinds(data: Json) -> None:
+    for number, cell in enumerate(data["cells"]):
+        cell["id"] = (None, "x" * 80, "a b", "", 7, "twice")[number % 6]
+
+
+def without(*names: str, of_cells: tuple[str, ...] = ()):
+    def change(data: Json) -> None:
+        for name in names:
+            data.pop(name, None)
+        for cell in data["cells"]:
+            for name in of_cells:
+                cell.pop(name, None)
+
+    return change
+
+
+def lines(data: Json) -> None:
+    for cell in data["cells"]:
+        cell["source"] = "".join(cell["source"]).splitlines(keepends=True)
+
+
+def encoded(code: str, before: str = "", after: str = ""):
+    return lambda data: (before + json.dumps(data, ensure_ascii=False) + after).encode(code)
+
+
+TOOLS = {
+    "jupyterlab": saved(),
+    "pycharm": saved(pycharm),
+    "colab": saved(colab),
+    "vscode": saved(vscode),
+    "odd-outputs": saved(odd_outputs),
+    "odd-metadata": saved(odd_metadata),
+    "odd-ids": saved(ids_of_all_kinds),
+    "no-ids": saved(without(of_cells=("id",))),
+    "ids-in-4.4": saved(lambda data: data.update(nbformat_minor=4)),
+    "minor-of-the-future": saved(lambda data: data.update(nbformat_minor=99)),
+    "no-format": saved(without("nbformat", "nbformat_minor")),
+    "no-notebook-metadata": saved(without("metadata")),
+    "no-cell-metadata": saved(without(of_cells=("metadata",))),
+    "no-counts": saved(without(of_cells=("execution_count",))),
+    "unknown-keys": saved(lambda data: data.update({"$schema": "x", "extra": [1, {"a": None}], "worksheets": []})),
+    "lines": saved(lines),
+    "one-line": saved(write=encoded("utf-8")),
+    "ascii": saved(write=lambda data: json.dumps(data).encode()),
+    "byte-order-mark": saved(write=encoded("utf-8-sig")),
+    "utf-16": saved(write=encoded("utf-16")),
+    "windows-lines": saved(write=lambda data: json.dumps(data, indent=1).replace("\n", "\r\n").encode()),
+    "zeros-after-the-end": saved(write=encoded("utf-8", after="\n\0\0\0\0")),
+}
+
+
+# --- packings ---------------------------------------------------------------------------------------------
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return made.getvalue()
+
+
+Packing = Callable[[Work, Callable[[Json], bytes]], dict[str, bytes]]
+PACKINGS: dict[str, Packing] = {
+    "alone": lambda work, tool: {NAME: tool(work.notebook)},
+    "with-answers": lambda work, tool: {NAME: tool(work.notebook), ANSWERS: work.answers},
+    "old-name": lambda work, tool: {f"{LESSON}.ipynb": tool(work.notebook)},
+    "old-names-in-a-browser": lambda work, tool: {
+        f"{LESSON} (1).ipynb": tool(work.notebook),
+        f"{LESSON}.ipynb": work.lesson,
+    },
+    "old-and-new": lambda work, tool: {NAME: work.untouched, f"{LESSON}.ipynb": tool(work.notebook)},
+    "with-its-lesson": lambda work, tool: {NAME: tool(work.notebook), f"{LESSON}.ipynb": work.lesson},
+    "canvas-names": lambda work, tool: {
+        f"{NOTEBOOK}-1.ipynb": tool(work.cleared),
+        f"{LESSON}.answers-1.json": work.answers,
+    },
+    "browser-names": lambda work, tool: {
+        f"{NOTEBOOK} (2).ipynb": tool(work.cleared),
+        f"{LESSON}.answers (1).json": work.answers,
+    },
+    "copy-and-untouched": lambda work, tool: {f"{NOTEBOOK}-Copy1.ipynb": tool(work.notebook), NAME: work.untouched},
+    "untouched-copy": lambda work, tool: {NAME: tool(work.notebook), f"Copy of {NAME}": work.untouched},
+    "cleared-copy": lambda work, tool: {NAME: tool(work.notebook), "final.ipynb": tool(work.cleared)},
+    "upper": lambda work, tool: {f"{NOTEBOOK}.IPYNB": tool(work.notebook)},
+    "txt": lambda work, tool: {f"{NAME}.txt": tool(work.notebook)},
+    "json": lambda work, tool: {f"{NAME}.json": tool(work.notebook)},
+    "zip": lambda work, tool: {"hand-in.zip": zipped({f"a/b/{NAME}": tool(work.notebook), "a/notes.txt": b"x"})},
+    "zip-in-zip": lambda work, tool: {"outer.zip": zipped({"x/inner.zip": zipped({NAME: tool(work.notebook)})})},
+    "two-zips": lambda work, tool: {
+        "a.zip": zipped({NAME: work.untouched}),
+        "b.zip": zipped({NAME: tool(work.notebook)}),
+    },
+    "whole-course": lambda work, tool: {
+        "course.zip": zipped(
+            {
+                f"c/checkpoints/{NAME}": work.untouched,
+                f"c/lessons/{LESSON}.ipynb": work.lesson,
+                f"c/my work/{NAME}": tool(work.notebook),
+                f"c/my work/.ipynb_checkpoints/{NOTEBOOK}-checkpoint.ipynb": work.untouched,
+            }
+        )
+    },
+    "saved-copy-alone": lambda work, tool: {
+        "h.zip": zipped({f".ipynb_checkpoints/{NOTEBOOK}-checkpoint.ipynb": tool(work.notebook)})
+    },
+    "with-junk": lambda work, tool: {
+        NAME: tool(work.notebook),
+        f"._{NAME}": b"\0\5\26\7",
+        "work.pdf": b"%PDF-1.7",
+        f"{NOTEBOOK}.html": b"<html></html>",
+        "empty.ipynb": b"",
+    },
+}
+
+
+# --- platforms --------------------------------------------------------------------------------------------
+
+
+def _flat(head: str) -> Callable[[str, int, str], str]:
+    return lambda student, number, name: f"{head.format(s=student, n=number)}{name.rsplit('/', 1)[-1]}"
+
+
+PLATFORMS: dict[str, Callable[[str, int, str], str]] = {  # the path of a file in its archive
+    "folders": lambda student, number, name: f"{student}/{name}",
+    "one-folder-around": lambda student, number, name: f"class 5/{student}/{name}",
+    "moodle": lambda student, number, name: f"{student}_{number}_assignsubmission_file_/{name}",
+    "moodle-flat": _flat("{s}_{n}_assignsubmission_file_"),
+    "canvas": _flat("{s}_{n}_9_"),
+    "sakai": lambda student, number, name: f"HW 5/{student}, A({student})/Submission attachment(s)/{name}",
+    "ilias": lambda student, number, name: f"Ex/{student}_A_{student}_{number}/{name}",
+    "blackboard": _flat("HW_{s}_attempt_2026-11-23-22-59-00_"),
+    "brightspace": lambda s, number, name: f"1-{number} - {s} - Nov 23, 2026 1059 PM/{name}",
+    "teams": lambda student, number, name: f"Submitted files/{student}/HW 5/Version 1/{name}",
+    "github-classroom": lambda student, number, name: f"hw5-submissions/hw5-{student}/{name}",
+}
+
+
+def sheet_in(notebook: Json, sheet: Json) -> None:
+    """Put an answer sheet into the first code cell, as the course does at every click."""
+    code(notebook)[0]["outputs"] = [{"output_type": "display_data", "data": {MIME: sheet}, "metadata": {}}]

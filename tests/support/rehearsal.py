@@ -1,0 +1,584 @@
+"""A stand-in for a GPU: the CUDA and MPS experiments run on it from end to end, in tests alone, and record nothing.
+
+`python -m tests.support.rehearsal cuda` is a stage: a process that has imported torch, has put the stand-in into it, and does
+nothing else. Each rehearsal is forked from it, and so is each new process that an experiment of it starts: none pays
+for importing torch, and none sees what another one did.
+
+What it has in common with a GPU:
+
+* tensors made for or moved to ``cuda`` (``mps``) say so, may not be mixed with others, and have to come back before
+  numpy; on ``mps`` there is no float64;
+* a call returns at once and its work joins a queue; only waiting, or reading a value, moves the clock to the end of
+  the queue. So a time without a fence is short here too. The clock is `time.perf_counter` with the waiting added:
+  nothing sleeps, and a slow device costs no time;
+* a convolution asks a cache of plans, keyed as PyTorch's is; a miss costs more with the search on;
+* memory figures, events, streams, properties, and kernels in the profiler's list.
+
+The results are the CPU's, and no number means anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.abc
+import importlib.machinery
+import json
+import mmap
+import multiprocessing
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+FORK = multiprocessing.get_context("fork") if "fork" in multiprocessing.get_all_start_methods() else None
+FIRST, SEARCH = 4, 40  # a first call of a shape takes that many operations longer, search off and on
+LARGE = 2**30  # multiplications; a CPU takes seconds for them in half precision
+
+
+# --- the clock, shared by all processes -----------------------------------------------------------------------
+
+
+class Clock:
+    """perf_counter plus the seconds that anybody has waited for the device; all forks share the sum."""
+
+    def __init__(self) -> None:
+        self._waited = mmap.mmap(-1, 8)
+        self._real = time.perf_counter
+        time.perf_counter = self.now
+        time.perf_counter_ns = lambda: int(self.now() * 1e9)
+
+    @property
+    def waited(self) -> float:
+        return struct.unpack("d", self._waited[:8])[0]
+
+    def now(self) -> float:
+        return self._real() + self.waited
+
+    def wait_until(self, moment: float) -> None:
+        if (more := moment - self.now()) > 0:
+            self._waited[:8] = struct.pack("d", self.waited + more)
+
+
+class Queue:
+    """The device's queue: work joins its end; `wait` moves the clock there."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock, self.op_s, self.end = clock, 0.005, 0.0
+        self.plans: set[Any] = set()
+        self.made_bytes = 0
+
+    def add(self, operations: float = 1.0) -> None:
+        self.end = max(self.end, self.clock.now()) + operations * self.op_s
+
+    def wait(self, *_: Any, **__: Any) -> None:
+        self.clock.wait_until(self.end)
+
+
+# --- the device ----------------------------------------------------------------------------------------------
+
+
+def install(torch: Any, kind: str, clock: Clock) -> Queue:
+    """Put the stand-in in place of torch's (absent) ``cuda`` or ``mps``."""
+    from torch.overrides import TorchFunctionMode
+
+    queue = Queue(clock)
+    mark = "_stand_in"
+    tensor = torch.Tensor
+    getters = {
+        tensor.device.__get__: lambda: torch.device(kind, 0),
+        tensor.is_cuda.__get__: lambda: kind == "cuda",
+        tensor.is_mps.__get__: lambda: kind == "mps",
+    }
+    reads = {
+        tensor.item,
+        tensor.tolist,
+        tensor.__float__,
+        tensor.__int__,
+        tensor.__bool__,
+        tensor.__repr__,
+        tensor.__format__,
+        tensor.cpu,
+        tensor.nonzero,
+        torch.nonzero,
+        torch.equal,
+        tensor.equal,
+        torch.allclose,
+    }
+    refused = {tensor.numpy, tensor.__array__}
+    functional = torch.nn.functional
+    mixes = {
+        torch._has_compatible_shallow_copy_type,
+        tensor.copy_,
+        tensor.data.__set__,
+        tensor.__getitem__,
+        tensor.__setitem__,
+        functional.ctc_loss,
+    }  # these take tensors of two devices on a real one too
+    convolutions = {torch.conv1d, torch.conv2d, torch.conv3d, functional.conv2d, torch.conv_transpose2d}
+
+    def is_tensor(one: Any) -> bool:
+        return isinstance(one, tensor)
+
+    def tensors(one: Any) -> Iterator[Any]:
+        """The tensors in arguments or results, also those in lists, tuples and dicts."""
+        if is_tensor(one):
+            yield one
+        elif isinstance(one, (list, tuple)):
+            for part in one:
+                yield from tensors(part)
+        elif isinstance(one, dict):
+            yield from tensors(tuple(one.values()))
+
+    def marked(one: Any) -> bool:
+        return is_tensor(one) and getattr(one, mark, False)
+
+    def names(one: Any) -> str | None:
+        """The kind of device that an argument names, if it names one."""
+        if isinstance(one, torch.device):
+            return one.type
+        return one.split(":")[0] if isinstance(one, str) and one.split(":")[0] in ("cpu", "cuda", "mps") else None
+
+    class StandIn(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = dict(kwargs or {})
+            if func in getters and marked(args[0]):
+                return getters[func]()
+            given = list(tensors((args, kwargs)))
+            here = any(marked(one) for one in given)
+            target, args, kwargs = self.asked_for(func, args, kwargs)
+            if target not in (None, "cpu", kind):
+                raise RuntimeError(f"no {target} device on this stage")
+            if here and target is None:
+                if func in refused:
+                    raise TypeError(f"can't convert {kind}:0 device type tensor to numpy. Use Tensor.cpu() first.")
+                if func not in mixes and any(one.dim() and not marked(one) for one in given):
+                    raise RuntimeError(
+                        f"Expected all tensors to be on the same device, but found at least two devices, "
+                        f"{kind}:0 and cpu! ({getattr(func, '__name__', func)})"
+                    )
+            if here and (func in reads or target == "cpu"):
+                queue.wait()
+            result = self.computed(func, args, kwargs)
+            stays = target == kind or (here and target is None and func not in reads)
+            if func == tensor.data.__set__:
+                setattr(args[0], mark, marked(args[1]))
+            elif stays:
+                if given and result is given[0] and not marked(result):
+                    result = result.clone()  # what was moved leaves the original where it is
+                self.placed(func, result, args, kwargs)
+            elif is_tensor(result) and marked(result):
+                result = result.clone()
+            return result
+
+        @staticmethod
+        def asked_for(func: Any, args: Any, kwargs: Any) -> tuple[str | None, Any, Any]:
+            """(the device named, args and kwargs with the CPU in its place)."""
+            if func is getattr(tensor, kind, None):
+                return kind, (args[0],), {}
+            target = names(kwargs.get("device"))
+            if target:
+                kwargs["device"] = "cpu"
+            if func is tensor.to:
+                rest = []
+                for one in args[1:]:
+                    found = names(one) or (is_tensor(one) and (kind if marked(one) else "cpu")) or None
+                    target = found or target
+                    rest.append(one if found is None else one.dtype if is_tensor(one) else "cpu")
+                args = (args[0], *rest)
+            return target, args, kwargs
+
+        @staticmethod
+        def computed(func: Any, args: Any, kwargs: Any) -> Any:
+            if func is torch.mm and "out" in kwargs and args[0].numel() * args[1].shape[1] >= LARGE:
+                return kwargs["out"]  # a buffer that is filled to take time alone, and never read
+            if func is functional.scaled_dot_product_attention:
+                from torch.nn.attention import SDPBackend, sdpa_kernel
+
+                with sdpa_kernel([SDPBackend.MATH]):
+                    return func(*args, **kwargs)
+            return func(*args, **kwargs)
+
+        @staticmethod
+        def placed(func: Any, result: Any, asked: Any, kwargs: Any) -> None:
+            """Mark what came out, refuse what Apple refuses, put the work into the queue."""
+            out = list(tensors(result))
+            if kind == "mps" and any(one.dtype in (torch.float64, torch.complex128) for one in out):
+                raise TypeError(
+                    "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
+                    "Please use float32 instead."
+                )
+            if kind == "mps" and getattr(func, "__name__", "") == "linalg_svd" and not fallback:
+                raise NotImplementedError(
+                    "The operator 'aten::linalg_svd' is not currently implemented for the MPS device."
+                )
+            new = [one for one in out if not marked(one)]
+            for one in out:
+                setattr(one, mark, True)
+            name = getattr(func, "__name__", "")
+            into = "out" in kwargs or (name.endswith("_") and not name.endswith("__"))  # a tensor that was there
+            if not (new or into) or name in ("__get__", "view", "detach", "requires_grad_", "T", "transpose"):
+                return
+            queue.made_bytes += sum(one.numel() * one.element_size() for one in new)
+            queue.add()
+            if func in convolutions:
+                given = [one for one in asked if is_tensor(one)]
+                key = (
+                    tuple((tuple(one.shape), one.dtype, one.stride()) for one in given),
+                    torch.backends.cudnn.deterministic,
+                    torch.backends.cudnn.conv.fp32_precision,
+                )
+                if key not in queue.plans:
+                    queue.plans.add(key)
+                    queue.add(SEARCH if torch.backends.cudnn.benchmark else FIRST)
+
+    class Event:
+        def __init__(self, enable_timing: bool = False, **_: Any) -> None:
+            self.timing, self.moment = enable_timing, None
+
+        def record(self, *_: Any) -> None:
+            self.moment = max(queue.end, clock.now())
+
+        def synchronize(self) -> None:
+            clock.wait_until(self.moment)
+
+        def query(self) -> bool:
+            return clock.now() >= self.moment
+
+        def elapsed_time(self, other: Any) -> float:
+            if not self.timing or self.moment is None or other.moment is None:
+                raise RuntimeError(
+                    "Both events must be recorded, with enable_timing=True, before calculating elapsed time."
+                )
+            return (other.moment - self.moment) * 1e3
+
+    fallback = os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK") == "1"
+    state = torch.get_rng_state
+    properties = SimpleNamespace(
+        name="Stand-in",
+        major=9,
+        minor=0,
+        total_memory=8 << 30,
+        L2_cache_size=4 << 20,
+        multi_processor_count=2,
+        gcnArchName="none",
+    )
+    resting = 64 << 20
+
+    def reset(*_: Any) -> None:
+        queue.made_bytes = 0
+
+    common = {
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "synchronize": queue.wait,
+        "empty_cache": lambda: None,
+        "get_rng_state": lambda *_: state(),
+        "set_rng_state": lambda *_: None,
+        "manual_seed": lambda *_: None,
+        "manual_seed_all": lambda *_: None,
+    }
+    for name, value in common.items():
+        setattr(getattr(torch, kind), name, value)
+    if kind == "cuda":
+        stream = SimpleNamespace(synchronize=queue.wait, wait_stream=lambda *_: None)
+        for name, value in {
+            "is_initialized": lambda: True,
+            "init": lambda: None,
+            "_lazy_init": lambda: None,
+            "current_device": lambda: 0,
+            "get_device_properties": lambda *_: properties,
+            "get_device_name": lambda *_: "Stand-in",
+            "get_device_capability": lambda *_: (9, 0),
+            "is_bf16_supported": lambda *_: True,
+            "Event": Event,
+            "current_stream": lambda *_: stream,
+            "_sleep": lambda cycles: queue.add(cycles / 2e9 / queue.op_s),
+            "device": lambda *_: contextlib.nullcontext(),
+            "mem_get_info": lambda *_: (6 << 30, 8 << 30),
+            "memory_allocated": lambda *_: resting,
+            "memory_reserved": lambda *_: 2 * resting,
+            "max_memory_allocated": lambda *_: resting + queue.made_bytes,
+            "max_memory_reserved": lambda *_: 2 * resting + queue.made_bytes,
+            "reset_peak_memory_stats": reset,
+            "get_rng_state_all": lambda: [state()],
+            "set_rng_state_all": lambda *_: None,
+        }.items():
+            setattr(torch.cuda, name, value)
+        torch.version.cuda = "0.0"
+    else:
+        torch._C._mps_is_available = lambda: True
+        torch._C._mps_get_name = lambda: "Stand-in"
+        torch.backends.mps.is_available = lambda: True
+        torch.mps.current_allocated_memory = lambda: resting + queue.made_bytes
+        torch.mps.driver_allocated_memory = lambda: 2 * resting + queue.made_bytes
+        torch.mps.recommended_max_memory = lambda: 4 << 30
+        torch.mps.event.Event = Event
+
+    def profiled(real: Any) -> Any:
+        class Profile:
+            """The CPU's profile, with a kernel for each of its leaves where CUDA was asked for."""
+
+            def __init__(self, *, activities: Any = None, **more: Any) -> None:
+                from torch.profiler import ProfilerActivity
+
+                self.on_gpu = kind == "cuda" and (activities is None or ProfilerActivity.CUDA in activities)
+                self.inside = real(activities=[ProfilerActivity.CPU], **more)
+
+            def __enter__(self) -> Any:
+                self.inside.__enter__()
+                return self
+
+            def __exit__(self, *error: Any) -> Any:
+                return self.inside.__exit__(*error)
+
+            def events(self) -> list[Any]:
+                found = list(self.inside.events())
+                leaves = [one for one in found if not one.cpu_children and one.name.startswith("aten::")]
+                kernels = [
+                    SimpleNamespace(
+                        name=f"void stand_in::{one.name[6:]}_kernel<float, 4>(int)",
+                        device_type=torch.autograd.DeviceType.CUDA,
+                        time_range=one.time_range,
+                    )
+                    for one in leaves
+                ]
+                return found + (kernels if self.on_gpu else [])
+
+        return Profile
+
+    import torch.profiler
+
+    torch.profiler.profile = profiled(torch.profiler.profile)
+    old = torch.nn.Parameter.__new__
+
+    def parameter(cls: Any, data: Any = None, requires_grad: bool = True) -> Any:
+        made = old(cls, data, requires_grad)
+        if marked(data):
+            setattr(made, mark, True)
+        return made
+
+    torch.nn.Parameter.__new__ = staticmethod(parameter)
+    mode = StandIn()
+    mode.__enter__()
+    queue.mode = mode  # kept alive; it ends with the process
+    return queue
+
+
+# --- planted bugs --------------------------------------------------------------------------------------------
+
+
+class Plants(importlib.abc.MetaPathFinder):
+    """Plants a bug in a module when it is imported: module -> [old, new] source."""
+
+    def __init__(self, plants: dict[str, list[str]]) -> None:
+        self.plants = plants
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name not in self.plants:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        spec.loader = Planted(name, spec.origin, *self.plants[name])
+        return spec
+
+
+class Planted(importlib.machinery.SourceFileLoader):
+    """A module with one piece of its source replaced."""
+
+    def __init__(self, name: str, path: str, old: str, new: str) -> None:
+        super().__init__(name, path)
+        self.old, self.new = old, new
+
+    def get_code(self, name: str) -> Any:
+        source = Path(self.path).read_text(encoding="utf-8")
+        if self.old not in source:
+            raise ValueError(f"{name} has no {self.old!r}: plant another bug")
+        return compile(source.replace(self.old, self.new), self.path, "exec")
+
+
+# --- a rehearsal ---------------------------------------------------------------------------------------------
+
+
+def rehearse(
+    kind: str,
+    seconds: dict[str, float],
+    sizes: dict[str, dict[str, Any]] | None = None,
+    plant: dict[str, list[str]] | None = None,
+    op_s: float = 0.005,
+) -> dict[str, dict[str, Any]]:
+    """What came of the experiments, run one after the other in a process with the stand-in: rows, sentence, picture, bets.
+
+    seconds: experiment -> its budget. sizes: experiment -> keyword arguments of its function. plant: module -> [old, new] source.
+    """
+    stage, said = _stage(kind)
+    order = {"seconds": seconds, "sizes": sizes or {}, "plant": plant or {}, "op_s": op_s, "env": dict(os.environ)}
+    stage.stdin.write(json.dumps(order) + "\n")
+    stage.stdin.flush()
+    answer = stage.stdout.readline()
+    if not answer:
+        _stage.cache_clear()
+        said.seek(0)
+        raise RuntimeError(f"The stage is gone: {said.read()[-2000:]}")
+    return json.loads(answer)
+
+
+@functools.cache
+def _stage(kind: str) -> tuple[subprocess.Popen[str], Any]:
+    """The stage of this device, and the file that holds what is printed on it. It ends when its standard input does."""
+    said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg", "KINETO_LOG_LEVEL": "6"}
+    stage = subprocess.Popen(
+        [sys.executable, "-m", "tests.support.rehearsal", kind],
+        env=env, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True, encoding="utf-8",
+    )  # fmt: skip
+    return stage, said
+
+
+# --- on the stage --------------------------------------------------------------------------------------------
+
+
+def main(kind: str) -> None:
+    """Orders on standard input, a rehearsal each, and what came of it on standard output: JSON, a line each."""
+    clock = Clock()
+    import torch
+
+    queue = install(torch, kind, clock)
+    torch.set_num_threads(1)
+    import matplotlib.figure  # noqa: F401
+
+    if kind == "cuda":  # nothing is profiled on mps
+        import torch._inductor.config  # noqa: F401  (the profiler imports it when first used, which takes a second)
+
+    for line in sys.stdin:
+        order = json.loads(line)
+        queue.op_s = order["op_s"]
+        print(json.dumps(_rehearsed(queue, order)), flush=True)
+
+
+def _rehearsed(queue: Queue, order: dict[str, Any]) -> dict[str, Any]:
+    """Fork the rehearsal, and fork for it the new processes that its experiments ask for, until it has its findings."""
+    here, there = FORK.Pipe()
+    actor = FORK.Process(target=_act, args=(queue, order, there))
+    actor.start()
+    there.close()
+    while True:
+        try:
+            message = here.recv()
+        except EOFError:
+            actor.join()
+            return {name: {"error": f"the rehearsal ended with {actor.exitcode}"} for name in order["seconds"]}
+        if isinstance(message, dict):
+            actor.join()
+            return message
+        here.send(_forked(*message, order["plant"]))
+
+
+def _forked(target: str, arguments: list[Any], env: dict[str, str], timeout: float, plant: Any) -> dict[str, Any]:
+    """What a new process answers to one request, in a fork, with what it printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        answer, out = Path(folder, "answer"), Path(folder, "out")
+        child = FORK.Process(target=_run, args=(plant, target, arguments, env, answer, out))
+        child.start()
+        child.join(min(timeout, 600))
+        if child.is_alive():
+            child.kill()
+            child.join()
+        found = json.loads(answer.read_text("utf-8")) if answer.exists() else {"error": "no answer", "kind": ""}
+        return found | {"printed": out.read_text("utf-8") if out.exists() else ""}
+
+
+def _run(plant: Any, target: str, arguments: list[Any], env: dict[str, str], answer: Path, out: Path) -> None:
+    from course import new_process
+
+    sys.meta_path.insert(0, Plants(plant))
+    os.environ.clear()
+    os.environ.update(env)
+    os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT), 1)
+    sys.modules["__main__"] = ModuleType("__main__")
+    new_process.draw_anew()
+    found = new_process.answered({"target": target, "arguments": arguments, "language": "en"})
+    answer.write_text(json.dumps(found), "utf-8")
+    os._exit(0)
+
+
+def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
+    """The rehearsal itself: the experiments in turn."""
+    os.dup2(2, 1)
+    os.environ.update(order["env"])
+    sys.meta_path.insert(0, Plants(order["plant"]))
+    from course.experiment import new_process
+    from course.new_process import environment_with
+
+    class Staged:
+        """Where experiments start a new process, the stage forks one for each call."""
+
+        def __init__(self, variables: Any = None, warm: bool = True) -> None:
+            self.variables, self.said = variables or {}, ""
+
+        def __enter__(self) -> Staged:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def call(self, target: str, *arguments: Any, timeout_s: float) -> Any:
+            pipe.send((target, arguments, environment_with(self.variables), timeout_s))
+            found = pipe.recv()
+            self.said = found["printed"]
+            if "error" in found:
+                raise new_process.NewProcessError(found["error"])
+            return found["value"]
+
+        def printed(self) -> str:
+            return self.said
+
+    new_process.NewProcess = Staged
+    sizes = order["sizes"]
+    pipe.send({name: _one(queue.clock, name, s, sizes.get(name, {})) for name, s in order["seconds"].items()})
+
+
+def _one(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
+    import traceback
+
+    from course.experiment import base
+
+    try:
+        return _played(clock, name, budget_s, sizes)
+    except Exception as error:  # noqa: BLE001  (whatever goes wrong on the stage is what the test is after)
+        cause = error.__cause__ if isinstance(error, base.ExperimentError) else error
+        return {"error": f"{cause!r}\n{''.join(traceback.format_exception(cause)[-3:])}"}
+
+
+def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
+    from course.experiment import base
+    from course.experiment.reading import OPEN
+    from course.i18n import set_language
+
+    exp = base.get(name)
+    before = clock.waited
+    record = base.run_experiment(exp, budget_s, **sizes)
+    waited = clock.waited - before
+    sentence = exp.headline(record)
+    for code in ("en", "zh"):
+        set_language(code)
+        if sentence not in OPEN:  # where nothing is claimed, a row that is drawn may be missing
+            exp.draw(record, {}).html()
+    return {
+        "rows": record.rows,
+        "complete": record.complete,
+        "en": sentence["en"],
+        "zh": sentence["zh"],
+        "settles": exp.settles(record),
+        "waited_s": waited,
+        "device": record.machine["device"],
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
