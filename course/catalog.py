@@ -50,6 +50,11 @@ LESSONS: tuple[Lesson, ...] = tuple(
 BY_ID = {lesson.id: lesson for lesson in LESSONS}
 
 
+def lesson_of(name: str) -> str:
+    """Id of the lesson that an experiment or a question belongs to, by the first two digits of its name; "" where there is none."""
+    return next((one.id for one in LESSONS if one.id[:2] == str(name)[:2]), "")
+
+
 def after(lesson_id: str) -> Lesson | None:
     """The lesson that follows, or None after the last. Raises KeyError for an unknown id."""
     place = LESSONS.index(BY_ID[lesson_id]) + 1

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from course.catalog import LESSONS, modules
+from course.catalog import LESSONS, lesson_of, modules
 from course.experiment.ending import ending
 from course.experiment.reading import TOO_NOISY, Reading
 from course.i18n import Text, pick, t
@@ -218,23 +218,28 @@ def experiment(
 
 
 def load_all() -> dict[str, Experiment]:
-    """Import the experiments of every lesson and return them by name, in order of name.
-
-    A lesson whose module cannot be imported is noted in FAILED_LESSONS and left out.
-    """
+    """Import the experiments of every lesson and return them by name, in order of name."""
     for lesson in LESSONS:
-        try:
-            list(modules(lesson.id, "experiments"))
-            FAILED_LESSONS.pop(lesson.id, None)
-        except Exception as error:  # noqa: BLE001  (one broken lesson must not take the others along)
-            FAILED_LESSONS[lesson.id] = f"{type(error).__name__}: {error}"
+        _load(lesson.id)
     return dict(sorted(REGISTRY.items()))
 
 
+def _load(lesson: str) -> None:
+    """Import the experiments of a lesson; one whose module cannot be imported is noted in FAILED_LESSONS and left out."""
+    try:
+        list(modules(lesson, "experiments"))
+        FAILED_LESSONS.pop(lesson, None)
+    except Exception as error:  # noqa: BLE001  (one broken lesson must not take the others along)
+        FAILED_LESSONS[lesson] = f"{type(error).__name__}: {error}"
+
+
 def get(name: str) -> Experiment:
-    """The experiment called `name`. Raises ExperimentError with the nearest name for a typo, ModuleNotFoundError
-    without torch.
+    """The experiment called `name`; its first two digits are those of its lesson, and no other lesson is imported.
+
+    Raises ExperimentError with the nearest name for a typo, ModuleNotFoundError without torch.
     """
+    if name not in REGISTRY and (lesson := lesson_of(name)):
+        _load(lesson)
     if name in REGISTRY:
         return REGISTRY[name]
     known = load_all()

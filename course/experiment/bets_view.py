@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from course.catalog import BY_ID
-from course.experiment.result import Betted
-from course.experiment.shown import STYLE, bet_html, bet_lines
+from course.experiment.shown import STYLE, Betted, bet_html, bet_lines
 from course.i18n import html_language, pick, t
 from course.learning.calibration import Bet, Return, levels
 from course.learning.marking import CONFIDENCE

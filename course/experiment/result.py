@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from course.experiment.base import Experiment
 from course.experiment.drawing import points
 from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, TOO_FEW, TOO_NOISY
-from course.experiment.shown import html_of, text_of
+from course.experiment.shown import Betted, Block, Fold
 from course.figures.picture import Plot
 from course.figures.svg import SvgPicture
 from course.i18n import Text, pick, t
@@ -25,34 +23,6 @@ from course.timing.stats import enough
 
 Bets = Mapping[str, "str | float"]
 """id of a predict item -> the option, or on a scale the number, that the learner bet on."""
-
-
-@dataclass(frozen=True)
-class Betted:
-    """A bet in words. mine: what was bet, "" without a bet. lead: what is said before ``out``, such as "It came out".
-
-    out: "" where nothing decided it; then ``mine`` stays open, for the reason ``still`` gives. why: the reason for what came out.
-    others: (option, reason) of the others; lost: the first of them was bet on. Marks as in `course.markup`.
-    """
-
-    mine: str
-    out: str = ""
-    lead: str = ""
-    still: str = ""
-    why: str = ""
-    others: tuple[tuple[str, str], ...] = ()
-    lost: bool = False
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Something to unfold: paragraphs (with marks), then a table and lines of code, where there are any."""
-
-    title: str
-    said: tuple[str, ...] = ()
-    rows: Sequence[dict[str, Any]] = ()
-    code: str = ""
-    open: bool = False
 
 
 class NoPicture:
@@ -69,36 +39,6 @@ class NoPicture:
 
     def html(self) -> str:
         return f"<p>{html.escape(self.alt)}</p>"
-
-
-@dataclass(frozen=True)
-class Block:
-    """One block, in the language in which it was made. A notebook shows it as HTML, anything else as text.
-
-    experiment: the name of what it is about, for whoever reads the HTML. folded: whether a notebook shows the headline alone, to unfold.
-    so: one line of advice, "" where there is none.
-    """
-
-    headline: str
-    step: str
-    picture: SvgPicture | Table | Plot | NoPicture | None
-    small: str
-    bets: tuple[Betted, ...] = ()
-    folds: tuple[Fold, ...] = ()
-    experiment: str = ""
-    folded: bool = False
-    so: str = ""
-
-    def _repr_html_(self) -> str:
-        return html_of(self)
-
-    def __str__(self) -> str:
-        return text_of(self)
-
-    __repr__ = __str__
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        printer.text(str(self))
 
 
 def block(record: Record, experiment: Experiment, bets: Bets | None = None, said: Sequence[Betted] = ()) -> Block:

@@ -1,4 +1,4 @@
-"""The block of a result as HTML and as plain text.
+"""The block of a result: headline, picture with the bet, small line, bet, the numbers to unfold; as HTML and as plain text.
 
 Without its style sheet (an untrusted notebook) the HTML still reads from top to bottom; the first line of the text is the headline.
 """
@@ -8,17 +8,15 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from course.i18n import html_language, t
 from course.look import css
 from course.markup import code_block, inline, plain
 from course.tables import as_text, clip, columns
 from course.timing.stats import median
-
-if TYPE_CHECKING:
-    from course.experiment.result import Betted, Block, Fold
 
 STYLE = f"<style>{css(Path(__file__).with_name('result.css'))}</style>"
 LONGEST_TABLE, LAST_ROWS = 60, 20
@@ -36,6 +34,72 @@ RANGE = re.compile(r"\(?[\d.,]+–[\d.,]+\)?")
 """Two numbers that a narrow column keeps together."""
 MOST_ROWS = 12
 """Rows of the numbers that are printed; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class Betted:
+    """A bet in words. mine: what was bet, "" without a bet. lead: what is said before ``out``, such as "It came out".
+
+    out: "" where nothing decided it; then ``mine`` stays open, for the reason ``still`` gives. why: the reason for what came out.
+    others: (option, reason) of the others; lost: the first of them was bet on. Marks as in `course.markup`.
+    """
+
+    mine: str
+    out: str = ""
+    lead: str = ""
+    still: str = ""
+    why: str = ""
+    others: tuple[tuple[str, str], ...] = ()
+    lost: bool = False
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Something to unfold: paragraphs (with marks), then a table and lines of code, where there are any."""
+
+    title: str
+    said: tuple[str, ...] = ()
+    rows: Sequence[dict[str, Any]] = ()
+    code: str = ""
+    open: bool = False
+
+
+class Drawn(Protocol):
+    """Any picture of a result: it can be painted, and says in words what it shows."""
+
+    alt: str
+
+    def html(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block, in the language in which it was made. A notebook shows it as HTML, anything else as text.
+
+    experiment: the name of what it is about, for whoever reads the HTML. folded: whether a notebook shows the headline alone, to unfold.
+    so: one line of advice, "" where there is none.
+    """
+
+    headline: str
+    step: str
+    picture: Drawn | None
+    small: str
+    bets: tuple[Betted, ...] = ()
+    folds: tuple[Fold, ...] = ()
+    experiment: str = ""
+    folded: bool = False
+    so: str = ""
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    __repr__ = __str__
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
 
 
 def html_of(block: Block) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from course.experiment.machines import beside
-from course.experiment.result import Block, Fold
+from course.experiment.shown import Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
 from course.figures.words import less_time, ratio_words, times

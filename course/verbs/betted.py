@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from course.experiment.base import Experiment
 from course.experiment.bets_view import answer_words, outcome_words
-from course.experiment.result import Betted
+from course.experiment.shown import Betted
 from course.i18n import pick, t
 from course.learning.bets import bet_of, settle
 from course.questions.items import Item

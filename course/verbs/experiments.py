@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from course.cards.card_spoken import SpokenCard
 from course.cards.cards import Card, card
 from course.experiment import base, reports
-from course.experiment.result import Block, block, came_true
+from course.experiment.result import block, came_true
+from course.experiment.shown import Block
 from course.i18n import pick, t
 from course.learning.sheet import AnswerSheet
 from course.machine import can, next_step

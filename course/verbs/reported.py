@@ -8,7 +8,7 @@ from dataclasses import replace
 from course.experiment import base, reports
 from course.experiment.bets_view import answer_words
 from course.experiment.reports import Answer, Report
-from course.experiment.result import Betted, Block, Fold
+from course.experiment.shown import Betted, Block, Fold
 from course.figures.reported import picture
 from course.i18n import both, pick, t
 from course.machine import next_step, on_rocm

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 
 from course.cards.offline import page_data, showable
 from course.experiment import base
-from course.experiment.result import Block
-from course.experiment.shown import STYLE, bets, html_of, picture
+from course.experiment.shown import STYLE, Block, bets, html_of, picture
 from course.i18n import speaking
 from course.learning.marking import Response
 from course.learning.session import place_bet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from course.experiment.result import Block
+from course.experiment.shown import Block
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
 from course.i18n import t
 from course.tables import Table

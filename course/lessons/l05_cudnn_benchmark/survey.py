@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from course.experiment.result import Block, Fold
 from course.experiment.rows import groups
+from course.experiment.shown import Block, Fold
 from course.experiment.telling import sentence
 from course.figures.svg import Canvas, SvgPicture, scale, wide
 from course.i18n import both, pick, t

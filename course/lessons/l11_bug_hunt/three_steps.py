@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.experiment.result import Block
+from course.experiment.shown import Block
 from course.figures.panels import Panel, panels
 from course.i18n import t
 

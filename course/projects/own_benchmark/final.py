@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from course.exercise import MISSING, all_exercises, judge
 from course.experiment.base import Budget
 from course.experiment.reading import EMPTY, TOO_NOISY
-from course.experiment.result import Betted, Block, Fold, small_line
+from course.experiment.result import small_line
 from course.experiment.rows import race_row
+from course.experiment.shown import Betted, Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
 from course.i18n import Text, both, pick, t
 from course.records import Record

@@ -14,7 +14,8 @@ import pytest
 from course import figures
 from course.experiment.base import Experiment
 from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
-from course.experiment.result import Betted, block
+from course.experiment.result import block
+from course.experiment.shown import Betted
 from course.figures import style
 from course.figures import timing as timing_plots
 from course.figures.kinds import Bar, Bet, Ratio, bars, ratio_rows

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
-from email.message import Message
 
 import ipykernel
 import ipykernel.comm.comm as kernel
 import pytest
 
 import course
-from course import version
 from course.cards.widgets import view_of
-from course.game import board, board_view, cases, moves, play, score, sharing, view
-from course.game.board_page import BoardPage
-from course.game.returning import coming_back
+from course.game import board, board_view, cases, moves, play, score, view
 from course.i18n import LANGUAGES, both, pick, set_language, speaking, t
 from course.learning.calibration import levels
-from course.learning.entry import stamp, to_line
 from course.learning.log import AnswerLog
-from course.learning.progress import summary
 from course.lessons.l10_tuning_master import tuning_plan, tuning_score
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_desk import Desk
@@ -32,7 +23,6 @@ from course.markup import plain
 from course.units import format_points
 from course.verbs import state
 from course.verbs.bets import every_bet
-from tests.conftest import loaded_by
 
 RULED, LIVE = cases.find("gan"), cases.find("bank")
 PLAN = tuning_plan.plan_of(LIVE)
@@ -608,209 +598,3 @@ def test_a_reply_of_before_is_folded_and_one_just_kept_is_not(bank):
     assert found.below not in found.widget.children and found.field.value == writing.field.value
     found.fold.children[0].click()
     assert found.below in found.widget.children and found.fold not in found.widget.children
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_board_knows_state_and_rank(language, capsys, learner):
-    set_language(language)
-    course.board()
-    assert "10-museum" in capsys.readouterr().out
-    close(learner, "gan", confidence=1, enabled="off", sdp="off")
-    close(learner, "detector", confidence=1, benchmark="on", sizes="ten")
-    course.board()
-    told = capsys.readouterr().out
-    found = board.career(board.standings("10_tuning_master", learner.entries()))
-    assert found.closed == 2 and score.rank(found.mean, 2)[1][language] in told
-    course.board("09_mkldnn")
-    assert "10_tuning_master" in capsys.readouterr().out
-    course.case("voyce")
-    assert "voice" in capsys.readouterr().out
-
-
-def test_the_case_of_the_day_is_the_same_for_all_and_each_comes_once_before_one_comes_twice():
-    known = [one for one in cases.cases("10_tuning_master").values() if not one.tutorial]
-    first = date.fromordinal(len(known) * 46_000)
-    days = [first + timedelta(days=number) for number in range(2 * len(known))]
-    found = [board.case_of_the_day(known, day).id for day in days]
-    assert sorted(found[: len(known)]) == sorted(found[len(known) :]) == sorted(one.id for one in known)
-    assert found[: len(known)] != found[len(known) :], "another order each time"
-    assert board.case_of_the_day(known[::-1], first).id == found[0], "whatever the order of the file"
-
-
-def test_a_tile_opens_its_case_and_the_board_knows_what_was_played(log):
-    page = BoardPage("10_tuning_master", log, text=False)
-    page.build()
-    assert list(page.tiles)[:2] == ["10-voice", "10-archive"], "twins are joined"
-    assert not any("tbb-case" in one for one in page.place._dom_classes)
-    page.tiles["10-gan"].click()
-    assert page.opened.id == "10-gan" and page.place.children[1].children[0].value.count("10-gan")
-    played = close(log, "gan", enabled="off", sdp="off")
-    page.back()
-    assert format_points(played.score().points) in page.tiles["10-gan"].description
-    before = page.tiles["10-gan"]
-    page.day.click()
-    assert page.opened.id == page.now.of_the_day.case.id and page.tiles["10-gan"] is before
-
-
-def closed_case(name: str, points: float, *days: int) -> board.Standing:
-    """A case with these points in its first attempt, closed on these days of March."""
-    done = score.Score((score.Part("all", points, 10),))
-    when = tuple(datetime(2026, 3, day, 12, tzinfo=timezone.utc) for day in days)
-    return board.Standing(cases.find(name), "", (done,) * len(days), closed=when)
-
-
-@pytest.mark.parametrize(
-    ("standings", "back"),
-    [
-        ([closed_case("school", 4.9, 1), closed_case("detector", 0)], [("10-detector", 8)]),
-        ([closed_case("school", 5, 1), closed_case("detector", 0)], []),
-        ([closed_case("school", 0, 2), closed_case("detector", 9, 1)], [("10-detector", 9)]),
-        ([closed_case("school", 0, 1), closed_case("detector", 9, 2)], []),
-        ([closed_case("school", 0, 1), closed_case("detector", 0, 2)], [("10-school", 9)]),
-        ([closed_case("laptop", 0, 3), closed_case("gan", 0, 1)], [("10-gan", 8), ("10-laptop", 10)]),
-        ([closed_case("laptop", 0, 3, 4)], []),
-        ([closed_case("museum", 0, 1)], []),
-    ],
-)
-def test_a_lost_case_comes_back_after_a_week_as_its_twin_until_that_is_closed(standings, back):
-    assert [(one.asked.id, one.due.day) for one in coming_back(standings)] == back
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_review_finish_and_take_home_know_the_cases(language, learner, monkeypatch, capsys, tmp_path):
-    log = learner
-
-    def said(verb, *args) -> str:
-        verb(*args)
-        return capsys.readouterr().out
-
-    monkeypatch.setenv("COURSE_DEBUG", "1")
-    set_language(language)
-    school, detector = (plain(pick(cases.find(name).title)) for name in ("school", "detector"))
-    assert "board()" in said(course.finish) and detector not in said(course.review)
-    close(log, "school", run=True, benchmark="on")
-    reviewed = said(course.review)
-    assert detector not in reviewed, "a week has not passed"
-    assert pick(both("The next case comes back on", "下一道题")) in reviewed
-    assert pick(both("answer a few cards", "答几张卡片")) not in (reviewed + said(course.finish)).lower()
-    (placed,) = every_bet(log.entries())
-    won = pick(both(f"Bets: {int(placed.state == 'won')} won", f"押中 {int(placed.state == 'won')}，"))
-    known = said(course.progress)
-    assert won in known and pick(both("1 of 8 cases closed", "做完 1 个（共 8 个）")) in known
-    assert pick(both("1 due", "1 项待复习")) not in known and "10_tuning_master" in known
-    told = said(course.finish)
-    assert school in told and detector in told and "4.5" in told
-    moved = [replace(one, time=stamp(one.when - timedelta(days=8))) for one in log.entries()]
-    log.path.write_bytes(b"".join(map(to_line, moved)))
-    assert 'case("detector")' in said(course.review)
-    assert pick(both("1 lost case has come back", "有 1 道没做好的题回来了")) in said(lambda: course.review(due=3))
-    assert pick(both("1 due", "1 项待复习")) in said(course.progress)
-    done = next(one for one in summary(log.entries(), state.now.bank).lessons if one.lesson == "10_tuning_master").done
-    assert done, "a lesson of cases is finished without a card"
-    said(course.take_home, tmp_path / "mine.html")
-    page = (tmp_path / "mine.html").read_text("utf-8")
-    assert all(pick(cases.find("school").debrief.trap, code) in page for code in LANGUAGES)
-    assert all(pick(cases.find("detector").debrief.trap, code) not in page for code in LANGUAGES), "not closed yet"
-    close(log, "detector", run=True, benchmark="on")
-    assert 'case("detector")' not in said(course.review)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_review_after_cases_that_were_won_asks_for_no_card_first(language, learner, capsys):
-    set_language(language)
-    Tuning(RULED, learner).run({"enabled": "off", "sdp": "off"}, "fits", 3)
-    course.review()
-    assert pick(both("Nothing to review yet", "还没有可复习的")) in capsys.readouterr().out, "not closed yet"
-    close(learner, "gan", enabled="off", sdp="off")
-    course.review()
-    said = capsys.readouterr().out
-    assert pick(both("none of your closed cases", "没有需要再来一遍的")) in said
-    assert pick(both("Nothing to review yet", "还没有可复习的")) not in said
-
-
-# --- what one sends ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_shared_names_no_setting_and_no_cause_and_asks_for_a_bet(language, bank, learner, capsys):
-    set_language(language)
-    course.share("gan")
-    assert "🎲" not in capsys.readouterr().out, "a case that is not closed is not shared"
-    bank.run({"dtype": "int8"}, "faster", 3), bank.hand_in({"dtype": "bf16"}, "same", 2), bank.cause("c")
-    shared = board.game(LIVE.lesson).shared(LIVE, learner.entries())
-    assert [(one.length, one.broken) for one in shared.bars] == [(0.1, True), (0.4, False)]
-    text = sharing.share_text(shared)
-    assert LIVE.call in text and format_points(bank.score().points) in text and "60" in text
-    for secret in (*PLAN.controls[0].values, LIVE.debrief.trap[language], LIVE.cause.right.text[language]):
-        assert secret not in text
-    assert plain(pick(LIVE.quote.text)) in shared.hook
-    assert pick(both("60 % less time", "省 60% 的时间")) in shared.hook, "the best result is the bet"
-    assert "90" not in shared.hook, "what breaks a requirement is no result"
-    assert shared.hook.endswith(pick(both("Your bet?", "你押哪个？")))
-    typo = board.game("11_bug_hunt").player(cases.find("typo"), learner)
-    typo.give_up(), typo.cause(typo.case.cause.right.id)
-    for case in (close(learner, "gan", enabled="off").case, typo.case):
-        hook = board.game(case.lesson).shared(case, learner.entries()).hook
-        assert hook.endswith(("Your bet?", "你押哪个？", "你押哪行？")) and "%" not in hook
-        capsys.readouterr()
-        course.share(case.id)
-        assert case.call in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("peak", "broken"), [(0.2, False), (0.5, True)])
-def test_a_limit_that_is_a_share_of_todays_is_held_against_today_on_what_is_shared(peak, broken, log):
-    case = cases.find("laptop")
-
-    def here(case, configs, tell):
-        every = tuning_plan.plan_of(case).configs()
-        peaks = {tuning_plan.key(one): 1.0 if one["micro_batch"] == "16" else peak for one in every}
-        return Measured({name: outcome(1.0) | {"facts": {"peak": mib}} for name, mib in peaks.items()}, "live")
-
-    played = Tuning(case, log, here)
-    played.hand_in({"micro_batch": "4"}, "same", 3), played.cause(case.cause.right.id)
-    (bar,) = board.game(case.lesson).shared(case, log.entries()).bars
-    assert bar.broken == broken == (played.score().parts[0].points == 0)
-
-
-ADDRESS = "https://example.org/somebody/torch-backends-course"
-
-
-def test_the_address_is_the_one_that_the_package_names(monkeypatch):
-    about = Message()
-    monkeypatch.setattr(version.metadata, "metadata", lambda name: about)
-    assert version.address() == ""
-    about["Project-URL"] = f"Repository, {ADDRESS}"
-    about["Project-URL"] = "Issues, https://example.org/elsewhere"
-    assert version.address() == ADDRESS
-
-
-def test_the_frame_loads_no_torch_no_widgets_and_no_matplotlib():
-    code = (
-        "from course.game import board, cases, view\nfrom course.lessons.l10_tuning_master import tuning_score\n"
-        "from course.lessons.l10_tuning_master.tuning_desk import Desk\nboard.standings('10_tuning_master', [])"
-    )
-    assert loaded_by(code).isdisjoint({"torch", "ipywidgets", "matplotlib"})
-
-
-def test_a_move_needs_no_more_than_a_case_and_a_log(log):
-    """What a second game writes: its own kinds of moves, read back by attempt."""
-    moves.write(log, LIVE, "line", ("7",), confidence=2, evidence={"symptom": 1.5})
-    moves.write(log, LIVE, moves.AGAIN)
-    moves.write(log, LIVE, "repair", text="with torch.no_grad():")
-    first, second = moves.attempts(LIVE.id, log.entries(), bool)
-    (whole,) = moves.attempts(LIVE.id, log.entries(), lambda found: False)
-    assert whole == first + second
-    assert first == [moves.Move("line", ("7",), 2, {"symptom": 1.5})] and second[0].text == "with torch.no_grad():"
-
-
-@pytest.mark.parametrize("case", cases.cases().values(), ids=lambda one: one.id)
-def test_comments_in_code_and_scripts_stand_in_both_languages(case):
-    written = f"{case.code}\n{case.play.get('script', '')}\n{case.play.get('repair', '')}"
-    found = [
-        one
-        for one in re.findall(r"# ([^\n'\"\\]+)", written)
-        if re.search(r"[A-Za-z]{2,}", one) and re.search(r"[ -]", one)
-    ]
-    assert set(map(str.strip, found)) <= set(case.comments)
-    assert all(f"# {one}" in written for one in case.comments)
-    assert pick(case.commented(written), "zh").count("# ") == written.count("# ")
