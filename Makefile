@@ -59,7 +59,7 @@ demo:            ## a made-up class of 10, handed in and graded through nbgrader
 
 record:          ## run every experiment this machine can run; recordings go to their lessons (TO=FOLDER: there, and into FOLDER.zip to send)
 	@$(ENV) ensure dev
-	@$(RUN) -m course.experiments --record $(if $(TO),"$(TO)" --missing --zip)
+	@$(RUN) -m course.experiment --record $(if $(TO),"$(TO)" --missing --zip)
 
 bench:           ## counters, timers, switches and grading beside their peers: about 2 hours; stopped, it goes on where it was (LOOK=1: a look; FRESH=1: anew; KEEP=1: into benchmarks/results)
 	@$(ENV) ensure dev

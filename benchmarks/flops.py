@@ -34,7 +34,8 @@ from benchmarks.running import Rows, heading, markdown, options, publish, run_li
 from benchmarks.zoo import ZOO
 from benchmarks.zoo_parts import Entry
 from benchmarks.zoo_steps import STEPS as STEP_ZOO
-from course import machine, models
+from course import models
+from course.core import machine
 from course.lessons.l03_flops.peers import torch_as_it_was
 
 LIMIT_S = 300

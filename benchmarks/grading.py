@@ -33,7 +33,7 @@ from tqdm import tqdm
 
 from benchmarks import grading_course as courses
 from benchmarks.running import Rows, heading, markdown, options, publish, stoppable
-from course import machine
+from course.core import machine
 from grader.autograding import How, autograde
 from grader.course import Course, done
 from grader.sandbox.limits import Limits

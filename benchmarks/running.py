@@ -15,8 +15,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from course import machine
-from course.load import BUSY, others
+from course.core import machine
+from course.core.load import BUSY, others
 
 INTERRUPTED = "Interrupted; the same command goes on from here."
 PATIENCE = 20

@@ -36,7 +36,7 @@ from benchmarks import timers
 from benchmarks.neighbours import neighbours
 from benchmarks.running import INTERRUPTED, Rows, heading, load_now, markdown, options, publish
 from benchmarks.timers import BELIEVED, COMPARISONS
-from course import machine
+from course.core import machine
 
 STEPS = {3: (33, 34), 1: (100, 101), 0: (33, 33)}
 """Per cent planted -> units of work on the two sides: so few that a call of the memory-bound job stays short."""

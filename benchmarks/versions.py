@@ -30,7 +30,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from benchmarks.running import Rows, markdown, options, publish, stoppable
-from course import machine
+from course.core import machine
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST_TORCH, PYTHONS = (2, 9), ("3.10", "3.11", "3.12", "3.13")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from course.version import __version__ as __version__
+from course.core.version import __version__ as __version__
 
 VERBS = {
     verb: f"course.verbs.{module}"

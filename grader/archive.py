@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 from grader.files import read_regular
 from grader.project import ProjectError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.i18n import Text
+from course.core.i18n import Text
 from course.questions.bank import Bank
 from grader.project import Project, ProjectError, read_yaml
 

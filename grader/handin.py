@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 from grader.archive import Entry, Unreadable, inner
 from grader.files import inside, read_inside
 from grader.guard import everybodys, reason

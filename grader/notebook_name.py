@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course.catalog import checkpoint_names
+from course.core.catalog import checkpoint_names
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook, Notebook

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 from course.questions.items import Item
 from course.questions.variants import Paper, is_template, same_student
 from grader.groups import groups, homes

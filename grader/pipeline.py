@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import nbformat
 from tqdm import tqdm
 
-from course.units import format_points
+from course.core.units import format_points
 from grader.course import Course, command, done, why
 from grader.gradebook import GradebookWriter
 from grader.guard import guarded

@@ -18,8 +18,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from course.catalog import checkpoint_names
-from course.i18n import Text, both
+from course.core.catalog import checkpoint_names
+from course.core.i18n import Text, both
 from course.learning.harvesting import Answers, carries_sheet, decoded, harvest, latest
 from course.learning.notebook_file import EMPTY, as_handed_out, read_notebook
 from grader.files import unlock

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
+from course.core.verdict import Verdict, correct, incorrect, not_attempted, partly
 from course.timing.stats import median_interval
-from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 
 LEAST_SAMPLES = 6
 """Fewer samples carry no 95 % interval for a median."""

@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from course.i18n import Text
-from course.verdict import Verdict
+from course.core.i18n import Text
+from course.core.verdict import Verdict
 from grader.project import Project, ProjectError, read_yaml
 from grader.source import read
 

@@ -45,7 +45,7 @@ _numbers = itertools.count()
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory, monkeypatch):
     """Answers of a test never reach the answers of the person who runs it. The folder exists only after something was written."""
-    from course.i18n import set_language
+    from course.core.i18n import set_language
 
     home = tmp_path_factory.getbasetemp() / f"home-{next(_numbers)}"
     monkeypatch.setenv("COURSE_HOME", str(home))
@@ -56,8 +56,8 @@ def own_home(tmp_path_factory, monkeypatch):
 
 def tell(monkeypatch, name, headline, **about):
     """Give an experiment words of the test's own in place of its entry in experiments.yaml: the headline of its only outcome, a."""
+    from course.core.i18n import both
     from course.experiment import telling
-    from course.i18n import both
 
     before, own = telling.telling, telling.Telling(both("A title", "标题"), {"a": headline}, **about)
     monkeypatch.setattr(telling, "telling", lambda lesson, one: own if one == name else before(lesson, one))

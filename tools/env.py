@@ -196,11 +196,11 @@ def fill(extra):
 
 
 def teach_kernels():
-    """After a kernel restart, a name of the course that is not there yet says what to do (course/kernel_hint.py)."""
+    """After a kernel restart, a name of the course that is not there yet says what to do (course/verbs/kernel_hint.py)."""
     folder = os.path.join(VENV, "etc", "ipython")
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "ipython_kernel_config.py"), "w", encoding="utf-8") as file:
-        file.write('c.InteractiveShellApp.extensions.append("course.kernel_hint")\n')
+        file.write('c.InteractiveShellApp.extensions.append("course.verbs.kernel_hint")\n')
 
 
 def free_port(port):

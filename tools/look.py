@@ -15,8 +15,8 @@ import os
 
 os.environ.update(COURSE_HOME=tempfile.mkdtemp(), COURSE_REPLAY="1", COURSE_DEBUG="1")
 
+from course.core.i18n import LANGUAGES, speaking
 from course.experiment import base
-from course.i18n import LANGUAGES, speaking
 from course.verbs import state
 from course.verbs.betted import items_of
 from course.verbs.experiments import block_of

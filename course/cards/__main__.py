@@ -6,8 +6,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from course.files import replace_file
-from course.i18n import LANGUAGES, language, set_language, t
+from course.core.files import replace_file
+from course.core.i18n import LANGUAGES, language, set_language, t
 from course.learning.log import answer_log
 from course.learning.transfer import TransferError, import_from
 from course.questions.bank import load_bank

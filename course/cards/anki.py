@@ -12,11 +12,11 @@ import io
 from collections.abc import Iterable
 
 from course.cards.render import task_words
-from course.catalog import BY_ID
-from course.i18n import pick, speaking, t
+from course.core.catalog import BY_ID
+from course.core.i18n import pick, speaking, t
+from course.core.markup import code_block, inline, paragraphs
 from course.learning.marking import Response, feedback
 from course.learning.reporting import number_words
-from course.markup import code_block, inline, paragraphs
 from course.questions.items import Item, Option
 from course.questions.knowledge import Knowledge
 from course.questions.wording import PAIR, pairs

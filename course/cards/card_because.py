@@ -8,7 +8,7 @@ import ipywidgets as w
 
 from course.cards.render import in_language, reason_html
 from course.cards.widgets import light, name_of, show
-from course.i18n import t
+from course.core.i18n import t
 from course.learning.reporting import Report, reason_words
 from course.questions.items import Item
 

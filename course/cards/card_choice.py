@@ -9,7 +9,7 @@ import ipywidgets as w
 from course.cards.drawing import highest, plot_svg
 from course.cards.render import face_html
 from course.cards.widgets import light
-from course.i18n import t
+from course.core.i18n import t
 from course.learning.marking import Response
 from course.learning.reporting import state_words, widest_state
 from course.questions.items import Item

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import ipywidgets as w
 
 from course.cards.widgets import light, relayout, second_click
-from course.i18n import pick, t
+from course.core.i18n import pick, t
 from course.learning.marking import CONFIDENCE
 from course.questions.interview import FLUENCY
 from course.questions.items import Item

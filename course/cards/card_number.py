@@ -8,11 +8,11 @@ import ipywidgets as w
 
 from course.cards.drawing import place_on, short
 from course.cards.widgets import by_mouse_only, light
-from course.i18n import language, pick, t
+from course.core.i18n import language, pick, t
+from course.core.markup import NO_BREAK, plain
 from course.learning.marking import Response
 from course.learning.numbers import parse_number
 from course.learning.session import AnswerError
-from course.markup import NO_BREAK, plain
 from course.questions.items import Item
 
 

@@ -11,9 +11,9 @@ import ipywidgets as w
 
 from course.cards.card_choice import OptionRow
 from course.cards.widgets import focus, light
-from course.i18n import pick, t
+from course.core.i18n import pick, t
+from course.core.markup import NO_BREAK, inline
 from course.learning.marking import Response
-from course.markup import NO_BREAK, inline
 from course.questions.items import Item
 from course.questions.wording import PAIR, pairs
 

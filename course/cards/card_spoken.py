@@ -10,9 +10,9 @@ from course.cards.saved import static_html
 from course.cards.style import SHEET
 from course.cards.text import card_text, report_text
 from course.cards.widgets import light, sheet, show
-from course.i18n import t
+from course.core.i18n import t
+from course.core.verdict import Verdict
 from course.learning.interviewing import model_html, model_text, said_head
-from course.verdict import Verdict
 
 
 class SpokenCard(Card):

@@ -25,7 +25,8 @@ from course.cards.saved import hide_saved_copy, static_html
 from course.cards.style import SHEET
 from course.cards.text import card_text, report_text, text_mode
 from course.cards.widgets import focus, light, sheet, view_of
-from course.i18n import language, t
+from course.core.i18n import language, t
+from course.core.verdict import Verdict
 from course.learning.bets import known_before, settled_of
 from course.learning.log import AnswerLog, answer_log
 from course.learning.marking import Response, mark, mark_bet
@@ -48,7 +49,6 @@ from course.learning.voice import past_of
 from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
 from course.questions.wording import recorded_words, unrecorded_words
-from course.verdict import Verdict
 
 KEPT = "tbq-kept"
 """The class of a card that comes with its answer: it keeps no room for what only answering needs."""

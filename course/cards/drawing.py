@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from course.i18n import pick
+from course.core.i18n import pick
+from course.core.markup import inline, plain
 from course.learning.reporting import Ruler
-from course.markup import inline, plain
 from course.questions.items import Axes, Item, Plot
 
 WIDTH, HEIGHT = 240, 132  # of an option's picture, in SVG units

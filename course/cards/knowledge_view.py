@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from course.cards.render import in_language
-from course.i18n import pick, t
-from course.look import css
-from course.markup import code_block, inline, plain
+from course.core.i18n import pick, t
+from course.core.look import css
+from course.core.markup import code_block, inline, plain
 from course.questions.knowledge import Knowledge
 
 CSS = Path(__file__).with_name("knowledge.css")

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from course.cards.offline_words import words
-from course.i18n import LANGUAGES, Text, pick, speaking
+from course.core.i18n import LANGUAGES, Text, pick, speaking
+from course.core.markup import inline, paragraphs
+from course.core.version import __version__
 from course.learning.reporting import number_words
-from course.markup import inline, paragraphs
 from course.questions.items import Item
 from course.questions.wording import pairs
-from course.version import __version__
 
 STATIC = Path(__file__).resolve().parent / "static"
 CARD_SCRIPTS = ("marking.js", "voice.js", "answers.js", "card.js", "live.js")

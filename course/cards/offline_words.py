@@ -7,11 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from course.cards.render import MARKS, bet_words, task_words, tone_words
-from course.i18n import LANGUAGES, both, pick, speaking
+from course.core.i18n import LANGUAGES, both, pick, speaking
+from course.core.markup import inline
 from course.learning.marking import CONFIDENCE
 from course.learning.reporting import state_words
 from course.learning.voice import SAID, say
-from course.markup import inline
 from course.questions.schema import KINDS
 from course.questions.wording import PAIR
 

@@ -9,8 +9,8 @@ import html
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from course.i18n import t
-from course.look import css
+from course.core.i18n import t
+from course.core.look import css
 
 CSS = Path(__file__).with_name("page.css")
 

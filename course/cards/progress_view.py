@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 
 from course.cards.page import listing, meter, page, table
-from course.catalog import BY_ID
-from course.i18n import pick, t
+from course.core.catalog import BY_ID
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
 from course.learning.progress import READY, LessonProgress, Progress
-from course.markup import inline, plain
 
 
 def state_words(one: LessonProgress) -> str:

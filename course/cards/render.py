@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course.cards.drawing import ruler_html
-from course.i18n import language, pick, t
+from course.core.i18n import language, pick, t
+from course.core.markup import code_block, inline, paragraphs
 from course.learning.reporting import Line, Report, not_yet
-from course.markup import code_block, inline, paragraphs
 from course.questions.items import Item, Option
 from course.questions.wording import task_words, title_words
 

@@ -9,7 +9,7 @@ from course.cards.cards import Card
 from course.cards.render import notice_html, say_html
 from course.cards.style import SHEET
 from course.cards.widgets import light, sheet, show, view_of
-from course.i18n import t
+from course.core.i18n import t
 from course.learning.entry import Entry, now, stamp
 from course.learning.log import AnswerLog
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from course.cards.drawing import highest, plot_svg
 from course.cards.render import in_language, notice_html, reason_html
-from course.i18n import pick, t
+from course.core.i18n import pick, t
+from course.core.markup import code_block, inline, paragraphs, plain
 from course.learning.marking import Response
 from course.learning.reporting import Report, explained
-from course.markup import code_block, inline, paragraphs, plain
 from course.questions.items import Item, Option
 from course.questions.wording import call_text, task_words, title_words
 

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from course.look import css
+from course.core.look import css
 
 SHEET = f"<style>{css(Path(__file__).with_name('cards.css'))}</style>"

@@ -9,7 +9,8 @@ import os
 import re
 from collections.abc import Callable, Iterable
 
-from course.i18n import pick, t
+from course.core.i18n import pick, t
+from course.core.markup import plain
 from course.learning.calibration import asked_again
 from course.learning.entry import now
 from course.learning.log import AnswerLog, answer_log
@@ -29,7 +30,6 @@ from course.learning.session import (
 )
 from course.learning.sheet import AnswerSheet, current_sheet
 from course.learning.voice import past_of
-from course.markup import plain
 from course.questions.bank import Bank, default_bank
 from course.questions.items import Item
 from course.questions.wording import PAIR, call_text, option_words, pairs, task_words, title_words

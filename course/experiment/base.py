@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from course.catalog import LESSONS, lesson_of, modules
+from course.core.catalog import LESSONS, lesson_of, modules
+from course.core.i18n import Text, pick, t
+from course.core.machine import NEEDS, device_of, passport
+from course.core.records import Record, nearest
+from course.core.suggest import did_you_mean, no_longer
 from course.experiment.ending import ending
 from course.experiment.reading import TOO_NOISY, Reading
-from course.i18n import Text, pick, t
-from course.machine import NEEDS, device_of, passport
-from course.records import Record, nearest
-from course.suggest import did_you_mean, no_longer
 from course.timing.stats import FEWEST_ROUNDS, enough
 
 if TYPE_CHECKING:
@@ -333,7 +333,7 @@ def has_interval(row: Mapping[str, Any]) -> bool:
 
 def available(name: str) -> bool:
     """Whether `load_or_run` would give a record: this machine can run the experiment, or there is a recording."""
-    from course.machine import can
+    from course.core.machine import can
 
     exp = get(name)
     return can(exp.needs) or recording(exp) is not None
@@ -347,7 +347,7 @@ def load_or_run(name: str, budget_s: float | None = None, replay: bool = False) 
     replay, or COURSE_REPLAY=1 in the environment: the recording, where there is one, also on a machine that could measure.
     """
     exp = get(name)
-    from course.machine import can
+    from course.core.machine import can
 
     found = recording(exp)
     if not can(exp.needs) or (found is not None and (replay or os.environ.get("COURSE_REPLAY") == "1")):

@@ -7,15 +7,15 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from course.catalog import BY_ID
+from course.core.catalog import BY_ID
+from course.core.i18n import html_language, pick, t
+from course.core.markup import code_block, inline, plain
+from course.core.tables import Table, as_text
 from course.experiment.shown import STYLE, Betted, bet_html, bet_lines
-from course.i18n import html_language, pick, t
 from course.learning.calibration import Bet, Return, levels
 from course.learning.marking import CONFIDENCE
-from course.markup import code_block, inline, plain
 from course.questions.items import Item
 from course.questions.wording import reason_alone
-from course.tables import Table, as_text
 
 
 def state_words(bet: Bet) -> str:

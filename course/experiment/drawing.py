@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from course.core.i18n import Text, pick, t
+from course.core.tables import Table
 from course.experiment.reading import Reading
 from course.experiment.telling import Telling, filled
 from course.figures.curves import trend
 from course.figures.kinds import ALIKE, Bar, Bet, Ratio, Share, bars, ratio_rows, share_grid
 from course.figures.svg import SvgPicture
-from course.i18n import Text, pick, t
-from course.tables import Table
 
 Rows = Sequence[Mapping[str, Any]]
 MANY_POINTS = 10

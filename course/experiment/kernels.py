@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from course.profiled import WHOLE, events_of, is_kernel, runs_on_cuda
+from course.core.profiled import WHOLE, events_of, is_kernel, runs_on_cuda
 
 SIGN = " | "
 """Between the names of a set in one field of a row."""

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from course import records
-from course.catalog import LESSONS, lesson_folder
+from course.core import records
+from course.core.catalog import LESSONS, lesson_folder
+from course.core.i18n import Text, pick, t
 from course.experiment.reports import reports
 from course.figures.words import ratio_words
-from course.i18n import Text, pick, t
 from course.timing.stats import median
 
 FILE = lesson_folder(LESSONS[0].id).parent / "cards.yaml"

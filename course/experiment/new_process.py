@@ -1,12 +1,12 @@
-"""Probes in a new process (`course.new_process`), within the time that a running experiment has left."""
+"""Probes in a new process (`course.core.new_process`), within the time that a running experiment has left."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from course.core.new_process import NewProcess, NewProcessError
 from course.experiment.ending import time_left
-from course.new_process import NewProcess, NewProcessError
 
 
 class ProbeError(RuntimeError):
@@ -38,7 +38,7 @@ def answer_of(
     The code finds the arguments in the list ``arguments``.
     """
     more: dict[str, Any] = {"variables": variables, "timeout_s": timeout_s, "warm": warm}
-    return call_in_new_process("course.new_process", "execute", code, *arguments, **more)
+    return call_in_new_process("course.core.new_process", "execute", code, *arguments, **more)
 
 
 def rows_of(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.i18n import both
+from course.core.i18n import both
 
 TOO_NOISY = both("Too noisy here to tell.", "这里噪声太大，说不准。")
 """The headline where nothing can be told; the block adds why, and the next step."""

@@ -15,8 +15,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from course.catalog import LESSONS, lesson_folder
-from course.i18n import LANGUAGES, Text, both
+from course.core.catalog import LESSONS, lesson_folder
+from course.core.i18n import LANGUAGES, Text, both
 
 STRENGTHS = {
     "documented": both("stated by the makers in their documentation or source", "开发方在文档或源码里的说明"),

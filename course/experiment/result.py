@@ -9,15 +9,15 @@ import html
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from course.core.i18n import Text, pick, t
+from course.core.records import Record
+from course.core.tables import Table
 from course.experiment.base import Experiment
 from course.experiment.drawing import points
 from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, TOO_FEW, TOO_NOISY
 from course.experiment.shown import Betted, Block, Fold
 from course.figures.picture import Plot
 from course.figures.svg import SvgPicture
-from course.i18n import Text, pick, t
-from course.records import Record
-from course.tables import Table
 from course.timing.sentences import too_few
 from course.timing.stats import enough
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from course.i18n import html_language, t
-from course.look import css
-from course.markup import code_block, inline, plain
-from course.tables import as_text, clip, columns
+from course.core.i18n import html_language, t
+from course.core.look import css
+from course.core.markup import code_block, inline, plain
+from course.core.tables import as_text, clip, columns
 from course.timing.stats import median
 
 STYLE = f"<style>{css(Path(__file__).with_name('result.css'))}</style>"
@@ -41,7 +41,7 @@ class Betted:
     """A bet in words. mine: what was bet, "" without a bet. lead: what is said before ``out``, such as "It came out".
 
     out: "" where nothing decided it; then ``mine`` stays open, for the reason ``still`` gives. why: the reason for what came out.
-    others: (option, reason) of the others; lost: the first of them was bet on. Marks as in `course.markup`.
+    others: (option, reason) of the others; lost: the first of them was bet on. Marks as in `course.core.markup`.
     """
 
     mine: str

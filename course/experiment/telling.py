@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from course.catalog import lesson_folder
+from course.core.catalog import lesson_folder
+from course.core.i18n import LANGUAGES, Text, language, pick, speaking
 from course.figures.words import fold, one_in, ratio_words, time_change, time_words, times
-from course.i18n import LANGUAGES, Text, language, pick, speaking
 from course.questions.bank import read_yaml
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
+from course.core.i18n import t
 from course.figures.kinds import Bet, checked, ticks_to, upright
 from course.figures.svg import SLIM, Canvas, SvgPicture, scale, wide
 from course.figures.words import time_words
-from course.i18n import t
 
 # --- paid back? two running totals and where they cross ------------------------------------------------------
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from course.core.i18n import t
 from course.figures.svg import BROAD, Canvas, SvgPicture, scale, wide
 from course.figures.words import ratio_words
-from course.i18n import t
 
 LEAST_ROUNDS = 12
 """Fewer rounds are drawn as boxes, without a place on the axis."""

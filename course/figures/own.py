@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from course.core.i18n import t
 from course.figures.picture import alone, both_themes, smallest
 from course.figures.style import palette, style
-from course.i18n import t
 
 PARTS = ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor")
 

@@ -9,9 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
+from course.core.i18n import Text, pick
+from course.core.look import css
 from course.figures.style import colors, faint, ink_on, style
-from course.i18n import Text, pick
-from course.look import css
 
 
 class Drawing:

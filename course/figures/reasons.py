@@ -6,10 +6,10 @@ import html
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from course.i18n import t
+from course.core.i18n import t
 
 if TYPE_CHECKING:
-    from course.records import Record
+    from course.core.records import Record
 
 
 class Differences:

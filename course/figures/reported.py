@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from course.core.i18n import Text, pick, t
+from course.core.tables import clip
 from course.figures.kinds import Rows, alt_of
 from course.figures.svg import Canvas, SvgPicture, scale, wide
 from course.figures.words import one_in, time_words
-from course.i18n import Text, pick, t
-from course.tables import clip
 
 MOST = 8
 """Rows in a picture; further figures stand in the folded reports."""

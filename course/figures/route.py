@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from course import arguments
+from course.core import arguments
+from course.core.i18n import Text, both, pick, t
 from course.figures.picture import Diagram, box
 from course.figures.style import colors, guide
-from course.i18n import Text, both, pick, t
 
 if TYPE_CHECKING:
     import torch

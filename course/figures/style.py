@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from course.i18n import language, set_language
-from course.look import COLOURS
+from course.core.i18n import language, set_language
+from course.core.look import COLOURS
 
 # Okabe and Ito's colours, darkened or lightened until each stands out from its background (contrast >= 3:1).
 LIGHT = ("#0072B2", "#D55E00", "#00805E", "#A8437F", "#8A6D00", "#3B3B3B")

@@ -1,7 +1,7 @@
 """A picture as SVG of our own: words stay words, one source for both themes, drawn for a wide page, a narrow one and a phone.
 
 Measured against matplotlib's SVG (text as text, colours replaced afterwards): see "An experiment" in docs/authoring.md.
-The kinds of pictures are in ``kinds.py``; the colours in ``course/theme.css``.
+The kinds of pictures are in ``kinds.py``; the colours in ``course/core/theme.css``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from course.i18n import language
-from course.look import COLOURS
+from course.core.i18n import language
+from course.core.look import COLOURS
 
 FONTS = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','PingFang SC','Microsoft YaHei','Noto Sans CJK SC',sans-serif"
 BROAD, SLIM, PHONE = 760, 490, 320

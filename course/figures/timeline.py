@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from course.core.i18n import t
 from course.figures.own import own_figure
 from course.figures.style import colors, guide, ink_on
 from course.figures.wrap import Sentence, wrap
-from course.i18n import t
 
 Row = Mapping[str, Any]
 

@@ -6,11 +6,11 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from course.core.i18n import t
+from course.core.units import format_ms, format_ratio
 from course.figures.own import own_figure
 from course.figures.style import MARKERS, colors, faint, guide
 from course.figures.wrap import Sentence, wrap
-from course.i18n import t
-from course.units import format_ms, format_ratio
 
 Row = Mapping[str, Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.i18n import Text, both, pick, t
+from course.core.i18n import Text, both, pick, t
 
 SAME = 0.02
 """Ratios no further from 1 are called the same."""

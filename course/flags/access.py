@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from course.core.i18n import t
 from course.flags.switch import ABSENT, CUDA_ASLEEP
-from course.i18n import t
 
 ATTENTION = {
     "enable_flash_sdp": "flash_sdp_enabled",

@@ -10,9 +10,9 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from course.core.i18n import t
 from course.flags.access import GET, SET
 from course.flags.switch import FlagError, Switch
-from course.i18n import t
 
 WHOLE = 0.2
 """What the likeness of whole names counts beside that of their last parts."""

@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 
 PLACES: dict[str, Text] = {
     "all": both("everywhere", "哪里都管"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from course.core.i18n import Text, both, pick
 from course.flags import state
 from course.flags.catalogue import SWITCHES, find
 from course.flags.precision import LINKED
 from course.flags.switch import DEPENDS, Absent, Unreadable
-from course.i18n import Text, both, pick
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from course.core.i18n import Text, pick
 from course.flags.catalogue import SWITCHES, find
 from course.flags.groups import GROUPS
 from course.flags.leaks import baseline
 from course.flags.switch import DEPENDS, Absent, Switch, Unreadable
-from course.i18n import Text, pick
 
 
 def is_changed(switch: Switch, value: Any, start: dict[str, Any]) -> bool:

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from course.core.i18n import t
 from course.flags import precision
 from course.flags.catalogue import SWITCHES, find
 from course.flags.switch import ABSENT, Absent, FlagError, Switch, Unreadable, first_sentence, quietly
-from course.i18n import t
 
 
 def read() -> dict[str, Any]:

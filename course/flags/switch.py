@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from course.i18n import Text, both, pick, t
+from course.core.i18n import Text, both, pick, t
 
 
 class Absent:

@@ -12,11 +12,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from course.core.i18n import Text, both, pick, t
+from course.core.suggest import did_you_mean
+from course.core.tables import as_html, as_text
 from course.flags.catalogue import SWITCHES
 from course.flags.switch import Absent, FlagError, Unreadable
-from course.i18n import Text, both, pick, t
-from course.suggest import did_you_mean
-from course.tables import as_html, as_text
 
 SPECIAL = {"nnpack.enabled": "nnpack.set_flags"}
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from course.core.i18n import Text, both, pick
 from course.flags.catalogue import SWITCHES, closest
-from course.i18n import Text, both, pick
 
 PREFIX = "torch.backends"
 REPLACED_MODULE_MEMBERS = frozenset({"m"})  # where torch keeps the real module behind its stand-in

@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from course.core.i18n import pick, t
 from course.flags.leaks import Change, baseline, changes
 from course.flags.state import snapshot
 from course.flags.switch import Unreadable
 from course.flags.typos import Typo, typos
-from course.i18n import pick, t
 
 SHOWN = 3
 

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
-from course.i18n import t
+from course.core.i18n import t
 
 _SENTENCES = {
     "class": (

@@ -24,8 +24,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.core.i18n import t
 from course.flops.checks import Refused
-from course.i18n import t
 
 _ATOMS = (type(None), bool, int, float, complex, str, bytes, range, slice, type(...), enum.Enum, io.IOBase)
 _ATOMS += (types.CodeType, re.Pattern, torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size)

@@ -22,6 +22,7 @@ import torch
 from torch.nn.modules import module as global_hooks
 from torch.utils._python_dispatch import _disable_current_modes
 
+from course.core.generators import generators_preserved
 from course.flags import preserved
 from course.flops import checks
 from course.flops.checks import CountError, NotHere
@@ -30,7 +31,6 @@ from course.flops.modes import Counting, Watching
 from course.flops.result import FlopCount
 from course.flops.standins import Real, Shapes
 from course.flops.tally import Tally
-from course.generators import generators_preserved
 
 _ALONE = threading.RLock()
 """One count at a time: classes and settings belong to the whole process."""

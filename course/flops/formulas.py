@@ -17,8 +17,8 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
+from course.core.i18n import t
 from course.flops.checks import NotHere
-from course.i18n import t
 
 Formula = Callable[..., int]
 

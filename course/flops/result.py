@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from course.i18n import t
-from course.tables import as_html, as_text
+from course.core.i18n import t
+from course.core.tables import as_html, as_text
 
 
 @dataclass

@@ -8,9 +8,9 @@ import torch
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensor
 
+from course.core.i18n import t
 from course.flops.checks import NotHere
 from course.flops.copies import Copies
-from course.i18n import t
 
 if TYPE_CHECKING:
     from course.flops.tally import Tally

@@ -11,13 +11,13 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from course.catalog import BY_ID, LESSONS, lesson_folder
+from course.core.catalog import BY_ID, LESSONS, lesson_folder
+from course.core.i18n import Text, both, pick, t
+from course.core.units import format_points
 from course.game import score
 from course.game.cases import FILE, Case, cases, origin_said
-from course.i18n import Text, both, pick, t
 from course.learning.calibration import Bet
 from course.learning.entry import Entry
-from course.units import format_points
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
 from course.cards.widgets import classed, focus, light, view_of
+from course.core.i18n import t
 from course.game import board_view as told
 from course.game.board import Board, Standing, game
 from course.game.cases import Case
-from course.i18n import t
 from course.learning.log import AnswerLog
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from course.cards.render import in_language
 from course.cards.style import SHEET
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
+from course.core.units import format_points
 from course.game.board import Board, Standing, career_line
 from course.game.view import colon
-from course.i18n import pick, t
-from course.markup import inline, plain
-from course.units import format_points
 
 STYLE = f"{SHEET}<style>{(Path(__file__).parent / 'board.css').read_text('utf-8')}</style>"
 GOOD, BEST = 5.5, 8.0

@@ -12,13 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from course.catalog import LESSONS, lesson_folder
-from course.i18n import Text, both, t
+from course.core.catalog import LESSONS, lesson_folder
+from course.core.i18n import Text, both, t
+from course.core.records import nearest
+from course.core.suggest import did_you_mean, no_longer
 from course.questions import schema
 from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
-from course.records import nearest
-from course.suggest import did_you_mean, no_longer
 
 FILE = "cases.yaml"
 EVIDENCE: dict[str, Text] = {

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from course.cards.page import listing, page, table
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
+from course.core.units import format_points
 from course.game.board import Board, Standing, career_line
 from course.game.board_view import tile_words
 from course.game.returning import Return, coming_back
-from course.i18n import pick, t
 from course.learning.review import day_words
-from course.markup import inline, plain
-from course.units import format_points
 
 LATEST = 5
 """How many closed cases are named at the end of a lesson."""

@@ -12,12 +12,12 @@ from course.cards.render import say_html
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
 from course.cards.widgets import classed, focus, light, second_click, sheet, view_of
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
 from course.experiment.ending import ending
 from course.game import cases, view
 from course.game.board import game
 from course.game.play import Play
-from course.i18n import pick, t
-from course.markup import inline, plain
 
 _open: dict[str, weakref.WeakSet[CaseDesk]] = {}
 

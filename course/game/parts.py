@@ -14,11 +14,11 @@ import ipywidgets as w
 from course.cards.card_choice import Choices
 from course.cards.render import in_language
 from course.cards.widgets import classed, focus, light, name_of, show
+from course.core.i18n import Text, pick, t
+from course.core.markup import inline, plain
 from course.game.cases import Case
 from course.game.play import CRITERIA, MoveError, Play
 from course.game.view import cause_button, cause_said, letter_ask, letter_help, model_html
-from course.i18n import Text, pick, t
-from course.markup import inline, plain
 from course.questions.items import Item, Option
 
 

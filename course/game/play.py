@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from course.core.i18n import Text, both, t
 from course.game import moves
 from course.game.cases import Case
-from course.i18n import Text, both, t
 from course.learning.log import AnswerLog
 
 CRITERIA: dict[str, Text] = {

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from course.core.i18n import pick, t
+from course.core.markup import plain
+from course.core.units import format_points
 from course.game.board import Standing
 from course.game.cases import Case
-from course.i18n import pick, t
 from course.learning.calibration import RETURN_AFTER
-from course.markup import plain
-from course.units import format_points
 
 LOST = 5.0
 """A first attempt with fewer points than this is lost."""

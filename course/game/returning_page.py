@@ -9,13 +9,13 @@ from course.cards.render import in_language
 from course.cards.saved import hide_saved_copy, saved_copy
 from course.cards.text import text_mode
 from course.cards.widgets import classed, light, sheet, view_of
+from course.core.i18n import t
+from course.core.markup import inline, plain
 from course.game.board import game
 from course.game.board_view import STYLE
 from course.game.cases import Case
 from course.game.returning import Return, return_words
-from course.i18n import t
 from course.learning.log import AnswerLog
-from course.markup import inline, plain
 
 
 class ReturningCases:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from course.core.i18n import pick, t
+from course.core.markup import plain
+from course.core.units import format_points
+from course.core.version import address
 from course.game.cases import Case
 from course.game.score import Score
-from course.i18n import pick, t
-from course.markup import plain
-from course.units import format_points
-from course.version import address
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from course.cards.render import foldable_head, in_language
 from course.cards.style import SHEET
+from course.core.i18n import Text, pick, t
+from course.core.markup import code_block, inline, link, paragraphs, plain
+from course.core.units import format_points
 from course.game import board, score
 from course.game.cases import Case, origin_said
 from course.game.moves import Move
 from course.game.play import CRITERIA, Play
-from course.i18n import Text, pick, t
-from course.markup import code_block, inline, link, paragraphs, plain
-from course.units import format_points
 
 STYLE = f"{SHEET}<style>{(Path(__file__).parent / 'desk.css').read_text('utf-8')}</style>"
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from course.i18n import Text
+from course.core.i18n import Text
 from course.learning.calibration import Bet
 from course.learning.entry import Entry
 from course.learning.marking import misconceptions_of, response_of

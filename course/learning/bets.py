@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from course.core.verdict import Verdict
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 from course.learning.marking import Response, mark_bet, response_of
 from course.questions.items import Item
-from course.verdict import Verdict
 
 
 def bet_of(item: Item, entries: Iterable[Entry]) -> Entry | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from course.i18n import Text, both, pick
+from course.core.i18n import Text, both, pick
 from course.learning.bets import bet_of, known_before, settled_of
 from course.learning.entry import Entry
 from course.learning.marking import mark_bet, response_of

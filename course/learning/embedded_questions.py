@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from course.i18n import t
+from course.core.i18n import t
+from course.core.version import __version__
 from course.questions.items import BankError, Item, parse_item
-from course.version import __version__
 
 
 def embedded_questions(notebooks: Iterable[Any], checkpoint: str) -> tuple[list[Item], dict[str, str], list[str]]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from course.version import __version__
+from course.core.version import __version__
 
 SCHEMA = 1
 EVENTS = ("answer", "bet", "settled", "check", "hint", "solution", "observe", "finish", "undo", "reason", "move")
@@ -26,7 +26,7 @@ class Entry:
     """One thing a learner did.
 
     time: ISO 8601 UTC with microseconds, so it sorts as text. item: the id of a question, an exercise, an
-    experiment or a lesson, depending on the event. verdict: a state of course.verdict, or None. record: for
+    experiment or a lesson, depending on the event. verdict: a state of course.core.verdict, or None. record: for
     ``settled``, the record that settled the bet, such as "live 2026-03-01T09:30:00Z Xeon". because: the learner's own
     reason for an answer or a bet, one line. variant: the seed that the numbers of the question were drawn with, None for the
     standard ones. A ``reason`` entry rates that reason: its ``options`` hold one of ``session.REASONS``. A ``move`` entry is a

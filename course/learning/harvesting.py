@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from itertools import accumulate, islice
 from typing import Any
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 from course.learning.entry import stamp
 from course.questions.variants import LONGEST_STUDENT
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from course.i18n import pick, t
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
 from course.learning.entry import Entry
 from course.learning.schedule import timetable
-from course.markup import inline, plain
 from course.questions.bank import Bank
 from course.questions.interview import FLUENCY, Spoken
 from course.questions.wording import call_text

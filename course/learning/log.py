@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-from course import home
-from course.i18n import t
+from course.core import home
+from course.core.i18n import t
 from course.learning.entry import EVENTS, Entry, after, counted, now, parse, stamp, to_line
 
 CANNOT_SYNC = (
@@ -29,7 +29,7 @@ CANNOT_SYNC = (
 
 
 def default_path() -> Path:
-    """The path of the log in the learner's folder (``course.home``)."""
+    """The path of the log in the learner's folder (``course.core.home``)."""
     return home.folder() / "answers.jsonl"
 
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from course.i18n import LANGUAGES, Text, both, pick
+from course.core.i18n import LANGUAGES, Text, both, pick
+from course.core.verdict import Verdict
 from course.learning.entry import Entry
 from course.questions.items import Item, Number, Trap, within
-from course.verdict import Verdict
 
 CONFIDENCE = {1: both("a guess", "猜的"), 2: both("fairly sure", "比较有把握"), 3: both("certain", "很确定")}
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 from course.learning.harvesting import crowded
 
 EMPTY = both("The notebook file was empty.", "notebook 文件是空的。")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from course.i18n import t
+from course.core.i18n import t
+from course.core.tables import clip
 from course.learning.session import AnswerError
-from course.tables import clip
 
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?")
 

@@ -7,13 +7,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from course.i18n import Text, pick, t
+from course.core.i18n import Text, pick, t
+from course.core.units import format_points
+from course.core.verdict import Verdict
 from course.learning import voice
 from course.learning.marking import OptionFeedback, Response, feedback, misconceptions_in
 from course.questions.items import Item, Number, within
 from course.questions.wording import reason_alone
-from course.units import format_points
-from course.verdict import Verdict
 
 TONES = {"correct": "good", "partly": "part", "incorrect": "bad", "not attempted": "calm", "inconclusive": "calm"}
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from course.i18n import language, t
+from course.core.i18n import language, t
 from course.learning.calibration import returns
 from course.learning.entry import Entry
 from course.learning.schedule import A_DAY, Due, reviewed_on, spread, timetable

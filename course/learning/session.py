@@ -6,15 +6,15 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from course.i18n import t
+from course.core.i18n import t
+from course.core.tables import clip
+from course.core.verdict import Verdict
 from course.learning.bets import bet_of
 from course.learning.entry import LONGEST_REASON, Entry
 from course.learning.log import AnswerLog
 from course.learning.marking import Response, mark, mark_bet, response_of
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item, redrawn
-from course.tables import clip
-from course.verdict import Verdict
 
 REASONS = ("right", "other", "changed", "doubt")
 """How learners mark their own reason: it was right; right answer, another reason; I see it differently now; not convinced."""

@@ -14,16 +14,16 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from course import colab
-from course.catalog import checkpoint_names
-from course.i18n import language, t
+from course.core import colab
+from course.core.catalog import checkpoint_names
+from course.core.i18n import language, t
+from course.core.version import __version__
 from course.learning.entry import after, now, stamp
 from course.learning.harvesting import MIME, SCHEMA, Answers, decoded, harvest, history_of, latest, read_sheet
 from course.learning.marking import Response
 from course.learning.sheet_view import SheetView, sheet_html, sheet_text
 from course.questions.items import Item
 from course.questions.variants import Paper, same_student
-from course.version import __version__
 
 __all__ = ["MIME", "AnswerSheet", "current_sheet", "harvest", "open_sheet"]
 
@@ -174,7 +174,7 @@ class AnswerSheet:
         }
 
     def _write(self) -> None:
-        from course.files import replace_file
+        from course.core.files import replace_file
 
         content = json.dumps({**self.payload(), "history": self.history}, ensure_ascii=False, indent=1)
         replace_file(self.path, content.encode() + b"\n")

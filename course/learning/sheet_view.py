@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from course.i18n import t
+from course.core.i18n import t
 from course.learning.marking import Response
 from course.questions.variants import same_student
 

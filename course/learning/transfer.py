@@ -10,8 +10,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.files import replace_file
-from course.i18n import t
+from course.core.files import replace_file
+from course.core.i18n import t
 from course.learning.entry import parse, to_line
 from course.learning.log import AnswerLog
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from course.i18n import Text, both, pick
+from course.core.i18n import Text, both, pick
 from course.learning.entry import Entry
 from course.questions.items import Item
 

@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from course.core.i18n import LANGUAGES, Text, pick
+from course.core.suggest import nearest
 from course.flags import TABLE, Switch
 from course.flags.names import is_prose, named
-from course.i18n import LANGUAGES, Text, pick
 from course.questions import glossary, knowledge, messages
 from course.questions.glossary import Term
 from course.questions.knowledge import Knowledge
 from course.questions.messages import Message
 from course.questions.ranking import Ranking
-from course.suggest import nearest
 
 Answer = Knowledge | Message | Term | Switch
 COUNTS: dict[type, float] = {Knowledge: 1, Message: 0.8, Term: 0.6, Switch: 0.4}

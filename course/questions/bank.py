@@ -11,11 +11,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from course.catalog import FOLDER
-from course.i18n import Text, t
+from course.core.catalog import FOLDER
+from course.core.i18n import Text, t
+from course.core.suggest import did_you_mean, no_longer
 from course.questions.interview import Spoken, parse_spoken
 from course.questions.items import BankError, Item, UnknownItem, parse_item
-from course.suggest import did_you_mean, no_longer
 
 FILES = ("items", "checkpoint", "interview")
 """The question files of a lesson, without their ending."""

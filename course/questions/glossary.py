@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from course.catalog import FOLDER
-from course.i18n import Text, pick
-from course.markup import plain
+from course.core.catalog import FOLDER
+from course.core.i18n import Text, pick
+from course.core.markup import plain
+from course.core.suggest import nearest
 from course.questions import schema
 from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
-from course.suggest import nearest
 
 FILE = FOLDER / "glossary.yaml"
 MARK = re.compile(r"\[\[(?P<id>[a-z0-9_.-]+)(?:\|(?P<words>[^\]|]+))?\]\]")

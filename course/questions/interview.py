@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from course.i18n import LANGUAGES, Text, both, pick
+from course.core.i18n import LANGUAGES, Text, both, pick
 from course.questions import schema
 from course.questions.items import BankError, Item, Option
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from course.i18n import LANGUAGES, Text, pick
+from course.core.i18n import LANGUAGES, Text, pick
 from course.questions.bank import Bank
 from course.questions.finding import Finding
 from course.questions.items import Item, every

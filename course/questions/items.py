@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from course.i18n import Text
+from course.core.i18n import Text
 from course.questions import schema, variants
 
 

@@ -14,13 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from course.catalog import FOLDER
-from course.i18n import Text, both, pick
+from course.core.catalog import FOLDER
+from course.core.i18n import Text, both, pick
+from course.core.suggest import nearest
 from course.questions import schema
 from course.questions.bank import read_yaml
 from course.questions.item_lint import language_faults
 from course.questions.ranking import SMALL
-from course.suggest import nearest
 
 FILE = FOLDER / "messages.yaml"
 VARIES = "…"

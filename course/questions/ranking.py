@@ -13,7 +13,7 @@ from functools import cache
 from math import log
 from typing import Generic, TypeVar
 
-from course.catalog import FOLDER
+from course.core.catalog import FOLDER
 from course.questions.bank import read_yaml
 
 SYNONYMS = FOLDER / "synonyms.yaml"

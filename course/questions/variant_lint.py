@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 
-from course.i18n import Text
+from course.core.i18n import Text
 from course.questions.finding import Finding
 from course.questions.item_lint import lint_items
 from course.questions.items import BankError, Item, within

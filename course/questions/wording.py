@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from course.i18n import both, pick, t
-from course.markup import plain
+from course.core.i18n import both, pick, t
+from course.core.markup import plain
 from course.questions.items import Item, Option
 
 PAIR = both("Only one of these two:", "下面两行只选一行：")

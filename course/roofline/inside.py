@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.profiler import record_function
 
-from course.profiled import events_of, is_kernel
+from course.core.profiled import events_of, is_kernel
 from course.roofline.hooks import around
 from course.roofline.layer import OUTSIDE
 from course.roofline.replay import Unit

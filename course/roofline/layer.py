@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from course.i18n import t
+from course.core.i18n import t
 from course.roofline.roof import Peaks
 from course.timing import enough, interval_or_none
 

@@ -17,9 +17,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from course import machine
-from course.bars import end_progress, progress
-from course.i18n import t
+from course.core import machine
+from course.core.bars import end_progress, progress
+from course.core.i18n import t
 from course.roofline.machine import cache_bytes, clock, free_bytes, wait
 from course.roofline.roof import Peaks
 from course.roofline.words import RooflineError, is_out_of_memory, reason, too_little_memory

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from course.core.i18n import t
+from course.core.units import scaled
 from course.figures.wrap import Sentence, wrap
-from course.i18n import t
 from course.roofline.layer import OUTSIDE, TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import bound_word, percent
-from course.units import scaled
 
 NAMED = 6
 """How many groups of layers, the slowest first, are written by name."""

@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.bars import end_progress, progress
+from course.core.bars import end_progress, progress
+from course.core.generators import generators_preserved
+from course.core.i18n import t
 from course.flops import CountError, FlopCount, count
-from course.generators import generators_preserved
-from course.i18n import t
 from course.roofline import hooks, inside
 from course.roofline.layer import OUTSIDE, TINY, Alike, Layer
 from course.roofline.machine import wait

@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from course.i18n import t
+from course.core.i18n import t
+from course.core.tables import as_html, as_text
+from course.core.units import format_ms, scaled
 from course.roofline.layer import OUTSIDE, TINY, Alike, Layer
 from course.roofline.words import RooflineError, between, bound_word, percent
-from course.tables import as_html, as_text
 from course.timing import enough
-from course.units import format_ms, scaled
 
 FOLDED = 12
 """Of a model with more layers than this, a notebook shows the longest ones and folds the rest away."""

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.i18n import t
+from course.core.i18n import t
 from course.roofline.hooks import around
 from course.roofline.machine import cache_bytes, clock, free_bytes, wait
 from course.roofline.tensors import copied, moved, shape, size, tensors

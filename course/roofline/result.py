@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from course.i18n import Text, both, pick, t
+from course.core.i18n import Text, both, pick, t
+from course.core.units import format_ms
 from course.roofline import render
 from course.roofline.layer import TINY, Alike, Layer, alike, by_bound
 from course.roofline.roof import Peaks
 from course.roofline.words import between, bound_word, percent
 from course.timing import enough
-from course.units import format_ms
 
 CLEAR, LARGE = 1.05, 0.1
 """A layer is named only where even the low end of its time / that of the next one, round by round, is above the first, and where it

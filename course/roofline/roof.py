@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from course.i18n import t
-from course.units import scaled
+from course.core.i18n import t
+from course.core.units import scaled
 
 PRODUCTS = ("Linear", "Bilinear", "MultiheadAttention", "RNN", "LSTM", "GRU")
 """Classes of layers whose work is matrix products."""
@@ -19,7 +19,7 @@ class Peaks:
 
     flops_per_s: FLOP/s of the best probe. products_per_s, convolutions_per_s: of the best matrix product and the best convolution,
     which may differ widely (0.0 where unknown); a layer is held against its own. bytes_per_s: bytes/s of the best memory stream.
-    dtype: "float32" and the like. threads: CPU threads in force. machine: the passport (course.machine). created: UTC, ISO 8601.
+    dtype: "float32" and the like. threads: CPU threads in force. machine: the passport (course.core.machine). created: UTC, ISO 8601.
     precision: that of float32 in force, for products and for convolutions (a float32 peak depends on it). work_by, traffic_by: which
     probe, or layer, showed the two peaks ("" where unknown). notes: sentences.
     """

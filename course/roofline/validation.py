@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.i18n import t
+from course.core.i18n import t
 from course.roofline.words import RooflineError
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.i18n import t
+from course.core.i18n import t
 
 
 class RooflineError(ValueError):

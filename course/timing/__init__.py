@@ -9,6 +9,7 @@ with `.plot()`. From a shell: `python -m course.timing "stmt" "stmt" --setup "..
 
 from __future__ import annotations
 
+from course.core.units import format_ms
 from course.timing.clock import Clock, clock_for
 from course.timing.comparing import compare
 from course.timing.measuring import measure
@@ -16,7 +17,6 @@ from course.timing.results import Comparison, Measurement, Paired
 from course.timing.sentences import bracketed, too_few
 from course.timing.stats import enough, interval_or_none
 from course.timing.validation import TimingError, interrupts_propagate
-from course.units import format_ms
 
 __all__ = [
     "Clock",

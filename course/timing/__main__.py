@@ -15,8 +15,8 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from course.i18n import t
-from course.tables import clip
+from course.core.i18n import t
+from course.core.tables import clip
 from course.timing.comparing import compare
 from course.timing.measuring import measure
 from course.timing.validation import TimingError, refuse

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from course.core.where import accelerators_here, devices_in, noted, work_of
 from course.timing import devices
 from course.timing.validation import named_errors, refuse
-from course.where import accelerators_here, devices_in, noted, work_of
 
 MIN_BLOCK_S = 0.0003
 """Shortest block that is timed as one sample, in seconds."""

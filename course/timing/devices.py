@@ -9,8 +9,8 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from course.core.where import ACCELERATORS, accelerators_here, available
 from course.timing.validation import refuse
-from course.where import ACCELERATORS, accelerators_here, available
 
 CYCLES = 2e9
 """Cycles of a GPU in a second, about."""

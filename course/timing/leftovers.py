@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from course.i18n import t
+from course.core.i18n import t
 
 CACHED = functools._lru_cache_wrapper
 SAMPLE = 4096

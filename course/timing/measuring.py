@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from course.i18n import t
+from course.core.i18n import t
 from course.timing import stats, validation
 from course.timing.clock import Clock, given_clock
 from course.timing.effort import overhead_ns

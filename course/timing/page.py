@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
-from course.i18n import t
-from course.tables import as_html as html_table
-from course.tables import as_text as text_table
+from course.core.i18n import t
+from course.core.tables import as_html as html_table
+from course.core.tables import as_text as text_table
+from course.core.units import format_ms
 from course.timing import sentences
-from course.units import format_ms
 
 if TYPE_CHECKING:
     from course.timing.results import Comparison

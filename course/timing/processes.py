@@ -18,9 +18,9 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
-from course.bars import end_progress, progress, reach
-from course.i18n import t
-from course.new_process import NewProcess, NewProcessError, function_of
+from course.core.bars import end_progress, progress, reach
+from course.core.i18n import t
+from course.core.new_process import NewProcess, NewProcessError, function_of
 from course.timing import sameness, stats, validation, verdicts
 from course.timing.clock import Clock
 from course.timing.deadline import out_of_time

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from course.i18n import t
+from course.core.i18n import t
+from course.core.units import format_ms
 from course.timing import sameness, stats, verdicts
 from course.timing.clock import Clock
 from course.timing.effort import PARALLEL, starved
 from course.timing.results import Comparison, Paired
 from course.timing.rounds import Rounds
 from course.timing.sentences import launch_note
-from course.units import format_ms
 
 DROPPED = 3
 """Rounds that warm up and do not count."""

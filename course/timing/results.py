@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from course.i18n import t
+from course.core.i18n import t
 from course.timing import page, sentences
 from course.timing.validation import require_name
 

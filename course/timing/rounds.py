@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course.bars import end_progress, progress, reach
-from course.i18n import t
+from course.core.bars import end_progress, progress, reach
+from course.core.i18n import t
 from course.timing import sameness, stats, validation
 from course.timing.clock import Clock, calls_for
 from course.timing.deadline import out_of_time, too_late

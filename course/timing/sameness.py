@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from course.i18n import t
+from course.core.i18n import t
 from course.timing.results import Paired
 
 SAMPLE = 4096

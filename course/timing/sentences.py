@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from course.i18n import Text, both, pick, t
+from course.core.i18n import Text, both, pick, t
+from course.core.units import format_ms, format_ratio
 from course.timing.stats import FEWEST_PROCESSES, FEWEST_ROUNDS, drift, enough
-from course.units import format_ms, format_ratio
 
 if TYPE_CHECKING:
     from course.timing.results import Comparison, Measurement, Paired

@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import Any
 
-from course.new_process import function_of
+from course.core.new_process import function_of
 from course.timing import validation
 from course.timing.clock import Clock, given_clock
 from course.timing.effort import PARALLEL, Effort, threads

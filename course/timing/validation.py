@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
 
-from course.i18n import t
-from course.suggest import did_you_mean
+from course.core.i18n import t
+from course.core.suggest import did_you_mean
 
 
 class TimingError(ValueError):

@@ -16,8 +16,8 @@ from typing import Any
 import torch
 
 from course import flags
-from course.generators import generators_preserved
-from course.i18n import t
+from course.core.generators import generators_preserved
+from course.core.i18n import t
 from course.timing import TimingError
 from course.tryout.look import plain
 

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from course.core.i18n import Text, pick, t
+from course.core.units import format_ms, format_ratio
 from course.experiment.machines import beside
 from course.experiment.shown import Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
 from course.figures.words import less_time, ratio_words, times
-from course.i18n import Text, pick, t
 from course.tryout import verdicts
 from course.tryout.settings import OTHER_DEVICE, Setting
 from course.tryout.verdicts import Row
-from course.units import format_ms, format_ratio
 
 NOTHING = dict.fromkeys(("ratio", "low", "high", "sets", "busy", "bits", "error", "error_as_is", "float64", "why"))
 """A row of which nothing is known."""

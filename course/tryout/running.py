@@ -12,11 +12,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from course import load
-from course.bars import end_progress, progress, somebody_watches
-from course.i18n import both, pick, t
-from course.machine import one_line
-from course.new_process import NewProcessError
+from course.core import load
+from course.core.bars import end_progress, progress, somebody_watches
+from course.core.i18n import both, pick, t
+from course.core.machine import one_line
+from course.core.new_process import NewProcessError
 from course.timing import TimingError
 from course.timing.validation import hidden_prints
 from course.tryout import verdicts

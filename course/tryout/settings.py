@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from course.core.i18n import Text, both, t
+from course.core.suggest import did_you_mean
 from course.flags import ABSENT, SWITCHES
-from course.i18n import Text, both, t
-from course.suggest import did_you_mean
 from course.timing import TimingError
 from course.tryout.look import Look
 

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.core.i18n import t
 from course.flags import using
-from course.i18n import t
 from course.timing import TimingError
 from course.tryout.look import tensors_of
 from course.tryout.settings import Setting

@@ -21,9 +21,9 @@ from typing import Any
 
 import torch
 
+from course.core.machine import passport
+from course.core.new_process import NewProcess, call
 from course.flags import snapshot
-from course.machine import passport
-from course.new_process import NewProcess, call
 from course.timing import clock_for
 from course.tryout import loaded
 from course.tryout.back import put_back

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from course.core.i18n import Text, both, pick, t
 from course.experiment.reading import CUT_SHORT, EMPTY
 from course.experiment.rows import kind_of
 from course.figures.words import less_time
-from course.i18n import Text, both, pick, t
 
 ALIKE = 0.05
 """A likely range within this share of 1 is no difference that is worth a line."""

@@ -7,8 +7,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from course import colab
-from course.i18n import t
+from course.core import colab
+from course.core.i18n import t
 from course.learning.log import home_path
 from course.learning.sheet import AnswerSheet, open_sheet
 from course.learning.transfer import TransferError, import_from

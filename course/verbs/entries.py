@@ -6,9 +6,9 @@ import html
 
 from course.cards.knowledge_view import card_text, cards_html
 from course.cards.page import page
+from course.core.i18n import pick, t
+from course.core.markup import code_block, inline, link, plain
 from course.flags import DEPENDS, WHEN, Switch
-from course.i18n import pick, t
-from course.markup import code_block, inline, link, plain
 from course.questions import knowledge, messages
 from course.questions.answers import Answer
 from course.questions.glossary import Term

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from course.cards.card_spoken import SpokenCard
 from course.cards.cards import Card, card
+from course.core.i18n import pick, t
+from course.core.machine import can, next_step
+from course.core.records import Record, save_own
 from course.experiment import base, reports
 from course.experiment.result import block, came_true
 from course.experiment.shown import Block
-from course.i18n import pick, t
 from course.learning.sheet import AnswerSheet
-from course.machine import can, next_step
 from course.questions.items import Item
-from course.records import Record, save_own
 from course.verbs import asking, noise, state
 from course.verbs.betted import betted, items_of, placed, settled
 from course.verbs.reported import NEEDS, tell

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from course import arguments
-from course.explorables.page import NAMES, explorable
-from course.i18n import both
+from course.core import arguments
+from course.core.i18n import both
+from course.experiment.explorables.page import NAMES, explorable
 from course.verbs.say import in_words, present
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 from typing import Any
 
+from course.core.i18n import t
 from course.game import board as boards
 from course.game import cases
 from course.game.board_page import BoardPage
 from course.game.sharing import share_text
-from course.i18n import t
 from course.verbs import state
 from course.verbs.say import in_words, put, say
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from course.catalog import checkpoint_names
-from course.hand_in import missing_in, told
-from course.i18n import t
+from course.core.catalog import checkpoint_names
+from course.core.i18n import t
+from course.learning.hand_in import missing_in, told
 from course.learning.sheet import current_sheet
 from course.verbs.say import in_words, say
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from course.cards.page import page
-from course.i18n import pick, t
+from course.core.i18n import pick, t
+from course.core.markup import plain
 from course.learning.interviewing import criteria_html, following, model_html, model_text, where_words
-from course.markup import plain
 from course.questions.interview import Spoken
 from course.verbs import state
 from course.verbs.experiments import new_card

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from course.cards.knowledge_view import card_text, cards_html
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
+from course.core.suggest import nearest
 from course.flags.catalogue import plain_name
 from course.flags.names import asks_more, is_prose, named
 from course.flags.switch import Switch
-from course.i18n import pick, t
-from course.markup import inline, plain
 from course.questions import answers, glossary, knowledge, messages
 from course.questions.answers import ENOUGH
-from course.suggest import nearest
 from course.verbs import entries, state
 from course.verbs.say import in_words, put, say
 

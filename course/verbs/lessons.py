@@ -7,18 +7,18 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from course import catalog, i18n
 from course.cards.page import listing, page
-from course.exercise import all_exercises
+from course.core import catalog, i18n
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
+from course.core.suggest import did_you_mean
+from course.core.usual_language import remember
+from course.core.version import OLDEST_TORCH
+from course.exercises.exercise import all_exercises
 from course.game.board import Board, games, played
 from course.game.closed_view import closed_lines
-from course.i18n import pick, t
-from course.markup import inline, plain
-from course.suggest import did_you_mean
-from course.usual_language import remember
 from course.verbs import colab_notice, state
 from course.verbs.say import in_words, put, say
-from course.version import OLDEST_TORCH
 
 
 @in_words
@@ -31,7 +31,8 @@ def lesson(lesson_id: str, language: str | None = None) -> None:
         near = did_you_mean(lesson_id, catalog.BY_ID, cutoff=0.3)
         say(t(f"There is no lesson `{lesson_id}`.{near}", f"没有 `{lesson_id}` 这一课。{near}"))
         return
-    from course import flags, machine
+    from course import flags
+    from course.core import machine
 
     if project or state.now.lesson != lesson_id:
         flags.remember()  # a lesson started twice keeps what it was compared with
@@ -49,7 +50,7 @@ def lesson(lesson_id: str, language: str | None = None) -> None:
 
 def _live() -> str:
     """Which experiments this machine runs, and which it replays."""
-    from course import machine
+    from course.core import machine
 
     if machine.can("cuda"):
         return t("GPU experiments run live", "GPU 实验在本机实测")
@@ -147,11 +148,11 @@ def _claims() -> tuple[list[Section], list[str]]:
     What was measured in this lesson before the kernel was restarted counts, with its date. What no run could settle is
     named.
     """
-    from course import records
+    from course.core import records
     from course.experiment import base
     from course.experiment.result import headline_of, told
-    from course.portfolio.numbers import when_and_where
-    from course.portfolio.take_away import MOST, take_away
+    from course.verbs.portfolio.numbers import when_and_where
+    from course.verbs.portfolio.take_away import MOST, take_away
 
     of_lesson = {name: one for name, one in base.load_all().items() if one.lesson == state.now.lesson}
     before = {name: found for name, one in of_lesson.items() if (found := records.own(name, one.version))}
@@ -188,7 +189,7 @@ def _bets() -> list[Section]:
     """The bets of this lesson that are settled, a sentence each; of many the first. How many others there are, and why."""
     from course.experiment.bets_view import bet_sentence
     from course.learning.calibration import placed_bets
-    from course.portfolio.take_away import MOST
+    from course.verbs.portfolio.take_away import MOST
 
     mine = [bet for bet in placed_bets(state.now.log.entries(), state.now.bank) if bet.item.lesson == state.now.lesson]
     lines = [bet_sentence(bet) for bet in mine if bet.state in ("won", "lost")]

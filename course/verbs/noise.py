@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from course import load
+from course.core import load
+from course.core.i18n import t
+from course.core.machine import can
+from course.core.records import Record
 from course.experiment import base
 from course.experiment.reading import OPEN
 from course.experiment.result import headline_of
-from course.i18n import t
-from course.machine import can
-from course.records import Record
 
 TIMES = {"ms", "ratio", "rounds", "self", "outside"}
 """Columns of rows that hold times, besides those that end in ``_ms``."""

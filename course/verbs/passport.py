@@ -6,10 +6,10 @@ import html
 from collections.abc import Mapping
 from typing import Any
 
-from course import machine
 from course.cards.page import page, table
-from course.i18n import Text, both, pick, t
-from course.markup import inline, plain
+from course.core import machine
+from course.core.i18n import Text, both, pick, t
+from course.core.markup import inline, plain
 from course.verbs.say import in_words, put
 
 FIRST = ("device", "device_name", "memory_gib", "threads", "torch")
@@ -105,11 +105,11 @@ def passport_words() -> tuple[str, str]:
         f"  {name}{t(': ', '：')}{value}" + t(f" ({plain(why)})", f"（{plain(why)}）")
         for name, value, why in (rows[key] for key in FIRST)
     ]
-    text = "\n".join([title, *lines, f"  {more}{t(': ', '：')}course.machine.passport()", note])
+    text = "\n".join([title, *lines, f"  {more}{t(': ', '：')}course.core.machine.passport()", note])
     return page(title, f"<p>{note}</p>", table(heads, first, title), folded), text
 
 
 @in_words
 def passport() -> None:
-    """Show this machine's passport. As data: ``course.machine.passport()``."""
+    """Show this machine's passport. As data: ``course.core.machine.passport()``."""
     put(*passport_words())

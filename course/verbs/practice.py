@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from course.exercise import MISSING, Exercise, all_exercises, judge
-from course.i18n import pick, t
+from course.core.i18n import pick, t
+from course.core.markup import code_block, inline, plain
+from course.core.suggest import did_you_mean
+from course.exercises.exercise import MISSING, Exercise, all_exercises, judge
 from course.learning import voice
-from course.markup import code_block, inline, plain
-from course.suggest import did_you_mean
 from course.verbs import state
 from course.verbs.say import if_validated, in_words, put, say, say_verdict, state_words
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from course import colab
-from course.i18n import t
+from course.core import colab
+from course.core.i18n import t
 from course.learning.transfer import TransferError, export_to, import_from
 from course.verbs import colab_notice, state
 from course.verbs.say import in_words, put, say

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from course import catalog
 from course.cards.text import answer as answer_in_text
-from course.i18n import t
+from course.core import catalog
+from course.core.i18n import t
 from course.learning.calibration import asked_again
 from course.learning.embedded_questions import embedded_questions
 from course.learning.entry import now

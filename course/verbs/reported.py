@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from course.core.i18n import both, pick, t
+from course.core.machine import next_step, on_rocm
 from course.experiment import base, reports
 from course.experiment.bets_view import answer_words
 from course.experiment.reports import Answer, Report
 from course.experiment.shown import Betted, Block, Fold
 from course.figures.reported import picture
-from course.i18n import both, pick, t
-from course.machine import next_step, on_rocm
 from course.questions.items import Item
 from course.verbs import state
 from course.verbs.betted import items_of, others, placed, settled
@@ -100,7 +100,7 @@ def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
         *dict.fromkeys(step for step in steps if step),
         *(
             t("On a machine that has it: ", "换一台有的机器，运行：")
-            + f"`python -m course.experiments --record DIR --needs {kind} --missing`"
+            + f"`python -m course.experiment --record DIR --needs {kind} --missing`"
             for kind in kinds
         ),
     ]

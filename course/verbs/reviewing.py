@@ -9,10 +9,10 @@ from datetime import datetime
 from course.cards.cards import Card
 from course.cards.review_deck import ReviewDeck
 from course.cards.text import text_mode
+from course.core.i18n import t
 from course.game.board import Board, career_line, played
 from course.game.returning import Return, coming_back
 from course.game.returning_page import ReturningCases
-from course.i18n import t
 from course.learning.calibration import returning
 from course.learning.progress import Games
 from course.learning.review import Plan, closing, greeting, plan

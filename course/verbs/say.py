@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from course.i18n import pick, t
-from course.markup import inline, plain
-from course.units import format_points
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
+from course.core.units import format_points
+from course.core.verdict import Verdict
 from course.verbs.state import running_shell
-from course.verdict import Verdict
 
 F = TypeVar("F", bound=Callable[..., Any])
 MARKS = {"correct": "✓", "partly": "◐", "incorrect": "✗", "not attempted": "○", "inconclusive": "?", "not marked": "…"}

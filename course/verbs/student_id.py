@@ -8,7 +8,7 @@ from course.cards.render import notice_html, say_html
 from course.cards.style import SHEET
 from course.cards.text import text_mode
 from course.cards.widgets import light, view_of
-from course.i18n import t
+from course.core.i18n import t
 from course.learning.harvesting import clean_student
 from course.questions.items import redrawn
 from course.questions.variants import same_student

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from course import catalog
+from course.core import catalog
+from course.core.i18n import LANGUAGES, language, pick, speaking, t
+from course.core.suggest import did_you_mean
 from course.flags import GROUPS
-from course.i18n import LANGUAGES, language, pick, speaking, t
-from course.portfolio.document import Part, document
-from course.suggest import did_you_mean
 from course.verbs import state
+from course.verbs.portfolio.document import Part, document
 from course.verbs.say import in_words, put, say
 from course.verbs.writing import write_file
 
@@ -21,8 +21,8 @@ FILE = "torch-backends-review.html"
 @in_words
 def cheat_sheet(*names: str) -> None:
     """One sheet for each submodule named: switches, advice, your own numbers; without a name, the sheets there are."""
-    from course.portfolio.cheat_sheet import cheat_sheet as sheet_of
-    from course.portfolio.cheat_sheet import sheet_text, sheets_html
+    from course.verbs.portfolio.cheat_sheet import cheat_sheet as sheet_of
+    from course.verbs.portfolio.cheat_sheet import sheet_text, sheets_html
 
     wanted = [name.removeprefix("torch.backends.") for name in names]
     for name in wanted:
@@ -44,7 +44,7 @@ def cheat_sheet(*names: str) -> None:
 @in_words
 def poster(path: str | Path | None = None) -> None:
     """The whole map in one picture; a path saves it as an SVG file."""
-    from course.portfolio import poster as drawing
+    from course.verbs.portfolio import poster as drawing
 
     svg = drawing.poster(_way())
     if path is not None:
@@ -74,7 +74,7 @@ def anywhere() -> str:
 
 def _way() -> list:
     """The lessons as stops of the poster, with what the learner has done."""
-    from course.portfolio.poster import Stop
+    from course.verbs.portfolio.poster import Stop
 
     entries = state.now.log.entries()
     finished = {entry.item for entry in entries if entry.event == "finish"}
@@ -88,13 +88,13 @@ def _way() -> list:
 def _parts() -> Iterator[Part]:
     """Every part of the file, in the language in use."""
     from course.cards.knowledge_view import cards_html
-    from course.portfolio.cheat_sheet import cheat_sheet as sheet_of
-    from course.portfolio.cheat_sheet import sheets_html
-    from course.portfolio.paper_map import paper_map
-    from course.portfolio.poster import poster as drawing
     from course.questions import knowledge
     from course.verbs.bets import bets_words
     from course.verbs.passport import passport_words
+    from course.verbs.portfolio.cheat_sheet import cheat_sheet as sheet_of
+    from course.verbs.portfolio.cheat_sheet import sheets_html
+    from course.verbs.portfolio.paper_map import paper_map
+    from course.verbs.portfolio.poster import poster as drawing
 
     name = t("The map; scroll in it", "全图，可以在里面滚动")
     yield Part(
@@ -121,8 +121,8 @@ def _cases() -> str:
 
 def _interview() -> str:
     """The questions, each to be opened; answer aloud first."""
+    from course.core.markup import inline
     from course.learning.interviewing import model_html
-    from course.markup import inline
 
     asks = "".join(
         f'<details class="ask"><summary>{inline(pick(one.stem))}</summary>{model_html(one)}</details>'

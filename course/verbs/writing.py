@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from course import colab
-from course.files import replace_file
-from course.i18n import t
+from course.core import colab
+from course.core.files import replace_file
+from course.core.i18n import t
 from course.verbs import colab_notice
 from course.verbs.say import say
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course.core.version import __version__
 from course.learning.notebook_file import STUB
-from course.version import __version__
 from grader import project as project_files
 from grader.authoring.bootstrap import bootstrap
 from grader.authoring.prose import prose

@@ -11,8 +11,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.catalog import LESSONS
-from course.i18n import Text, both, pick
+from course.core.catalog import LESSONS
+from course.core.i18n import Text, both, pick
 from course.questions import schema
 from course.questions.bank import Bank
 from course.questions.finding import Finding

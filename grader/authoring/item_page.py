@@ -8,9 +8,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from course.files import replace_file
-from course.i18n import LANGUAGES, Text, both, pick
-from course.markup import code_block, inline, paragraphs
+from course.core.files import replace_file
+from course.core.i18n import LANGUAGES, Text, both, pick
+from course.core.markup import code_block, inline, paragraphs
 from course.questions.bank import Bank
 from course.questions.finding import Finding
 from course.questions.item_lint import lint_items, lint_lesson

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from course.catalog import checkpoint_names
+from course.core.catalog import checkpoint_names
 from course.questions.finding import Finding
 from course.questions.variants import NUMBERS, alternatives
 from grader import project as files

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from course.core.i18n import LANGUAGES, both, pick, speaking
 from course.experiment import machines
 from course.experiment.machines import Cell
-from course.i18n import LANGUAGES, both, pick, speaking
 from grader.project import Project
 
 TITLE = both("🖥️ Which line on which card", "🖥️ 哪张卡，写哪一行")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from course.i18n import LANGUAGES, both, pick
+from course.core.i18n import LANGUAGES, both, pick
 from course.questions import messages
 from grader.project import Project
 

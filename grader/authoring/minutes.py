@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cache
 
-from course.exercise import all_exercises
+from course.core.i18n import pick, speaking
+from course.core.markup import plain
+from course.exercises.exercise import all_exercises
 from course.experiment import base
 from course.experiment.result import block
-from course.i18n import pick, speaking
-from course.markup import plain
 from course.questions import knowledge
 from course.verbs.reported import reported
 from grader.authoring.ids import used_ids

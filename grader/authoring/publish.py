@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-from course.catalog import checkpoint_names
+from course.core.catalog import checkpoint_names
 from course.questions.finding import Finding
 from grader.authoring.build import PICTURE, badge_of, checkpoint_notebook, practice_notebook
 from grader.project import LANGUAGES, Project, ProjectError

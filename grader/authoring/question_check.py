@@ -16,7 +16,8 @@ from typing import Any
 
 import yaml
 
-from course.catalog import BY_ID
+from course.core.catalog import BY_ID
+from course.core.suggest import did_you_mean
 from course.questions.bank import read_yaml
 from course.questions.finding import Finding
 from course.questions.item_lint import lint_items, lint_lesson
@@ -24,7 +25,6 @@ from course.questions.items import BankError, Item, parse_item, redrawn, with_ke
 from course.questions.variant_lint import SEEDS, lint_variants
 from course.questions.variants import alternatives
 from course.questions.verify import run_verify
-from course.suggest import did_you_mean
 from grader.authoring.ids import known_ids
 from grader.authoring.yaml_lines import Lines, way_of
 from grader.beliefs import known_beliefs

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from course.catalog import BY_ID
+from course.core.catalog import BY_ID
+from course.core.i18n import LANGUAGES, Text, both, pick
+from course.core.markup import inline
+from course.core.markup import link as html_link
 from course.flags import DEPENDS, GROUPS, TABLE, WHEN, Switch, module_of
-from course.i18n import LANGUAGES, Text, both, pick
-from course.markup import inline
-from course.markup import link as html_link
 from course.questions import knowledge
 from grader.authoring import machines, messages
 from grader.authoring.item_page import CSS

@@ -8,9 +8,9 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from course.i18n import pick
-from course.look import css
-from course.markup import inline
+from course.core.i18n import pick
+from course.core.look import css
+from course.core.markup import inline
 
 
 def render(template: Path, language: str, styles: tuple[Path, ...] = (), **values: Any) -> str:

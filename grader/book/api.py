@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from course.i18n import both, pick
+from course.core.i18n import both, pick
 from grader.project import Project
 
 NAMES = {
@@ -15,7 +15,7 @@ NAMES = {
     "course.flops": ("count", "FlopCount", "ModuleCount"),
     "course.lessons.l03_flops.crosscheck": ("cross_check", "CrossCheck"),
     "course.roofline": ("place", "peaks", "Roofline", "Layer", "Peaks"),
-    "course.onednn_log": ("log_of", "on_off"),
+    "course.trace.onednn_log": ("log_of", "on_off"),
     "course.flags": ("using", "snapshot", "changes", "describe"),
 }
 """Module -> what it offers to other programs, most used first."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from course.cards.offline import page_data, showable
+from course.core.i18n import speaking
 from course.experiment import base
 from course.experiment.shown import STYLE, Block, bets, html_of, picture
-from course.i18n import speaking
 from course.learning.marking import Response
 from course.learning.session import place_bet
 from course.questions.bank import Bank

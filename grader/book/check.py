@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote
 
-from course.i18n import LANGUAGES
+from course.core.i18n import LANGUAGES
 from grader.project import Project, checkpoint_items
 
 HEAVIEST, SEARCH = 1_000_000, 1_300_000

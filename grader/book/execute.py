@@ -19,8 +19,8 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from course.files import replace_file
-from course.home import NAME
+from course.core.files import replace_file
+from course.core.home import NAME
 from grader.project import Project, ProjectError
 
 LONGEST_CELL_S = 600

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from course.cards.saved import static_html
-from course.catalog import BY_ID
+from course.core.catalog import BY_ID
+from course.core.i18n import both, pick, speaking
+from course.core.markup import inline
 from course.experiment import base
 from course.experiment.result import headline_of, told
-from course.i18n import both, pick, speaking
-from course.markup import inline
-from course.portfolio.take_away import take_away
 from course.questions.items import Item
+from course.verbs.portfolio.take_away import take_away
 from grader.book.clean import CALL_OF_CARD, STYLE, raw
 from grader.project import Project
 from grader.source import read

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 from course.cards.knowledge_view import card_html
-from course.catalog import BY_ID, LESSONS, Lesson
-from course.i18n import Text, both, pick, speaking
-from course.markup import inline, link
-from course.portfolio.poster import Stop, poster
+from course.core.catalog import BY_ID, LESSONS, Lesson
+from course.core.i18n import Text, both, pick, speaking
+from course.core.markup import inline, link
 from course.questions import glossary, knowledge
+from course.verbs.portfolio.poster import Stop, poster
 from grader.authoring import claims, machines, messages, reference
 from grader.authoring.build import COLAB
 from grader.book import api, front

@@ -13,9 +13,9 @@ from pathlib import Path
 import nbformat
 
 from course.cards import knowledge_view, offline
+from course.core.i18n import LANGUAGES
+from course.core.look import css
 from course.experiment import shown
-from course.i18n import LANGUAGES
-from course.look import css
 from course.questions.bank import load_bank
 from grader.book import cards, clean, find, front, pages
 from grader.book.check import faults

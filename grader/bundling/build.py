@@ -13,8 +13,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from course.catalog import checkpoint_names
-from course.i18n import Text, both, pick
+from course.core.catalog import checkpoint_names
+from course.core.i18n import Text, both, pick
 from grader.authoring.build import checkpoint_notebook, practice_notebook
 from grader.authoring.publish import text_of
 from grader.bundling.scan import scan

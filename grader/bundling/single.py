@@ -11,7 +11,7 @@ import zipfile
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course.i18n import pick
+from course.core.i18n import pick
 from grader.authoring.bootstrap import ABSENT
 from grader.bundling.texts import CARRIES, DOWNLOAD, FORM, INSTALL, INSTALLED, NOT_INSTALLED, NOT_THERE, TAKE_HOME
 

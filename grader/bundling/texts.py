@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course.i18n import both
+from course.core.i18n import both
 
 README = both(
     "# The course\n\nStart (Python 3.10 to 3.13): in this folder, `python3 lab.py lab`; on Windows `py lab.py lab`. "

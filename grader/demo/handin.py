@@ -9,8 +9,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 
-from course.catalog import checkpoint_names
-from course.i18n import set_language
+from course.core.catalog import checkpoint_names
+from course.core.i18n import set_language
 from course.learning.sheet import AnswerSheet
 from grader.answers import keyed_items
 from grader.authoring.build import answer_id

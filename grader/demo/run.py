@@ -12,8 +12,8 @@ import nbformat
 from nbgrader.utils import temp_attrs
 from tqdm import tqdm
 
-from course.i18n import both, pick
-from course.units import format_points
+from course.core.i18n import both, pick
+from course.core.units import format_points
 from grader import pipeline
 from grader.answers import keyed_items
 from grader.autograding import How, autograde

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course.i18n import Text, both, pick
+from course.core.i18n import Text, both, pick
 from course.learning.sheet import MIME
 from course.questions.variants import Paper, same_student
 from grader.authoring.bootstrap import made_for

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from course.catalog import checkpoint_names
+from course.core.catalog import checkpoint_names
 from grader.marking.probe import seed
 from grader.marking.running import Drawn
 from grader.project import Infrastructure

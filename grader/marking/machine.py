@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 
 from nbformat import NotebookNode
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 from grader.marking.newer_syntax import needs_newer
 from grader.task import Task
 

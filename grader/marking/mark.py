@@ -9,12 +9,12 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course.i18n import Text, both, pick
+from course.core.i18n import Text, both, pick
+from course.core.verdict import Verdict
 from course.learning.marking import mark
 from course.learning.sheet import MIME
 from course.questions.items import Item
 from course.questions.variants import Paper
-from course.verdict import Verdict
 from grader.answers import stored
 from grader.marking import render
 from grader.marking.held import hold, on_this_machine, print_of, why_held

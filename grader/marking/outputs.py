@@ -17,7 +17,7 @@ from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
-from course.i18n import both, pick
+from course.core.i18n import both, pick
 from course.learning.sheet import MIME
 from grader.marking.step import language_of
 

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
-from course.i18n import both, pick
+from course.core.i18n import both, pick
+from course.core.units import format_points
+from course.core.verdict import Verdict
 from course.learning.marking import Response, feedback
 from course.questions.items import Item
-from course.units import format_points
-from course.verdict import Verdict
 
 WORDS = {
     "correct": both("right", "正确"),

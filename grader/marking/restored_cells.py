@@ -12,7 +12,7 @@ import re
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
-from course.i18n import both
+from course.core.i18n import both
 from grader.authoring.build import answer_id
 from grader.marking.step import grade_id, note, state
 from grader.reading import untouched

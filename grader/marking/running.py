@@ -15,7 +15,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course.i18n import Text, both, pick
+from course.core.i18n import Text, both, pick
 from grader.marking.machine import Raised
 from grader.marking.outputs import sayable, sound
 from grader.marking.probe import probe, results

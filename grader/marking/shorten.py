@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from course.i18n import both, pick
+from course.core.i18n import both, pick
 from grader.marking.step import grade_id, language_of
 
 MOST_TEXT = 40_000  # characters of one source or text output

@@ -10,8 +10,8 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Unicode
 
-from course.catalog import checkpoint_names
-from course.i18n import Text, pick
+from course.core.catalog import checkpoint_names
+from course.core.i18n import Text, pick
 from course.questions.variants import Paper
 from grader.papers import paper_in
 from grader.project import HERE, LANGUAGES, Project

@@ -6,10 +6,10 @@ import builtins
 import json
 from typing import Any
 
-from course.i18n import Text, both
-from course.slips import same
-from course.units import format_points
-from course.verdict import Verdict, correct, incorrect, not_attempted, partly
+from course.core.i18n import Text, both
+from course.core.units import format_points
+from course.core.verdict import Verdict, correct, incorrect, not_attempted, partly
+from course.exercises.slips import same
 from grader.project import Infrastructure
 from grader.task import Case, Task, plain
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from course.i18n import both
+from course.core.i18n import both
 
 WORDS = {
     "ok": both("ok", "正常"),

@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
-from course.catalog import checkpoint_names
+from course.core.catalog import checkpoint_names
 from grader.answers import keyed_items
 from grader.authoring.publish import text_of
 from grader.course import command

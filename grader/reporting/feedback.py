@@ -10,12 +10,12 @@ from typing import Any
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 
-from course.i18n import both, pick
+from course.core.i18n import both, pick
+from course.core.look import css
+from course.core.markup import inline, plain
+from course.core.units import format_points
 from course.learning.marking import misconceptions_of
-from course.look import css
-from course.markup import inline, plain
 from course.questions.items import Item
-from course.units import format_points
 from grader.answers import keyed_items, stored
 from grader.beliefs import known_beliefs
 from grader.dates import shown

@@ -9,9 +9,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from course.i18n import both, pick
+from course.core.i18n import both, pick
+from course.core.units import format_points
 from course.questions.items import within
-from course.units import format_points
 from grader.authoring.template import render
 from grader.course import Course
 from grader.reporting.collect import gather

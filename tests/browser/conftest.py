@@ -17,7 +17,7 @@ import nbformat
 import pytest
 
 from course.cards.widgets import DOUBLE_CLICK_S
-from course.i18n import LANGUAGES
+from course.core.i18n import LANGUAGES
 from tests.conftest import ROOT, free_port, missing
 
 CHROMIUM_ARGS = [

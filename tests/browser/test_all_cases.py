@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from course.core.i18n import LANGUAGES, pick
+from course.core.units import format_points
 from course.game.board import game, games
 from course.game.cases import Case, cases, is_recorded
-from course.i18n import LANGUAGES, pick
 from course.lessons.l10_tuning_master import game as measuring
 from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
-from course.units import format_points
 from tests.browser.conftest import REPLAY, Notebook
 from tests.browser.desks import QUICK, DeskOnPage, HuntOnPage, TypedDesk, TypedHunt, answer_log
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 WAYS = ("mouse", "keys", "typed")
 BUSY = """
 import os
-from course import load
+from course.core import load
 os.environ.pop("COURSE_REPLAY")
 load.busy = lambda: True
 """

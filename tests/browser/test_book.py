@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import pytest
 
-from course.i18n import LANGUAGES, pick
+from course.core.i18n import LANGUAGES, pick
+from course.core.markup import plain
 from course.learning.bets import bet_of
 from course.learning.log import AnswerLog
-from course.markup import plain
 from course.questions.bank import load_bank
 from grader.book import front
 from tests.browser.conftest import assert_open_to_all, languages, shoot

@@ -11,13 +11,13 @@ import pytest
 from course.cards import offline
 from course.cards.offline import showable
 from course.cards.text import parse_number
-from course.i18n import LANGUAGES, pick, speaking
+from course.core.i18n import LANGUAGES, pick, speaking
+from course.core.markup import inline
 from course.learning.entry import Entry
 from course.learning.marking import Response, mark, misconceptions_of
 from course.learning.reporting import report
 from course.learning.session import AnswerError
 from course.learning.voice import Past, past_of
-from course.markup import inline
 from course.questions.bank import load_bank
 from grader.book import cards
 

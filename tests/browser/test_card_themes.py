@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course.cards.style import SHEET
-from course.look import COLOURS
+from course.core.look import COLOURS
 
 PLACES = [  # html tag, body tag, what the system prefers, whether the card is to be dark
     ("<html>", '<body data-jp-theme-light="true">', "dark", False),

@@ -6,9 +6,9 @@ import statistics
 
 import pytest
 
-from course.i18n import pick
+from course.core.i18n import pick
+from course.core.markup import plain
 from course.learning.log import AnswerLog
-from course.markup import plain
 from tests.browser.card_notebook import CardOnPage, cards, items, write
 from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, languages
 

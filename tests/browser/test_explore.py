@@ -10,10 +10,10 @@ import struct
 import pytest
 import torch
 
-from course.explorables import order, roofline, shelf, stopwatch
-from course.explorables import page as explore
-from course.i18n import LANGUAGES, speaking
-from course.rounding import FORMATS, pattern, rounded
+from course.core.i18n import LANGUAGES, speaking
+from course.experiment.explorables import order, roofline, shelf, stopwatch
+from course.experiment.explorables import page as explore
+from course.models.rounding import FORMATS, pattern, rounded
 from tests.browser.conftest import Notebook, assert_open_to_all, shoot
 
 

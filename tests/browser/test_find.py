@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from course.cards.knowledge_view import card_html
+from course.core.i18n import LANGUAGES, pick, speaking
+from course.core.markup import plain
 from course.flags import TABLE
-from course.i18n import LANGUAGES, pick, speaking
-from course.markup import plain
 from course.questions import glossary, knowledge, messages
 from grader.book import find
 from tests.conftest import ROOT

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from course.i18n import pick
+from course.core.i18n import pick
+from course.core.markup import plain
 from course.learning.log import AnswerLog
-from course.markup import plain
 from course.questions.bank import Bank
 from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, comes_to, languages
 

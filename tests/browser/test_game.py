@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from course.core.i18n import pick
+from course.core.markup import plain
 from course.game import board, cases, moves
-from course.i18n import pick
-from course.markup import plain
 from tests.browser.conftest import Notebook, assert_colours_hold, assert_open_to_all, languages
 from tests.browser.desks import QUICK, DeskOnPage, answer_log, has_the_keyboard
 from tests.browser.test_all_cases import TALLEST

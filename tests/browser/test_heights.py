@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from course.catalog import LESSONS
-from course.i18n import pick
+from course.core.catalog import LESSONS
+from course.core.i18n import pick
 from course.learning.log import AnswerLog
 from course.learning.marking import Response
 from course.learning.session import submit
@@ -54,9 +54,9 @@ slower = "oneDNN-off", "deterministic", *(one.id for one in mine[len(ids) + 1 :]
 for name in slower:
     found[name] |= {{"ratio": 1.5, "low": 1.4, "high": 1.6}}
 best = [one for one in found if one not in slower]
-tried = Tried(mine, course.i18n.both("CPU: a name of thirty-three letters", "CPU：名字有三十三个字母的一颗处理器"), found)
+tried = Tried(mine, course.core.i18n.both("CPU: a name of thirty-three letters", "CPU：名字有三十三个字母的一颗处理器"), found)
 tried.together = faster | {{"of": best, "ratio": 0.3, "low": 0.25, "high": 0.35, "error": 1e-2}}
-tried.notes = [course.i18n.both("A sentence of a hundred letters. " * 3, "一句大约五十个字的话，" * 5)] * 2
+tried.notes = [course.core.i18n.both("A sentence of a hundred letters. " * 3, "一句大约五十个字的话，" * 5)] * 2
 tried.base_ms = 30.0
 tried
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course.i18n import pick
+from course.core.i18n import pick
 from tests.browser.conftest import Notebook, languages
 from tests.browser.desks import HuntOnPage, has_the_keyboard
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from course.i18n import LANGUAGES
+from course.core.i18n import LANGUAGES
 from course.learning.log import AnswerLog
 from course.questions.bank import Bank
 from course.questions.items import Item

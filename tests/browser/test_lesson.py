@@ -10,8 +10,8 @@ import json
 
 import pytest
 
-from course.exercise import all_exercises
-from course.i18n import pick
+from course.core.i18n import pick
+from course.exercises.exercise import all_exercises
 from course.learning.log import AnswerLog
 from course.learning.marking import Response
 from course.learning.session import place_bet

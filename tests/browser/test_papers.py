@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from course.i18n import pick
+from course.core.i18n import pick
 from course.learning.harvesting import harvest
 from course.questions.bank import Bank
 from course.questions.items import redrawn

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from course.i18n import LANGUAGES
+from course.core.i18n import LANGUAGES
 from grader.autograding import How, autograde
 from grader.course import Course, init
 from grader.demo.handin import work

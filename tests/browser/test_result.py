@@ -5,12 +5,12 @@ from __future__ import annotations
 import nbformat
 import pytest
 
+from course.core.i18n import LANGUAGES, set_language
+from course.core.tables import Table
 from course.experiment import base
 from course.experiment.reading import OPEN
 from course.experiment.result import block, headline_of
 from course.experiment.shown import STYLE
-from course.i18n import LANGUAGES, set_language
-from course.tables import Table
 from course.verbs.reported import reported
 from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, languages, shoot
 from tests.course.experiment.test_every_experiment import EXPERIMENTS

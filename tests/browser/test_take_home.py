@@ -8,11 +8,11 @@ import zlib
 import pytest
 
 import course
-from course.catalog import LESSONS
+from course.core.catalog import LESSONS
+from course.core.i18n import LANGUAGES, set_language
 from course.flags import GROUPS, SWITCHES
-from course.i18n import LANGUAGES, set_language
-from course.portfolio.poster import Entry
 from course.verbs import state
+from course.verbs.portfolio.poster import Entry
 from tests.browser.conftest import assert_open_to_all, shoot
 
 SIDE = 1054

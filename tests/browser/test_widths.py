@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course.catalog import LESSONS
+from course.core.catalog import LESSONS
 from course.figures.picture import READABLE
 from course.learning.log import AnswerLog
 from course.learning.marking import Response

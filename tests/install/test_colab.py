@@ -14,13 +14,13 @@ import pytest
 from nbclient import NotebookClient
 
 import course
-from course import colab
-from course.i18n import pick
+from course.core import colab
+from course.core.i18n import pick
+from course.core.machine import next_step
 from course.learning.harvesting import MIME
 from course.learning.log import AnswerLog, default_path
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
-from course.machine import next_step
 from course.verbs import state
 from grader.authoring.build import practice_notebook
 from grader.bundling.build import wheel_of
@@ -194,7 +194,7 @@ def test_installing_the_course_moves_nothing_that_colab_brings(tmp_path, monkeyp
     project = pyproject()["project"]
     asked = [*project["dependencies"], *project["optional-dependencies"]["course"]]
     assert moved(target, tmp_path, asked) == {"fsrs", "thop", "ptflops"}  # what Colab lacks, and nothing else
-    monkeypatch.setattr("course.machine.metadata.version", PINS.get)
+    monkeypatch.setattr("course.core.machine.metadata.version", PINS.get)
     lesson_14 = re.search(r"%pip install ([^`]+)`", next_step("onnx")["en"])[1].split()
     assert moved(target, tmp_path, lesson_14) == {"onnx", "onnxscript", "onnxruntime", "onnx-ir"}
     assert {"torch", "numpy", "ipywidgets", "ipython", "ipykernel", "setuptools", "matplotlib"} <= {*PINS}

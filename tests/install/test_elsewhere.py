@@ -16,10 +16,10 @@ from collections import Counter
 
 import pytest
 
-from course import files
-from course.catalog import LESSONS
+from course.core import files
+from course.core.catalog import LESSONS
+from course.core.i18n import LANGUAGES
 from course.experiment import new_process
-from course.i18n import LANGUAGES
 from tests.conftest import ROOT, missing
 from tests.lessons.test_notebooks import runs
 from tests.support.elsewhere.windows_names import refused
@@ -133,7 +133,7 @@ def test_code_with_any_sign_runs_in_a_new_process_of_a_machine_that_knows_ascii_
     [
         ["course.timing", "sum(range(9))", "len('x')", "--max-time", "0.2"],
         ["course.cards", "anki", "--lesson", "05_cudnn_benchmark"],
-        ["course.experiments", "--list"],
+        ["course.experiment", "--list"],
     ],
 )
 def test_a_command_does_not_end_at_a_sign_that_the_terminal_lacks(words, tmp_path):

@@ -12,18 +12,14 @@ from tests.conftest import ROOT
 
 LAYERS = [  # the highest first; each imports those below it alone, or its neighbours in the same line
     ["verbs"],
-    ["portfolio", "experiments", "recording_zip"],
     ["lessons", "projects"],
-    ["game", "experiment", "roofline", "trace", "attention", "checking", "onednn_log", "tryout",
-     "explorables"],
-    ["cards", "profiled", "flops", "hand_in"],
+    ["game", "experiment", "roofline", "trace", "models", "tryout", "exercises"],
+    ["cards", "flops"],
     ["timing"],
     ["learning", "figures"],
-    ["questions", "records", "exercise", "blocks", "flags", "new_process"],
-    ["machine", "load", "where", "bars", "suggest", "verdict", "slips", "kernel_hint"],
-    ["catalog", "models", "toy_search", "rounding", "tables", "markup", "units",
-     "arguments", "i18n", "look", "usual_language", "home", "files", "generators", "colab", "version"],
-]  # fmt: skip
+    ["questions", "flags"],
+    ["core"],
+]
 LESSON_NAMES = "course.lessons.l"
 
 

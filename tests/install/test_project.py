@@ -280,7 +280,7 @@ def test_every_test_is_in_one_of_the_three_groups_and_the_readmes_show_them():
 
 
 def test_readme_shows_the_two_commands_and_every_lesson():
-    from course.catalog import LESSONS
+    from course.core.catalog import LESSONS
 
     readme = (ROOT / "README.md").read_text("utf-8")
     makefile = (ROOT / "Makefile").read_text("utf-8")

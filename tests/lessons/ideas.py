@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from course.catalog import BY_ID, PROJECTS, lesson_folder
-from course.exercise import all_exercises
+from course.core.catalog import BY_ID, PROJECTS, lesson_folder
+from course.exercises.exercise import all_exercises
 from grader.project import Project
 from grader.task import tasks
 from tests.lessons.races import raced

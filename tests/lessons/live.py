@@ -7,12 +7,12 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from course.core.i18n import LANGUAGES
+from course.core.records import Record
 from course.experiment import base
 from course.experiment.reading import OPEN
 from course.figures import style
 from course.figures.picture import Plot
-from course.i18n import LANGUAGES
-from course.records import Record
 
 
 @functools.cache

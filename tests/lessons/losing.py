@@ -11,7 +11,7 @@ from unittest import mock
 from nbformat.v4 import new_output
 
 import grader.sandbox.inside.probe
-from course.verdict import Verdict
+from course.core.verdict import Verdict
 from grader.marking.probe import probe, results
 from grader.marking.tasks import judge_task
 from grader.task import Case, Task

@@ -14,8 +14,8 @@ import pytest
 
 import course.timing
 from course import flags
-from course.catalog import PROJECTS
-from course.exercise import Exercise, all_exercises, judge
+from course.core.catalog import PROJECTS
+from course.exercises.exercise import Exercise, all_exercises, judge
 from grader.project import Project
 from grader.task import tasks
 from tests.lessons.ideas import Idea, all_ideas, parse

@@ -8,8 +8,8 @@ import signal
 import pytest
 
 from course import flags
-from course.catalog import LESSONS
-from course.exercise import all_exercises, judge
+from course.core.catalog import LESSONS
+from course.exercises.exercise import all_exercises, judge
 from grader.project import Project
 from grader.task import tasks
 from tests.lessons.equivalent_mutants import EQUIVALENT

@@ -11,8 +11,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course.catalog import LESSONS, checkpoint_names
-from course.i18n import LANGUAGES
+from course.core.catalog import LESSONS, checkpoint_names
+from course.core.i18n import LANGUAGES
 from grader.project import Project
 from tests.conftest import ROOT
 from tests.support import warm_kernel

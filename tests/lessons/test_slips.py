@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from course.exercise import Exercise, all_exercises, judge
-from course.slips import KINDS, Cases, arguments, data, same, visible_check
+from course.exercises.exercise import Exercise, all_exercises, judge
+from course.exercises.slips import KINDS, Cases, arguments, data, same, visible_check
 from tests.lessons.ideas import IMPORTS
 
 EXERCISES = [exercise for exercise in all_exercises().values() if exercise.cases]

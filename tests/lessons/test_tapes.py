@@ -7,7 +7,7 @@ from statistics import fmean
 
 import pytest
 
-from course.slips import same
+from course.exercises.slips import same
 from grader.project import Project
 from grader.task import Task, plain, tasks
 

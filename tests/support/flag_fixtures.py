@@ -35,7 +35,8 @@ def newborn() -> dict:
     """Facts about a process in which nothing was set yet."""
     return new_process("""
         import json, sys
-        from course import flags, machine
+        from course import flags
+        from course.core import machine
         told = {"imported": [name for name in ("torch", "IPython") if name in sys.modules]}
         import random, torch
 

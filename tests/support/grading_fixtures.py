@@ -105,8 +105,8 @@ for _key in KEYS.values():
     _key["source"] = "fixture"
 
 TASKS = """
-from course.i18n import both
-from course.verdict import correct, incorrect, partly
+from course.core.i18n import both
+from course.core.verdict import correct, incorrect, partly
 from grader.task import Case, Part, Task
 
 

@@ -495,7 +495,7 @@ def _forked(target: str, arguments: list[Any], env: dict[str, str], timeout: flo
 
 
 def _run(plant: Any, target: str, arguments: list[Any], env: dict[str, str], answer: Path, out: Path) -> None:
-    from course import new_process
+    from course.core import new_process
 
     sys.meta_path.insert(0, Plants(plant))
     os.environ.clear()
@@ -513,8 +513,8 @@ def _act(queue: Queue, order: dict[str, Any], pipe: Any) -> None:
     os.dup2(2, 1)
     os.environ.update(order["env"])
     sys.meta_path.insert(0, Plants(order["plant"]))
+    from course.core.new_process import environment_with
     from course.experiment import new_process
-    from course.new_process import environment_with
 
     class Staged:
         """Where experiments start a new process, the stage forks one for each call."""
@@ -556,9 +556,9 @@ def _one(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dic
 
 
 def _played(clock: Clock, name: str, budget_s: float, sizes: dict[str, Any]) -> dict[str, Any]:
+    from course.core.i18n import set_language
     from course.experiment import base
     from course.experiment.reading import OPEN
-    from course.i18n import set_language
 
     exp = base.get(name)
     before = clock.waited

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.i18n import both
 
 COUNT, ORDERS = 1000, 200
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from course.i18n import both
-from course.verdict import Verdict, correct, incorrect, partly
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, incorrect, partly
 
 STATES = ((True, True, False), (False, False, True), (True, False, True))
 

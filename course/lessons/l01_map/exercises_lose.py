@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from course.checking import comparison, same_work, too_few_rounds, watched
-from course.i18n import both
-from course.verdict import Verdict, correct, incorrect
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, incorrect
+from course.exercises.checking import comparison, same_work, too_few_rounds, watched
 
 PRICES = 4  # a gap of fewer prices of the empty block may be that block alone
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
+from course.core.i18n import both, t
+from course.core.records import Record
+from course.core.tables import Table
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.i18n import both, t
-from course.records import Record
-from course.tables import Table
 
 LESSON = "01_map"
 PROBES = "course.lessons.l01_map.probes"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from course.core.i18n import t
+from course.core.tables import Table
 from course.experiment.shown import Block
 from course.flags import ABSENT, DEPENDS, Unreadable, map_rows
-from course.i18n import t
-from course.tables import Table
 
 Row = dict[str, Any]
 SINGLE = ("cpu", "mkl", "openmp", "kleidiai", "xnnpack")  # one query each: they share a table, called "single"

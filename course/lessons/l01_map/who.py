@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from course.core.i18n import t
 from course.experiment.shown import Block
 from course.figures.panels import Panel, panels
-from course.i18n import t
 
 
 def who_does_what() -> Block:

@@ -7,11 +7,11 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from course.checking import comparison, too_few_rounds, watched
-from course.i18n import Text, both
+from course.core.i18n import Text, both
+from course.core.verdict import Verdict, correct, inconclusive, incorrect
+from course.exercises.checking import comparison, too_few_rounds, watched
+from course.exercises.slips import PLACEHOLDER
 from course.lessons.l02_timing.virtual_device import VirtualDevice
-from course.slips import PLACEHOLDER
-from course.verdict import Verdict, correct, inconclusive, incorrect
 
 KERNEL_MS, EARLIER_MS = 20.0, 30.0
 CLOSE_MS = 0.03  # the launch itself takes 0.01 ms

@@ -12,16 +12,16 @@ from typing import Any
 
 import torch
 
+from course.core.i18n import both, t
+from course.core.machine import can
+from course.core.records import Record
 from course.experiment.base import Budget, experiment, get
 from course.experiment.reading import Reading
 from course.experiment.rows import FEW, groups
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.svg import SvgPicture
 from course.figures.words import time_words
-from course.i18n import both, t
 from course.lessons.l02_timing.toy_device import ToyDevice
-from course.machine import can
-from course.records import Record
 from course.timing.stats import median_interval
 
 LESSON = "02_timing"

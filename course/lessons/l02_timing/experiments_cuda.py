@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import torch
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
-from course.i18n import both
 from course.lessons.l02_timing.experiments import LESSON, _summary, clock_ms
 
 # --- 02-stopwatches-cuda ------------------------------------------------------------------------------------

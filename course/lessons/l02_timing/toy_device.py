@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from course import arguments
-from course.i18n import both
+from course.core import arguments
+from course.core.i18n import both
 
 KERNEL, COPY = both("a kernel", "kernel "), both("a copy", "拷贝")
 

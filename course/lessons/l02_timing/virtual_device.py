@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course import arguments
+from course.core import arguments
 from course.lessons.l02_timing.toy_device import KERNEL
 
 

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.core.i18n import pick, t
+from course.core.tables import as_html, as_text
 from course.flops import FlopCount, count
 from course.flops.checks import CountError, describe, plain
 from course.flops.counting import attempt
 from course.flops.result import certificate, convention
-from course.i18n import pick, t
 from course.lessons.l03_flops.peers import PeerCount, ask_all
 from course.lessons.l03_flops.reasons import explain
-from course.tables import as_html, as_text
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from course.checking import comparison
-from course.i18n import both
-from course.slips import PLACEHOLDER
-from course.verdict import Verdict, correct, inconclusive, incorrect
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, inconclusive, incorrect
+from course.exercises.checking import comparison
+from course.exercises.slips import PLACEHOLDER
 
 
 def _is_number(value: Any) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import torch
 from torch import nn
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.flags import using
 from course.flops import count
-from course.i18n import both
 from course.lessons.l03_flops.crosscheck import cross_check
 
 LESSON = "03_flops"

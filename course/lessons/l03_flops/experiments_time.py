@@ -12,6 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.core.i18n import both, pick, t
+from course.core.look import COLOURS
+from course.core.records import Record
 from course.experiment.base import Budget, experiment, get
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
@@ -19,11 +22,8 @@ from course.experiment.rows import race_row
 from course.figures.kinds import Bet
 from course.figures.picture import Plot
 from course.flops import count
-from course.i18n import both, pick, t
 from course.lessons.l03_flops.experiments import LESSON
 from course.lessons.l03_flops.heap import ANEW, AS_IT_COMES, reuse_memory
-from course.look import COLOURS
-from course.records import Record
 from course.timing.clock import ThreadClock
 
 

@@ -22,10 +22,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.core.generators import generators_preserved
+from course.core.i18n import Text, both
 from course.flops.copies import Copies
 from course.flops.standins import Real
-from course.generators import generators_preserved
-from course.i18n import Text, both
 
 
 @dataclass(frozen=True)

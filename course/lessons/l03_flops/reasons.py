@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from torch import nn
 
+from course.core.i18n import Text, both
 from course.flops.result import FlopCount, ModuleCount
-from course.i18n import Text, both
 from course.lessons.l03_flops.peers import PeerCount, Reason
 
 _BIAS = both(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from course.checking import comparison, too_few_rounds, watched
-from course.i18n import both
-from course.verdict import Verdict, correct, inconclusive, incorrect
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, inconclusive, incorrect
+from course.exercises.checking import comparison, too_few_rounds, watched
 
 
 def check_lose(race: Any) -> Verdict:
@@ -77,7 +77,7 @@ def _misses_onednn(race: Any) -> bool:
 
     from course import flags
     from course.lessons.l04_cudnn_enabled.probes import switch_race
-    from course.onednn_log import log_of
+    from course.trace.onednn_log import log_of
 
     call = race.functions["on"]
     with flags.preserved():

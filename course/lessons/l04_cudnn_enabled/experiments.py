@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import kind_of, race_row
-from course.i18n import both
 from course.lessons.l04_cudnn_enabled import probes
 
 LESSON = "04_cudnn_enabled"

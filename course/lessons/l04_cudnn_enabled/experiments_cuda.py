@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import torch
 
 from course import flags
+from course.core.tables import clip
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.lessons.l04_cudnn_enabled import probes
 from course.lessons.l04_cudnn_enabled.experiments import CUDNN, LESSON, first_line, races
-from course.tables import clip
 
 WITHOUT_CUDNN = tuple(probes.OPERATIONS)
 

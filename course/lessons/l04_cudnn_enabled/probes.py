@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch.nn import functional as F  # noqa: N812  (as everybody writes it)
 
-from course import arguments, flags
+from course import flags
+from course.core import arguments
 from course.experiment.device import wait
 from course.experiment.kernels import seen
 
@@ -161,8 +162,8 @@ def switch_race(
     time(on), so that above 1 means that switching off costs. On the CPU one thread computes, which a busy
     machine disturbs least. Switch and threads are as before afterwards, no gradients are recorded.
     """
+    from course.models.toy_search import one_thread
     from course.timing import compare
-    from course.toy_search import one_thread
 
     def turned(value: bool) -> Callable[[], None]:
         def run() -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
-from course.checking import comparison, not_lost
-from course.i18n import both
-from course.verdict import Verdict, correct, incorrect
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, incorrect
+from course.exercises.checking import comparison, not_lost
 
 
 def check_make_it_lose(race: Any) -> Verdict:
@@ -62,7 +62,7 @@ def check_make_it_lose(race: Any) -> Verdict:
 
 def _schedule(run: Callable[[], Any]) -> list[tuple[bool, int]]:
     """(benchmark, size) of every step of the toy in one run, as the toy itself sees them."""
-    from course.toy_search import ToyConv
+    from course.models.toy_search import ToyConv
 
     steps, real = [], ToyConv.__call__
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import torch
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
-from course.i18n import both
 from course.lessons.l05_cudnn_benchmark.probes import created
 
 LESSON = "05_cudnn_benchmark"

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from course.core.i18n import t
+from course.core.records import Record
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
@@ -14,9 +16,7 @@ from course.figures.curves import cost_curve
 from course.figures.kinds import Bet
 from course.figures.svg import SvgPicture
 from course.figures.words import SAME
-from course.i18n import t
 from course.lessons.l05_cudnn_benchmark.experiments import FRESH, LESSON, PROBES, REPEATS
-from course.records import Record
 from course.timing.stats import median
 
 Process = list[dict[str, Any]]

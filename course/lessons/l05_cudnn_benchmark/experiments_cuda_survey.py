@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
-from course.i18n import both
 from course.lessons.l05_cudnn_benchmark.experiments import LESSON
 from course.timing.stats import median
 

@@ -9,16 +9,17 @@ from typing import Any
 
 import torch
 
-from course import arguments, toy_search
+from course.core import arguments
+from course.core.i18n import both, t
+from course.core.records import Record
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
 from course.figures.kinds import Bet, Lane, race
 from course.figures.svg import SvgPicture
 from course.figures.words import time_words
-from course.i18n import both, t
 from course.lessons.l05_cudnn_benchmark.experiments import LESSON
-from course.records import Record
+from course.models import toy_search
 from course.timing.stats import quantile
 
 # --- 05-toy-race --------------------------------------------------------------------------------------------

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from course import arguments
+from course.core import arguments
+from course.core.i18n import Text, both, t
 from course.figures.picture import Diagram, box
 from course.figures.style import colors, faint, guide
-from course.i18n import Text, both, t
 
 if TYPE_CHECKING:
-    from course.toy_search import Choice, ToyConv
+    from course.models.toy_search import Choice, ToyConv
 
 _NAMES, _BARS, _END = 2.45, 4.3, 6.0  # where the boxes of the candidates stand, where their bars start and end
 
@@ -86,7 +86,7 @@ class SearchTree(Diagram):
 
 def search_tree(conv: ToyConv) -> SearchTree:
     """The last choice that `conv` made for a new key, as a picture. ValueError where it has not chosen yet."""
-    from course.toy_search import ToyConv
+    from course.models.toy_search import ToyConv
 
     arguments.of_type("conv", conv, ToyConv)
     if conv.last is None:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from course.core.i18n import both, pick, t
 from course.experiment.rows import groups
 from course.experiment.shown import Block, Fold
 from course.experiment.telling import sentence
 from course.figures.svg import Canvas, SvgPicture, scale, wide
-from course.i18n import both, pick, t
 from course.timing.stats import median
 
 APART = 1.03

@@ -7,9 +7,9 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from course.blocks import Planned
-from course.i18n import both
-from course.verdict import Verdict, correct, inconclusive, incorrect, partly
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, inconclusive, incorrect, partly
+from course.exercises.blocks import Planned
 
 SOURCES = ("random", "numpy", "torch")
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
 from course.flags import using
-from course.i18n import both
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from course.lessons.l06_cudnn_deterministic.training import fingerprint
 

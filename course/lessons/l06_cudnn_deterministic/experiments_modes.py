@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import call_in_new_process
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
 from course.flags import using
-from course.i18n import both
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
 from course.lessons.l06_cudnn_deterministic.experiments import FRESH, LESSON, PROBES
 from course.lessons.l06_cudnn_deterministic.probes import SETTINGS

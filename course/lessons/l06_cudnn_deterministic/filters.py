@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from course import arguments
-from course.toy_search import direct, fitting, im2col
+from course.core import arguments
+from course.models.toy_search import direct, fitting, im2col
 
 PIECES = 9
 

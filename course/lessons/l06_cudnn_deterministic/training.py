@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
-from course import arguments
+from course.core import arguments
 
 ENTRIES = 10
 MOST_THREADS, MOST_SAMPLES, MOST_PIECES = 8, 400_000, 16

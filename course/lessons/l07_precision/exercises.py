@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from course.i18n import both
-from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
 
 RUINED, FINE = 0.1, 1e-3
 """Relative errors: above the first a product is ruined, below the second nobody needs to care (here)."""
@@ -17,7 +17,7 @@ def check_cases(cases: Any) -> Verdict:
     """Accept on evidence: TF32 inputs ruin one product that float32 gets right, and leave the other alone."""
     import torch
 
-    from course.rounding import product, relative_error
+    from course.models.rounding import product, relative_error
 
     if not isinstance(cases, Mapping) or not {"ruined", "harmless"} <= set(cases):
         return incorrect(

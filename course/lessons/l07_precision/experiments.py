@@ -1,6 +1,6 @@
 """Experiments of lesson 07 on sums and products: how exact they are in fewer bits, and whether oneDNN takes what it may.
 
-TF32 is met by rounding the inputs of a product as it would (``course.rounding``).
+TF32 is met by rounding the inputs of a product as it would (``course.models.rounding``).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 import torch
 
 from course import flags
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.i18n import both
-from course.rounding import relative_error, round_bits
+from course.models.rounding import relative_error, round_bits
 
 LESSON = "07_precision"
 NAMES = ("float32", "tf32", "bfloat16")

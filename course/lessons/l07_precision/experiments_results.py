@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import FEW, groups
-from course.i18n import both
 from course.lessons.l07_precision.experiments import LESSON, NAMES, pick_rows
-from course.rounding import product, relative_error
+from course.models.rounding import product, relative_error
 from course.timing.stats import median, median_interval
 
 # --- 07-neighbours ------------------------------------------------------------------------------------------

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from course.core.tables import SAME
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
 from course.lessons.l07_precision.experiments import LESSON
-from course.tables import SAME
 
 PROBES = "course.lessons.l07_precision.probes"
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from course.i18n import Text, both, pick
-from course.slips import data
-from course.verdict import Verdict, correct, incorrect, not_attempted, partly
+from course.core.i18n import Text, both, pick
+from course.core.verdict import Verdict, correct, incorrect, not_attempted, partly
+from course.exercises.slips import data
 
 # --- choosing a device, under simulated answers -----------------------------------------------------------
 

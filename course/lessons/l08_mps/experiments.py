@@ -5,10 +5,10 @@ Exact errors are data. A Mac is needed by ``experiments_mps*.py`` alone.
 
 from __future__ import annotations
 
+from course.core.tables import clip
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.tables import clip
 
 LESSON = "08_mps"
 PROBES = "course.lessons.l08_mps.probes"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
-from course.i18n import both
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
 

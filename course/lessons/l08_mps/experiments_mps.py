@@ -9,10 +9,10 @@ from typing import Any
 
 import torch
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import FEW, groups, race_row
-from course.i18n import both
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
 from course.timing.stats import median

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import torch
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
-from course.i18n import both
 from course.lessons.l08_mps import probes
 from course.lessons.l08_mps.experiments import LESSON
-from course.rounding import relative_error
+from course.models.rounding import relative_error
 
 # --- 08-half-mps --------------------------------------------------------------------------------------------
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from unittest import mock
 
-from course import arguments
-from course.i18n import Text, both
+from course.core import arguments
+from course.core.i18n import Text, both
 
 KINDS = ("cuda", "mps", "xpu")
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
+from course.core.tables import clip
 from course.experiment.new_process import answer_of
 from course.flags.switch import first_sentence
-from course.tables import clip
 
 DEVICE = "mps"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from course.checking import comparison, not_lost
-from course.i18n import both
-from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, inconclusive, incorrect, not_attempted
+from course.exercises.checking import comparison, not_lost
 
 
 def check_losing(losing: Any) -> Verdict:
@@ -84,7 +84,7 @@ def _used(call: Callable[[], Any]) -> Sequence[Any]:
     import torch
 
     from course import flags
-    from course.onednn_log import log_of
+    from course.trace.onednn_log import log_of
 
     with flags.using({"mkldnn.enabled": True}), torch.inference_mode():
         return log_of(call).lines

@@ -13,13 +13,13 @@ from typing import Any
 import torch
 from torch import nn
 
+from course.core.i18n import Text, both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import kind_of, race_row
 from course.experiment.telling import joined
-from course.i18n import Text, both
 from course.lessons.l09_mkldnn.probes import layers, logged, typical_log
-from course.onednn_log import log_of, on_off, parse, time_in
+from course.trace.onednn_log import log_of, on_off, parse, time_in
 
 LESSON = "09_mkldnn"
 STEPS = (1, 2, 4, 16, 64)
@@ -103,7 +103,7 @@ def read_race(rows: list[dict]) -> Reading | None:
 
 @experiment(name="09-logs", lesson=LESSON, needs="mkldnn", seconds=2)
 def logs(budget: Budget) -> list[dict]:
-    """Lines as oneDNN prints them, for readers whose PyTorch has no oneDNN (course.onednn_log.recorded_log)."""
+    """Lines as oneDNN prints them, for readers whose PyTorch has no oneDNN (course.trace.onednn_log.recorded_log)."""
     with torch.inference_mode():
         return logged()
 

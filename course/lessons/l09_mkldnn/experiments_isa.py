@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 import torch
 
+from course.core.i18n import both, t
+from course.core.records import Record
+from course.core.tables import Table
 from course.experiment.base import Budget, experiment
 from course.experiment.drawing import draw
 from course.experiment.new_process import rows_of
@@ -15,10 +18,7 @@ from course.experiment.rows import kind_of, race_row
 from course.experiment.telling import telling
 from course.figures.svg import SvgPicture
 from course.figures.words import ratio_words
-from course.i18n import both, t
 from course.lessons.l09_mkldnn.experiments import LESSON
-from course.records import Record
-from course.tables import Table
 
 PROBES = "course.lessons.l09_mkldnn.probes"
 HALF_RUNGS = ("DEFAULT", "AVX512_CORE", "AVX2")

@@ -12,7 +12,7 @@ from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.lessons.l09_mkldnn.experiments import LESSON
 from course.lessons.l09_mkldnn.probes import ROUTES, routes_of
-from course.onednn_log import log_of
+from course.trace.onednn_log import log_of
 
 # --- 09-routes ----------------------------------------------------------------------------------------------
 

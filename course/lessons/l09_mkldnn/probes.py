@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from course.experiment.rows import race_row
-from course.onednn_log import Log, log_of, time_in
+from course.trace.onednn_log import Log, log_of, time_in
 
 Call = Callable[[], Any]
 CHANNELS, SIZE, BATCH = 64, 14, 2

@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
+from course.core.i18n import pick, t
 from course.experiment.base import Budget
 from course.experiment.rows import race_row
-from course.i18n import pick, t
 
 Config = Mapping[str, str]
 Call = Callable[[], Any]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from course.i18n import both
-from course.verdict import Verdict, correct, incorrect, not_attempted
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, incorrect, not_attempted
 
 # --- 10-pieces --------------------------------------------------------------------------------------------
 

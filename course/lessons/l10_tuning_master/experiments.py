@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from course.core.i18n import LANGUAGES, Text, pick, speaking, t
+from course.core.markup import plain
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.game import cases
-from course.i18n import LANGUAGES, Text, pick, speaking, t
 from course.lessons.l10_tuning_master import bench, game, tuning_outcome, tuning_plan
 from course.lessons.l10_tuning_master.workloads import WORKLOADS
-from course.markup import plain
 
 LESSON = "10_tuning_master"
 SECONDS = 6

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from math import ceil
 from typing import Any
 
+from course.core.i18n import both, t
+from course.core.records import Record
+from course.core.tables import Table
 from course.experiment.base import Budget, experiment, get
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.figures.curves import cost_curve
 from course.figures.svg import SvgPicture
 from course.figures.words import time_words, times
-from course.i18n import both, t
 from course.lessons.l10_tuning_master.experiments import LESSON
-from course.records import Record
-from course.tables import Table
 
 STATES = ("plain", "empty", "kept")
 

@@ -6,11 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from course import load
+from course.core import load
+from course.core.i18n import pick, t
+from course.core.markup import plain
 from course.figures.words import ratio_words, time_change
 from course.game.cases import Case
 from course.game.sharing import Bar, Shared
-from course.i18n import pick, t
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 from course.learning.marking import CONFIDENCE
@@ -22,10 +23,9 @@ from course.lessons.l10_tuning_master.tuning_player import Measured, Tell, Tunin
 from course.lessons.l10_tuning_master.tuning_score import score_of
 from course.lessons.l10_tuning_master.tuning_score import standing as standing
 from course.lessons.l10_tuning_master.tuning_view import origin_words, run_name
-from course.markup import plain
 
 if TYPE_CHECKING:
-    from course.records import Record
+    from course.core.records import Record
 
 
 def player(case: Case, log: AnswerLog) -> Desk:
@@ -91,8 +91,8 @@ def measure(case: Case, configs: Sequence[Config] | None, tell: Tell) -> Measure
 
     Raises ExperimentError where the time of the case is out before anything is measured, KeyboardInterrupt where it was stopped.
     """
+    from course.core.machine import can
     from course.experiment import base
-    from course.machine import can
 
     experiment = base.get(case.id)
     if not can(experiment.needs) or os.environ.get("COURSE_REPLAY") == "1":
@@ -114,8 +114,8 @@ def measure(case: Case, configs: Sequence[Config] | None, tell: Tell) -> Measure
 
 def busy(case: Case) -> bool:
     """Whether a measurement of this case would suffer from other programs now; COURSE_REPLAY, 0 or 1, says that none is to ask."""
+    from course.core.machine import can
     from course.experiment import base
-    from course.machine import can
 
     if case.evidence == "rule" or os.environ.get("COURSE_REPLAY") or not can(base.get(case.id).needs):
         return False

@@ -8,15 +8,15 @@ from typing import Any
 
 from course.cards.render import in_language, say_html
 from course.cards.widgets import classed, focus, light, second_click, show
+from course.core.i18n import pick, t
+from course.core.markup import inline, plain
 from course.game import view
 from course.game.desk import CaseDesk
-from course.i18n import pick, t
 from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master import tuning_attempt, tuning_plan
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.lessons.l10_tuning_master.tuning_score import HINT_POINTS
-from course.markup import inline, plain
 
 
 class Desk(CaseDesk):

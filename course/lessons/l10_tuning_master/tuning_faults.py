@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from course.core.i18n import LANGUAGES, Text
 from course.game.cases import Case
-from course.i18n import LANGUAGES, Text
 from course.lessons.l10_tuning_master.tuning_plan import Plan, key, plan_of
 from course.questions.item_lint import language_faults
 

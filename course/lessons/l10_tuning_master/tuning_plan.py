@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from course.core.i18n import Text, both, pick, t
 from course.game.cases import Case
-from course.i18n import Text, both, pick, t
 
 Config = Mapping[str, str]
 """control -> value, in the order of the panel."""

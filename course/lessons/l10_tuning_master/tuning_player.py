@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from course.core.i18n import Text, t
+from course.core.suggest import did_you_mean
+from course.core.tables import clip
 from course.game import moves, score
 from course.game.cases import Case
 from course.game.play import MoveError, Play
-from course.i18n import Text, t
 from course.learning.log import AnswerLog
 from course.learning.marking import confidence_of
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet, attempt_of, is_closed, known
 from course.lessons.l10_tuning_master.tuning_outcome import Table, ruled
 from course.lessons.l10_tuning_master.tuning_plan import Config, Outcomes, Plan, bet_note, config_of, key, plan_of
 from course.lessons.l10_tuning_master.tuning_score import score_of
-from course.suggest import did_you_mean
-from course.tables import clip
 
 Tell = Callable[[str], None]
 """Takes a few words on what is being done now."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from course.core.i18n import Text, both
+from course.core.units import format_points
 from course.game import moves, score
 from course.game.board import OPEN, Standing
 from course.game.cases import Case
-from course.i18n import Text, both
 from course.learning.entry import Entry
 from course.lessons.l10_tuning_master.tuning_attempt import (
     Attempt,
@@ -20,7 +21,6 @@ from course.lessons.l10_tuning_master.tuning_attempt import (
 )
 from course.lessons.l10_tuning_master.tuning_outcome import FEW, came_out
 from course.lessons.l10_tuning_master.tuning_plan import Plan, config_in, key, plan_of
-from course.units import format_points
 
 HINT_POINTS = 0.5
 """What a hint costs."""

@@ -7,13 +7,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from course.core.i18n import both, pick, t
+from course.core.markup import inline, plain
+from course.core.units import format_points, format_ratio
 from course.figures.kinds import Bet as Marked
 from course.figures.kinds import Ratio, ratio_rows
 from course.figures.words import ratio_words
 from course.game import view
 from course.game.cases import EVIDENCE
 from course.game.view import aside, colon, source_words
-from course.i18n import both, pick, t
 from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master import tuning_plan
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
@@ -21,9 +23,7 @@ from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table
 from course.lessons.l10_tuning_master.tuning_plan import Config, Outcome, Plan, config_in, in_words, key
 from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.lessons.l10_tuning_master.tuning_score import HINT_POINTS
-from course.markup import inline, plain
 from course.timing.sentences import bracketed
-from course.units import format_points, format_ratio
 
 
 def interval(outcome: Outcome) -> str:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from course.core.i18n import Text, both, pick
 from course.game.cases import Case
-from course.i18n import Text, both, pick
 from course.questions.item_lint import language_faults
 
 LESSON = "11_bug_hunt"

@@ -8,14 +8,14 @@ from typing import Any
 
 from course.cards.render import in_language, say_html
 from course.cards.widgets import classed, focus, light, name_of, show
+from course.core.i18n import pick, t
+from course.core.markup import code_block, inline
 from course.game import view
 from course.game.desk import CaseDesk
 from course.game.play import MoveError
-from course.i18n import pick, t
 from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG
 from course.lessons.l11_bug_hunt.hunt import Hunt, measured
-from course.markup import code_block, inline
 
 NEEDS_S = 4.0
 """About how long a new process with torch takes; the bar is drawn for that."""

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from course.i18n import both
-from course.slips import data
-from course.verdict import Verdict, correct, incorrect, not_attempted, partly
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, incorrect, not_attempted, partly
+from course.exercises.slips import data
 
 # --- 11-first-bad -------------------------------------------------------------------------------------------------
 

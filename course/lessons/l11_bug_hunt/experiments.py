@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
-from course.checking import watched
+from course.core.i18n import both
+from course.exercises.checking import watched
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
-from course.i18n import both
 from course.timing import compare
 from course.timing.stats import median
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from course.core.i18n import Text, both, pick, t
+from course.core.markup import plain
+from course.core.units import format_points
 from course.game import board, moves, score
 from course.game.cases import Case
 from course.game.sharing import Bar, Shared
-from course.i18n import Text, both, pick, t
 from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt.bug import GRADES, Bug, bug
 from course.lessons.l11_bug_hunt.bug import faults as faults
 from course.lessons.l11_bug_hunt.hunt import Hunt, Trail, is_closed
-from course.markup import plain
-from course.units import format_points
 
 if TYPE_CHECKING:
     from course.lessons.l11_bug_hunt.desk import Desk

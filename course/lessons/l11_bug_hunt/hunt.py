@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from course.core.i18n import Text, both
 from course.experiment.new_process import ProbeError, call_in_new_process
 from course.game import moves, score
 from course.game.cases import Case
 from course.game.play import MoveError, Play
-from course.i18n import Text, both
 from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG, Bug, bug, commented
 from course.lessons.l11_bug_hunt.scenes import scenes

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from course.core.i18n import pick, t
+from course.core.markup import code_block, inline, plain
 from course.game import view
-from course.i18n import pick, t
 from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG, Bug
 from course.lessons.l11_bug_hunt.hunt import Hunt, Proof, Trial, found, judge, proof_of
-from course.markup import code_block, inline, plain
 
 MARKS = {"hit": "✓", "miss": "✗", "on": "●", "": " "}
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from course.i18n import Text
+from course.core.i18n import Text
 
 if TYPE_CHECKING:
     from course.lessons.l11_bug_hunt.stage import Stage

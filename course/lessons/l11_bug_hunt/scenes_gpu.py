@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 from course.lessons.l11_bug_hunt.scene import Facts, Scene
 from course.lessons.l11_bug_hunt.stage import Stage
 

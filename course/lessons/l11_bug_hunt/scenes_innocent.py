@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 from course.lessons.l11_bug_hunt.scene import Facts, Scene
 from course.lessons.l11_bug_hunt.stage import Stage
 
@@ -31,7 +31,7 @@ times as long.
 
 
 def timer_scene(stage: Stage) -> Facts:
-    from course.checking import watched
+    from course.exercises.checking import watched
 
     steps = watched(stage.run)
     devices = sorted({str(one.result.device) for one in steps if hasattr(one.result, "device")})

@@ -4,7 +4,7 @@ programming interfaces for one thing, a word that is always true.
 
 from __future__ import annotations
 
-from course.i18n import Text, both
+from course.core.i18n import Text, both
 from course.lessons.l11_bug_hunt.scene import Facts, Scene
 from course.lessons.l11_bug_hunt.stage import Stage
 from course.timing.sentences import bracketed
@@ -27,7 +27,7 @@ def typo_scene(stage: Stage) -> Facts:
     import torch
 
     from course import flags
-    from course.checking import watched
+    from course.exercises.checking import watched
 
     stage.run()
     with flags.preserved():
@@ -61,7 +61,7 @@ def typo_objection(facts: Facts) -> Text | None:
 
 
 def trap_scene(stage: Stage) -> Facts:
-    from course.checking import watched
+    from course.exercises.checking import watched
 
     stage.run()
     answer = stage.get("answer")

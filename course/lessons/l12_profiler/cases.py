@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from course import arguments
-from course.i18n import Text, both, t
+from course.core import arguments
+from course.core.i18n import Text, both, t
 from course.trace import rows_of
 
 MEAN, SPREAD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]

@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
-from course.checking import comparison, not_lost
-from course.i18n import both
-from course.slips import PLACEHOLDER
-from course.verdict import Verdict, correct, incorrect, partly
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, incorrect, partly
+from course.exercises.checking import comparison, not_lost
+from course.exercises.slips import PLACEHOLDER
 
 ENOUGH = 1.5
 

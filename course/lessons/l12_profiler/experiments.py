@@ -13,15 +13,15 @@ from typing import Any
 import torch
 from torch import nn
 
-from course import toy_search
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import FEW, groups, race_row
-from course.i18n import both
 from course.lessons.l12_profiler.cases import SlowPhotos, cases, epoch
-from course.onednn_log import log_of, time_in
+from course.models import toy_search
 from course.timing.stats import median, median_interval
 from course.trace import parts_of, span_of, trace_of
+from course.trace.onednn_log import log_of, time_in
 
 LESSON = "12_profiler"
 ROUNDS = 12

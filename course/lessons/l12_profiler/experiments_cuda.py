@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.kernels import differing_parts
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
-from course.i18n import both
 from course.lessons.l12_profiler.experiments import LESSON
 from course.timing.stats import median
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from course import arguments
-from course.i18n import Text, both, pick
+from course.core import arguments
+from course.core.i18n import Text, both, pick
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from course import flags
-from course.checking import not_lost, race_in
-from course.i18n import both
-from course.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, inconclusive, incorrect, not_attempted, partly
+from course.exercises.checking import not_lost, race_in
 
 SWITCHES = ("cuda.enable_flash_sdp", "cuda.enable_mem_efficient_sdp", "cuda.enable_math_sdp", "cuda.enable_cudnn_sdp")
 
@@ -48,7 +48,7 @@ def check_kernel_gap(kernel_gap: Callable[..., float]) -> Verdict:
     """Both kernels ran, the largest difference comes back, and every switch is as before: also after an error."""
     import torch
 
-    from course.attention import kernel_of
+    from course.models.attention import kernel_of
 
     with flags.preserved(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of every kernel that it may not take
@@ -224,7 +224,7 @@ def check_losing(losing: Any) -> Verdict:
 
     Or wholly below 1 for a call with a table that is small beside its inputs: on such a CPU flash cannot be beaten.
     """
-    from course.attention import kernel_of, size_of
+    from course.models.attention import kernel_of, size_of
 
     raced = race_in(losing, "flash_math(call)", "math", "flash")
     if isinstance(raced, Verdict):

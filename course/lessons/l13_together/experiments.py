@@ -8,11 +8,11 @@ from textwrap import shorten
 import torch
 from torch.nn import functional as F
 
-from course.attention import flash_math, kernel_of, peak_mib, refusal
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import race_row
-from course.i18n import both
+from course.models.attention import flash_math, kernel_of, peak_mib, refusal
 
 LESSON = "13_together"
 LENGTHS = (64, 256, 1024)

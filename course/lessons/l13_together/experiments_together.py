@@ -8,12 +8,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.i18n import both
 from course.lessons.l13_together.experiments import LESSON
-from course.onednn_log import log_of
+from course.trace.onednn_log import log_of
 
 PROBES = "course.lessons.l13_together.probes"
 

@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from course.i18n import both
-from course.slips import PLACEHOLDER, data
-from course.verdict import Verdict, correct, incorrect, partly
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, incorrect, partly
+from course.exercises.slips import PLACEHOLDER, data
 
 # --- ready --------------------------------------------------------------------------------------------------
 

@@ -9,12 +9,12 @@ from typing import Any
 import torch
 
 from course import flags
+from course.core.i18n import both
+from course.core.machine import can
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import groups
-from course.i18n import both
 from course.lessons.l14_export import ways_out
-from course.machine import can
 
 LESSON = "14_export"
 EXPORTING = both("exporting", "导出中")

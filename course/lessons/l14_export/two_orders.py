@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from course import arguments
+from course.core import arguments
+from course.core.i18n import both, t
 from course.figures.picture import Picture
 from course.figures.style import colors, guide
-from course.i18n import both, t
 
 
 class TwoOrders(Picture):

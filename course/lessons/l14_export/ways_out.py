@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course import arguments
+from course.core import arguments
 
 SIDE = 16  # pixels of the images in this lesson
 

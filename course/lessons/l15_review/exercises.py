@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, incorrect, not_attempted, partly
 from course.flags import SWITCHES
-from course.i18n import both
-from course.verdict import Verdict, correct, incorrect, not_attempted, partly
 
 # --- home_of ------------------------------------------------------------------------------------------------
 

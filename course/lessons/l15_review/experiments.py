@@ -13,11 +13,11 @@ import torch
 from torch import nn
 
 from course import flags
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.reading import Reading
 from course.experiment.rows import kind_of
 from course.flags import GROUPS, SWITCHES, FlagError, Switch
-from course.i18n import both
 
 LESSON = "15_review"
 CONTROL = "(nothing)"

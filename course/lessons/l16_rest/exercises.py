@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from course.checking import not_lost, race_in
-from course.i18n import both
+from course.core.i18n import both
+from course.core.verdict import Verdict, correct, incorrect
+from course.exercises.checking import not_lost, race_in
 from course.lessons.l16_rest.int8_race import int8_layers
-from course.verdict import Verdict, correct, incorrect
 
 # --- dot_in_16_bits -------------------------------------------------------------------------------------------
 

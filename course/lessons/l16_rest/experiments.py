@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
 from course.experiment.rows import kind_of
-from course.i18n import both
 
 LESSON = "16_rest"
 PROBES = "course.lessons.l16_rest.probes"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from course.core.i18n import both
 from course.experiment.base import Budget, experiment
 from course.experiment.new_process import rows_of
 from course.experiment.reading import Reading
-from course.i18n import both
 from course.lessons.l16_rest.experiments import LESSON
 
 FREEZING = "course.lessons.l16_rest.probes_freezing"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from course import arguments
+from course.core import arguments
 
 if TYPE_CHECKING:
     from course.timing import Comparison

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from course.onednn_log import log_of
+from course.trace.onednn_log import log_of
 
 
 def _net() -> nn.Sequential:

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from course.exercise import MISSING, all_exercises, judge
+from course.core.i18n import Text, both, pick, t
+from course.core.records import Record
+from course.core.units import format_ms
+from course.exercises.exercise import MISSING, all_exercises, judge
 from course.experiment.base import Budget
 from course.experiment.reading import EMPTY, TOO_NOISY
 from course.experiment.result import small_line
 from course.experiment.rows import race_row
 from course.experiment.shown import Betted, Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
-from course.i18n import Text, both, pick, t
-from course.records import Record
-from course.units import format_ms
 
 Conv = Callable[..., Any]
 """conv(x, weight, **setting) -> tensor, as F.conv2d takes them."""
@@ -102,7 +102,7 @@ def measured(build: Callable[[], tuple[Conv, Callable[..., str]]], seconds: floa
     import torch
 
     from course import flags
-    from course.machine import passport
+    from course.core.machine import passport
 
     device, budget = "cuda" if torch.cuda.is_available() else "cpu", Budget(seconds)
     with flags.using(SETTINGS[device]), torch.inference_mode():

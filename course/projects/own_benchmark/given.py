@@ -56,7 +56,7 @@ def wait_for(device: str | torch.device) -> Callable[[], Any]:
 
 def machine_now() -> dict[str, Any]:
     """What a plan was found on, and must not outlive: torch, the processor, the GPU. (The number of threads stands in the key.)"""
-    from course.machine import passport
+    from course.core.machine import passport
 
     here = passport()
     return {"torch": torch.__version__} | {name: here.get(name) for name in ("cpu", "device_name", "cudnn")}

@@ -20,10 +20,10 @@ import torch
 import torch.nn.functional as F
 
 from course import flags
-from course.checking import watched
+from course.exercises.checking import watched
+from course.exercises.slips import Changed
 from course.projects.own_benchmark.given import direct
 from course.projects.own_benchmark.pretended import Machine
-from course.slips import Changed
 
 HERE = {"torch": "2.13.0", "cpu": "a processor"}
 OLD, NEW = {"old key": "direct"}, {"new key": "fft", "other key": "im2col"}

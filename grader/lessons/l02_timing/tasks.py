@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from course.i18n import both
+from course.core.i18n import both
 from course.timing.stats import drift
 from grader import reports
 from grader.reports import Mark

@@ -6,7 +6,7 @@ import random
 import re
 from typing import Any
 
-from course.i18n import both
+from course.core.i18n import both
 from grader import reports
 from grader.reports import Mark
 from grader.task import Case, Task, parts_beside

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from course.i18n import both
+from course.core.i18n import both
 from grader import reports
 from grader.reports import Mark
 from grader.task import Case, Task, parts_beside

@@ -47,10 +47,10 @@ PRELOAD = (
     "course.timing",
     "course.flops",
     "course.flags",
-    "course.records",
-    "course.exercise",
+    "course.core.records",
+    "course.exercises.exercise",
     "course.figures",
-    "course.machine",
+    "course.core.machine",
 )
 
 

@@ -10,15 +10,15 @@ import pytest
 
 import course
 from course import flags
+from course.core.i18n import LANGUAGES, pick, speaking
+from course.core.records import Record, own, own_folder, save_own
 from course.experiment import base
 from course.flags import GROUPS, SWITCHES
-from course.i18n import LANGUAGES, pick, speaking
-from course.portfolio import poster as drawing
-from course.portfolio.cheat_sheet import cheat_sheet, sheet_html, sheet_text, short_name
-from course.portfolio.numbers import numbers
 from course.questions import knowledge
-from course.records import Record, own, own_folder, save_own
 from course.verbs import state
+from course.verbs.portfolio import poster as drawing
+from course.verbs.portfolio.cheat_sheet import cheat_sheet, sheet_html, sheet_text, short_name
+from course.verbs.portfolio.numbers import numbers
 from tests.lessons.l15_review.rows import flips
 
 NAME = "15-flip-all"

@@ -12,14 +12,14 @@ from course.cards.cards import bet, checkpoint, practice
 from course.cards.deck import Deck
 from course.cards.text import answer, card_text, text_mode
 from course.cards.widgets import relayout
-from course.i18n import set_language
+from course.core.i18n import set_language
+from course.core.markup import inline, paragraphs, plain
 from course.learning.bets import bet_of, settle
 from course.learning.log import AnswerLog
 from course.learning.marking import Response
 from course.learning.numbers import parse_number
 from course.learning.session import AnswerError
 from course.learning.sheet import current_sheet, open_sheet
-from course.markup import inline, paragraphs, plain
 from course.questions.bank import Bank
 from tests.support import quiz_items as q
 

@@ -8,10 +8,10 @@ import pytest
 
 from course.cards.cards import practice
 from course.cards.text import answer
-from course.i18n import LANGUAGES, pick, set_language
+from course.core.i18n import LANGUAGES, pick, set_language
+from course.core.markup import inline, plain
 from course.learning.bets import settle
 from course.learning.log import AnswerLog
-from course.markup import inline, plain
 from course.questions.bank import Bank
 from course.questions.items import Item
 

@@ -11,7 +11,7 @@ from course.cards.cards import bet, practice
 from course.cards.drawing import place_on, plot_svg, short
 from course.cards.offline import item_data
 from course.cards.text import answer, card_text
-from course.i18n import set_language
+from course.core.i18n import set_language
 from course.learning.bets import settle, settled_of
 from course.learning.log import AnswerLog
 from course.learning.marking import Response, mark_bet

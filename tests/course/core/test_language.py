@@ -11,13 +11,13 @@ import pytest
 from jupyter_client.manager import start_new_kernel
 
 import course
-from course import usual_language
-from course.usual_language import remember
+from course.core import usual_language
+from course.core.usual_language import remember
 from grader.project import Project
 from grader.source import read
 from tests.conftest import ROOT
 
-START = "import course; from course import i18n; print(i18n.language())"
+START = "import course; from course.core import i18n; print(i18n.language())"
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_where_no_variable_names_it_the_language_is_that_of_windows(setting, lan
     for name in (*usual_language.SAYS_SO, "COURSE_LANGUAGE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(usual_language.locale, "setlocale", lambda category: setting)
-    assert next((one for one in usual_language.wishes() if one in course.i18n.LANGUAGES), "en") == language
+    assert next((one for one in usual_language.wishes() if one in course.core.i18n.LANGUAGES), "en") == language
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, monkeypatch):
@@ -65,7 +65,6 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_memory(tmp_path, 
 def _misused():
     import torch
 
-    from course import attention, onednn_log, rounding, toy_search
     from course.figures import route
     from course.flags import access
     from course.lessons.l02_timing.toy_device import ToyDevice
@@ -81,6 +80,8 @@ def _misused():
     from course.lessons.l14_export.two_orders import TwoOrders
     from course.lessons.l14_export.ways_out import flags_in_trace, images
     from course.lessons.l16_rest.int8_race import int8_race
+    from course.models import attention, rounding, toy_search
+    from course.trace import onednn_log
 
     layer, ones = torch.nn.Conv2d(3, 4, 3, padding="same"), torch.ones(1, 3, 8, 8)
     for size in (100, "x", 8.0):
@@ -135,8 +136,8 @@ def _misused():
 def test_a_toy_used_wrongly_answers_in_the_learners_language():
     for misuse in _misused():
         said = []
-        for code in course.i18n.LANGUAGES:
-            with course.i18n.speaking(code), pytest.raises(ValueError) as caught:
+        for code in course.core.i18n.LANGUAGES:
+            with course.core.i18n.speaking(code), pytest.raises(ValueError) as caught:
                 misuse()
             said.append(str(caught.value))
         assert said[0].isascii() and any("一" <= sign <= "鿿" for sign in said[1]), said

@@ -14,8 +14,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from course import machine  # noqa: E402
-from course.i18n import pick  # noqa: E402
+from course.core import machine  # noqa: E402
+from course.core.i18n import pick  # noqa: E402
 
 KEYS = set(machine.passport())
 
@@ -108,7 +108,7 @@ def test_one_line_in_both_languages():
 def test_without_torch_the_passport_still_answers():
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "from course import machine\nprint(machine.passport()['device'], machine.can('mkldnn'))"
+        "from course.core import machine\nprint(machine.passport()['device'], machine.can('mkldnn'))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.strip() == "cpu False", done.stderr

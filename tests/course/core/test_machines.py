@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from course import records
-from course.catalog import BY_ID
+from course.core import records
+from course.core.catalog import BY_ID
+from course.core.i18n import LANGUAGES, speaking
 from course.experiment import base, machines
-from course.i18n import LANGUAGES, speaking
 from course.tryout.settings import all_settings
 
 NAMES, ROWS = machines.read()

@@ -10,7 +10,7 @@ import time
 import pytest
 
 pytest.importorskip("torch")
-import course.new_process  # noqa: E402
+import course.core.new_process  # noqa: E402
 from course.experiment import new_process  # noqa: E402
 from course.experiment.base import run_experiment  # noqa: E402
 from tests.course.experiment.test_ending import of  # noqa: E402
@@ -29,7 +29,7 @@ answer({
 
 
 def server():
-    return next(iter(course.new_process._servers.values()))[0]
+    return next(iter(course.core.new_process._servers.values()))[0]
 
 
 def test_it_finds_the_same_state_as_a_new_python():
@@ -92,18 +92,18 @@ def test_where_the_process_that_forks_ends_a_new_python_answers(monkeypatch):
     before.wait()
     assert new_process.answer_of("import os\nanswer(os.getppid())", warm=True)[0] == server().pid != before.pid
     monkeypatch.setattr(
-        course.new_process, "_fork_server", lambda environment: (_ for _ in ()).throw(OSError("killed"))
+        course.core.new_process, "_fork_server", lambda environment: (_ for _ in ()).throw(OSError("killed"))
     )
     assert new_process.answer_of("import os\nanswer(os.getppid())", warm=True)[0] == os.getpid()
 
 
 def test_a_process_serves_one_call_after_another_and_several_work_at_once():
-    with course.new_process.NewProcess() as one, course.new_process.NewProcess() as two:
+    with course.core.new_process.NewProcess() as one, course.core.new_process.NewProcess() as two:
         for process in (one, two):
             process.ask("time:sleep", 0.01)
         assert [process.answer() for process in (one, two)] == [None, None]
         assert one.call("os:getpid") == one.call("os:getpid") == one.pid != two.call("os:getpid")
-        with pytest.raises(course.new_process.NewProcessError, match="nosuchlab") as failed:
+        with pytest.raises(course.core.new_process.NewProcessError, match="nosuchlab") as failed:
             one.call("nosuchlab:run")
         assert failed.value.kind == "ModuleNotFoundError" and one.call("operator:add", 1, 2) == 3
 
@@ -130,7 +130,7 @@ def test_it_ends_with_the_process_that_asked(tmp_path):
     import subprocess
 
     code = (
-        "from course import new_process\nnew_process.call('os:getpid')\n"
+        "from course.core import new_process\nnew_process.call('os:getpid')\n"
         "print(next(iter(new_process._servers.values()))[0].pid)"
     )
     pid = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from course.i18n import set_language
-from course.records import Record, RecordError, load, nearest, save
+from course.core.i18n import set_language
+from course.core.records import Record, RecordError, load, nearest, save
 
 T4 = {"device": "cuda", "device_name": "Tesla T4", "torch": "2.13.0", "threads": 2}
 A100 = {"device": "cuda", "device_name": "NVIDIA A100-SXM4-40GB", "torch": "2.13.0", "threads": 12}
@@ -86,7 +86,7 @@ def test_missing_and_binary_files_get_a_sentence(tmp_path):
 
 
 def test_a_failed_write_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr("course.files.os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    monkeypatch.setattr("course.core.files.os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
     with pytest.raises(OSError, match="disk full"):
         save(make(), tmp_path)
     assert list(tmp_path.iterdir()) == []

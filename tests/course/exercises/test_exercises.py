@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from course.catalog import BY_ID, PROJECTS
-from course.exercise import MISSING, Exercise, all_exercises, judge
-from course.i18n import LANGUAGES, pick
-from course.verdict import Verdict, correct
+from course.core.catalog import BY_ID, PROJECTS
+from course.core.i18n import LANGUAGES, pick
+from course.core.verdict import Verdict, correct
+from course.exercises.exercise import MISSING, Exercise, all_exercises, judge
 
 double = Exercise(
     "x-double", "00_start", "double", "double", lambda f: correct() if f(2) == 4 else Verdict("incorrect")

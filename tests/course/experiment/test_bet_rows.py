@@ -11,9 +11,9 @@ from importlib import import_module
 
 import pytest
 
+from course.core.records import Record
 from course.experiment import base
 from course.questions.bank import Bank
-from course.records import Record
 from tests.conftest import ROOT
 from tests.lessons.l01_map.rows import flags
 

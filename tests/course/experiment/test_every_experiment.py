@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import pytest
 
+from course.core.i18n import LANGUAGES, set_language
+from course.core.machine import can
+from course.core.records import LESSONS, load
 from course.experiment import base
 from course.experiment.reading import OPEN
 from course.experiment.result import block, headline_of
-from course.i18n import LANGUAGES, set_language
-from course.machine import can
-from course.records import LESSONS, load
 from tests.course.experiment.test_bet_rows import BETS, FURTHER, MODULES, ROWS
 from tests.lessons.live import check_picture, check_sentence, record_of
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from course.core.i18n import both, pick, set_language
+from course.core.records import load, save
 from course.experiment import base
 from course.experiment.base import Budget, ExperimentError, experiment, get, load_all, load_or_run, run
-from course.i18n import both, pick, set_language
-from course.records import load, save
 
 TEXT = both("Is it?", "是吗？")
 
@@ -137,16 +137,16 @@ def test_wrong_names_and_doubles_are_told(registry):
 
 def test_obtain_runs_live_or_replays_the_nearest(registry, monkeypatch, tmp_path):
     add(lambda budget: [{"a": 1}], needs="cuda", version=2)
-    monkeypatch.setattr("course.machine.can", lambda needs: needs == "cuda")
+    monkeypatch.setattr("course.core.machine.can", lambda needs: needs == "cuda")
     recorded = load_or_run("99-a")
     assert recorded.live
-    monkeypatch.setattr("course.machine.can", lambda needs: False)
-    monkeypatch.setattr("course.records.LESSONS", tmp_path)
+    monkeypatch.setattr("course.core.machine.can", lambda needs: False)
+    monkeypatch.setattr("course.core.records.LESSONS", tmp_path)
     assert load_or_run("99-a") is None
     save(recorded, tmp_path / "l99_test" / "recordings")
     replayed = load_or_run("99-a")
     assert replayed == recorded and not replayed.live and "recorded on" in pick(replayed.label())
-    monkeypatch.setattr("course.machine.can", lambda needs: True)
+    monkeypatch.setattr("course.core.machine.can", lambda needs: True)
     assert load_or_run("99-a").live
     monkeypatch.setenv("COURSE_REPLAY", "1")
     assert load_or_run("99-a") == recorded and not load_or_run("99-a").live
@@ -169,7 +169,7 @@ BARE = """
 import contextlib, io, json, sys
 for name in BLOCKED: sys.modules[name] = None
 from course.experiment import base
-from course.experiments import main
+from course.experiment.__main__ import main
 def told(line):
     if line is None: return register()
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
@@ -281,7 +281,7 @@ def test_recording_one_by_name(told):
 
 def test_a_record_names_the_processor_where_the_experiment_ran_on_it(monkeypatch):
     """Label and file name, too, also on a machine with a GPU."""
-    from course import machine
+    from course.core import machine
     from course.experiment import base
 
     monkeypatch.setattr(machine, "_device", lambda: "cuda")

@@ -8,9 +8,9 @@ import re
 import pytest
 
 import course
-from course.explorables import page
-from course.i18n import LANGUAGES, speaking
-from course.markup import plain
+from course.core.i18n import LANGUAGES, speaking
+from course.core.markup import plain
+from course.experiment.explorables import page
 from course.questions.bank import read_yaml
 
 WORDS = read_yaml(page.HERE / "words.yaml")

@@ -11,12 +11,12 @@ from unicodedata import east_asian_width
 
 import pytest
 
+from course.core.i18n import LANGUAGES, set_language, speaking
+from course.core.records import LESSONS, load
+from course.core.tables import Table
 from course.experiment.reading import OPEN
 from course.experiment.result import NoPicture, block, headline_of
 from course.figures.svg import BROAD, PHONE, SLIM, SvgPicture, wide
-from course.i18n import LANGUAGES, set_language, speaking
-from course.records import LESSONS, load
-from course.tables import Table
 from tests.course.experiment.test_bet_rows import BETS
 from tests.course.experiment.test_every_experiment import EXPERIMENTS, examples
 from tests.lessons.live import check_picture, marks, record_of

@@ -9,12 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 import course
-from course import load
+from course.core import load
+from course.core.i18n import set_language
 from course.experiment import base
 from course.experiment.reading import OPEN
 from course.experiment.result import headline_of
 from course.game.cases import EVIDENCE, find, origin_said
-from course.i18n import set_language
 from course.verbs import noise
 from tests.conftest import ROOT
 

@@ -11,24 +11,24 @@ from dataclasses import replace
 
 import pytest
 
-from course import experiments, recording_zip
-from course.experiment import base
-from course.records import LESSONS, load
+from course.core.records import LESSONS, load
+from course.experiment import __main__ as experiments
+from course.experiment import base, recording_zip
 from tests.conftest import ROOT
 
 STAND_IN = """
 import sys, torch
 from tests.support.rehearsal import Clock, install
 install(torch, "cuda", Clock())
-from course import machine; machine._driver = lambda: "1.0"
-import course.experiments as run
+from course.core import machine; machine._driver = lambda: "1.0"
+import course.experiment as run
 raise SystemExit(run.main(sys.argv[1:]))
 """
 TWO = ["--only", "12-gpu-trace-cuda", "--only", "04-attention-cuda"]
 
 
 def on_stand_in(folder, *words):
-    """``python -m course.experiments --record`` on the stand-in GPU."""
+    """``python -m course.experiment --record`` on the stand-in GPU."""
     done = subprocess.run(
         [sys.executable, "-c", STAND_IN, "--record", str(folder), "--needs", "cuda", "--missing", "--zip", *words],
         cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1", "COURSE_LANGUAGE": "en"}, capture_output=True, text=True,
@@ -117,7 +117,7 @@ def test_a_recording_twice_or_from_the_wrong_device_or_no_zip_at_all_is_refused(
 
 @pytest.mark.parametrize(("language", "words"), [("en", "There is no NVIDIA GPU here"), ("zh", "这里没有 NVIDIA GPU")])
 def test_without_a_gpu_it_says_so_and_stops(tmp_path, monkeypatch, capsys, language, words):
-    from course.i18n import set_language
+    from course.core.i18n import set_language
 
     set_language(language)
     monkeypatch.setattr(experiments, "can", lambda needs: False)

@@ -7,10 +7,10 @@ import re
 import pytest
 
 import course
-from course import experiments
+from course.core.i18n import LANGUAGES, pick, set_language
+from course.core.machine import passport
+from course.experiment import __main__ as experiments
 from course.experiment import base, reports
-from course.i18n import LANGUAGES, pick, set_language
-from course.machine import passport
 from course.questions.bank import Bank
 from course.verbs import state
 from course.verbs.experiments import open_bets

@@ -12,6 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from course import figures
+from course.core.i18n import both, language, pick, set_language, t
+from course.core.records import Record
 from course.experiment.base import Experiment
 from course.experiment.reading import CUT_SHORT, FAULT, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
 from course.experiment.result import block
@@ -23,8 +25,6 @@ from course.figures.picture import Plot
 from course.figures.svg import BROAD, PHONE, SLIM, wide
 from course.figures.words import ratio_words
 from course.figures.wrap import wrap
-from course.i18n import both, language, pick, set_language, t
-from course.records import Record
 from course.timing import compare, measure
 from tests.conftest import loaded_by, missing, tell
 from tests.support.timing_clocks import NoisyClock, costing
@@ -324,7 +324,7 @@ def test_wrapping_counts_chinese_characters_twice_and_breaks_evenly():
 
 
 def test_matplotlib_is_loaded_only_to_draw():
-    assert loaded_by("import course.figures, course.records").isdisjoint({"matplotlib", "torch"})
+    assert loaded_by("import course.figures, course.core.records").isdisjoint({"matplotlib", "torch"})
 
 
 @pytest.mark.parametrize("night", [False, True])
@@ -411,7 +411,7 @@ def test_a_notebook_shows_every_figure_and_not_the_first_alone():
 
 
 def test_a_bet_stands_in_its_line_where_it_came_true_and_below_it_otherwise():
-    from course.tables import Table
+    from course.core.tables import Table
 
     table = Table([["", "who"], ["first", "x86"], ["second", "qnnpack"]], {(1, 1): "told"})
     assert table.bet_on(0, ["x86"]) == Table(table.lines, table.marks, {(0, 1)})
@@ -421,7 +421,7 @@ def test_a_bet_stands_in_its_line_where_it_came_true_and_below_it_otherwise():
 
 
 def test_a_table_that_is_too_broad_for_a_phone_is_shown_there_line_by_line():
-    from course.tables import Table
+    from course.core.tables import Table
 
     names = ["cudnn_is_available()", "current_accelerator()", "check_available=True"]
     assert 'class="many"' in Table([["", *names], ["first", "a", "b", "c"]]).html()
@@ -431,14 +431,14 @@ def test_a_table_that_is_too_broad_for_a_phone_is_shown_there_line_by_line():
 
 
 def test_a_table_says_what_its_dots_mean():
-    from course.tables import SAME, Table
+    from course.core.tables import SAME, Table
 
     assert "no change" in Table([["", "b"], ["first", SAME]]).alt
     assert "no change" not in Table([["", "b"], ["first", "c"]]).alt
 
 
 def test_a_line_that_was_bet_on_has_a_name():
-    from course.tables import Table
+    from course.core.tables import Table
 
     lost = Table([["", "who"], ["first", "x86"]]).bet_on(0, ["nobody"])
     assert '<th scope="row">as you bet</th>' in lost.html() and "as you bet" in lost.alt

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from course.core.i18n import LANGUAGES, speaking
 from course.figures.svg import BROAD, PHONE, SLIM, wide
-from course.i18n import LANGUAGES, speaking
 from course.lessons.l01_map.who import who_does_what
 from course.lessons.l11_bug_hunt.three_steps import three_steps
 from course.lessons.l13_together.moments import moments

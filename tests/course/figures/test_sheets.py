@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 
+from course.core.i18n import LANGUAGES, set_language
+from course.core.look import COLOURS
 from course.figures.curves import cost_curve, trend
 from course.figures.kinds import LEAST_ROUNDS, Bar, Bet, Lane, Ratio, Share, bars, race, ratio_rows, share_grid
 from course.figures.lanes import Scene, Span, timed_lanes
 from course.figures.reported import Told, reported
 from course.figures.svg import BROAD, PHONE, SLIM, wide
 from course.figures.words import fold, ratio_words, time_words
-from course.i18n import LANGUAGES, set_language
-from course.look import COLOURS
 from course.timing.stats import FEWEST_ROUNDS
 
 SIDES = ("it pays", "it costs")

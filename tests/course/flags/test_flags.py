@@ -10,8 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from course import flags
+from course.core.i18n import LANGUAGES, pick, set_language
 from course.flags import precision
-from course.i18n import LANGUAGES, pick, set_language
 from tests.support.flag_fixtures import frozen, newborn, untouched
 
 # --- the data ---------------------------------------------------------------------------------------------

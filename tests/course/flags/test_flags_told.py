@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from course import flags
-from course.i18n import LANGUAGES, set_language
+from course.core.i18n import LANGUAGES, set_language
 from tests.support.flag_fixtures import newborn, untouched
 
 # --- leaks ------------------------------------------------------------------------------------------------

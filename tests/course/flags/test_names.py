@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import course
+from course.core.i18n import speaking
 from course.flags import TABLE
 from course.flags.names import named
-from course.i18n import speaking
 from course.questions import answers, glossary, knowledge
 
 ROWS = [row for row in TABLE.values() if row.kind != "internal"]

@@ -10,11 +10,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from course.catalog import BY_ID  # noqa: E402
+from course.core.catalog import BY_ID  # noqa: E402
+from course.core.i18n import LANGUAGES  # noqa: E402
 from course.experiment import base  # noqa: E402
 from course.experiment.new_process import answer_of  # noqa: E402
 from course.flags import DEPENDS, TABLE, WHEN  # noqa: E402
-from course.i18n import LANGUAGES  # noqa: E402
 from course.questions import knowledge  # noqa: E402
 from tests.support.walk_backends import there  # noqa: E402
 

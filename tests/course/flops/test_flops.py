@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course import models
+from course.core.i18n import set_language
 from course.flops import count
-from course.i18n import set_language
 
 
 @pytest.fixture(autouse=True)

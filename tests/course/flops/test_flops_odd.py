@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from course.core.i18n import set_language
 from course.flops import CountError, count
-from course.i18n import set_language
 
 
 class Needs(nn.Module):

@@ -10,8 +10,10 @@ import pytest
 
 import course
 from course.cards.widgets import view_of
+from course.core.i18n import LANGUAGES, both, pick, set_language, speaking, t
+from course.core.markup import plain
+from course.core.units import format_points
 from course.game import board, board_view, cases, moves, play, score, view
-from course.i18n import LANGUAGES, both, pick, set_language, speaking, t
 from course.learning.calibration import levels
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import tuning_plan, tuning_score
@@ -19,8 +21,6 @@ from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
-from course.markup import plain
-from course.units import format_points
 from course.verbs import state
 from course.verbs.bets import every_bet
 

@@ -12,17 +12,17 @@ from email.message import Message
 import pytest
 
 import course
-from course import version
+from course.core import version
+from course.core.i18n import LANGUAGES, both, pick, set_language
+from course.core.markup import plain
+from course.core.units import format_points
 from course.game import board, cases, moves, score, sharing
 from course.game.board_page import BoardPage
 from course.game.returning import coming_back
-from course.i18n import LANGUAGES, both, pick, set_language
 from course.learning.entry import stamp, to_line
 from course.learning.progress import summary
 from course.lessons.l10_tuning_master import tuning_plan
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
-from course.markup import plain
-from course.units import format_points
 from course.verbs import state
 from course.verbs.bets import every_bet
 from tests.conftest import loaded_by

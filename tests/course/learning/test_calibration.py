@@ -11,9 +11,11 @@ import pytest
 import course
 from course.cards.cards import practice
 from course.cards.progress_view import progress_html, progress_text
+from course.core.i18n import pick, set_language
+from course.core.markup import plain
+from course.core.records import Record
 from course.experiment import base
 from course.experiment.bets_view import answer_words, asked_words, bet_sentence, bets_html, bets_text
-from course.i18n import pick, set_language
 from course.learning.beliefs import beliefs
 from course.learning.bets import settle
 from course.learning.calibration import Bet, Level, asked_again, levels, placed_bets, returning, returns
@@ -22,9 +24,7 @@ from course.learning.log import AnswerLog
 from course.learning.marking import Response
 from course.learning.progress import summary
 from course.learning.session import submit
-from course.markup import plain
 from course.questions.bank import Bank
-from course.records import Record
 from course.verbs import state
 from tests.course.learning.test_quiz_log import START
 from tests.support import quiz_items as q

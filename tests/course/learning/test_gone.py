@@ -9,15 +9,15 @@ import yaml
 
 import course
 from course.cards.anki import export
+from course.core.i18n import LANGUAGES, speaking
+from course.core.suggest import GONE, no_longer
 from course.experiment import base
 from course.game import cases
-from course.i18n import LANGUAGES, speaking
 from course.learning.log import AnswerLog
 from course.learning.progress import summary
 from course.learning.transfer import import_from
 from course.questions.bank import load_bank
 from course.questions.items import UnknownItem
-from course.suggest import GONE, no_longer
 from course.verbs import state
 
 LISTED = yaml.safe_load(GONE.read_text("utf-8"))

@@ -11,12 +11,12 @@ from course.cards.card_spoken import SpokenCard
 from course.cards.render import MARKS, verdict_html
 from course.cards.review_deck import ReviewDeck
 from course.cards.text import answer, card_text
-from course.i18n import LANGUAGES, pick, speaking
+from course.core.i18n import LANGUAGES, pick, speaking
+from course.core.markup import plain
 from course.learning.interviewing import following
 from course.learning.marking import Response, mark
 from course.learning.reporting import rated
 from course.learning.review import plan
-from course.markup import plain
 from course.questions.bank import Bank
 from course.questions.interview import SPOKEN, parse_spoken
 from course.questions.item_lint import language_faults

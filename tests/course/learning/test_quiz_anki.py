@@ -15,8 +15,8 @@ import pytest
 from course.cards.__main__ import main
 from course.cards.anki import back, export, exportable, front, guid
 from course.cards.offline import showable
-from course.i18n import LANGUAGES, pick, speaking
-from course.markup import plain
+from course.core.i18n import LANGUAGES, pick, speaking
+from course.core.markup import plain
 from course.questions.bank import Bank, load_bank
 from tests.conftest import ROOT, missing
 from tests.support import quiz_items as q

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from course.i18n import LANGUAGES, pick
+from course.core.i18n import LANGUAGES, pick
 from course.learning.marking import Response, common_run, feedback, mark, mark_bet, misconceptions_of
 from course.learning.reporting import report
 from course.questions.bank import Bank

@@ -12,7 +12,7 @@ import pytest
 import course
 from course.cards.cards import card, practice
 from course.cards.review_deck import ReviewDeck
-from course.i18n import set_language, speaking
+from course.core.i18n import set_language, speaking
 from course.learning.entry import Entry, counted
 from course.learning.log import AnswerLog
 from course.learning.progress import summary

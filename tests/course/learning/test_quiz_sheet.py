@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from course.catalog import checkpoint_names
+from course.core.catalog import checkpoint_names
 from course.learning.harvesting import MIME, harvest
 from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet

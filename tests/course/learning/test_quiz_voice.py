@@ -9,7 +9,7 @@ import pytest
 
 from course.cards.cards import bet, practice
 from course.cards.text import answer
-from course.i18n import LANGUAGES, pick, set_language, speaking
+from course.core.i18n import LANGUAGES, pick, set_language, speaking
 from course.learning import voice
 from course.learning.bets import settle
 from course.learning.entry import parse, to_line

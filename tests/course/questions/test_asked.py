@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from course.core.i18n import LANGUAGES, speaking
 from course.flags.names import asks_more
-from course.i18n import LANGUAGES, speaking
 from course.questions import answers, knowledge
 from course.verbs import entries
 from course.verbs.keeping import keep, what

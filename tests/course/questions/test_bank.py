@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from course import flags
-from course.catalog import BY_ID, LESSONS
+from course.core.catalog import BY_ID, LESSONS
+from course.core.i18n import LANGUAGES, pick
 from course.experiment import base
-from course.i18n import LANGUAGES, pick
 from course.learning.marking import Response, feedback, mark
 from course.questions.bank import Bank
 from course.questions.item_lint import FREE_COUNT, LEAST_PRACTICE, lint, lint_items

@@ -9,8 +9,8 @@ import sys
 import pytest
 import yaml
 
-from course.catalog import BY_ID
-from course.i18n import LANGUAGES
+from course.core.catalog import BY_ID
+from course.core.i18n import LANGUAGES
 from grader.authoring import claims
 from grader.project import Project, ProjectError
 from tests.conftest import ROOT

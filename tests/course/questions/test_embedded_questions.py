@@ -8,9 +8,9 @@ import json
 import pytest
 
 import course
+from course.core.version import __version__
 from course.learning.embedded_questions import embedded_questions
 from course.verbs import state
-from course.version import __version__
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.leaks import leaks
 from grader.project import Project

@@ -9,9 +9,9 @@ import pytest
 
 import course
 from course import flags
+from course.core.i18n import LANGUAGES, pick
 from course.experiment import base
 from course.experiment.new_process import answer_of
-from course.i18n import LANGUAGES, pick
 from course.questions import messages
 from grader.authoring import messages as pages
 
@@ -96,7 +96,7 @@ def test_a_message_inside_another_is_left_out():
 
 @pytest.mark.parametrize("code", LANGUAGES)
 def test_what_shows_meaning_check_and_cure(code, capsys):
-    from course.i18n import speaking
+    from course.core.i18n import speaking
 
     with speaking(code):
         course.what("RuntimeError: GET was unable to find an engine\n to execute this computation")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from course.catalog import BY_ID
+from course.core.catalog import BY_ID
 from grader.authoring.item_page import listing
 from grader.authoring.question_check import TEMPLATE, check, files_of
 from grader.commands import main

@@ -13,8 +13,8 @@ import yaml
 import course
 from course import flags
 from course.cards.knowledge_view import card_html, card_text, cards_html
-from course.catalog import BY_ID, FOLDER
-from course.i18n import LANGUAGES, pick, speaking
+from course.core.catalog import BY_ID, FOLDER
+from course.core.i18n import LANGUAGES, pick, speaking
 from course.questions import glossary, knowledge
 from course.verbs import state
 from grader.authoring.prose import anchor, faults, prose

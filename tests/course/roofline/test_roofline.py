@@ -11,12 +11,12 @@ import pytest
 import torch
 from torch import nn
 
-from course.i18n import LANGUAGES, set_language, speaking
+from course.core.i18n import LANGUAGES, set_language, speaking
+from course.core.units import scaled
 from course.roofline import Layer, Peaks, Roofline, RooflineError, machine, peaks
 from course.roofline.layer import OUTSIDE, by_bound
 from course.roofline.tensors import moved, tensors
 from course.roofline.words import percent
-from course.units import scaled
 
 mpl = pytest.importorskip("matplotlib")
 peaks_module = sys.modules["course.roofline.peaks"]

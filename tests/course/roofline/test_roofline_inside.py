@@ -11,8 +11,8 @@ import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from course.i18n import LANGUAGES, speaking
-from course.profiled import events_of
+from course.core.i18n import LANGUAGES, speaking
+from course.core.profiled import events_of
 from course.roofline import Peaks, hooks, inside, place
 from course.roofline.layer import OUTSIDE
 from course.roofline.place import _Run

@@ -15,7 +15,7 @@ from torch.nn.utils import prune
 from torch.utils.checkpoint import checkpoint
 
 from course import flags
-from course.i18n import LANGUAGES, set_language, speaking
+from course.core.i18n import LANGUAGES, set_language, speaking
 from course.roofline import Peaks, RooflineError, place, replay
 from course.roofline.layer import OUTSIDE
 

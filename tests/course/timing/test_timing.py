@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from course.i18n import set_language
+from course.core.i18n import set_language
 from course.timing import Comparison, compare, format_ms, interrupts_propagate, measure, measuring
 from tests.conftest import loaded_by, tries
 from tests.support.timing_clocks import Cost, NoisyClock, costing

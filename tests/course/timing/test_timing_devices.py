@@ -10,8 +10,8 @@ import types
 import pytest
 import torch
 
-from course import where
-from course.i18n import speaking
+from course.core import where
+from course.core.i18n import speaking
 from course.timing import TimingError, clock_for, compare, devices, effort, measure
 from course.timing import clock as clocks
 from tests.support.timing_clocks import Cost, NoisyClock, costing

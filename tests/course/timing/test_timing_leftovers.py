@@ -9,7 +9,7 @@ import itertools
 import pytest
 import torch
 
-from course.i18n import speaking
+from course.core.i18n import speaking
 from course.timing import TimingError, compare, leftovers, measure
 
 PATH = "torch.use_deterministic_algorithms"

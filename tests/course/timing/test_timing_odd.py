@@ -11,8 +11,8 @@ from functools import partial
 
 import pytest
 
-from course import bars
-from course.i18n import set_language
+from course.core import bars
+from course.core.i18n import set_language
 from course.timing import TimingError, compare, interrupts_propagate, measure
 from course.timing import clock as clocks
 from course.timing.__main__ import main

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from course.i18n import set_language
+from course.core.i18n import set_language
 from course.timing import TimingError, compare, processes, verdicts
 from course.timing.processes import Replicates, Workers, spec_of
 from course.timing.race import Plan

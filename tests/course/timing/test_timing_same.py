@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from course.i18n import set_language
+from course.core.i18n import set_language
 from course.timing import TimingError, compare
 from course.timing.sameness import SAMPLE, difference, digest
 from tests.support.timing_clocks import NoisyClock

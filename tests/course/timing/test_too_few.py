@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from course.core.i18n import LANGUAGES, set_language
 from course.experiment import base
 from course.experiment.result import block
-from course.i18n import LANGUAGES, set_language
 from course.roofline.layer import Alike, Layer
 from course.roofline.roof import Peaks
 from course.timing import bracketed

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from course import flags
-from course.i18n import set_language
-from course.onednn_log import Log, log_of, on_off, parse_line, time_in
+from course.core.i18n import set_language
+from course.trace.onednn_log import Log, log_of, on_off, parse_line, time_in
 
 ONEDNN = pytest.mark.skipif(not torch.backends.mkldnn.is_available(), reason="this build of PyTorch has no oneDNN")
 LINE = (

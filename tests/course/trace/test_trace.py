@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from course.i18n import LANGUAGES, speaking
-from course.profiled import since
+from course.core.i18n import LANGUAGES, speaking
+from course.core.profiled import since
 from course.timing import TimingError
 from course.trace import CALL, LINE, Trace, covered_us, parts_of, rows_of, totals, trace_of
 
@@ -193,13 +193,13 @@ def test_what_came_before_the_call_is_not_in_it():
 
 
 def test_a_call_on_the_cpu_is_profiled_there_also_on_a_machine_with_a_gpu(monkeypatch):
-    from course import profiled
+    from course.core import profiled
     from course.experiment.kernels import seen
 
     asked = []
     real = profiled.events_of
     monkeypatch.setattr(profiled, "accelerators_here", lambda: ["cuda"])
-    for module in ("course.trace", "course.experiment.kernels"):
+    for module in ("course.trace.events", "course.experiment.kernels"):
         monkeypatch.setattr(
             f"{module}.events_of", lambda work, on_cuda, *more: asked.append(on_cuda) or real(work, on_cuda, *more)
         )

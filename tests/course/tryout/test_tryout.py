@@ -21,7 +21,7 @@ import torch
 from torch import nn
 
 from course import flags, try_switches
-from course.i18n import speaking
+from course.core.i18n import speaking
 from course.timing import TimingError
 from course.tryout import back, race, running, verdicts
 from course.tryout.digits import Digits, differs

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from course.i18n import both, speaking
+from course.core.i18n import both, speaking
 from course.tryout import verdicts
 from course.tryout.result import Tried
 from course.tryout.settings import all_settings

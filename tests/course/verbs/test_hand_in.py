@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import course
-from course import hand_in
-from course.i18n import set_language
+from course.core.i18n import set_language
+from course.learning import hand_in
 from course.learning.sheet import open_sheet
 from tests.grader.handin.test_hand_ins import work_of
 from tests.support.grading_corpus.base import RIGHT
@@ -74,11 +74,11 @@ def test_answers_given_since_the_file_was_saved_are_named(file, monkeypatch, cap
 
 def test_the_command_prints_the_same(file):
     done = subprocess.run(
-        [sys.executable, "-m", "course.hand_in", str(file)], capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "course.learning.hand_in", str(file)], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0 and "Answers: 4 of 4" in done.stdout or "4 / 4" in done.stdout
     done = subprocess.run(
-        [sys.executable, "-m", "course.hand_in", "no.ipynb"], capture_output=True, text=True, timeout=120
+        [sys.executable, "-m", "course.learning.hand_in", "no.ipynb"], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 1 and "no.ipynb" in done.stdout and not done.stderr
     assert json.loads(file.read_bytes())["cells"]

@@ -12,17 +12,17 @@ import sys
 import pytest
 
 import course
-from course import i18n
-from course.exercise import all_exercises
+from course.core import i18n
+from course.core.i18n import pick
+from course.core.markup import plain
+from course.core.records import Record
+from course.exercises.exercise import all_exercises
 from course.experiment import base, reading, reports
 from course.experiment.reading import Reading
 from course.experiment.result import headline_of
-from course.i18n import pick
 from course.learning.bets import bet_of
-from course.markup import plain
-from course.portfolio.take_away import take_away
-from course.records import Record
 from course.verbs import state
+from course.verbs.portfolio.take_away import take_away
 from course.verbs.say import in_words
 from tests.conftest import ROOT, tell
 
@@ -97,7 +97,7 @@ def test_a_terminal_without_the_signs_gets_question_marks_and_no_error(tmp_path)
 
 
 def test_on_a_mac_the_first_line_says_that_the_apple_gpu_runs_live(capsys, monkeypatch):
-    monkeypatch.setattr("course.machine.can", lambda needs: needs != "cuda")
+    monkeypatch.setattr("course.core.machine.can", lambda needs: needs != "cuda")
     course.lesson("08_mps")
     assert "Apple GPU run live" in capsys.readouterr().out
 
@@ -482,7 +482,7 @@ def test_explain_and_review_show_the_same_card_with_the_answer_given_before(caps
 
 @pytest.mark.parametrize("code, word", [("en", "Why it matters"), ("zh", "处理器")])
 def test_the_passport_is_a_page_with_words(code, word, capsys):
-    from course import machine
+    from course.core import machine
     from course.verbs.passport import FIRST, LINES, passport_words
 
     course.language(code)

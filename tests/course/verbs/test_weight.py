@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course.catalog import LESSONS
+from course.core.catalog import LESSONS
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.long]

@@ -9,7 +9,7 @@ import jupytext
 import nbformat
 import pytest
 
-from course.catalog import LESSONS
+from course.core.catalog import LESSONS
 from grader.authoring.bootstrap import bootstrap
 from grader.authoring.build import assignment_notebook, checkpoint_notebook, practice_notebook
 from grader.authoring.leaks import leaks

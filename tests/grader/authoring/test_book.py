@@ -14,8 +14,8 @@ from course.cards import offline
 from course.cards.knowledge_view import card_html
 from course.cards.offline import item_data, showable
 from course.cards.offline_words import words
-from course.i18n import LANGUAGES, pick, speaking
-from course.markup import plain
+from course.core.i18n import LANGUAGES, pick, speaking
+from course.core.markup import plain
 from course.questions import knowledge
 from course.questions.bank import load_bank
 from grader.book import api, cards, check, clean, find, pages
@@ -127,7 +127,7 @@ def site_of(tmp_path, body):
         ('<p title="→ what(&quot;cache&quot;)">x</p>', "only a notebook"),
         ("### BEGIN SOLUTION", "BEGIN SOLUTION of a checkpoint"),
         (f"<code>{tempfile.gettempdir()}/tmpx/a.jsonl</code>", f"holds the path {tempfile.gettempdir()}/tmpx/a.jsonl"),
-        (f"File {ROOT}/course/home.py", "course/home.py"),
+        (f"File {ROOT}/course/core/home.py", "course/core/home.py"),
     ],
 )
 def test_the_check_finds(tmp_path, body, said):

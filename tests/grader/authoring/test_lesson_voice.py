@@ -7,7 +7,7 @@ from collections import defaultdict
 
 import pytest
 
-from course.i18n import LANGUAGES
+from course.core.i18n import LANGUAGES
 from grader.project import Project
 from grader.source import read
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from course.i18n import LANGUAGES
+from course.core.i18n import LANGUAGES
 from grader.authoring.minutes import MOST, claimed, main_line, minutes
 from grader.project import Project
 from grader.source import parse, read

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from course.core.i18n import LANGUAGES, pick
+from course.core.markup import plain
 from course.flags import TABLE
-from course.i18n import LANGUAGES, pick
-from course.markup import plain
 from grader.authoring import reference
 from grader.project import Project
 

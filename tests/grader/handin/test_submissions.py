@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from course.i18n import set_language
+from course.core.i18n import set_language
 from course.learning import notebook_file
 from course.learning.harvesting import harvest
 from course.learning.marking import Response

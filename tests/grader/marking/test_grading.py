@@ -11,10 +11,10 @@ import re
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.i18n import both
+from course.core.i18n import both
+from course.core.verdict import correct
+from course.exercises.slips import same
 from course.learning.marking import Response
-from course.slips import same
-from course.verdict import correct
 from grader.answers import keyed_items
 from grader.authoring.build import assignment_notebook, checkpoint_notebook
 from grader.course import Course, init

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from course.i18n import both
+from course.core.i18n import both
 from grader.commands import main
 from grader.reporting.report import analyse, page
 from tests.support.graded_class import make_class

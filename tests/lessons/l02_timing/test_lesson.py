@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn.modules.module import register_module_forward_hook
 
-from course.exercise import all_exercises, judge
+from course.exercises.exercise import all_exercises, judge
 from course.lessons.l02_timing.exercises import cut
 from course.lessons.l02_timing.toy_device import ToyDevice
 from course.lessons.l02_timing.virtual_device import VirtualDevice

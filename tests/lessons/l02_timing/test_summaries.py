@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from course.core.records import Record
 from course.experiment.base import load_all, run
 from course.experiment.reading import TOO_NOISY
 from course.experiment.rows import groups
 from course.lessons.l02_timing.experiments import STORIES
 from course.lessons.l02_timing.experiments_repeats import read_planted_difference
 from course.lessons.l02_timing.toy_device import ToyDevice
-from course.records import Record
 from tests.lessons.l02_timing.rows import readings, told
 
 

@@ -17,8 +17,8 @@ from torch.nn.utils import prune
 
 from benchmarks.zoo import ZOO
 from course import models
+from course.core.i18n import set_language
 from course.flops import CountError
-from course.i18n import set_language
 from course.lessons.l03_flops.crosscheck import CrossCheck, cross_check
 
 pytestmark = pytest.mark.slow

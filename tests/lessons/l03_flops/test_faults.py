@@ -6,9 +6,9 @@ import platform
 
 import pytest
 
+from course.core.records import Record
 from course.experiment.base import load_all, run
 from course.experiment.result import block
-from course.records import Record
 from tests.lessons.l03_flops.rows import memories
 
 pytestmark = pytest.mark.slow

@@ -6,10 +6,10 @@ import random
 
 import pytest
 
+from course.core.i18n import speaking
+from course.core.records import Record
 from course.experiment.base import load_all, run
 from course.experiment.result import block
-from course.i18n import speaking
-from course.records import Record
 from grader.project import Project
 from grader.task import tasks
 from tests.lessons.l03_flops.rows import roofs

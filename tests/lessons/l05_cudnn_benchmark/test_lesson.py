@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course import toy_search
-from course.checking import not_lost
+from course.core.i18n import both
+from course.exercises.checking import not_lost
 from course.experiment import base
-from course.i18n import both
 from course.lessons.l05_cudnn_benchmark.experiments_toy import SCHEDULES
 from course.lessons.l05_cudnn_benchmark.search_tree import search_tree
+from course.models import toy_search
 from course.timing.results import Comparison, Paired
 from tests.lessons.live import check_shown, measured
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from course import toy_search
 from course.experiment.new_process import answer_of
 from course.lessons.l06_cudnn_deterministic import filters as toy_filter
 from course.lessons.l06_cudnn_deterministic import training as toy_repro
+from course.models import toy_search
 from course.questions.bank import Bank
 from grader.project import Project
 

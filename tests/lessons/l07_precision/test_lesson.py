@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from course import flags
-from course.exercise import all_exercises
-from course.rounding import FORMATS, cut_bits, pattern, product, relative_error, round_bits, rounded
-from course.slips import arguments
+from course.exercises.exercise import all_exercises
+from course.exercises.slips import arguments
+from course.models.rounding import FORMATS, cut_bits, pattern, product, relative_error, round_bits, rounded
 from grader.project import Project
 from grader.task import tasks
 

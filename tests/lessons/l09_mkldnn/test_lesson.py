@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from course.exercise import all_exercises, judge
+from course.core.records import nearest
+from course.exercises.exercise import all_exercises, judge
+from course.exercises.slips import arguments
 from course.experiment import base
 from course.experiment.new_process import answer_of
 from course.lessons.l09_mkldnn.experiments_isa import X86
 from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
-from course.onednn_log import recorded_log
 from course.questions.bank import Bank
-from course.records import nearest
-from course.slips import arguments
+from course.trace.onednn_log import recorded_log
 from grader.project import Project
 from grader.task import tasks
 from tests.lessons.live import check_shown, measured
@@ -107,7 +107,7 @@ def test_a_rung_answers_from_a_new_process(name, key):
 @pytest.mark.skipif(platform.machine() not in X86, reason="the ladder is that of x86")
 def test_the_variable_counts_in_a_new_process_and_not_later():
     code = (
-        "import os, torch\nfrom course.onednn_log import log_of\nlayer = torch.nn.Conv2d(16, 16, 3)\n"
+        "import os, torch\nfrom course.trace.onednn_log import log_of\nlayer = torch.nn.Conv2d(16, 16, 3)\n"
         "def names(): return [one.implementation for one in log_of(lambda: layer(torch.zeros(2, 16, 20, 20)))\n"
         "                     if one.primitive == 'convolution']\n"
         "first = names()\nos.environ['ONEDNN_MAX_CPU_ISA'] = 'DEFAULT'\nassert first == names(), first\nanswer(first)"

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import mean
 
-from course.catalog import lesson_folder
+from course.core.catalog import lesson_folder
+from course.core.records import load
 from course.game import cases, score
 from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan, tuning_score
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
 from course.lessons.l10_tuning_master.tuning_outcome import Table
 from course.lessons.l10_tuning_master.tuning_plan import Config, Plan
-from course.records import load
 
 LESSON = "10_tuning_master"
 PLAYS = 300

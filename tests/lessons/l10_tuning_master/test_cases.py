@@ -6,16 +6,16 @@ import re
 
 import pytest
 
-from course.catalog import BY_ID
+from course.core.catalog import BY_ID
+from course.core.i18n import LANGUAGES, pick, set_language
+from course.core.markup import plain
 from course.experiment import base
 from course.game import board, cases, view
-from course.i18n import LANGUAGES, pick, set_language
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_outcome import Table
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tuning
-from course.markup import plain
 from course.questions import knowledge
 from tests.lessons.l10_tuning_master.rows import table
 

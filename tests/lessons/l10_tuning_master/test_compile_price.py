@@ -8,14 +8,14 @@ import sys
 import pytest
 
 import course
+from course.core.i18n import pick
+from course.core.machine import can, next_step
+from course.core.markup import plain
 from course.experiment import base
 from course.experiment.result import block
 from course.figures.svg import SvgPicture
-from course.i18n import pick
 from course.lessons.l10_tuning_master.compiling import job
 from course.lessons.l10_tuning_master.experiments_compile import STATES
-from course.machine import can, next_step
-from course.markup import plain
 from course.verbs import state
 from tests.lessons.l10_tuning_master.rows import REFUSED, compiling
 from tests.lessons.live import check_picture, check_sentence, record_of

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from course import flags
+from course.core.machine import can
+from course.core.records import Record, save
 from course.experiment import base
 from course.game import cases
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import bench, experiments, game, tuning_plan, workloads
-from course.machine import can
-from course.records import Record, save
 from course.timing import compare
 from tests.lessons.l10_tuning_master.rows import LIVE, table
 from tests.lessons.live import record_of
@@ -134,8 +134,8 @@ def test_on_a_single_core_there_is_no_control_for_threads(monkeypatch):
 
 
 def test_where_nothing_can_be_measured_a_recording_is_replayed_or_it_is_said(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr("course.machine.can", lambda needs: needs == "cpu")
-    monkeypatch.setattr("course.records.LESSONS", tmp_path)
+    monkeypatch.setattr("course.core.machine.can", lambda needs: needs == "cpu")
+    monkeypatch.setattr("course.core.records.LESSONS", tmp_path)
     desk = game.player(cases.find("voice"), AnswerLog(tmp_path / "answers.jsonl"))
     desk.run(onednn="off", bet="same", confidence="guess")
     assert "no recording" in capsys.readouterr().out and not desk.play.attempt.runs

@@ -10,7 +10,13 @@ from collections.abc import Sequence
 
 from course.experiment.new_process import call_in_new_process
 
-LOADED = ("course.checking", "torch._dynamo", "torch._inductor.config", "torch.export", "torch.utils.flop_counter")
+LOADED = (
+    "course.exercises.checking",
+    "torch._dynamo",
+    "torch._inductor.config",
+    "torch.export",
+    "torch.utils.flop_counter",
+)
 """What scripts and scenes import: loaded once, for all; nothing is computed with it before the forks."""
 
 

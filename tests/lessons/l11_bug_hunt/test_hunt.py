@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from course.core.i18n import set_language
 from course.game import board, moves, view
 from course.game.cases import cases, find
 from course.game.play import MoveError
-from course.i18n import set_language
 from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt import game
 from course.lessons.l11_bug_hunt import hunt_view as told

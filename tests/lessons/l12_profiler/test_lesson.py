@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from course import flags
+from course.core.i18n import LANGUAGES, speaking
 from course.figures.style import cjk_font
-from course.i18n import LANGUAGES, speaking
 from course.lessons.l12_profiler import cases, kernel_names
 from course.lessons.l12_profiler.experiments_cuda import read_gpu_trace
 from course.lessons.l12_profiler.probes import CALLS, _events, first_and_later

@@ -8,15 +8,15 @@ from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from course import flags
-from course.attention import flash_math, kernel_of, peak_mib, refusal
-from course.exercise import all_exercises
+from course.core.i18n import pick
+from course.core.machine import can
+from course.exercises.exercise import all_exercises
+from course.exercises.slips import arguments
 from course.experiment import base
 from course.experiment.new_process import answer_of
-from course.i18n import pick
 from course.lessons.l13_together.experiments import _cases
 from course.lessons.l13_together.experiments_together import PROBES
-from course.machine import can
-from course.slips import arguments
+from course.models.attention import flash_math, kernel_of, peak_mib, refusal
 from tests.lessons.l13_together import rows
 from tests.lessons.live import check_shown, measured, record_of
 
@@ -144,7 +144,7 @@ def test_the_taught_reasons_are_torchs(call, taught):
 FROZEN = """
 import torch
 import torch._inductor.config as inductor
-from course.onednn_log import log_of
+from course.trace.onednn_log import log_of
 
 x, net, lines = torch.randn(4, 8, 32, 32), torch.nn.Conv2d(8, 16, 3).eval(), {}
 with torch.no_grad():

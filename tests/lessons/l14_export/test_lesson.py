@@ -9,11 +9,11 @@ import pytest
 import torch
 
 from course import flags
+from course.core.i18n import speaking
+from course.core.machine import ONNX, can, next_step
 from course.experiment import base
-from course.i18n import speaking
 from course.lessons.l14_export import experiments, ways_out
 from course.lessons.l14_export.experiments import AROUND, MODEL
-from course.machine import ONNX, can, next_step
 from course.verbs import state
 from tests.lessons.l14_export.rows import sent
 from tests.lessons.live import check_picture, record_of

@@ -7,9 +7,9 @@ from dataclasses import replace
 import torch
 
 from course import flags
+from course.core.i18n import LANGUAGES, set_language
 from course.experiment import base
 from course.flags import SWITCHES
-from course.i18n import LANGUAGES, set_language
 from course.lessons.l15_review import experiments
 from course.lessons.l15_review.exercises import ASKED, SCRIPTS, homes
 from tests.lessons.l15_review.rows import flips

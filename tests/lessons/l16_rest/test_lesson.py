@@ -10,11 +10,11 @@ import time
 import psutil
 import pytest
 
+from course.core.i18n import LANGUAGES
+from course.core.machine import can
 from course.experiment import base
 from course.experiment.new_process import rows_of
 from course.experiment.reading import TOO_NOISY
-from course.i18n import LANGUAGES
-from course.machine import can
 from grader.authoring.minutes import words
 from tests.lessons.l16_rest.rows import HEADLINES
 from tests.lessons.live import check_shown, measured, record_of

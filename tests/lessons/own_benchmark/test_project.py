@@ -14,14 +14,14 @@ import pytest
 import torch
 
 from course import flags
-from course.catalog import PROJECTS
-from course.exercise import all_exercises
+from course.core.catalog import PROJECTS
+from course.core.i18n import LANGUAGES, speaking
+from course.core.markup import plain
+from course.core.records import Record
+from course.exercises.exercise import all_exercises
 from course.experiment.reading import EMPTY, TOO_NOISY
-from course.i18n import LANGUAGES, speaking
-from course.markup import plain
 from course.projects.own_benchmark import final
 from course.projects.own_benchmark.pretended import MOST, Endless, Machine
-from course.records import Record
 from grader.authoring.minutes import claimed, minutes
 from grader.project import Project
 from grader.source import read

@@ -1,0 +1,1 @@
+"""What everything else stands on: languages, files, tables, the machine, records."""

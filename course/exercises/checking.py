@@ -1,0 +1,135 @@
+"""What checks that measure share: the switches that an operation ran under, and a comparison that lost."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from course.core.i18n import Text, both
+from course.core.verdict import Verdict, inconclusive, incorrect
+
+if TYPE_CHECKING:
+    from course.timing import Comparison
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation of torch in a watched call: its name, the switches while it ran, what came out."""
+
+    name: str
+    switches: dict[str, Any]
+    result: Any
+
+
+def watched(call: Callable[[], Any], *switches: str) -> list[Step]:
+    """Run ``call`` once and see its operations, each with the values of these switches (names as in course.flags).
+
+    Every switch is as before afterwards; warnings are kept back.
+    """
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    from course import flags
+    from course.flags.catalogue import SWITCHES
+
+    steps: list[Step] = []
+
+    class Watch(TorchFunctionMode):
+        def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            result, name = function(*args, **(kwargs or {})), getattr(function, "__name__", "")
+            made = result if isinstance(result, (tuple, list)) else (result,)
+            if name != "__get__" and any(
+                isinstance(one, torch.Tensor) for one in made
+            ):  # what turns gradients off makes none
+                steps.append(Step(name, {one: SWITCHES[one].read() for one in switches}, result))
+            return result
+
+    with flags.preserved(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with Watch():
+            call()
+    return steps
+
+
+def same_work(one: list[Step], other: list[Step]) -> bool:
+    """Whether two watched calls computed the same: the same operations, and results that differ by rounding at most."""
+    import torch
+
+    def close(a: Any, b: Any) -> bool:
+        if isinstance(a, (tuple, list)):
+            return isinstance(b, (tuple, list)) and len(a) == len(b) and all(map(close, a, b))
+        if not isinstance(a, torch.Tensor):
+            return True
+        return (
+            isinstance(b, torch.Tensor)
+            and a.shape == b.shape
+            and torch.allclose(a.detach().double(), b.detach().double(), rtol=1e-2, atol=1e-3, equal_nan=True)
+        )
+
+    return [step.name for step in one] == [step.name for step in other] and all(
+        close(a.result, b.result) for a, b in zip(one, other, strict=True)
+    )
+
+
+def comparison(found: Any) -> Comparison | None:
+    """What `compare` gave back for two functions, which it still knows; None for anything else."""
+    from course.timing import Comparison
+
+    good = isinstance(found, Comparison) and len(found.pairs) == 1 and len(found.functions) == 2
+    return found if good else None
+
+
+def race_in(losing: Any, maker: str, baseline: str, other: str) -> Comparison | Verdict:
+    """The comparison of these two sides in ``losing["race"]``, made by ``maker`` of the notebook; `incorrect` for anything else."""
+    try:
+        raced = comparison(losing["race"])
+    except (KeyError, TypeError, ValueError):  # a comparison asked for a name it lacks is a ValueError
+        wanted = f'`{{"race": {maker}}}`'
+        return incorrect(both(f"`losing` should be {wanted}.", f"`losing` 应是 {wanted}。"), reason="no-dictionary")
+    if raced is not None and raced.baseline == baseline and list(raced.pairs) == [other]:
+        return raced
+    said = both(f"`race` should be what `{maker}` gave back.", f"`race` 应是 `{maker}` 的返回值。")
+    return incorrect(said, reason="no-race")
+
+
+def too_few_rounds(raced: Comparison) -> Verdict | None:
+    """`inconclusive`, in words, where a comparison of two has too few rounds for an interval; else None."""
+    from course.timing import enough, too_few
+
+    (pair,) = raced.pairs.values()
+    if pair.low is not None and enough(raced.rounds):
+        return None
+    few = too_few(raced.rounds)
+    return inconclusive(
+        both(
+            f"{few['en'][0].upper()}{few['en'][1:]}. Give it more time with `max_time=`.",
+            f"{few['zh']}。请用 `max_time=` 多给些时间。",
+        ),
+        reason="rounds",
+    )
+
+
+def not_lost(raced: Comparison, won: Text, line: float = 1) -> Verdict | None:
+    """Checks that a comparison shows a loss: its whole interval lies above ``line``.
+
+    Returns None for a loss; else `incorrect` where the interval lies below (``won`` then says who won and what to think
+    about), `inconclusive` where it holds the line, drifts, or comes from too few rounds.
+    """
+    if few := too_few_rounds(raced):
+        return few
+    told = raced.verdict != "undecided"  # a drift makes an interval beside the line undecided, too
+    if told and raced.low > line:
+        return None
+    interval = f"[{raced.low:.2f}, {raced.high:.2f}]"
+    if told and raced.high < line:
+        said = both(f"{interval} lies below {line:g}. ", f"{interval} 在 {line:g} 之下。")
+        return incorrect({code: said[code] + won[code] for code in said}, reason="won")
+    return inconclusive(
+        both(
+            f"{interval} from {raced.rounds} rounds is no evidence yet. Take a clearer case or more time.",
+            f"{raced.rounds} 轮测得 {interval}，还不足为凭。换个更极端的例子，或多给些时间。",
+        ),
+        reason="undecided",
+    )

@@ -1,0 +1,158 @@
+"""A sheet for one submodule of torch.backends: the table of switches, the advice of the knowledge cards, the learner's numbers.
+
+Nothing is written here by hand: switches come from course.flags, advice from the cards of the lessons, numbers from records.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from course.cards.page import CSS, table
+from course.cards.render import in_language
+from course.core.i18n import pick, t
+from course.core.look import css
+from course.core.markup import code_block, inline, plain
+from course.flags import GROUPS, SWITCHES, map_rows, module_of
+from course.questions import knowledge
+from course.questions.knowledge import Knowledge
+from course.verbs.portfolio.numbers import Numbers, numbers
+
+
+@dataclass(frozen=True)
+class CheatSheet:
+    """One submodule. rows: as ``flags.map_rows()``, switches first. cards: about its switches. numbers: of the lessons that teach it."""
+
+    group: str
+    rows: tuple[dict, ...]
+    cards: tuple[Knowledge, ...]
+    numbers: Numbers
+
+    @property
+    def title(self) -> str:
+        """How a program writes it."""
+        return module_of(self.group)
+
+
+def belongs(card: Knowledge, group: str) -> bool:
+    """Whether a card is about this submodule: it is named after it, or after one of its switches."""
+    named = {SWITCHES[name].group for name in (card.id, f"torch.{card.id}") if name in SWITCHES}
+    return group in {card.id.partition(".")[0], *named}
+
+
+def cheat_sheet(group: str) -> CheatSheet:
+    """The sheet of a submodule. Raises KeyError for a name that is none."""
+    GROUPS[group]
+    rows = sorted(
+        (row for row in map_rows() if row["group"] == group), key=lambda row: row["kind"] not in ("switch", "setter")
+    )
+    cards = tuple(card for card in knowledge.read()[0].values() if belongs(card, group))
+    return CheatSheet(group, tuple(rows), cards, numbers({card.lesson for card in cards}))
+
+
+def short_name(row: dict) -> str:
+    """The name without that of its submodule, which stands above the table."""
+    return row["name"] if row["group"] == "root" else row["name"].partition(".")[2]
+
+
+def _cells(row: dict) -> list[str]:
+    settable = row["kind"] in ("switch", "setter")
+    more = [t(f"Read by: {row['readers']}.", f"谁会读它：{row['readers']}。")] if settable else []
+    more += [row["note"]] if row["note"] else []
+    more += [t(f"Since torch {row['since']}.", f"torch {row['since']} 起才有。")] if row["since"] else []
+    small = f" <small>{inline(t(' ', '').join(more))}</small>" if more else ""
+    default = f'<span class="nowrap">{html.escape(repr(row["default"]))}</span>' if settable else ""
+    here = t("(tool)", "（工具）") if row["kind"] == "tool" else repr(row["value"])
+    changed = ' <span class="part">◆</span>' if row["changed"] else ""
+    return [
+        f"<code>{html.escape(short_name(row))}</code>",
+        inline(row["text"]) + small,
+        default,
+        html.escape(here) + changed,
+    ]
+
+
+def advice(card: Knowledge) -> list[tuple[str, str]]:
+    """(name, text) of what a card adds to the table: of a switch, not again what it is and its default."""
+    told = {pick(card.what), pick(card.default)} if card.id in SWITCHES else set()
+    return [(name, text) for name, text in card.rows() if text not in told]
+
+
+def _advice(card: Knowledge) -> str:
+    rows = "".join(f"<p><b>{html.escape(name)}{t(':', '：')}</b> {inline(text)}</p>" for name, text in advice(card))
+    code = code_block(pick(card.code), t("Code of the card", "卡片代码"))
+    return f"<details><summary>🎴 {inline(pick(card.title))}</summary>{rows}{code}</details>"
+
+
+def _numbers(found: Numbers) -> str:
+    head = f"<h4>🔬 {t('Your own numbers', '你自己的数字')}</h4>"
+    listed = "".join(
+        f"<li>{inline(one.sentence)} <small>({html.escape(one.where)})</small></li>" for one in found.measured
+    )
+    mine = f"<ul>{listed}</ul>" if listed else ""
+    return head + mine + "".join(f"<div>{_open(line, names)}</div>" for line, names in open_words(found))
+
+
+def _open(line: str, names: Sequence[str]) -> str:
+    """A line, and the names behind it to unfold; on paper the line alone."""
+    if not names:
+        return f"<small>{inline(line)}</small>"
+    listed = t(", ", "、").join(f"<code>{name}</code>" for name in names)
+    return f'<details class="names"><summary><small>{inline(line)}</small></summary><small>{listed}</small></details>'
+
+
+def open_words(found: Numbers) -> list[tuple[str, Sequence[str]]]:
+    """What is not measured yet, and how to: (a line, names of experiments)."""
+    if not (found.measured or found.open or found.elsewhere):
+        return [(t("The course has no experiment about it.", "课程里没有关于它的实验。"), ())]
+    said = []
+    if found.open:
+        count = len(found.open)
+        line = t(
+            f"Not measured yet: {count}. `observe(name)` does it.", f"还没测：{count} 个，运行 `observe(名字)` 就行。"
+        )
+        said.append((line, found.open))
+    if found.elsewhere:
+        count = len(found.elsewhere)
+        line = t(f"Not measured yet, and not on this machine: {count}.", f"还没测，本机也测不了：{count} 个。")
+        said.append((line, found.elsewhere))
+    return said
+
+
+def sheet_html(sheet: CheatSheet) -> str:
+    """The sheet without its style; on a page of its own when printed, where it has advice."""
+    heads = (t("Name", "名字"), t("What it does", "做什么"), t("Default", "默认"), t("Here, now", "本机当前值"))
+    cards = f'<div class="advice">{"".join(map(_advice, sheet.cards))}</div>' if sheet.cards else ""
+    body = (
+        f"<h3>📄 <code>{sheet.title}</code></h3><p>{inline(pick(GROUPS[sheet.group].text))}</p>"
+        f"{table(heads, map(_cells, sheet.rows), sheet.title)}{cards}{_numbers(sheet.numbers)}"
+    )
+    return in_language(body, "tbp tbp-sheet" + (" tbp-own" if sheet.cards else ""))
+
+
+def sheets_html(sheets: Iterable[CheatSheet]) -> str:
+    """Sheets under one style."""
+    return f"<style>{css(CSS)}</style>" + "".join(map(sheet_html, sheets))
+
+
+def sheet_text(sheet: CheatSheet) -> str:
+    """The same as plain text."""
+    lines = [f"📄 {sheet.title}", f"  {pick(GROUPS[sheet.group].text)}", ""]
+    for row in sheet.rows:
+        shown = [] if row["kind"] == "tool" else [t(f"here {repr(row['value'])}", f"当前 {repr(row['value'])}")]
+        if row["kind"] in ("switch", "setter"):
+            shown.insert(0, t(f"default {repr(row['default'])}", f"默认 {repr(row['default'])}"))
+        lines.append(
+            f"  {row['path']}{t(': ', '：')}{plain(row['text'])}" + (f" [{t(', ', '，').join(shown)}]" if shown else "")
+        )
+    for card in sheet.cards:
+        lines += [
+            "",
+            f"  🎴 {plain(pick(card.title))}",
+            *(f"    {name}{t(': ', '：')}{plain(text)}" for name, text in advice(card)),
+        ]
+    lines += ["", "  🔬 " + t("Your own numbers", "你自己的数字")]
+    lines += [f"    {plain(one.sentence)} ({one.where})" for one in sheet.numbers.measured]
+    rest = [f"    {plain(line)} {t(', ', '、').join(names)}".rstrip() for line, names in open_words(sheet.numbers)]
+    return "\n".join([*lines, *rest])
