@@ -29,7 +29,6 @@ def until_measured(*asked):
 game.measure = until_measured
 """
 """What is measured is measured in a third of the seconds; in twice the seconds for as long as nothing is measured within them."""
-SURE = {1: "guess", 2: "fairly", 3: "certain"}
 
 
 def answer_log(book: Notebook) -> AnswerLog:
@@ -244,81 +243,5 @@ class HuntOnPage(CaseOnPage):
             self.box.locator(".tbg-wait").wait_for(state="attached")
             self.box.locator(".tbg-wait").wait_for(state="detached", timeout=1000 * PATIENCE_S)
             self.book.rested()
-            if self.made("proof"):
-                return
-
-
-class Typed(CaseOnPage):
-    """The same moves as calls, typed into the cell below the case and run there."""
-
-    def __init__(self, book: Notebook, case_id: str) -> None:
-        super().__init__(book, case_id)
-        self.cell = (
-            book.cell(self.case.call).locator("xpath=following-sibling::*[contains(@class, 'jp-CodeCell')]").first
-        )
-
-    def call(self, move: str) -> None:
-        """Type a call in place of the last one, and run it."""
-        self.cell.locator(".cm-content").click()
-        self.page.keyboard.press("Control+A")
-        self.page.keyboard.insert_text(f"{self.case.call}.{move}")
-        self.page.keyboard.press("Control+Enter")
-        prompt = self.cell.locator(".jp-InputPrompt")
-        comes_to(self.page, lambda: "*" in prompt.inner_text(), False, PATIENCE_S)
-        self.book.rested()
-
-    def cause(self, answer_id: str) -> None:
-        self.makes("cause", lambda: self.call(f"cause({answer_id!r})"))
-
-
-class TypedDesk(Typed, DeskOnPage):
-    """A case of the tuning game, played by typing."""
-
-    def __init__(self, book: Notebook, case_id: str) -> None:
-        Typed.__init__(self, book, case_id)
-        self.plan = tuning_plan.plan_of(self.case)
-
-    def _asked(self, config: Mapping[str, str], bet: str, sure: int) -> str:
-        return ", ".join(
-            f"{name}={value!r}" for name, value in {**config, "bet": bet, "confidence": SURE[sure]}.items()
-        )
-
-    def run(self, config: Mapping[str, str], bet: str, sure: int) -> None:
-        self.makes("run", lambda: self.call(f"run({self._asked(config, bet, sure)})"))
-
-    def hand_in(self, config: Mapping[str, str], bet: str, sure: int) -> None:
-        asked = self._asked(config, bet, sure)
-        self.makes("hand-in", lambda: self.call(f"hand_in({asked})"))
-        if self.attempt.waits:
-            self.makes("hand-in", lambda: self.call(f"hand_in({asked}, recording=True)"))
-
-    def reply(self, text: str) -> None:
-        self.makes("letter", lambda: self.call(f"letter({text!r}, tick='figure')"))
-        field = self.box.locator(".widget-textarea textarea")
-        comes_to(self.page, field.input_value, text)  # the page follows
-
-
-class TypedHunt(Typed, HuntOnPage):
-    """A case of the bug hunt, played by typing."""
-
-    def __init__(self, book: Notebook, case_id: str) -> None:
-        Typed.__init__(self, book, case_id)
-        self.bug = bug(self.case)
-
-    def line(self, number: int) -> None:
-        self.makes("line", lambda: self.call(f"line({number})"))
-
-    def repair(self, script: str) -> moves.Move:
-        lines = {n: text for n, text in enumerate(script.split("\n"), 1)}
-        changed = {n: text for n, text in self.bug.numbered() if lines.get(n) != text}
-        alike = len(lines) == len(
-            self.bug.numbered()
-        )  # as many lines as before: those that differ; else the whole script
-        told = repr({n: lines[n] for n in changed}) if alike else repr(script)
-        return self.makes("repair", lambda: self.call(f"repair({told})"))
-
-    def prove(self) -> None:
-        for _ in range(6):
-            self.call("prove()")
             if self.made("proof"):
                 return

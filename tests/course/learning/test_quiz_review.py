@@ -248,11 +248,6 @@ def shown(deck):
     return [one.item.id for one in deck.cards if one.widget.layout.display != "none"]
 
 
-def answer_with(card, option):
-    card.input.rows[option].button.click()
-    card.buttons[2].click()
-
-
 def test_cards_open_fresh_one_at_a_time_with_back_and_next(deck):
     assert shown(deck) == ["05-one"] and deck.cards[0].answered is None
     assert "why of b" not in deck.cards[0].say.value and "why of b" not in str(deck.cards[0])

@@ -17,8 +17,6 @@ from tests.conftest import ROOT
 
 BANK = Bank()
 PRACTICE = BANK.items(LESSON)
-ONEDNN = torch.backends.mkldnn.is_available()
-needs_onednn = pytest.mark.skipif(not ONEDNN, reason="this build of PyTorch has no oneDNN")
 
 
 # --- questions --------------------------------------------------------------------------------------------
