@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 FOLDER = Path(__file__).parents[1] / "lessons"
-"""Holds a folder for each lesson, and what lessons share: misconceptions, claims, glossary."""
+"""Holds a folder for each lesson, and what lessons share: misconceptions, glossary."""
 PROJECTS: tuple[str, ...] = tuple(
     sorted(file.parent.name for file in (FOLDER.parent / "projects").glob("*/exercises.yaml"))
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from course.core.catalog import FOLDER
-from course.core.i18n import Text, t
+from course.core.i18n import LANGUAGES, Text, t
 from course.core.suggest import did_you_mean, no_longer
 from course.questions.interview import Spoken, parse_spoken
 from course.questions.items import BankError, Item, UnknownItem, parse_item
@@ -76,8 +76,8 @@ def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ..
 
 @lru_cache(maxsize=8)
 def _read_beliefs(path: Path, stamp: int) -> dict[str, Text]:
-    """The content of one file of misconceptions; stamp as in `_read_items`. Cached, because every answer needs it."""
-    return read_yaml(path) or {}
+    """The statements of one file of misconceptions; stamp as in `_read_items`. Cached, because every answer needs it."""
+    return {one: {code: raw[code] for code in LANGUAGES} for one, raw in (read_yaml(path) or {}).items()}
 
 
 class Bank:

@@ -96,8 +96,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Item:
-    """One question. ``keyed``: whether it can be marked; ``refutes``: well-known claims that it corrects; ``step``: a smaller
-    question for the third wrong try.
+    """One question. ``keyed``: whether it can be marked; ``step``: a smaller question for the third wrong try.
 
     For a question with variants (``course.questions.variants``) this is one variant: ``template`` is the entry as written,
     ``seed`` what the values were drawn with ("" for the standard variant), ``values`` the drawn values, ``key`` the id of its
@@ -120,7 +119,6 @@ class Item:
     slider: Slider | None = None
     source: str = ""
     verify: str | None = None
-    refutes: tuple[str, ...] = ()
     points: float = 1.0
     checkpoint: bool = False
     step: Text = ""
@@ -191,7 +189,7 @@ def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False, see
     faults = faults or [f"{where}, item {name}, {what}" for what in _contradictions(raw, checkpoint)]
     if faults:
         raise BankError("\n".join(faults))
-    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order", "axes", "slider", "refutes")}
+    fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order", "axes", "slider")}
     return Item(
         **fields,
         checkpoint=checkpoint,
@@ -204,7 +202,6 @@ def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False, see
         slider=_slider(raw["slider"]) if "slider" in raw else None,
         number=_number(raw["number"]) if "number" in raw else None,
         order=tuple(raw.get("order", ())),
-        refutes=tuple(raw.get("refutes", ())),
     )
 
 

@@ -12,7 +12,6 @@ from course import flags
 from course.lessons.l04_cudnn_enabled import probes as enabled_probes
 from course.lessons.l04_cudnn_enabled.experiments import LESSON
 from course.questions.bank import Bank
-from course.questions.items import BankError, parse_item
 from tests.conftest import ROOT
 
 BANK = Bank()
@@ -20,45 +19,6 @@ PRACTICE = BANK.items(LESSON)
 
 
 # --- questions --------------------------------------------------------------------------------------------
-
-
-def test_the_claims_about_cudnn_off_each_meet_a_question():
-    met = {claim for item in PRACTICE for claim in item.refutes}
-    assert met >= {
-        "2-26",
-        "2-29",
-        "2-32",
-        "2-33",
-        "2-34",
-        "2-35",
-        "2-36",
-        "2-61",
-        "2-66",
-        "2-68",
-        "2-71",
-        "2-72",
-        "3-7",
-    }
-
-
-def test_refuted_claims_are_named_by_their_numbers():
-    raw = {
-        "id": "04-x",
-        "lesson": LESSON,
-        "concept": "x",
-        "kind": "number",
-        "difficulty": "easy",
-        "asks": "what",
-        "source": "arithmetic",
-        "stem": {"en": "How many?", "zh": "几个？"},
-        "number": {"value": 1, "unit": {"en": "", "zh": ""}, "why": {"en": "One.", "zh": "一个。"}},
-    }
-    raw["number"]["unit"] = {"en": "pieces", "zh": "个"}
-    assert parse_item(raw, "here").refutes == ()
-    assert parse_item({**raw, "refutes": ["2-14"]}, "here").refutes == ("2-14",)
-    for wrong in ("2-14", ["claim two"], []):
-        with pytest.raises(BankError, match="refutes"):
-            parse_item({**raw, "refutes": wrong}, "here")
 
 
 # --- probes -----------------------------------------------------------------------------------------------

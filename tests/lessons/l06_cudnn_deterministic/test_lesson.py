@@ -20,11 +20,6 @@ PRACTICE = BANK.items(LESSON)
 # --- questions --------------------------------------------------------------------------------------------
 
 
-def test_an_item_may_say_which_claims_it_refutes():
-    refuted = {claim for item in PRACTICE for claim in item.refutes}
-    assert {"0-11", "2-8", "2-24", "2-41", "2-50", "2-64", "2-74", "2-80"} <= refuted
-
-
 def test_every_card_of_the_lesson_is_shown_in_its_notebook():
     text = Project().lesson_source(LESSON).read_text(encoding="utf-8")
     assert [item.id for item in PRACTICE if f'"{item.id}"' not in text] == []
