@@ -34,10 +34,10 @@ from tqdm import tqdm
 from benchmarks import grading_course as courses
 from benchmarks.running import Rows, heading, markdown, options, publish, stoppable
 from course.core import machine
-from grader.autograding import How, autograde
 from grader.course import Course, done
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
+from grader.steps.autograding import How, autograde
 
 OUT = Path("build/benchmarks/grading.md")
 WORK_S = (0.0, 0.5)

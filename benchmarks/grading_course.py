@@ -13,18 +13,18 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from grader.answers import keyed_items
 from grader.authoring.build import answer_id, assignment_notebook
 from grader.authoring.publish import text_of
+from grader.cli.made_up.handin import work, write_code
+from grader.cli.made_up.students import Student, answers
 from grader.course import Course, done, init
-from grader.demo.handin import work, write_code
-from grader.demo.students import Student, answers
+from grader.handin.answers import keyed_items
 from grader.marking.hidden_inputs import draw, secret
 from grader.marking.running import own_cells, probes
 from grader.marking.step import grade_id
-from grader.pipeline import release
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
+from grader.steps.pipeline import release
 
 LESSON = "01_map"
 NOTEBOOK = f"{LESSON}_checkpoint"

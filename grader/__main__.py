@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from grader.commands import main
+from grader.cli import main
 
 if __name__ == "__main__":  # the marking processes import this file too
     sys.exit(main())

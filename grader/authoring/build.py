@@ -18,8 +18,8 @@ from grader.authoring.bootstrap import bootstrap
 from grader.authoring.prose import prose
 from grader.authoring.worth import MARK, points_by_id, worth
 from grader.project import Project, ProjectError
-from grader.source import Cell, read
-from grader.task import tasks
+from grader.project.source import Cell, read
+from grader.project.task import tasks
 
 KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
 TEXT_STUB = {"en": "YOUR ANSWER HERE", "zh": "在这里写你的回答"}

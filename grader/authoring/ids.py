@@ -9,8 +9,8 @@ from functools import cache
 from course.questions.bank import read_yaml
 from grader import project as files
 from grader.project import Project
-from grader.source import Cell
-from grader.task import tasks
+from grader.project.source import Cell
+from grader.project.task import tasks
 
 VERBS = {
     "predict": "item",

@@ -19,7 +19,7 @@ from grader import project as files
 from grader.authoring.ids import used_ids
 from grader.authoring.template import render
 from grader.project import Project, ProjectError
-from grader.source import read
+from grader.project.source import read
 
 HERE = Path(__file__).parent
 CSS = HERE / "items.css"

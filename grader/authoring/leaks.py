@@ -14,7 +14,7 @@ from course.questions.finding import Finding
 from course.questions.variants import NUMBERS, alternatives
 from grader import project as files
 from grader.project import Project
-from grader.source import read
+from grader.project.source import read
 
 KEY_FIELDS = ("correct", "let", "why", "misconception", "order", "verify", "value", "low", "high", "traps", "factor")
 IMPORT = re.compile(r"^\s*(from|import)\s+grader\b|import_module\(\s*['\"]grader\b", re.MULTILINE)

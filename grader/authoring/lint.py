@@ -21,8 +21,8 @@ from grader.authoring.prose import faults as prose_faults
 from grader.authoring.question_check import checkpoint_findings
 from grader.authoring.worth import MARK, TYPED
 from grader.project import LANGUAGES, Project, ProjectError
-from grader.source import Cell, read
-from grader.task import tasks
+from grader.project.source import Cell, read
+from grader.project.task import tasks
 
 QUICK = 30  # seeds for which variants are looked at while notebooks are built; the tests look at more
 

@@ -22,7 +22,7 @@ from course.experiment.result import block
 from course.questions import knowledge
 from course.verbs.reported import reported
 from grader.authoring.ids import used_ids
-from grader.source import Cell
+from grader.project.source import Cell
 
 A_MINUTE = {"en": 170, "zh": 255}
 """Words, in Chinese characters, that are read in a minute."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from course.questions import glossary
-from grader.source import Cell
+from grader.project.source import Cell
 
 FORK = re.compile(r"\[\[#(?P<heading>[^\]]+)\]\]")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)

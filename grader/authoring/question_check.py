@@ -27,8 +27,8 @@ from course.questions.variants import alternatives
 from course.questions.verify import run_verify
 from grader.authoring.ids import known_ids
 from grader.authoring.yaml_lines import Lines, way_of
-from grader.beliefs import known_beliefs
 from grader.project import Project
+from grader.project.beliefs import known_beliefs
 
 TEMPLATE = Path(__file__).with_name("question_template.yaml")
 OF_KEYS = re.compile(

@@ -10,7 +10,7 @@ from course.questions.variant_lint import SEEDS
 from grader.authoring.lint import lint
 from grader.authoring.worth import MARK
 from grader.project import Project, ProjectError
-from grader.source import BOOTSTRAP, FRONT_MATTER
+from grader.project.source import BOOTSTRAP, FRONT_MATTER
 
 NAME = re.compile(r"\d\d_[a-z0-9_]+")
 TITLE = ("say what is asked here", "在这里写它问什么")
@@ -46,7 +46,7 @@ ESSAY = {
 SOLUTION = "def total_of(values):\n    ### BEGIN SOLUTION\n    return sum(values)\n    ### END SOLUTION"
 TASKS = '''"""The hidden tasks of checkpoint {number}: inputs are drawn at grading time and compared with the reference."""
 
-from grader.task import Case, Task, parts_beside
+from grader.project.task import Case, Task, parts_beside
 
 
 def cases(rng):

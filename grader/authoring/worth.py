@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from grader.project import Project, checkpoint_items
-from grader.source import Cell, read
-from grader.task import tasks
+from grader.project.source import Cell, read
+from grader.project.task import tasks
 
 MARK = "{{worth}}"
 TYPED = {"en": re.compile(r"\d+ points?\b"), "zh": re.compile(r"共 ?\d+ ?分(?!钟)|每题 ?\d+ ?分|各 ?\d+ ?分")}

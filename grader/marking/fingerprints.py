@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from grader.project import HERE, Project
 
-PROGRAM = ("grader/marking", "grader/*.py", "course/questions", "course/learning")
+PROGRAM = ("grader/marking", "grader/handin", "grader/project", "grader/steps", "course/questions", "course/learning")
 LENGTH = 16  # hex digits
 
 
@@ -27,7 +27,7 @@ def of_questions(project: Project, lesson: str) -> str:
 @functools.cache
 def of_program() -> str:
     """A hash of the code that marks."""
-    paths = (path for name in PROGRAM for path in sorted(HERE.glob(name if name.endswith(".py") else f"{name}/*.py")))
+    paths = (path for name in PROGRAM for path in sorted(HERE.glob(f"{name}/*.py")))
     return _hash(path.read_bytes() for path in paths)
 
 

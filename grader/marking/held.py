@@ -1,6 +1,6 @@
 """Holding back the marks of a submission until the instructor has looked at it.
 
-That happens when the wrong file came, it arrived damaged or in several versions (``grader.reading``), when it was answered on
+That happens when the wrong file came, it arrived damaged or in several versions (``grader.handin.reading``), when it was answered on
 another student's paper or, with no question answered, is the notebook made for another student, when it needs what this machine
 lacks, or when it is a copy of another submission with the id replaced. The student gets no zero and sees no right answer; every
 export leaves the cell empty.
@@ -23,10 +23,10 @@ from course.core.i18n import Text, both, pick
 from course.learning.sheet import MIME
 from course.questions.variants import Paper, same_student
 from grader.authoring.bootstrap import made_for
-from grader.files import replace
+from grader.handin.files import replace
+from grader.handin.reading import SAVE_AGAIN, joined
 from grader.marking.restored_cells import TWO_CELLS
 from grader.marking.step import CourseStep, note, state
-from grader.reading import SAVE_AGAIN, joined
 
 FOLDER = "accepted"
 CELLS_GONE = both("Some cells for your work could not be read.", "有些作答单元格无法读取。")

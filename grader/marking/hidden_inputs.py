@@ -11,7 +11,7 @@ from course.core.catalog import checkpoint_names
 from grader.marking.probe import seed
 from grader.marking.running import Drawn
 from grader.project import Infrastructure
-from grader.task import Task
+from grader.project.task import Task
 
 
 def secret(course: Path) -> bytes:

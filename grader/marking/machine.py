@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 
 from course.core.i18n import Text, both
 from grader.marking.newer_syntax import needs_newer
-from grader.task import Task
+from grader.project.task import Task
 
 DEVICE = re.compile(
     r"not compiled with CUDA|NVIDIA driver|No CUDA GPUs|CUDA (?:error|is not available|unavailable)|CUDA-capable"

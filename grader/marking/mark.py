@@ -15,17 +15,17 @@ from course.learning.marking import mark
 from course.learning.sheet import MIME
 from course.questions.items import Item
 from course.questions.variants import Paper
-from grader.answers import stored
+from grader.handin.answers import stored
+from grader.handin.papers import on_other_papers, papers_answered, sentences_on_other_papers
+from grader.handin.reading import Held
 from grader.marking import render
 from grader.marking.held import hold, on_this_machine, print_of, why_held
 from grader.marking.running import Found
 from grader.marking.step import STATE, grade_id, note, notes, reasons, state
 from grader.marking.tasks import judge_task
 from grader.marking.verdicts import gravest
-from grader.papers import on_other_papers, papers_answered, sentences_on_other_papers
 from grader.project import Infrastructure
-from grader.reading import Held
-from grader.task import Task
+from grader.project.task import Task
 
 METADATA = ("nbgrader", "tags")  # of a cell that stay; the rest tells pages and front ends how to show it
 BLOCKS = {"number": render.number_blocks, "order": render.order_blocks}

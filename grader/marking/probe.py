@@ -13,7 +13,7 @@ import random
 from collections.abc import Iterable
 from typing import Any
 
-from grader.task import Case, Task
+from grader.project.task import Case, Task
 
 MIME = "application/vnd.torch-backends-course.probe+json"
 LARGEST = 200_000  # characters of one result

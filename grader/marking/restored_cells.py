@@ -14,8 +14,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from course.core.i18n import both
 from grader.authoring.build import answer_id
+from grader.handin.reading import untouched
 from grader.marking.step import grade_id, note, state
-from grader.reading import untouched
 
 BINDS = re.compile(r"^(?:async\s+)?(?:def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 FIXED = ("grade", "grade_id", "locked", "solution", "task", "schema_version")

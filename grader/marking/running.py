@@ -21,10 +21,10 @@ from grader.marking.outputs import sayable, sound
 from grader.marking.probe import probe, results
 from grader.marking.step import note, state
 from grader.marking.verdicts import OF_KERNEL, WORDS
+from grader.project.task import Case, Task
 from grader.sandbox.kernel import Kernel, Ran
 from grader.sandbox.limits import Limits
 from grader.sandbox.warm import Warm
-from grader.task import Case, Task
 
 MOST_TOLD, LONGEST_LINE = 3, 300  # errors named in the summary, characters of each
 LOOKS = re.compile(r"(?:#.*\n)*check_file\([^()\n]*\)\s*")  # a cell that does nothing else

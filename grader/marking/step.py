@@ -13,9 +13,9 @@ from traitlets import Unicode
 from course.core.catalog import checkpoint_names
 from course.core.i18n import Text, pick
 from course.questions.variants import Paper
-from grader.papers import paper_in
+from grader.handin.papers import paper_in
 from grader.project import HERE, LANGUAGES, Project
-from grader.task import tasks
+from grader.project.task import tasks
 
 STATE = "course_marking"  # notebook metadata of a graded submission: answers, notes
 

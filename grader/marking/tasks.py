@@ -11,7 +11,7 @@ from course.core.units import format_points
 from course.core.verdict import Verdict, correct, incorrect, not_attempted, partly
 from course.exercises.slips import same
 from grader.project import Infrastructure
-from grader.task import Case, Task, plain
+from grader.project.task import Case, Task, plain
 
 
 def judge_task(

@@ -21,11 +21,12 @@ from nbgrader import utils
 from nbgrader.preprocessors import LimitOutput
 
 from course.core.catalog import checkpoint_names
-from grader.answers import keyed_items
 from grader.authoring.publish import text_of
 from grader.course import command
-from grader.groups import homes
-from grader.handin import STAMP
+from grader.handin.answers import keyed_items
+from grader.handin.handin import STAMP
+from grader.handin.papers import OTHER_RELEASE, answered_papers, other_salts, paper_of, released_salt, salt_of
+from grader.handin.reading import Files, Reading, files_of, read
 from grader.marking.fingerprints import of_program, of_questions
 from grader.marking.hidden_inputs import content, draw, secret
 from grader.marking.machine import broken, lacking
@@ -34,13 +35,12 @@ from grader.marking.outputs import sayable
 from grader.marking.restored_cells import restore_cells
 from grader.marking.running import Run
 from grader.marking.step import STATE, language_of, note, state
-from grader.notebook_name import notebook_in
-from grader.papers import OTHER_RELEASE, answered_papers, other_salts, paper_of, released_salt, salt_of
 from grader.project import HERE, Infrastructure, Project
-from grader.reading import Files, Reading, files_of, read
+from grader.project.groups import homes
+from grader.project.notebook_name import notebook_in
+from grader.project.task import tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
-from grader.task import tasks
 
 
 @dataclass(frozen=True)

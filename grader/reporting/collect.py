@@ -12,16 +12,16 @@ from typing import Any
 from course.learning.marking import trap_of
 from course.questions.items import Item, within
 from course.questions.variants import alternatives
-from grader.answers import every_item, keyed_items
-from grader.beliefs import known_beliefs
 from grader.course import Course
-from grader.guard import guarded
+from grader.gradebook.marks import cell_marks, require
+from grader.handin.answers import every_item, keyed_items
+from grader.handin.guard import guarded
+from grader.handin.papers import paper_in
 from grader.marking.step import STATE, grade_id
-from grader.marks import cell_marks, require
-from grader.papers import paper_in
-from grader.pipeline import graded_notebook
 from grader.project import Project, practice_items
-from grader.task import Task, tasks
+from grader.project.beliefs import known_beliefs
+from grader.project.task import Task, tasks
+from grader.steps.pipeline import graded_notebook
 
 Data = dict[str, Any]
 MOST = 2  # experiments and questions named for one belief

@@ -16,14 +16,14 @@ from course.core.markup import inline, plain
 from course.core.units import format_points
 from course.learning.marking import misconceptions_of
 from course.questions.items import Item
-from grader.answers import keyed_items, stored
-from grader.beliefs import known_beliefs
-from grader.dates import shown
+from grader.handin.answers import keyed_items, stored
+from grader.handin.papers import paper_in
 from grader.marking.render import WORDS
 from grader.marking.step import STATE, CourseStep, grade_id
-from grader.notebook_name import name_of, notebook_in
-from grader.papers import paper_in
 from grader.project import Infrastructure
+from grader.project.beliefs import known_beliefs
+from grader.project.dates import shown
+from grader.project.notebook_name import name_of, notebook_in
 from grader.reporting.collect import remedies
 
 CSS = Path(__file__).with_name("feedback.css")

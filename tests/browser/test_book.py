@@ -12,7 +12,7 @@ from course.core.markup import plain
 from course.learning.bets import bet_of
 from course.learning.log import AnswerLog
 from course.questions.bank import load_bank
-from grader.book import front
+from grader.authoring.book import front
 from tests.browser.conftest import assert_open_to_all, languages, shoot
 from tests.conftest import ROOT
 
@@ -28,7 +28,7 @@ IN_ROW = ".book-card[data-item='{}']"
 
 def built(folder, lessons):
     """The site of these lessons; what was executed for it is kept between runs."""
-    from grader.book import site as book
+    from grader.authoring.book import site as book
     from grader.project import Project
 
     kept = ROOT / "build" / "book" / "executed"

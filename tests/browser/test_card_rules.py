@@ -19,7 +19,7 @@ from course.learning.reporting import report
 from course.learning.session import AnswerError
 from course.learning.voice import Past, past_of
 from course.questions.bank import load_bank
-from grader.book import cards
+from grader.authoring.book import cards
 
 NOW = datetime(2026, 3, 20, 12, tzinfo=timezone.utc)
 

@@ -15,12 +15,12 @@ import nbformat
 import pytest
 
 from course.core.i18n import LANGUAGES
-from grader.autograding import How, autograde
+from grader.cli.made_up.handin import work
+from grader.cli.made_up.students import Student
 from grader.course import Course, init
-from grader.demo.handin import work
-from grader.demo.students import Student
-from grader.pipeline import feedback, release
 from grader.project import Project
+from grader.steps.autograding import How, autograde
+from grader.steps.pipeline import feedback, release
 from tests.browser.conftest import REPLAY, Notebook
 from tests.conftest import ROOT
 

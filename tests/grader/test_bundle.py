@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.bundling.build import NAME, bundle, in_languages
-from grader.bundling.scan import scan
-from grader.bundling.single import unpack
 from grader.course import Course, init
-from grader.pipeline import release
 from grader.project import Project, ProjectError
+from grader.release.bundling.build import NAME, bundle, in_languages
+from grader.release.bundling.scan import scan
+from grader.release.bundling.single import unpack
+from grader.steps.pipeline import release
 from tests.support.grading_fixtures import KEYS, LESSON, NOTEBOOK, make_project
 
 pytestmark = pytest.mark.slow
@@ -124,7 +124,7 @@ def test_a_release_that_is_older_than_the_questions_has_no_other_language(course
             "hidden function judge",
         ),
         ("a/keys.yaml", "x: 1", "called keys.yaml"),
-        ("sub/start.py", "from grader.task import Task\n", "imports the grader"),
+        ("sub/start.py", "from grader.project.task import Task\n", "imports the grader"),
     ],
 )
 def test_a_planted_key_is_refused_wherever_it_lies(course, tmp_path, monkeypatch, name, text, words):
@@ -132,7 +132,7 @@ def test_a_planted_key_is_refused_wherever_it_lies(course, tmp_path, monkeypatch
     with zipfile.ZipFile(tmp_path / "x.whl", "w") as archive:
         archive.writestr(name, text)
     assert any(words in sentence for sentence in scan(course.project, {"x.whl": (tmp_path / "x.whl").read_bytes()})[1])
-    monkeypatch.setattr("grader.bundling.build.contents", lambda *given: {name: text.encode()})
+    monkeypatch.setattr("grader.release.bundling.build.contents", lambda *given: {name: text.encode()})
     with pytest.raises(ProjectError, match="class"):
         bundle(course.project, ["en"], tmp_path / "out", course)
     assert not (tmp_path / "out").exists()

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from dateutil import tz
 
-from grader import dates
-from grader.project import ProjectError
+from grader.project import ProjectError, dates
 
 
 @pytest.mark.parametrize("written", ["23:59", "23.59", "23：59", "23:59:00", "23.59.00"])

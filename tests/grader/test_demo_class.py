@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from course.learning.marking import mark
-from grader.answers import keyed_items
-from grader.commands.demo import LESSONS
-from grader.demo.run import demo
-from grader.demo.students import CLASS, answers, class_of, deserved
+from grader.cli.demo import LESSONS
+from grader.cli.made_up.run import demo
+from grader.cli.made_up.students import CLASS, answers, class_of, deserved
+from grader.handin.answers import keyed_items
 from grader.project import Project, ProjectError
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 

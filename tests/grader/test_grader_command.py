@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from grader import commands
-from grader.commands import main
+from grader import cli as commands
+from grader.cli import main
 from tests.support.grading_fixtures import LESSON
 
 

@@ -7,9 +7,9 @@ import shutil
 import pytest
 import yaml
 
-from grader.commands import main
+from grader.cli import main
 from grader.course import Course
-from grader.marks import CellMark, cell_marks, differences
+from grader.gradebook.marks import CellMark, cell_marks, differences
 from tests.support.graded_class import make_class
 from tests.support.grading_class import stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK

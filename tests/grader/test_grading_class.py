@@ -9,11 +9,11 @@ import pytest
 
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
+from grader.cli.made_up.students import CLASS
 from grader.course import Course
-from grader.demo.students import CLASS
+from grader.gradebook.marks import CellMark, cell_marks
 from grader.marking.step import STATE, grade_id
-from grader.marks import CellMark, cell_marks
-from grader.task import tasks
+from grader.project.task import tasks
 from tests.support.grading_class import stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
@@ -56,7 +56,7 @@ def submit(course, student, code, answers=None):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory, project):
-    from grader.demo.run import demo
+    from grader.cli.made_up.run import demo
 
     root, said = tmp_path_factory.mktemp("course") / "demo", []
     differences = demo(root, "zh", project, say=said.append)
@@ -86,8 +86,8 @@ def test_the_class_gets_what_it_deserves_and_the_papers_are_there(graded, projec
 
 @pytest.mark.slow
 def test_tricks_and_accidents_cost_only_themselves(graded, project):
-    from grader import pipeline
-    from grader.autograding import How, autograde
+    from grader.steps import pipeline
+    from grader.steps.autograding import How, autograde
 
     with (graded.root / "nbgrader_config.py").open("a") as file:
         file.write("c.CourseExecute.timeout = 1\n")
@@ -111,7 +111,7 @@ def test_tricks_and_accidents_cost_only_themselves(graded, project):
 
 @pytest.mark.slow
 def test_stock_nbgrader_gives_the_same_marks_and_our_own_faults_give_none(graded, project):
-    from grader.autograding import How, autograde
+    from grader.steps.autograding import How, autograde
 
     course = Course(graded.root)
     before = cell_marks(course, LESSON)

@@ -10,16 +10,16 @@ import pytest
 from course.learning.sheet import MIME
 from grader.authoring.lint import lint
 from grader.authoring.scaffold import BELIEF, DRAWS, DROPPED, NO, STEMS, TITLE, WHY, YES, left_over, new_checkpoint
-from grader.autograding import How, autograde
-from grader.beliefs import known_beliefs
-from grader.commands import main
+from grader.cli import main
 from grader.course import Course, init
+from grader.gradebook.marks import totals
 from grader.marking.step import grade_id
-from grader.marks import totals
-from grader.pipeline import feedback
 from grader.project import Project, ProjectError
+from grader.project.beliefs import known_beliefs
 from grader.reporting.collect import gather
 from grader.reporting.report import analyse
+from grader.steps.autograding import How, autograde
+from grader.steps.pipeline import feedback
 from tests.support.grading_fixtures import make_project
 
 pytestmark = pytest.mark.slow

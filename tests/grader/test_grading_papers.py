@@ -12,22 +12,22 @@ import nbformat
 import pytest
 
 from course.learning.marking import mark
-from grader.answers import keyed_items
 from grader.authoring.bootstrap import bootstrap, made_for
 from grader.authoring.build import answer_id
-from grader.autograding import How, autograde
-from grader.commands import main
+from grader.cli import main
+from grader.cli.made_up.handin import work
+from grader.cli.made_up.students import Student, answers
 from grader.course import Course, init
-from grader.demo.handin import work
-from grader.demo.students import Student, answers
+from grader.gradebook.marks import cell_marks, totals
+from grader.handin.answers import keyed_items
+from grader.handin.papers import paper_in, released_salt
 from grader.marking.step import grade_id
-from grader.marks import cell_marks, totals
-from grader.papers import paper_in, released_salt
-from grader.pipeline import outcomes, release
 from grader.project import Project
+from grader.project.task import tasks
 from grader.reporting.collect import gather
 from grader.reporting.report import analyse, page
-from grader.task import tasks
+from grader.steps.autograding import How, autograde
+from grader.steps.pipeline import outcomes, release
 from tests.support.grading_class import copy_of, stock
 
 pytestmark = pytest.mark.slow

@@ -8,10 +8,10 @@ import pytest
 from course.verbs import state
 from course.verbs.questions import checkpoint
 from course.verbs.student_id import i_am
-from grader.bundling.build import contents
-from grader.commands import main
+from grader.cli import main
 from grader.course import Course, init
 from grader.project import Project
+from grader.release.bundling.build import contents
 
 LESSON = "15_review"
 ROSTER = "First name,Last name,ID number,Email address\nAda,Lovelace,ada,ada@x.org\nKim,Lee,k1,kim1@x.org\nKim,Lee,k2,kim2@x.org\n"
@@ -32,7 +32,9 @@ def test_each_student_gets_the_own_notebook_and_nobody_else_gets_the_exam(tmp_pa
     assert "for 3 students" in capsys.readouterr().out
     course = Course(root)
     assert not list((root / "exchange").rglob("*.ipynb"))
-    monkeypatch.setattr("grader.bundling.build.wheel_of", lambda project: ("course.whl", b"PK\x05\x06" + bytes(18)))
+    monkeypatch.setattr(
+        "grader.release.bundling.build.wheel_of", lambda project: ("course.whl", b"PK\x05\x06" + bytes(18))
+    )
     assert not any("checkpoints" in name for name in contents(Project(), ["en"], course))
     notebook = nbformat.read(root / "personal" / LESSON / "k1" / f"{LESSON}_checkpoint.ipynb", as_version=4)
     first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap").source

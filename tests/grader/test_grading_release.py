@@ -11,7 +11,7 @@ import yaml
 
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.lint import lint
-from grader.commands import main
+from grader.cli import main
 from grader.course import Course
 from grader.project import Project
 from tests.support.graded_class import make_class
@@ -114,7 +114,7 @@ def test_a_release_that_fails_half_way_leaves_all_as_it_was(made, capsys, monkey
     def fail(course, lesson):
         return {"success": False, "log": "OSError: the exchange is gone", "error": None}
 
-    monkeypatch.setattr("grader.releasing.run._hand_out", fail)
+    monkeypatch.setattr("grader.release.run._hand_out", fail)
     status, said = release(course, capsys)
     assert status == 1 and "the exchange is gone" in said
     assert files(course) == before and rows(course.root) == marks

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograding import How, autograde
-from grader.commands import course as course_commands
-from grader.commands import export, main
+from grader.cli import course as course_commands
+from grader.cli import export, main
+from grader.cli.made_up.handin import work
+from grader.cli.made_up.run import hand_in
+from grader.cli.made_up.students import Student
 from grader.course import Course, command, init
-from grader.demo.handin import work
-from grader.demo.run import hand_in
-from grader.demo.students import Student
-from grader.late import extend
-from grader.pipeline import BY_HAND, Outcome, collect, feedback, release, strays, summary
 from grader.project import ProjectError
+from grader.steps.autograding import How, autograde
+from grader.steps.late import extend
+from grader.steps.pipeline import BY_HAND, Outcome, collect, feedback, release, strays, summary
 from tests.support.graded_class import make_class
 from tests.support.grading_class import copy_of, rows, stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
@@ -198,7 +198,7 @@ def test_ctrl_c_and_a_full_disk_are_sentences(error, words, status, tmp_path, mo
 
 
 def test_ctrl_c_in_the_middle_of_feedback_ends_it():
-    from grader.pipeline import _uninterrupted
+    from grader.steps.pipeline import _uninterrupted
 
     with pytest.raises(KeyboardInterrupt):
         _uninterrupted({"success": False, "error": "Traceback ...\n  File ...\nKeyboardInterrupt\n"})

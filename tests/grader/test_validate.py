@@ -9,12 +9,12 @@ import nbformat
 import pytest
 
 from course.learning.sheet import AnswerSheet
-from grader.answers import keyed_items
 from grader.authoring.build import answer_id
-from grader.demo.students import right
+from grader.cli.made_up.students import right
+from grader.handin.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
 
 PROJECT, LESSON = Project(), "08_mps"
 

@@ -23,10 +23,10 @@ from course.learning.marking import Response
 from course.learning.sheet import AnswerSheet
 from course.verbs import state
 from grader.authoring.build import practice_notebook
-from grader.bundling.build import wheel_of
-from grader.bundling.single import pack, single
-from grader.bundling.texts import INSTALLED
 from grader.project import Project
+from grader.release.bundling.build import wheel_of
+from grader.release.bundling.single import pack, single
+from grader.release.bundling.texts import INSTALLED
 from tests.conftest import ROOT, missing
 from tests.install.test_project import pyproject
 

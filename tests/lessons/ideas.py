@@ -27,7 +27,7 @@ from pathlib import Path
 from course.core.catalog import BY_ID, PROJECTS, lesson_folder
 from course.exercises.exercise import all_exercises
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
 from tests.lessons.races import raced
 
 HEADING, RIGHT, WRONG = (

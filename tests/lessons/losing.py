@@ -14,7 +14,7 @@ import grader.sandbox.inside.probe
 from course.core.verdict import Verdict
 from grader.marking.probe import probe, results
 from grader.marking.tasks import judge_task
-from grader.task import Case, Task
+from grader.project.task import Case, Task
 
 
 def verdict_on(task: Task, answer: Any, seed: int = 0) -> Verdict:

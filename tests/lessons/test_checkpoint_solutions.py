@@ -6,7 +6,7 @@ import pytest
 
 from course import flags
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
 from tests.lessons.losing import verdict_on
 
 PROJECT = Project()

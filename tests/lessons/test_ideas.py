@@ -17,7 +17,7 @@ from course import flags
 from course.core.catalog import PROJECTS
 from course.exercises.exercise import Exercise, all_exercises, judge
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
 from tests.lessons.ideas import Idea, all_ideas, parse
 from tests.lessons.losing import lost_parts, verdict_on
 

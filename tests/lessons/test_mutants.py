@@ -11,7 +11,7 @@ from course import flags
 from course.core.catalog import LESSONS
 from course.exercises.exercise import all_exercises, judge
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
 from tests.lessons.equivalent_mutants import EQUIVALENT
 from tests.lessons.ideas import IMPORTS
 from tests.lessons.losing import verdict_on

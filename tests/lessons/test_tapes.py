@@ -9,7 +9,7 @@ import pytest
 
 from course.exercises.slips import same
 from grader.project import Project
-from grader.task import Task, plain, tasks
+from grader.project.task import Task, plain, tasks
 
 PROJECT = Project()
 TASKS = [task for lesson in PROJECT.checkpoints() for task in tasks(PROJECT, lesson).values() if task.judge is None]

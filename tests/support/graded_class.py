@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from grader.autograding import How, autograde
+from grader.cli.made_up.handin import work
+from grader.cli.made_up.students import Student
 from grader.course import Course, init
-from grader.demo.handin import work
-from grader.demo.students import Student
-from grader.pipeline import release
 from grader.project import Project
+from grader.steps.autograding import How, autograde
+from grader.steps.pipeline import release
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 PUPILS = (

@@ -6,10 +6,10 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+from grader.cli.made_up.handin import work
+from grader.cli.made_up.students import CLASS
 from grader.course import Course, done, init
-from grader.demo.handin import work
-from grader.demo.students import CLASS
-from grader.pipeline import release
+from grader.steps.pipeline import release
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 ROWS = """

@@ -107,7 +107,7 @@ for _key in KEYS.values():
 TASKS = """
 from course.core.i18n import both
 from course.core.verdict import correct, incorrect, partly
-from grader.task import Case, Part, Task
+from grader.project.task import Case, Part, Task
 
 
 def cases(rng):

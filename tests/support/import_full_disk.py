@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from grader.commands import main
+from grader.cli import main
 from tests.support.grading_class import copy_of
 from tests.support.grading_fixtures import LESSON
 from tests.support.import_fuzz import tree, works

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from grader.task import Case, Task, parts_beside
+from grader.project.task import Case, Task, parts_beside
 
 SWITCHES = (
     "enabled",

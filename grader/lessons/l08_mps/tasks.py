@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from grader.task import Case, Task, parts_beside
+from grader.project.task import Case, Task, parts_beside
 
 KINDS = ("cuda", "mps", "xpu")
 

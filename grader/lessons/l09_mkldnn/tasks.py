@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 from course.core.i18n import both
-from grader import reports
-from grader.reports import Mark
-from grader.task import Case, Task, parts_beside
+from grader.marking import reports
+from grader.marking.reports import Mark
+from grader.project.task import Case, Task, parts_beside
 
 # --- 09-t-time --------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from grader.task import Case, Task, parts_beside
+from grader.project.task import Case, Task, parts_beside
 
 SWITCHES = ("mkldnn.enabled", "cudnn.benchmark", "torch.num_threads", "cudnn.deterministic")
 SUSPECTS = ("switch", "dtype", "layout", "threads", "seed", "driver")

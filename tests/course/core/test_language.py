@@ -14,7 +14,7 @@ import course
 from course.core import usual_language
 from course.core.usual_language import remember
 from grader.project import Project
-from grader.source import read
+from grader.project.source import read
 from tests.conftest import ROOT
 
 START = "import course; from course.core import i18n; print(i18n.language())"

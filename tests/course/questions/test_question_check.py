@@ -12,7 +12,7 @@ import yaml
 from course.core.catalog import BY_ID
 from grader.authoring.item_page import listing
 from grader.authoring.question_check import TEMPLATE, check, files_of
-from grader.commands import main
+from grader.cli import main
 from grader.project import Project, keys
 from tests.conftest import ROOT
 

@@ -27,13 +27,13 @@ from course.questions.variant_lint import SEEDS, lint_variants
 from course.questions.variants import Paper, drawn
 from course.questions.verify import run_verify
 from course.verbs import state
-from grader.answers import every_item, keyed_items
 from grader.authoring.build import assignment_notebook
 from grader.authoring.leaks import leaks
 from grader.authoring.question_check import checkpoint_findings
-from grader.papers import on_other_papers, papers_answered
+from grader.handin.answers import every_item, keyed_items
+from grader.handin.papers import on_other_papers, papers_answered
 from grader.project import Project, keys
-from grader.releasing.varied import told_of, varied
+from grader.release.varied import told_of, varied
 from grader.reporting.collect import _as_standard
 from tests.support.grading_fixtures import make_project
 

@@ -17,7 +17,7 @@ from grader.authoring.lint import lint
 from grader.authoring.publish import build_all, out_of_step, readmes, text_of
 from grader.authoring.publish import write as publish
 from grader.project import Project, ProjectError
-from grader.source import parse
+from grader.project.source import parse
 from tests.conftest import ROOT
 from tests.support.grading_fixtures import BET, CHECKPOINT, LESSON, LESSON_SOURCE, make_project, write
 from tests.support.sources import BOOTSTRAP, code, question, text

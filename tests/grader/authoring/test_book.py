@@ -18,8 +18,8 @@ from course.core.i18n import LANGUAGES, pick, speaking
 from course.core.markup import plain
 from course.questions import knowledge
 from course.questions.bank import load_bank
-from grader.book import api, cards, check, clean, find, pages
-from grader.book.execute import executed
+from grader.authoring.book import api, cards, check, clean, find, pages
+from grader.authoring.book.execute import executed
 from grader.project import Project, checkpoint_items
 from tests.conftest import ROOT
 
@@ -177,7 +177,7 @@ def test_colab_is_offered_only_where_it_can_open_the_notebooks(repository, tmp_p
 
 @pytest.mark.long
 def test_the_whole_book_is_built_without_a_fault(tmp_path):
-    from grader.book import site
+    from grader.authoring.book import site
 
     project = Project()
     made = site.build(project, tmp_path, project.lessons())  # raises with every fault

@@ -9,7 +9,7 @@ import pytest
 
 from course.core.i18n import LANGUAGES
 from grader.project import Project
-from grader.source import read
+from grader.project.source import read
 
 PROJECT = Project()
 OWN = {

@@ -7,7 +7,7 @@ import pytest
 from course.core.i18n import LANGUAGES
 from grader.authoring.minutes import MOST, claimed, main_line, minutes
 from grader.project import Project
-from grader.source import parse, read
+from grader.project.source import parse, read
 from tests.support.sources import code, text
 
 PROJECT = Project()

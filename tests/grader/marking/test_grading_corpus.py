@@ -20,9 +20,9 @@ from grader.course import Course, init
 from grader.marking import whole
 from grader.marking.execute import DISTURBED
 from grader.marking.verdicts import WORDS
-from grader.pipeline import release, summary
 from grader.project import HERE
 from grader.sandbox.launch import unenforced
+from grader.steps.pipeline import release, summary
 from tests.support.grading_corpus import CLASS, hand_in
 from tests.support.grading_corpus.base import CANARY
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
@@ -110,8 +110,8 @@ def test_the_corpus_is_large_and_every_name_is_used_once():
 def test_every_submission_gets_the_verdict_it_deserves_and_harms_nothing_outside(
     tmp_path_factory, monkeypatch, tmp_path
 ):
-    from grader.autograding import How, autograde
-    from grader.pool import prepare
+    from grader.steps.autograding import How, autograde
+    from grader.steps.pool import prepare
 
     course = make_course(tmp_path_factory, SETTINGS)
     canary = f"{CANARY}_{uuid.uuid4().hex[:8]}"
@@ -193,8 +193,8 @@ def left_behind(canary: str) -> list[str]:
 def test_collecting_follows_no_link_and_what_cannot_be_read_is_named_while_marking_goes_on(
     tmp_path_factory, monkeypatch
 ):
-    from grader import autograding
-    from grader.pipeline import collect
+    from grader.steps import autograding
+    from grader.steps.pipeline import collect
 
     course = make_course(tmp_path_factory)
     released = course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"

@@ -12,9 +12,9 @@ from grader.marking.probe import MIME, results
 from grader.marking.running import Run
 from grader.marking.tasks import judge_task
 from grader.project import Project
+from grader.project.task import tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
-from grader.task import tasks
 
 REPORTS = [task for lesson in Project().checkpoints() for task in tasks(Project(), lesson).values() if task.judge]
 TASK = tasks(Project(), "08_mps")["08-t-step"]

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
 
 PROJECT = Project()
 TASKS = [task for lesson in PROJECT.checkpoints() for task in tasks(PROJECT, lesson).values() if task.cases]

@@ -7,11 +7,11 @@ import io
 
 import pytest
 
-from grader.commands import main
-from grader.into import into
-from grader.marks import Totals
+from grader.cli import main
+from grader.gradebook.marks import Totals
+from grader.gradebook.roster import Roster
 from grader.project import ProjectError
-from grader.roster import Roster
+from grader.reporting.into import into
 from tests.support.graded_class import make_class
 from tests.support.grading_fixtures import LESSON, NOTEBOOK
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from course.core.i18n import both
-from grader.commands import main
+from grader.cli import main
 from grader.reporting.report import analyse, page
 from tests.support.graded_class import make_class
 from tests.support.grading_fixtures import LESSON

@@ -11,7 +11,7 @@ from course.core.records import Record
 from course.experiment.base import load_all, run
 from course.experiment.result import block
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
 from tests.lessons.l03_flops.rows import roofs
 
 pytestmark = pytest.mark.slow

@@ -12,7 +12,7 @@ from course.exercises.exercise import all_exercises
 from course.exercises.slips import arguments
 from course.models.rounding import FORMATS, cut_bits, pattern, product, relative_error, round_bits, rounded
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
 
 LESSON = "07_precision"
 TREE = all_exercises()["07-in-force"].cases

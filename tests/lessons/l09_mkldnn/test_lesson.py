@@ -18,7 +18,7 @@ from course.lessons.l09_mkldnn.probes import ROUTES, route, routes_of
 from course.questions.bank import Bank
 from course.trace.onednn_log import recorded_log
 from grader.project import Project
-from grader.task import tasks
+from grader.project.task import tasks
 from tests.lessons.live import check_shown, measured
 
 LESSON = "09_mkldnn"

@@ -24,7 +24,7 @@ from course.projects.own_benchmark import final
 from course.projects.own_benchmark.pretended import MOST, Endless, Machine
 from grader.authoring.minutes import claimed, minutes
 from grader.project import Project
-from grader.source import read
+from grader.project.source import read
 from tests.conftest import ROOT
 from tests.lessons.test_notebooks import execute, outputs
 from tests.support import warm_kernel

@@ -1,0 +1,203 @@
+"""Build the site: execute, clean, hand to Sphinx, index, check, pack."""
+
+from __future__ import annotations
+
+import functools
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+
+from course.cards import knowledge_view, offline
+from course.core.i18n import LANGUAGES
+from course.core.look import css
+from course.experiment import shown
+from course.questions.bank import load_bank
+from grader.authoring.book import cards, clean, find, front, pages
+from grader.authoring.book.check import faults
+from grader.authoring.book.execute import executed
+from grader.project import Project, ProjectError
+
+SPHINX_NAMES = {"en": "en", "zh": "zh_CN"}
+FURO = {
+    "Skip to content": "跳到正文",
+    "Navigation": "导航",
+    "On this page": "本页目录",
+    "Contents": "目录",
+    "Previous": "上一页",
+    "Next": "下一页",
+    "Home": "首页",
+    "Toggle site navigation sidebar": "打开或收起导航",
+    "Toggle table of contents sidebar": "打开或收起本页目录",
+    "Toggle Light / Dark / Auto color theme": "切换浅色、深色、自动",
+}
+"""The words of the theme that it has in English alone."""
+SIGNATURE = re.compile(r'<dl>\n(<dd><em class="sig-param.*?)</dl>', re.DOTALL)
+"""The parameters of a long signature, which Sphinx writes as a list of definitions without terms."""
+SCRIPTS = (*offline.CARD_SCRIPTS, "theme.js")
+
+
+def build(project: Project, folder: Path, lessons: list[str]) -> Path:
+    """Build the book of these lessons below ``folder``; returns the site. Raises ProjectError with every fault found."""
+    book = Book(project, folder, lessons)
+    sources = [book.notebook(code, lesson) for code in LANGUAGES for lesson in lessons]
+    done = executed(project, sources, folder / "executed")
+    for name in ("site", "source", "static"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    styles = dict.fromkeys(clean.STYLE.findall(shown.STYLE))
+    for code in LANGUAGES:
+        for name, text in pages.everything(
+            project, code, lessons, book.front(code), front.piece(project, code, book.pictures.folder)
+        ).items():
+            _write(folder / "source" / code / f"{name}.md", text)
+        for name in project.tools():
+            book.offer(project.notebooks / code / "tools" / f"{name}.ipynb")
+        for name in project.projects():
+            book.exercises(code, name)
+        for lesson in lessons:
+            styles |= dict.fromkeys(book.lesson(code, lesson, done[book.notebook(code, lesson)]))
+    _static(project, folder / "static", styles)
+    _sphinx(project, folder, book.site)
+    for code in LANGUAGES:
+        _polish(book.site / code)
+        find.write(book.site / code)
+    shutil.copy(project.root / "book" / "start.html", book.site / "index.html")
+    if found := faults(project, book.site):
+        raise ProjectError("\n".join(found))
+    shutil.make_archive(str(folder / "book"), "zip", book.site)
+    return book.site
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+class Book:
+    """What the pages of one build share."""
+
+    def __init__(self, project: Project, folder: Path, lessons: list[str]) -> None:
+        self.project, self.folder, self.lessons = project, folder, lessons
+        self.site, self.bank = folder / "site", load_bank()
+        self.pictures = clean.Pictures(self.site / "pictures", "../pictures")
+
+    def notebook(self, code: str, lesson: str) -> Path:
+        return self.project.notebooks / code / "lessons" / f"{lesson}.ipynb"
+
+    def lesson(self, code: str, lesson: str, done: Path) -> list[str]:
+        """Write the page of a lesson, the data of its cards and its notebook; returns the CSS of its results."""
+        below: list[str] = []
+        result = functools.partial(self.result, code, below)
+        source = self.notebook(code, lesson)
+        head = pages.head(source.relative_to(self.project.root).as_posix(), code, self.project)
+        made = clean.page(nbformat.read(done, 4), head, self.lessons, self.pictures, result, self.bank.get)
+        scripts = clean.raw(self.scripts(code, lesson, made.cards, below))
+        _write(self.folder / "source" / code / f"{lesson}.md", f"{made.text}\n{scripts}")
+        self.offer(source)
+        return made.styles
+
+    def exercises(self, code: str, name: str) -> None:
+        """Write the page of a project, with its blanks as they are handed out, and its notebook."""
+        source = self.project.notebooks / code / "projects" / f"{name}.ipynb"
+        head = pages.head(source.relative_to(self.project.root).as_posix(), code, self.project)
+        made = clean.page(nbformat.read(source, 4), head, self.lessons, self.pictures, lambda *_: "")
+        _write(self.folder / "source" / code / f"{name}.md", made.text)
+        self.offer(source)
+
+    def front(self, code: str) -> str:
+        """HTML of the bets on the first page, each with its result and the way to its lesson."""
+        parts, below = [], []
+        for place, item in enumerate(map(self.bank.get, front.BETS), 1):
+            shown = self.pictures.out_of(cards.result(item.experiment, code)) + front.more(item, code, self.lessons)
+            parts += [front.card(place, item, code), self.result(code, below, item.experiment, shown, [item.id])]
+        return "".join(parts) + self.scripts(code, "index", front.BETS, below)
+
+    def scripts(self, code: str, page: str, ids: Sequence[str], below: list[str]) -> str:
+        """Write the data of a page's cards; returns the HTML that loads it and what shows them."""
+        _write(self.site / "decks" / f"{code}-{page}.js", cards.script(self.bank, ids, below, code))
+        names = [f"../decks/{code}-{page}.js", *(f"_static/{one}" for one in (*offline.CARD_SCRIPTS, "cards.js"))]
+        return "".join(f'<script src="{one}"></script>' for one in names)
+
+    def offer(self, notebook: Path) -> None:
+        """Put a notebook where the bar of its page finds it."""
+        _write(self.site / notebook.relative_to(self.project.root), notebook.read_text("utf-8"))
+
+    def result(self, code: str, below: list[str], experiment: str, shown: str, so_far: list[str]) -> str:
+        """A result; folded, with a picture for each bet, where a bet on it stands above. below: the bets met so."""
+        bets = [one for one in cards.bet_items(self.bank, experiment) if one.id in so_far and one.id not in below]
+        if not bets:
+            return shown
+        below += [one.id for one in bets]
+        variants = "".join(
+            f'<template data-item="{item.id}" data-option="{option}">'
+            f"{self.pictures.out_of(cards.after_bet(item, option, code))}</template>"
+            for item in bets
+            for option in offline.choices(item)
+        )
+        return f'<details class="book-result"><summary>{pages.OUTCOME[code]}</summary>{shown}{variants}</details>'
+
+
+def _static(project: Project, folder: Path, styles: dict[str, None]) -> None:
+    """Collect the scripts and style sheets that all pages share."""
+    shutil.copytree(project.root / "book" / "static", folder)
+    for name in SCRIPTS:
+        _write(folder / name, offline.read(name))
+    shared = css(offline.STATIC / "card.css", knowledge_view.CSS)
+    _write(folder / "shown.css", "\n".join([shared, *(one.removeprefix(css()) for one in styles)]))
+
+
+def _sphinx(project: Project, folder: Path, site: Path) -> None:
+    """Both languages side by side; a warning is a fault."""
+    started = []
+    for code, name in SPHINX_NAMES.items():
+        settings = ["-D", f"language={name}", "-D", f"html_static_path={folder / 'static'}"]
+        places = [project.root / "book", folder / "doctrees" / code, folder / "source" / code, site / code]
+        config, doctrees, source, out = map(str, places)
+        command = [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "--keep-going",
+            "-b",
+            "html",
+            "-c",
+            config,
+            "-d",
+            doctrees,
+        ]
+        started.append(subprocess.Popen([*command, *settings, source, out], stderr=subprocess.PIPE, encoding="utf-8"))
+    said = [one.communicate()[1] for one in started]
+    if any(one.returncode for one in started):
+        raise ProjectError("\n".join(said))
+
+
+def _polish(folder: Path) -> None:
+    """What the theme leaves to do for keyboards and screen readers; files that nothing uses go."""
+    for name in ("search.html", "genindex.html", "searchindex.js", "objects.inv", ".buildinfo"):
+        (folder / name).unlink(missing_ok=True)
+    for path in folder.glob("*.html"):
+        text = path.read_text("utf-8")
+        text = re.sub(r"<pre(?! tabindex)", '<pre tabindex="0"', text)
+        text = text.replace('<aside class="sidebar-drawer"', '<aside class="sidebar-drawer" aria-label="Navigation"')
+        text = text.replace('<aside class="toc-drawer"', '<aside class="toc-drawer" aria-label="On this page"')
+        text = text.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
+        text = text.replace('role="heading"', 'role="heading" aria-level="2"')
+        text = SIGNATURE.sub(lambda found: f'<div class="sig-list">{found[1].replace("dd>", "div>")}</div>', text)
+        text = re.sub(r'(<link rel="search"[^>]*href=")search', r"\1find", text)
+        if folder.name == "zh":
+            text = re.sub(r'(?<=[>"])({})(?=[<"])'.format("|".join(FURO)), lambda found: FURO[found[1]], text)
+        path.write_text(text, "utf-8")
+
+
+def sizes(site: Path) -> str:
+    """How large the site and its archive are, in words."""
+    files = [path for path in site.rglob("*") if path.is_file()]
+    total = sum(path.stat().st_size for path in files)
+    archive = site.parent / "book.zip"
+    return f"{len(files)} files, {total / 1e6:.1f} MB; {archive.name}: {archive.stat().st_size / 1e6:.1f} MB"

@@ -1,0 +1,311 @@
+"""Who is who: the students of the gradebook and of ``roster.csv`` in the course folder, and whom a name in a file means.
+
+``roster.csv`` is a table that any platform exports, or one made by hand, with a column ``student_id`` (or a login, a number, a mail
+address). Every cell that no other student has is a name of this student; so is what stands behind the last column::
+
+    student_id,First name,Last name,Email address
+    ada,Ada,Lovelace,ada@example.edu
+    ada,,,,adalovelace42
+
+The last line says one more name of ada's: her login on another platform.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.course import Course
+from grader.handin.files import replace
+from grader.handin.guard import guarded
+from grader.project import ProjectError
+from grader.project.names import fault
+
+FILE = "roster.csv"
+IDS = (  # headings of a student's id, the most important first: of any table, of Canvas and of Moodle in three languages
+    ("student_id",),
+    ("username", "sis login id", "anmeldename", "用户名", "login"),
+    ("sis user id", "id number", "idnumber", "id-nummer", "matrikelnummer", "学号"),
+    ("email address", "email", "e-mail", "e-mail-adresse", "电子邮件地址"),
+    ("id",),
+)
+FIRST, LAST = (
+    ("first name", "firstname", "first_name", "vorname", "名"),
+    ("last name", "lastname", "last_name", "surname", "nachname", "姓"),
+)
+TWO_LETTERS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"})
+CODES = ("utf-8", "cp1252", "cp437", "cp850", "mac_roman", "gbk")
+SHORTEST, SHORTEST_MANGLED, SHORTEST_NUMBER, MOST_WORDS = 2, 4, 4, 8
+NOT_A_NAME = re.compile(r"[\d\s.,:;%/()+-]*")  # a mark, a time; a number is one where it has nothing beside digits
+NUMBERED = re.compile(r"(\D+?)\s?(\d+)")  # "Participant 4711"
+Row = list[str]
+
+
+def joined(text: str) -> str:
+    """A text without case, spaces and punctuation, for comparison."""
+    return "".join(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", text).casefold())
+
+
+def spellings(name: str) -> set[str]:
+    """A name in all forms in which programs write it, ``joined``: either part first, ä as ae or a, and as it looks where a program has
+    taken its bytes for another code.
+    """
+    words = name.replace(",", " ").split()
+    turned = [" ".join(words[n:] + words[:n]) for n in range(min(len(words), MOST_WORDS))]
+    found = set()
+    for one in turned:
+        plain = unicodedata.normalize("NFKC", one).casefold()
+        bare = "".join(sign for sign in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(sign))
+        found |= {joined(plain), joined(plain.translate(TWO_LETTERS)), joined(bare)}
+        if not one.isascii():
+            found |= {mangled for mangled in map(joined, _mangled(one)) if len(mangled) >= SHORTEST_MANGLED}
+    return found - {""}
+
+
+def _mangled(text: str) -> Iterator[str]:
+    for form, written, read in itertools.product(("NFC", "NFD"), CODES, CODES):
+        yield unicodedata.normalize(form, text).encode(written, "ignore").decode(read, "ignore")
+
+
+@dataclass(frozen=True)
+class Named:
+    """The students whom a text can mean. whole: the text holds nothing else."""
+
+    students: frozenset[str] = frozenset()
+    whole: bool = False
+
+
+@dataclass
+class Roster:
+    """The students. details: student -> fields of the gradebook; listed: those of ``roster.csv``; head: its columns, with
+    ``separator`` between them. texts, numbers:
+    name -> whose it is. nameless: rows without an id.
+    """
+
+    details: dict[str, dict[str, str]] = field(default_factory=dict)
+    listed: set[str] = field(default_factory=set)
+    head: Row = field(default_factory=list)
+    separator: str = ","
+    texts: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    numbers: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    nameless: list[str] = field(default_factory=list)
+
+    def add(self, student: str, names: Iterable[str]) -> None:
+        for name in names:
+            if (digits := joined(name)).isdigit():
+                self.numbers[digits].add(student)
+            else:
+                for one in spellings(name):
+                    self.texts[one].add(student)
+
+    def named(self, text: str) -> Named:
+        """Whom a text names, such as a part of a path: by the longest names in it; where several have a name, by a number beside it."""
+        words = _words(text)
+        whole = "".join(words)
+        if found := self.texts.get(whole) or self.numbers.get(whole):
+            return Named(frozenset(found), True)
+        runs = sorted(itertools.combinations(range(len(words) + 1), 2), key=lambda run: (run[0] - run[1], run))
+        longest, free = [], set(range(len(words)))
+        for start, end in (run for run in runs if run[1] - run[0] <= MOST_WORDS and free.issuperset(range(*run))):
+            if len(name := "".join(words[start:end])) >= SHORTEST and name in self.texts:
+                longest.append(self.texts[name])
+                free -= set(range(start, end))
+        by_number = {
+            student
+            for word in words
+            if len(word) >= SHORTEST_NUMBER or longest
+            for student in self.numbers.get(word, ())
+        }
+        students = set.intersection(*longest) or set.union(*longest) if longest else by_number
+        if len(students) > 1 and len(students & by_number) == 1:
+            students &= by_number
+        return Named(frozenset(students))
+
+    def line(self, student: str, name: str) -> str:
+        """The line for ``roster.csv`` that says that this name is this student's."""
+        head = self.head or ["student_id"]
+        place = next(iter(_id_columns(head)), 0)
+        file = io.StringIO()
+        csv.writer(file, delimiter=self.separator, lineterminator="").writerow(
+            [student if n == place else name if n == len(head) else "" for n in range(len(head) + 1)]
+        )
+        return file.getvalue()
+
+
+def read_table(path: Path) -> tuple[list[Row], str]:
+    """(the rows of a table in UTF-8 or UTF-16, the first with the headings; the comma, semicolon or tab between its cells). Raises
+    ProjectError.
+    """
+    try:
+        data = path.read_bytes()
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except OSError as error:
+        raise ProjectError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ProjectError(f"{path} is not in UTF-8; save it as CSV in UTF-8") from error
+    separator = max(",;\t", key=text.split("\n", 1)[0].count)
+    return [row for row in csv.reader(io.StringIO(text), delimiter=separator) if any(map(str.strip, row))], separator
+
+
+def roster(course: Course, path: Path | None = None) -> Roster:
+    """Everybody in the gradebook and in ``path``, by default ``roster.csv``, each once. Raises ProjectError."""
+    made, path = Roster(), path or course.root / FILE
+    with course.gradebook as gradebook:
+        for one in gradebook.students:
+            said = {"first_name": one.first_name, "last_name": one.last_name, "email": one.email}
+            made.details[one.id] = {name: value for name, value in said.items() if value}
+    for student, said in made.details.items():
+        made.add(student, _names_in(student, said))
+    if path.exists() or path.name != FILE:
+        rows, made.separator = read_table(path)
+        _read(made, rows, path)
+    return made
+
+
+def _names_in(student: str, said: dict[str, str]) -> list[str]:
+    mail = said.get("email", "")
+    full = f"{said.get('first_name', '')} {said.get('last_name', '')}".strip()
+    return [one for one in (student, mail, mail.split("@")[0], full) if one]
+
+
+def _read(made: Roster, rows: list[Row], path: Path) -> None:
+    """Add the rows of a table. Raises ProjectError."""
+    made.head, *rows = rows or [[]]
+    rows = [
+        [cell.strip() for cell in row] + [""] * (len(made.head) - len(row)) for row in rows if not _is_canvas_own(row)
+    ]
+    ids, first, last = _id_columns(made.head), _column(made.head, FIRST), _column(made.head, LAST)
+    if not ids:
+        raise ProjectError(
+            f"{path} has no column with a student's id, login, number or mail address; add a column student_id"
+        )
+    before, seen, counts = (
+        dict(made.details),
+        set(),
+        Counter((n, joined(cell)) for row in rows for n, cell in enumerate(row)),
+    )
+    numbered = [n for n in range(len(made.head)) if _is_numbered([row[n] for row in rows if row[n]])]
+    for row in rows:
+        said, student = _details(row, first, last), next((row[n] for n in ids if row[n]), "")
+        same = [one for one, other in before.items() if _same(said, other)] if student not in before else []
+        student = same[0] if len(same) == 1 else student
+        if not student:
+            made.nameless.append(" ".join(filter(None, row)) or "a row")
+            continue
+        if student in seen and any(cell for n, cell in enumerate(row[: len(made.head)]) if n not in ids):
+            raise ProjectError(f"{path} has {student!r} twice; keep one of the rows")
+        seen.add(student)
+        made.listed.add(student)
+        made.details[student] = {**said, **made.details.get(student, {})}
+        cells = [
+            (cell, counts[n, joined(cell)], n in ids or n >= len(made.head))
+            for n, cell in enumerate(row)
+            if n not in (first, last)
+        ]
+        names = [cell for cell, count, is_id in cells if _is_name(cell, count, is_id)]
+        names += [NUMBERED.fullmatch(row[n])[2] for n in numbered if row[n]]
+        made.add(student, [*names, *_names_in(student, made.details[student])])
+
+
+def _is_canvas_own(row: Row) -> bool:
+    return row[0].strip().startswith("Points Possible") or row[0].strip() in ("Student, Test", "Test Student")
+
+
+def _is_numbered(cells: list[str]) -> bool:
+    """Whether a column holds one word with a number each, as Moodle's "Participant 4711"."""
+    found = [NUMBERED.fullmatch(cell) for cell in cells]
+    return len(cells) > 1 and all(found) and len({one[1] for one in found}) == 1
+
+
+def _is_name(cell: str, count: int, is_id: bool) -> bool:
+    """Whether a cell is a name of the student's: what only one has, or a full name that two may have."""
+    if is_id:
+        return bool(joined(cell))
+    number = cell.isdigit() and len(cell) >= SHORTEST
+    text = not NOT_A_NAME.fullmatch(cell) and len(joined(cell)) >= SHORTEST
+    return (number or text) and count <= (3 if text and " " in cell else 1)
+
+
+def _id_columns(head: Row) -> list[int]:
+    return [place for names in IDS if (place := _column(head, names)) is not None]
+
+
+def _column(head: Row, names: Iterable[str]) -> int | None:
+    return next((n for n, cell in enumerate(head) if cell.strip().casefold() in names), None)
+
+
+def _details(row: Row, first: int | None, last: int | None) -> dict[str, str]:
+    said = {
+        "first_name": row[first] if first is not None and first < len(row) else "",
+        "last_name": row[last] if last is not None and last < len(row) else "",
+        "email": next((cell for cell in row if re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", cell)), ""),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def _same(said: dict[str, str], other: dict[str, str]) -> bool:
+    """Whether two entries are of one person: by the mail address, else by the full name where one has no address."""
+    mails = said.get("email", "").casefold(), other.get("email", "").casefold()
+    if all(mails):
+        return mails[0] == mails[1]
+    names = [joined(f"{one.get('first_name', '')} {one.get('last_name', '')}") for one in (said, other)]
+    return bool(names[0]) and names[0] == names[1]
+
+
+def enrol(course: Course, known: Roster) -> tuple[list[str], list[str]]:
+    """Add the students of the roster to the gradebook; what is there stays. Returns (the new ones, sentences about those who cannot
+    be added).
+    """
+    new: list[str] = []
+    left: list[str] = []
+    with course.gradebook as gradebook:
+        there = {one.id: one for one in gradebook.students}
+        for student in sorted(known.listed):
+            if wrong := fault(student):
+                left.append(f"{student!r} of the roster cannot be a student's folder: {wrong}")
+                continue
+            with guarded(student, lambda name, why: left.append(f"{name} is not added to the gradebook: {why}")):
+                said = {
+                    name: one
+                    for name, one in known.details[student].items()
+                    if not getattr(there.get(student), name, None)
+                }
+                if student not in there or said:
+                    gradebook.update_or_create_student(student, **said)
+                if student not in there:
+                    new.append(student)
+    return new, left
+
+
+def keep(course: Course, path: Path) -> None:
+    """Keep a table as ``roster.csv``, with the lines of more names that the last one had. Raises ProjectError."""
+    new, old = read_table(path)[0], [[]]
+    if (course.root / FILE).exists():
+        old = read_table(course.root / FILE)[0] or old
+    ids, wide = _id_columns(new[0]), len(old[0])
+    place = next(iter(_id_columns(old[0])), 0)
+    more = [
+        row
+        for row in old[1:]
+        if row not in new
+        and len(row) > wide
+        and any(row[wide:])
+        and not any(cell for n, cell in enumerate(row[:wide]) if n != place)
+    ]
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows(new)
+    for row in more:
+        writer.writerow([row[place] if n == ids[0] else "" for n in range(len(new[0]))] + row[wide:])
+    replace(course.root, course.root / FILE, file.getvalue().encode())

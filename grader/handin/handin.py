@@ -1,0 +1,225 @@
+"""What one student handed in, as files: limited in size, ZIPs unpacked, each with a path that is valid here.
+
+Files that belong together stay together: each keeps its path, those in a ZIP the path there, beside the ZIP. Notebooks and
+answers files are read first, then ZIPs, then all other files. Each file that is not read is named with the cause, the same at every
+step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import stat
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from course.core.i18n import Text, both
+from grader.handin.archive import Entry, Unreadable, inner
+from grader.handin.files import inside, read_inside
+from grader.handin.guard import everybodys, reason
+from grader.sandbox.limits import MOST_BYTES, MOST_FILES
+
+OURS = re.compile(r"\.ipynb|\.answers.*\.json$", re.IGNORECASE)  # in a file's name: what marking looks for
+STAMP = "timestamp.txt"  # the time of handing in; a student's own file of this name is left out
+LONGEST_PART, LONGEST_PATH, DEEPEST = 180, 800, 12  # bytes of a name and of a path, folders within each other
+ZIPS = 3  # ZIPs within each other
+MOST_LOOKED_AT = 20 * MOST_FILES
+MEGABYTE = 1 << 20
+MOST_NAMED = 5
+LARGE = both(
+    f"too large to be read: of one student {MOST_BYTES // MEGABYTE} MB are taken (a notebook gets smaller when its outputs are cleared)",
+    f"太大，未读取：每个学生最多 {MOST_BYTES // MEGABYTE} MB（清除 notebook 的输出可以变小）",
+)
+LINK = both("a link to another file, which is not followed", "指向别处的链接，不跟随")
+NO_PATH = both("its path cannot be a path here, or is taken", "路径在这里不能用，或者已被占用")
+TOO_MANY = both(f"there are more than {MOST_FILES} files", f"文件超过 {MOST_FILES} 个")
+NOT_THEIRS = both("students do not set the time of handing in", "提交时间不由学生填写")
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a hand-in: path -> bytes. unread: name -> why it was not read; large: those that are too large."""
+
+    there: dict[str, bytes] = field(default_factory=dict)
+    unread: dict[str, Text] = field(default_factory=dict)
+    large: tuple[str, ...] = ()
+
+    @property
+    def left_out(self) -> list[str]:
+        """A sentence for each file that was not read, at most ``MOST_NAMED``."""
+        said = [f"{printed(name)}: {why['en']}" for name, why in self.unread.items()]
+        more = len(said) - MOST_NAMED
+        return [*said[:MOST_NAMED], f"and {more} more files"] if more > 0 else said
+
+
+def stored(own: Iterable[tuple[str, Entry]]) -> Files:
+    """The files of one student as they came: at most ``MOST_FILES`` with ``MOST_BYTES`` together."""
+    return _Reading(0).of(own)
+
+
+def on_disk(folder: Path) -> Files:
+    """The files of a folder as they lie there, within the same limits. No link is followed; what cannot be read is left out. A file in
+    place of the folder is read, too.
+    """
+    there, unread, large, left = {}, {}, [], MOST_BYTES
+    place, listed = (
+        (folder.parent, {folder.name: folder.lstat()}) if folder.is_file() else (folder, inside(folder, MOST_LOOKED_AT))
+    )
+    for name in sorted(listed, key=lambda name: (name != STAMP, _rank(name), name)):
+        kind = listed[name]
+        if stat.S_ISLNK(kind.st_mode):
+            unread[name] = LINK
+        elif stat.S_ISREG(kind.st_mode) and len(there) >= MOST_FILES:
+            unread[name] = TOO_MANY
+        elif stat.S_ISREG(kind.st_mode) and kind.st_size > left:
+            unread[name] = LARGE
+            large.append(name)
+        elif stat.S_ISREG(kind.st_mode):
+            with suppress(OSError):
+                there[name] = read_inside(place, name)
+                left -= len(there[name])
+    return Files(there, unread, tuple(large))
+
+
+def unpacked(files: Files) -> Files:
+    """The same files, with what is in their ZIPs in place of these."""
+    made = _Reading(ZIPS).of(
+        (name, Entry(PurePosixPath(name), 0, _of(data))) for name, data in files.there.items() if name != STAMP
+    )
+    stamp = {STAMP: files.there[STAMP]} if STAMP in files.there else {}
+    return Files({**stamp, **made.there}, {**files.unread, **made.unread}, (*files.large, *made.large))
+
+
+def _of(data: bytes):
+    return lambda most: data[:most]
+
+
+def digest(files: Mapping[str, bytes]) -> str:
+    """A hash of all names and bytes of a hand-in, without its time stamp."""
+    whole = hashlib.sha256()
+    for name, data in sorted(files.items()):
+        if name != STAMP:
+            whole.update(f"{name}\0{len(data)}\0".encode("utf-8", "surrogateescape") + data)
+    return whole.hexdigest()
+
+
+class _Reading:
+    """The files read so far, and how many bytes may still be added and read. zips: how many ZIPs within each other are unpacked."""
+
+    def __init__(self, zips: int) -> None:
+        self.there: dict[str, bytes] = {}
+        self.unread: dict[str, Text] = {}
+        self.large: list[str] = []
+        self._zips, self._left, self._work = zips, MOST_BYTES, 4 * MOST_BYTES
+        self._folders: set[str] = set()
+
+    def of(self, own: Iterable[tuple[str, Entry]]) -> Files:
+        listed = sorted(own, key=lambda one: (_rank(one[0]), one[0]))
+        for name, entry in listed[:MOST_LOOKED_AT]:
+            self._take(name, entry)
+        self.unread |= {name: TOO_MANY for name, _ in listed[MOST_LOOKED_AT:]}
+        return Files(self.there, self.unread, tuple(self.large))
+
+    def _take(self, name: str, entry: Entry, packed_in: tuple[str, ...] = ()) -> None:
+        """Read one file and add it. A ZIP is unpacked, or added as it is where that fails. packed_in: the ZIPs it lies in."""
+        shown = " in ".join([name, *reversed(packed_in)])
+        packed = name.lower().endswith(".zip") and len(packed_in) < self._zips
+        try:
+            data = self._bytes(entry, MOST_BYTES if packed else self._left)
+            if packed:
+                return self._unpack(name, data, packed_in)
+        except Unreadable as error:
+            why = error.why
+        except Exception as error:  # zlib, struct, Unicode: Python names no common base
+            if everybodys(error):
+                raise
+            why = both(f"damaged ({reason(error)})", f"已损坏（{reason(error)}）")
+        else:
+            why = self._add(name, data, packed_in)
+        if why is not None:
+            self.unread[shown] = why
+        if why is LARGE and not packed_in and (place := self._place(name, ())) is not None:
+            self.large.append(place)
+
+    def _bytes(self, entry: Entry, most: int) -> bytes:
+        """All bytes of a file. Raises Unreadable where they are more than ``most``, or too many were read already."""
+        most = min(most, self._work)
+        if entry.packed > most:
+            raise Unreadable(LARGE)
+        try:
+            data = entry.read(most + 1)
+        except Exception:
+            self._work -= max(entry.packed, MEGABYTE)
+            raise
+        self._work -= len(data)
+        if len(data) > most:
+            raise Unreadable(LARGE)
+        return data
+
+    def _unpack(self, name: str, data: bytes, packed_in: tuple[str, ...]) -> None:
+        folder = PurePosixPath(name).parent
+        try:
+            with inner(data, MOST_LOOKED_AT) as entries:
+                for one in sorted(entries, key=lambda one: (_rank(str(one.inside)), str(one.inside))):
+                    self._take(str(folder / one.inside), one, (*packed_in, name))
+        except Unreadable as error:
+            self.unread[" in ".join([name, *reversed(packed_in)])] = error.why
+            self._add(name, data)  # for whoever looks into it by hand
+
+    def _add(self, name: str, data: bytes, packed_in: tuple[str, ...] = ()) -> Text | None:
+        """Add a file; returns why that is not possible, or None."""
+        if name == STAMP:
+            return NOT_THEIRS
+        if len(data) > self._left:
+            return LARGE
+        if len(self.there) >= MOST_FILES:
+            return TOO_MANY
+        if (place := self._place(name, packed_in)) is None:
+            return NO_PATH
+        self.there[place] = data
+        self._folders |= {str(one) for one in PurePosixPath(place).parents}
+        self._left -= len(data)
+        return None
+
+    def _place(self, name: str, packed_in: tuple[str, ...]) -> str | None:
+        """The path for a file: its own or, where that is taken by one out of another ZIP, the same in a folder named like this
+        ZIP. None where the path is not valid here.
+        """
+        path = PurePosixPath(name)
+        aside = [path.parent / PurePosixPath(one).stem / path.name for one in reversed(packed_in)]
+        for one in (path, *aside):
+            parts = [_short(part) for part in one.parts]
+            whole = "/".join(parts)
+            fits = len(parts) <= DEEPEST and len(whole.encode("utf-8", "replace")) <= LONGEST_PATH
+            if not fits and OURS.search(name):  # too deep: a notebook goes to the top
+                whole, fits = parts[-1], True
+            if fits and self._free(whole):
+                return whole
+        return None
+
+    def _free(self, path: str) -> bool:
+        above = (str(one) for one in PurePosixPath(path).parents)
+        return path not in self.there and path not in self._folders and not any(one in self.there for one in above)
+
+
+def _rank(name: str) -> int:
+    return 0 if OURS.search(name) else 1 if name.lower().endswith(".zip") else 2
+
+
+def _short(part: str) -> str:
+    """The name in a form that is valid here: a long one is cut in its middle, and a broken character is replaced."""
+    part = part.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
+    if len(part.encode()) <= LONGEST_PART:
+        return part
+    ending = next((one for one in (".ipynb", ".answers.json") if part.endswith(one)), "")
+    mark = hashlib.sha256(part.encode()).hexdigest()[:8]
+    head = part.encode()[: LONGEST_PART - len(ending) - len(mark) - 1].decode("utf-8", "ignore")
+    return f"{head}~{mark}{ending}"
+
+
+def printed(name: str) -> str:
+    """A file's name, which may hold any bytes, in printable form."""
+    name = "".join(sign if sign.isprintable() else "?" for sign in name)
+    return name if len(name) <= 80 else f"{name[:60]} ... {name[-15:]}"

@@ -1,0 +1,171 @@
+"""Which paper a submission is marked against. A paper is the variants of all questions that one student was given.
+
+A paper follows from the student's id and the release's salt, a text made from the course's secret and written into the
+released notebook. Nothing in the submission can change it. A student who mistyped the id was given another paper;
+the instructor says so in ``papers.yaml`` of the course directory::
+
+    15_review:
+      ada: adda        # ada typed "adda" and answered that paper: her answers are marked against it
+    salts: [3c64e6ba756c1d9d]   # notebooks of a release with this salt are marked on their own papers, too
+
+Without such a line a notebook with another salt is held back: it was made from the release of another course folder or year.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from course.core.i18n import Text, both
+from course.questions.items import Item
+from course.questions.variants import Paper, is_template, same_student
+from grader.handin.reading import files_of
+from grader.project import Infrastructure, Project, ProjectError, checkpoint_items, read_yaml
+from grader.project.groups import groups, homes
+from grader.project.notebook_name import notebook_in
+
+FILE = "papers.yaml"
+FORM = "{} cannot be read: write a line `checkpoint:` and below it `student: whose paper` ({})"
+LONGEST_SALT = 100  # characters
+FIRST_CELL = re.compile(r'^    checkpoint\("[^\n]{0,200}, paper="(\w{1,100})"', re.MULTILINE)
+WRITTEN = re.compile(rb'"paper":\s*"(\w{1,100})"|, paper=\\"(\w{1,100})\\"')  # in the file of a notebook
+OTHER_RELEASE = both(
+    "This notebook was not made for this class: it comes from another course folder, perhaps last year's, and its questions hold other "
+    "numbers. Hand in the notebook of this class, or ask your instructor. So far it costs you nothing.",
+    "这份 notebook 不是发给这个班的：它来自另一个课程文件夹（也许是去年的），题目里的数字不一样。请交本班的 notebook，或者问一下老师。"
+    "到目前为止没有扣分。",
+)
+
+
+def salt(secret: bytes, lesson: str) -> str:
+    """The salt for one checkpoint of a course: the same at every release. The secret cannot be computed from it."""
+    return hmac.new(secret, f"papers of {lesson}".encode(), hashlib.sha256).hexdigest()[:16]
+
+
+def has_papers(project: Project, lesson: str) -> bool:
+    """Whether a checkpoint has questions with variants."""
+    return any(map(is_template, checkpoint_items(project, lesson).values()))
+
+
+def released_salt(notebook: Any) -> str:
+    """The salt in a released notebook; "" where all students have the same paper."""
+    said = notebook.get("metadata", {}).get("course", {})
+    return str(said.get("paper", ""))
+
+
+def salt_of(notebook: Any) -> str:
+    """The salt in a notebook that was handed in, from its metadata or its first cell; "" where it holds none."""
+    said = notebook.get("metadata", {}).get("course")
+    found = said.get("paper") if isinstance(said, Mapping) else None
+    if isinstance(found, str) and found:
+        return found[:LONGEST_SALT]
+    codes = (cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+    return next((found[1] for found in map(FIRST_CELL.search, codes) if found), "")
+
+
+def paper_of(released: Any, lesson: str, student: str, elsewhere: Mapping[str, str], salt: str = "") -> Paper | None:
+    """The paper of a student; None where all have the same. elsewhere: student -> the id whose paper was answered
+    (``answered_papers``). salt: of the release that it was made from, "" for this one.
+    """
+    found = salt or released_salt(released)
+    if not found:
+        return None
+    handed_out = {one["id"]: one for one in released["metadata"]["course"].get("questions", ())}
+    return Paper(elsewhere.get(student, student), lesson, found, handed_out)
+
+
+def paper_in(course: Path, lesson: str, student: str, salt: str = "") -> Paper | None:
+    """The paper of a student, read from the release and ``papers.yaml`` of a course directory; None where all have the
+    same. salt: as for ``paper_of``. Raises Infrastructure.
+    """
+    path = notebook_in(course, "release", lesson)
+    if not path.exists():
+        return None
+    return paper_of(
+        json.loads(path.read_text(encoding="utf-8")), lesson, student, answered_papers(course, lesson), salt
+    )
+
+
+def papers_answered(answers: Mapping[str, Mapping[str, Any]], items: Mapping[str, Item]) -> dict[str, str]:
+    """On whose paper each question was answered: question -> the student id that its answer carries, "" where it carries none.
+
+    Only questions with variants are looked at; where none of them is answered, all answers that carry an id.
+    """
+    said = {name: str(answers[name].get("student", "")) for name in items if name in answers}
+    varying = {name: other for name, other in said.items() if items[name].varies}
+    return varying or {name: other for name, other in said.items() if other}
+
+
+def on_other_papers(answered: Mapping[str, str], paper: Paper) -> dict[str, str]:
+    """Those of ``papers_answered`` that were not given on this paper."""
+    return {name: other for name, other in answered.items() if same_student(other) != same_student(paper.student)}
+
+
+def sentences_on_other_papers(others: Mapping[str, str], paper: Paper) -> Iterator[Text]:
+    """For each other paper a sentence that names the questions answered on it. others: from ``on_other_papers``."""
+    for other in sorted({*others.values()}):
+        names = [f"`{name}`" for name, said in others.items() if said == other]
+        en, zh = (
+            (f"on the paper of “{other}”", f"“{other}”的试卷")
+            if other
+            else ("without saying on whose paper", "没有注明是谁的试卷")
+        )
+        yield both(
+            f"Answered {en}, and marked against the questions of “{paper.student}”: {', '.join(names)}.",
+            f"作答来自{zh}，按“{paper.student}”的题目评分：{'、'.join(names)}。",
+        )
+
+
+def answered_papers(course: Path, lesson: str) -> dict[str, str]:
+    """Student -> the id whose paper this student answered, from ``papers.yaml``, and in a group the paper of whom is named first
+    there. Raises Infrastructure.
+    """
+    first = {student: group[0] for student, group in groups(course, lesson).items() if student != group[0]}
+    try:
+        return first | {str(student): str(other) for student, other in _said(course).get(lesson, {}).items()}
+    except AttributeError as error:
+        raise Infrastructure(FORM.format(course / FILE, error)) from error
+
+
+def other_salts(course: Path) -> tuple[str, ...]:
+    """The salts of other releases whose notebooks are marked on their own papers, from ``papers.yaml``. Raises Infrastructure."""
+    found = _said(course).get("salts", [])
+    return tuple(map(str, found if isinstance(found, list) else [found]))
+
+
+def _said(course: Path) -> dict[str, Any]:
+    try:
+        found = read_yaml(course / FILE) or {}
+    except ProjectError as error:
+        raise Infrastructure(FORM.format(course / FILE, error)) from error
+    if not isinstance(found, dict):
+        raise Infrastructure(FORM.format(course / FILE, "it is no mapping"))
+    return found
+
+
+def told_of_other_releases(course: Path, lesson: str, students: Iterable[str]) -> str:
+    """A sentence for the instructor where several hand-ins were made from another release, with the way to mark them; "" for none or
+    one, which is held back by itself. Raises Infrastructure.
+    """
+    path = notebook_in(course, "release", lesson)
+    known = {*other_salts(course), *([released_salt(json.loads(path.read_text("utf-8")))] if path.exists() else [])}
+    salts: Counter[str] = Counter()
+    for student in students:
+        files = (one for folder in homes(course, lesson, student) for one in files_of(folder, lesson).there.values())
+        found = {(one or other).decode() for data in files for one, other in WRITTEN.findall(data)}
+        if found and not found & known:
+            salts[min(found)] += 1
+    if sum(salts.values()) < 2:
+        return ""
+    return (
+        f"{sum(salts.values())} hand-ins were made from another release of {lesson} (another course folder, last year's, or one from "
+        "before marking_secret was made anew). They are held back; nobody gets a zero. If they are right, mark them on their own "
+        f"papers: put the marking_secret of that release back and release again, or write into {course / FILE} the line "
+        f"`salts: [{', '.join(salts)}]`, and run autograde again."
+    )

@@ -1,0 +1,163 @@
+"""Where the parts of a checkout are (``Project``), and how they are read: sources, checkpoint items, keys.
+
+Everything takes a ``Project``, so that the same code works on another checkout (the tests build small ones).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+LANGUAGES = ("en", "zh")
+HERE = Path(__file__).resolve().parents[2]
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the fast one where it is available
+
+
+class ProjectError(Exception):
+    """A file of the project or of the course directory has a fault; the message names the file and the next step."""
+
+
+class Infrastructure(Exception):
+    """The grader itself failed, not the student: the submission gets no grade and is tried again."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """One checkout of the course. root: the folder with course/, grader/ and notebooks/. own: the folder with the instructor's
+    own checkpoints (``checkpoints/`` of the course directory), each in a folder with all its files.
+    """
+
+    root: Path = HERE
+    own: Path | None = None
+
+    @property
+    def notebooks(self) -> Path:
+        return self.root / "notebooks"
+
+    @property
+    def repository(self) -> str:
+        """The address of the repository, from pyproject.toml; empty where none is given."""
+        path = self.root / "pyproject.toml"
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        found = re.search(r'^[Rr]epository = "([^"]+)"', text, re.MULTILINE)
+        return found[1] if found else ""
+
+    def colab(self, file: str) -> str:
+        """The address at which Colab opens a notebook of the repository; empty where that is not on GitHub. file: its path there."""
+        name = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git)?/?", self.repository)
+        return f"https://colab.research.google.com/github/{name[1]}/blob/main/{file}" if name else ""
+
+    @property
+    def learner_folder(self) -> Path:
+        """The folder with what learners get of each lesson, and with the claims and misconceptions of all lessons."""
+        return self.root / "course" / "lessons"
+
+    @property
+    def instructor_folder(self) -> Path:
+        """The folder with what learners do not get: notebook sources with solutions, keys, hidden tests."""
+        return self.root / "grader" / "lessons"
+
+    def checkpoints(self) -> list[str]:
+        """The lessons that have a checkpoint source, in order."""
+        return sorted({*self._lessons_with("checkpoint.md"), *self.own_checkpoints()})
+
+    def own_checkpoints(self) -> list[str]:
+        """The instructor's own checkpoints, in order."""
+        return (
+            sorted(path.parent.name.removeprefix("l") for path in self.own.glob("l*/checkpoint.md")) if self.own else []
+        )
+
+    def own_folder(self, lesson: str) -> Path | None:
+        """The folder of one of the instructor's own checkpoints; None for other checkpoints."""
+        folder = self.own / f"l{lesson}" if self.own else None
+        return folder if folder is not None and (folder / "checkpoint.md").exists() else None
+
+    def _folder_of(self, lesson: str, otherwise: Path) -> Path:
+        return self.own_folder(lesson) or otherwise / f"l{lesson}"
+
+    def lessons(self) -> list[str]:
+        """The lessons that have a notebook source, in order."""
+        return self._lessons_with("lesson.md")
+
+    def tools(self) -> list[str]:
+        """The notebooks on the tools, which belong to no lesson."""
+        return sorted(path.stem for path in (self.instructor_folder / "tools").glob("*.md"))
+
+    def projects(self) -> list[str]:
+        """The optional notebooks with exercises that belong to no lesson."""
+        return sorted(path.stem for path in (self.instructor_folder / "projects").glob("*.md"))
+
+    def _lessons_with(self, name: str) -> list[str]:
+        return sorted(path.parent.name.removeprefix("l") for path in self.instructor_folder.glob(f"l*/{name}"))
+
+    def checkpoint_source(self, lesson: str) -> Path:
+        return self._folder_of(lesson, self.instructor_folder) / "checkpoint.md"
+
+    def lesson_source(self, lesson: str) -> Path:
+        return self.instructor_folder / f"l{lesson}" / "lesson.md"
+
+    def practice_source(self, kind: str, name: str) -> Path:
+        """The source of a notebook that is no checkpoint; kind: lesson, tool or project."""
+        return self.lesson_source(name) if kind == "lesson" else self.instructor_folder / f"{kind}s" / f"{name}.md"
+
+    def keys(self, lesson: str) -> Path:
+        return self._folder_of(lesson, self.instructor_folder) / "keys.yaml"
+
+    def task_module(self, lesson: str) -> Path:
+        return self._folder_of(lesson, self.instructor_folder) / "tasks.py"
+
+    def items(self, lesson: str) -> Path:
+        """The practice questions of a lesson."""
+        return self.learner_folder / f"l{lesson}" / "items.yaml"
+
+    def checkpoint_items(self, lesson: str) -> Path:
+        """The questions of a checkpoint, without their keys."""
+        return self._folder_of(lesson, self.learner_folder) / "checkpoint.yaml"
+
+
+def read_yaml(path: Path) -> Any:
+    """The data of a YAML file; None where there is no such file. Raises ProjectError with file and line on bad YAML."""
+    if not path.exists():
+        return None
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=LOADER)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        what = getattr(error, "problem", None) or "it cannot be read"
+        raise ProjectError(
+            f"{path}{f':{mark.line + 1}' if mark else ''}: this is not valid YAML: {what}. "
+            "Check indentation, quotes and colons there and in the line above."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ProjectError(f"{path}: this is not UTF-8; save the file in UTF-8") from error
+
+
+def checkpoint_items(project: Project, lesson: str) -> dict[str, dict]:
+    """The items of a checkpoint by id, as written (no keys). Empty where there is no file."""
+    path = project.checkpoint_items(lesson)
+    rows = read_yaml(path) or []
+    if not isinstance(rows, list) or not all(isinstance(row, dict) and "id" in row for row in rows):
+        raise ProjectError(f"{path}: expected a list of items, each with an id")
+    return {row["id"]: row for row in rows}
+
+
+def practice_items(project: Project) -> dict[str, dict]:
+    """All practice items of all lessons by id."""
+    found = {}
+    for path in sorted(project.learner_folder.glob("l*/items.yaml")):
+        for row in read_yaml(path) or []:
+            found[row["id"]] = row
+    return found
+
+
+def keys(project: Project, lesson: str) -> dict[str, dict]:
+    """The keys of a checkpoint by item id. Empty where there is no file."""
+    path = project.keys(lesson)
+    data = read_yaml(path) or {}
+    if not isinstance(data, dict):
+        raise ProjectError(f"{path}: expected a mapping from item id to key")
+    return data

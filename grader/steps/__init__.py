@@ -1,0 +1,1 @@
+"""The steps of a checkpoint: bring in, mark, give back, export."""

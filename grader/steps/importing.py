@@ -1,0 +1,342 @@
+"""Bring the hand-ins of an archive or a folder into ``submitted/STUDENT/LESSON/``, and the feedback back into a ZIP.
+
+No platform is recognised. Whoever is named by a folder of a path owns what lies below it, else whoever the file's own name means
+(``grader.gradebook.roster``); a list beside folders without a name (``submission_metadata.yml``) counts, too. What means nobody or
+several is not taken, and named with the line for ``roster.csv`` that settles it. Of several hand-ins of one person the last one with
+work counts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from grader.course import Course, command
+from grader.gradebook.marks import released, require
+from grader.gradebook.roster import FILE, Named, Roster, enrol, roster
+from grader.handin.archive import Entry, opened
+from grader.handin.files import replace
+from grader.handin.guard import guarded
+from grader.handin.handin import OURS, Files, digest, stored, unpacked
+from grader.handin.reading import files_of, lesson_of, read
+from grader.marking.step import printable
+from grader.marking.whole import released as released_text
+from grader.project import ProjectError
+from grader.project.groups import groups
+from grader.project.notebook_name import name_of
+from grader.steps.placing import importing, lying, put
+
+FOLDER = "imported"  # of the course directory: where each hand-in lay in its archive, for give-back
+LIST = re.compile(r"\.(ya?ml|csv|tsv|txt|json)$", re.IGNORECASE)  # what may say whose folders are
+LARGEST_LIST = 4 << 20  # bytes
+HAND_IN = re.compile(
+    r"\.ipynb|\.(zip|rar|7z|tar|gz|html?|pdf)$", re.IGNORECASE
+)  # a loose file that may be somebody's work
+VOTERS = 30  # hand-ins that are read to find out which checkpoint it is
+TIME = re.compile(r"(?<!\d)(20\d\d)[-_]?(\d\d)[-_]?(\d\d)[-_T ]?(\d\d)[-_:]?(\d\d)[-_:]?(\d\d)")
+DIGITS = re.compile(r"\d+")
+Group = tuple[PurePosixPath, list[tuple[str, Entry]]]  # where a hand-in lies, and its files by their own paths
+
+
+@dataclass
+class Imported:
+    """The result. new, same, replaced: students. kept: student -> why what was there before stays, or nothing is there. unclear: what
+    belongs to nobody that is known -> the students whom it can mean. left_out: student -> sentences. held: students whose hand-in will
+    be held back. idle: students who handed in nothing. said: other sentences for the instructor.
+    """
+
+    lesson: str
+    new: list[str] = field(default_factory=list)
+    same: list[str] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+    kept: dict[str, str] = field(default_factory=dict)
+    unclear: dict[str, frozenset[str]] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    held: dict[str, str] = field(default_factory=dict)
+    idle: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every hand-in of the archive is in place."""
+        return not (self.unclear or self.kept)
+
+
+class Owners:
+    """Finds whose the paths of an archive are with ``of``."""
+
+    def __init__(self, entries: Iterable[Entry], known: Roster, together: dict[str, tuple[str, ...]]) -> None:
+        entries = list(entries)
+        self.known, self.together = known, together
+        self._parts: dict[str, Named] = {}
+        self._below: dict[PurePosixPath, set[str]] = defaultdict(set)
+        for inside in {one.inside.parent if not OURS.search(one.inside.name) else one.inside for one in entries}:
+            for place in inside.parents:
+                named = [self._named(part) for part in inside.parts[len(place.parts) :]]
+                self._below[place] |= {student for one in named if len(one.students) == 1 for student in one.students}
+        self.lists: set[PurePosixPath] = set()  # files that say whose folders are
+        self._listed = self._lists(entries)
+
+    def _named(self, part: str) -> Named:
+        if part not in self._parts:
+            self._parts[part] = self.known.named(part)
+        return self._parts[part]
+
+    def of(self, inside: PurePosixPath) -> tuple[frozenset[str], PurePosixPath]:
+        """(the students whom a path means, the folder or file that says so): one owns it; none or several own nothing."""
+        found, place = self._named_on(inside)
+        if len(found) > 1:
+            group = self.together.get(min(found), ())
+            found = frozenset(group[:1]) if found <= {*group} else found
+        return found, place
+
+    def _named_on(self, inside: PurePosixPath) -> tuple[frozenset[str], PurePosixPath]:
+        above = [place for place in reversed([inside, *inside.parents]) if place.parts][:-1]
+        named = [(place, self._named(place.name)) for place in above if not self._around(place)]
+        named = [(place, one) for place, one in named if one.students]
+        if not named:
+            own = self._named(inside.name)
+            listed = next(((self._listed[place], place) for place in above if place in self._listed), None)
+            return (own.students, inside) if own.students or listed is None else listed
+        place, first = named[0]
+        for deeper, one in named[1:]:
+            if len(first.students) > 1 and len(first.students & one.students) == 1:
+                return first.students & one.students, deeper  # Kim Lee/kim.lee2
+            if not first.whole and not first.students & one.students:
+                return first.students | one.students, place
+        return first.students, place
+
+    def _around(self, place: PurePosixPath) -> bool:
+        """Whether a folder holds the hand-ins of several others, so that it is not the hand-in of whom it names."""
+        return len(self._below[place] - self._named(place.name).students) > 1
+
+    def _lists(self, entries: list[Entry]) -> dict[PurePosixPath, frozenset[str]]:
+        """Folder -> the students whom a list beside it names with it."""
+        found: dict[PurePosixPath, set[str]] = defaultdict(set)
+        folders = {place for one in entries for place in one.inside.parents if place.parts}
+        for entry in entries:
+            if not LIST.search(entry.inside.name) or OURS.search(entry.inside.name) or self._named_beside(entry.inside):
+                continue
+            beside = {place.name: place for place in folders if place.parent == entry.inside.parent}
+            with guarded("", lambda *_: None):  # a list that cannot be read says nothing
+                about = None
+                for line in entry.read(LARGEST_LIST).decode("utf-8-sig", "replace").splitlines() if beside else ():
+                    about = next((beside[word] for word in re.split(r"[^\w.-]+", line) if word in beside), about)
+                    if about is not None and not self._named(about.name).students:
+                        found[about] |= self.known.named(line).students
+                        self.lists.add(entry.inside)
+        return {place: frozenset(students) for place, students in found.items() if students}
+
+    def _named_beside(self, inside: PurePosixPath) -> bool:
+        return any(self._named(part).students for part in inside.parts)
+
+
+def import_submissions(course: Course, path: Path, lesson: str | None = None) -> Imported:
+    """Put each hand-in of the archive or folder ``path`` where marking looks for it, completely or not at all.
+
+    lesson: None to find it out from the notebooks. What holds no work never replaces what does; what is replaced lies in
+    ``earlier/``. All students of ``roster.csv`` are added to the gradebook. Raises ProjectError before anything is changed.
+    """
+    require(course, *([lesson] if lesson else ()))
+    with importing(course.root), opened(path) as entries:
+        known = roster(course)
+        lesson = lesson or _lesson(course, entries, path)
+        owners = Owners(entries, known, groups(course.root, lesson))
+        imported = Imported(lesson)
+        mine: dict[str, list[tuple[PurePosixPath, Entry]]] = defaultdict(list)
+        others: list[tuple[Entry, frozenset[str]]] = []
+        for entry in entries:
+            found, place = owners.of(entry.inside)
+            if len(found) == 1:
+                mine[min(found)].append((place, entry))
+            elif entry.inside not in owners.lists:
+                others.append((entry, found))
+        unclear = _unclear(others, [entry.inside for files in mine.values() for _, entry in files])
+        loose = [name for name, can_be in unclear.items() if not (can_be or "/" in name or HAND_IN.search(name))]
+        loose = [name for name in loose if any(name == str(entry.inside) for entry, _ in others)]
+        imported.unclear = {name: can_be for name, can_be in unclear.items() if name not in loose}
+        imported.said += [f"files of nobody, left out: {', '.join(map(printable, loose[:20]))}"] if loose else []
+        before = record(course.root, lesson)
+        for student, files in sorted(mine.items()):
+            with guarded(student, imported.kept.__setitem__):
+                flat = {entry.inside for _, entry in files}
+                place = _take(course, student, _hand_ins(files), imported)
+                before[student] = str(place) if place in flat else f"{place}/"
+        data = json.dumps(before, ensure_ascii=False, indent=1, sort_keys=True).encode()
+        replace(course.root, course.root / FOLDER / f"{lesson}.json", data)
+    new, left = enrol(course, known)
+    imported.said += [f"new in the gradebook, from the roster: {', '.join(new)}"] if new else []
+    imported.said += [*left, *(f"without an id in {FILE}: {one}" for one in known.nameless)]
+    there = {*course.submitted(lesson), *imported.kept, *(one for found in imported.unclear.values() for one in found)}
+    imported.idle = sorted({*known.details} - there)
+    return imported
+
+
+def _lesson(course: Course, entries: list[Entry], path: Path) -> str:
+    """The released checkpoint that most of the notebooks say they are. Raises ProjectError."""
+    votes, there = Counter(), {*released(course)}
+    for entry in (one for one in entries if OURS.search(one.inside.name) or one.inside.suffix.lower() == ".zip"):
+        with guarded("", lambda *_: None):  # a fault is told when the hand-in is brought in
+            votes.update({lesson_of(unpacked(stored([(entry.inside.name, entry)])))} & there)
+        if sum(votes.values()) >= VOTERS:
+            break
+    if not votes:
+        raise ProjectError(
+            f"{path}: no notebook in it is one of {', '.join(sorted(there)) or 'a released checkpoint'}; say which with --lesson"
+        )
+    return votes.most_common(1)[0][0]
+
+
+def _unclear(others: list[tuple[Entry, frozenset[str]]], owned: list[PurePosixPath]) -> dict[str, frozenset[str]]:
+    """What belongs to nobody that is known, in as few words as tell it: the outermost folder that holds nothing of anybody's and is not
+    around everything, else the file.
+    """
+    taken = {place for inside in owned for place in inside.parents}
+    counts = Counter(place for entry, _ in others for place in entry.inside.parents)
+    found: dict[str, frozenset[str]] = {}
+    for entry, can_be in others:
+        around = [
+            one for one in reversed(entry.inside.parents) if one not in taken and (taken or counts[one] < len(others))
+        ]
+        place = str(around[0]) if around else str(entry.inside)
+        found[place] = found.get(place, frozenset()) | can_be
+    return found
+
+
+def _hand_ins(files: list[tuple[PurePosixPath, Entry]]) -> list[Group]:
+    """The hand-ins of one person, the last one first. A folder that names the person is one, also a folder below it that differs from
+    one beside it by its number alone (Version 2), or what has the same time in its name. files: (what names the person, file).
+    """
+    alike: dict[tuple[PurePosixPath, str], set[PurePosixPath]] = defaultdict(set)
+    for place, entry in files:
+        for folder in _below(place, entry) if OURS.search(entry.inside.name) else ():
+            alike[folder.parent, DIGITS.sub("#", folder.name)].add(folder)
+    made: dict[tuple[str, str], Group] = {}
+    times: dict[tuple[str, str], str] = defaultdict(str)
+    for place, entry in files:
+        flat, said = place == entry.inside, TIME.search(str(entry.inside))
+        versions = (one for one in _below(place, entry) if len(alike[one.parent, DIGITS.sub("#", one.name)]) > 1)
+        where = place.parent if flat else next(versions, place)
+        when = "".join(said.groups()) if said else ""
+        key = str(where), when if flat else ""
+        made.setdefault(key, (place if flat else where, []))[1].append((str(entry.inside.relative_to(where)), entry))
+        times[key] = max(times[key], when or entry.when)
+    order = sorted(made, key=lambda key: (times[key], [int(one) for one in DIGITS.findall(key[0])]))
+    return [_with_own_names(*made[key]) for key in reversed(order)]
+
+
+def _below(place: PurePosixPath, entry: Entry) -> list[PurePosixPath]:
+    """The folders between what names a person and a file, the outermost first."""
+    return [one for one in reversed(entry.inside.parents) if len(one.parts) > len(place.parts)]
+
+
+def _with_own_names(place: PurePosixPath, files: list[tuple[str, Entry]]) -> Group:
+    """The files by their own names, without what a platform without folders has put before all of them."""
+    flat = [name for name, entry in files if name == entry.inside.name]
+    if len(flat) < 2 or len(flat) < len(files):
+        return place, files
+    ahead = flat[0]
+    for name in flat:
+        while not name.startswith(ahead):
+            ahead = ahead[:-1]
+    ahead = re.sub(r"[^_\s-]*$", "", ahead)
+    return place, [(re.sub(r"^\d+_", "", name[len(ahead) :]) or name, entry) for name, entry in files]
+
+
+def _take(course: Course, student: str, hand_ins: list[Group], imported: Imported) -> PurePosixPath:
+    """Bring in the last hand-in with work; returns where it lay in the archive."""
+    lesson, text = imported.lesson, released_text(course.root, imported.lesson)
+    tried = [(place, stored(files)) for place, files in hand_ins]
+    place, files = next(((place, files) for place, files in tried if _works(files, lesson, text)), tried[0])
+    if len(tried) > 1:
+        imported.said.append(
+            f"{student}: {len(tried)} hand-ins; taken is the last one with work in it, {printable(str(place))}"
+        )
+    new, folder = read(unpacked(files), lesson, text), course.root / "submitted" / student / lesson
+    if new.held is not None:
+        imported.held[student] = new.held[1]["en"]
+    if files.left_out:
+        imported.left_out[student] = files.left_out
+    if lying(folder) == digest(files.there):
+        imported.same.append(student)
+    elif not (files.there or files.large):
+        imported.kept[student] = "there is no file in it that can be read"
+    elif folder.exists() and not new.works and read(files_of(folder, lesson), lesson, text).works:
+        what = new.held[1]["en"].split(". ", 1)[0] if new.held else "the checkpoint with no work in it"
+        imported.kept[student] = f"what came now holds no work, so what was there before stays and is marked ({what})"
+        imported.held.pop(student, None)
+    else:
+        (imported.replaced if folder.exists() else imported.new).append(student)
+        put(course.root, student, lesson, files)
+    return place
+
+
+def _works(files: Files, lesson: str, text: str) -> bool:
+    return read(unpacked(files), lesson, text).works
+
+
+def report(course: Course, imported: Imported, path: Path) -> str:
+    """What was imported, as text for the instructor, with the next step."""
+    lesson, known = imported.lesson, roster(course)
+    said = [
+        f"{lesson}: {len(imported.new)} new, {len(imported.replaced)} replaced (what was there is in earlier/), "
+        f"{len(imported.same)} as before"
+    ]
+    if imported.idle:
+        perhaps = ", unless something below is theirs" if imported.unclear else ""
+        said.append(f"handed in nothing{perhaps}: {len(imported.idle)} ({', '.join(imported.idle)})")
+    said += imported.said
+    said += [f"left out of {student}: {one}" for student, names in sorted(imported.left_out.items()) for one in names]
+    said += [f"will be held back: {student}: {why}" for student, why in sorted(imported.held.items())]
+    said += [f"NOT BROUGHT IN: {student}: {why}" for student, why in sorted(imported.kept.items())]
+    lines = []
+    for name, can_be in sorted(imported.unclear.items()):
+        means = f"it can be {' or '.join(sorted(can_be))}" if can_be else "it names nobody of the roster"
+        said.append(f"NOT TAKEN: {printable(name)}: {means}")
+        lines.append(known.line(" or ".join(sorted(can_be)) or "STUDENT", PurePosixPath(name).name))
+    if lines:
+        said += [
+            f"Add to {course.root / FILE}, each with the one student's id, and run {command(f'import {path}', course.root)} again:"
+        ]
+        said += [printable(line) for line in lines]
+        several = [sorted(can_be) for can_be in imported.unclear.values() if len(can_be) > 1]
+        if several:
+            said.append(f"or, where they worked together, to groups.yaml, below `{lesson}:`")
+            said += [f"  - [{', '.join(names)}]" for names in several]
+    return "\n".join(said)
+
+
+def record(course: Path, lesson: str) -> dict[str, str]:
+    """Student -> where the hand-in lay in its archive: a folder, or a file that is named after the student."""
+    path = course / FOLDER / f"{lesson}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def give_back(course: Course, lesson: str, to: Path | None = None) -> tuple[Path, list[str], list[str]]:
+    """Write the feedback pages of all who came by import into one ZIP, each where its hand-in lay, so that the platform finds whose it is.
+
+    Returns (path, students without a page since they were last marked, students who handed in nothing). Raises ProjectError where
+    nothing was imported.
+    """
+    require(course, lesson)
+    if not (known := record(course.root, lesson)):
+        raise ProjectError(f"{lesson}: nothing came by import; feedback/STUDENT/{lesson}/ holds the pages")
+    to, lacking = to or course.root / f"feedback-{lesson}.zip", []
+    with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
+        for student, place in sorted(known.items()):
+            page = course.root / "feedback" / student / lesson / f"{name_of(course.root, lesson)}.html"
+            marked = course.autograded(student, lesson)
+            if not page.exists() or not marked.exists() or page.stat().st_mtime_ns < marked.stat().st_mtime_ns:
+                lacking.append(student)  # a page of before the last marking may say "held back", or show other marks
+                continue
+            archive.write(
+                page, f"{place}{page.name}" if place.endswith("/") else re.sub(r"(\.\w+)?$", ".html", place, count=1)
+            )
+    with course.gradebook as gradebook:
+        idle = {one.id for one in gradebook.students} - {*course.submitted(lesson), *known}
+    return to, lacking, sorted(idle)

@@ -1,0 +1,269 @@
+"""Mark submissions in an executor: in this process, in several processes of this machine, or on the workers of a Dask scheduler.
+
+If a process dies, its unfinished submissions are tried again; one that is lost ``MOST_TRIES`` times gets a sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver, get_context, parent_process
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Union
+
+from grader.handin.guard import STEP_S, guarded, reason
+from grader.project import HERE, Infrastructure, ProjectError
+from grader.sandbox.shared import connect, fork_server, shared
+
+if TYPE_CHECKING:  # importing nbgrader takes seconds, in which others can start already
+    from grader.marking.whole import Exam, Marked, Submission
+
+MOST_TRIES = 3
+AHEAD = 4  # submissions sent to a worker at a time, so that memory does not grow with the class
+PATIENCE_S = 20  # for a Dask scheduler to answer
+LOST = "the marking process was ended from outside {} times"
+
+Answer = tuple["Submission", Union["Marked", str]]
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def prepare(jobs: int, sandbox: bool) -> None:
+    """Start the processes that marking needs, without waiting for them. Raises Infrastructure if there is no sandbox.
+
+    Call it before importing nbgrader: both take seconds and can then run at the same time.
+    """
+    if jobs == 1:
+        shared(sandbox).launch()
+        return
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["grader.marking.whole"])
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(HERE), before]))
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+    if sandbox:
+        fork_server(sandbox).launch()
+
+
+def attempt(submission: Submission, exam: Exam) -> Marked | str:
+    """Mark a submission; tries once more after a failure that is not the student's, and returns a sentence if that fails too."""
+    from grader.marking.whole import mark
+
+    failed: dict[str, str] = {}
+    for last in (False, True):
+        try:
+            with guarded(submission.student, failed.__setitem__, exam.limits.longest_s + STEP_S):
+                return mark(submission, exam)
+        except Infrastructure as error:
+            if last:
+                return str(error)
+        except (ProjectError, OSError) as error:  # of ours; it ends this submission's marking, never the batch
+            return reason(error)
+        if failed:
+            break
+    return failed[submission.student]
+
+
+class Here(Executor):
+    """Runs what is submitted at once, in this process."""
+
+    def submit(self, call: Callable[..., Any], /, *arguments: Any) -> Future:
+        future: Future = Future()
+        future.set_result(call(*arguments))
+        return future
+
+
+class Workers:
+    """``jobs`` processes of this machine that mark submissions. A context manager."""
+
+    def __init__(self, jobs: int, sandbox: bool) -> None:
+        self.jobs, self.sandbox = jobs, sandbox
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Keep the processes for the next checkpoint; they end with this one."""
+
+    def executor(self) -> Executor:
+        """Where to mark; a new one after a process of it has died."""
+        return Here() if self.jobs == 1 else _processes(self.jobs, self.sandbox, os.getpid())
+
+    def submit(self, executor: Executor, submission: Submission, exam: Exam) -> Future:
+        """Start marking a submission."""
+        return executor.submit(attempt, submission, exam)
+
+    def answer(self, future: Future) -> Marked | str:
+        """What came back. Raises BrokenProcessPool where a process has died."""
+        return future.result()
+
+    def mark(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
+        """Mark submissions, and yield each as it is done. One that ran out of time while other programs used the processors is
+        marked once more at the end, alone. Raises Infrastructure where no worker can mark.
+        """
+        from grader.marking.execute import DISTURBED
+
+        disturbed = []
+        for submission, answer in self._answers(submissions, exam):
+            if getattr(answer, "disturbed", False):
+                disturbed.append(submission)
+            else:
+                yield submission, answer
+        for submission in disturbed:
+            for _, answer in self._answers([submission], exam):
+                yield submission, DISTURBED if getattr(answer, "disturbed", False) else answer
+
+    def _answers(self, submissions: Iterable[Submission], exam: Exam) -> Iterator[Answer]:
+        """After a process has died, its submissions are tried one at a time, so that the next death shows which one is the cause."""
+        source, again, tries = iter(submissions), [], Counter()
+        while True:
+            running: dict[Future, Submission] = {}
+            try:
+                yield from self._drain(self.executor(), running, again, source, exam)
+                return
+            except BrokenProcessPool:
+                self.executor().shutdown()
+                _processes.cache_clear()
+                lost = list(running.values())
+            finally:
+                for future in running:
+                    future.cancel()
+            if len(lost) == 1:
+                tries[lost[0].student] += 1
+                if tries[lost[0].student] == MOST_TRIES:
+                    yield lost.pop(), LOST.format(MOST_TRIES)
+            again += lost
+
+    def _drain(
+        self,
+        executor: Executor,
+        running: dict[Future, Submission],
+        again: list[Submission],
+        source: Iterator[Submission],
+        exam: Exam,
+    ) -> Iterator[Answer]:
+        while True:
+            most = 1 if again or self.jobs == 1 else AHEAD * self.jobs
+            while len(running) < most and (submission := again.pop() if again else next(source, None)) is not None:
+                running[self.submit(executor, submission, exam)] = submission
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                answer = self.answer(future)
+                yield running.pop(future), answer
+
+
+class Cluster(Workers):
+    """The workers of an existing Dask scheduler. Each is started in a checkout like this one; no shared disk is needed.
+
+    Raises Infrastructure where no scheduler answers at the address, or none of its workers can mark.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ModuleNotFoundError as error:
+            raise Infrastructure("--cluster needs dask.distributed: pip install distributed") from error
+        self._client: Any = None
+        try:
+            self._client = Client(address, timeout=PATIENCE_S)
+            self._client.wait_for_workers(1, timeout=PATIENCE_S)
+        except (OSError, ValueError, TypeError, RuntimeError, TimeoutError, asyncio.TimeoutError) as error:
+            if self._client is not None:
+                self._client.close()
+            raise Infrastructure(
+                f"no Dask scheduler with a worker answers at {address} ({error or type(error).__name__}); start one with "
+                f"`dask scheduler`, and in a checkout of the course `dask worker {address}`; or leave --cluster out"
+            ) from error
+        super().__init__(max(2, sum(self._client.nthreads().values())), sandbox=True)
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def executor(self) -> Executor:
+        return self._client.get_executor(pure=False, retries=MOST_TRIES)
+
+    def submit(self, executor: Executor, submission: Submission, exam: Exam) -> Future:
+        return executor.submit(_travelling(), pickle.dumps((submission, exam)))
+
+    def answer(self, future: Future) -> Marked | str:
+        try:
+            return pickle.loads(future.result())
+        except (CancelledError, asyncio.CancelledError, OSError) as gone:
+            raise Infrastructure("the Dask scheduler is gone; what is marked is kept, run again for the rest") from gone
+        except (Infrastructure, ImportError) as unfit:  # with this worker the rest would fail, too
+            raise Infrastructure(
+                f"a Dask worker cannot mark: {unfit}; start it in the folder of a checkout at this commit, with the same packages"
+            ) from unfit
+        except Exception as error:  # a worker that died with this submission, several times
+            return reason(error)
+
+
+def _travelling() -> Callable[[bytes], bytes]:
+    """The function that is sent to the workers. It is defined inside a function, so that it is sent as code and neither the
+    scheduler nor a worker needs to import it.
+    """
+
+    def mark_there(packed: bytes) -> bytes:
+        import os
+        import sys
+
+        if os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())
+        from grader.steps.pool import at_worker
+
+        return at_worker(packed)
+
+    return mark_there
+
+
+def at_worker(packed: bytes) -> bytes:
+    """Runs on a worker: mark with the worker's checkout. Raises Infrastructure if that checkout would mark differently."""
+    submission, exam = pickle.loads(packed)
+    if said := _unfit(exam):
+        raise Infrastructure(said)
+    return pickle.dumps(attempt(submission, exam))
+
+
+@functools.cache
+def _unfit(exam: Exam) -> str | None:
+    from grader.marking.fingerprints import of_program, of_questions
+    from grader.sandbox.launch import obstacle
+
+    if (of_program(), of_questions(exam.project, exam.lesson)) != (exam.program, exam.questions):
+        return f"its checkout, {HERE}, has other keys, tests or marking code"
+    return obstacle() if exam.sandbox else None
+
+
+def begin(sandbox: bool, address: str | None) -> None:
+    """Called at the start of a marking process: makes it end with its parent in any case, and starts its warm process."""
+
+    def watch() -> None:
+        parent_process().join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+    connect(sandbox, address)
+    try:
+        shared(sandbox).launch()
+    except Infrastructure:  # said again, and heard, with the first submission
+        pass
+
+
+@functools.cache
+def _processes(jobs: int, sandbox: bool, _process: int) -> ProcessPoolExecutor:
+    """A pool of marking processes, used again for the next checkpoint; each has a warm process, forked from our fork server."""
+    prepare(jobs, sandbox)
+    return ProcessPoolExecutor(jobs, get_context("forkserver"), begin, (sandbox, fork_server(sandbox).address))
