@@ -6,6 +6,7 @@ What they are stands in switches.json: plain data, and JSON because a machine th
 from __future__ import annotations
 
 import json
+import re
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,14 @@ def find(name: str) -> Switch:
     known = SWITCHES.get(plain_name(name))
     if known is not None:
         return known
+    several = [one for one in re.findall(r"[\w.]+", name) if plain_name(one) in SWITCHES]
+    if len(several) > 1:
+        raise FlagError(
+            t(
+                f'"{name}" names {len(several)} switches: give one at a time, {" or ".join(several)}.',
+                f'"{name}" 里有 {len(several)} 个开关：请一次写一个，{" 或 ".join(several)}。',
+            )
+        )
     meant = closest(name)
     if meant:
         raise FlagError(

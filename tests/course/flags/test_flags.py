@@ -87,6 +87,14 @@ def test_a_mistyped_name_is_answered_with_the_right_one(typed, meant):
                 call(typed)
 
 
+@pytest.mark.parametrize(
+    "typed", ["cudnn.benchmark, cudnn.deterministic", "torch.backends.cudnn.benchmark cudnn.deterministic"]
+)
+def test_two_switches_in_one_name_are_both_named(typed):
+    with pytest.raises(flags.FlagError, match="one at a time, .*cudnn.benchmark or cudnn.deterministic"):
+        flags.find(typed)
+
+
 def test_describe_takes_the_name_as_a_program_writes_it():
     assert flags.describe("torch.backends.cudnn.version()") == flags.describe("cudnn.version")
     assert "Here: `False`" in flags.describe("cudnn.benchmark")["en"]
