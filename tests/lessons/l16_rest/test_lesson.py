@@ -15,11 +15,9 @@ from course.core.machine import can
 from course.experiment import base
 from course.experiment.new_process import rows_of
 from course.experiment.reading import TOO_NOISY
-from grader.authoring.minutes import words
 from tests.lessons.l16_rest.rows import HEADLINES
 from tests.lessons.live import check_shown, measured, record_of
 
-LONGEST = {"en": 15, "zh": 28}
 NAMES = [name for name in base.load_all() if name.startswith("16-")]
 
 
@@ -41,7 +39,6 @@ def test_a_headline_says_the_outcome_in_one_short_sentence(name, rows, piece):
     said = headline(name, rows)
     assert piece in said["en"]
     for code in LANGUAGES:
-        assert words(said[code], code) <= LONGEST[code], said[code]
         assert not re.search(r"[()\[\]（）=]|\d%|\bnan\b|\bNone\b", said[code]), said[code]
         assert len(re.findall(r"(?<![A-Za-z\d.,])\d[\d,.]*", said[code])) <= 1, said[code]
         assert re.sub(r"\d\.\d", "", said[code]).count({"en": ".", "zh": "。"}[code]) == 1
