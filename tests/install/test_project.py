@@ -353,14 +353,9 @@ def test_contributing_takes_two_pages_and_names_places_that_exist():
         "TESTS": "tests/lessons/l05_cudnn_benchmark",
     }
     table = text.split("## Arrows")[0]
-    places = [place for place in re.findall(r"`((?:[A-Za-z_]+/)+[\w.]*)`", table) if "<" not in place]
+    places = [place for place in re.findall(r"`((?:[A-Za-z_]+/)+[\w.]*)`", table)]
     places = [re.sub("LESSON|GRADER|TESTS", lambda side: example[side[0]], place) for place in places]
-    elsewhere = {"interview.yaml": "l15_review", "cases.yaml": "l10_tuning_master"}
-    for place in places:
-        there = elsewhere.get(place.rsplit("/")[-1])
-        place = place.replace("l05_cudnn_benchmark", there) if there else place
-        assert (ROOT / place).exists(), place
-    assert len(places) > 40
+    assert [place for place in places if not (ROOT / place).exists()] == [] and len(places) > 30
 
 
 @pytest.mark.parametrize(
