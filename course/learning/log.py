@@ -147,7 +147,7 @@ class AnswerLog:
         return counted(self.history())
 
     def history(self) -> list[Entry]:
-        """Every entry that can be read, oldest first, with answers taken back and their ``undo`` entries."""
+        """Every entry that can be read, oldest first, with answers taken back and the ``undo`` entries of older logs."""
         try:
             self._read()
         except FileNotFoundError:

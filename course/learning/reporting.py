@@ -51,7 +51,7 @@ class Ruler:
 class Report:
     """headline: the verdict in words; tone: good, part, bad or calm.
 
-    next_step: the experiment that shows it, in words; experiment: its name. ruler: the numbers on a scale.
+    next_step: the experiment that shows it, in words. ruler: the numbers on a scale.
     because: the learner's own reason beside the right one, in a sentence; choices: how it can be marked, (mark, words).
     feedback: what ``lines`` was made from.
     """
@@ -61,7 +61,6 @@ class Report:
     messages: tuple[str, ...]
     lines: tuple[Line, ...] = ()
     next_step: str = ""
-    experiment: str = ""
     ruler: Ruler | None = None
     because: str = ""
     choices: tuple[tuple[str, str], ...] = ()
@@ -148,7 +147,6 @@ def report(
         tuple(messages),
         tuple(lines),
         _next_words(experiment),
-        experiment,
         _ruler(item, response, settled),
         beside,
         choices,
