@@ -15,7 +15,7 @@ from course.core.catalog import FOLDER
 from course.core.i18n import LANGUAGES, Text, t
 from course.core.suggest import did_you_mean, no_longer
 from course.questions.interview import Spoken, parse_spoken
-from course.questions.items import BankError, Item, UnknownItem, completed, parse_item
+from course.questions.items import BankError, Item, UnknownItem, parse_item
 
 FILES = ("items", "checkpoint", "interview")
 """The question files of a lesson, without their ending."""
@@ -45,6 +45,13 @@ def read_yaml(path: Path) -> Any:
         raise BankError(f"{_name(path)}: cannot be read ({error}). Restore the file from the course.") from None
 
 
+def _parse(entry: Any, path: Path) -> Item:
+    """The item of one entry; the file name says whether it is for practice, a checkpoint or the interview. Raises BankError."""
+    if path.stem == "interview":
+        return parse_spoken(entry, _name(path))
+    return parse_item(entry, _name(path), path.stem == "checkpoint")
+
+
 @lru_cache(maxsize=256)
 def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """(items, faults) of one file. stamp: its modification time (ns), so that an edited file is read again."""
@@ -52,14 +59,14 @@ def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ..
     if raw is not None and not isinstance(raw, list):
         return (), (f"{name}: must be a list of items, each starting with `- id:`.",)
     items, faults, seen = [], [], set()
-    spoken, keyless = path.stem == "interview", path.stem != "items"
     for entry in raw or ():
-        entry = completed(entry, _lesson(path), keyless)
         try:
-            item = parse_spoken(entry, name) if spoken else parse_item(entry, name, keyless)
+            item = _parse(entry, path)
         except BankError as error:
             faults.append(str(error))
             continue
+        if item.lesson != _lesson(path):
+            faults.append(f"{name}, item {item.id}, field lesson: must be {_lesson(path)}, and is {item.lesson}.")
         if item.id in seen:
             faults.append(f"{name}, item {item.id}, field id: occurs twice; give one of them another id.")
         seen.add(item.id)

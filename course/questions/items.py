@@ -107,6 +107,8 @@ class Item:
     lesson: str
     concept: str
     kind: str
+    difficulty: str
+    asks: str
     stem: Text
     options: tuple[Option, ...] = ()
     code: Text | None = None
@@ -170,28 +172,8 @@ def _slider(raw: Mapping[str, Any]) -> Slider:
     return Slider(**{**raw, "stops": tuple(raw["stops"])})
 
 
-FORMER = ("asks", "difficulty")
-"""Fields of the questions of checkpoints that earlier versions released. Nothing reads them."""
-
-
-def completed(raw: Any, lesson: str, checkpoint: bool = False) -> Any:
-    """An entry of a question file with its lesson, which its folder says, and the kind of a practice question, which its parts say:
-    more than one right option is `multiple`, an experiment and no right option a bet.
-    """
-    if not isinstance(raw, Mapping):
-        return raw
-    right = sum(isinstance(one, Mapping) and bool(one.get("correct")) for one in raw.get("options") or ())
-    if "number" in raw or "order" in raw:
-        kind = "number" if "number" in raw else "order"
-    elif "slider" in raw or ("experiment" in raw and not right):
-        kind = "predict"
-    else:
-        kind = "multiple" if right > 1 else "single"
-    return {**({} if checkpoint else {"kind": kind}), **raw, "lesson": lesson}
-
-
 def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False, seed: str = "") -> Item:
-    """Make an Item from one YAML entry, ``completed``. seed: which variant, where the question has variants.
+    """Make an Item from one YAML entry. seed: which variant, where the question has variants.
 
     Raises BankError with every fault and its field where the entry violates the schema.
     """
@@ -200,8 +182,6 @@ def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False, see
     if isinstance(raw, Mapping) and variants.is_template(raw):
         template = raw
         raw, values, key = _drawn(raw, where, checkpoint, seed)
-    if checkpoint and isinstance(raw, Mapping):
-        raw = {name: value for name, value in raw.items() if name not in FORMER}
     rules = schema.CHECKPOINT if checkpoint else schema.PRACTICE
     faults = [
         f"{where}, item {name}, field {field or '(all)'}: {what}." for field, what in schema.violations(raw, rules)

@@ -101,12 +101,16 @@ def test_a_course_in_one_language_is_asked_for_one_and_a_trap_may_be_a_sentence(
 
 def test_everything_wrong_is_said_at_once_with_file_and_line(course):
     place, items, keys = own_files(course)
-    changed(items, ("kind: single", "kind: cruel"), ("batch: [24", "batch: [x"), ("concept: second", "concept: X"))
+    changed(
+        items, ("difficulty: easy", "difficulty: cruel"), ("batch: [24", "batch: [x"), ("concept: second", "concept: X")
+    )
     changed(keys, ("50-c-first:", "50-c-furst:"))
     told = new_checkpoint(course.project, NAME, ("zh",))[1]
     assert len(told) >= 3 and all("checkpoint.yaml:" in one or "keys.yaml:" in one for one in told)
     assert {"50-c-first", "50-c-second", "50-c-draws"} <= {name for one in told for name in NAMES if name in one}
-    changed(items, ("kind: cruel", "kind: single"), ("batch: [x", "batch: [24"), ("concept: X", "concept: second"))
+    changed(
+        items, ("difficulty: cruel", "difficulty: easy"), ("batch: [x", "batch: [24"), ("concept: X", "concept: second")
+    )
     changed(keys, ("50-c-furst:", "50-c-first:"), ('value: "ceil(images / batch)"', 'value: "ceil(images / bach)"'))
     changed(keys, ("range(0, images, batch)", "range(0, images, 2 * batch)"), ("correct: [a]", "correct: [q]"))
     told = "\n".join(new_checkpoint(course.project, NAME, ("zh",))[1])
