@@ -21,7 +21,7 @@ import sys, torch
 from tests.support.rehearsal import Clock, install
 install(torch, "cuda", Clock())
 from course.core import machine; machine._driver = lambda: "1.0"
-import course.experiment as run
+import course.experiment.__main__ as run
 raise SystemExit(run.main(sys.argv[1:]))
 """
 TWO = ["--only", "12-gpu-trace-cuda", "--only", "04-attention-cuda"]
