@@ -25,7 +25,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from course.core.generators import generators_preserved
 from course.flags import preserved
 from course.flops import checks
-from course.flops.checks import CountError, NotHere
+from course.flops.checks import CountError, NotHere, Refused
 from course.flops.copies import Copies
 from course.flops.modes import Counting, Watching
 from course.flops.result import FlopCount
@@ -100,9 +100,10 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, made: list[Any
             if made is not None and not copies.refused and ground.device.type != "meta":
                 raise NotHere from error  # with data it works, or says better what is wrong
             if isinstance(why, NotHere):
-                raise checks.error("values", why=why) from why
+                raise checks.error("values", why=why) from None
             tally.tree()  # which names the modules as a result does
-            raise checks.stopped(why, tally.places, inputs, kwargs, training) from why
+            raised = None if isinstance(why, Refused) else why
+            raise checks.stopped(why, tally.places, inputs, kwargs, training) from raised
         finally:
             ground.restore()
     print(copies.printed.getvalue(), end="")

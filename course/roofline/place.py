@@ -18,7 +18,6 @@ from course.core.bars import end_progress, progress
 from course.core.generators import generators_preserved
 from course.core.i18n import t
 from course.flops import CountError, FlopCount, count
-from course.flops.checks import NotHere, Refused
 from course.roofline import hooks, inside
 from course.roofline.layer import OUTSIDE, TINY, Alike, Layer
 from course.roofline.machine import wait
@@ -98,9 +97,8 @@ class _Run:
         try:
             self.counted = self._counted()
         except CountError as error:
-            own = error.__cause__  # what the forward raised, which ran through before
-            stopped = own is not None and not isinstance(own, (NotHere, Refused))
-            raise RooflineError(_later_run_stopped(reason(own)) if stopped else _not_counted(str(error))) from error
+            raised = error.__cause__  # by the forward, which ran through before
+            raise RooflineError(_later_run_stopped(reason(raised)) if raised else _not_counted(str(error))) from error
         self.outside: list[float] = []  # its part of each run that was profiled
         self.idle: float | None = None
         self.conversions, self.rounds = 0.0, 0
