@@ -41,5 +41,5 @@ def test_memory_that_is_kept_costs_no_page_faults():
 
 @pytest.mark.skipif(not glibc(), reason="the rules of glibc")
 def test_depthwise_is_measured_without_page_faults():
-    found = run("03-depthwise", 0.5)
+    found = run("03-depthwise")  # in its own time: a new process starts late beside other work
     assert found.rows and all(row["page_faults"] <= 20 for row in found.rows)
