@@ -8,7 +8,10 @@ from collections.abc import Iterable
 
 from grader.project import HERE, Project
 
-PROGRAM = ("grader/marking", "grader/handin", "grader/project", "grader/steps", "course/questions", "course/learning")
+PROGRAM = (
+    *("grader/marking", "grader/handin", "grader/project", "grader/course", "grader/gradebook", "grader/steps"),
+    *("course/questions", "course/learning"),
+)
 LENGTH = 16  # hex digits
 
 
