@@ -51,7 +51,7 @@ BY_ID = {lesson.id: lesson for lesson in LESSONS}
 
 
 def lesson_of(name: str) -> str:
-    """Id of the lesson that an experiment or a question belongs to, by the first two digits of its name; "" where there is none."""
+    """Id of the lesson that an experiment belongs to, by the first two digits of its name; "" where there is none."""
     return next((one.id for one in LESSONS if one.id[:2] == str(name)[:2]), "")
 
 

@@ -309,9 +309,8 @@ def run_experiment(exp: Experiment, budget_s: float | None = None, limit_s: floa
                         budget.complete = False
                         few += [row["rounds"]] if "rounds" in row else []
         except (KeyboardInterrupt, Exception) as error:
-            if isinstance(error, KeyboardInterrupt) or (
-                end and end.late
-            ):  # a library's error in place of the interrupt
+            # end.late: a library may have raised an error of its own in place of the interrupt
+            if isinstance(error, KeyboardInterrupt) or (end and end.late):
                 return record(complete=False, interrupted=not (end and end.late))
             text = str(error).strip().split("\n")[0][:300]
             raise ExperimentError(

@@ -1,1 +1,1 @@
-"""What a learner has answered: answer log, marking, review, calibration, answer sheets. Pure functions on plain data."""
+"""What a learner has answered: answer log, marking, review, bets, answer sheets. Pure functions on plain data."""

@@ -53,7 +53,7 @@ class Project:
 
     @property
     def learner_folder(self) -> Path:
-        """The folder with what learners get of each lesson, and with the claims and misconceptions of all lessons."""
+        """The folder with what learners get of each lesson, and with the misconceptions of all lessons."""
         return self.root / "course" / "lessons"
 
     @property

@@ -22,7 +22,7 @@ GRADES: dict[int, Text] = {
 NOTHING_WRONG = 0
 """The "line" of a script in which nothing is wrong."""
 MOST_LINES = 16
-_KNOWN = {*("grade", "lines", "also", "log", "script", "repair", "keeps", "fresh", "variables"), *("accused", "wish")}
+_KNOWN = {"grade", "lines", "also", "log", "script", "repair", "keeps", "fresh", "variables", "accused", "wish"}
 
 
 @dataclass(frozen=True)
