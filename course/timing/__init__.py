@@ -4,7 +4,7 @@
 >>> compare({"plain": f, "tuned": g}, baseline="plain")     # doctest: +SKIP
 
 Every result prints as a sentence (`.sentence()`), gives `.rows()` for a table (pandas.DataFrame takes them) and draws itself
-with `.plot()`. From a shell: `python -m course.timing "stmt" "stmt" --setup "..."`.
+with `.plot()`.
 """
 
 from __future__ import annotations

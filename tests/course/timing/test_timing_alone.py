@@ -126,4 +126,3 @@ def test_the_wheel_alone_works_in_a_fresh_environment(tmp_path):
     runs(sys.executable, "-m", "venv", place)
     runs(python, "-m", "pip", "install", "-q", wheel, "-c", ROOT / "constraints.txt")
     assert "ms" in (said := runs(python, "-c", FRESH)) or "µs" in said
-    runs(python, "-m", "course.timing", "sum(range(1000))", "sum(range(10))", "--max-time", "0.5")

@@ -1,4 +1,4 @@
-"""Timing: odd input gets a sentence with the next step, never a bare traceback; setups, bars, the command line."""
+"""Timing: odd input gets a sentence with the next step, never a bare traceback; setups, bars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from course.core import bars
 from course.core.i18n import set_language
 from course.timing import TimingError, compare, interrupts_propagate, measure
 from course.timing import clock as clocks
-from course.timing.__main__ import main
 from course.timing.results import Paired
 from tests.support.timing_clocks import Cost, NoisyClock, costing
 
@@ -243,40 +242,3 @@ def test_a_bar_is_shown_only_where_somebody_watches(monkeypatch):
     monkeypatch.delitem(sys.modules, "ipykernel")
     compare({"a": costing(1), "b": costing(1)}, max_time=3, clock=NoisyClock(0), seed=1, ci=1e-9, gate=1e-9)
     assert sys.stderr.getvalue() == ""
-
-
-# ---- the command line ---------------------------------------------------------------------------------------------
-
-
-QUICK = ["--max-time", "0.2"]
-
-
-def test_statements_of_a_shell_are_compared_or_measured(capsys):
-    twice = ["sum(range(2000))", "sum(range(6000))", *QUICK]
-    assert main(twice) == 0
-    assert "sum(range(6000)) takes" in capsys.readouterr().out
-    assert main(["sum(range(2000))", *QUICK]) == 0
-    assert "first call" in capsys.readouterr().out
-
-
-def test_setup_is_shared_and_statements_may_be_several_lines(capsys):
-    setup = "import random\nx = [random.random() for _ in range(200)]"
-    assert main(["sorted(x)", "y = list(x)\ny.sort()", "--setup", setup, *QUICK]) == 0
-    capsys.readouterr()
-    assert main(["sum(x)", "sum(list(x))", "--setup", setup, *QUICK]) == 0
-    assert "does not return" not in capsys.readouterr().out, "both saw the same random numbers"
-
-
-@pytest.mark.parametrize(
-    "arguments, words",
-    [
-        (["sum(range("], "SyntaxError"),
-        (["x"], "NameError"),
-        (["1", "--setup", "import nosuchlab"], "ModuleNotFoundError"),
-        (["1", "--max-time", "-2"], "max_time"),
-    ],
-)
-def test_what_cannot_be_measured_is_told_on_stderr(arguments, words, capsys):
-    assert main(["--max-time", "0.05", *arguments]) == 2
-    told = capsys.readouterr()
-    assert words in told.err and told.out == "" and "Traceback" not in told.err
