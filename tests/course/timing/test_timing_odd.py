@@ -40,7 +40,6 @@ async def coroutine():
         (lambda: (i for i in "ab"), "generator"),
         (coroutine, "coroutine"),
         (lambda: map(print, "ab"), "map"),
-        (lambda: zip("ab"), "zip"),
         (lambda: POOL.submit(int), r"f().result()"),
     ],
 )
@@ -66,7 +65,6 @@ def test_odd_functions_get_a_sentence(f, words, code):
         (({"a": fails, "": fails},), "one line"),
         (({"a": fails, "b\nc": fails},), "one line"),
         (({"a": fails, "b": fails}, "a", 0), "ci"),
-        (({"a": fails, "b": fails}, "a", 0.1, -1), "max_time"),
         (({"a": fails, "b": fails}, "a", 0.1, float("inf")), "finite"),
         (({"a": fails, "b": fails}, "a", 0.1, "x"), "max_time"),
     ],
@@ -86,11 +84,6 @@ def test_prints_are_hidden_and_told(capsys):
     result = measure(lambda: print("epoch 0"), max_time=0.05, device="cpu")
     assert capsys.readouterr().out == ""
     assert any('"epoch 0"' in note for note in result.notes)
-
-
-def test_small_budgets_leave_stderr_empty(capsys):
-    compare({"a": costing(1), "b": costing(1)}, max_time=0.05, device="cpu")
-    assert capsys.readouterr().err == ""
 
 
 def full():

