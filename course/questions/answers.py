@@ -6,15 +6,18 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from course.core.i18n import LANGUAGES, Text, pick
+from course.core.catalog import LESSONS
+from course.core.i18n import LANGUAGES, Text, both, pick
 from course.core.suggest import nearest
+from course.experiment.reports import reports
 from course.flags import TABLE, Switch
 from course.flags.names import is_prose, named
 from course.questions import glossary, knowledge, messages
+from course.questions.bank import default_bank
 from course.questions.glossary import Term
 from course.questions.knowledge import Knowledge
 from course.questions.messages import Message
-from course.questions.ranking import Ranking
+from course.questions.ranking import Hit, Ranking
 
 Answer = Knowledge | Message | Term | Switch
 COUNTS: dict[type, float] = {Knowledge: 1, Message: 0.8, Term: 0.6, Switch: 0.4}
@@ -27,20 +30,60 @@ OTHER = 0.5
 """How much an answer counts that is about other switches than those that a question names; in a few words it is left out."""
 ENOUGH = 0.3
 """The part of the words, by weight, from which a text is worth showing."""
+TAUGHT = 0.6
+"""The part of the words from which a question, a report or a lesson is worth naming."""
 
 
 def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, enough: float = ENOUGH) -> list[Answer]:
     """The answers of these kinds that are nearest to the words, the best first; empty where none says enough of them."""
     every, asked = _every(), {row.name for row in named(words)}
     asked |= {term.id for name in re.findall(r"\w+_\w+", words) if (term := glossary.find(name, glossary.read()[0]))}
-    found = [(hit.points, every[hit.key]) for hit in _ranking().hits(words) if hit.share >= enough]
+    found = [
+        (hit.points, every[hit.key]) for hit in _ranking().hits(words) if hit.share >= enough and _shares(hit, words)
+    ]
     prose = is_prose(words)
     scored = [
         (points * COUNTS[type(one)] * nearness, one)
         for points, one in found
-        if isinstance(one, kinds) and ((nearness := _nearness(asked, one)) > OTHER or prose)
+        if isinstance(one, kinds)
+        and not _elsewhere(one, words)
+        and ((nearness := _nearness(asked, one)) > OTHER or prose)
     ]
     return [one for _, one in sorted(scored, key=lambda pair: -pair[0])[:most]]
+
+
+def taught(words: str, most: int = 2) -> list[str]:
+    """The calls that show where the course asks, shows or teaches what the words say most of, the best first: questions with the
+    analyses of their options, the interview, reports of others, lessons.
+    """
+    return [hit.key for hit in _lessons().hits(words) if hit.share >= TAUGHT and not hit.alone][:most]
+
+
+@cache
+def _lessons() -> Ranking[str]:
+    """call -> texts, in both languages."""
+    bank, texts = default_bank(), {}
+    beliefs = bank.misconceptions()
+    for item in bank.items():
+        held = (beliefs[one.misconception] for one in item.options if one.misconception in beliefs)
+        texts[f'review("{item.id}")'] = (
+            (item.stem,),
+            (
+                *(text for one in item.options for text in (one.text, one.why)),
+                *((item.number.why,) if item.number else ()),
+                *held,
+            ),
+        )
+    for one in bank.interview():
+        texts[f'interview("{one.id}")'] = (one.stem,), (one.short, *one.full)
+    for one in reports():
+        call = f'observe("{one.experiments[0]}")'
+        front, body = texts.get(call, ((), ()))
+        texts[call] = front, (*body, one.what, one.shows, one.machine)
+    for one in LESSONS:
+        name = both(f"lesson {one.id[:2]}", f"第 {one.id[:2]} 课")
+        texts[pick(name)] = (one.question,), ()
+    return Ranking({call: (list(_both(*front)), " ".join(_both(*body))) for call, (front, body) in texts.items()})
 
 
 def _nearness(asked: set[str], one: Answer) -> float:
@@ -57,6 +100,25 @@ def _about(one: Answer) -> set[str]:
     if isinstance(one, (Switch, Term)):
         return {one.name if isinstance(one, Switch) else one.id}
     return set(one.switches)
+
+
+_DEVICES = {
+    "mps": re.compile(r"(?<![a-z])(?:mps|apple|metal|mac|macbook|macos|m[1-5])(?![a-z])|苹果", re.I),
+    "amd": re.compile(r"(?<![a-z])(?:amd|rocm|hip|radeon|miopen)(?![a-z])", re.I),
+}
+"""What makes a question one about these devices; other GPUs have other answers."""
+
+
+def _shares(hit: Hit, words: str) -> bool:
+    """Whether an answer shares enough: one common word of several is no match, except a card whose front says it."""
+    return not hit.alone or hit.key[0] is Knowledge and _ranking().in_front(hit.key, words)
+
+
+def _elsewhere(one: Answer, words: str) -> bool:
+    """Whether an answer is about a device alone that the words do not name."""
+    name = one.group if isinstance(one, Message) else one.name if isinstance(one, Switch) else one.id
+    device = re.split("[.-]", name)[0]
+    return device in _DEVICES and " " in words.strip() and not _DEVICES[device].search(words)
 
 
 def unknown(words: str) -> list[str]:

@@ -195,6 +195,26 @@ def family(constant: str, known: Iterable[Message]) -> list[str]:
     return sorted(name for name in named if name.split("_")[0] == constant.split("_")[0])
 
 
+_PASTED = re.compile(
+    r"\b\w*(?:error|warning|exception)\b[^:：\n]{0,40}[:：]|\bexc\.\w+:|\bassertion\b.*\bfailed\b|\bterminated? with\b",
+    re.I,
+)
+
+
+def is_pasted(text: str) -> bool:
+    """Whether a text is what a program said, and no person: only the entry of this very message may answer it."""
+    return bool(_PASTED.search(text))
+
+
+def of_libraries(text: str, known: Iterable[Message]) -> list[Message]:
+    """The messages of those libraries and devices that a text names: of cuDNN, of MPS."""
+    words = set(re.findall(r"[a-z]+", text.lower()))
+    return [one for one in known if one.group in words or one.id.partition("-")[0] in words & _LIBRARIES]
+
+
+_LIBRARIES = frozenset({"cublas", "cufft", "cusolver", "magma", "nnpack", "onednn", "openmp", "einsum", "autocast"})
+
+
 def constants(text: str) -> list[str]:
     """Names such as CUDNN_STATUS_BAD_PARAM, in their order."""
     return list(dict.fromkeys(re.findall(r"\b[A-Z]+(?:_[A-Z0-9]+)+\b", text)))

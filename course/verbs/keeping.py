@@ -152,10 +152,15 @@ def what(words: str | None = None) -> None:
     elif not rows and (part := messages.part_of(words, known.values())):
         for one in part:
             put(*entries.message(one, words))
+    elif messages.is_pasted(words):
+        _not_here(words, known.values())
     elif found := answers.near(words):
-        _nearest(found, [row for row in rows if row not in found][: MOST - len(found)])
+        _nearest(found, [row for row in rows if row not in found][: MOST - len(found)], answers.taught(words))
     elif rows:
         _switches(words, rows)
+    elif found := answers.taught(words):
+        calls = t(", ", "、").join(f"`{one}`" for one in found)
+        say(t(f"The course asks or shows this: {calls}.", f"课程里问到、演示过：{calls}。"))
     else:
         say(
             t(
@@ -175,11 +180,21 @@ def _unknown(constant: str, known: Iterable[messages.Message]) -> None:
         say(head + t(", ", "、").join(f'`what("{one}")`' for one in family) + t(".", "。"))
 
 
-def _nearest(found: list[answers.Answer], rows: list[Switch]) -> None:
-    """Show the answer that is nearest to a question; name the others, and the switches that the question names."""
+def _not_here(words: str, known: Iterable[messages.Message]) -> None:
+    """Say that this message is not in the course, and which the course has of the libraries that it names."""
+    say(t("This message is not in this course.", "本课程里没有这条报错。"))
+    if family := messages.of_libraries(words, known)[:MOST]:
+        head = t("What it knows of the same library or device: ", "同一个库或设备，它知道的有：")
+        say(head + t(", ", "、").join(map(entries.call, family)) + t(".", "。"))
+
+
+def _nearest(found: list[answers.Answer], rows: list[Switch], taught: Iterable[str] = ()) -> None:
+    """Show the answer that is nearest to a question; name the others, the switches that the question names, and where the course
+    teaches it.
+    """
     say(t("Nearest to these words:", "和这些话最接近的："))
     put(*entries.answer(found[0]))
-    _see_also([entries.call(one) for one in [*found[1:], *rows]])
+    _see_also([entries.call(one) for one in [*found[1:], *rows]] + [f"`{one}`" for one in taught])
 
 
 def _see_also(calls: list[str]) -> None:
