@@ -6,14 +6,11 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from course.core.catalog import LESSONS
-from course.core.i18n import LANGUAGES, Text, both, pick
+from course.core.i18n import LANGUAGES, Text, pick
 from course.core.suggest import nearest
-from course.experiment.reports import reports
 from course.flags import TABLE, Switch
 from course.flags.names import is_prose, named
 from course.questions import glossary, knowledge, messages
-from course.questions.bank import default_bank
 from course.questions.glossary import Term
 from course.questions.knowledge import Knowledge
 from course.questions.messages import Message
@@ -30,8 +27,6 @@ OTHER = 0.5
 """How much an answer counts that is about other switches than those that a question names; in a few words it is left out."""
 ENOUGH = 0.3
 """The part of the words, by weight, from which a text is worth showing."""
-TAUGHT = 0.6
-"""The part of the words from which a question, a report or a lesson is worth naming."""
 
 
 def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, enough: float = ENOUGH) -> list[Answer]:
@@ -50,40 +45,6 @@ def near(words: str, kinds: tuple[type, ...] = tuple(COUNTS), most: int = 3, eno
         and ((nearness := _nearness(asked, one)) > OTHER or prose)
     ]
     return [one for _, one in sorted(scored, key=lambda pair: -pair[0])[:most]]
-
-
-def taught(words: str, most: int = 2) -> list[str]:
-    """The calls that show where the course asks, shows or teaches what the words say most of, the best first: questions with the
-    analyses of their options, the interview, reports of others, lessons.
-    """
-    return [hit.key for hit in _lessons().hits(words) if hit.share >= TAUGHT and not hit.alone][:most]
-
-
-@cache
-def _lessons() -> Ranking[str]:
-    """call -> texts, in both languages."""
-    bank, texts = default_bank(), {}
-    beliefs = bank.misconceptions()
-    for item in bank.items():
-        held = (beliefs[one.misconception] for one in item.options if one.misconception in beliefs)
-        texts[f'review("{item.id}")'] = (
-            (item.stem,),
-            (
-                *(text for one in item.options for text in (one.text, one.why)),
-                *((item.number.why,) if item.number else ()),
-                *held,
-            ),
-        )
-    for one in bank.interview():
-        texts[f'interview("{one.id}")'] = (one.stem,), (one.short, *one.full)
-    for one in reports():
-        call = f'observe("{one.experiments[0]}")'
-        front, body = texts.get(call, ((), ()))
-        texts[call] = front, (*body, one.what, one.shows, one.machine)
-    for one in LESSONS:
-        name = both(f"lesson {one.id[:2]}", f"第 {one.id[:2]} 课")
-        texts[pick(name)] = (one.question,), ()
-    return Ranking({call: (list(_both(*front)), " ".join(_both(*body))) for call, (front, body) in texts.items()})
 
 
 def _nearness(asked: set[str], one: Answer) -> float:
@@ -148,15 +109,15 @@ def _ranking() -> Ranking[tuple[type, str]]:
     return Ranking({key: (list(filter(None, _front(one))), " ".join(_body(one))) for key, one in _every().items()})
 
 
-def _both(*texts: Text) -> Iterator[str]:
+def in_both(*texts: Text) -> Iterator[str]:
     yield from (pick(text, code) for text in texts if text for code in LANGUAGES)
 
 
 def _front(one: Answer) -> Iterator[str]:
     """The phrases by which a person looks for it."""
     if isinstance(one, Knowledge):
-        yield from (one.id, *_both(one.title, one.asks))
-        yield from (phrase.strip() for asked in _both(one.asked) for phrase in re.split("[;；]", asked))
+        yield from (one.id, *in_both(one.title, one.asks))
+        yield from (phrase.strip() for asked in in_both(one.asked) for phrase in re.split("[;；]", asked))
     elif isinstance(one, Message):
         yield from one.says
     elif isinstance(one, Term):
@@ -167,12 +128,12 @@ def _front(one: Answer) -> Iterator[str]:
 
 def _body(one: Answer) -> Iterator[str]:
     if isinstance(one, Knowledge):
-        yield from _both(*(getattr(one, field) for field, _ in knowledge.ROWS))
+        yield from in_both(*(getattr(one, field) for field, _ in knowledge.ROWS))
         yield from one.switches
     elif isinstance(one, Message):
-        yield from _both(*(getattr(one, field) for field, _ in messages.ROWS))
+        yield from in_both(*(getattr(one, field) for field, _ in messages.ROWS))
         yield from one.switches
     elif isinstance(one, Term):
-        yield from _both(one.means, one.example)
+        yield from in_both(one.means, one.example)
     else:
-        yield from _both(one.text, one.note)
+        yield from in_both(one.text, one.note)

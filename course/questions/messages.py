@@ -44,6 +44,13 @@ ROWS: tuple[tuple[str, Text], ...] = (
 )
 """The fields of a message in their order, and what they are called."""
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_PASTED = re.compile(
+    r"\b\w*(?:error|warning|exception)\b[^:：\n]{0,40}[:：]|\bexc\.\w+:|\bassertion\b.*\bfailed\b|\bterminated? with\b",
+    re.I,
+)
+"""What stands in a message of a program and in no question of a person."""
+_LIBRARIES = frozenset({"cublas", "cufft", "cusolver", "magma", "nnpack", "onednn", "openmp", "einsum", "autocast"})
+"""First words of ids of messages that are the name of a library."""
 _LETTER = re.compile(r"[^\W\d_]")
 _SHORTEST, _LONGEST = 8, 6000
 """Letters from which a part of a message tells which one it is; letters of a pasted text that are looked at, from its end."""
@@ -189,30 +196,15 @@ def part_of(pasted: str, known: Iterable[Message], most: int = 3) -> list[Messag
     return [one for likeness, one in scored if likeness > scored[0][0] - 0.2][:most]
 
 
-def family(constant: str, known: Iterable[Message]) -> list[str]:
-    """The constants of messages that belong to the same library, by the first word of the name: of CUBLAS_..., those of cuBLAS."""
-    named = {name for one in known for said in one.says for name in constants(said)}
-    return sorted(name for name in named if name.split("_")[0] == constant.split("_")[0])
-
-
-_PASTED = re.compile(
-    r"\b\w*(?:error|warning|exception)\b[^:：\n]{0,40}[:：]|\bexc\.\w+:|\bassertion\b.*\bfailed\b|\bterminated? with\b",
-    re.I,
-)
-
-
 def is_pasted(text: str) -> bool:
     """Whether a text is what a program said, and no person: only the entry of this very message may answer it."""
     return bool(_PASTED.search(text))
 
 
 def of_libraries(text: str, known: Iterable[Message]) -> list[Message]:
-    """The messages of those libraries and devices that a text names: of cuDNN, of MPS."""
+    """The messages of those libraries and devices that a text names, also in a constant: of cuBLAS for CUBLAS_STATUS_..."""
     words = set(re.findall(r"[a-z]+", text.lower()))
     return [one for one in known if one.group in words or one.id.partition("-")[0] in words & _LIBRARIES]
-
-
-_LIBRARIES = frozenset({"cublas", "cufft", "cusolver", "magma", "nnpack", "onednn", "openmp", "einsum", "autocast"})
 
 
 def constants(text: str) -> list[str]:

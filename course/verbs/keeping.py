@@ -13,7 +13,7 @@ from course.flags.names import asks_more, is_prose, named
 from course.flags.switch import Switch
 from course.questions import answers, glossary, knowledge, messages
 from course.questions.answers import ENOUGH
-from course.verbs import entries, state
+from course.verbs import entries, state, taught
 from course.verbs.say import in_words, put, say
 
 MOST = 4
@@ -36,6 +36,9 @@ def keep(*names: str) -> None:
         said = _messages(one)
         for message in said:
             put(*entries.message(message, one))
+        if messages.is_pasted(one) and not said and not named(one):
+            _not_here(t("This message", "这条报错"), one, messages.read()[0].values())
+            continue
         rows, found = ([], []) if said else _about(one, list(cards.values()))
         if found[MOST:] or rows[MOST:]:
             _names_of(one, [card.id for card in found] or [row.path for row in rows], "keep")
@@ -148,18 +151,18 @@ def what(words: str | None = None) -> None:
         else:
             _switches(words, rows)
     elif strange := answers.unknown(words):
-        _unknown(strange[0], known.values())
+        _not_here(f"`{strange[0]}`", words, known.values())
     elif not rows and (part := messages.part_of(words, known.values())):
         for one in part:
             put(*entries.message(one, words))
     elif messages.is_pasted(words):
-        _not_here(words, known.values())
+        _not_here(t("This message", "这条报错"), words, known.values())
     elif found := answers.near(words):
-        _nearest(found, [row for row in rows if row not in found][: MOST - len(found)], answers.taught(words))
+        _nearest(found, [row for row in rows if row not in found][: MOST - len(found)], taught.taught(words))
     elif rows:
         _switches(words, rows)
-    elif found := answers.taught(words):
-        calls = t(", ", "、").join(f"`{one}`" for one in found)
+    elif found := taught.taught(words):
+        calls = t(", ", "、").join(found)
         say(t(f"The course asks or shows this: {calls}.", f"课程里问到、演示过：{calls}。"))
     else:
         say(
@@ -172,29 +175,23 @@ def what(words: str | None = None) -> None:
         )
 
 
-def _unknown(constant: str, known: Iterable[messages.Message]) -> None:
-    """Say that this constant is not in the course, and what the course knows of the same library. Another entry would mislead."""
-    say(t(f"`{constant}` is not in this course.", f"本课程里没有 `{constant}`。"))
-    if family := messages.family(constant, known):
-        head = t("What it knows of the same library: ", "同一个库里它知道的：")
-        say(head + t(", ", "、").join(f'`what("{one}")`' for one in family) + t(".", "。"))
-
-
-def _not_here(words: str, known: Iterable[messages.Message]) -> None:
-    """Say that this message is not in the course, and which the course has of the libraries that it names."""
-    say(t("This message is not in this course.", "本课程里没有这条报错。"))
+def _not_here(name: str, words: str, known: Iterable[messages.Message]) -> None:
+    """Say that this constant or message is not in the course, and which the course has of the libraries that the words name. Another
+    entry would mislead.
+    """
+    say(t(f"{name} is not in this course.", f"本课程里没有{name}。"))
     if family := messages.of_libraries(words, known)[:MOST]:
         head = t("What it knows of the same library or device: ", "同一个库或设备，它知道的有：")
         say(head + t(", ", "、").join(map(entries.call, family)) + t(".", "。"))
 
 
-def _nearest(found: list[answers.Answer], rows: list[Switch], taught: Iterable[str] = ()) -> None:
+def _nearest(found: list[answers.Answer], rows: list[Switch], lessons: Iterable[str] = ()) -> None:
     """Show the answer that is nearest to a question; name the others, the switches that the question names, and where the course
     teaches it.
     """
     say(t("Nearest to these words:", "和这些话最接近的："))
     put(*entries.answer(found[0]))
-    _see_also([entries.call(one) for one in [*found[1:], *rows]] + [f"`{one}`" for one in taught])
+    _see_also([entries.call(one) for one in [*found[1:], *rows]] + list(lessons))
 
 
 def _see_also(calls: list[str]) -> None:
