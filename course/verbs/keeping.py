@@ -8,7 +8,7 @@ from course.cards.knowledge_view import card_text, cards_html
 from course.core.i18n import pick, t
 from course.core.markup import inline, plain
 from course.core.suggest import nearest
-from course.flags.catalogue import plain_name
+from course.flags.catalogue import closest, plain_name
 from course.flags.names import asks_more, is_prose, named
 from course.flags.switch import Switch
 from course.questions import answers, glossary, knowledge, messages
@@ -100,6 +100,12 @@ def _explained(words: str) -> list[str]:
     return []
 
 
+def _misspelt(words: str) -> list[str]:
+    """The switch that a single word probably meant, in a list; empty where none is near."""
+    meant = closest(words) if len(words.split()) == 1 else None
+    return [meant] if meant else []
+
+
 def _perhaps(calls: list[str]) -> str:
     """A sentence with what was probably meant; empty where nothing is near."""
     if not calls:
@@ -170,7 +176,7 @@ def what(words: str | None = None) -> None:
                 f"“{words}” is neither a term nor a switch nor a message that the course knows.",
                 f"词条、开关、报错里都没有“{words}”。",
             )
-            + _perhaps([f'`what("{one}")`' for one in glossary.near(words, terms, 2)])
+            + _perhaps([f'`what("{one}")`' for one in glossary.near(words, terms, 2) or _misspelt(words)])
             + t(" `what()` lists the terms.", "`what()` 列出全部词条。")
         )
 
