@@ -6,35 +6,21 @@ They stand in ``course/lessons/misconceptions.yaml``; a question meets one by na
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.core.catalog import LESSONS
-from course.core.i18n import Text, both, pick
+from course.core.i18n import Text
 from course.questions import schema
 from course.questions.bank import Bank
 from course.questions.finding import Finding
 from course.questions.items import Item
-from grader.authoring.template import render
 from grader.project import Project, ProjectError, read_yaml
-
-HERE = Path(__file__).parent
 
 _LINE = {"type": "string", "minLength": 1}
 _BOTH = schema.object_of(["en", "zh"], en=_LINE, zh=_LINE)
 SCHEMA = schema.object_of(["en", "zh"], en=_LINE, zh=_LINE, truth=_BOTH, source=_LINE)
-TITLE = both("Common claims, and what is true", "常见说法，以及真相")
-INTRO = both(
-    "Sentences that are often written about `torch.backends`, timing and counting work. "
-    "“Met in” names the questions and experiments of the course that let you find out for yourself. "
-    "Written by `python -m grader author notebooks`.",
-    "关于 `torch.backends`、计时和计算量，常能读到这些说法。“在哪里验证”一栏列出课程里的题目和实验，"
-    "你可以自己查明。本页由 `python -m grader author notebooks` 生成。",
-)
-COLUMNS = both("claim | what is true | met in | source", "说法 | 真相 | 在哪里验证 | 依据")
 
 
 @dataclass(frozen=True)
@@ -50,11 +36,6 @@ class Claim:
 def path_of(project: Project) -> Path:
     """Where the claims stand."""
     return project.learner_folder / "misconceptions.yaml"
-
-
-def page_path(project: Project) -> Path:
-    """Where the generated page stands."""
-    return project.root / "docs" / "claims.md"
 
 
 def read(project: Project) -> tuple[list[Claim], list[Finding]]:
@@ -95,42 +76,3 @@ def problems(project: Project) -> list[Finding]:
         for claim in claims
         if claim.id not in answered
     ]
-
-
-def pages(project: Project) -> dict[Path, str]:
-    """``docs/claims.md`` -> its Markdown, English first, then Chinese. The same files always give the same text."""
-    parts = ["[English](#english) · [中文](#中文)\n"]
-    for code, heading in (("en", "English"), ("zh", "中文")):
-        parts.append(f"# {heading}\n\n**{TITLE[code]}**\n\n{tables(project, code)}")
-    return {page_path(project): "\n".join(parts)}
-
-
-def tables(project: Project, code: str) -> str:
-    """The page in one language below its title: what it is, and a table for each lesson, that of the first question."""
-    answered = met(project)
-    claims = [claim for claim in read(project)[0] if claim.id in answered]
-    lessons = [
-        (lesson.id, pick(lesson.question, code), [_row(claim, answered[claim.id], code) for claim in here])
-        for lesson in LESSONS
-        if (here := [claim for claim in claims if answered[claim.id][0].lesson == lesson.id])
-    ]
-    return render(HERE / "claims.md", code, intro=INTRO[code], columns=COLUMNS[code], lessons=lessons)
-
-
-def _row(claim: Claim, items: list[Item], code: str) -> list[str]:
-    named = [item.id for item in items]
-    for item in items:
-        named += [one.experiment for one in (item, *item.options) if one.experiment]
-    where = ", ".join(f"`{one}`" for one in dict.fromkeys(named))
-    cells = (pick(claim.says, code), pick(claim.truth, code), where, _linked(claim.source))
-    return [cell.replace("|", "\\|") for cell in cells]
-
-
-def _linked(source: str) -> str:
-    """Replace addresses by links with a short name, so that the table stays narrow."""
-
-    def link(found: re.Match) -> str:
-        name = found[0].split("#")[0].rstrip("/").rsplit("/", 1)[-1].removesuffix(".html")
-        return f"[{name}]({found[0]})"
-
-    return re.sub(r"https?://[^\s;,]+", link, source)

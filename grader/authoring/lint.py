@@ -55,7 +55,6 @@ def _lint_file(project: Project, path: Path, lesson: str, kind: str, known: dict
         found = [
             *(() if one_language else _twins(cells)),
             *_bold(cells),
-            *_title(cells),
             *_bootstrap(cells),
             *_code(cells),
             *_lost(cells),
@@ -114,12 +113,6 @@ def _bold(cells: list[Cell]) -> Iterator[Found]:
                         "bold-punctuation",
                         f"**{bold}** would show its asterisks: take the punctuation out of the bold",
                     )
-
-
-def _title(cells: list[Cell]) -> Iterator[Found]:
-    if not cells or cells[0].kind != "markdown" or not cells[0].body.startswith("# "):
-        line = cells[0].line if cells else 1
-        yield line, "title-missing", "the first cell must be the title: a text cell starting with `# `"
 
 
 def _bootstrap(cells: list[Cell]) -> Iterator[Found]:

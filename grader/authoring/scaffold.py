@@ -108,7 +108,7 @@ DRAWN_KEY = """{number}-c-draws:
       - low: "full"
         high: "full"
         why: {trap}
-        misconception: "{dropped}"                # a sentence, or an id of a list (`author items` shows it)
+        misconception: "{dropped}"                # a sentence, or an id of a list (misconceptions.yaml)
   why: {counted}
   source: your own
   verify: |                                    # computes the number in another way; run when you check

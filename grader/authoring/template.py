@@ -1,4 +1,4 @@
-"""The one way in which a page is made of data: a Jinja2 template beside the module that fills it."""
+"""The one way in which a page is made of data: a Jinja2 template."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from course.core.markup import inline
 
 
 def render(template: Path, language: str, styles: tuple[Path, ...] = (), **values: Any) -> str:
-    """The text of a template (``.html``: escaped; ``.md``: as it is). In it ``say(text)`` is a text in the language with its marks as
-    HTML, ``plain(text)`` the same as it is, ``lang`` the HTML name of the language, ``css`` the theme and these style sheets.
+    """The text of a template (``.html``: escaped; others: as it is). In it ``say(text)`` is a text in the language with its marks as
+    HTML, ``plain(text)`` the same as it is, ``table(columns, rows)`` a table in Markdown, ``lang`` the HTML name of the language,
+    ``css`` the theme and these style sheets.
     """
     environment = Environment(
         loader=FileSystemLoader(template.parent),
@@ -29,5 +30,10 @@ def render(template: Path, language: str, styles: tuple[Path, ...] = (), **value
         css=Markup(css(*styles)) if styles else "",
         say=lambda text: Markup(inline(pick(text, language))),
         plain=lambda text: pick(text, language),
+        table=_table,
         **values,
     )
+
+
+def _table(columns: list[str], rows: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in (columns, ["---"] * len(columns), *rows))

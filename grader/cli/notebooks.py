@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     problems += leaks(project, made)
     count = len(made)
     if arguments.only is None:
-        made |= {**readmes(project), **claims.pages(project), **reference.pages(project)}
+        made |= {**readmes(project), **reference.pages(project)}
         problems += claims.problems(project)
     if arguments.check:
         problems += out_of_step(project, made, arguments.only)

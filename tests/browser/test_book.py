@@ -254,6 +254,19 @@ def test_search_finds_and_the_language_switch_leads_to_the_twin(open_page, code)
     assert f"{twin}/{LESSON}.html" in page.url and page.evaluate("document.documentElement.lang").startswith(twin)
 
 
+def test_the_table_of_all_switches_sorts_and_finds(open_page):
+    page = open_page("en", "switches")
+    names, since = page.locator("tbody tr:visible th"), page.locator("thead button").nth(5)
+    before = names.all_inner_texts()
+    since.press("Enter")
+    since.press("Enter")
+    assert page.locator("thead th").nth(5).get_attribute("aria-sort") == "descending"
+    assert "flydsl" in names.first.inner_text() and sorted(names.all_inner_texts()) == sorted(before)
+    page.fill("#find", "tf32 cudnn")
+    found = names.all_inner_texts()
+    assert 0 < len(found) < len(before) / 4 and any("cudnn.allow_tf32" in name for name in found)
+
+
 def test_a_term_is_told_on_hover_and_focus_and_escape_closes_it(open_page):
     page = open_page("en", LESSON)
     term, meaning = page.locator("a.term").first, page.locator(".book-meaning")

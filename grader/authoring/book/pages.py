@@ -13,7 +13,7 @@ from course.core.i18n import Text, both, pick, speaking
 from course.core.markup import inline, link
 from course.questions import glossary, knowledge
 from course.verbs.portfolio.poster import Stop, poster
-from grader.authoring import claims, machines, messages, reference
+from grader.authoring import reference
 from grader.authoring.book import api, front
 from grader.authoring.book.clean import raw
 from grader.authoring.build import COLAB
@@ -24,10 +24,10 @@ TITLES: dict[str, Text] = {
     "run": both("Run it yourself", "自己运行"),
     "knowledge": both("🎴 Knowledge cards", "🎴 知识卡"),
     "glossary": both("📖 Glossary", "📖 词汇表"),
-    "switches": reference.TITLE,
-    "messages": messages.TITLE,
-    "claims": claims.TITLE,
-    "machines": machines.TITLE,
+    "switches": reference.WORDS["switches"]["title"],
+    "messages": reference.WORDS["messages"]["title"],
+    "claims": reference.WORDS["claims"]["title"],
+    "machines": reference.WORDS["cards"]["title"],
     "tools": both("🔧 The tools, for your own code", "🔧 工具：用在自己的代码上"),
     "api": both("🔧 The functions of the tools", "🔧 工具的函数"),
     "poster": both("🗺️ The whole map", "🗺️ 全图"),
@@ -87,10 +87,10 @@ def everything(project: Project, code: str, lessons: list[str], bets: str = "", 
         "run": lambda: _run(project, code),
         "knowledge": lambda: _knowledge(code, lessons),
         "glossary": lambda: _glossary(code, lessons),
-        "switches": lambda: _switches(code, lessons),
-        "messages": lambda: iter(["\n\n".join(messages.blocks(code))]),
-        "claims": lambda: iter([claims.tables(project, code)]),
-        "machines": lambda: iter([machines.table(code, None)]),
+        "switches": lambda: iter([raw(reference.sortable(code, lessons))]),
+        "messages": lambda: iter([reference.body(project, "messages", code)]),
+        "claims": lambda: iter([reference.body(project, "claims", code)]),
+        "machines": lambda: iter([reference.body(project, "cards", code)]),
         "tools": lambda: _tools(project, code),
         "api": lambda: api.reference(code),
         "poster": lambda: _poster(code),
@@ -146,13 +146,6 @@ def _glossary(code: str, lessons: list[str]) -> Iterator[str]:
             f'<section id="{term.id}" class="book-term"><h2>{inline(pick(term.term, code))}</h2><p>{inline(pick(term.means, code))}</p>'
             f"<p>{pick(EXAMPLE, code)}{inline(pick(term.example, code))}</p><p><small>{' · '.join(notes)}</small></p></section>"
         )
-
-
-def _switches(code: str, lessons: list[str]) -> Iterator[str]:
-    body = re.search(r"<h1>.*?</h1>(.*)</div></main>\n(<script>.*</script>)", reference.page(code), re.DOTALL)
-    lesson = r'<a href="\.\./notebooks/\w+/lessons/(\w+)\.ipynb">.*?</a>'
-    linked = re.sub(lesson, lambda found: to(found[1], found[1]) if found[1] in lessons else found[1], body[1])
-    yield raw(f"{linked}</div>{body[2]}")
 
 
 def _tools(project: Project, code: str) -> Iterator[str]:

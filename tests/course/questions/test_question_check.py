@@ -1,4 +1,4 @@
-"""``items --check``: every finding of a question file with its line, and nothing to say where all is well; the page of all."""
+"""``author items``: every finding of a question file with its line, and nothing to say where all is well."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-import yaml
 
 from course.core.catalog import BY_ID
-from grader.authoring.item_page import listing
 from grader.authoring.question_check import TEMPLATE, check, files_of
 from grader.cli import main
-from grader.project import Project, keys
+from grader.project import Project
 from tests.conftest import ROOT
 
 LESSON = "05_cudnn_benchmark"
@@ -109,71 +107,12 @@ def test_all_findings_of_questions_and_keys_are_told_at_once(project):
 def test_a_file_that_holds_no_questions_gets_a_sentence(tmp_path, content, words, capsys):
     path = tmp_path / "draft.yaml"
     path.write_text(content, "utf-8")
-    assert main(["author", "items", "--check", str(path)]) == 1
+    assert main(["author", "items", str(path)]) == 1
     assert words in capsys.readouterr().out
-    assert (
-        main(["author", "items", "--check", str(tmp_path / "none.yaml")]) == 1
-        and "no such file" in capsys.readouterr().out
-    )
+    assert main(["author", "items", str(tmp_path / "none.yaml")]) == 1 and "no such file" in capsys.readouterr().out
 
 
 @pytest.mark.slow
 def test_a_lesson_of_the_course_has_nothing_to_mend(capsys):
-    assert main(["author", "items", "--check", str(ROOT / "course/lessons/l02_timing/checkpoint.yaml")]) == 0
+    assert main(["author", "items", str(ROOT / "course/lessons/l02_timing/checkpoint.yaml")]) == 0
     assert "nothing to mend" in capsys.readouterr().out
-
-
-# --- the page ---
-
-
-def test_the_page_lists_everything_and_holds_no_key_unless_asked(project, tmp_path, capsys):
-    secret = keys(project, LESSON)["05-c-two-shapes"]["why"]["b"]["en"]
-    with (project.learner_folder / "misconceptions.yaml").open("a", encoding="utf-8") as file:
-        file.write('nobody-yet: {en: "A belief without a question.", zh: "还没有题目的误解。"}\n')
-    for name, arguments in (("plain", []), ("keys", ["--keys"])):
-        assert (
-            main(["author", "items", "--root", str(project.root), "--to", str(tmp_path / f"{name}.html"), *arguments])
-            == 0
-        )
-    plain, full = ((tmp_path / f"{name}.html").read_text("utf-8") for name in ("plain", "keys"))
-    assert "05-revisit" in plain and "05-c-two-shapes" in plain and "To mend" not in plain
-    assert secret not in plain and secret in full and "For instructors" in full and "For instructors" not in plain
-    found = listing(project)
-    assert not any(row["item"].keyed for row in found["checkpoints"])
-    [row] = [row for row in found["practice"] if row["item"].id == "05-bet-race"]
-    assert row["used"] == [LESSON] and found["tempted"]["nobody-yet"] == []
-    assert "05-bet-race" in found["tempted"]["benchmark-always-faster"]
-    assert "leave" not in capsys.readouterr().err
-
-
-def test_the_page_shows_what_is_to_be_mended(project, tmp_path):
-    path = project.items(LESSON)
-    draft = yaml.safe_load(TEMPLATE.read_text("utf-8"))[0]
-    draft["options"][0]["misconception"] = "unheard-of"
-    path.write_text(path.read_text("utf-8") + yaml.safe_dump([draft], allow_unicode=True), "utf-8")
-    project.keys("02_timing").write_text("{}", "utf-8")
-    assert (
-        main(
-            [
-                "author",
-                "items",
-                "--root",
-                str(project.root),
-                "--to",
-                str(tmp_path / "a.html"),
-                "--keys",
-                "--language",
-                "zh",
-            ]
-        )
-        == 0
-    )
-    page = (tmp_path / "a.html").read_text("utf-8")
-    assert "unheard-of" in page and "has no key in grader/lessons/l02_timing/keys.yaml" in page
-    assert "<h1>全部题目</h1>" in page
-
-
-def test_a_place_that_cannot_be_written_gets_a_sentence(project, tmp_path, capsys):
-    (tmp_path / "file").write_bytes(b"")
-    assert main(["author", "items", "--root", str(project.root), "--to", str(Path(tmp_path, "file", "a.html"))]) == 1
-    assert "choose another place" in capsys.readouterr().out
