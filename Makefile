@@ -34,7 +34,7 @@ test-long:       ## what takes too long for every day: repeated kills, huge logs
 
 test-versions:   ## the parts that depend on torch, on every torch from 2.9 on and every Python: gigabytes, about half an hour
 	@$(ENV) ensure dev
-	@$(RUN) -m benchmarks.versions --out benchmarks/results/versions.md
+	@$(RUN) tools/versions.py
 
 notebooks:       ## build notebooks/en and notebooks/zh from grader/lessons, docs/claims.md and docs/switches.*
 	@$(ENV) ensure dev
@@ -61,13 +61,9 @@ record:          ## run every experiment this machine can run; recordings go to 
 	@$(ENV) ensure dev
 	@$(RUN) -m course.experiment --record $(if $(TO),"$(TO)" --missing --zip)
 
-bench:           ## counters, timers, switches and grading beside their peers: about 2 hours; stopped, it goes on where it was (LOOK=1: a look; FRESH=1: anew; KEEP=1: into benchmarks/results)
+bench:           ## counters, timers, switches and grading beside their peers: about 2 hours (LOOK=1: a look; KEEP=1: into benchmarks/results)
 	@$(ENV) ensure dev
-	@$(RUN) -m benchmarks.flops --out build/benchmarks/flops.md $(if $(FRESH),--fresh)
-	@$(RUN) -m benchmarks.timing $(if $(LOOK),--look --out build/benchmarks/timing_look.md) $(if $(FRESH),--fresh)
-	@$(RUN) -m benchmarks.grading $(if $(LOOK),--look --out build/benchmarks/grading_look.md) $(if $(FRESH),--fresh)
-	@$(RUN) -m benchmarks.try_switches $(if $(LOOK),--look --out build/benchmarks/try_switches_look.md)
-	@$(if $(LOOK),,$(if $(KEEP),cp $(addprefix build/benchmarks/,flops.md timing.md grading.md try_switches.md) benchmarks/results))
+	@$(foreach name,flops timing grading try_switches,$(RUN) -m benchmarks.$(name) $(if $(LOOK),--look) $(if $(KEEP),--out benchmarks/results/$(name).md) &&) true
 
 clean:           ## remove what was built, never your answers
 	rm -rf build dist .pytest_cache .ruff_cache

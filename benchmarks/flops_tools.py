@@ -6,14 +6,13 @@ imported when it is called: who compares some of them needs no other.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 
 Answer = tuple[int, bool]
 """MACs, and whether the tool itself says that something is missing."""
@@ -31,34 +30,6 @@ def _thop(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
     from thop import profile
 
     return int(profile(model, inputs, verbose=False)[0]), False
-
-
-class Named(nn.Module):
-    """A model whose inputs have names: ptflops passes either one input or keywords."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, a: Any, b: Any, c: Any = None, d: Any = None) -> Any:
-        return self.model(*(value for value in (a, b, c, d) if value is not None))
-
-
-def _ptflops(model: nn.Module, inputs: tuple[Any, ...], backend: str) -> Answer:
-    from ptflops import get_model_complexity_info
-
-    whole = inputs[0] if len(inputs) == 1 else dict(zip("abcd", inputs, strict=False))
-    macs, _ = get_model_complexity_info(
-        model if len(inputs) == 1 else Named(model),
-        (1,),
-        as_strings=False,
-        print_per_layer_stat=False,
-        backend=backend,
-        input_constructor=lambda _: whole,
-    )
-    if macs is None:
-        raise RuntimeError("no result")
-    return int(macs), False
 
 
 def _fvcore(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
@@ -85,20 +56,9 @@ def _torchinfo(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
     return int(summary(model, input_data=list(inputs), verbose=0).total_mult_adds), False
 
 
-def _deepspeed(model: nn.Module, inputs: tuple[Any, ...]) -> Answer:
-    """DeepSpeed's profiler needs no GPU. It is no part of our environment: pip install --no-build-isolation deepspeed."""
-    from deepspeed.profiling.flops_profiler import get_model_profile
-
-    _, macs, _ = get_model_profile(model, args=list(inputs), print_profile=False, as_string=False, warm_up=0)
-    return int(macs), False
-
-
-def _counter_mode(model: nn.Module, inputs: tuple[Any, ...], training: bool = False, meta: bool = False) -> Answer:
+def _counter_mode(model: nn.Module, inputs: tuple[Any, ...], training: bool = False) -> Answer:
     from torch.utils.flop_counter import FlopCounterMode
 
-    if meta:
-        model = copy.deepcopy(model).to("meta")
-        inputs = tuple(map(_on_meta, inputs))
     with FlopCounterMode(display=False) as counter:
         result = model(*inputs)
         if training:
@@ -107,28 +67,16 @@ def _counter_mode(model: nn.Module, inputs: tuple[Any, ...], training: bool = Fa
     return counter.get_total_flops() // 2, False
 
 
-def _on_meta(given: Any) -> Any:
-    """A tensor, a packed sequence, or a list or tuple of these on the device meta."""
-    if hasattr(given, "to"):
-        return given.to("meta")
-    return tree_map(_on_meta, given) if isinstance(given, (list, tuple)) else given
-
-
 TOOLS: dict[str, Tool] = {
     "course.flops": _ours,
-    "thop": _thop,
-    "ptflops pytorch": partial(_ptflops, backend="pytorch"),
-    "ptflops aten": partial(_ptflops, backend="aten"),
+    "FlopCounterMode": _counter_mode,
     "fvcore": _fvcore,
     "calflops": _calflops,
+    "thop": _thop,
     "torchinfo": _torchinfo,
-    "DeepSpeed": _deepspeed,
-    "FlopCounterMode": _counter_mode,
-    "FlopCounterMode meta": partial(_counter_mode, meta=True),
 }
 STEPS: dict[str, Tool] = {
-    name: partial(TOOLS[name], training=True)
-    for name in ("course.flops", "calflops", "FlopCounterMode", "FlopCounterMode meta")
+    name: partial(TOOLS[name], training=True) for name in ("course.flops", "calflops", "FlopCounterMode")
 }
-PACKAGES = ("thop", "ptflops", "fvcore", "calflops", "torchinfo", "deepspeed", "transformers")
+PACKAGES = ("thop", "fvcore", "calflops", "torchinfo", "transformers")
 """Whose versions belong to the tables."""

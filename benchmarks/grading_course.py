@@ -19,8 +19,6 @@ from grader.cli.made_up.handin import work, write_code
 from grader.cli.made_up.students import Student, answers
 from grader.course import Course, done, init
 from grader.handin.answers import keyed_items
-from grader.marking.hidden_inputs import draw, secret
-from grader.marking.running import own_cells, probes
 from grader.marking.step import grade_id
 from grader.project import Project
 from grader.project.task import tasks
@@ -67,18 +65,6 @@ def ours(root: Path, count: int, seconds: float) -> Course:
         notebook.cells[2:2] = own
         path.write_text(text_of(notebook), encoding="utf-8")
     return course
-
-
-def own_sources(course: Course) -> list[str]:
-    """The student's own code cells of one right submission."""
-    notebook = nbformat.read(course.root / "submitted" / "s0000" / LESSON / f"{NOTEBOOK}.ipynb", as_version=4)
-    return [job.source for job in own_cells(notebook)]
-
-
-def hidden_sources(course: Course) -> list[str]:
-    """The hidden tests that run after them."""
-    hidden = tasks(course.project, LESSON)
-    return [job.source for job in probes(hidden, draw(hidden, secret(course.root), LESSON, "s0000", "", ""))]
 
 
 def plain(root: Path, count: int, seconds: float) -> NbGraderAPI:

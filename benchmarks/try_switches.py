@@ -12,23 +12,20 @@ same settings; it claims what it calls more than 2 % faster or slower. Found: th
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 from torch.utils.benchmark import Timer
 
-from benchmarks.running import heading, markdown, publish, stoppable
+from benchmarks.running import heading, markdown, options, publish
 from course import try_switches
 from course.tryout.back import put_back
 from course.tryout.settings import all_settings
 from course.tryout.step import Side
 
-OUT = Path("build/benchmarks/try_switches.md")
 LEAST = 0.02
 IN_FORCE: dict[str, Callable[[Any], bool]] = {
     "channels_last": lambda step: step.x.is_contiguous(memory_format=torch.channels_last),
@@ -108,15 +105,11 @@ WAYS = {
 
 def main() -> None:
     """Let each way try each step, then print the table and write it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--look", action="store_true", help="three of the steps")
-    parser.add_argument("--out", type=Path, default=OUT)
-    given = parser.parse_args()
+    given = options(__doc__, "try_switches.md").parse_args()
     torch.set_num_threads(1)
     planted = PLANTED[3::4] if given.look else PLANTED
     lines = list(heading("Which settings help?", f"{len(planted)} steps"))
-    print(lines[-1], flush=True)
-    found, wrong, seconds = ({name: 0.0 for name in WAYS} for _ in range(3))
+    found, wrong, seconds = (dict.fromkeys(WAYS, 0.0) for _ in range(3))
     for name, sign in planted:
         for way, claims in WAYS.items():
             began = time.perf_counter()
@@ -131,9 +124,8 @@ def main() -> None:
         [way, f"{found[way]:.0f} of {effects}", f"{wrong[way]:.0f} of {others}", f"{seconds[way] / len(planted):.1f}"]
         for way in WAYS
     ]
-    head = ["way", "planted effects found", "wrong claims", "seconds a step"]
-    publish([*lines, "", *markdown(head, rows)], given.out)
+    publish([*lines, *markdown(["way", "planted effects found", "wrong claims", "seconds a step"], rows)], given.out)
 
 
 if __name__ == "__main__":
-    stoppable(main)
+    main()
