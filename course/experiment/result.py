@@ -18,7 +18,7 @@ from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, T
 from course.experiment.shown import Betted, Block, Fold
 from course.figures.picture import Plot
 from course.figures.svg import SvgPicture
-from course.timing.sentences import too_few
+from course.timing.results import too_few
 from course.timing.stats import enough
 
 Bets = Mapping[str, "str | float"]

@@ -13,8 +13,7 @@ from course.core.units import format_ms
 from course.timing.clock import Clock, clock_for
 from course.timing.comparing import compare
 from course.timing.measuring import measure
-from course.timing.results import Comparison, Measurement, Paired
-from course.timing.sentences import bracketed, too_few
+from course.timing.results import Comparison, Measurement, Paired, bracketed, too_few
 from course.timing.stats import enough, interval_or_none
 from course.timing.validation import TimingError, interrupts_propagate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,6 @@ from course.timing.clock import Clock
 from course.timing.effort import PARALLEL, starved
 from course.timing.results import Comparison, Paired
 from course.timing.rounds import Rounds
-from course.timing.sentences import launch_note
 
 DROPPED = 3
 """Rounds that warm up and do not count."""
@@ -91,7 +90,7 @@ class Race(Rounds):
         self.notes += sameness.notes(pairs)
         issuing = {name: s for name, f in self.functions.items() if (s := self.clock.issue_s(f)) is not None}
         if slow := [name for name, seconds in issuing.items() if seconds > medians[name]]:
-            self.notes.append(launch_note(slow))
+            self.notes.append(_launch_note(slow))
         return Comparison(
             issue_ms={name: s * 1e3 for name, s in issuing.items()},
             baseline=self.plan.baseline,
@@ -166,3 +165,14 @@ class Race(Rounds):
         found = sameness.difference(one, two, None if self.plan.same is True else self.plan.same)
         unread = sameness.unread(one)
         return (found, "") if found else (None, unread) if unread else ("", "")
+
+
+def _launch_note(names: Collection[str]) -> str:
+    """The remark on candidates that are launch-bound."""
+    said = ", ".join(map(str, names))
+    return t(
+        f"Launch-bound, the GPU waits for Python: {said}. Compared is the GPU's own time; a program that only calls them one after "
+        "another takes the time Python needs to issue the calls (.issue_ms).",
+        f"受限于 kernel 启动（launch-bound，GPU 在等 Python）：{said}。这里比的是 GPU 自己的时间；如果程序只是一次接一次地调用它们，"
+        "耗时取决于 Python 发出调用的时间（.issue_ms）。",
+    )

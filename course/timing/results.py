@@ -1,34 +1,88 @@
-"""What `measure` and `compare` give back: plain data. How it reads is in `sentences` and `page`."""
+"""What `measure` and `compare` give back: plain data that tells itself, as a sentence, as text and as HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from course.core.i18n import t
-from course.timing import page, sentences
+from course.core.i18n import Text, both, pick, t
+from course.core.tables import as_html, as_text
+from course.core.units import format_ms, format_ratio
+from course.timing.stats import FEWEST_PROCESSES, FEWEST_ROUNDS, drift, enough
 from course.timing.validation import require_name
 
 ENOUGH = 0.9499
 """Confidence from which an interval is evidence."""
 
+VERDICTS = {"faster": "更快", "slower": "更慢", "same": "一样快", "undecided": "无法判定"}
+QUALITIES = {
+    "stable": ("stable", "稳定"),
+    "noisy": ("noisy", "噪声大"),
+    "few": ("too few samples", "样本太少"),
+    "drifting": ("drifting", "一路漂移"),
+}
+
+
+def too_few(rounds: int) -> Text:
+    """The words for so few rounds (or samples) that there is no interval, in both languages."""
+    return both(
+        f"too few rounds to tell ({rounds} of at least {FEWEST_ROUNDS})",
+        f"轮数太少，无法判断（{rounds} 轮，至少要 {FEWEST_ROUNDS} 轮）",
+    )
+
+
+def bracketed(value: str, low: str, high: str) -> str:
+    """A value with the ends of its interval, as they are written: 0.57 [0.56, 0.60]; alone where both ends read the same."""
+    return value if low == high else f"{value} [{low}, {high}]"
+
 
 class _Shown:
-    """How a result shows itself in a terminal and in a notebook."""
+    """How a result shows itself in a terminal and in a notebook: the sentence, a table of several candidates, how it was measured,
+    the remarks."""
+
+    device: str
+    clock: str
+    threads: int
+    notes: tuple[str, ...]
 
     def sentence(self) -> str:
+        """The result in one sentence."""
         raise NotImplementedError
+
+    def _how_often(self) -> str:
+        """How often it was measured, in words."""
+        raise NotImplementedError
+
+    def _table(self) -> Sequence[tuple[str, ...]]:
+        return ()
+
+    def _details(self) -> Iterable[str]:
+        """What follows the table in text."""
+        return ()
+
+    def _how(self) -> str:
+        clock = t("event clock", "事件计时") if self.clock == "events" else t("wall clock", "墙钟计时")
+        many = self.threads != 1
+        return self._how_often() + t(
+            f" on {self.device}, {clock}, {self.threads} CPU thread{'s' * many}",
+            f"，{self.device}，{clock}，{self.threads} 个 CPU 线程",
+        )
+
+    def __str__(self) -> str:
+        table = as_text(self._table(), figures=False) if len(self._table()) > 3 else ()
+        lines = [f"  {line}" for line in (*table, *self._details(), self._how(), *(f"! {note}" for note in self.notes))]
+        return "\n".join([self.sentence(), *lines])
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         printer.text(str(self))
 
     def _repr_html_(self) -> str:
-        return page.as_html(self)
-
-    def __str__(self) -> str:
-        return page.as_text(self)
+        table = as_html(self._table(), figures=False) if self._table() else ""
+        said = "".join(f"<div><small>{html.escape(line)}</small></div>" for line in (self._how(), *self.notes))
+        return f"<div><p>{html.escape(self.sentence())}</p>{table}{said}</div>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,10 +131,60 @@ class Measurement(_Shown):
         return samples_plot(self.rows(), self.sentence, ax, dark)
 
     def sentence(self) -> str:
-        """First call and steady state in one sentence; of a time that climbs or falls, a second one."""
-        return sentences.of_measurement(self)
+        """First call and steady state in one sentence; of a time that climbs or falls, or is launch-bound, a second one."""
+        first, later, quality = format_ms(self.first_call_ms), format_ms(self.median_ms), t(*QUALITIES[self.quality])
+        if self.quality == "few":
+            said = t(
+                f"{self.name}: first call {first}, then {later}; {self._reach()}.",
+                f"{self.name}：第一次调用 {first}，之后 {later}；{self._reach()}。",
+            )
+        else:
+            said = t(
+                f"{self.name}: first call {first}, then {later} ({self._reach()}), {quality}.",
+                f"{self.name}：第一次调用 {first}，之后 {later}（{self._reach()}），{quality}。",
+            )
+        if self.quality == "drifting":
+            said += self._drift()
+        if self.launch_bound:
+            issue = format_ms(self.issue_ms or 0.0)
+            said += t(
+                f" That is the device's own time; Python takes {issue} to issue a call. Launch-bound: the GPU waits for Python.",
+                f"这是设备自己的时间；Python 发出一次调用要 {issue}。受限于 kernel 启动（launch-bound）：GPU 在等 Python。",
+            )
+        return said
 
     __repr__ = sentence
+
+    def _reach(self) -> str:
+        """The interval of the median, or why there is none."""
+        if self.low_ms is None or self.high_ms is None:
+            samples = len(self.samples_ms)
+            return t("all samples alike", "所有样本都一样") if enough(samples) else pick(too_few(samples))
+        low, high = format_ms(self.low_ms), format_ms(self.high_ms)
+        return t(f"within this run {low} to {high}", f"本次运行内 {low} 至 {high}")
+
+    def _drift(self) -> str:
+        first, last = drift(self.samples_ms) or (self.samples_ms[0], self.samples_ms[-1])
+        if last > first:
+            return t(
+                f" It climbed from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means little: "
+                "the machine became slower, or each call leaves something behind, such as a longer list.",
+                f"测量期间它从 {format_ms(first)} 一路涨到 {format_ms(last)}，中位数没有多大意义：机器变慢了，或者每次调用都留下了什么，"
+                "比如越来越长的列表。",
+            )
+        return t(
+            f" It fell from {format_ms(first)} to {format_ms(last)} while it was measured, so the median means little: "
+            "it was not warm yet, or finds more done each time. Give it more max_time, or call it some hundred times before.",
+            f"测量期间它从 {format_ms(first)} 降到 {format_ms(last)}，中位数没有多大意义：可能还没预热好，或者一次比一次省事。"
+            "请调大 max_time，或先把它调用几百次再测。",
+        )
+
+    def _how_often(self) -> str:
+        count, calls = len(self.samples_ms), self.calls_per_sample
+        return t(
+            f"{count} sample{'s' * (count > 1)} of {calls} call{'s' * (calls > 1)}",
+            f"{count} 个样本，每个 {calls} 次调用",
+        )
 
 
 @dataclass(frozen=True)
@@ -112,8 +216,61 @@ class Paired:
     drift: str = ""
 
     def sentence(self) -> str:
-        """The result in one sentence."""
-        return sentences.of_pair(self)
+        """One candidate against its baseline in one sentence."""
+        if self.low is None or self.high is None:
+            few = self._without_interval()
+            return t(
+                f"{self.name} against {self.baseline}: {few}. Give it more time.",
+                f"{self.name} 与 {self.baseline} 相比：{few}。请多给些时间。",
+            )
+        ratio, low, high = format_ratio(self.ratio, self.low, self.high)
+        against = t(
+            f"{ratio} x the time of {self.baseline} (interval {low} to {high})",
+            f"{self.baseline} 耗时的 {ratio} 倍（区间 {low} 至 {high}）",
+        )
+        ending = self._ending((self.high - self.low) * 100)
+        return t(f"{self.name} takes {against}: {ending}.", f"{self.name} 耗时是 {against}：{ending}。")
+
+    def _without_interval(self) -> str:
+        """Why there is no interval, in words."""
+        if self.processes:
+            return t(
+                f"too few processes to tell ({self.processes} of at least {FEWEST_PROCESSES})",
+                f"进程太少，无法判断（{self.processes} 个，至少要 {FEWEST_PROCESSES} 个）",
+            )
+        if enough(len(self.ratios)):
+            return t("every round gave the same", "每一轮的比值都一样")
+        return pick(too_few(len(self.ratios)))
+
+    def _ending(self, width: float) -> str:
+        if self.drift:
+            return t(
+                f"undecided, drifting: {self.drift} while it was measured. Call each function some hundred times first; "
+                "where it still changes, a call leaves something behind",
+                f"无法判定，一路漂移：测量期间 {self.drift}。请先把每个函数调用一百来次；如果之后还在变，说明每次调用都留下了什么",
+            )
+        if self.verdict == "undecided":
+            wide = f"{width:.0f}" if width >= 10 else f"{width:.2g}"
+            return t(
+                f"undecided, the interval is still {wide} % wide: give it more time",
+                f"无法判定，区间仍有 {wide}% 宽：请多给些时间",
+            )
+        if self.verdict == "same":
+            return t(f"the same within {self.gate:.1%}", f"在 {self.gate:.1%} 以内视为一样快")
+        return t(self.verdict, VERDICTS[self.verdict])
+
+    def short_verdict(self) -> str:
+        """The verdict in a word or two."""
+        if self.low is None:
+            return t("too few rounds", "轮数太少") if not self.processes else t("too few processes", "进程太少")
+        return t(*QUALITIES["drifting"]) if self.drift else t(self.verdict, VERDICTS[self.verdict])
+
+    def interval_words(self) -> tuple[str, str]:
+        """Ratio and interval for a table; "–" for what too few rounds do not carry."""
+        if self.low is None or self.high is None:
+            return "–", "–"
+        ratio, low, high = format_ratio(self.ratio, self.low, self.high)
+        return ratio, f"{low} – {high}"
 
     def row(self) -> dict[str, Any]:
         """The pair as the beginning of a row: names, ratio, interval, verdict."""
@@ -193,7 +350,34 @@ class Comparison(_Shown):
 
     def sentence(self) -> str:
         """The result as one line: the whole sentence of a single candidate, else the verdict on each."""
-        return sentences.of_comparison(self)
+        if len(self.pairs) == 1:
+            return self._only().sentence()
+        said = [f"{p.name} {p.short_verdict()}" for p in self.pairs.values()]
+        return t(f"Against {self.baseline}: {', '.join(said)}.", f"与 {self.baseline} 相比：{'，'.join(said)}。")
+
+    def _table(self) -> Sequence[tuple[str, ...]]:
+        header = [
+            ("candidate", "候选"),
+            ("median", "中位数"),
+            ("ratio", "比值"),
+            ("interval", "区间"),
+            ("verdict", "结论"),
+        ]
+        first = (str(self.baseline), format_ms(self.medians_ms[self.baseline]), "1", "", t("baseline", "基准"))
+        lines = [
+            (str(p.name), format_ms(self.medians_ms[p.name]), *p.interval_words(), p.short_verdict())
+            for p in self.pairs.values()
+        ]
+        return [tuple(t(*words) for words in header), first, *lines]
+
+    def _details(self) -> Iterable[str]:
+        return [p.sentence() for p in self.pairs.values() if p.verdict == "undecided" and len(self.pairs) > 1]
+
+    def _how_often(self) -> str:
+        unit, times = t(f"round{'s' * (self.rounds != 1)}", "轮"), f"{self.rounds}"
+        if self.processes:
+            unit = t(f"new process{'es' * (self.processes != 1)} of each", "个各自的新进程")
+        return t(f"{times} {unit} in {self.seconds:.2g} s", f"{times} {unit}，{self.seconds:.2g} 秒")
 
     def plot(self, ax: Any = None, dark: bool | None = None) -> Any:
         """Every paired ratio, the intervals, the gate; see `course.figures.paired_plot`."""

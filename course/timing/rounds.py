@@ -4,7 +4,7 @@ is used up."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from course.core.bars import end_progress, progress, reach
@@ -14,7 +14,6 @@ from course.timing.clock import Clock, calls_for
 from course.timing.deadline import out_of_time, too_late
 from course.timing.effort import Effort, threads
 from course.timing.leftovers import Kept, Left, left_notes, within_reach
-from course.timing.sentences import waits_note
 
 PATIENCE = 10
 """First calls that take longer than this many budgets are not repeated."""
@@ -154,7 +153,7 @@ class Rounds:
         """How many calls a block has: the same number for all, but for functions that take far longer than the quickest."""
         self._search()
         if waiting := [name for name, f in self.functions.items() if self.clock.waits(f)]:
-            self.notes.append(waits_note(waiting))
+            self.notes.append(_waits_note(waiting))
             self.clock = self.clock.for_first_calls()  # one clock for all
             self._search()
         most = max(self.calls.values())
@@ -196,3 +195,12 @@ class Rounds:
             late = spent >= self.max_time or out_of_time(spent - began)
             if late or rounds >= MOST_ROUNDS or self.is_clear(spent, rounds):
                 return
+
+
+def _waits_note(names: Collection[str]) -> str:
+    """The remark on functions that wait for the device in each call."""
+    said = ", ".join(map(str, names))
+    return t(
+        f"Each call of {said} waits for the device (.item(), .cpu(), a print of a tensor), so the wall says the time, the wait included.",
+        f"{said} 每次调用都在等设备（.item()、.cpu()、打印张量），所以用墙钟计时，等待也算在内。",
+    )

@@ -34,14 +34,9 @@ def files() -> dict[str, Path]:
 
 
 def imported(path: Path) -> set[str]:
-    """The modules of the project that a file imports anywhere, except for type checkers alone."""
-    tree = ast.parse(path.read_text("utf-8"))
-    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-    unseen = {id(inner) for block in typing for inner in ast.walk(block)}
+    """The modules of the project that a file imports anywhere, also for type checkers alone."""
     names = set()
-    for node in ast.walk(tree):
-        if id(node) in unseen:
-            continue
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Import):
             names |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom):

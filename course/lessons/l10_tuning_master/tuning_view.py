@@ -23,7 +23,7 @@ from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table
 from course.lessons.l10_tuning_master.tuning_plan import Config, Outcome, Plan, config_in, in_words, key
 from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.lessons.l10_tuning_master.tuning_score import HINT_POINTS
-from course.timing.sentences import bracketed
+from course.timing.results import bracketed
 
 
 def interval(outcome: Outcome) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from course.core.i18n import Text, both
 from course.lessons.l11_bug_hunt.scene import Facts, Scene
 from course.lessons.l11_bug_hunt.stage import Stage
-from course.timing.sentences import bracketed
+from course.timing.results import bracketed
 
 ENABLED = "mkldnn.enabled"
 
