@@ -44,6 +44,13 @@ def device_of(needs: str) -> str:
     return needs if needs in ("cuda", "mps") else "cpu"
 
 
+def device_name(device: str) -> str | None:
+    """What this machine calls its 'cuda', 'mps' or 'cpu': the model of the GPU or of the processor; None where it has no such GPU."""
+    if device == "cuda":
+        return _safe(lambda: _torch().cuda.get_device_properties(_torch().cuda.current_device()).name)
+    return device == "mps" and _safe(_mps_name) or _safe(_cpu_name) or platform.machine() or None
+
+
 def passport(device: str | None = None) -> dict[str, Any]:
     """This machine as plain data (str, int, float, bool, None), the same keys everywhere.
 
@@ -54,14 +61,12 @@ def passport(device: str | None = None) -> dict[str, Any]:
     threads, interop_threads, cores: counts. cpu, cpu_capability, os, arch, python, course: in words.
     """
     device = device or _safe(_device) or "cpu"
-    cpu = _safe(_cpu_name) or platform.machine() or None
-    about = {"device_name": cpu, "capability": None, "memory_gib": _safe(_memory_gib), "driver": None}
+    about = {"capability": None, "memory_gib": _safe(_memory_gib), "driver": None}
     if device == "cuda":
-        about.update(_safe(_cuda_facts) or {"device_name": None, "memory_gib": None})
-    elif device == "mps":
-        about["device_name"] = _safe(_mps_name) or cpu
+        about.update(_safe(_cuda_facts) or {"memory_gib": None})
     return {
         "device": device,
+        "device_name": device_name(device),
         **about,
         "torch": _safe(lambda: _torch().__version__),
         "cuda": _safe(lambda: _torch().version.cuda),
@@ -72,7 +77,7 @@ def passport(device: str | None = None) -> dict[str, Any]:
         "threads": _safe(lambda: _torch().get_num_threads()),
         "interop_threads": _safe(lambda: _torch().get_num_interop_threads()),
         "cores": _safe(_cores),
-        "cpu": cpu,
+        "cpu": device_name("cpu"),
         "cpu_capability": _safe(lambda: _torch().backends.cpu.get_cpu_capability()),
         "os": _safe(_system),
         "arch": _safe(platform.machine),
@@ -201,12 +206,7 @@ def _cuda_facts() -> dict[str, Any]:
     torch = _torch()
     found = torch.cuda.get_device_properties(torch.cuda.current_device())
     name = found.gcnArchName if torch.version.hip else f"sm_{found.major}{found.minor}"
-    return {
-        "device_name": found.name,
-        "capability": name,
-        "memory_gib": round(found.total_memory / 2**30, 1),
-        "driver": _safe(_driver),
-    }
+    return {"capability": name, "memory_gib": round(found.total_memory / 2**30, 1), "driver": _safe(_driver)}
 
 
 def _driver() -> str | None:

@@ -242,8 +242,10 @@ def load(path: str | os.PathLike[str]) -> Record:
 
 
 def recorded(experiment: str, folders: Iterable[str | os.PathLike[str]] | None = None) -> Iterator[tuple[Path, Record]]:
-    """Its recordings with their files, those of the lessons without `folders`. Damaged files are passed over with a warning."""
-    for folder in folders if folders is not None else sorted(LESSONS.glob("*/recordings")):
+    """Its recordings with their files, without `folders` those of its lesson, which its first two digits name. Damaged files are
+    passed over with a warning.
+    """
+    for folder in folders if folders is not None else sorted(LESSONS.glob(f"l{experiment[:2]}_*/recordings")):
         for path in sorted(Path(folder).glob(f"{_slug(experiment)}--*.json")):
             try:
                 record = load(path)
@@ -262,18 +264,13 @@ def nearest(
 ) -> Record | None:
     """The recording of `experiment` closest to `machine`; None when there is none.
 
-    Same device name first, then same kind of device, then any; among equals complete ones, then the
-    newest. version: only recordings of this version of the experiment. Damaged files are passed over
-    with a warning.
+    machine: its `device` and `device_name`. Same device name first, then same kind of device, then any; among equals complete
+    ones, then the newest. version: only recordings of this version of the experiment.
     """
     found = [record for _, record in recorded(experiment, folders) if version in (None, record.experiment_version)]
     return max(found, key=lambda record: _closeness(record, machine), default=None)
 
 
 def _closeness(record: Record, machine: Mapping[str, Any]) -> tuple[bool, bool, bool, str]:
-    def kind(passport: Mapping[str, Any]) -> str:
-        return str(passport.get("device", "")).split(":")[0]
-
-    name = machine.get("device_name")
-    same_name = bool(name) and record.machine.get("device_name") == name
-    return same_name, kind(record.machine) == kind(machine), record.complete, record.created
+    name, (kind, here) = machine.get("device_name"), (one.get("device") for one in (record.machine, machine))
+    return bool(name) and record.machine.get("device_name") == name, kind == here, record.complete, record.created

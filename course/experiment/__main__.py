@@ -150,7 +150,7 @@ def print_list(known: dict[str, base.Experiment]) -> None:
 def title_of(exp: base.Experiment) -> str:
     """What it asks; "" on a machine that records without PyYAML."""
     try:
-        return pick(exp.title)
+        return pick(exp.telling.title)
     except ModuleNotFoundError:
         return ""
 

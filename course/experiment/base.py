@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from course.core.catalog import LESSONS, lesson_of, modules
 from course.core.i18n import Text, pick, t
-from course.core.machine import NEEDS, device_of, passport
+from course.core.machine import NEEDS, can, device_name, device_of, passport
 from course.core.records import Record, nearest
 from course.core.suggest import did_you_mean, no_longer
 from course.experiment.ending import ending
@@ -131,26 +131,18 @@ class Experiment:
 
         return telling(self.lesson, self.name)
 
-    @property
-    def title(self) -> Text:
-        return self.telling.title
-
     def _beside(self, verb: str) -> Callable[..., Any] | None:
         """The function of its module that is called by this verb and the name of the run."""
         return self.function.__globals__.get(f"{verb}_{self.function.__name__}")
 
-    @property
-    def read(self) -> Read:
-        """Raises LookupError where its lesson has none."""
-        if found := self.own_read or self._beside("read"):
-            return found
-        raise LookupError(f"experiment {self.name}: write read_{self.function.__name__}(rows) beside its run")
-
     def reading(self, record: Record) -> Reading:
-        """What the rows say. A run cut short may lack what a reading needs; complete rows must not, and raise."""
+        """What the rows say. A run cut short may lack what a reading needs; complete rows must not, and raise. Raises LookupError
+        where its lesson has no function that reads them.
+        """
         if not record.rows:
             return Reading()
-        read = self.read
+        if (read := self.own_read or self._beside("read")) is None:
+            raise LookupError(f"experiment {self.name}: write read_{self.function.__name__}(rows) beside its run")
         try:
             found = read(record.rows) or Reading()
         except Exception:
@@ -162,22 +154,24 @@ class Experiment:
     def headline(self, record: Record) -> Text:
         """The one sentence that came out; TOO_NOISY where nothing can be told."""
         found = self.reading(record)
-        return TOO_NOISY if found.outcome is None else self.telling.headline(found.outcome, found.numbers)
+        return TOO_NOISY if found.outcome is None else self.telling.headline(found)
 
     def settles(self, record: Record) -> dict[str, str | float | None]:
         """Bet -> the option that came true, or the number of a bet on a scale; None where it stays open."""
         found = self.reading(record)
         return {bet: found.settled(bet) for bet in self.telling.bets}
 
-    def draw(self, record: Record, bets: Mapping[str, str | float]) -> Any:
-        """The picture with the learner's bets in it; None where there is none. Raises what a row that is missing raises."""
+    def draw(self, record: Record, bets: Mapping[str, str | float], reading: Reading | None = None) -> Any:
+        """The picture with the learner's bets in it; None where there is none. reading: that of the record, where it is known.
+        Raises what a row that is missing raises.
+        """
         if own := self.own_draw or self._beside("draw"):
             return own(record, bets)
         if not self.telling.picture:
             return None
         from course.experiment.drawing import draw
 
-        return draw(self.telling, self.reading(record), record.rows, bets)
+        return draw(self.telling, reading or self.reading(record), record.rows, bets)
 
 
 REGISTRY: dict[str, Experiment] = {}
@@ -330,33 +324,24 @@ def has_interval(row: Mapping[str, Any]) -> bool:
     return not ends or enough(row.get("rounds", FEWEST_ROUNDS)) and all(row[end] is not None for end in ends)
 
 
-def available(name: str) -> bool:
-    """Whether `load_or_run` would give a record: this machine can run the experiment, or there is a recording."""
-    from course.core.machine import can
-
-    exp = get(name)
-    return can(exp.needs) or recording(exp) is not None
-
-
-def load_or_run(name: str, budget_s: float | None = None, replay: bool = False) -> Record | None:
+def load_or_run(exp: Experiment, budget_s: float | None = None, replay: bool = False) -> Record | None:
     """A record of the experiment: live when this machine can, else the nearest recording, else None.
 
     A live run is ended after PATIENCE of its budgets: it keeps what it has by then.
 
     replay, or COURSE_REPLAY=1 in the environment: the recording, where there is one, also on a machine that could measure.
     """
-    exp = get(name)
-    from course.core.machine import can
-
-    found = recording(exp)
-    if not can(exp.needs) or (found is not None and (replay or os.environ.get("COURSE_REPLAY") == "1")):
+    if (replay or os.environ.get("COURSE_REPLAY") == "1") and (found := recording(exp)):
         return found
+    if not can(exp.needs):
+        return recording(exp)
     return run_experiment(exp, budget_s, PATIENCE * max(budget_s or 0, exp.seconds))
 
 
 def recording(exp: Experiment) -> Record | None:
     """The nearest recording of this version of the experiment, or None. It keeps to the rows that `run` would keep."""
-    found = nearest(exp.name, passport(device_of(exp.needs)), version=exp.version)
+    device = device_of(exp.needs)
+    found = nearest(exp.name, {"device": device, "device_name": device_name(device)}, version=exp.version)
     if found is None:
         return None
     rows = [kept for row in found.rows if (kept := exp.kept(row))]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from course.core.i18n import Text, pick, t
@@ -14,7 +15,7 @@ from course.core.records import Record
 from course.core.tables import Table
 from course.experiment.base import Experiment
 from course.experiment.drawing import points
-from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, TOO_FEW, TOO_NOISY
+from course.experiment.reading import CUT_SHORT, EMPTY, FAULT, OPEN, SOME_FEW, TOO_FEW, TOO_NOISY, Reading
 from course.experiment.shown import Betted, Block, Fold
 from course.figures.picture import Plot
 from course.figures.svg import SvgPicture
@@ -41,14 +42,51 @@ class NoPicture:
         return f"<p>{html.escape(self.alt)}</p>"
 
 
-def block(record: Record, experiment: Experiment, bets: Bets | None = None, said: Sequence[Betted] = ()) -> Block:
-    """The block of a record. bets: for the picture; said: the same bets in words."""
-    headline, error = _headline(record, experiment)
-    drawn = [] if error else points(experiment.telling, experiment.reading(record))
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of a record. headline: the one sentence, one of ``OPEN`` where nothing can be told. error: what the course did
+    wrong where complete rows could not be read.
+    """
+
+    reading: Reading
+    headline: Text
+    error: Exception | None = None
+
+
+def outcome(record: Record, experiment: Experiment) -> Outcome:
+    """Read a record, once for all that is shown of it."""
+    if not record.rows:
+        return Outcome(Reading(), TOO_FEW if record.few else EMPTY)
+    try:
+        found = experiment.reading(record)
+        if found.outcome is not None:
+            return Outcome(found, experiment.telling.headline(found))
+    except Exception as error:  # noqa: BLE001  (the numbers are shown all the same)
+        return Outcome(Reading(), FAULT, error)
+    if few := _few(record):
+        return Outcome(found, TOO_FEW if len(few) == len(_rounds(record)) else SOME_FEW)
+    return Outcome(found, TOO_NOISY if record.complete else CUT_SHORT)
+
+
+def claim(record: Record, experiment: Experiment) -> Text | None:
+    """The headline of a record that says something and leaves no bet on it open; else None."""
+    found = outcome(record, experiment)
+    open_ = found.headline in OPEN or None in map(found.reading.settled, experiment.telling.bets)
+    return None if open_ else found.headline
+
+
+def block(
+    record: Record, experiment: Experiment, bets: Bets | None = None, said: Sequence[Betted] = (),
+    found: Outcome | None = None,
+) -> Block:  # fmt: skip
+    """The block of a record. bets: for the picture; said: the same bets in words. found: its outcome, where it is known."""
+    found, telling = found or outcome(record, experiment), experiment.telling
+    drawn = points(telling, found.reading) if telling.picture.get("kind") == "trend" else []
+    step = _step(record, found) if found.headline in OPEN else ""
     return Block(
-        headline=pick(headline),
-        step=_fault(error) if error else _step(record, headline),
-        picture=_picture(record, experiment, bets or {}, headline) if record.rows and not error else None,
+        headline=pick(found.headline),
+        step=step,
+        picture=_picture(record, experiment, bets or {}, found) if record.rows and not found.error else None,
         small=small_line(record),
         bets=tuple(said),
         folds=(
@@ -56,37 +94,17 @@ def block(record: Record, experiment: Experiment, bets: Bets | None = None, said
             Fold(
                 t("The numbers", "全部数字"),
                 (
-                    f"**{pick(experiment.title)}** `{experiment.name}`"
+                    f"**{pick(telling.title)}** `{experiment.name}`"
                     + t(". ", "。")
                     + pick(record.label())
                     + t(".", "。"),
                 ),
-                experiment.telling.numbers(record.rows),
+                telling.numbers(record.rows),
             ),
         ),
         experiment=experiment.name,
-        so="" if error else _advice(record, experiment),
+        so=pick(telling.advice(found.reading)),
     )
-
-
-def headline_of(record: Record, experiment: Experiment) -> Text:
-    """The one sentence that came out; one of ``OPEN`` where nothing can be told."""
-    return _headline(record, experiment)[0]
-
-
-def _headline(record: Record, experiment: Experiment) -> tuple[Text, Exception | None]:
-    """The sentence, and the error of the course that stands in its way: complete rows can be read."""
-    if not record.rows:
-        return (TOO_FEW if record.few else EMPTY), None
-    try:
-        found = experiment.headline(record)
-    except Exception as error:  # noqa: BLE001  (the numbers are shown all the same)
-        return FAULT, error
-    if found != TOO_NOISY:
-        return found, None
-    if few := _few(record):
-        return (TOO_FEW if len(few) == len(_rounds(record)) else SOME_FEW), None
-    return (found if record.complete else CUT_SHORT), None
 
 
 def _fault(error: Exception) -> str:
@@ -96,23 +114,6 @@ def _fault(error: Exception) -> str:
         f"A fault of the course ({what}). Please report it with the name of the experiment; the numbers below are all there.",
         f"这是课程的错误（{what}）。请连同实验名称一起反馈；下面的数字都还在。",
     )
-
-
-def _advice(record: Record, experiment: Experiment) -> str:
-    found = experiment.reading(record)
-    return pick(experiment.telling.advice(found.outcome, found.numbers))
-
-
-def came_true(record: Record, experiment: Experiment) -> dict[str, str | float | None]:
-    """Bet -> what came true of it; nothing where nothing was measured, or where the course is at fault."""
-    if not record.rows or headline_of(record, experiment) == FAULT:
-        return {}
-    return experiment.settles(record)
-
-
-def told(record: Record, experiment: Experiment) -> bool:
-    """Whether the record says anything: its headline claims something, and no bet on it stays open."""
-    return headline_of(record, experiment) not in OPEN and None not in experiment.settles(record).values()
 
 
 def _rounds(record: Record) -> list[int]:
@@ -126,10 +127,10 @@ def _few(record: Record) -> list[int]:
     return [count for count in _rounds(record) if not enough(count)]
 
 
-def _step(record: Record, headline: Text) -> str:
-    """What to do where nothing can be told; empty elsewhere."""
-    if headline not in OPEN:
-        return ""
+def _step(record: Record, found: Outcome) -> str:
+    """What to do where nothing can be told."""
+    if found.error:
+        return _fault(found.error)
     again, why = f'`observe("{record.experiment}")`', ""
     left_out = len(record.few) if record.rows else 0
     few = record.few if left_out else _few(record)
@@ -137,14 +138,11 @@ def _step(record: Record, headline: Text) -> str:
         rows = f"row{'s' * (left_out != 1)}"
         why = t(f"Left out: {left_out} {rows} with ", f"有 {left_out} 行没有画出来：")
     if few:
-        why = _capital(why + pick(too_few(min(few)))) + t(". ", "。")
+        why = why + pick(too_few(min(few))) + t(". ", "。")
+        why = why[:1].upper() + why[1:]
     if not record.live:
         return why
     return why + t(f"Run it again when the machine is quiet: {again}", f"等机器空闲时再运行一次：{again}")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def small_line(record: Record) -> str:
@@ -189,13 +187,13 @@ def _when(created: str, minute: bool) -> str:
 
 
 def _picture(
-    record: Record, experiment: Experiment, bets: Bets, headline: Text
+    record: Record, experiment: Experiment, bets: Bets, found: Outcome
 ) -> SvgPicture | Table | Plot | NoPicture | None:
     """What the experiment draws."""
     try:
-        picture = experiment.draw(record, bets)
+        picture = experiment.draw(record, bets, found.reading)
         if isinstance(picture, SvgPicture):
             picture.html()  # it is painted only here
     except Exception as error:  # noqa: BLE001  (its sentence must still be seen)
-        return NoPicture(error, fault=record.complete and headline not in OPEN)
+        return NoPicture(error, fault=record.complete and found.headline not in OPEN)
     return picture

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from course.core.catalog import lesson_folder
 from course.core.i18n import LANGUAGES, Text, language, pick, speaking
+from course.experiment.reading import Reading
 from course.figures.words import fold, one_in, ratio_words, time_change, time_words, times
 from course.questions.bank import read_yaml
 
@@ -41,24 +42,23 @@ class Telling:
     columns: Mapping[str, Text] = field(default_factory=dict)
     so: Text | Mapping[str, Text] = ""
 
-    def headline(self, outcome: str, numbers: Mapping[str, Any]) -> Text:
-        """The sentence of an outcome, in both languages. Raises KeyError for one that is not in the file."""
-        return sentence(self.outcomes[outcome], self.called(numbers))
+    def headline(self, reading: Reading) -> Text:
+        """The sentence of what came out, in both languages. Raises KeyError for an outcome that is not in the file."""
+        return sentence(self.outcomes[reading.outcome], self.called(reading.numbers))
 
-    def called(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
-        """The same with every text that has a name replaced by it, also inside lists."""
-        return {key: self._called(one) for key, one in numbers.items()}
-
-    def _called(self, one: Any) -> Any:
+    def called(self, one: Any) -> Any:
+        """Numbers of a sentence with every text that has a name replaced by it, also inside mappings and lists."""
         if isinstance(one, (list, tuple)):
-            return [self._called(each) for each in one]
+            return [self.called(each) for each in one]
+        if isinstance(one, Mapping):
+            return {key: self.called(each) for key, each in one.items()}
         return self.names.get(one, one) if isinstance(one, str) else one
 
-    def advice(self, outcome: str | None, numbers: Mapping[str, Any]) -> Text:
+    def advice(self, reading: Reading) -> Text:
         """The line of advice, "" where there is none."""
         one_for_all = isinstance(self.so, str) or set(self.so) == set(LANGUAGES)
-        found = self.so if one_for_all else self.so.get(outcome or "", "")
-        return sentence(found, self.called(numbers)) if found and outcome else ""
+        found = self.so if one_for_all else self.so.get(reading.outcome or "", "")
+        return sentence(found, self.called(reading.numbers)) if found and reading.outcome else ""
 
     def name(self, value: Any) -> str:
         """How people call a value of a row, in the language in use."""
@@ -81,24 +81,18 @@ class Telling:
 def telling(lesson: str, experiment: str) -> Telling:
     """What the lesson's experiments.yaml says of an experiment. Raises TellingError."""
     path = lesson_folder(lesson) / "experiments.yaml"
-    found = _tellings(path, path.stat().st_mtime_ns if path.exists() else 0)
-    if experiment not in found:
-        raise TellingError(f"{path.parent.name}/{path.name}: it has no entry {experiment}.")
-    return found[experiment]
+    try:
+        return Telling(**_entries(path)[experiment])
+    except (KeyError, TypeError) as error:
+        raise TellingError(
+            f"{path.parent.name}/{path.name}, {experiment}: missing, or not as it must be: {error}"
+        ) from None
 
 
 @lru_cache(maxsize=64)
-def _tellings(path: Path, stamp: int) -> dict[str, Telling]:
-    raw = read_yaml(path) if stamp else {}
-    known = {one.name for one in fields(Telling)}
-    for name, entry in raw.items():
-        if strange := sorted(set(entry) - known):
-            raise TellingError(
-                f"{path.parent.name}/{path.name}, {name}: {', '.join(strange)} is none of {', '.join(known)}."
-            )
-        if missing := sorted({"title", "outcomes"} - set(entry)):
-            raise TellingError(f"{path.parent.name}/{path.name}, {name}: {' and '.join(missing)} is missing.")
-    return {name: Telling(**entry) for name, entry in raw.items()}
+def _entries(path: Path) -> dict[str, dict[str, Any]]:
+    """The entries of a file, by the names of the experiments."""
+    return read_yaml(path)
 
 
 def sentence(text: Text, numbers: Mapping[str, Any]) -> Text:

@@ -45,23 +45,21 @@ def read_yaml(path: Path) -> Any:
         raise BankError(f"{_name(path)}: cannot be read ({error}). Restore the file from the course.") from None
 
 
-def _parse(entry: Any, path: Path) -> Item:
-    """The item of one entry; the file name says whether it is for practice, a checkpoint or the interview. Raises BankError."""
-    if path.stem == "interview":
-        return parse_spoken(entry, _name(path))
-    return parse_item(entry, _name(path), path.stem == "checkpoint")
-
-
 @lru_cache(maxsize=256)
-def _read_items(path: Path, stamp: int) -> tuple[tuple[Item, ...], tuple[str, ...]]:
-    """(items, faults) of one file. stamp: its modification time (ns), so that an edited file is read again."""
+def _read_items(path: Path, stamp: int, check: bool) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """(items, faults) of one file. stamp: its modification time (ns), so that an edited file is read again. check: whether each
+    entry is held against the schema.
+    """
     raw, name = read_yaml(path), _name(path)
     if raw is not None and not isinstance(raw, list):
         return (), (f"{name}: must be a list of items, each starting with `- id:`.",)
     items, faults, seen = [], [], set()
     for entry in raw or ():
         try:
-            item = _parse(entry, path)
+            if path.stem == "interview":
+                item = parse_spoken(entry, name)
+            else:
+                item = parse_item(entry, name, path.stem == "checkpoint", check=check)
         except BankError as error:
             faults.append(str(error))
             continue
@@ -81,22 +79,26 @@ def _read_beliefs(path: Path, stamp: int) -> dict[str, Text]:
 
 
 class Bank:
-    """The questions of a folder of lessons. Files are read when needed; look an item up with ``bank["05-revisit"]``."""
+    """The questions of a folder of lessons. Files are read when needed; look an item up with ``bank["05-revisit"]``.
+
+    Those of another folder than the course's are checked as they are read; those of the course by ``load_bank`` in its tests.
+    """
 
     def __init__(self, folder: Path | str | None = None) -> None:
-        self.folder = Path(folder or FOLDER)
+        self.folder, self._check = Path(folder or FOLDER), folder is not None
         self._embedded: dict[str, list[Item]] = {}
 
     def embed(self, lesson: str, items: list[Item]) -> None:
         """Use these questions for this checkpoint from now on: those embedded in its notebook."""
         self._embedded[lesson] = items
 
-    def _files(self, name: str, start: str = "[0-9][0-9]") -> list[Path]:
-        return sorted(self.folder.glob(f"l{start}_*/{name}.yaml"))
+    def _files(self, name: str, lesson: str | None = None) -> list[Path]:
+        """The files of this name, of all lessons or of one (the beginning of its id is enough)."""
+        return sorted(self.folder.glob(f"l{lesson or '[0-9][0-9]_'}*/{name}.yaml"))
 
-    def _read(self, path: Path) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    def _read(self, path: Path, check: bool = False) -> tuple[tuple[Item, ...], tuple[str, ...]]:
         try:
-            return _read_items(path, path.stat().st_mtime_ns)
+            return _read_items(path, path.stat().st_mtime_ns, check or self._check)
         except BankError as error:
             return (), (str(error),)
 
@@ -109,8 +111,7 @@ class Bank:
             return list(self._embedded[lesson])
         return [
             item
-            for path in self._files("checkpoint" if checkpoint else "items")
-            if lesson in (None, _lesson(path))
+            for path in self._files("checkpoint" if checkpoint else "items", lesson)
             for item in self._read(path)[0]
         ]
 
@@ -124,7 +125,7 @@ class Bank:
 
     def faults(self) -> list[str]:
         """A sentence for each violation of the schema in the files."""
-        return [fault for name in FILES for path in self._files(name) for fault in self._read(path)[1]]
+        return [fault for name in FILES for path in self._files(name) for fault in self._read(path, True)[1]]
 
     def get(self, item_id: str) -> Item | None:
         """The item with this id (of practice, a checkpoint or the interview), or None."""
@@ -133,7 +134,7 @@ class Bank:
         for item in (one for items in self._embedded.values() for one in items):
             if item.id == item_id:
                 return item
-        for path in self._files(name, start if start.isdigit() else "--"):
+        for path in self._files(name, f"{start}_" if start.isdigit() else "--"):
             for item in self._read(path)[0]:
                 if item.id == item_id:
                     return item

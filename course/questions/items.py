@@ -172,23 +172,21 @@ def _slider(raw: Mapping[str, Any]) -> Slider:
     return Slider(**{**raw, "stops": tuple(raw["stops"])})
 
 
-def parse_item(raw: Mapping[str, Any], where: str, checkpoint: bool = False, seed: str = "") -> Item:
+def parse_item(
+    raw: Mapping[str, Any], where: str, checkpoint: bool = False, seed: str = "", check: bool = True
+) -> Item:
     """Make an Item from one YAML entry. seed: which variant, where the question has variants.
 
-    Raises BankError with every fault and its field where the entry violates the schema.
+    Raises BankError with every fault and its field where the entry violates the schema. check: False for an entry that has been
+    held against the schema before.
     """
     name = raw.get("id", "?") if isinstance(raw, Mapping) else "?"
     template, values, key = None, {}, name
     if isinstance(raw, Mapping) and variants.is_template(raw):
         template = raw
         raw, values, key = _drawn(raw, where, checkpoint, seed)
-    rules = schema.CHECKPOINT if checkpoint else schema.PRACTICE
-    faults = [
-        f"{where}, item {name}, field {field or '(all)'}: {what}." for field, what in schema.violations(raw, rules)
-    ]
-    faults = faults or [f"{where}, item {name}, {what}" for what in _contradictions(raw, checkpoint)]
-    if faults:
-        raise BankError("\n".join(faults))
+    if check:
+        _checked(raw, f"{where}, item {name}", checkpoint)
     fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order", "axes", "slider")}
     return Item(
         **fields,
@@ -239,6 +237,14 @@ def every(item: Item) -> list[Item]:
     if item.template is None or "one_of" not in item.template:
         return [item]
     return [parse_item(one, item.lesson, item.checkpoint) for one in variants.alternatives(item.template)]
+
+
+def _checked(raw: Any, name: str, checkpoint: bool) -> None:
+    """Raises BankError with every fault of an entry and its field."""
+    rules = schema.CHECKPOINT if checkpoint else schema.PRACTICE
+    faults = [f"{name}, field {field or '(all)'}: {what}." for field, what in schema.violations(raw, rules)]
+    if faults := faults or [f"{name}, {what}" for what in _contradictions(raw, checkpoint)]:
+        raise BankError("\n".join(faults))
 
 
 def _contradictions(raw: Mapping[str, Any], checkpoint: bool) -> Iterator[str]:

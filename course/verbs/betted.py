@@ -41,22 +41,18 @@ def settled(item: Item, winner: str | float | None, evidence: str) -> Verdict:
     return verdict
 
 
-def others(item: Item, winner: str | float | None) -> tuple[tuple[str, str], ...]:
-    """(option, explanation) for every option except the one that came true; the one that was bet on comes first."""
-    mine = placed([item]).get(item.id)
+def others(item: Item, mine: str | float | None, winner: str | float | None) -> tuple[tuple[str, str], ...]:
+    """(option, explanation) for every option except the one that came true; ``mine``, the one that was bet on, comes first."""
     options = sorted(item.options, key=lambda one: one.id != mine)
     return tuple((pick(one.text), pick(one.why)) for one in options if one.id != winner)
 
 
-def betted(item: Item, winner: str | float | None, verdict: Verdict) -> Betted | None:
-    """A bet together with its result; None without a bet."""
-    bet = placed([item]).get(item.id)
-    if bet is None:
-        return None
+def betted(item: Item, bet: str | float, winner: str | float | None, verdict: Verdict) -> Betted:
+    """A bet together with its result."""
     mine = answer_words(item, bet)
     if winner is None:
         return Betted(mine, still=t("nothing here decided it", "这次结果不足以定胜负"))
     out = outcome_words(item, winner, verdict.state == "correct")
     why = pick(item.slider.why if item.slider else item.option(str(winner)).why)
-    rest, lost = others(item, winner), not item.slider and verdict.state != "correct"
+    rest, lost = others(item, bet, winner), not item.slider and verdict.state != "correct"
     return Betted(mine, out, t("It came out", "结果是"), why=why, others=rest, lost=lost)

@@ -11,7 +11,8 @@ from course.core.i18n import pick, t
 from course.core.machine import can, next_step
 from course.core.records import Record, save_own
 from course.experiment import base, reports
-from course.experiment.result import block, came_true
+from course.experiment.reading import OPEN
+from course.experiment.result import Outcome, block, outcome
 from course.experiment.shown import Block
 from course.learning.sheet import AnswerSheet
 from course.questions.items import Item
@@ -44,56 +45,65 @@ def observe(
     or None.
     """
     names = [experiment_name] if isinstance(experiment_name, str) else list(experiment_name)
-    if bet and asking.somebody_there() and (waiting := open_bets(names)):
+    experiments = [base.get(name) for name in names]
+    if bet and asking.somebody_there() and (waiting := open_bets(experiments)):
         asking.ask(waiting, f"observe({_quoted(experiment_name)}, bet=False)", new_card, asking.this_cell())
         asking.wait()
         return None
-    if not replay and (told := noise.before_a_run(names, _replay_call(experiment_name))):
+    if not replay and (told := noise.before_a_run(experiments)):
         say(told)
-    here = [name for name in names if base.available(name)]
-    record = None
-    for name in here:
-        record = _observe_one(base.get(name), budget_s, replay, first=name == here[0])
-    for kind in dict.fromkeys(base.get(name).needs for name in here):
+    record, missing = None, list[base.Experiment]()
+    for experiment in experiments:
+        record = _observe_one(experiment, budget_s, replay, record is None, missing) or record
+    for kind in dict.fromkeys(one.needs for one in experiments if one not in missing):
         if (step := pick(next_step(kind))) and not can(kind):
             needs = pick(NEEDS[kind])
             say(t(f"To measure it here takes {needs}. {step}", f"想在本机实测，需要{needs}。{step}"))
-    if missing := [base.get(name) for name in names if name not in here]:
+    if missing:
         tell(missing)
     return record
 
 
 @in_words
-def _observe_one(experiment: base.Experiment, budget_s: float | None, replay: bool, first: bool) -> Record | None:
-    """Run or replay it, and show the result: whole if it is the first, there is a bet on it, or it can tell nothing."""
-    record = base.load_or_run(experiment.name, budget_s, replay)
+def _observe_one(
+    experiment: base.Experiment, budget_s: float | None, replay: bool, first: bool, missing: list[base.Experiment]
+) -> Record | None:
+    """Run or replay it, and show the result: whole if it is the first, there is a bet on it, or it can tell nothing. missing: gets
+    what this machine cannot run and nobody recorded.
+    """
+    record = base.load_or_run(experiment, budget_s, replay)
+    if record is None:
+        missing.append(experiment)
+        return None
     state.now.write("observe", experiment.name)
-    _save(record)
-    observed = Observed(**{field.name: getattr(record, field.name) for field in dataclasses.fields(record)})
+    if record.live and record.rows and not record.interrupted:
+        _save(record)
+    observed = Observed(**vars(record))
     state.now.records[experiment.name] = observed
-    shown = block_of(observed, experiment)
+    found = outcome(observed, experiment)
+    shown = block_of(observed, experiment, found)
     present(dataclasses.replace(shown, folded=not (first or shown.bets or shown.step)))
-    if told := noise.after_nothing(observed, _replay_call(experiment.name)):
-        say(told)
+    if record.live and found.headline in OPEN and base.recording(experiment):
+        say(noise.recording_words([experiment]))
     if shell := state.running_shell():
         object.__setattr__(observed, "_shown_at", shell.execution_count)
     return observed
 
 
-def block_of(record: Record, experiment: base.Experiment) -> Block:
-    """Settle the bets with the record; returns the block that shows the result with them."""
-    items, outcomes = items_of(experiment), came_true(record, experiment)
-    said = []
+def block_of(record: Record, experiment: base.Experiment, found: Outcome | None = None) -> Block:
+    """Settle the bets with the record; returns the block that shows the result with them. found: its outcome, where it is known."""
+    found, items = found or outcome(record, experiment), items_of(experiment)
+    mine, said = placed(items), []
     for item in items:
-        winner = outcomes.get(item.id)
-        said.append(betted(item, winner, settled(item, winner, _evidence(record))))
-    return block(record, experiment, placed(items), [one for one in said if one])
+        winner = found.reading.settled(item.id)
+        verdict = settled(item, winner, f"{'live' if record.live else 'replay'} {record.created} {record.machine_name}")
+        if item.id in mine:
+            said.append(betted(item, mine[item.id], winner, verdict))
+    return block(record, experiment, mine, said, found)
 
 
 def _save(record: Record) -> None:
     """Save a live measurement for the learner's cheat sheets. If that fails, a sentence says so."""
-    if not record.live or not record.rows or record.interrupted:
-        return
     try:
         save_own(record)
     except OSError as error:
@@ -110,13 +120,13 @@ def _quoted(names: str | Sequence[str]) -> str:
     return f'"{names}"' if isinstance(names, str) else "[" + ", ".join(f'"{one}"' for one in names) + "]"
 
 
-def open_bets(names: Sequence[str]) -> list[Item]:
+def open_bets(experiments: Sequence[base.Experiment]) -> list[Item]:
     """The open bets that these experiments, or the reports on them, would give away; none where there is nothing to show."""
     return [
         item
-        for name in names
-        if base.available(name) or reports.verdicts(name)
-        for item in asking.open_bets(name, state.now.bank.items(base.get(name).lesson), state.now.log)
+        for one in experiments
+        if can(one.needs) or base.recording(one) or reports.verdicts(one.name)
+        for item in asking.open_bets(one.name, state.now.bank.items(one.lesson), state.now.log)
     ]
 
 
@@ -125,13 +135,3 @@ def new_card(item: Item, sheet: AnswerSheet | None = None) -> Card:
     make = SpokenCard if item.kind == "spoken" else card
     state.now.cards[item.id] = make(item, log=state.now.log, bank=state.now.bank, sheet=sheet)
     return state.now.cards[item.id]
-
-
-def _replay_call(names: str | Sequence[str]) -> str:
-    """How a learner types the call that shows the recordings."""
-    return f"observe({_quoted(names)}, replay=True)"
-
-
-def _evidence(record: Record) -> str:
-    """The record that settled a bet, in words for the log: live or replay, when, on which machine."""
-    return f"{'live' if record.live else 'replay'} {record.created} {record.machine_name}"

@@ -150,7 +150,7 @@ def _claims() -> tuple[list[Section], list[str]]:
     """
     from course.core import records
     from course.experiment import base
-    from course.experiment.result import headline_of, told
+    from course.experiment.result import claim
     from course.verbs.portfolio.numbers import when_and_where
     from course.verbs.portfolio.take_away import MOST, take_away
 
@@ -160,13 +160,13 @@ def _claims() -> tuple[list[Section], list[str]]:
     chosen = take_away(state.now.lesson or "")
     first = chosen.experiments if chosen else ()
     order = sorted(seen, key=lambda name: (first.index(name) if name in first else len(first), seen[name].created))
-    settled = [name for name in order if told(seen[name], base.get(name))]
+    settled = {name: said for name in order if (said := claim(seen[name], base.get(name)))}
     own: list[tuple[str, str]] = []
     replayed: list[tuple[str, str]] = []
-    for name in settled[:MOST]:
+    for name in list(settled)[:MOST]:
         record, earlier = seen[name], name not in state.now.records
         where = t(f" ({when_and_where(record)})", f"（{when_and_where(record)}）") if not record.live else ""
-        (own if record.live or earlier else replayed).append((pick(headline_of(record, base.get(name))), where))
+        (own if record.live or earlier else replayed).append((pick(settled[name]), where))
     left = []
     if unsettled := [f"`{name}`" for name in order if name not in settled]:
         left.append(t(f"❔ Not settled: {', '.join(unsettled)}.", f"❔ 没测出结论的：{'、'.join(unsettled)}。"))

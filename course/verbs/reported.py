@@ -47,7 +47,7 @@ def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:
     bets = [_answer(item, *answers[item.id]) for item in items_of(experiment) if item.id in answers]
     caution = t("⚠ Read with care: ", "⚠ 留意：") + pick(summary.caution) if summary else ""
     return Block(
-        headline=pick(summary.headline if summary else experiment.title),
+        headline=pick(summary.headline if summary else experiment.telling.title),
         step="",
         picture=picture(summary.drawn(found), summary.groups) if summary else picture(found),
         small=" · ".join(filter(None, [caution, t("reported by others, not measured here", "他人报告，并非本机实测")])),
@@ -111,7 +111,7 @@ def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> Betted
     """The bet on an item with the result by the report; writes it to the log with the report as evidence."""
     settled(item, answer.option if settles else None, report.evidence())
     bet = placed([item]).get(item.id)
-    rest, lost = others(item, answer.option), bet not in (None, answer.option)
+    rest, lost = others(item, bet, answer.option), bet not in (None, answer.option)
     lead = t("A report decided it", "有报告给出了答案") if settles else t("Report and source name", "报告和源码的说法")
     return Betted(
         mine=answer_words(item, bet) if bet else "",

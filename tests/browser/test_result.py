@@ -9,7 +9,7 @@ from course.core.i18n import LANGUAGES, set_language
 from course.core.tables import Table
 from course.experiment import base
 from course.experiment.reading import OPEN
-from course.experiment.result import block, headline_of
+from course.experiment.result import block, outcome
 from course.experiment.shown import STYLE
 from course.verbs.reported import reported
 from tests.browser.conftest import REPLAY, Notebook, assert_colours_hold, languages, shoot
@@ -39,7 +39,9 @@ def test_no_table_of_a_result_is_cut_on_a_phone(code, fresh_page):
     tables = []
     for name, experiment in EXPERIMENTS.items():
         for record in records(name):
-            if headline_of(record, experiment) not in OPEN and isinstance(table := experiment.draw(record, {}), Table):
+            if outcome(record, experiment).headline not in OPEN and isinstance(
+                table := experiment.draw(record, {}), Table
+            ):
                 tables.append(f'<figure class="tbr-pic" id="{name}">{table.html()}</figure>')
     assert len(tables) > 100
     fresh_page.set_viewport_size({"width": 375, "height": 800})

@@ -9,7 +9,7 @@ from course.core.i18n import pick, t
 from course.core.machine import can
 from course.core.records import Record, own
 from course.experiment import base
-from course.experiment.result import headline_of
+from course.experiment.result import outcome
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def numbers(lessons: Collection[str]) -> Numbers:
             continue
         record = own(name, experiment.version)
         if record is not None:
-            measured.append(Number(name, pick(headline_of(record, experiment)), when_and_where(record)))
+            measured.append(Number(name, pick(outcome(record, experiment).headline), when_and_where(record)))
         else:
             (open_ if can(experiment.needs) else elsewhere).append(name)
     return Numbers(tuple(measured), tuple(open_), tuple(elsewhere))

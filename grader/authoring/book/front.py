@@ -12,7 +12,7 @@ from course.core.catalog import BY_ID
 from course.core.i18n import both, pick, speaking
 from course.core.markup import inline
 from course.experiment import base
-from course.experiment.result import headline_of, told
+from course.experiment.result import claim
 from course.questions.items import Item
 from course.verbs.portfolio.take_away import take_away
 from grader.authoring.book.clean import CALL_OF_CARD, STYLE, raw
@@ -132,6 +132,5 @@ def _told(lesson: str) -> Iterator[str]:
     for name in kept.experiments if kept else ():
         experiment = base.get(name)
         record = base.recording(experiment)
-        if record is not None and told(record, experiment):
-            machine = html.escape(record.machine_name)
-            yield f"{inline(pick(headline_of(record, experiment)))} <small>{machine}</small>"
+        if record is not None and (said := claim(record, experiment)):
+            yield f"{inline(pick(said))} <small>{html.escape(record.machine_name)}</small>"

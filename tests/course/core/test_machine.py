@@ -117,8 +117,10 @@ def test_without_torch_the_passport_still_answers():
 def test_the_machine_of_an_experiment_is_the_one_it_ran_on(monkeypatch):
     """A GPU beside it is no business of an experiment on the CPU."""
     monkeypatch.setattr(machine, "_device", lambda: "cuda")
-    facts = {"device_name": "NVIDIA T4", "capability": "sm_75", "memory_gib": 15.0, "driver": "1"}
+    facts = {"capability": "sm_75", "memory_gib": 15.0, "driver": "1"}
     monkeypatch.setattr(machine, "_cuda_facts", lambda: facts)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda index: SimpleNamespace(name="NVIDIA T4"))
     assert machine.passport()["device_name"] == machine.passport("cuda")["device_name"] == "NVIDIA T4"
     on_cpu = machine.passport(machine.device_of("mkldnn"))
     assert (on_cpu["device"], on_cpu["device_name"]) == ("cpu", on_cpu["cpu"]) and on_cpu["capability"] is None

@@ -13,7 +13,7 @@ import pytest
 
 from course.experiment import base
 from course.experiment.reading import OPEN
-from course.experiment.result import block, headline_of
+from course.experiment.result import block, outcome
 from tests.course.experiment.test_every_experiment import EXPERIMENTS
 from tests.course.experiment.test_headlines import records
 
@@ -53,9 +53,9 @@ def cut(record):
 def test_a_run_cut_short_claims_no_more_than_the_whole_run(name):
     experiment = EXPERIMENTS[name]
     for record in records(name):
-        said, settled = headline_of(record, experiment), experiment.settles(record)
+        said, settled = outcome(record, experiment).headline, experiment.settles(record)
         for one in cut(record):
-            headline = headline_of(one, experiment)
+            headline = outcome(one, experiment).headline
             assert headline in (said, *OPEN) or name in SAYS_HOW_MUCH, (headline["en"], said["en"], len(one.rows))
             for bet, option in experiment.settles(one).items():
                 assert option in (None, settled[bet]) or isinstance(option, float), (bet, option, settled[bet])

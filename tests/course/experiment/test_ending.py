@@ -105,9 +105,7 @@ def test_a_module_that_is_being_loaded_is_not_cut_off(tmp_path, monkeypatch):
 
 def test_what_a_learner_waits_for_has_a_limit(monkeypatch):
     seen = []
-    monkeypatch.setattr(base, "get", lambda name: of(lambda budget: []))
     monkeypatch.setattr(base, "run_experiment", lambda exp, budget_s, limit_s: seen.append(limit_s))
-    load_or_run("99-a")
-    load_or_run("99-a", 0.1)
-    load_or_run("99-a", 4)
+    for budget_s in (None, 0.1, 4):
+        load_or_run(of(lambda budget: []), budget_s)
     assert seen == [PATIENCE, PATIENCE, 4 * PATIENCE] and PATIENCE < 2

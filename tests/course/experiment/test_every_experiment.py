@@ -17,7 +17,7 @@ from course.core.machine import can
 from course.core.records import LESSONS, load
 from course.experiment import base
 from course.experiment.reading import OPEN
-from course.experiment.result import block, headline_of
+from course.experiment.result import block, outcome
 from tests.course.experiment.test_bet_rows import BETS, FURTHER, MODULES, ROWS
 from tests.lessons.live import check_picture, check_sentence, record_of
 
@@ -69,7 +69,7 @@ def test_every_outcome_has_a_sentence_and_a_picture(name):
         try:
             check_picture(found)
         except Exception:
-            assert headline_of(found, EXPERIMENTS[name]) in OPEN  # too little to tell may be too little to draw
+            assert outcome(found, EXPERIMENTS[name]).headline in OPEN  # too little to tell may be too little to draw
 
 
 @pytest.mark.parametrize("name", sorted(EXPERIMENTS))

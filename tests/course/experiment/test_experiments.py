@@ -137,19 +137,20 @@ def test_wrong_names_and_doubles_are_told(registry):
 
 def test_obtain_runs_live_or_replays_the_nearest(registry, monkeypatch, tmp_path):
     add(lambda budget: [{"a": 1}], needs="cuda", version=2)
-    monkeypatch.setattr("course.core.machine.can", lambda needs: needs == "cuda")
-    recorded = load_or_run("99-a")
+    one = registry["99-a"]
+    monkeypatch.setattr(base, "can", lambda needs: needs == "cuda")
+    recorded = load_or_run(one)
     assert recorded.live
-    monkeypatch.setattr("course.core.machine.can", lambda needs: False)
+    monkeypatch.setattr(base, "can", lambda needs: False)
     monkeypatch.setattr("course.core.records.LESSONS", tmp_path)
-    assert load_or_run("99-a") is None
+    assert load_or_run(one) is None
     save(recorded, tmp_path / "l99_test" / "recordings")
-    replayed = load_or_run("99-a")
+    replayed = load_or_run(one)
     assert replayed == recorded and not replayed.live and "recorded on" in pick(replayed.label())
-    monkeypatch.setattr("course.core.machine.can", lambda needs: True)
-    assert load_or_run("99-a").live
+    monkeypatch.setattr(base, "can", lambda needs: True)
+    assert load_or_run(one).live and not load_or_run(one, replay=True).live
     monkeypatch.setenv("COURSE_REPLAY", "1")
-    assert load_or_run("99-a") == recorded and not load_or_run("99-a").live
+    assert load_or_run(one) == recorded and not load_or_run(one).live
 
 
 def test_every_experiment_of_the_course_is_well_formed():
@@ -158,7 +159,7 @@ def test_every_experiment_of_the_course_is_well_formed():
     for name, exp in known.items():
         assert re.fullmatch(r"\d\d-[a-z0-9-]+", name) and exp.lesson.startswith(name[:2])
         assert exp.seconds > 0 and exp.needs in base.NEEDS
-        assert set(exp.title) == {"en", "zh"}
+        assert set(exp.telling.title) == {"en", "zh"}
 
 
 # ---- recording --------------------------------------------------------------------------------------------

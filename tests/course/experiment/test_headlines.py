@@ -15,7 +15,7 @@ from course.core.i18n import LANGUAGES, set_language, speaking
 from course.core.records import LESSONS, load
 from course.core.tables import Table
 from course.experiment.reading import OPEN
-from course.experiment.result import NoPicture, block, headline_of
+from course.experiment.result import NoPicture, block, outcome
 from course.figures.svg import BROAD, PHONE, SLIM, SvgPicture, wide
 from tests.course.experiment.test_bet_rows import BETS
 from tests.course.experiment.test_every_experiment import EXPERIMENTS, examples
@@ -72,7 +72,7 @@ def test_a_recording_says_something_and_is_drawn(name):
     for path in RECORDINGS:
         if path.name.startswith(f"{name}--"):
             recorded = load(path)
-            assert headline_of(recorded, EXPERIMENTS[name]) not in OPEN
+            assert outcome(recorded, EXPERIMENTS[name]).headline not in OPEN
             assert not isinstance(block(recorded, EXPERIMENTS[name]).picture, NoPicture)
 
 
@@ -83,7 +83,7 @@ def test_the_picture_shows_every_bet_there_can_be(bet):
     item = BETS[bet]
     every = item.slider.stops if item.slider else [one.id for one in item.options]
     for number, record in enumerate(records(item.experiment)):
-        if headline_of(record, EXPERIMENTS[item.experiment]) in OPEN:
+        if outcome(record, EXPERIMENTS[item.experiment]).headline in OPEN:
             continue
         set_language(LANGUAGES[number % 2])
         plain = check_picture(record)

@@ -12,8 +12,6 @@ import course
 from course.core import load
 from course.core.i18n import set_language
 from course.experiment import base
-from course.experiment.reading import OPEN
-from course.experiment.result import headline_of
 from course.game.cases import EVIDENCE, find, origin_said
 from course.verbs import noise
 from tests.conftest import ROOT
@@ -51,7 +49,7 @@ def test_the_recording_is_shown_without_a_word_on_the_machine(crowded, capsys):
 
 
 def test_without_a_recording_none_is_offered(crowded, monkeypatch, capsys):
-    monkeypatch.setattr(noise, "_recorded", lambda name: False)
+    monkeypatch.setattr(noise, "recording", lambda experiment: None)
     course.observe(NAME, bet=False)
     said = capsys.readouterr().out
     assert "Other programs use" in said and "replay=True" not in said
@@ -63,13 +61,13 @@ def test_it_is_said_where_the_answer_needs_a_clock(name, told, crowded, capsys):
     assert ("Other programs use" in capsys.readouterr().out) == told and crowded == [name]
 
 
-def test_where_a_run_tells_nothing_the_recording_is_named():
-    experiment = base.get(NAME)
-    told = base.replace(base.recording(experiment), live=True)
-    empty = base.replace(told, rows=[])
-    assert headline_of(empty, experiment) in OPEN
-    assert noise.after_nothing(told, "call") == "" == noise.after_nothing(base.replace(empty, live=False), "call")
-    assert "`call`" in noise.after_nothing(empty, "call")
+@pytest.mark.parametrize(("rows", "live", "named"), [(None, True, False), ([], False, False), ([], True, True)])
+def test_where_a_run_tells_nothing_the_recording_is_named(rows, live, named, monkeypatch, capsys):
+    found = base.recording(base.get(NAME))
+    record = base.replace(found, live=live, rows=found.rows if rows is None else rows)
+    monkeypatch.setattr(base, "load_or_run", lambda *_: record)
+    course.observe(NAME, bet=False, replay=True)
+    assert (f'observe("{NAME}", replay=True)' in capsys.readouterr().out) == named
 
 
 REST = r"""

@@ -98,8 +98,8 @@ def test_reports_on_an_experiment_come_to_a_headline_and_a_caution(name):
 
 @pytest.fixture
 def nothing_recorded(monkeypatch):
-    monkeypatch.setattr(base, "load_or_run", lambda name, budget_s=None, replay=False: None)
-    monkeypatch.setattr(base, "available", lambda name: False)
+    monkeypatch.setattr(base, "recording", lambda experiment: None)
+    monkeypatch.setattr(base, "can", lambda needs: False)
 
 
 def test_what_cannot_run_here_is_answered_from_the_reports(nothing_recorded, capsys):
@@ -112,7 +112,9 @@ def test_what_cannot_run_here_is_answered_from_the_reports(nothing_recorded, cap
 
 
 def test_a_bet_that_a_report_would_give_away_is_asked_for_first(nothing_recorded):
-    assert [item.id for item in open_bets(["05-flip-cuda", "05-sizes-cuda"])] == ["05-bet-flip"]
+    assert [item.id for item in open_bets([EXPERIMENTS["05-flip-cuda"], EXPERIMENTS["05-sizes-cuda"]])] == [
+        "05-bet-flip"
+    ]
 
 
 def test_the_explanation_of_the_option_bet_on_is_shown(nothing_recorded, capsys):

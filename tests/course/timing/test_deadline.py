@@ -11,7 +11,7 @@ import torch
 from course.experiment import base
 from course.experiment.base import run_experiment
 from course.experiment.reading import TOO_FEW
-from course.experiment.result import block, headline_of
+from course.experiment.result import block, outcome
 from course.game import cases
 from course.lessons.l10_tuning_master import game
 from course.lessons.l10_tuning_master.tuning_outcome import FEW
@@ -101,7 +101,7 @@ def test_rows_left_out_for_their_few_rounds_are_told_as_too_few(monkeypatch):
     tell(monkeypatch, "99-a", "")
     experiment = of(lambda budget: [{"ratio": 2.0, "low": None, "high": None, "rounds": 4}])
     record = run_experiment(experiment)
-    assert record.rows == [] and headline_of(record, experiment) == TOO_FEW
+    assert record.rows == [] and outcome(record, experiment).headline == TOO_FEW
     assert "4 of at least 12" in str(block(record, experiment))
 
 

@@ -19,7 +19,7 @@ from course.core.records import Record
 from course.exercises.exercise import all_exercises
 from course.experiment import base, reading, reports
 from course.experiment.reading import Reading
-from course.experiment.result import headline_of
+from course.experiment.result import outcome
 from course.learning.bets import bet_of
 from course.verbs import state
 from course.verbs.portfolio.take_away import take_away
@@ -198,28 +198,29 @@ CUDA = ["04-ops-cuda", "05-pays-cuda"]
 
 
 def test_experiments_without_a_recording_come_after_those_with_one(monkeypatch, capsys):
-    monkeypatch.setattr(base, "available", lambda name: name not in CUDA)
     course.answer(BET, "a", confidence=2)
     synthetic(monkeypatch, "a")
+    found = base.load_or_run
+    monkeypatch.setattr(base, "load_or_run", lambda one, *_: None if one.name in CUDA else found(one))
     record = course.observe([CUDA[0], "05-primitive-cache", *CUDA[1:]])
     said = capsys.readouterr().out
     assert record.experiment == "05-primitive-cache" and "A finding." in said and "as you bet" in said
     assert said.index("A finding.") < said.index("reported by others") < said.index("No recording exists yet")
     assert said.count("No recording exists yet") == 1
     assert all(
-        pick(reports.summary(name).headline if reports.summary(name) else base.get(name).title) in said for name in CUDA
+        pick(reports.summary(name).headline if reports.summary(name) else base.get(name).telling.title) in said
+        for name in CUDA
     )
 
 
 def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, capsys):
-    monkeypatch.setattr(base, "available", lambda name: True)
     synthetic(monkeypatch, "a")
     good = base.load_or_run
 
-    def load_or_run(name, budget_s=None, replay=False):
-        if name != "05-primitive-cache":
+    def load_or_run(one, *_):
+        if one.name != "05-primitive-cache":
             raise base.ExperimentError("It stopped.")
-        return good(name)
+        return good(one)
 
     monkeypatch.setattr(base, "load_or_run", load_or_run)
     assert course.observe(["05-toy-cost", "05-primitive-cache"]).experiment == "05-primitive-cache"
@@ -241,7 +242,7 @@ def test_a_run_cut_short_is_not_called_noisy():
     experiment = dataclasses.replace(base.get("08-env-when"), own_read=lambda rows: None)
 
     def headline(**more):
-        return headline_of(Record("08-env-when", 1, "08_mps", {}, [{"x": 1}], live=True, **more), experiment)
+        return outcome(Record("08-env-when", 1, "08_mps", {}, [{"x": 1}], live=True, **more), experiment).headline
 
     assert headline(complete=False) == reading.CUT_SHORT
     assert headline() == reading.TOO_NOISY
@@ -383,7 +384,6 @@ def somebody(monkeypatch):
 
 def test_an_open_bet_is_asked_for_before_its_experiment_gives_it_away(monkeypatch, capsys, somebody):
     synthetic(monkeypatch, "a")
-    monkeypatch.setattr(base, "available", lambda name: True)
     assert course.observe("05-primitive-cache") is None
     said = capsys.readouterr().out
     assert (
@@ -397,7 +397,6 @@ def test_an_open_bet_is_asked_for_before_its_experiment_gives_it_away(monkeypatc
 
 def test_whoever_looked_without_betting_is_not_asked_again(monkeypatch, capsys, somebody):
     synthetic(monkeypatch, "a")
-    monkeypatch.setattr(base, "available", lambda name: True)
     course.observe("05-primitive-cache", bet=False)
     course.observe(["05-primitive-cache"])
     assert capsys.readouterr().out.count("A finding.") == 2

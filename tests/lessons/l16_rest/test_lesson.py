@@ -47,7 +47,7 @@ def test_a_headline_says_the_outcome_in_one_short_sentence(name, rows, piece):
 @pytest.mark.parametrize("name", [name for name in NAMES if base.get(name).needs != "cuda"])
 def test_the_recording_has_a_headline_that_is_no_shrug(name, monkeypatch):
     monkeypatch.setenv("COURSE_REPLAY", "1")
-    record = base.load_or_run(name)
+    record = base.load_or_run(base.get(name))
     assert not record.live
     assert "Too noisy" not in headline(name, record.rows)["en"]
 
