@@ -3,13 +3,16 @@
 The student's cells run first, in order; graded cells are not run. Then each task is probed, with the calls of all its
 parts in mixed order. If a call ends the kernel or uses up the time, the rest of its part is lost and the other parts are tried
 again. What a probe prints, shows or updates is not copied into the notebook, so hidden inputs cannot leak.
+
+A cell below a task may take a name that its function needs (``sum = 0``), so that calls which worked at its check raise at the end.
+Such a task is probed once more in a fresh kernel that runs the notebook only up to the check.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -19,7 +22,8 @@ from course.core.i18n import Text, both, pick
 from grader.marking.machine import Raised
 from grader.marking.outputs import sayable, sound
 from grader.marking.probe import probe, results
-from grader.marking.step import note, state
+from grader.marking.step import grade_id, note, state
+from grader.marking.tasks import settled, spoilt
 from grader.marking.verdicts import OF_KERNEL, WORDS
 from grader.project.task import Case, Task
 from grader.sandbox.kernel import Kernel, Ran
@@ -96,6 +100,7 @@ class Run:
         self._shown: list[tuple[NotebookNode, Ran, list[NotebookNode]]] = []
         self._deaths = {"cells": 0, "probes": 0}
         self._unreached: dict[str, dict[int, dict[str, Any]]] = {name: {} for name in drawn}
+        self._at_its_check: dict[str, dict[int, dict[str, Any]]] = {}
         self._output_left = limits.notebook_chars
         self._left = float(limits.total_s)  # seconds of its own time that are left
         self.disturbed = False  # whether it ran out of time while other programs used the processors
@@ -116,7 +121,25 @@ class Run:
                 self._drop([job for job in self._waiting if (job.cell is not None) == (kind == "cells")], "killed")
         self.disturbed |= bool(self._waiting) and self._left > 0
         self._drop(list(self._waiting), "timeout")
+        for identity in self.drawn:
+            self._probe_at_its_check(identity, warm, files)
         state(self.nb)["happened"] = sorted({*state(self.nb).get("happened", ()), *self.words})
+
+    def _probe_at_its_check(self, identity: str, warm: Warm, files: dict[str, bytes]) -> None:
+        """Make the calls of a task once more without the cells below its check, where there are such cells and they may have spoilt
+        what the calls need (``tasks.spoilt``).
+        """
+        cases, back = self.found()[identity]
+        place = next((n for n, cell in enumerate(self.nb.cells) if grade_id(cell) == identity), len(self.nb.cells))
+        if not spoilt(cases, back) or not self._in_time() or not any(job.index > place for job in own_cells(self.nb)):
+            return
+        above = [NotebookNode(cell, outputs=[]) for cell in self.nb.cells[:place]]
+        limits = replace(self.limits, total_s=max(1, round(self._left)))
+        run = Run(NotebookNode(cells=above, metadata={}), self.tasks, {identity: cases}, self.language, limits)
+        run.go(warm, files)
+        self._left -= limits.total_s - run._left
+        self.disturbed |= run.disturbed
+        self._at_its_check[identity] = run.found()[identity][1]
 
     def _in_time(self) -> bool:
         return self._left > 0 and monotonic() < self._until
@@ -154,10 +177,13 @@ class Run:
 
     def found(self) -> Found:
         """The results of the probes: task id -> (the calls, call number -> result)."""
-        return {
-            name: (cases, {**self._unreached[name], **results(self._probed[name])})
-            for name, cases in self.drawn.items()
-        }
+        found = {}
+        for name, cases in self.drawn.items():
+            back = {**self._unreached[name], **results(self._probed[name])}
+            if name in self._at_its_check:
+                back = settled(self.tasks[name], cases, back, self._at_its_check[name])
+            found[name] = cases, back
+        return found
 
     def _live(self, kernel: Kernel) -> None:
         """Use one kernel: run the finished cells again without showing them, then go on until the jobs or the kernel end."""

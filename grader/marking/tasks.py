@@ -89,7 +89,7 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
     ):
         return incorrect(ALWAYS_THE_SAME, max_points=top, happened=["wrong"], parts=dict.fromkeys(task.parts, 0.0))
     for number, case in enumerate(cases):
-        state = _state(task, case, found.get(number, {"state": "unreached"}))
+        state = _state(task, case, found.get(number, UNREACHED))
         if state != "right":
             wrong.setdefault(case.part, []).append(state)
     points = float(sum(part.points for name, part in task.parts.items() if name not in wrong))
@@ -106,6 +106,35 @@ def _compared(task: Task, cases: list[Case], found: dict[int, dict[str, Any]], t
         if points
         else incorrect(*messages, max_points=top, happened=happened, parts=parts)
     )
+
+
+def spoilt(cases: list[Case] | None, found: dict[int, dict[str, Any]]) -> set[str]:
+    """The parts that a cell below may have spoilt by taking a name that the function needs: a call raised or gave no plain data, or
+    the name of the task is no function any more.
+    """
+    if found.get(-1, {}).get("state") == "not callable":
+        return {case.part for case in cases or ()}
+    parts = enumerate(case.part for case in cases or [Case("", ())])
+    return {part for n, part in parts if found.get(n, {}).get("state") in ("raised", "odd")}
+
+
+def settled(
+    task: Task, cases: list[Case] | None, found: dict[int, dict[str, Any]], at_check: dict[int, dict[str, Any]]
+) -> dict[int, dict[str, Any]]:
+    """The results at the end of the notebook; those at the check of the task for spoilt parts that are right there.
+
+    At the end such a part earned nothing, so nobody loses by it; and no call has a second value to guess with.
+    """
+    if cases is None:
+        return at_check if at_check.get(0, {}).get("state") == "value" else found
+    states = {n: _state(task, case, at_check.get(n, UNREACHED)) for n, case in enumerate(cases)}
+    wrong = {case.part for n, case in enumerate(cases) if states[n] != "right"}
+    right = spoilt(cases, found) - wrong
+    if not right or (wrong and _always_the_same(at_check, len(cases))):
+        return found
+    if -1 in found:
+        return at_check
+    return {**found, **{n: at_check[n] for n, case in enumerate(cases) if case.part in right}}
 
 
 def _always_the_same(found: dict[int, dict[str, Any]], calls: int) -> bool:
@@ -155,6 +184,7 @@ ALWAYS_THE_SAME = both(
     "It gave the same result for every input that was tried; a guess that fits some of them earns nothing.",
     "对试过的所有输入都返回同一个结果；碰巧对上几个不得分。",
 )
+UNREACHED = {"state": "unreached"}
 LOST = ("late", "memory", "output", "unreached")  # no result came back
 
 

@@ -8,11 +8,12 @@ import re
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from course.core.verdict import correct
 from grader.marking.probe import MIME, results
 from grader.marking.running import Run
-from grader.marking.tasks import judge_task
+from grader.marking.tasks import judge_task, settled
 from grader.project import Project
-from grader.project.task import tasks
+from grader.project.task import Case, Part, Task, tasks
 from grader.sandbox.limits import Limits
 from grader.sandbox.shared import shared
 
@@ -63,3 +64,100 @@ def test_a_function_that_returns_such_a_number_is_wrong_and_nothing_more():
     sent = [f'{{"call": {n}, "state": "value", "value": {"9" * (400 + n)}}}' for n in range(len(cases))]
     found = results([{"output_type": "display_data", "data": {MIME: one}} for one in sent])
     assert judge_task(task, cases, found).points == 0
+
+
+# --- a name that a cell below takes ---
+
+GIVEN = "def mean_of(xs):\n    return sum(xs) / len(xs)"
+MEAN = Task(
+    id="t",
+    name="mean_of",
+    cases=lambda rng: [
+        *(Case("typical", ([rng.randint(1, 9) for _ in range(4)],)) for _ in range(4)),
+        *(Case("edge", ([rng.randint(20, 90)],)) for _ in range(2)),
+    ],
+    reference=lambda xs: sum(xs) / len(xs),
+    parts={"typical": Part(2, "typical"), "edge": Part(1, "edge")},
+)
+
+
+def marked(*cells: str, task: Task = MEAN):
+    """The verdict on a task whose check stands below the first of the cells."""
+    notebook = new_notebook(cells=[new_code_cell(cell) for cell in cells])
+    check = new_code_cell("check('t')", metadata={"nbgrader": {"grade": True, "grade_id": "t"}})
+    notebook.cells.insert(1, check)
+    drawn = {"t": task.draw(random.Random(3)) if task.cases else None}
+    run = Run(notebook, {"t": task}, drawn, "en", Limits(cell_s=2, total_s=60))
+    run.go(shared(False), {})
+    assert MIME not in str(notebook) and not check.outputs
+    return judge_task(task, *run.found()["t"]), run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "below",
+    [
+        "sum = 0",
+        "len = [1, 2]",
+        "for sum in range(3): pass",
+        "import builtins\nbuiltins.sum = 7",
+        "from torch import *\nlen = 3",
+        "def sum(a, b): return a + b",
+        "class len: pass",
+        "mean_of = mean_of([1, 2, 3])",
+        "sum, n = 3, 4",
+        "with open('x', 'w') as sum: pass",
+        "globals()['sum'] = None",
+        "%time sum = 1",
+        "sum: int = 3",
+        "if (sum := 3): pass",
+        "exec('len = 5')",
+        "def sum(xs): return xs",
+        "import statistics as sum",
+    ],
+)
+def test_a_name_that_a_cell_below_the_check_takes_costs_nothing(below):
+    verdict, run = marked(GIVEN, below)
+    assert (verdict.state, verdict.points) == ("correct", 3) and run.words == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("given", "below", "parts"),
+    [
+        (GIVEN, "sum = lambda xs: 7", {"typical": 0, "edge": 0}),  # a value is an answer, and there is one
+        (GIVEN.replace("sum(xs)", "sum(xs) + (len(xs) > 1)"), "len = 0", {"typical": 0, "edge": 1}),
+        ("sum = 0\n" + GIVEN, "x = 1", {"typical": 0, "edge": 0}),  # so it was at its check, too
+        ("def mean_of(xs):\n    raise ValueError", GIVEN, {"typical": 2, "edge": 1}),  # mended below: the end counts
+        (GIVEN, "x = 1\nimport os\nos._exit(1)", {"typical": 2, "edge": 1}),
+        (GIVEN + "\nimport time", "import time\nsum = 0\ntime.sleep(9)", {"typical": 2, "edge": 1}),
+    ],
+)
+def test_only_what_raised_is_tried_again_and_only_as_it_was_at_the_check(given, below, parts):
+    assert marked(given, below)[0].evidence["parts"] == parts
+
+
+def test_one_value_for_every_call_earns_nothing_at_the_check_either():
+    cases = [Case("typical", ([1, 2],)), Case("edge", ([7],))]
+    raised = {n: {"state": "raised", "type": "TypeError"} for n in range(2)}
+    guess = {n: {"state": "value", "value": 7} for n in range(2)}
+    assert settled(MEAN, cases, raised, guess) == raised
+    work = {**guess, 0: {"state": "value", "value": 1.5}}
+    assert settled(MEAN, cases, raised, work) == work and settled(MEAN, cases, guess, work) == guess
+
+
+@pytest.mark.slow
+def test_a_guess_has_one_value_for_each_call():
+    """A function that answers at the end is not asked again, whatever it would say at its check."""
+    tells = (
+        "def mean_of(xs):\n    if 'late' in globals() and len(xs) == 1: raise ValueError\n"
+        "    return 1.0 if 'late' in globals() else sum(xs) / len(xs)"
+    )
+    assert marked(tells, "late = True")[0].evidence["parts"] == {"typical": 0, "edge": 1}
+
+
+@pytest.mark.slow
+def test_a_report_that_a_cell_below_spoils_counts_as_it_was_at_its_check():
+    task = Task(id="t", name="report", judge=lambda value: correct(points=value["n"]), points=4)
+    assert marked("report = {'n': 3}", "report['model'] = object()", task=task)[0].points == 4
+    assert marked("report = {'n': 3}", "del report", task=task)[0].state == "not attempted"
