@@ -46,7 +46,7 @@ def deck_name(lesson_id: str, code: str) -> str:
 
 def tags(item: Item) -> str:
     """The tags of a note, separated by spaces; ``::`` makes Anki show them as a tree."""
-    return f"lesson::{item.lesson} concept::{item.concept} difficulty::{item.difficulty} kind::{item.kind}"
+    return f"lesson::{item.lesson} concept::{item.concept} kind::{item.kind}"
 
 
 def front(item: Item) -> str:

@@ -48,7 +48,6 @@ def item_data(item: Item) -> dict[str, Any]:
         "lesson": item.lesson,
         "concept": item.concept,
         "kind": item.kind,
-        "difficulty": item.difficulty,
         "experiment": item.experiment,
         "stem": {code: paragraphs(pick(item.stem, code)) for code in LANGUAGES},
         "right": list(item.order if item.kind == "order" else item.correct),

@@ -231,6 +231,7 @@ def _read(path: Path, stamp: int) -> tuple[Case, ...]:
     found = []
     for raw in read_yaml(path) or ():
         where = f"{path.parent.name}/{path.name}, case {raw.get('id') if isinstance(raw, dict) else raw}"
+        raw = {**raw, "lesson": path.parent.name.removeprefix("l")} if isinstance(raw, dict) else raw
         if faults := [f"{where}, {place}: {sentence}" for place, sentence in schema.violations(raw, SCHEMA)]:
             raise ValueError("\n".join(faults))
         found.append(_case(raw))

@@ -129,8 +129,6 @@ class CauseBox:
             play.case.lesson,
             "cause",
             "single",
-            "medium",
-            "why",
             question.stem,
             tuple(Option(one.id, one.text, one.right, one.why) for one in question.answers),
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from course.core.i18n import t
 from course.core.version import __version__
-from course.questions.items import BankError, Item, parse_item
+from course.questions.items import BankError, Item, completed, parse_item
 
 
 def embedded_questions(notebooks: Iterable[Any], checkpoint: str) -> tuple[list[Item], dict[str, str], list[str]]:
@@ -22,7 +22,7 @@ def embedded_questions(notebooks: Iterable[Any], checkpoint: str) -> tuple[list[
         if said.get("lesson") == checkpoint and isinstance(raw, list):
             notices = _older(said.get("version"))
             try:
-                items = [parse_item(one, checkpoint, checkpoint=True) for one in raw]
+                items = [parse_item(completed(one, checkpoint, True), checkpoint, checkpoint=True) for one in raw]
             except BankError:
                 items = []
                 notices = notices or [

@@ -15,7 +15,7 @@ from course.core.catalog import FOLDER
 from course.core.i18n import LANGUAGES, Text, t
 from course.core.suggest import did_you_mean, no_longer
 from course.questions.interview import Spoken, parse_spoken
-from course.questions.items import BankError, Item, UnknownItem, parse_item
+from course.questions.items import BankError, Item, UnknownItem, completed, parse_item
 
 FILES = ("items", "checkpoint", "interview")
 """The question files of a lesson, without their ending."""
@@ -54,17 +54,14 @@ def _read_items(path: Path, stamp: int, check: bool) -> tuple[tuple[Item, ...], 
     if raw is not None and not isinstance(raw, list):
         return (), (f"{name}: must be a list of items, each starting with `- id:`.",)
     items, faults, seen = [], [], set()
+    spoken, keyless = path.stem == "interview", path.stem != "items"
     for entry in raw or ():
+        entry = completed(entry, _lesson(path), keyless)
         try:
-            if path.stem == "interview":
-                item = parse_spoken(entry, name)
-            else:
-                item = parse_item(entry, name, path.stem == "checkpoint", check=check)
+            item = parse_spoken(entry, name) if spoken else parse_item(entry, name, keyless, check=check)
         except BankError as error:
             faults.append(str(error))
             continue
-        if item.lesson != _lesson(path):
-            faults.append(f"{name}, item {item.id}, field lesson: must be {_lesson(path)}, and is {item.lesson}.")
         if item.id in seen:
             faults.append(f"{name}, item {item.id}, field id: occurs twice; give one of them another id.")
         seen.add(item.id)

@@ -36,10 +36,9 @@ class Spoken(Item):
 
 _LIST = {"type": "array", "items": schema.TEXT, "minItems": 3}
 SCHEMA = schema.object_of(
-    ["id", "lesson", "difficulty", "asks", "short", "full", "criteria", "source"],
+    ["id", "lesson", "asks", "short", "full", "criteria", "source"],
     id={"type": "string", "pattern": r"^\d\d-i(-[a-z0-9]+)+$"},
     lesson={"type": "string", "pattern": r"^\d\d_[a-z0-9_]+$"},
-    difficulty={"type": "string", "enum": ["easy", "medium", "hard"]},
     asks=schema.TEXT,
     short=schema.TEXT,
     full=_LIST,
@@ -63,8 +62,6 @@ def parse_spoken(raw: Mapping[str, Any], where: str) -> Spoken:
         lesson=raw["lesson"],
         concept=raw["id"],
         kind=SPOKEN,
-        difficulty=raw["difficulty"],
-        asks="why",
         stem=raw["asks"],
         options=(*criteria, Option("abcdefgh"[len(criteria)], NONE, False)),
         source=raw["source"],

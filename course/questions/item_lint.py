@@ -206,18 +206,12 @@ def _number(item: Item, misconceptions: Mapping[str, Text], own: bool) -> Iterat
 
 
 def lint_lesson(lesson: str, items: list[Item], checkpoint: bool = False) -> list[Finding]:
-    """The faults of a lesson as a whole: number of items, share of questions that ask why, positions of the right options."""
+    """The faults of a lesson as a whole: number of items, positions of the right options."""
     found = []
     what = "checkpoint" if checkpoint else "practice"
     least = LEAST_CHECKPOINT if checkpoint else LEAST_PRACTICE
     if len(items) < least and lesson not in FREE_COUNT:
         found.append(Finding("too-few-items", f"{lesson}: has {len(items)} {what} items; at least {least} are needed."))
-    asking = [item for item in items if item.kind != "predict"]
-    why = sum(item.asks == "why" for item in asking)
-    if why * 3 < len(asking):
-        found.append(
-            Finding("too-few-why", f"{lesson}: {why} of {len(asking)} {what} items ask why; at least a third should.")
-        )
     places = Counter(
         item.options.index(item.option(item.correct[0])) for item in items if item.kind == "single" and item.correct
     )

@@ -107,8 +107,6 @@ class Item:
     lesson: str
     concept: str
     kind: str
-    difficulty: str
-    asks: str
     stem: Text
     options: tuple[Option, ...] = ()
     code: Text | None = None
@@ -172,10 +170,30 @@ def _slider(raw: Mapping[str, Any]) -> Slider:
     return Slider(**{**raw, "stops": tuple(raw["stops"])})
 
 
+FORMER = ("asks", "difficulty")
+"""Fields of the questions of checkpoints that earlier versions released. Nothing reads them."""
+
+
+def completed(raw: Any, lesson: str, checkpoint: bool = False) -> Any:
+    """An entry of a question file with its lesson, which its folder says, and the kind of a practice question, which its parts say:
+    more than one right option is `multiple`, an experiment and no right option a bet.
+    """
+    if not isinstance(raw, Mapping):
+        return raw
+    right = sum(isinstance(one, Mapping) and bool(one.get("correct")) for one in raw.get("options") or ())
+    if "number" in raw or "order" in raw:
+        kind = "number" if "number" in raw else "order"
+    elif "slider" in raw or ("experiment" in raw and not right):
+        kind = "predict"
+    else:
+        kind = "multiple" if right > 1 else "single"
+    return {**({} if checkpoint else {"kind": kind}), **raw, "lesson": lesson}
+
+
 def parse_item(
     raw: Mapping[str, Any], where: str, checkpoint: bool = False, seed: str = "", check: bool = True
 ) -> Item:
-    """Make an Item from one YAML entry. seed: which variant, where the question has variants.
+    """Make an Item from one YAML entry, ``completed``. seed: which variant, where the question has variants.
 
     Raises BankError with every fault and its field where the entry violates the schema. check: False for an entry that has been
     held against the schema before.
@@ -185,6 +203,8 @@ def parse_item(
     if isinstance(raw, Mapping) and variants.is_template(raw):
         template = raw
         raw, values, key = _drawn(raw, where, checkpoint, seed)
+    if checkpoint and isinstance(raw, Mapping):
+        raw = {name: value for name, value in raw.items() if name not in FORMER}
     if check:
         _checked(raw, f"{where}, item {name}", checkpoint)
     fields = {k: v for k, v in raw.items() if k not in ("options", "number", "order", "axes", "slider")}

@@ -87,20 +87,19 @@ def _read(stamped: tuple[tuple[Path, int], ...]) -> tuple[dict[str, Knowledge], 
     for path, _ in stamped:
         for raw in read_yaml(path) or ():
             where = f"{path.parent.name}/{path.name}, card {raw.get('id', '?') if isinstance(raw, dict) else '?'}"
-            wrong = list(dict.fromkeys(_faults(raw, path.parent.name.removeprefix("l"), found)))
+            raw = {**raw, "lesson": path.parent.name.removeprefix("l")} if isinstance(raw, dict) else raw
+            wrong = list(dict.fromkeys(_faults(raw, found)))
             faults += [f"{where}, {sentence}" for sentence in wrong]
             if not wrong:
                 found[raw["id"]] = Knowledge(**{**raw, "switches": tuple(raw["switches"])})
     return found, faults
 
 
-def _faults(raw: Any, lesson: str, known: dict[str, Knowledge]) -> Iterator[str]:
+def _faults(raw: Any, known: dict[str, Knowledge]) -> Iterator[str]:
     broken = [f"field {field or '(all)'}: {what}." for field, what in schema.violations(raw, SCHEMA)]
     yield from broken
     if broken:
         return
-    if raw["lesson"] != lesson:
-        yield f"field lesson: must be {lesson}, and is {raw['lesson']}."
     if raw["id"] in known:
         yield "field id: occurs twice; give one of them another id."
     for field in fields(Knowledge):

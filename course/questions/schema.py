@@ -77,15 +77,13 @@ _COMMON: dict[str, Any] = {
     "lesson": {"type": "string", "pattern": r"^\d\d_[a-z0-9_]+$"},
     "concept": _SLUG,
     "kind": {"type": "string", "enum": list(KINDS)},
-    "difficulty": {"type": "string", "enum": ["easy", "medium", "hard"]},
-    "asks": {"type": "string", "enum": ["why", "what"]},
     "source": _LINE,
     "stem": TEXT,
     "code": TEXT,
     "experiment": _LINE,
     "axes": AXES,
 }
-_NEEDED = ["id", "lesson", "concept", "kind", "difficulty", "asks", "stem"]
+_NEEDED = ["id", "lesson", "concept", "kind", "stem"]
 
 PRACTICE = object_of(
     [*_NEEDED, "source"],

@@ -21,7 +21,7 @@ from course.core.suggest import did_you_mean
 from course.questions.bank import read_yaml
 from course.questions.finding import Finding
 from course.questions.item_lint import lint_items, lint_lesson
-from course.questions.items import BankError, Item, parse_item, redrawn, with_key
+from course.questions.items import BankError, Item, completed, parse_item, redrawn, with_key
 from course.questions.variant_lint import SEEDS, lint_variants
 from course.questions.variants import alternatives
 from course.questions.verify import run_verify
@@ -76,6 +76,7 @@ def check(project: Project, files: Files, run: bool = False, seeds: int = SEEDS)
     at, at_keys = Lines(files.items), Lines(files.keys) if files.keys else None
     sound: list[Item] = []
     for entry in raw:
+        entry = completed(entry, files.lesson, files.keys is not None)
         identity = str(entry.get("id", "?")) if isinstance(entry, Mapping) else "?"
         if not _parsed(made, at, identity, entry):
             continue
@@ -113,7 +114,7 @@ def _parsed(made: _Check, at: Lines, identity: str, entry: Any) -> bool:
     """Whether the entry can be read; else its faults are said."""
     checkpoint = made.files.keys is not None
     try:
-        item = parse_item(entry, at.path.name, checkpoint)
+        parse_item(entry, at.path.name, checkpoint)
         for one in alternatives(entry):
             parse_item(one, at.path.name, checkpoint)
     except BankError as error:
@@ -121,9 +122,6 @@ def _parsed(made: _Check, at: Lines, identity: str, entry: Any) -> bool:
             inner = re.search(r"item ([\w-]+),|question ([\w-]+),", fault)
             made.say(at, next(filter(None, inner.groups()), identity) if inner else identity, Finding("schema", fault))
         return False
-    if item.lesson != made.files.lesson:
-        wrong = f"{identity}: field lesson: must be {made.files.lesson}, and is {item.lesson}."
-        made.say(at, identity, Finding("schema", wrong))
     return True
 
 
@@ -243,7 +241,8 @@ def checkpoint_findings(project: Project, lesson: str, seeds: int, run: bool = F
 
 
 def _lesson_in(path: Path) -> str:
-    """The lesson that the first question of a draft names."""
-    with suppress(BankError, TypeError, AttributeError, IndexError):
-        return str(read_yaml(path)[0].get("lesson", ""))
+    """The lesson that the id of the first question of a draft begins with; "" where there is none."""
+    with suppress(BankError, TypeError, KeyError, IndexError):
+        number = str(read_yaml(path)[0]["id"])[:2]
+        return next((lesson for lesson in BY_ID if lesson[:2] == number), "")
     return ""

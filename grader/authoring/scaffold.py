@@ -74,12 +74,9 @@ PARTS = """{number}-t-sum:
 TYPICAL = ("The sum of several values is wrong.", "多个值的和不对。")
 EDGE = ("No value, or a single one, is wrong.", "没有值或只有一个值时不对。")
 QUESTION = """- id: {number}-c-{which}
-  lesson: {name}
   concept: {which}
   kind: single
   points: 2
-  difficulty: easy
-  asks: what
   source: your own
   stem: {stem}
   options:
@@ -87,12 +84,9 @@ QUESTION = """- id: {number}-c-{which}
     - {{id: b, text: {no}}}
 """
 DRAWN_QUESTION = """- id: {number}-c-draws
-  lesson: {name}
   concept: draws
   kind: number
   points: 2
-  difficulty: easy
-  asks: what
   draw:                                        # every student gets other numbers
     images: {{from: 1000, to: 1900, step: 100}}  #   one of 1000, 1100, ... 1900
     batch: [24, 32, 48, 64, 96]                #   one of these
@@ -173,10 +167,10 @@ def _write(folder: Path, name: str, languages: tuple[str, ...]) -> None:
         + prose(ESSAY, essay=f"{number}-e-why", points=4)
     )
     items = "".join(
-        QUESTION.format(number=number, name=name, which=one, stem=text(*stem), yes=text(*YES), no=text(*NO))
+        QUESTION.format(number=number, which=one, stem=text(*stem), yes=text(*YES), no=text(*NO))
         for one, stem in STEMS.items()
     )
-    items += DRAWN_QUESTION.format(number=number, name=name, stem=text(*DRAWS), unit=text(*UNIT))
+    items += DRAWN_QUESTION.format(number=number, stem=text(*DRAWS), unit=text(*UNIT))
     keys = "".join(KEY.format(number=number, which=one, why=text(*WHY), belief=BELIEF[chinese]) for one in STEMS)
     keys += DRAWN_KEY.format(number=number, trap=text(*TRAP), dropped=DROPPED[chinese], counted=text(*COUNTED))
     folder.mkdir(parents=True, mode=0o700)

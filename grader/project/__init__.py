@@ -12,6 +12,8 @@ from typing import Any
 
 import yaml
 
+from course.questions.items import completed
+
 LANGUAGES = ("en", "zh")
 HERE = Path(__file__).resolve().parents[2]
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the fast one where it is available
@@ -137,12 +139,12 @@ def read_yaml(path: Path) -> Any:
 
 
 def checkpoint_items(project: Project, lesson: str) -> dict[str, dict]:
-    """The items of a checkpoint by id, as written (no keys). Empty where there is no file."""
+    """The items of a checkpoint by id, with their lesson (no keys). Empty where there is no file."""
     path = project.checkpoint_items(lesson)
     rows = read_yaml(path) or []
     if not isinstance(rows, list) or not all(isinstance(row, dict) and "id" in row for row in rows):
         raise ProjectError(f"{path}: expected a list of items, each with an id")
-    return {row["id"]: row for row in rows}
+    return {row["id"]: completed(row, lesson, checkpoint=True) for row in rows}
 
 
 def practice_items(project: Project) -> dict[str, dict]:
@@ -150,7 +152,7 @@ def practice_items(project: Project) -> dict[str, dict]:
     found = {}
     for path in sorted(project.learner_folder.glob("l*/items.yaml")):
         for row in read_yaml(path) or []:
-            found[row["id"]] = row
+            found[row["id"]] = completed(row, path.parent.name.removeprefix("l"))
     return found
 
 

@@ -96,7 +96,7 @@ def test_the_other_language_of_a_mixed_class_is_the_same_checkpoint(made):
 def test_a_release_that_is_older_than_the_questions_has_no_other_language(course, tmp_path):
     items = course.project.checkpoint_items(LESSON)
     before, said = items.read_text("utf-8"), []
-    items.write_text(before.replace("difficulty: easy", "difficulty: hard", 1), "utf-8")
+    items.write_text(before.replace("concept: ", "concept: another-", 1), "utf-8")
     try:
         path = course.root / "release" / LESSON / f"{NOTEBOOK}.ipynb"
         assert [code for code, *_ in in_languages(course, path, ["en", "zh"], said.append)] == ["en"]

@@ -57,9 +57,9 @@ def test_what_is_made_passes_the_linter_and_is_released(course, capsys, language
     items = place / "checkpoint.yaml"
     asked = items.read_text(encoding="utf-8")
     items.write_text(asked.replace("concept: first", "concept: First_call"), encoding="utf-8")
-    assert main(words) == 1 and f"{NAME}/checkpoint.yaml:3: 50-c-first: field concept" in capsys.readouterr().out
+    assert main(words) == 1 and f"{NAME}/checkpoint.yaml:2: 50-c-first: field concept" in capsys.readouterr().out
     items.write_text(asked.replace("options:", "options", 1), encoding="utf-8")
-    assert main(words) == 1 and f"{NAME}/checkpoint.yaml:11: this is not valid YAML" in capsys.readouterr().out
+    assert main(words) == 1 and f"{NAME}/checkpoint.yaml:8: this is not valid YAML" in capsys.readouterr().out
     items.write_bytes(asked.encode("utf-16"))
     assert main(words) == 1 and f"{NAME}/checkpoint.yaml: this is not UTF-8" in capsys.readouterr().out
     items.write_text(asked, encoding="utf-8")
@@ -101,16 +101,12 @@ def test_a_course_in_one_language_is_asked_for_one_and_a_trap_may_be_a_sentence(
 
 def test_everything_wrong_is_said_at_once_with_file_and_line(course):
     place, items, keys = own_files(course)
-    changed(
-        items, ("difficulty: easy", "difficulty: cruel"), ("batch: [24", "batch: [x"), ("concept: second", "concept: X")
-    )
+    changed(items, ("kind: single", "kind: cruel"), ("batch: [24", "batch: [x"), ("concept: second", "concept: X"))
     changed(keys, ("50-c-first:", "50-c-furst:"))
     told = new_checkpoint(course.project, NAME, ("zh",))[1]
     assert len(told) >= 3 and all("checkpoint.yaml:" in one or "keys.yaml:" in one for one in told)
     assert {"50-c-first", "50-c-second", "50-c-draws"} <= {name for one in told for name in NAMES if name in one}
-    changed(
-        items, ("difficulty: cruel", "difficulty: easy"), ("batch: [x", "batch: [24"), ("concept: X", "concept: second")
-    )
+    changed(items, ("kind: cruel", "kind: single"), ("batch: [x", "batch: [24"), ("concept: X", "concept: second"))
     changed(keys, ("50-c-furst:", "50-c-first:"), ('value: "ceil(images / batch)"', 'value: "ceil(images / bach)"'))
     changed(keys, ("range(0, images, batch)", "range(0, images, 2 * batch)"), ("correct: [a]", "correct: [q]"))
     told = "\n".join(new_checkpoint(course.project, NAME, ("zh",))[1])

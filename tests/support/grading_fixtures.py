@@ -30,8 +30,6 @@ ITEMS = [
         "concept": "one",
         "kind": "single",
         "points": 2,
-        "difficulty": "easy",
-        "asks": "what",
         "source": "fixture",
         "stem": both("Which letter is second?", "哪个字母排第二？"),
         "options": [
@@ -46,8 +44,6 @@ ITEMS = [
         "concept": "two",
         "kind": "multiple",
         "points": 2,
-        "difficulty": "easy",
-        "asks": "why",
         "source": "fixture",
         "stem": both("Which are vowels?", "哪些是元音？"),
         "options": [
@@ -63,8 +59,6 @@ ITEMS = [
         "concept": "three",
         "kind": "number",
         "points": 1,
-        "difficulty": "easy",
-        "asks": "what",
         "source": "fixture",
         "stem": both("How many sides has a triangle?", "三角形有几条边？"),
         "number": {"unit": both("sides", "条边")},
@@ -75,8 +69,6 @@ ITEMS = [
         "concept": "four",
         "kind": "order",
         "points": 2,
-        "difficulty": "medium",
-        "asks": "what",
         "source": "fixture",
         "stem": both("Put them in order of the alphabet.", "按字母表排序。"),
         "options": [

@@ -28,8 +28,6 @@ def item(kind: str, name: str, concept: str = "", **more: Any) -> dict[str, Any]
         "lesson": "05_x",
         "concept": concept or f"about-{name}",
         "kind": kind,
-        "difficulty": "easy",
-        "asks": "why",
         "source": "a page",
         "stem": both(f"stem of {name}"),
         **more,

@@ -16,7 +16,7 @@ function articleHtml(item, done, response) {
   const code = item.code ? `<pre tabindex="0"><code>${pick(item.code)}</code></pre>` : "";
   return `<article class="${item.kind}">
       <p class="head"><b>${word(item.kind === "predict" ? "bet" : "question")}</b> <span>${word(`task_${item.kind}`)}</span>
-        <span>${item.lesson}</span> <span>${word(item.difficulty)}</span></p>
+        <span>${item.lesson}</span></p>
       <div id="${own(item, "stem")}" class="stem">${pick(item.stem)}</div>${code}${done ? doneHtml(item, done) : askHtml(item, response)}
     </article>`;
 }

@@ -113,7 +113,7 @@ def open_bets(one: Attempt) -> list[Bet]:
 def settled_bets(case: Case, one: Attempt) -> tuple[calibration.Bet, ...]:
     """The bets of an attempt as the course keeps all bets: each is a question whose options are the outcomes to bet on."""
     options = tuple(Option(name, text) for name, text in one.plan.bets().items())
-    asked = Item(case.id, case.lesson, case.id, "predict", "medium", "outcome", case.title, options)
+    asked = Item(case.id, case.lesson, case.id, "predict", case.title, options)
     return tuple(
         calibration.Bet(
             asked,

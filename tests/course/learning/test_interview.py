@@ -55,7 +55,7 @@ def test_there_are_twenty_and_each_is_whole_in_both_languages():
 def good():
     text = {"en": "Words.", "zh": "话。"}
     return {
-        "id": "15-i-x", "lesson": "15_review", "difficulty": "easy", "asks": text, "short": text,
+        "id": "15-i-x", "lesson": "15_review", "asks": text, "short": text,
         "full": [text] * 3, "criteria": [text] * 3, "source": "a page",
     }  # fmt: skip
 

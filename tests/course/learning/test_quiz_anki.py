@@ -77,7 +77,7 @@ def test_anki_reads_every_note_with_its_fields_deck_and_tags(collection, items, 
         if item.number:
             assert plain(pick(item.number.why, code)) in explained
             assert all(plain(pick(trap.why, code)) in explained for trap in item.number.traps)
-        assert {f"lesson::{item.lesson}", f"concept::{item.concept}", f"difficulty::{item.difficulty}"} < set(note.tags)
+        assert {f"lesson::{item.lesson}", f"concept::{item.concept}"} < set(note.tags)
         deck = collection.decks.name(note.cards()[0].did)
         assert deck.split("::")[1].startswith(item.lesson.replace("_", " "))
     decks = Counter(collection.decks.name(note.cards()[0].did) for note in found.values())

@@ -56,8 +56,8 @@ def test_the_template_is_sound_but_for_its_words(project, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "rule", "line"),
     [
-        ([("kind: single", "kind: guess")], "schema", "kind: guess"),
-        ([("difficulty: medium", "difficulty: tough")], "schema", "difficulty: tough"),
+        ([("concept: what-it-is-about", "kind: guess\n  concept: what-it-is-about")], "schema", "kind: guess"),
+        ([("concept: what-it-is-about", "concept: x\n  difficulty: tough")], "schema", "difficulty: tough"),
         ([("      correct: true\n", "      corect: true\n")], "schema", "corect"),
         ([("misconception: async-timer", "misconception: asink-timer")], "unknown-misconception", "- id: a"),
         ([('result = ["b"]', "while True: pass")], "verify", "verify: |"),
@@ -68,7 +68,6 @@ def test_the_template_is_sound_but_for_its_words(project, tmp_path):
         ([("{{sizes}} new", "{{sises}} new")], "schema", "05-change-me-number"),
         ([('low: "search_ms"', 'low: "total"')], "trap-reversed", "traps:"),
         ([("sum(search_ms", "sum(1 + search_ms")], "verify", "verify: |"),
-        ([("lesson: 05_cudnn_benchmark", "lesson: 06_nothing")], "schema", "05-change-me-single"),
         ([("05-change-me-order", "05-change-me-bet")], "id-taken", "05-change-me-bet"),
         ([("show: 3", "show: 7")], "schema", "show: 7"),
     ],
@@ -88,7 +87,8 @@ def test_all_findings_of_questions_and_keys_are_told_at_once(project):
     text = key.read_text("utf-8")
     text = text.replace("correct: [b]", "correct: [z]", 1).replace('"05-c-order":', '"05-c-ordre":', 1)
     key.write_text(text.replace('value: "layers * kinds"', 'value: "layers + "', 1), "utf-8")
-    found = checked(project, project.checkpoint_items(LESSON), ("difficulty: hard", "difficulty: cruel"))
+    kind = "concept: benchmark-cache-key\n  kind: "
+    found = checked(project, project.checkpoint_items(LESSON), (f"{kind}multiple", f"{kind}cruel"))
     told = {(one.rule, re.search(r": (05-c-[\w-]+):", one)[1]) for one, _ in found if "05-c-" in one}
     assert told >= {
         ("schema", "05-c-two-shapes"),

@@ -57,8 +57,6 @@ SUM = {
     "lesson": "05_x",
     "concept": "sum",
     "kind": "number",
-    "difficulty": "easy",
-    "asks": "what",
     "points": 1,
     "draw": {"n": {"from": 10, "to": 90}, "k": [2, 3, 5, 7]},
     "stem": both("What is {{n}} times {{k}}?", "{{n}} 乘 {{k}} 等于多少？"),
