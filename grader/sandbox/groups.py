@@ -4,18 +4,15 @@ It limits the memory and the number of all processes together, and gives each su
 processors, however many processes it has.
 
 Version 1: the groups are made beside those of the machine. Version 2: they are made below the nearest parent group that we
-may write to and that delegates its controllers (systemd gives each user one), else in a scope that ``systemd-run --user``
-makes and delegates to us (https://systemd.io/CGROUP_DELEGATION). Where no group can be made, each process still has its
-limits (RLIMIT_AS, RLIMIT_NPROC), the ``meter`` measures the memory of all processes together, and submissions marked by
-root, whom RLIMIT_NPROC does not bind, may start no processes.
+may write to and that delegates its controllers; systemd gives each user one (https://systemd.io/CGROUP_DELEGATION). Where no
+group can be made, each process still has its limits (RLIMIT_AS, RLIMIT_NPROC), the ``meter`` measures the memory of all
+processes together, and submissions marked by root, whom RLIMIT_NPROC does not bind, may start no processes.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-import shutil
-import subprocess
 import time
 import uuid
 from pathlib import Path
@@ -24,9 +21,6 @@ from grader.sandbox.limits import Limits
 
 ROOT = Path("/sys/fs/cgroup")
 MOST_THREADS = 32  # where no processes are allowed
-SCOPE, LEAF = "course-grader-", "warm"  # how our scopes are named; the group in a scope for the warm process
-SYSTEMD = ("systemd-run", "--user", "--scope", "--quiet", "--collect", "-p", "Delegate=yes")
-BUS = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # systemd-run needs these variables to find the user's systemd
 
 
 class Group:
@@ -64,7 +58,9 @@ def make(limits: Limits, pid: int) -> Group | None:
     memory, processes = str(limits.tree_bytes), str((limits.processes or MOST_THREADS) + limits.threads)
     if (ROOT / "cgroup.controllers").exists():
         settings = {"memory.max": memory, "memory.swap.max": "0", "pids.max": processes}
-        made = (_made([(parent / name, settings, ("memory.max", "pids.max"))]) for parent in _parents(pid))
+        own = _own(pid)
+        parents = (folder for folder in (own, *own.parents) if folder.is_relative_to(ROOT))
+        made = (_made([(parent / name, settings, ("memory.max", "pids.max"))]) for parent in parents)
         return next(filter(None, made), None)
     needed = [
         (ROOT / "memory" / name, {"memory.limit_in_bytes": memory}, ("memory.limit_in_bytes",)),
@@ -76,30 +72,10 @@ def make(limits: Limits, pid: int) -> Group | None:
 @functools.cache
 def possible() -> bool:
     """Whether a group can be made for the processes that this one starts."""
-    if scope():
-        return True
     group = make(Limits(), os.getpid())
     if group is not None:
         group.remove()
     return group is not None
-
-
-@functools.cache
-def scope() -> tuple[str, ...]:
-    """The beginning of a command line that runs the rest in a new systemd scope (``--unit`` and ``--`` follow); empty where
-    no scope is needed or none can be made.
-    """
-    group = make(Limits(), os.getpid())
-    if group is not None:
-        group.remove()
-        return ()
-    if shutil.which(SYSTEMD[0]) is None or not os.environ.get(BUS[0]) or not (ROOT / "cgroup.controllers").exists():
-        return ()
-    try:
-        tried = subprocess.run([*SYSTEMD, "--", "true"], capture_output=True, timeout=10)
-    except (OSError, subprocess.TimeoutExpired):
-        return ()
-    return SYSTEMD if tried.returncode == 0 else ()
 
 
 def sweep(older_s: float = 3600, name: str = "course-*") -> None:
@@ -119,27 +95,6 @@ def _own(pid: int | str = "self") -> Path:
         if line.startswith("0::"):
             return ROOT / line[3:].lstrip("/")
     return ROOT
-
-
-def _parents(pid: int) -> list[Path]:
-    """The folders in which a group for the process may be made, the nearest first."""
-    own = _own(pid)
-    if own.name.startswith(SCOPE):
-        _open_up(own)
-    return [folder for folder in (own, *own.parents) if folder.is_relative_to(ROOT)]
-
-
-def _open_up(own: Path) -> None:
-    """Move the processes of our scope into a group below it: a group with processes of its own cannot delegate controllers."""
-    try:
-        (own / LEAF).mkdir(exist_ok=True)
-        for _ in range(10):  # processes may fork in the meantime
-            for pid in (own / "cgroup.procs").read_text(encoding="utf-8").split():
-                (own / LEAF / "cgroup.procs").write_text(pid, encoding="utf-8")
-        for controller in ("+memory", "+pids", "+cpu"):
-            (own / "cgroup.subtree_control").write_text(controller, encoding="utf-8")
-    except OSError:  # then the parent groups are tried
-        pass
 
 
 def _made(wanted: list[tuple[Path, dict[str, str], tuple[str, ...]]]) -> Group | None:

@@ -8,7 +8,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import uuid
 from pathlib import Path
 
 from grader.project import HERE, Infrastructure
@@ -16,19 +15,9 @@ from grader.sandbox import groups, usage
 from grader.sandbox.limits import Limits
 
 INSIDE = Path(__file__).resolve().parent / "inside"
-SYSTEM = (
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/etc/ld.so.cache",
-    "/etc/alternatives",
-    "/etc/fonts",
-    "/etc/localtime",
-    "/etc/ssl/certs",
-    "/sys/devices/system/cpu",
+SYSTEM = tuple(
+    "/usr /bin /sbin /lib /lib32 /lib64 /etc/ld.so.cache /etc/alternatives /etc/fonts /etc/localtime /etc/ssl/certs "
+    "/sys/devices/system/cpu".split()
 )
 PLACE, PYTHON = "/opt/course", "/opt/python"
 ENVIRONMENT = {
@@ -56,7 +45,7 @@ WATCHED = (
     "and processors are not shared out evenly. "
     "A process that takes gigabytes at once can make this machine swap or end other programs; many busy processes make marking slower. "
     "Marks stay fair: only a submission's own processor time counts, and one that was prevented from running is marked again alone. "
-    "To have it enforced: log in so that `systemd-run --user --scope true` works. "
+    "To have it enforced: start the same command with `systemd-run --user --scope` in front of it. "
     "In the container of docs/instructors.md one limit holds for all submissions together."
 )
 NO_PROCESSES = (
@@ -157,10 +146,7 @@ def command(connection: int, sandbox: bool, listener: int = -1) -> tuple[list[st
     reason = obstacle()
     if reason:
         raise Infrastructure(reason)
-    passed_on = ("PATH", *(groups.BUS if groups.scope() else ()))
-    environment = {"PATH": os.defpath, **{name: os.environ[name] for name in passed_on if name in os.environ}}
-    scope = [*groups.scope(), f"--unit={groups.SCOPE}{uuid.uuid4().hex[:12]}.scope", "--"] if groups.scope() else []
-    return [*scope, *_bubblewrap(), *program], environment
+    return [*_bubblewrap(), *program], {"PATH": os.environ.get("PATH", os.defpath)}
 
 
 def _bubblewrap() -> list[str]:

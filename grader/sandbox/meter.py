@@ -24,7 +24,6 @@ class Meter:
         self._pid, self._limits, self._bounded = pid, limits, bounded
         self._most = limits.tree_bytes
         self._exact_from = 0.0
-        self._born, self._stalled = monotonic(), usage.stalled_s()
         self._start = self._now = usage.measure(pid)
         self._begun = monotonic()
         self._looked = False
@@ -115,6 +114,4 @@ class Meter:
         """Whether a cell that reached its limit had hardly run, because other programs used the machine."""
         if self.cpu_s >= limit / 2:
             return False
-        since = max(1e-9, monotonic() - self._born)
-        stalled = (usage.stalled_s() - self._stalled) / since
-        return self._waiting_s > BUSY * self.wall_s or stalled > BUSY or self.out_of_patience(limit)
+        return self._waiting_s > BUSY * self.wall_s or self.out_of_patience(limit)

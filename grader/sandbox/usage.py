@@ -1,8 +1,8 @@
 """What the processes of a submission use, read from /proc: processor time, time spent waiting for a processor, memory.
 
 All descendants of the kernel count, also those that started a session of their own: the kernel is the first process of their
-pid namespace, so a process whose parent has ended becomes its child. Formats: Linux Documentation/filesystems/proc.rst,
-scheduler/sched-stats.rst and accounting/psi.rst.
+pid namespace, so a process whose parent has ended becomes its child. Formats: Linux Documentation/filesystems/proc.rst
+and scheduler/sched-stats.rst.
 """
 
 from __future__ import annotations
@@ -63,18 +63,6 @@ def memory(pids: tuple[int, ...]) -> int:
             lines = _read(f"/proc/{pid}/smaps_rollup").splitlines()
             total += sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("Pss:", "SwapPss:")))
         except (OSError, ValueError, IndexError):
-            continue
-    return total
-
-
-def stalled_s() -> float:
-    """Seconds since the machine started in which all its work waited for a disk or for memory; 0 where it does not say."""
-    total = 0.0
-    for kind in ("io", "memory"):
-        try:
-            full = next(line for line in _read(f"/proc/pressure/{kind}").splitlines() if line.startswith("full"))
-            total += int(full.rpartition("total=")[2]) / 1e6
-        except (OSError, ValueError, StopIteration):
             continue
     return total
 

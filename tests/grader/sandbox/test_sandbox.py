@@ -30,37 +30,9 @@ from tests.support import ordinary_user
 from tests.support.bpf import run
 
 MACHINES = ("x86_64", "aarch64")
-ORDINARY = {
-    "x86_64": {
-        "read": 0,
-        "write": 1,
-        "mmap": 9,
-        "execve": 59,
-        "exit": 60,
-        "kill": 62,
-        "futex": 202,
-        "openat": 257,
-        "getrandom": 318,
-        "connect": 42,
-        "rt_sigreturn": 15,
-        "prctl": 157,
-        "seccomp": 317,
-    },
-    "aarch64": {
-        "read": 63,
-        "write": 64,
-        "mmap": 222,
-        "execve": 221,
-        "exit": 93,
-        "kill": 129,
-        "futex": 98,
-        "openat": 56,
-        "getrandom": 278,
-        "connect": 203,
-        "rt_sigreturn": 139,
-        "prctl": 167,
-        "seccomp": 277,
-    },
+ORDINARY = {  # read, write, mmap, execve, exit, kill, futex, openat, getrandom, connect, rt_sigreturn, prctl, seccomp
+    "x86_64": (0, 1, 9, 59, 60, 62, 202, 257, 318, 42, 15, 157, 317),
+    "aarch64": (63, 64, 222, 221, 93, 129, 98, 56, 278, 203, 139, 167, 277),
 }
 REFUSED, NOT_HERE = seccomp.refuse(errno.EPERM), seccomp.refuse(errno.ENOSYS)
 SMALL = Limits(cell_s=20, memory_mb=300, disk_mb=8, open_files=64, processes=12, output_chars=10_000)
@@ -80,19 +52,17 @@ def decide(machine: str, number: int, *arguments: int, processes: bool = True) -
 
 def test_ordinary_calls_pass_and_every_listed_one_is_refused(machine):
     for processes in (True, False):
-        assert {decide(machine, number, processes=processes) for number in ORDINARY[machine].values()} == {
-            seccomp.ALLOW
-        }
+        assert {decide(machine, number, processes=processes) for number in ORDINARY[machine]} == {seccomp.ALLOW}
         assert {decide(machine, n, processes=processes) for n in seccomp.REFUSED[machine].values()} == {REFUSED}
     assert len(set(seccomp.REFUSED[machine].values())) == len(seccomp.REFUSED[machine])
-    assert not set(seccomp.REFUSED[machine].values()) & set(ORDINARY[machine].values())
+    assert not set(seccomp.REFUSED[machine].values()) & set(ORDINARY[machine])
 
 
 def test_calls_of_another_machine_end_the_process_and_x32_numbers_are_no_way_round(machine):
     other = next(name for name in MACHINES if name != machine)
     program = seccomp.program(machine)
     for audit in (seccomp.ARCHITECTURES[other], 0x40000003, 0):  # 0x40000003: 32-bit x86
-        assert run(program, audit, ORDINARY[machine]["read"]) == seccomp.KILL
+        assert run(program, audit, ORDINARY[machine][0]) == seccomp.KILL
     if machine == "x86_64":
         assert {decide(machine, 0x40000000 + number) for number in range(0, 600)} == {REFUSED}
 
@@ -364,32 +334,30 @@ def test_no_process_hides_what_it_takes_and_none_inherits_the_connection(kernel)
     )
 
 
-def test_a_delegated_scope_is_opened_up_and_each_submission_gets_a_group_of_it(tmp_path, monkeypatch):
+def test_each_submission_gets_a_group_below_the_nearest_parent_that_delegates(tmp_path, monkeypatch):
     """On a made-up tree: control groups of version 2 are not writable on every machine that runs the tests."""
-    scope = tmp_path / "user.slice" / f"{groups.SCOPE}1.scope"
-    (scope / groups.LEAF).mkdir(parents=True)
+    slice_ = tmp_path / "user.slice"
+    own = slice_ / "run.scope"
+    own.mkdir(parents=True)
     (tmp_path / "cgroup.controllers").write_text("memory pids cpu")
-    (scope / "cgroup.procs").write_text("4711\n")
-    made: list[Path] = []
     mkdir = Path.mkdir
 
-    def with_files(folder: Path, **options) -> None:  # as the kernel fills a new folder
+    def as_the_kernel(folder: Path, **options) -> None:
         mkdir(folder, **options)
-        if folder.name.startswith("course-") and folder.parent == scope:
-            made.append(folder)
-            for name in ("memory.max", "memory.swap.max", "pids.max", "cgroup.procs"):
+        for name in ("memory.max", "memory.swap.max", "pids.max", "cgroup.procs"):
+            if folder.parent == own:  # it has processes of its own, so it delegates nothing
+                mkdir(folder / name)
+            else:
                 (folder / name).write_text("")
 
-    monkeypatch.setattr(Path, "mkdir", with_files)
+    monkeypatch.setattr(Path, "mkdir", as_the_kernel)
     monkeypatch.setattr(groups, "ROOT", tmp_path)
-    monkeypatch.setattr(groups, "_own", lambda pid="self": scope)
-    group = groups.make(SMALL, 4711)
-    assert group.folders == made and len(made) == 1
-    assert (scope / groups.LEAF / "cgroup.procs").read_text() == "4711"
-    assert (scope / "cgroup.subtree_control").read_text() == "+cpu"  # the last of the three that were written
-    assert (made[0] / "memory.max").read_text() == str(SMALL.tree_bytes) and (made[0] / "pids.max").read_text() == "13"
-    group.add(4711)
-    assert (made[0] / "cgroup.procs").read_text() == "4711"
+    monkeypatch.setattr(groups, "_own", lambda pid="self": own)
+    [made] = groups.make(SMALL, 4711).folders
+    assert made.parent == slice_
+    assert (made / "memory.max").read_text() == str(SMALL.tree_bytes) and (made / "pids.max").read_text() == "13"
+    groups.Group([made]).add(4711)
+    assert (made / "cgroup.procs").read_text() == "4711"
 
 
 @pytest.mark.slow
