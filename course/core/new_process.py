@@ -27,7 +27,7 @@ import tempfile
 import threading
 import traceback
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -42,9 +42,10 @@ START_S, END_S = 120.0, 2.0
 
 
 class NewProcessError(RuntimeError):
-    """A call in a new process gave no answer. kind: the type of what it raised ("" where the process ended or was too slow)."""
+    """A call in a new process gave no answer. kind: the type of what it raised ("" where the process ended or was too slow). name: of
+    that process, among several that take turns."""
 
-    kind = ""
+    kind = name = ""
 
 
 def call(
@@ -56,6 +57,36 @@ def call(
     """
     with NewProcess(variables) as process:
         return process.call(target, *arguments, timeout_s=timeout_s)
+
+
+@contextlib.contextmanager
+def taking_turns(
+    target: str, tasks: Mapping[str, Sequence[Any]], warm: bool = True, timeout_s: float = math.inf
+) -> Iterator[dict[str, NewProcess]]:
+    """A new process for each name, all alive together, in the order of the names; each has called `target` with the arguments of its task
+    and, as the last one, the number of a processor (None: unknown) to stay on where one thread does the work. It is the same for all, drawn
+    at random: two virtual processors were seen to differ by a factor of 2 for a second. Raises NewProcessError with the name.
+    """
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [None]
+    processor = random.Random().choice(allowed)  # the user's own random numbers stay as they are
+    with contextlib.ExitStack() as stack:
+        processes = {name: stack.enter_context(NewProcess(warm=warm)) for name in tasks}
+        for name, task in tasks.items():
+            processes[name].ask(target, *task, processor)
+        for name, process in processes.items():
+            try:
+                process.answer(timeout_s)
+            except NewProcessError as error:
+                error.name = name
+                raise
+        yield processes
+
+
+def stay_on(processor: int | None) -> None:
+    """Run on this processor alone from now on, where that is known and allowed."""
+    if processor is not None:
+        with contextlib.suppress(OSError):  # a container may forbid it
+            os.sched_setaffinity(0, {processor})
 
 
 class NewProcess:

@@ -139,31 +139,6 @@ def _fitting(rows: Sequence[Mapping[str, Any]], wanted: Mapping[str, Any]) -> li
     return found
 
 
-def beside(mine: Mapping[str, str]) -> list[dict[str, str]]:
-    """The situations that were tried here, on other machines too. mine: setting or family of settings -> what came out, in words.
-
-    A row each: the situation, this machine, and every machine with a figure in one of the rows; [] without PyYAML, or where
-    a cell has lost its source.
-    """
-    try:
-        names, situations = read()
-    except (ImportError, CardsError):  # the page of cards is tested; a result does not fail for it
-        return []
-    shown = [
-        (one, here) for one in situations if (here := next((mine[name] for name in one.settings if name in mine), ""))
-    ]
-    held = [name for name in names if any(cell.machine == name for one, _ in shown for cell in one.cells)]
-    return [
-        {t("situation", "情况"): pick(one.name), t("here", "本机"): here}
-        | {pick(names[name]): t(", ", "，").join(map(_in_passing, one.on(name))) or "–" for name in held}
-        for one, here in shown
-    ]
-
-
-def _in_passing(cell: Cell) -> str:
-    return f"{ratio_words(cell.ratio)}{t(f' ({pick(cell.what)})', f'（{pick(cell.what)}）')}"
-
-
 def words(cell: Cell) -> str:
     """What was measured and what came out, in the reader's language: "ResNet-50: 52 % less"."""
     return f"{pick(cell.what)}{t(': ', '：')}{ratio_words(cell.ratio)}"

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
-import random
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Any
 
 from course.core.bars import end_progress, progress, reach
 from course.core.i18n import t
-from course.core.new_process import NewProcess, NewProcessError, function_of
+from course.core.new_process import NewProcess, NewProcessError, function_of, taking_turns
 from course.timing import sameness, stats, validation, verdicts
 from course.timing.clock import Clock
 from course.timing.deadline import out_of_time
@@ -42,17 +40,11 @@ def compare_in_processes(candidates: Mapping[str, Any], plan: Plan, device: Any,
             'fresh_process=True 时，clock 只能是 "auto"、"wall" 或 "events"。',
         )
     before = None if setup is None else target_of("setup", setup)
-    specs = {name: spec_of(target_of(name, one), device, clock, before) for name, one in candidates.items()}
+    devices = [str(one) for one in device] if isinstance(device, (list, tuple)) else device and str(device)
+    tasks = {name: (str(name), target_of(name, one), devices, clock, before) for name, one in candidates.items()}
     with validation.interrupts_in_words():
-        sets = Replicates(plan, lambda names: Workers({n: specs[n] for n in names}), time.perf_counter)
+        sets = Replicates(plan, lambda names: workers({name: tasks[name] for name in names}), time.perf_counter)
         return sets.go([*candidates])
-
-
-def spec_of(target: str, device: Any = None, clock: str = "auto", setup: str | None = None) -> dict[str, Any]:
-    """Plain data for a new process that is to time "module:function"; the rest as the arguments of `compare`."""
-    if device is not None:
-        device = [str(d) for d in device] if isinstance(device, (list, tuple)) else str(device)
-    return {"target": target, "device": device, "clock": clock, "setup": setup}
 
 
 def target_of(name: str, candidate: Any) -> str:
@@ -79,13 +71,13 @@ def target_of(name: str, candidate: Any) -> str:
     )
 
 
+@dataclass
 class Worker:
     """Stands for a function in another process. After the first block, `result` is the digest of what it returned."""
 
-    def __init__(self, name: str, spec: Mapping[str, Any]) -> None:
-        self.name, self.first = str(name), dict[str, Any]()
-        self._process = NewProcess(warm="torch" in sys.modules)
-        self._process.ask("course.timing.there:load", self.name, dict(spec))
+    name: str
+    process: NewProcess
+    first: dict[str, Any] = field(default_factory=dict)
 
     @property
     def result(self) -> Any:
@@ -94,31 +86,39 @@ class Worker:
     def __call__(self) -> None:
         raise TypeError("this function runs in another process")
 
-    def answer(self) -> Any:
-        """The answer to the last request. Raises TimingError for an error over there or a process that ended."""
-        try:
-            return self._process.answer()
-        except NewProcessError as error:
-            if error.kind == "TimingError":
-                raise TimingError(str(error)) from None
-            raise refuse(
-                f"The process of {self.name} ended early ({error}). Call the function in a fresh kernel by itself, make that work, "
-                "then compare.",
-                f"{self.name} 的进程提前结束（{error}）。请先在新内核里单独调用这个函数并修好，再来比较。",
-            ) from None
-
     def seconds(self, calls: int) -> float:
         """Seconds that `calls` calls take over there."""
-        if self.first:
-            self._process.ask("course.timing.there:block", calls)
-            return float(self.answer())
-        self._process.ask("course.timing.there:first_block")
-        self.first = self.answer()
+        with _in_words(self.name):
+            if self.first:
+                return float(self.process.call("course.timing.there:block", calls))
+            self.first = self.process.call("course.timing.there:first_block")
         return float(self.first["seconds"])
 
-    def end(self) -> None:
-        """End the process."""
-        self._process.close()
+
+@contextlib.contextmanager
+def workers(tasks: Mapping[str, Sequence[Any]]) -> Iterator[tuple[dict[str, Worker], Clock]]:
+    """A function in a process of its own for each name, alive together and taking turns, and the clock that times them. tasks: the
+    arguments of `there.load`. Raises TimingError."""
+    with contextlib.ExitStack() as stack:
+        with _in_words():
+            warm = "torch" in sys.modules
+            processes = stack.enter_context(taking_turns("course.timing.there:load", tasks, warm))
+        yield {name: Worker(str(name), process) for name, process in processes.items()}, WorkerClock()
+
+
+@contextlib.contextmanager
+def _in_words(name: str = "") -> Iterator[None]:
+    """A TimingError for an error over there, or a process that ended."""
+    try:
+        yield
+    except NewProcessError as error:
+        if error.kind == "TimingError":
+            raise TimingError(str(error)) from None
+        name = name or error.name
+        raise refuse(
+            f"The process of {name} ended early ({error}). Call the function in a fresh kernel by itself, make that work, then compare.",
+            f"{name} 的进程提前结束（{error}）。请先在新内核里单独调用这个函数并修好，再来比较。",
+        ) from None
 
 
 class WorkerClock(Clock):
@@ -133,36 +133,6 @@ class WorkerClock(Clock):
             f.first[one] for one in ("device", "kind", "threads", "alone")
         )
         return seconds
-
-
-class Workers:
-    """One process a candidate, alive together and taking turns; `functions` and `clock` feed a comparison.
-
-    specs: name -> plain data for the other end (`spec_of`), in the order of starting. All of one set get the same processor, drawn at
-    random, to run on where one thread is enough: two virtual ones were seen to differ by a factor of 2 for a second.
-    """
-
-    def __init__(self, specs: Mapping[str, Mapping[str, Any]]) -> None:
-        allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [None]
-        processor = random.Random().choice(allowed)  # the user's own random numbers stay as they are
-        self._specs = {name: {**spec, "processor": processor} for name, spec in specs.items()}
-        self.functions: dict[str, Worker] = {}
-        self.clock = WorkerClock()
-
-    def __enter__(self) -> Workers:
-        try:
-            for name, spec in self._specs.items():
-                self.functions[name] = Worker(name, spec)
-            for worker in self.functions.values():
-                worker.answer()
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for worker in self.functions.values():
-            worker.end()
 
 
 class Replicates:
@@ -202,11 +172,9 @@ class Replicates:
         """Start a new process for each of them, in random order, and add one ratio for each."""
         plan = replace(self.plan, ci=self.plan.ci / 2, gate=self.plan.ci, max_time=SLICE_S)
         self.plan.order.shuffle(names)
-        with self.open_workers(names) as workers, validation.interrupts_propagate():
-            functions = {
-                name: workers.functions[name] for name in sorted(names, key=lambda name: name != plan.baseline)
-            }
-            self.found.append(Race(plan, functions, workers.clock, remote=True).run())
+        with self.open_workers(names) as (functions, clock), validation.interrupts_propagate():
+            first = sorted(names, key=lambda name: name != plan.baseline)
+            self.found.append(Race(plan, {name: functions[name] for name in first}, clock, remote=True).run())
 
     def _others(self) -> list[str]:
         return [*self.found[0].pairs]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 from typing import Any
 
-from course.core.new_process import function_of
+from course.core.new_process import function_of, stay_on
 from course.timing import validation
 from course.timing.clock import Clock, given_clock
 from course.timing.effort import PARALLEL, Effort, threads
@@ -27,12 +25,12 @@ class Task:
     blocks = 0
 
 
-def load(name: str, spec: dict[str, Any]) -> None:
-    """Get ready to time the function `spec["target"]`, "module:function". Raises TimingError."""
-    setup = _function("setup", spec["setup"]) if spec["setup"] else None
-    Task.name, Task.f, Task.processor = name, _function(name, spec["target"]), spec["processor"]
-    validation.require_callable(name, Task.f, setup is not None)
-    Task.clock, Task.effort = given_clock(spec["device"], spec["clock"], setup), Effort()
+def load(name: str, target: str, device: Any, clock: str, setup: str | None, processor: int | None) -> None:
+    """Get ready to time the function `target`, "module:function"; the rest as for `compare`. Raises TimingError."""
+    before = _function("setup", setup) if setup else None
+    Task.name, Task.f, Task.processor = name, _function(name, target), processor
+    validation.require_callable(name, Task.f, before is not None)
+    Task.clock, Task.effort = given_clock(device, clock, before), Effort()
 
 
 def _function(name: str, target: str) -> Any:
@@ -67,8 +65,6 @@ def block(calls: int) -> float:
     with validation.named_errors(Task.name, 2):
         seconds = Task.clock.block(Task.f, calls)
     Task.blocks += 1
-    one_thread = Task.blocks == SETTLED and Task.clock.device == "cpu" and Task.effort.busy() <= PARALLEL
-    if one_thread and Task.processor is not None:
-        with contextlib.suppress(OSError):  # a container may forbid it
-            os.sched_setaffinity(0, {Task.processor})
+    if Task.blocks == SETTLED and Task.clock.device == "cpu" and Task.effort.busy() <= PARALLEL:
+        stay_on(Task.processor)
     return seconds

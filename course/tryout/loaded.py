@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -15,6 +14,7 @@ from typing import Any
 
 import torch
 
+from course.core.new_process import stay_on
 from course.flags import using
 from course.timing import clock_for
 from course.tryout.back import Reach
@@ -62,9 +62,8 @@ def take(folder: str, ids: Sequence[str], rough_s: float, device: str, processor
     step = _loaded(folder)
     side = Side(step, [one for one in all_settings() if one.id in ids], Reach(step).tensors, device)
     _for_good.enter_context(side.on())
-    if processor is not None and torch.get_num_threads() == 1 and device == "cpu":
-        with contextlib.suppress(OSError):  # a container may forbid it
-            os.sched_setaffinity(0, {processor})
+    if torch.get_num_threads() == 1 and device == "cpu":
+        stay_on(processor)
     clock, calls = clock_for(device), math.ceil(BLOCK_S / rough_s)
 
     def block() -> float:

@@ -9,11 +9,10 @@ from typing import Any
 
 from course.core.i18n import Text, pick, t
 from course.core.units import format_ms, format_ratio
-from course.experiment.machines import beside
 from course.experiment.shown import Block, Fold
 from course.figures.kinds import Ratio, ratio_rows
 from course.figures.svg import SvgPicture
-from course.figures.words import less_time, ratio_words, times
+from course.figures.words import less_time, times
 from course.tryout import verdicts
 from course.tryout.settings import OTHER_DEVICE, Setting
 from course.tryout.verdicts import Row
@@ -121,7 +120,9 @@ class Tried:
         lost = t("costs accuracy", "损失精度")
         drawn = []
         for row in filter(_has_time, self._shown()):
-            said = verdicts.verdict_words(row, short=True) if verdicts.verdict_of(row) in ("same", "unsure") else ""
+            said = {"same": pick(verdicts.WORDS["same"]), "unsure": t("not clear", "说不准")}.get(
+                verdicts.verdict_of(row), ""
+            )
             name, mark = row.get("short") or row["name"], lost if verdicts.loses(row) else ""
             drawn.append(Ratio(name, row["ratio"], row["low"], row["high"], mark, row["sets"], said))
         ends = t("faster", "更快"), t("slower", "更慢")
@@ -131,8 +132,8 @@ class Tried:
         """The sentence and the picture alone."""
         return Block(self.sentence(), "", self.picture(), "")
 
-    def block(self, folded: bool = True) -> Block:
-        """All of it, as a notebook shows it; folded: it can hide what is long, as a terminal cannot."""
+    def block(self) -> Block:
+        """All of it, as a notebook shows it."""
         names = (
             t("setting", "设置"),
             t("time ÷ time as it is", "耗时 ÷ 原来"),
@@ -144,7 +145,6 @@ class Tried:
         folds = [
             Fold(t("Lines to paste", "可以粘贴的代码"), code="\n".join(self.lines()), open=True),
             Fold(t("Each setting", "每一项"), (), [{names[at]: line[at] for at in told} for line in words]),
-            Fold(t("Time, here and on other machines", "本机和其他机器的耗时"), rows=self._elsewhere(folded)),
             Fold(t("What was not tried, or failed", "没有试的，或出错的"), tuple(self.not_tried())),
         ]
         shown = tuple(fold for fold in folds if fold.said or fold.rows or fold.code)
@@ -164,18 +164,8 @@ class Tried:
         chinese = f" · 原来一步 {took} · {many} 项设置{there}测了 {timed} 项，用时 {self.seconds:.0f} 秒"
         return t(english, chinese) * bool(timed)
 
-    def _elsewhere(self, all_: bool = True) -> list[dict[str, str]]:
-        """This machine as one more column of `docs/cards.md`; of a family, the fastest. all_: with what is slower here."""
-        mine: dict[str, str] = {}
-        for row in (row for row in self.rows() if row["low"] is not None and (all_ or row["verdict"] != "slower")):
-            told = row["verdict"] in ("take", "digits", "slower")
-            came = ratio_words(row["ratio"]) if told else verdicts.verdict_words(row)
-            mine.setdefault(row["setting"], came)
-            mine.setdefault(row["family"], came + t(f" ({row['name']})", f"（{row['name']}）"))
-        return beside(mine)
-
     def __str__(self) -> str:
-        return str(replace(self.block(folded=False), picture=None))  # the table says what it shows
+        return str(replace(self.block(), picture=None))  # the table says what it shows
 
     __repr__ = __str__
 
@@ -190,7 +180,7 @@ def _place(row: Row) -> float:
 
 def _has_time(row: Row) -> bool:
     """Whether its time is worth showing."""
-    return bool(row["low"]) and not verdicts.vague(row) and not verdicts.unjudged(row)
+    return bool(row["low"]) and not verdicts.unjudged(row)
 
 
 def _time(row: Row) -> str:

@@ -155,7 +155,7 @@ class Trial:
         the end is near. Empty: all is settled, or the budget is used."""
         rows = [row for row in self.out.rows() if row["setting"] in self.rough_s and not verdicts.settled(row)]
         rows.sort(key=lambda row: (-(row["sets"] or 0), self.rough_s[row["setting"]]))  # begun first, then quick
-        worth = [row for row in rows if row["low"] is None or verdicts.may_save(row)]
+        worth = [row for row in rows if row["low"] is None or verdicts.hopeful(row)]
         best, together = self.best(), self.out.together
         joint = [JOINT.join(best)] if len(best) > 1 else []
         if together.get("of") == best and verdicts.settled(together):
@@ -246,7 +246,7 @@ class Trial:
                 "Try again when it is quiet.",
                 f"其他程序占用了这台机器的 {part}%：小的差别看不出来，线程数也没法判断。等机器空闲再试。",
             )
-        open_ = [row for row in rows if row["verdict"] == "late" or row["low"] and verdicts.may_save(row)]
+        open_ = [row for row in rows if row["verdict"] == "late" or row["low"] and verdicts.hopeful(row)]
         if open_ and not (out.stopped or out.failed or used > BUSY):
             late = [row["setting"] for row in open_ if row["verdict"] == "late"]
             more = 10 * math.ceil(max(2 * self.budget, out.seconds + 1.5 * self._needs_s(late)) / 10)

@@ -10,9 +10,7 @@ import contextlib
 import copyreg
 import importlib
 import math
-import os
 import pickle
-import random
 import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +20,7 @@ from typing import Any
 import torch
 
 from course.core.machine import passport
-from course.core.new_process import NewProcess, call
+from course.core.new_process import call, taking_turns
 from course.flags import snapshot
 from course.timing import clock_for
 from course.tryout import loaded
@@ -107,16 +105,8 @@ class There:
     @contextlib.contextmanager
     def open(self, sides: Wanted, rough_s: float) -> Iterator[Block]:
         """Gives what times a block, each name in a process of its own; all of them take turns. Raises NewProcessError."""
-        allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [None]
-        processor = random.Random().choice(
-            allowed
-        )  # two virtual ones were seen to differ by a factor of 2 for a second
-        with contextlib.ExitStack() as stack:
-            processes = {name: stack.enter_context(NewProcess()) for name in sides}
-            for name, ids in sides.items():
-                processes[name].ask(f"{loaded.__name__}:take", self.folder, [*ids], rough_s, self.device, processor)
-            for process in processes.values():
-                process.answer(LIMIT_S)
+        tasks = {name: (self.folder, [*ids], rough_s, self.device) for name, ids in sides.items()}
+        with taking_turns(f"{loaded.__name__}:take", tasks, timeout_s=LIMIT_S) as processes:
             yield lambda name: float(processes[name].call(f"{loaded.__name__}:block", timeout_s=LIMIT_S))
             self.used_s += sum(process.call("time:process_time") for process in processes.values())
 

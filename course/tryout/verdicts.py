@@ -66,37 +66,28 @@ def unjudged(row: Row) -> bool:
     return bool(row.get("busy")) and row.get("family") == "threads"
 
 
-def open_ended(row: Row) -> bool:
-    """Whether what a row may save is said in place of a verdict: it is open, or a difference is too small to act on."""
+def hopeful(row: Row) -> bool:
+    """Whether more time may well find that the setting helps: it is open, its range reaches far enough below 1, and it seems faster by half
+    of that, or the range is too wide to say anything."""
+    is_open = verdict_of(row) == "unsure" and not unjudged(row) and row["low"] < 1 - SMALL
+    return bool(is_open and (row["ratio"] < 1 - SMALL / 2 or row["high"] > VAGUE * row["low"]))
+
+
+def verdict_words(row: Row) -> str:
+    """The verdict on a row in the reader's language; of what is open, the most it can save."""
     verdict = verdict_of(row)
-    return verdict == "unsure" and not unjudged(row) or verdict == "same" and not row["low"] <= 1 <= row["high"]
-
-
-def vague(row: Row) -> bool:
-    """Whether the likely range is too wide to say anything."""
-    return bool(row["high"] > VAGUE * row["low"])
-
-
-def may_save(row: Row) -> bool:
-    """Whether more time may well find that the setting helps: its range reaches far enough below 1, and it seems faster by half of that."""
-    return open_ended(row) and bool(row["low"] < 1 - SMALL and row["ratio"] < 1 - SMALL / 2)
-
-
-def verdict_words(row: Row, short: bool = False) -> str:
-    """The verdict on a row in the reader's language; or the most it can save. short: as it fits into a picture."""
-    if verdict_of(row) == "digits" and row.get("error") is None:
+    if verdict == "digits" and row.get("error") is None:
         return t("faster, results not compared: your decision", "更快，结果没有比较：由你决定")
-    if not open_ended(row):
-        return pick(WORDS[verdict_of(row)])
-    most, least = _at_most(row), math.floor(100 * (1 - row["high"]))
-    if vague(row):
-        return t("not clear yet", "还说不准")
-    if most <= 0:
-        return t("saves no time", "不省时间")
-    if least < 0:
-        clear = t("no clear gain", "没有明显好处")
-        return clear if short else clear + t(f", at most {most} %", f"，最多省 {most}%")
-    return t(f"may save {least} to {most} %", f"可能省 {least}% 到 {most}%")
+    if verdict != "unsure" or unjudged(row):
+        return pick(WORDS[verdict])
+    most = _at_most(row)
+    if hopeful(row):
+        return t(f"not clear yet, may save up to {most} %", f"还说不准，最多省 {most}%")
+    return (
+        t(f"no clear gain, at most {most} %", f"没有明显好处，最多省 {most}%")
+        if most > 0
+        else t("saves no time", "不省时间")
+    )
 
 
 def _at_most(row: Row) -> int:
@@ -156,10 +147,9 @@ def headline(rows: Sequence[Row], together: Row | None, stopped: bool) -> Text:
         return CUT_SHORT if timed else before if rows else EMPTY
     if not timed:
         return both("Too little was measured to tell.", "测得太少，还说不准。")
-    open_ = [one for one in timed if open_ended(one)]
-    if any(verdict_of(one) == "late" for one in rows) or any(may_save(one) or vague(one) for one in open_):
+    if any(verdict_of(one) == "late" for one in rows) or any(map(hopeful, timed)):
         return both("No gain is sure yet.", "还没有哪项设置确定有用。")
-    most = max(map(_at_most, open_), default=0)
+    most = max((_at_most(one) for one in timed if verdict_of(one) == "unsure" and not unjudged(one)), default=0)
     if most <= 0:
         return both("Nothing tried helps: leave your step as it is.", "试过的都没用：保持原样就好。")
     return both(

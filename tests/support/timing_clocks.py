@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import types
 from dataclasses import dataclass
 
 from course.timing import Clock
@@ -76,8 +75,6 @@ class Processes:
         clock = NoisyClock(self.noise.random())
         factors = {name: self.effect(self.noise) for name in names}
         try:
-            yield types.SimpleNamespace(
-                functions={name: Elsewhere(self.costs[name] * factors[name]) for name in names}, clock=clock
-            )
+            yield {name: Elsewhere(self.costs[name] * factors[name]) for name in names}, clock
         finally:
             self.time += clock.time

@@ -8,7 +8,6 @@ import pytest
 
 from course.core import records
 from course.core.catalog import BY_ID
-from course.core.i18n import LANGUAGES, speaking
 from course.experiment import base, machines
 from course.tryout.settings import all_settings
 
@@ -63,11 +62,3 @@ def test_groups_inverses_and_figures_are_put_into_ratios():
     )
     assert machines._ratio({"times": {"side": "c"}}, rows)[0] == 0.2
     assert machines._ratio({"row": {}, "inverse": True}, [{"ratio": 2, "low": 1, "high": 4}]) == (0.5, 0.25, 1)
-
-
-@pytest.mark.parametrize("code", LANGUAGES)
-def test_a_learner_stands_beside_the_others(code):
-    with speaking(code):
-        (row,) = machines.beside({"inference_mode": "7 %"})
-    assert "7 %" in row.values() and any("CNN" in value for value in row.values()) and len(row) == 3
-    assert machines.beside({}) == []

@@ -107,7 +107,7 @@ from course.timing import compare, measure
 assert not any(map(importlib.util.find_spec, ("IPython", "ipywidgets", "matplotlib", "yaml")))
 model, x = nn.Sequential(nn.Linear(64, 64), nn.ReLU()), torch.randn(8, 64)
 assert count(model, x).macs == 8 * 64 * 64
-assert [row["layer"] for row in place(model, x, max_time=1).rows()] == ["", "0", "1"]
+assert [row["layer"] for row in place(model, x, max_time=1).rows()][:3] == ["", "0", "1"]
 assert compare({"once": lambda: model(x), "twice": lambda: model(model(x))}, max_time=1).ratios
 print(measure(lambda: model(x), max_time=0.2).sentence())
 """

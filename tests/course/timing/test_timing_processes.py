@@ -13,7 +13,7 @@ import time
 import pytest
 
 from course.timing import TimingError, compare, processes, verdicts
-from course.timing.processes import Replicates, Workers, spec_of
+from course.timing.processes import Replicates, workers
 from course.timing.race import Plan
 from course.timing.there import SETTLED
 from tests.conftest import tries
@@ -49,7 +49,7 @@ def test_one_pair_of_processes_would_have_called_equal_code_different():
     wrong = 0
     for seed in range(20):
         with machine.open(["a", "b"]) as pair:
-            raced = compare(pair.functions, max_time=0.4, clock=pair.clock, seed=seed, same=False)
+            raced = compare(pair[0], max_time=0.4, clock=pair[1], seed=seed, same=False)
             wrong += raced.verdict in ("faster", "slower")
     assert wrong >= 10
 
@@ -160,9 +160,8 @@ def test_what_goes_wrong_in_a_new_process_is_told(mylab, candidate, words):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="forks on Linux alone")
 def test_processes_of_a_set_are_forked_draw_other_numbers_and_are_gone_afterwards(mylab, tmp_path):
-    spec = spec_of("mylab:tells", "cpu")
-    with Workers({"a": spec, "b": spec, "c": spec}) as three:
-        for f in three.functions.values():
+    with workers({name: (name, "mylab:tells", "cpu", "auto", None) for name in "abc"}) as (three, _):
+        for f in three.values():
             f.seconds(1)
     told = {int(file.name): ast.literal_eval(file.read_text("utf-8")) for file in tmp_path.glob("[0-9]*")}
     parents, numbers = ({one[at] for one in told.values()} for at in (0, 1))
@@ -174,11 +173,11 @@ def test_processes_of_a_set_are_forked_draw_other_numbers_and_are_gone_afterward
 
 
 def test_a_process_killed_by_the_system_is_named(mylab):
-    spec = spec_of("mylab:tells", "cpu")
-    with Workers({"a": spec, "b": {**spec, "target": "mylab:killed"}}) as two:
+    tasks = {name: (name, f"mylab:{f}", "cpu", "auto", None) for name, f in (("a", "tells"), ("b", "killed"))}
+    with workers(tasks) as (two, _):
         with pytest.raises(TimingError, match="process of b .*memory was full"):
-            two.functions["b"].seconds(1)
-        assert two.functions["a"].seconds(1) > 0
+            two["b"].seconds(1)
+        assert two["a"].seconds(1) > 0
 
 
 def test_what_a_new_process_cannot_import_is_named():
@@ -225,9 +224,9 @@ def test_processes_of_one_thread_stay_on_one_processor_and_others_move_freely(fu
     """Two processors of a machine can differ by a factor of 2 for a second: a pair on both would be called different."""
     (tmp_path / "busylab.py").write_text(BUSY, "utf-8")
     monkeypatch.chdir(tmp_path)
-    spec, drawn = spec_of(f"busylab:{function}", "cpu"), random.getstate()
-    with Workers({"a": spec, "b": spec}) as pair:
-        for f in [*pair.functions.values()] * (SETTLED + 1):
+    task, drawn = (f"busylab:{function}", "cpu", "auto", None), random.getstate()
+    with workers({name: (name, *task) for name in "ab"}) as (pair, _):
+        for f in [*pair.values()] * (SETTLED + 1):
             f.seconds(2)
     allowed = [ast.literal_eval(file.read_text("utf-8")) for file in tmp_path.glob("[0-9]*")]
     assert len(allowed) == 2 and allowed[0] == allowed[1] and (len(allowed[0]) == 1) is alone
