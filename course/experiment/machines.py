@@ -1,7 +1,7 @@
-"""Where a line was measured: situations (rows) on machines (columns), each cell read from a recording, a table or a field report.
+"""Where a line was measured: situations (rows) on machines (columns), each cell read from a recording or a table, or published by others.
 
-``course/lessons/cards.yaml`` names what belongs where and holds no figure: a cell says which rows of which recording, or which
-figures of which report, are put into a ratio. PyYAML is imported when the file is read; nothing here imports torch.
+``course/lessons/cards.yaml`` names what belongs where: a cell says which rows of which recording are put into a ratio. It holds no
+figure but those that others published, beside the link. PyYAML is imported when the file is read; nothing here imports torch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 from course.core import records
 from course.core.catalog import LESSONS, lesson_folder
 from course.core.i18n import Text, pick, t
-from course.experiment.reports import reports
 from course.figures.words import ratio_words
 from course.timing.stats import median
 
@@ -76,9 +75,10 @@ def read() -> tuple[dict[str, Text], tuple[Situation, ...]]:
 def _cell(raw: Mapping[str, Any], devices: Mapping[str, str]) -> Cell:
     if raw["machine"] not in devices:
         raise CardsError(f"cards.yaml: no machine is called {raw['machine']}.")
-    if "report" in raw:
-        rows, source = _of_report(raw["report"])
-    elif "table" in raw:
+    if "link" in raw:
+        ratio, low, high = _published(raw)
+        return Cell(raw["machine"], raw["what"], ratio, low, high, raw["link"])
+    if "table" in raw:
         source = raw["table"]
         with (FILE.parent / source).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
@@ -88,14 +88,10 @@ def _cell(raw: Mapping[str, Any], devices: Mapping[str, str]) -> Cell:
     return Cell(raw["machine"], raw["what"], ratio, low, high, source)
 
 
-def _of_report(name: str) -> tuple[list[dict[str, Any]], str]:
-    for one in reports():
-        if one.id == name:
-            return [
-                {"name": pick(each.name, "en"), "group": pick(each.group, "en"), "value": each.value}
-                for each in one.figures
-            ], one.link
-    raise CardsError(f"cards.yaml: no report is called {name}.")
+def _published(raw: Mapping[str, Any]) -> tuple[float, None, None]:
+    """The ratio of two figures that others published, or of one that says how many times as fast."""
+    ratio = 1 / raw["times"] if "times" in raw else raw["with"] / raw["without"]
+    return (1 / ratio if raw.get("inverse") else ratio), None, None
 
 
 def _of_recording(name: str, device: str) -> tuple[Sequence[dict[str, Any]], str]:
@@ -109,10 +105,8 @@ def _of_recording(name: str, device: str) -> tuple[Sequence[dict[str, Any]], str
 
 def _ratio(raw: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> tuple[float, float | None, float | None]:
     """The ratio that a cell asks for: of one row, which has it (`row`), or of the medians of two groups of rows (`with`, `without`);
-    `inverse` turns it round, as for figures that say how much is done in a time. `times`: a figure that says how many times as fast.
+    `inverse` turns it round, as for figures that say how much is done in a time.
     """
-    if "times" in raw:
-        return 1 / float(_fitting(rows, raw["times"])[0]["value"]), None, None
     if "row" in raw:
         one = _fitting(rows, raw["row"])[0]
         found = one["ratio"], one.get("low"), one.get("high")

@@ -7,38 +7,17 @@ PyYAML is imported when a report is read, so that recording works without it.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from course.core.catalog import LESSONS, lesson_folder
-from course.core.i18n import LANGUAGES, Text, both
+from course.core.i18n import LANGUAGES, Text
 
-STRENGTHS = {
-    "documented": both("stated by the makers in their documentation or source", "开发方在文档或源码里的说明"),
-    "controlled": both("a controlled comparison", "有对照的比较"),
-    "plausible": both("plausible, part of the conditions is missing", "可信，但条件交代不全"),
-    "anecdote": both("one user's observation, without a control", "一位用户的观察，没有对照"),
-}
-"""How much a report can carry, strongest first."""
-FIELDS = {
-    "id",
-    "experiments",
-    "what",
-    "figures",
-    "machine",
-    "versions",
-    "date",
-    "link",
-    "strength",
-    "shows",
-    "does_not_show",
-}
-MAY = {"answers", "settles"}
+FIELDS = {"id", "experiments", "what", "machine", "date", "link", "does_not_show"}
 
 
 class ReportError(ValueError):
@@ -49,18 +28,8 @@ class ReportError(ValueError):
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One published number. name: what was measured. group: the column of the picture it belongs to, if any."""
-
-    name: Text
-    value: float
-    unit: str
-    group: Text = ""
-
-
-@dataclass(frozen=True)
 class Answer:
-    """The option of a bet that a report names, and why."""
+    """The option of a bet that report and source name, and why. Nobody has measured it so: the bet stays open."""
 
     option: str
     why: Text
@@ -68,49 +37,22 @@ class Answer:
 
 @dataclass(frozen=True)
 class Report:
-    """What somebody published. what: their result in our words. figures: their numbers, as given there.
-
-    machine, versions: as stated there. date: published, ISO 8601, as exact as known. link: the page itself.
-    strength: one of STRENGTHS. shows, does_not_show: how far it carries. settles: bet -> Answer where the report
-    decides the bet; answers: where report and source name an option that nobody has measured so.
+    """What somebody published. what: their result in our words. machine: as stated there. date: published, ISO 8601, as exact as
+    known. link: the page itself. does_not_show: its limit. answers: bet -> Answer.
     """
 
     id: str
     experiments: tuple[str, ...]
     what: Text
-    figures: tuple[Figure, ...]
     machine: Text
-    versions: Text
     date: str
     link: str
-    strength: str
-    shows: Text
     does_not_show: Text
     answers: Mapping[str, Answer]
-    settles: Mapping[str, Answer]
 
     def evidence(self) -> str:
         """What the answer log keeps of it: `report <id> <link>`."""
         return f"report {self.id} {self.link}"
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What the reports on one experiment come to. headline: the answer in one sentence. caution: what to read it with.
-
-    groups: the names of the columns of the picture, where figures name one; () for a picture of a figure a row.
-    picture: the id of the one report to draw, "" to draw none; None leaves the choice to the strength.
-    """
-
-    experiment: str
-    headline: Text
-    caution: Text
-    groups: tuple[Text, ...] = ()
-    picture: str | None = None
-
-    def drawn(self, found: tuple[Report, ...]) -> tuple[Report, ...]:
-        """Those of the reports that are drawn."""
-        return tuple(one for one in found if self.picture in (None, one.id))
 
 
 def reports() -> tuple[Report, ...]:
@@ -123,38 +65,30 @@ def reports() -> tuple[Report, ...]:
 
 
 def about(experiment: str) -> tuple[Report, ...]:
-    """The reports on one experiment, the strongest first, otherwise as written."""
-    order = list(STRENGTHS)
-    return tuple(
-        sorted((one for one in reports() if experiment in one.experiments), key=lambda one: order.index(one.strength))
-    )
+    """The reports on one experiment, as written."""
+    return tuple(one for one in reports() if experiment in one.experiments)
 
 
-def summary(experiment: str) -> Summary | None:
-    """What the reports on an experiment come to, or None where its lesson has not said it yet."""
-    found = (read(lesson_folder(lesson.id) / "reports.yaml")[1].get(experiment) for lesson in LESSONS)
-    return next(filter(None, found), None)
+def headline(experiment: str) -> Text:
+    """What the reports on an experiment come to, in one sentence; "" where its lesson does not say it."""
+    found = (read(lesson_folder(lesson.id) / "reports.yaml")[1].get(experiment, "") for lesson in LESSONS)
+    return next(filter(None, found), "")
 
 
-def verdicts(experiment: str) -> dict[str, tuple[Report, Answer, bool]]:
-    """bet -> (report, answer, whether it settles the bet) for the bets on an experiment; what settles comes first."""
-    found: dict[str, tuple[Report, Answer, bool]] = {}
-    for settled in (True, False):
-        for report in about(experiment):
-            for bet, answer in (report.settles if settled else report.answers).items():
-                found.setdefault(bet, (report, answer, settled))
-    return found
+def verdicts(experiment: str) -> dict[str, tuple[Report, Answer]]:
+    """bet -> (report, answer) for the bets on an experiment."""
+    return {bet: (report, answer) for report in about(experiment) for bet, answer in report.answers.items()}
 
 
-def read(path: Path) -> tuple[tuple[Report, ...], dict[str, Summary]]:
-    """The reports of one file, and by experiment what they come to; none where there is no file."""
+def read(path: Path) -> tuple[tuple[Report, ...], dict[str, Text]]:
+    """The reports of one file, and by experiment the headline; none where there is no file."""
     if not path.exists():
         return (), {}
     return _read(path, path.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, stamp: int) -> tuple[tuple[Report, ...], dict[str, Summary]]:
+def _read(path: Path, stamp: int) -> tuple[tuple[Report, ...], dict[str, Text]]:
     import yaml
 
     name = f"{path.parent.name}/{path.name}"
@@ -164,39 +98,24 @@ def _read(path: Path, stamp: int) -> tuple[tuple[Report, ...], dict[str, Summary
         raise ReportError(f"{name}: cannot be read as YAML: {error}") from None
     if not isinstance(raw, list):
         raise ReportError(f"{name}: must be a list of reports, each starting with `- id:`.")
-    groups: dict[str, Text] = {}
-    summaries = {}
+    headlines, found = {}, []
     for one in raw:
-        if isinstance(one, dict) and "experiment" in one:
-            summaries[one["experiment"]] = _summary(one, name, groups)
-    found = [one for one in raw if not (isinstance(one, dict) and "experiment" in one)]
-    return tuple(_parsed(one, name, groups) for one in found), summaries
+        if isinstance(one, dict) and set(one) == {"experiment", "headline"}:
+            headlines[one["experiment"]] = _text(one["headline"], f"{name}, headline of {one['experiment']}")
+        else:
+            found.append(_parsed(one, name))
+    return tuple(found), headlines
 
 
-def _summary(raw: dict[str, Any], name: str, groups: dict[str, Text]) -> Summary:
-    """A Summary out of plain data; its groups are added to ``groups``, key -> name. Raises ReportError."""
-    where = f"{name}, experiment {raw['experiment']}"
-    if missing := sorted({"headline", "caution"} - set(raw)):
-        raise ReportError(f"{where}: lacks {', '.join(missing)}.")
-    if unknown := sorted(set(raw) - {"experiment", "headline", "caution", "groups", "picture"}):
-        raise ReportError(f"{where}: unknown fields {', '.join(unknown)}.")
-    mine = {key: _text(one, f"{where}, field groups") for key, one in (raw.get("groups") or {}).items()}
-    groups |= mine
-    texts = {key: _text(raw[key], f"{where}, field {key}") for key in ("headline", "caution")}
-    return Summary(raw["experiment"], groups=tuple(mine.values()), picture=raw.get("picture"), **texts)
-
-
-def _parsed(raw: Any, name: str, groups: Mapping[str, Text]) -> Report:
+def _parsed(raw: Any, name: str) -> Report:
     """A Report out of plain data. Raises ReportError."""
     if not isinstance(raw, dict):
         raise ReportError(f"{name}: a report is a mapping of fields, not {type(raw).__name__}.")
     where = f"{name}, report {raw.get('id', '?')}"
     if missing := sorted(FIELDS - set(raw)):
         raise ReportError(f"{where}: lacks {', '.join(missing)}.")
-    if unknown := sorted(set(raw) - FIELDS - MAY):
+    if unknown := sorted(set(raw) - FIELDS - {"answers"}):
         raise ReportError(f"{where}: unknown fields {', '.join(unknown)}.")
-    if raw["strength"] not in STRENGTHS:
-        raise ReportError(f"{where}, field strength: must be one of {', '.join(STRENGTHS)}, not {raw['strength']!r}.")
     if not re.fullmatch(r"https://\S+", str(raw["link"])):
         raise ReportError(f"{where}, field link: must be an https address.")
     if not re.fullmatch(r"\d{4}(-\d{2}(-\d{2})?)?", str(raw["date"])):
@@ -204,19 +123,13 @@ def _parsed(raw: Any, name: str, groups: Mapping[str, Text]) -> Report:
     named = raw["experiments"]
     if not named or not isinstance(named, list) or not all(isinstance(one, str) for one in named):
         raise ReportError(f"{where}, field experiments: must be a list of names.")
-    texts = {
-        key: _text(raw[key], f"{where}, field {key}")
-        for key in ("what", "machine", "versions", "shows", "does_not_show")
-    }
+    texts = {key: _text(raw[key], f"{where}, field {key}") for key in ("what", "machine", "does_not_show")}
     return Report(
         id=str(raw["id"]),
         experiments=tuple(named),
         date=str(raw["date"]),
         link=raw["link"],
-        strength=raw["strength"],
-        figures=tuple(_figures(raw["figures"], where, groups)),
         answers=_answers(raw.get("answers"), f"{where}, field answers"),
-        settles=_answers(raw.get("settles"), f"{where}, field settles"),
         **texts,
     )
 
@@ -232,26 +145,6 @@ def _text(raw: Any, where: str) -> Text:
     ):
         return raw
     raise ReportError(f"{where}: must be a text, or {{en: ..., zh: ...}} with a text for each.")
-
-
-def _figures(raw: Any, where: str, groups: Mapping[str, Text]) -> Iterator[Figure]:
-    if not isinstance(raw, list):
-        raise ReportError(f"{where}, field figures: must be a list, empty where nothing was counted.")
-    for one in raw:
-        named = set(one) - {"group"} if isinstance(one, dict) else set()
-        if named != {"name", "value", "unit"} or not isinstance(one["unit"], str):
-            raise ReportError(f"{where}, field figures: each has name, value and unit, and {one} has not.")
-        if (
-            isinstance(one["value"], bool)
-            or not isinstance(one["value"], (int, float))
-            or not math.isfinite(one["value"])
-        ):
-            raise ReportError(f"{where}, field figures: {one['value']!r} is no number.")
-        group = one.get("group", "")
-        if group and group not in groups:
-            raise ReportError(f"{where}, field figures: no summary of this file has a group {group!r}.")
-        name = _text(one["name"], f"{where}, field figures")
-        yield Figure(name, float(one["value"]), one["unit"], groups.get(group, ""))
 
 
 def _answers(raw: Any, where: str) -> dict[str, Answer]:

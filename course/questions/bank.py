@@ -21,10 +21,6 @@ FILES = ("items", "checkpoint", "interview")
 """The question files of a lesson, without their ending."""
 
 
-def _lesson(path: Path) -> str:
-    return path.parent.name.removeprefix("l")
-
-
 def _name(path: Path) -> str:
     """The name of a file for messages: with its lesson's folder."""
     return f"{path.parent.name}/{path.name}"
@@ -56,7 +52,7 @@ def _read_items(path: Path, stamp: int, check: bool) -> tuple[tuple[Item, ...], 
     items, faults, seen = [], [], set()
     spoken, keyless = path.stem == "interview", path.stem != "items"
     for entry in raw or ():
-        entry = completed(entry, _lesson(path), keyless)
+        entry = completed(entry, path.parent.name.removeprefix("l"), keyless)
         try:
             item = parse_spoken(entry, name) if spoken else parse_item(entry, name, keyless, check=check)
         except BankError as error:
@@ -118,7 +114,7 @@ class Bank:
 
     def lessons(self) -> list[str]:
         """Ids of the lessons that have practice items."""
-        return [_lesson(path) for path in self._files("items")]
+        return [path.parent.name.removeprefix("l") for path in self._files("items")]
 
     def faults(self) -> list[str]:
         """A sentence for each violation of the schema in the files."""

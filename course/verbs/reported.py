@@ -11,7 +11,6 @@ from course.experiment import base, reports
 from course.experiment.bets_view import answer_words
 from course.experiment.reports import Answer, Report
 from course.experiment.shown import Betted, Block, Fold
-from course.figures.reported import picture
 from course.questions.items import Item
 from course.verbs import state
 from course.verbs.betted import items_of, others, placed, settled
@@ -31,8 +30,7 @@ NEEDS = {
 def tell(experiments: Sequence[base.Experiment]) -> None:
     """Show the reports on each experiment, those after the first folded, and at the end once what a recording would need.
 
-    A bet is settled only where a report decides it. Otherwise the option that the report suggests is named, and the bet stays
-    open.
+    A bet is not settled: the option that report and source name is said, and the bet stays open.
     """
     for one in experiments:
         state.now.write("observe", one.name)
@@ -42,16 +40,13 @@ def tell(experiments: Sequence[base.Experiment]) -> None:
 
 def reported(experiment: base.Experiment, more: Sequence[Fold] = ()) -> Block:
     """The block for one experiment, made from the reports on it. Results of its bets are written to the log."""
-    found, summary = reports.about(experiment.name), reports.summary(experiment.name)
-    answers = reports.verdicts(experiment.name)
-    bets = [_answer(item, *answers[item.id]) for item in items_of(experiment) if item.id in answers]
-    caution = t("⚠ Read with care: ", "⚠ 留意：") + pick(summary.caution) if summary else ""
+    found, answers = reports.about(experiment.name), reports.verdicts(experiment.name)
     return Block(
-        headline=pick(summary.headline if summary else experiment.telling.title),
+        headline=pick(reports.headline(experiment.name) or experiment.telling.title),
         step="",
-        picture=picture(summary.drawn(found), summary.groups) if summary else picture(found),
-        small=" · ".join(filter(None, [caution, t("reported by others, not measured here", "他人报告，并非本机实测")])),
-        bets=tuple(bets),
+        picture=None,
+        small=t("reported by others, not measured here", "他人报告，并非本机实测"),
+        bets=tuple(_answer(item, *answers[item.id]) for item in items_of(experiment) if item.id in answers),
         folds=(*([Fold(_how_many(found), told(found))] if found else []), *more),
         experiment=experiment.name,
     )
@@ -65,24 +60,16 @@ def _how_many(found: Sequence[Report]) -> str:
 
 
 def told(found: Sequence[Report]) -> tuple[str, ...]:
-    """Each report in a few lines: the finding, the source, what it shows and what it does not."""
+    """Each report in three lines: the finding with machine and date, the link, what it does not show."""
     lines: list[str] = []
     for report in found:
         lines += [
             t(f"**{pick(report.machine)}, {report.date}.** ", f"**{pick(report.machine)} · {report.date}** ")
             + pick(report.what),
-            f"{label(report)} · {report.link}",
-            t("**It shows:** ", "**看得出：**") + pick(report.shows),
+            report.link,
             t("**It does not show:** ", "**看不出：**") + pick(report.does_not_show),
         ]
     return tuple(lines)
-
-
-def label(report: Report) -> str:
-    """The source of a report in one line."""
-    return " · ".join(
-        [pick(reports.STRENGTHS[report.strength]), pick(report.machine), pick(report.versions), report.date]
-    )
 
 
 def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
@@ -107,18 +94,16 @@ def missing(experiments: Sequence[base.Experiment]) -> tuple[Fold, ...]:
     return (Fold(t("No recording exists yet: make one", "还没有人录过：怎样录一份"), tuple(lines)),)
 
 
-def _answer(item: Item, report: Report, answer: Answer, settles: bool) -> Betted:
-    """The bet on an item with the result by the report; writes it to the log with the report as evidence."""
-    settled(item, answer.option if settles else None, report.evidence())
+def _answer(item: Item, report: Report, answer: Answer) -> Betted:
+    """The bet on an item with the result by the report; writes the report to the log. The bet stays open."""
+    settled(item, None, report.evidence())
     bet = placed([item]).get(item.id)
-    rest, lost = others(item, bet, answer.option), bet not in (None, answer.option)
-    lead = t("A report decided it", "有报告给出了答案") if settles else t("Report and source name", "报告和源码的说法")
     return Betted(
         mine=answer_words(item, bet) if bet else "",
         out=answer_words(item, answer.option),
-        lead=f"{lead} ({pick(report.machine)})" if settles else lead,
-        still="" if settles or not bet else t("nobody measured it in this form", "题目里这种情形，还没有人测过"),
+        lead=t("Report and source name", "报告和源码的说法"),
+        still=t("nobody measured it in this form", "题目里这种情形，还没有人测过") if bet else "",
         why=f"{pick(answer.why)} {pick(item.option(answer.option).why)}",
-        others=rest,
-        lost=lost,
+        others=others(item, bet, answer.option),
+        lost=bet not in (None, answer.option),
     )

@@ -40,7 +40,7 @@ def _lessons() -> Ranking[str]:
     for one in reports():
         call = f'observe("{one.experiments[0]}")'
         front, body = texts.get(call, ((), ()))
-        texts[call] = front, (*body, one.what, one.shows, one.machine)
+        texts[call] = front, (*body, one.what, one.does_not_show, one.machine)
     for one in LESSONS:
         texts[one.id] = (one.question,), ()
     return Ranking({call: (list(in_both(*front)), " ".join(in_both(*body))) for call, (front, body) in texts.items()})

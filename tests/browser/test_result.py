@@ -77,7 +77,7 @@ def test_an_untrusted_notebook_keeps_the_headline_the_picture_and_the_numbers(pa
     set_language("en")
     race = base.get("05-toy-race")
     cell = nbformat.v4.new_code_cell("1")
-    for one in (block(base.recording(race), race), reported(base.get("05-sizes-cuda"))):
+    for one in (block(base.recording(race), race), reported(base.get("05-networks-cuda"))):
         cell.outputs.append(
             nbformat.v4.new_output("display_data", {"text/html": one._repr_html_(), "text/plain": str(one)})
         )
@@ -87,5 +87,5 @@ def test_an_untrusted_notebook_keeps_the_headline_the_picture_and_the_numbers(pa
     seen = page.evaluate(
         "() => [...document.querySelectorAll('.jp-OutputArea-output img')].filter(i => i.offsetWidth).map(i => i.naturalWidth)"
     )
-    assert seen == [760, 760] and page.locator(".jp-OutputArea-output style").count() == 0
+    assert seen == [760] and page.locator(".jp-OutputArea-output style").count() == 0
     shoot(page, "result-untrusted")

@@ -509,9 +509,3 @@ def test_the_words_of_a_range_are_not_crossed_by_the_middle_line():
     drawn = ratio_rows([Ratio("a", 0.97, 0.9, 1.3), Ratio("b", 0.5, 0.49, 0.51)], ("left", "right")).svg(BROAD)
     begin, end, _ = dict(words_in(drawn))["likely range"]
     assert not begin < middle_of(drawn) < end
-
-
-def test_a_very_small_number_of_others_is_said_as_a_part():
-    from course.figures.reported import _in
-
-    assert _in("error")(4.4e-07) == "1 in 2,300,000 error" and _in("error")(0.0029) == "0.0029 error"

@@ -12,7 +12,6 @@ from course.core.look import COLOURS
 from course.figures.curves import cost_curve, trend
 from course.figures.kinds import LEAST_ROUNDS, Bar, Bet, Lane, Ratio, Share, bars, race, ratio_rows, share_grid
 from course.figures.lanes import Scene, Span, timed_lanes
-from course.figures.reported import Told, reported
 from course.figures.svg import BROAD, PHONE, SLIM, wide
 from course.figures.words import fold, ratio_words, time_words
 from course.timing.stats import FEWEST_ROUNDS
@@ -57,12 +56,6 @@ KINDS = {
         [Bet("x", at=30), Bet("x", span=(1, 2))],
     ),
     "timed_lanes": (lambda bet: timed_lanes(SCENES, "ms"), []),
-    "reported": (
-        lambda bet: reported(
-            [Told("a", "2019", [("new", 2.0), ("again", 0.01)])], "reported by others", ["new", "again"]
-        ),
-        [],
-    ),
 }
 
 

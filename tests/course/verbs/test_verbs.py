@@ -207,10 +207,7 @@ def test_experiments_without_a_recording_come_after_those_with_one(monkeypatch, 
     assert record.experiment == "05-primitive-cache" and "A finding." in said and "as you bet" in said
     assert said.index("A finding.") < said.index("reported by others") < said.index("No recording exists yet")
     assert said.count("No recording exists yet") == 1
-    assert all(
-        pick(reports.summary(name).headline if reports.summary(name) else base.get(name).telling.title) in said
-        for name in CUDA
-    )
+    assert all(pick(reports.headline(name) or base.get(name).telling.title) in said for name in CUDA)
 
 
 def test_an_experiment_that_fails_does_not_take_the_next_one_along(monkeypatch, capsys):
