@@ -3,8 +3,10 @@ next."""
 
 from __future__ import annotations
 
+import copyreg
 import inspect
 import traceback
+import types
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,10 +50,6 @@ _SENTENCES = {
         "x = torch.zeros(1, 3, 224, 224).",
         "`{name}` 是别的工具的写法：这里像调用模型那样传输入，count(model, x)，其中 x = torch.zeros(1, 3, 224, 224)。",
     ),
-    "clash": (
-        "`training` is a keyword of count and of this forward. Write count(lambda x: model(x, training=...), x).",
-        "`training` 既是 count 的参数，也是这个 forward 的参数。请写成 count(lambda x: model(x, training=...), x)。",
-    ),
     "busy": (
         "Another thread is counting, and counts run one at a time. Wait for it, then count again.",
         "另一个线程正在计数，而计数一次只能进行一个。请等它结束再计数。",
@@ -74,6 +72,10 @@ _SENTENCES = {
 }
 _HABITS = frozenset("inputs input_size input_shape input_res input_data input_constructor args".split())
 """Keywords of thop, torchinfo, ptflops and calflops."""
+
+
+_CLOSED = (nn.Module, type, str, types.FunctionType, types.ModuleType)
+"""What is not looked into for tensors."""
 
 
 class NotHere(Exception):
@@ -107,7 +109,7 @@ def describe(value: Any) -> str:
     return type(value).__name__
 
 
-def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any], training: bool | None) -> None:
+def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Raise CountError, with what to do, for the usual mistakes in model and inputs."""
     if isinstance(model, type) and issubclass(model, nn.Module):
         raise error("class", name=model.__name__)
@@ -116,8 +118,6 @@ def ask(model: Any, inputs: tuple[Any, ...], kwargs: Mapping[str, Any], training
     for name in _HABITS.intersection(kwargs):
         if not inputs and name not in _parameters(model):
             raise error("habit", name=name)
-    if training is not None and "training" in _parameters(model):
-        raise error("clash")
     if isinstance(model, nn.Module) and not inputs and not kwargs:
         raise error("no inputs", name=type(model).__name__)
     for value in (*inputs, *kwargs.values()):
@@ -138,14 +138,6 @@ def _parameters(model: Any) -> Any:
         return ()
 
 
-def plain(model: Any) -> Any:
-    """The model as it was before nn.DataParallel, DistributedDataParallel or torch.compile wrapped it."""
-    inside = vars(model).get("_modules", {}) if isinstance(model, nn.Module) else {}
-    wrapped = isinstance(model, (nn.DataParallel, nn.parallel.DistributedDataParallel))
-    name = "module" if wrapped else "_orig_mod"
-    return plain(inside[name]) if name in inside else model
-
-
 def ran(output: Any) -> Any:
     """Returns the output of a forward. Raises CountError for a generator or coroutine: it has not run yet."""
     if inspect.isgenerator(output) or inspect.iscoroutine(output) or inspect.isasyncgen(output):
@@ -155,24 +147,20 @@ def ran(output: Any) -> Any:
     return output
 
 
-def tensors_of(output: Any) -> list[torch.Tensor]:
-    """All tensors in an output: in containers, dataclasses and objects with attributes, however deep."""
-    found, waiting, seen = [], tree_leaves(output), {}
+def tensors_of(values: Any) -> list[torch.Tensor]:
+    """Every tensor in containers, dataclasses and objects with attributes, however deep, each once."""
+    found: dict[int, torch.Tensor] = {}
+    seen, waiting = dict[int, Any](), [values]
     while waiting:
-        value = waiting.pop()
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif id(value) not in seen and not isinstance(value, (nn.Module, type, str)):
-            seen[id(value)] = value
-            items = value.values() if isinstance(value, dict) else getattr(value, "__dict__", {}).values()
-            slots = [name for kind in type(value).__mro__ for name in _slots(kind)]
-            waiting += tree_leaves([*items, *(getattr(value, name, None) for name in slots)])
-    return found
-
-
-def _slots(kind: type) -> tuple[str, ...]:
-    given = vars(kind).get("__slots__", ())
-    return (given,) if isinstance(given, str) else tuple(given)
+        for leaf in tree_leaves(waiting.pop(0)):
+            if isinstance(leaf, torch.Tensor):
+                found.setdefault(id(leaf), leaf)
+            elif id(leaf) not in seen and not isinstance(leaf, _CLOSED):
+                seen[id(leaf)] = leaf  # an id means something only while its object lives
+                held = leaf if isinstance(leaf, dict) else getattr(leaf, "__dict__", {})
+                slots = (getattr(leaf, name, None) for name in copyreg._slotnames(type(leaf)))
+                waiting.append([*held.values(), *slots])
+    return list(found.values())
 
 
 def stopped(

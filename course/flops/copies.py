@@ -1,7 +1,7 @@
 """Copy everything that a call can reach, so that what runs on the copies changes nothing of the caller's.
 
-Objects, containers, functions with their closures, and the globals that the user's own functions name are copied; a
-function of `Copies` says what stands for a tensor. Code of installed packages is used as it is.
+Objects are copied as pickle takes them apart, functions with their closures and with the globals that the user's own
+functions name; a function of `Copies` says what stands for a tensor. Code of installed packages is used as it is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import threading
 import types
 import weakref
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -40,7 +40,8 @@ _STARTS = frozenset(
     "Thread Timer ThreadPoolExecutor ProcessPoolExecutor ThreadPool Pool Process start_new_thread to_thread".split()
 )
 """Names of what starts other threads."""
-
+_PYTHONS = ("__dict__", "__weakref__", "__doc__", "__module__", "__slots__", "_abc_impl")
+"""What Python keeps in a class for itself."""
 _SUFFIXES = (".so", ".pyd", ".dylib")
 
 
@@ -85,44 +86,41 @@ def names_of(code: types.CodeType) -> frozenset[str]:
 class Copies:
     """Copies of objects; the same object gives the same copy.
 
-    stand_for: what stands for a tensor. tensors: those met. doubts: what was met that a count cannot see. printed: what the
-    user's own functions print. refused: the exception raised where something was used that cannot be copied.
+    stand_for: what stands for a tensor. doubts: gets what is met that a count cannot see. tensors: those met. printed: what the
+    user's own functions print. refused: raised where something was used that cannot be copied.
     """
 
-    def __init__(self, stand_for: Callable[[torch.Tensor], torch.Tensor]) -> None:
-        self.tensors: list[torch.Tensor] = []
-        self.doubts: Counter[str] = Counter()
+    def __init__(self, stand_for: Callable[[torch.Tensor], torch.Tensor], doubts: Counter[str]) -> None:
+        self.doubts, self.tensors = doubts, list[torch.Tensor]()
         self.printed = io.StringIO()
         self.refused: Refused | None = None
         self._stand_for = stand_for
         self._memo: dict[int, tuple[Any, Any]] = {}  # with the original: an id means something only while it lives
         self._spaces: dict[int, dict[str, Any]] = {}
-        self._names = {"forward"}
+        self._names = {"forward"}  # that copied code uses
         self._filled: set[tuple[int, int]] = set()
-        self._methods: dict[str, list[tuple[type, str, Any]]] = defaultdict(list)  # whose names no code has used yet
-        self._classes: dict[type, None] = {}
+        self._classes: dict[type, set[str]] = {}  # of the user's, and which of their names were copied
         self._exchanged: list[tuple[type, str, Any]] = []
         self._ranges: list[tuple[int, int]] = []  # memory of arrays
-        self._makers: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
-            (torch.Tensor, self._tensor),
-            (_WAITED_FOR, lambda x: self._keep(x, _Refusing(self, type(x).__name__))),
-            ((nn.DataParallel, nn.parallel.DistributedDataParallel), lambda x: self._keep(x, self(x.module))),
-            (nn.Module, self._module),
-            (dict, self._dict),
-            ((list, deque), self._list),
-            ((set, frozenset), self._set),
-            (tuple, self._tuple),
-            (types.FunctionType, self._function),
-            (types.MethodType, lambda x: self._keep(x, types.MethodType(self(x.__func__), self(x.__self__)))),
-            ((staticmethod, classmethod), lambda x: self._keep(x, type(x)(self(x.__func__)))),
-            (property, lambda x: self._keep(x, type(x)(self(x.fget), self(x.fset), self(x.fdel)))),
-            (functools._lru_cache_wrapper, self._cache),
-            (type, self._class),
-            (types.ModuleType, self._namespace),
-            (weakref.ref, self._reference),
-            (torch.Generator, lambda x: self._keep(x, x.clone_state())),
-            (threading.local, self._local),
-        )
+        self._exact: dict[type, Callable[[Any], Any]] = {
+            dict: self._dict,
+            list: self._list,
+            tuple: self._tuple,
+            set: lambda x: set(map(self, x)),
+            frozenset: lambda x: frozenset(map(self, x)),
+            types.FunctionType: self._function,
+            types.CellType: self._cell,
+            types.MethodType: lambda x: types.MethodType(self(x.__func__), self(x.__self__)),
+            staticmethod: lambda x: staticmethod(self(x.__func__)),
+            classmethod: lambda x: classmethod(self(x.__func__)),
+            property: lambda x: property(self(x.fget), self(x.fset), self(x.fdel)),
+            functools._lru_cache_wrapper: self._cache,
+            types.ModuleType: self._namespace,
+            weakref.ref: lambda x: x if self(x()) is x() else weakref.ref(self(x())),
+            torch.Generator: lambda x: x.clone_state(),
+            threading.local: self._local,
+            **{kind: lambda x, make=make: make() for kind, make in _LOCKS.items()},
+        }
 
     def __call__(self, value: Any) -> Any:
         """The copy of a value."""
@@ -131,31 +129,32 @@ class Copies:
         kind = type(value)
         if issubclass(kind, _ATOMS):
             return value
-        for of, make in self._makers:
-            if issubclass(kind, of):
-                return make(value)
-        if kind in _LOCKS:
-            return self._keep(value, _LOCKS[kind]())
-        if kind.__module__ == "numpy" and kind.__name__ == "ndarray":
-            return self._array(value)
-        return self._object(value)
+        make = self._exact.get(kind) or self._by_class(kind)
+        return self._keep(value, make(value))
 
     def _keep(self, value: Any, new: Any) -> Any:
-        self._memo[id(value)] = value, new
-        return new
+        return self._memo.setdefault(id(value), (value, new))[1]
 
-    def _state(self, value: Any, new: Any) -> Any:
-        """Copies attributes, also those in slots, without asking code of the user's."""
-        for name, item in getattr(value, "__dict__", {}).items():
-            new.__dict__[name] = self(item)
-        for base in type(value).__mro__[:-1]:
-            for name, slot in vars(base).items():
-                if isinstance(slot, types.MemberDescriptorType) and name not in ("__dict__", "__weakref__"):
-                    try:
-                        slot.__set__(new, self(slot.__get__(value)))
-                    except (AttributeError, TypeError):  # nothing there, or it cannot be set
-                        pass
-        return new
+    def _by_class(self, kind: type) -> Callable[[Any], Any]:
+        """How objects of a class are copied."""
+        if issubclass(kind, torch.Tensor):
+            return self._tensor
+        if issubclass(kind, _WAITED_FOR) or kind.__module__.startswith("torch.distributed.fsdp"):
+            return self._refusing
+        if issubclass(kind, (nn.DataParallel, nn.parallel.DistributedDataParallel)):
+            return lambda x: self(x.module)
+        if issubclass(kind, nn.Module):
+            return self._module
+        if issubclass(kind, type):
+            return self._class
+        if kind.__module__ == "numpy" and kind.__name__ == "ndarray":
+            return self._array
+        foreign = kind.__module__.startswith("torch") and not f"{kind.__module__}.".startswith(_OF_TORCH)
+        return (lambda x: x) if foreign else self._object
+
+    def _refusing(self, value: Any) -> _Refusing:
+        name = type(value).__name__
+        return _Refusing(self, "FSDP" if name.startswith("FSDP") else name)
 
     # --- data ---
 
@@ -163,45 +162,32 @@ class Copies:
         self.tensors.append(x)
         new = self._keep(x, self._stand_for(x))
         if new is not x:
-            for name, item in vars(x).items():
-                vars(new)[name] = self(item)
+            vars(new).update({name: self(item) for name, item in vars(x).items()})
             if x.is_leaf and x.grad is not None and type(x) in (torch.Tensor, nn.Parameter):
                 new.grad = self(x.grad)
         return new
 
-    def _dict(self, value: dict[Any, Any]) -> Any:
-        new = self._keep(value, type(value).__new__(type(value)))
-        if isinstance(value, defaultdict):
-            new.default_factory = self(value.default_factory)
-        put = OrderedDict.__setitem__ if isinstance(value, OrderedDict) else dict.__setitem__
-        for name, item in [*dict.items(value)]:
-            put(new, self(name), self(item))
-        return self._state(value, new) if type(value) is not dict else new
+    def _dict(self, value: dict[Any, Any]) -> dict[Any, Any]:
+        new = self._keep(value, {})
+        for name, item in [*value.items()]:
+            new[self(name)] = self(item)
+        return new
 
-    def _list(self, value: Any) -> Any:
-        kind = type(value)
-        new = self._keep(value, deque.__new__(kind) if isinstance(value, deque) else list.__new__(kind))
-        if isinstance(value, deque):
-            deque.__init__(new, (), value.maxlen)
+    def _list(self, value: list[Any]) -> list[Any]:
+        new = self._keep(value, [])
         new.extend([self(item) for item in value])
-        return self._state(value, new) if kind not in (list, deque) else new
+        return new
 
-    def _set(self, value: Any) -> Any:
-        return self._keep(value, type(value)(self(item) for item in value))
-
-    def _tuple(self, value: tuple[Any, ...]) -> Any:
-        items = [self(item) for item in value]
-        if id(value) in self._memo or all(a is b for a, b in zip(items, value, strict=True)):
-            return self._memo.get(id(value), (value, value))[1]
-        plain = type(value).__module__ != "torch.return_types"
-        return self._keep(value, tuple.__new__(type(value), items) if plain else type(value)(items))
+    def _tuple(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
+        items = tuple(map(self, value))
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
 
     def _array(self, value: Any) -> Any:
         start = value.__array_interface__["data"][0]
+        self._ranges.append((start, start + value.nbytes))
         if value.base is not None:
             self.doubts["a NumPy array on the memory of something else"] += 1
-        self._ranges.append((start, start + value.nbytes))
-        return self._keep(value, value.copy())
+        return value.copy()
 
     def on_an_array(self, address: int) -> bool:
         """Whether this memory belongs to an array that was copied: then two copies would not show in each other."""
@@ -210,47 +196,33 @@ class Copies:
     # --- objects ---
 
     def _module(self, value: nn.Module) -> Any:
-        if "_orig_mod" in vars(value).get("_modules", {}):  # torch.compile wrapped it
-            return self._keep(value, self(value._modules["_orig_mod"]))
+        """Attribute by attribute; of a model that torch.compile wrapped, the model inside."""
+        if "_orig_mod" in vars(value).get("_modules", {}):
+            return self(value._modules["_orig_mod"])
         self(type(value))
-        return self._state(value, self._keep(value, object.__new__(type(value))))
+        new = self._keep(value, object.__new__(type(value)))
+        vars(new).update(self(vars(value)))
+        return new
 
     def _object(self, value: Any) -> Any:
-        kind = type(value)
-        if kind.__module__.startswith("torch.distributed.fsdp"):
-            return self._keep(value, _Refusing(self, "FSDP"))
-        if kind.__module__.startswith("torch") and not f"{kind.__module__}.".startswith(_OF_TORCH):
-            return value
-        if (kind.__reduce_ex__, kind.__reduce__) == (
-            object.__reduce_ex__,
-            object.__reduce__,
-        ) and kind.__flags__ & 1 << 9:
-            try:
-                new = object.__new__(kind)
-            except TypeError:  # its parts are not all Python's
-                return self._reduced(value)
-            self(kind)
-            return self._state(value, self._keep(value, new))
-        return self._reduced(value)
-
-    def _reduced(self, value: Any) -> Any:
-        """As pickle takes it apart and puts it together."""
+        """As pickle takes it apart and puts it together. What cannot be is used as it is, or refused if it is the user's."""
+        self(type(value))
         try:
             parts = value.__reduce_ex__(4)
+            if isinstance(parts, str):
+                return value
+            make, args, state, items, pairs = (*parts, None, None, None)[:5]
+            new = make(*self(args))
         except Exception:  # code of others, which says that it cannot be copied
-            return self._keep(value, _Refusing(self, type(value).__name__) if hasattr(value, "__next__") else value)
-        if isinstance(parts, str):
-            return value
-        make, args, state, items, pairs = (*parts, None, None, None)[:5]
-        try:
-            new = self._keep(value, make(*self(args)))
-        except Exception:
-            return self._keep(value, value)
+            own = hasattr(value, "__next__") or is_own(type(value).__module__)
+            return self._refusing(value) if own else value
+        self._keep(value, new)
         if state is not None and hasattr(new, "__setstate__"):
             new.__setstate__(self(state))
         elif state is not None:
             held, slots = state if isinstance(state, tuple) else (state, None)
-            for name, item in {**(held or {}), **(slots or {})}.items():
+            vars(new).update(self(held)) if held else None
+            for name, item in (slots or {}).items():
                 object.__setattr__(new, name, self(item))
         for item in items or ():
             new.append(self(item))
@@ -258,46 +230,40 @@ class Copies:
             new[self(name)] = self(item)
         return new
 
-    def _local(self, value: threading.local) -> Any:
-        return self._state(value, self._keep(value, threading.local()))
-
-    def _reference(self, value: weakref.ref[Any]) -> Any:
-        target = value()
-        if target is None or type(value) is not weakref.ref or self(target) is target:
-            return value
-        return self._keep(value, weakref.ref(self(target)))
+    def _local(self, value: threading.local) -> threading.local:
+        new = self._keep(value, threading.local())
+        vars(new).update(self(vars(value)))
+        return new
 
     # --- code ---
 
     def _function(self, value: types.FunctionType) -> Any:
         plain = getattr(value, "_torchdynamo_orig_callable", None)
         if plain is not None:
-            return self._keep(value, self(plain))
+            return self(plain)
         space, own = value.__globals__, is_own(value.__globals__.get("__name__"))
         if not own and not value.__closure__:
             return value
-        cells = [(cell, self._memo.get(id(cell), (None, None))[1]) for cell in value.__closure__ or ()]
-        made = [(cell, new or self._keep(cell, types.CellType())) for cell, new in cells]
-        new = types.FunctionType(
-            value.__code__, self._space(space) if own else space, value.__name__, None, tuple(cell for _, cell in made)
-        )
-        self._keep(value, new)
-        new.__qualname__, new.__module__, new.__doc__ = value.__qualname__, value.__module__, value.__doc__
-        for (cell, known), (_, fresh) in zip(cells, made, strict=True):
-            if known is None and cell != types.CellType():
-                fresh.cell_contents = self(cell.cell_contents)
+        cells = tuple(map(self, value.__closure__ or ()))
+        if id(value) in self._memo:  # one of the cells held it
+            return self(value)
+        within = self._space(space) if own else space
+        new = self._keep(value, types.FunctionType(value.__code__, within, value.__name__, None, cells))
         new.__defaults__, new.__kwdefaults__ = self(value.__defaults__), self(value.__kwdefaults__)
-        for name, item in vars(value).items():
-            vars(new)[name] = self(item)
+        vars(new).update(self(vars(value)))
         if own:
             self._follow(value.__code__, space)
         return new
 
+    def _cell(self, value: types.CellType) -> types.CellType:
+        new = self._keep(value, types.CellType())
+        if value != types.CellType():
+            new.cell_contents = self(value.cell_contents)
+        return new
+
     def _cache(self, value: Any) -> Any:
         inside = self(value.__wrapped__)
-        if inside is value.__wrapped__:
-            return value
-        return self._keep(value, functools.lru_cache(**value.cache_parameters())(inside))
+        return value if inside is value.__wrapped__ else functools.lru_cache(**value.cache_parameters())(inside)
 
     def _space(self, space: dict[str, Any]) -> dict[str, Any]:
         """The globals of copied functions: the same, and a copy of what these functions name."""
@@ -311,25 +277,22 @@ class Copies:
     def _namespace(self, value: types.ModuleType) -> Any:
         if not is_own(value.__name__):
             return value
-        new = self._keep(value, types.ModuleType(value.__name__))
+        new = types.ModuleType(value.__name__)
         vars(new).update(self._space(vars(value)))
         self._spaces[id(vars(value))] = vars(new)
         return new
 
     def _follow(self, code: types.CodeType, space: dict[str, Any]) -> None:
-        """Copies the globals that a function names, and the methods that it names of classes met."""
+        """Copies the globals that a function names."""
         if (id(code), id(space)) in self._filled:
             return
         self._filled.add((id(code), id(space)))
         names = names_of(code)
+        self._names |= names
         if names & _STARTS:
             self.doubts["work in another thread"] += 1
         if what := compiled_in(code, space):
             self.doubts[f"{what} (compiled code)"] += 1
-        for name in names - self._names:
-            self._names.add(name)
-            for method in self._methods.pop(name, ()):
-                self._exchange(*method)
         for name in names & space.keys():
             new = self._space(space)[name] = self(space[name])
             if new is not space[name] and isinstance(new, types.ModuleType):
@@ -337,25 +300,32 @@ class Copies:
 
     def _class(self, value: type) -> type:
         """The class itself; what the user's own code keeps in it is exchanged while the copies run."""
-        if value in self._classes or not is_own(value.__module__) or issubclass(value, enum.Enum):
-            return value
-        self._classes[value] = None
+        if is_own(value.__module__) and not issubclass(value, enum.Enum):
+            self._classes.setdefault(value, set())
         for base in value.__mro__[1:]:
-            self._class(base)
-        for name, item in [*vars(value).items()]:
-            if isinstance(item, (types.FunctionType, staticmethod, classmethod, property)) and name not in self._names:
-                if not name.startswith("__"):
-                    self._methods[name].append((value, name, item))
-                    continue
-            if name not in ("__dict__", "__weakref__", "__doc__", "__module__", "__slots__", "_abc_impl"):
-                self._exchange(value, name, item)
+            self(base)
         return value
 
-    def _exchange(self, owner: type, name: str, item: Any) -> None:
-        if not isinstance(item, (types.MemberDescriptorType, types.GetSetDescriptorType)):
-            new = self(item)
-            if new is not item:
-                self._exchanged.append((owner, name, new))
+    def finish(self) -> None:
+        """Copies what classes of the user's hold: of their methods those whose names copied code uses."""
+        found = True
+        while found:
+            found = [
+                (owner, name, item)
+                for owner, done in self._classes.items()
+                for name, item in vars(owner).items()
+                if name not in done and self._is_wanted(name, item)
+            ]
+            for owner, name, item in found:
+                self._classes[owner].add(name)
+                new = self(item)
+                if new is not item:
+                    self._exchanged.append((owner, name, new))
+
+    def _is_wanted(self, name: str, item: Any) -> bool:
+        if isinstance(item, (types.FunctionType, staticmethod, classmethod, property)):
+            return name in self._names or name.startswith("__")
+        return name not in _PYTHONS and not isinstance(item, (types.MemberDescriptorType, types.GetSetDescriptorType))
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
@@ -378,7 +348,7 @@ class Copies:
         """Lets go of all copies: functions and their globals hold each other."""
         for space in self._spaces.values():
             space.clear()
-        for held in (self._memo, self._spaces, self._methods, self._classes, self._exchanged, self.tensors):
+        for held in (self._memo, self._spaces, self._classes, self._exchanged, self.tensors):
             held.clear()
 
 

@@ -6,7 +6,6 @@ import contextvars
 import functools
 import gc
 import logging
-import os
 import sys
 import threading
 import traceback
@@ -14,7 +13,7 @@ import types
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -38,8 +37,8 @@ WAIT_S = 60.0
 _HOOKS = [one for name, one in vars(global_hooks).items() if name.startswith("_global_") and isinstance(one, dict)]
 
 
-def count(model: Any = None, /, *inputs: Any, training: bool | None = None, **kwargs: Any) -> FlopCount:
-    """Count the work of `model(*inputs, **kwargs)`, or with `training=True` (default False) of its forward and backward.
+def count(model: Any = None, /, *inputs: Any, training: bool = False, **kwargs: Any) -> FlopCount:
+    """Count the work of `model(*inputs, **kwargs)`, or with `training=True` of its forward and backward.
 
     model: an nn.Module or any callable that works on tensors, run in the mode it is in (`model.train()` or
     `model.eval()`); what it prints appears once. inputs, kwargs: what it is called with, batch included; values do
@@ -47,8 +46,9 @@ def count(model: Any = None, /, *inputs: Any, training: bool | None = None, **kw
 
     The model runs here, on any device, as a copy in which every tensor has a shape alone; where the forward needs data
     it runs for real, on another copy. So nothing of the caller's changes: weights, buffers, attributes, containers,
-    closures, globals and classes of the user's own code, random generators. Not covered: files, messages, and what
-    the forward changes in the code of installed packages. An iterator given as an argument is refused.
+    closures, globals and classes of the user's own code, random generators, switches and hooks of torch. Not covered: files,
+    messages, settings of Python such as the environment, and what the forward changes in installed packages. An iterator given
+    as an argument is refused.
 
     Convention: one MAC = one multiply feeding one accumulate in a contraction; FLOPs = 2 x MACs; norms, activations,
     pooling, bias, softmax count 0, and so do products that a separate operator sums, as in `(a * b).sum()`; padding taps
@@ -60,18 +60,19 @@ def count(model: Any = None, /, *inputs: Any, training: bool | None = None, **kw
 
     Raises CountError if `model` cannot be called, inputs are missing, or the forward raises (it says where).
     """
-    checks.ask(model, inputs, kwargs, training)
+    checks.ask(model, inputs, kwargs)
     if not _ALONE.acquire(timeout=WAIT_S):
         raise checks.error("busy")
+    made: list[weakref.ref[torch.Tensor]] = []
+    failed: NotHere | None = None
     try:
-        made: list[weakref.ref[torch.Tensor]] = []
         try:
-            return attempt(model, inputs, kwargs, bool(training), made)
+            return attempt(model, inputs, kwargs, training, made)
         except NotHere as why:
-            _clear_frames(why)
+            failed = why
         finally:
-            _forget(made)
-        return attempt(model, inputs, kwargs, bool(training), None)
+            _forget(made, failed)
+        return attempt(model, inputs, kwargs, training, None)
     finally:
         _ALONE.release()
 
@@ -82,15 +83,15 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, made: list[Any
     Raises NotHere where shapes do not suffice, else CountError.
     """
     ground = Real() if made is None else Shapes()
-    copies, tally = Copies(ground.stand_for), Tally()
+    tally = Tally()
+    copies = Copies(ground.stand_for, tally.unknown)
     with ExitStack() as stack:
         stack.enter_context(_disable_current_modes())
         stack.enter_context(_settings(training))
         stack.callback(copies.clear)
         try:
             mode = Counting(ground, tally, made)
-            call = checks.plain(model), inputs, kwargs
-            found = contextvars.copy_context().run(_run, call, training, mode, copies)
+            found = contextvars.copy_context().run(_run, (model, inputs, kwargs), training, mode, copies)
             if copies.refused or made is not None and ground.broken:
                 raise copies.refused or ground.broken  # swallowed by the forward, which then took another path
         except Exception as error:
@@ -104,8 +105,6 @@ def attempt(model: Any, inputs: Any, kwargs: Any, training: bool, made: list[Any
             tally.tree()  # which names the modules as a result does
             raised = None if isinstance(why, Refused) else why
             raise checks.stopped(why, tally.places, inputs, kwargs, training) from raised
-        finally:
-            ground.restore()
     print(copies.printed.getvalue(), end="")
     return found
 
@@ -114,9 +113,10 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
     tally, ground = mode.tally, mode.ground
     with torch.inference_mode(False), torch._C.DisableTorchFunctionSubclass():  # code of a subclass is the user's
         model, inputs, kwargs = copies(call)
+        copies.finish()
         ground.settle(copies)
     tally.start(model)
-    with copies.in_place(), tally.following(), Watching(ground, tally) as watching, mode:
+    with copies.in_place(), tally.following(), Watching(ground, tally), mode:
         output = checks.ran(model(*inputs, **kwargs))
         found = checks.tensors_of(output)
         if training:
@@ -127,7 +127,6 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
     with torch._C.DisableTorchFunctionSubclass():
         for x in found:
             ground.looks_strange(x, tally)
-    tally.unknown.update(copies.doubts | watching.doubts)
     if training and (hooked := sum(bool(x._backward_hooks or x._post_accumulate_grad_hooks) for x in copies.tensors)):
         tally.unknown["hook on a gradient"] += hooked  # copies do not run them
     tree = tally.tree()
@@ -144,28 +143,10 @@ def _run(call: Any, training: bool, mode: Counting, copies: Copies) -> FlopCount
     )
 
 
-_KEPT: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
-    (torch.get_default_dtype, torch.set_default_dtype),
-    (torch.is_warn_always_enabled, torch.set_warn_always),
-    (torch.get_num_threads, torch.set_num_threads),
-    (lambda: dict(vars(torch._tensor_str.PRINT_OPTS)), vars(torch._tensor_str.PRINT_OPTS).update),
-    (gc.isenabled, lambda on: gc.enable() if on else gc.disable()),
-    (os.getcwd, os.chdir),
-    (lambda: [*sys.path], lambda path: sys.path.__setitem__(slice(None), path)),
-    (lambda: dict(os.environ), lambda names: (os.environ.clear(), os.environ.update(names))),
-    (lambda: logging.raiseExceptions, lambda on: setattr(logging, "raiseExceptions", on)),
-    (
-        lambda: [dict(one) for one in _HOOKS],
-        lambda all_: [(a.clear(), a.update(b)) for a, b in zip(_HOOKS, all_, strict=True)],
-    ),
-)
-"""How to read a setting of the process that a forward may change, and how to set it."""
-
-
 @contextmanager
 def _settings(training: bool) -> Iterator[None]:
-    """What a forward may change in the process is put back; functions of torch.compile run as written."""
-    before = [(read, write, read()) for read, write in _KEPT]
+    """What a forward may change in torch is put back; functions of torch.compile run as written."""
+    dtype, hooks, raising = torch.get_default_dtype(), [dict(one) for one in _HOOKS], logging.raiseExceptions
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
@@ -182,24 +163,21 @@ def _settings(training: bool) -> Iterator[None]:
         try:
             yield
         finally:
-            for read, write, value in before:
-                if read() != value:
-                    write(value)
+            logging.raiseExceptions = raising
+            torch.set_default_dtype(dtype)
+            for now, before in zip(_HOOKS, hooks, strict=True):
+                now.clear()
+                now.update(before)
 
 
-def _clear_frames(error: BaseException | None) -> None:
-    """The frames of a forward that failed hold its tensors."""
+def _forget(made: list[weakref.ref[torch.Tensor]], error: BaseException | None) -> None:
+    """Takes tensors without data out of what has kept them: the frames of a forward that failed, the cache of a library."""
     while error is not None:
         traceback.clear_frames(error.__traceback__)
         error = error.__cause__ or error.__context__
-
-
-def _forget(made: list[weakref.ref[torch.Tensor]]) -> None:
-    """Takes tensors without data out of what has kept them, such as a cache of a library."""
-    if all(ref() is None for ref in made):
-        return
-    gc.collect()
-    inside: list[Any] = [ref() for ref in made if ref() is not None]
+    if any(ref() is not None for ref in made):
+        gc.collect()
+    inside: list[Any] = [x for ref in made if (x := ref()) is not None]
     for _ in range(4):  # out of tuples and lists
         if not inside:
             return

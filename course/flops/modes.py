@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import sys
 import weakref
-from collections import Counter
 from typing import Any
 
 import torch
@@ -25,8 +24,6 @@ from course.flops.tally import Tally
 META = torch.device("meta")
 _ONE_TYPE = frozenset(f"aten::{name}" for name in "mm addmm bmm baddbmm convolution".split())
 _BY_VALUE = frozenset((torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape))
-_DECLARED = frozenset("aten prim prims quantized onednn mkldnn mkl".split())
-"""Namespaces of torch whose operators say what they write to; one of anybody else may write to all it is given."""
 
 
 def _tensors(args: Any, kwargs: dict[str, Any]) -> list[torch.Tensor]:
@@ -57,14 +54,6 @@ def _kind(func: Any) -> tuple[str, Any, str]:
     return full.removeprefix("aten::"), formula, kind
 
 
-@functools.cache
-def _written(func: Any) -> tuple[tuple[int, str], ...]:
-    """(position, name) of the arguments that an operator writes to; old batch norms do not declare theirs."""
-    silent = ("running_mean", "running_var")
-    several = enumerate(func._schema.arguments)
-    return tuple((at, x.name) for at, x in several if x.name in silent or x.alias_info and x.alias_info.is_write)
-
-
 class Counting(TorchDispatchMode):
     """Counts every operator into `tally` and runs it on what `ground` gave."""
 
@@ -90,7 +79,7 @@ class Counting(TorchDispatchMode):
         name, formula, kind = _kind(func)
         tensors = _tensors(args, kwargs)
         with torch._C.DisableTorchFunction():  # in a backward the mode that watches is on here, too
-            self._look(func, name, kind, args, kwargs, tensors)
+            self._look(func, name, kind, tensors)
         if kind == "parts" and not any(x.is_nested for x in tensors):
             with self:
                 out = func.decompose(*args, **kwargs)
@@ -108,13 +97,10 @@ class Counting(TorchDispatchMode):
                 self._count(name, formula, out, args, kwargs, 4 if tensors and tensors[0].is_complex() else 1)
         return out
 
-    def _look(self, func: Any, name: str, kind: str, args: Any, kwargs: Any, tensors: list[torch.Tensor]) -> None:
-        """Notes work that is out of sight, and memory that is about to be written to."""
+    def _look(self, func: Any, name: str, kind: str, tensors: list[torch.Tensor]) -> None:
+        """Notes work that is out of sight."""
         for x in tensors:
             self.ground.looks_strange(x, self.tally)
-        places = [args[at] if at < len(args) else kwargs.get(given) for at, given in _written(func)]
-        for x in _tensors(places, {}) if func.namespace in _DECLARED else tensors:
-            self.ground.before_write(x)
         if kind != "still" and func.namespace == "aten" and not self.tally.depth:
             if torch._C._current_autograd_node() is None:
                 self.tally.unknown["compiled code that calls torch"] += 1
@@ -179,12 +165,11 @@ _SHOWS = (torch.Tensor.item, torch.Tensor.__repr__, torch.Tensor.__reduce_ex__)
 
 
 class Watching(TorchFunctionMode):
-    """Answers for the device of stand-ins, and notes data that leave torch. doubts: what was noted."""
+    """Answers for the device of stand-ins, and notes data that leave torch."""
 
     def __init__(self, ground: Shapes, tally: Tally) -> None:
         super().__init__()
-        self.ground, self.tally = ground, tally
-        self.doubts: Counter[str] = Counter()
+        self.ground, self.tally, self.doubts = ground, tally, tally.unknown
         self._read: dict[int, Any] = {}  # code that was looked at
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

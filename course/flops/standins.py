@@ -82,23 +82,15 @@ class Shapes:
                 if x.is_floating_point() or x.is_complex():  # an index given as a list makes one of integers
                     tally.unknown["a tensor made out of sight"] += 1
 
-    def before_write(self, x: torch.Tensor) -> None:
-        """Nothing of the caller's is in the run."""
-
-    def restore(self) -> None:
-        """Nothing was written."""
-
 
 class Real(Shapes):
-    """Tensors are copies with data. Memory that was not copied is saved before an operator writes to it."""
+    """Tensors are copies with data."""
 
     name = "real"
 
     def __init__(self) -> None:
         super().__init__()
         self._copied: dict[int, tuple[Any, Any]] = {}
-        self._born: set[int] = set()
-        self._saved: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def stand_for(self, x: torch.Tensor) -> torch.Tensor:
         """A copy; tensors on one memory stay on one."""
@@ -120,34 +112,17 @@ class Real(Shapes):
         return _as_differentiable(new if type(new) is type(x) else new.as_subclass(type(x)), x)
 
     def settle(self, copies: Copies) -> None:
-        """Notes what belongs to the run, and memory that NumPy and torch share."""
-        for x in copies.tensors:
-            if has_memory(x) and copies.on_an_array(x.untyped_storage().data_ptr()):
-                copies.doubts["a NumPy array on the memory of something else"] += 1
-            self.born(copies(x))
+        """Notes memory that NumPy and torch may share: their copies do not."""
+        if any(has_memory(x) and copies.on_an_array(x.untyped_storage().data_ptr()) for x in copies.tensors):
+            copies.doubts["a NumPy array on the memory of something else"] += 1
 
     def born(self, x: torch.Tensor) -> None:
-        """Memory of the run. What is there before has another address as long as it lives."""
-        if has_memory(x):
-            self._born.add(x.untyped_storage()._cdata)
+        """Memory of the run needs no note."""
 
     def looks_strange(self, x: torch.Tensor, tally: Tally) -> None:
         """Notes a tensor on memory of another library's."""
-        if has_memory(x) and x.untyped_storage()._cdata not in self._born and not x.untyped_storage().resizable():
-            self.born(x)
+        if has_memory(x) and not x.untyped_storage().resizable():  # all copies are on memory that is
             tally.unknown["data made by NumPy, or on another library's memory"] += 1
-
-    def before_write(self, x: torch.Tensor) -> None:
-        """Saves memory that is not the run's."""
-        if has_memory(x) and x.untyped_storage()._cdata not in self._born:
-            self.born(x)
-            whole = torch.empty(0, dtype=torch.uint8, device=x.device).set_(x.untyped_storage())
-            self._saved.append((whole, whole.clone()))
-
-    def restore(self) -> None:
-        """Copies back what was saved."""
-        for whole, kept in self._saved:
-            whole.copy_(kept)
 
 
 def _as_differentiable(new: torch.Tensor, x: torch.Tensor) -> torch.Tensor:

@@ -3,30 +3,12 @@
 from __future__ import annotations
 
 import copy
-import types
 from typing import Any
 
 import torch
 from torch import nn
-from torch.utils._pytree import tree_leaves
 
-CLOSED = (nn.Module, type, types.FunctionType, types.ModuleType)
-"""Objects that are no containers of inputs or outputs: they are not looked into."""
-
-
-def tensors(values: Any) -> list[torch.Tensor]:
-    """Every tensor in nested containers and in objects that hold some (dataclasses, caches), each once."""
-    found: dict[int, torch.Tensor] = {}
-    looked_into: dict[int, Any] = {}
-    left = [values]
-    while left:
-        for leaf in tree_leaves(left.pop(0)):
-            if isinstance(leaf, torch.Tensor):
-                found.setdefault(id(leaf), leaf)
-            elif id(leaf) not in looked_into and not isinstance(leaf, CLOSED):
-                looked_into[id(leaf)] = leaf
-                left.append(list(getattr(leaf, "__dict__", {}).values()))
-    return list(found.values())
+from course.flops.checks import tensors_of as tensors
 
 
 def size(tensor: torch.Tensor) -> int:

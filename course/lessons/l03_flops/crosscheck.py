@@ -12,7 +12,7 @@ from torch import nn
 from course.core.i18n import pick, t
 from course.core.tables import as_html, as_text
 from course.flops import FlopCount, count
-from course.flops.checks import CountError, describe, plain
+from course.flops.checks import CountError, describe
 from course.flops.counting import attempt
 from course.flops.result import certificate, convention
 from course.lessons.l03_flops.peers import PeerCount, ask_all
@@ -95,7 +95,9 @@ def cross_check(model: nn.Module, inputs: Any, max_time: float = 30.0) -> CrossC
                 "cross_check 按 forward 的顺序接收输入，不按名字：cross_check(model, (a, b))。",
             )
         )
-    model, modes = plain(model), [(one, one.training) for one in model.modules()]
+    while isinstance(model, nn.DataParallel) or hasattr(model, "_orig_mod"):
+        model = model.module if isinstance(model, nn.DataParallel) else model._orig_mod
+    modes = [(one, one.training) for one in model.modules()]
     arguments = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
     try:
         with torch.no_grad():

@@ -15,6 +15,7 @@ import io
 import logging
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -127,7 +128,7 @@ def _asked(tool: str, model: nn.Module, inputs: tuple[Any, ...], max_time: float
     try:
         with torch_as_it_was(), generators_preserved():
             importlib.import_module(module)
-            own, given = Copies(Real().stand_for)((model, inputs))
+            own, given = Copies(Real().stand_for, Counter())((model, inputs))
             return _limited(lambda: read(own.eval(), given), max_time)
     except OutOfTime:
         note = both(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
-import os
 import sys
 import threading
 import warnings
@@ -120,7 +118,7 @@ def test_an_iterator_is_advanced_on_a_copy_or_refused() -> None:
 def _imported_inside() -> None:
     import torch as here
 
-    here.set_warn_always(True)
+    here.use_deterministic_algorithms(True)
 
 
 def _own_class() -> None:
@@ -129,9 +127,8 @@ def _own_class() -> None:
 
 
 LASTING: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-    "a switch": (lambda: torch.set_warn_always(True), torch.is_warn_always_enabled),
-    "a switch, imported inside": (_imported_inside, torch.is_warn_always_enabled),
-    "print options": (lambda: torch.set_printoptions(precision=9), lambda: torch._tensor_str.PRINT_OPTS.precision),
+    "a switch": (lambda: torch.set_default_dtype(torch.double), torch.get_default_dtype),
+    "a switch, imported inside": (_imported_inside, torch.are_deterministic_algorithms_enabled),
     "NumPy's errors": (lambda: np.seterr(all="raise"), np.geterr),
     "a switch of a class": (
         lambda: torch.distributions.Distribution.set_default_validate_args(False),
@@ -142,8 +139,6 @@ LASTING: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
         lambda: len(nn.modules.module._global_forward_pre_hooks),
     ),
     "a class of one's own": (_own_class, lambda: hasattr(Stop, "course_tests_odd")),
-    "the collector": (lambda: gc.disable(), gc.isenabled),
-    "the directory": (lambda: os.chdir("/"), os.getcwd),
 }
 
 
