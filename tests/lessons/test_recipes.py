@@ -92,7 +92,9 @@ print(json.dumps(seen))
 
 
 @pytest.mark.parametrize(
-    "line", ["torch.set_num_threads(1)", "", "import os; os.environ['OMP_NUM_THREADS'] = '1'"], ids=["call", "shell", "late"]
+    "line",
+    ["torch.set_num_threads(1)", "", "import os; os.environ['OMP_NUM_THREADS'] = '1'"],
+    ids=["call", "shell", "late"],
 )
 def test_the_number_of_threads_of_16_is_said_first_or_before_the_start(line, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1" if not line else "2")
