@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 
 import nbformat
+from grader.cli.made_up.handin import work, write_code
+from grader.cli.made_up.students import Student, answers
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.apps.api import NbGraderAPI
@@ -15,8 +17,6 @@ from traitlets.config import Config
 
 from grader.authoring.build import answer_id, assignment_notebook
 from grader.authoring.publish import text_of
-from grader.cli.made_up.handin import work, write_code
-from grader.cli.made_up.students import Student, answers
 from grader.course import Course, done, init
 from grader.handin.answers import keyed_items
 from grader.marking.step import grade_id

@@ -42,7 +42,6 @@ class AnswerSheet:
         self.notices: list[str] = []
         self.shown = False
         self.salt, self.student = "", ""  # where students have different papers: the release's salt, the student's id
-        self.made_for = ""  # the student this notebook was made for, where each student was given a notebook
         saved, self.history = self._restore()
         self.answers: Answers = saved
 

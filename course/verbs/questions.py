@@ -101,10 +101,10 @@ def answer(
 
 
 @in_words
-def checkpoint(lesson_id: str, language: str | None = None, paper: str = "", student: str = "") -> None:
+def checkpoint(lesson_id: str, language: str | None = None, paper: str = "") -> None:
     """Start a checkpoint: shows the answer sheet, which fills as you answer.
 
-    paper, student: are written in checkpoints in which each student has other numbers; leave them as they are.
+    paper: is written in checkpoints in which each student has other numbers; leave it as it is.
     """
     if not speak(language):
         return
@@ -121,8 +121,7 @@ def checkpoint(lesson_id: str, language: str | None = None, paper: str = "", stu
     ids = [item.id for item in state.now.bank.items(lesson_id, checkpoint=True)]
     sheet = state.now.sheet = colab_notice.open_answers(lesson_id, ids)
     sheet.salt = paper
-    sheet.made_for = student
-    if paper and (known := student or os.environ.get("JUPYTERHUB_USER") or sheet.last_student):
+    if paper and (known := os.environ.get("JUPYTERHUB_USER") or sheet.last_student):
         student_id.use_student(known)
     sheet.show()
     if paper and not sheet.student:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable
-from typing import Any
-
 from grader.project import Project
 
 MISSING = {"en": "`{missing.name}` is not installed in this kernel.", "zh": "当前内核里没有安装 `{missing.name}`。"}
@@ -20,7 +15,6 @@ FROM_FOLDER = {
 }
 THEN = {"en": "restart the kernel, run this cell again.", "zh": "重启内核，再运行这个单元格。"}
 
-MADE_FOR = re.compile(r'^    checkpoint\("[^\n]{0,200}, student=("(?:[^"\\\n]|\\.){1,400}")\)$', re.MULTILINE)
 ABSENT = "except ModuleNotFoundError as missing:"
 
 
@@ -34,15 +28,13 @@ def how_to_install(project: Project, language: str) -> list[str]:
     return [one.format(url=url) for one in FROM_REPOSITORY[language]] if url else FROM_FOLDER[language]
 
 
-def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str = "", student: str = "") -> str:
+def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str = "") -> str:
     """The code of the cell: import torch (in a lesson) and the verbs and start the notebook, or say how to install the course.
 
     salt: of a release in which each student has another paper. It is written in the code, because a kernel cannot read its
     notebook in every front end.
     """
     paper = f', paper="{salt}"' if salt else ""
-    if student:  # each student was given a notebook of the own
-        paper += f", student={json.dumps(student, ensure_ascii=False)}"
     said = ",\n          ".join(map(repr, [*how_to_install(project, language), THEN[language]]))
     return "\n".join(
         [
@@ -55,12 +47,3 @@ def bootstrap(project: Project, verb: str, lesson: str, language: str, salt: str
             f"          {said})",
         ]
     )
-
-
-def made_for(cells: Iterable[Any]) -> str:
-    """The student id that ``bootstrap`` wrote into a notebook made for one student; "" in any other notebook."""
-    found = next(filter(None, (MADE_FOR.search(cell.source) for cell in cells if cell.cell_type == "code")), None)
-    try:
-        return str(json.loads(found[1])) if found else ""
-    except ValueError:  # an escape that JSON does not know: changed by hand
-        return ""

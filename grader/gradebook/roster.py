@@ -26,7 +26,7 @@ from grader.course import Course
 from grader.handin.files import replace
 from grader.handin.guard import guarded
 from grader.project import ProjectError
-from grader.project.names import fault
+from grader.project.names import fault, printable
 
 FILE = "roster.csv"
 IDS = (  # headings of a student's id, the most important first: of any table, of Canvas and of Moodle in three languages
@@ -288,8 +288,11 @@ def enrol(course: Course, known: Roster) -> tuple[list[str], list[str]]:
     return new, left
 
 
-def keep(course: Course, path: Path) -> None:
-    """Keep a table as ``roster.csv``, with the lines of more names that the last one had. Raises ProjectError."""
+def take(course: Course, path: Path) -> tuple[list[str], bool]:
+    """Keep a table as ``roster.csv``, with the lines of more names that the last one had, and add its students to the gradebook. Returns
+    (sentences: everybody with the id to type, and who has none; whether somebody could not be added). Raises ProjectError.
+    """
+    roster(course, path)  # a fault in it is said before it is kept
     new, old = read_table(path)[0], [[]]
     if (course.root / FILE).exists():
         old = read_table(course.root / FILE)[0] or old
@@ -309,3 +312,15 @@ def keep(course: Course, path: Path) -> None:
     for row in more:
         writer.writerow([row[place] if n == ids[0] else "" for n in range(len(new[0]))] + row[wide:])
     replace(course.root, course.root / FILE, file.getvalue().encode())
+    known = roster(course)
+    added, left = enrol(course, known)
+    names = {
+        one: f"{said.get('first_name', '')} {said.get('last_name', '')}".strip() for one, said in known.details.items()
+    }
+    wide = max([len(names[one]) for one in known.listed] + [7])
+    by_name = sorted(known.listed, key=lambda one: (names[one].casefold(), one))
+    said = [f"{'student':<{wide}}  id to type"]
+    said += [f"{printable(names[one]):<{wide}}  {printable(one)}" for one in by_name]
+    said.append(f"{len(by_name)} students, {len(added)} new in the gradebook; kept as {FILE} for import and export")
+    said += [*left, *(f"NO ID: {name}: add a column student_id to the file" for name in known.nameless)]
+    return said, bool(left or known.nameless)

@@ -1,9 +1,8 @@
 """Holding back the marks of a submission until the instructor has looked at it.
 
 That happens when the wrong file came, it arrived damaged or in several versions (``grader.handin.reading``), when it was answered on
-another student's paper or, with no question answered, is the notebook made for another student, when it needs what this machine
-lacks, or when it is a copy of another submission with the id replaced. The student gets no zero and sees no right answer; every
-export leaves the cell empty.
+another student's paper, when it needs what this machine lacks, or when it is a copy of another submission with the id replaced. The
+student gets no zero and sees no right answer; every export leaves the cell empty.
 
 ``autograde L --accept STUDENT`` says that the instructor has looked: this submission is then marked as it is. A new one is
 checked again.
@@ -21,8 +20,6 @@ from nbformat import NotebookNode
 
 from course.core.i18n import Text, both, pick
 from course.learning.sheet import MIME
-from course.questions.variants import Paper, same_student
-from grader.authoring.bootstrap import made_for
 from grader.handin.files import replace
 from grader.handin.reading import SAVE_AGAIN, joined
 from grader.marking.restored_cells import TWO_CELLS
@@ -41,12 +38,6 @@ NO_PAPER = both(
     "里面没有写明是谁的试卷，而每个学生的数字都不一样。请打开本班的 notebook，在询问处填上你的学号，检查答案，"
     "保存后再交一次。到目前为止没有扣分。",
 )
-OTHER_NOTEBOOK = both(
-    "It is the notebook made for “{other}”, with no question answered, and was handed in as “{student}”. Please hand in "
-    "your own; if you did work in this one, tell your instructor.",
-    "这是发给“{other}”的 notebook，题目一道也没有答，提交者却是“{student}”。请交你自己的那一份；"
-    "如果确实是在这一份里做的，请告诉老师。",
-)
 COPY = both(
     "Your instructor has to look at this submission first. There is nothing you need to do unless you are asked.",
     "老师要先看一看这份提交。除非老师找你，否则不用做什么。",
@@ -58,13 +49,11 @@ OTHER_MACHINE = both(
 WAITS = both("Held back: not marked yet, and no zero.", "暂缓评分：还没有分数，也不是零分。")
 
 
-def why_held(
-    nb: NotebookNode, others: dict[str, str], questions: int, paper: Paper | None, student: str
-) -> tuple[str, Text] | None:
+def why_held(nb: NotebookNode, others: dict[str, str], questions: int, student: str) -> tuple[str, Text] | None:
     """Why the marks are held back: (code, sentence for the student); None where they count.
 
     others: the answers given on another paper (``papers.on_other_papers``). questions: how many of ``papers.papers_answered``
-    there are. paper: the student's, None where all have the same.
+    there are.
     """
     if "damaged" in state(nb)["happened"] and state(nb).get(
         "missing"
@@ -76,15 +65,9 @@ def why_held(
     if others and len(others) == questions:
         if not any(others.values()):
             return "no-paper", NO_PAPER
-        return _on_another("other-paper", OTHER_PAPER, "”, “".join(sorted({*others.values()} - {""})), student)
-    owner = "" if questions or paper is None else made_for(nb.cells)
-    if owner and same_student(owner) != same_student(paper.student):
-        return _on_another("other-notebook", OTHER_NOTEBOOK, owner, student)
+        other = "”, “".join(sorted({*others.values()} - {""}))
+        return "other-paper", both(*(OTHER_PAPER[code].format(other=other, student=student) for code in ("en", "zh")))
     return None
-
-
-def _on_another(code: str, sentence: Text, other: str, student: str) -> tuple[str, Text]:
-    return code, both(*(sentence[language].format(other=other, student=student) for language in ("en", "zh")))
 
 
 def on_this_machine(lacks: Text) -> tuple[str, Text]:
@@ -110,8 +93,7 @@ def hold(nb: NotebookNode, code: str, sentence: Text) -> None:
 
 
 def print_of(nb: NotebookNode, student: str) -> str:
-    """A hash of a submission without its student's id, which also stands in the first cell of a notebook made for one student:
-    of code, texts, and answers with their times. Two copies have the same.
+    """A hash of a submission without its student's id: of code, texts, and answers with their times. Two copies have the same.
 
     "" where no answer has a time: two students who did nothing have not copied.
     """

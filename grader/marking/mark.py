@@ -64,7 +64,7 @@ def mark_cells(
     if paper is not None and (others := on_other_papers(answered, paper)):
         state(nb)["others"] = others
         happened.add("look")
-    why = None if known.looked else known.held or why_held(nb, others, len(answered), paper, known.student)
+    why = None if known.looked else known.held or why_held(nb, others, len(answered), known.student)
     if why is None:
         _note_answers(nb, items, happened, others, paper)
     for cell in nb.cells:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from course.core.i18n import Text, pick
 from course.questions.variants import Paper
 from grader.handin.papers import paper_in
 from grader.project import HERE, LANGUAGES, Project
+from grader.project.names import printable
 from grader.project.task import tasks
 
 STATE = "course_marking"  # notebook metadata of a graded submission: answers, notes
@@ -80,11 +80,6 @@ def note(notebook: NotebookNode, reason: str, text: Text) -> None:
     """
     said = {code: printable(pick(text, code)) for code in LANGUAGES}
     state(notebook)["notes"].append({"reason": reason, **said})
-
-
-def printable(text: str) -> str:
-    """The text on one line, without control characters, half surrogates or marks that change the writing direction."""
-    return "".join(sign if sign.isprintable() else "?" for sign in re.sub(r"\s+", " ", text))
 
 
 def notes(notebook: NotebookNode, language: str) -> list[str]:

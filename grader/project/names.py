@@ -5,6 +5,7 @@ Students can choose names, and these get into spreadsheets, web pages, terminals
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -34,6 +35,11 @@ def fault(student: str) -> str | None:
     if found := sorted(set(student) & set(PATTERN)):
         return f"it holds {found[0]!r}, which stands for any name"
     return None
+
+
+def printable(text: str) -> str:
+    """The text on one line, without control characters, half surrogates or marks that change the writing direction."""
+    return "".join(sign if sign.isprintable() else "?" for sign in re.sub(r"\s+", " ", text))
 
 
 def inert(cell: str) -> str:

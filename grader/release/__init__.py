@@ -1,1 +1,1 @@
-"""Release a checkpoint: build it, hand it out, hold it back, make one for each student."""
+"""Release a checkpoint, and put together what a class gets."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader import utils
 
+from course.questions.variants import is_template
 from grader.authoring.build import assignment_notebook
 from grader.authoring.lint import lint
 from grader.authoring.publish import text_of
@@ -18,37 +21,55 @@ from grader.authoring.scaffold import left_over
 from grader.course import Course, command, done
 from grader.handin.papers import has_papers, released_salt, salt
 from grader.marking.hidden_inputs import secret
-from grader.project import ProjectError
+from grader.project import Project, ProjectError, checkpoint_items
 from grader.project.notebook_name import in_gradebook, notebook_in
-from grader.release import decisions
 
 COPIED = ("source", "release")
+WHICH_ID = (
+    "Outside JupyterHub the first cell asks for the id: tell the class which one to type (exchange: the login name there; "
+    "Moodle, Canvas: the id of your roster; the name under submitted/)"
+)
 
 
-def release(
-    course: Course, lesson: str, due: datetime | None = None, held: bool = False, unfinished: bool = False
-) -> list[str]:
+def release(course: Course, lesson: str, due: datetime | None = None, unfinished: bool = False) -> list[str]:
     """Build the source assignment, make nbgrader's release version and hand it out through the exchange. Returns sentences about
-    the effect on existing marks. Raises ProjectError before anything is written.
+    the effect on existing marks, and about what is left of the template. Raises ProjectError before anything is written.
 
-    due: the due date in UTC without a zone; None leaves the date in the gradebook. held: only prepare the release; it is handed
-    out when it is released without ``held``. unfinished: also release an own checkpoint in which words of the template are left.
+    due: the due date in UTC without a zone; None leaves the date in the gradebook. unfinished: also release an own checkpoint in
+    which words of the template are left.
     """
     _check_name(course, lesson)
-    if not unfinished and (left := left_over(course.project, lesson)):
+    left = left_over(course.project, lesson)
+    if left and not unfinished:
         again = command(f"release {lesson} --unfinished", course.root)
         raise ProjectError(
             "\n".join([*left, f"Nothing was written: change these lines, or hand it out with them by {again}"])
         )
     notebook = assignment_notebook(course.project, lesson, course.language, salt=_salt(course, lesson))
     said = _effect(course, lesson, notebook)
-    if held:
-        decisions.hold(course.root, lesson, True)
     with _put_back_on_error(course, lesson):
-        _put(course, lesson, notebook, due, held)
-    if not held:
-        decisions.hold(course.root, lesson, False)
-    return said
+        path = notebook_in(course.root, "source", lesson)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text_of(notebook), encoding="utf-8")
+        done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
+        if due is not None:
+            with course.gradebook as gradebook:
+                gradebook.update_or_create_assignment(lesson, duedate=due)
+        done(_hand_out(course, lesson), f"release_assignment {lesson}")
+    return [*said, *left]
+
+
+def told_of_papers(project: Project, lesson: str) -> str:
+    """How much of a checkpoint differs from student to student, as a sentence for the instructor; "" where all have the same."""
+    raw = checkpoint_items(project, lesson).values()
+    own = [one for one in raw if is_template(one)]
+    points, of_all = (sum(float(one.get("points", 0)) for one in part) for part in (own, raw))
+    return (
+        f"{lesson}: {len(own)} of {len(raw)} questions ({points:g} of {of_all:g} points) differ for every student: other "
+        f"questions, numbers or options; the rest is the same for all.\n{WHICH_ID}"
+        if own
+        else ""
+    )
 
 
 def _check_name(course: Course, lesson: str) -> None:
@@ -70,64 +91,46 @@ def _effect(course: Course, lesson: str, notebook: NotebookNode) -> list[str]:
         before = {cell.name: cell.max_score for cell in known.grade_cells}
         cells = {cell.name for cell in known.source_cells}
         students = {one.student.id for one in known.submissions} | {*course.submitted(lesson)}
-    now = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if cell.metadata.get("nbgrader")}
     if not students:
         return []
+    now = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if cell.metadata.get("nbgrader")}
     changed = {f"new: {name}" for name in {*now} - cells} | {f"gone: {name}" for name in cells - {*now}}
+    again = command(f"autograde {lesson} --again", course.root)
     if changed:
         raise ProjectError(
             f"{lesson}: {len(students)} have handed in, so its questions are fixed; nothing was written. "
             f"{', '.join(sorted(changed))}. Words, keys and points may change. For a question that is bad let every option be "
-            f"right in keys.yaml, then run {command(f'autograde {lesson} --again', course.root)}"
+            f"right in keys.yaml, then run {again}"
         )
     points = {name: float(cell.metadata.nbgrader.points) for name, cell in now.items() if utils.is_grade(cell)}
     moved = [f"{name} ({before[name]:g} -> {points[name]:g})" for name in points if points[name] != before.get(name)]
-    again = command(f"autograde {lesson} --again", course.root)
     return [f"worth another number of points now: {', '.join(moved)}; marks follow with {again}"] if moved else []
-
-
-def _put(course: Course, lesson: str, notebook: NotebookNode, due: datetime | None, held: bool) -> None:
-    path = notebook_in(course.root, "source", lesson)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text_of(notebook), encoding="utf-8")
-    done(course.api.generate_assignment(lesson), f"generate_assignment {lesson}")
-    if due is not None:
-        with course.gradebook as gradebook:
-            gradebook.update_or_create_assignment(lesson, duedate=due)
-    if not held:
-        done(_hand_out(course, lesson), f"release_assignment {lesson}")
 
 
 def _hand_out(course: Course, lesson: str) -> dict:
     """Run nbgrader's release step; replaces an older release."""
-    from nbgrader.utils import capture_log, temp_attrs
-
     api = course.api
-    with temp_attrs(api.coursedir, assignment_id=lesson):
+    with utils.temp_attrs(api.coursedir, assignment_id=lesson):
         step = api.exchange.ReleaseAssignment(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)
         step.force = True
-        return capture_log(step)
+        return utils.capture_log(step)
 
 
 @contextmanager
 def _put_back_on_error(course: Course, lesson: str) -> Iterator[None]:
     """Copy the present source and release, and put them back if the block raises."""
-    copies = course.root / "releases" / f".{lesson}.before"
-    shutil.rmtree(copies, ignore_errors=True)
-    copies.mkdir(parents=True)
-    for name in COPIED:
-        if (folder := course.root / name / lesson).exists():
-            shutil.copytree(folder, copies / name)
-    try:
-        yield
-    except BaseException:
-        for name in COPIED:
-            shutil.rmtree(course.root / name / lesson, ignore_errors=True)
-            if (copies / name).exists():
-                shutil.copytree(copies / name, course.root / name / lesson)
-        raise
-    finally:
-        shutil.rmtree(copies)
+    with tempfile.TemporaryDirectory(dir=course.root, prefix=".before-") as copies:
+        there = [name for name in COPIED if (course.root / name / lesson).exists()]
+        for name in there:
+            shutil.copytree(course.root / name / lesson, Path(copies) / name)
+        try:
+            yield
+        except BaseException:
+            for name in COPIED:
+                shutil.rmtree(course.root / name / lesson, ignore_errors=True)
+            for name in there:
+                shutil.copytree(Path(copies) / name, course.root / name / lesson)
+            raise
 
 
 def _salt(course: Course, lesson: str) -> str:

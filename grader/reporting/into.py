@@ -11,8 +11,9 @@ import io
 import re
 from pathlib import Path
 
-from grader.gradebook.marks import Totals
-from grader.gradebook.roster import Roster, Row, read_table
+from grader.course import Course
+from grader.gradebook.marks import Totals, totals
+from grader.gradebook.roster import Roster, Row, read_table, roster
 from grader.project import ProjectError
 
 GRADE = ("grade", "bewertung", "成绩")  # Moodle's grading worksheet
@@ -56,6 +57,18 @@ def into(path: Path, known: Roster, totals: Totals, column: str | None = None) -
         student for student, points in totals.points.items() if points is not None and student not in filled
     )
     return file.getvalue(), missing, strange
+
+
+def fill(course: Course, lesson: str, path: Path, to: Path, column: str | None = None) -> tuple[list[str], list[str]]:
+    """Write the platform's table with the marks of a checkpoint in it. Returns (sentences, students with a mark who are not in it)."""
+    text, missing, strange = into(path, roster(course), totals(course, lesson), column)
+    to.write_text(text, encoding="utf-8")
+    said = []
+    if strange:
+        said.append(f"rows that name no one student, left as they were: {len(strange)} ({'; '.join(strange[:20])})")
+    if missing:
+        said.append(f"NOT IN THE FILE, left out: {', '.join(missing)}")
+    return said, missing
 
 
 def _whose(row: Row, known: Roster) -> str | None:

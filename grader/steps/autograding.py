@@ -28,10 +28,11 @@ from grader.handin.guard import guarded
 from grader.handin.papers import told_of_other_releases
 from grader.marking import held, whole
 from grader.marking.execute import CourseExecute
-from grader.marking.step import STATE, printable
+from grader.marking.step import STATE
 from grader.project import ProjectError
 from grader.project.dates import timestamp_of
 from grader.project.groups import groups
+from grader.project.names import printable
 from grader.sandbox.launch import out_of_sight, unenforced
 from grader.sandbox.limits import Limits
 from grader.steps import pool

@@ -24,10 +24,10 @@ from grader.handin.files import replace
 from grader.handin.guard import guarded
 from grader.handin.handin import OURS, Files, digest, stored, unpacked
 from grader.handin.reading import files_of, lesson_of, read
-from grader.marking.step import printable
 from grader.marking.whole import released as released_text
 from grader.project import ProjectError
 from grader.project.groups import groups
+from grader.project.names import printable
 from grader.project.notebook_name import name_of
 from grader.steps.placing import importing, lying, put
 

@@ -1,4 +1,4 @@
-"""The steps of a checkpoint other than marking: release, collect, feedback, export, and the summary after marking.
+"""The steps of a checkpoint other than marking: collect, feedback, export, and the summary after marking.
 
 Each calls nbgrader's own API. A bad submission does not stop the others.
 """
@@ -22,11 +22,10 @@ from grader.gradebook import GradebookWriter
 from grader.gradebook.marks import cell_marks, released
 from grader.handin.guard import guarded
 from grader.marking.fingerprints import of_questions
-from grader.marking.step import STATE, notes, printable, reasons
+from grader.marking.step import STATE, notes, reasons
 from grader.marking.verdicts import LEGEND, WORDS
-from grader.project.names import LONGEST, fault, inert_row
+from grader.project.names import LONGEST, fault, inert_row, printable
 from grader.project.notebook_name import name_of
-from grader.release.run import release as release
 
 if TYPE_CHECKING:
     from nbgrader.api import SubmittedAssignment
@@ -42,7 +41,6 @@ HELD = {
     "machine": "this machine lacks what it needs; mark it again on one that has it, or accept it and give points in formgrader",
     "other-paper": "answered on the paper of another id",
     "no-paper": "answered without an id, so nobody knows on which numbers; --accept marks it against this student's paper",
-    "other-notebook": "the notebook made for another id, with no question answered",
 }
 COLUMNS = (
     "assignment",
@@ -339,6 +337,15 @@ def stale(course: Course, lesson: str) -> list[str]:
     ]:
         said.append(f"marks of a submission that lies under submitted/ no more: {_few(gone)}")
     return [f"{lesson}: {one}" for one in said]
+
+
+def ungraded(course: Course, lesson: str) -> list[str]:
+    """A sentence for each student who handed in and has no grade, and those of ``stale``."""
+    without = [one for one in outcomes(course, lesson) if one.points is None and one.reason != "absent"]
+    return [
+        *stale(course, lesson),
+        *(printable(f"{lesson}: no grade for {one.student}: {' '.join(one.problems)}") for one in without),
+    ]
 
 
 def _few(names: list[str]) -> str:

@@ -18,7 +18,7 @@ from grader.project import Project, ProjectError
 from grader.release.bundling.build import NAME, bundle, in_languages
 from grader.release.bundling.scan import scan
 from grader.release.bundling.single import unpack
-from grader.steps.pipeline import release
+from grader.release.run import release
 from tests.support.grading_fixtures import KEYS, LESSON, NOTEBOOK, make_project
 
 pytestmark = pytest.mark.slow

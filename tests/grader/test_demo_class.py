@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from course.learning.marking import mark
-from grader.cli.demo import LESSONS
-from grader.cli.made_up.run import demo
-from grader.cli.made_up.students import CLASS, answers, class_of, deserved
+from grader.cli.authors import LESSONS
+from grader.cli.made_up import CLASS, answers, class_of, demo, deserved
 from grader.handin.answers import keyed_items
 from grader.project import Project, ProjectError
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project

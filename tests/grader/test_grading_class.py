@@ -9,7 +9,7 @@ import pytest
 
 from grader.authoring.build import checkpoint_notebook
 from grader.authoring.publish import text_of
-from grader.cli.made_up.students import CLASS
+from grader.cli.made_up import CLASS
 from grader.course import Course
 from grader.gradebook.marks import CellMark, cell_marks
 from grader.marking.step import STATE, grade_id
@@ -56,7 +56,7 @@ def submit(course, student, code, answers=None):
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory, project):
-    from grader.cli.made_up.run import demo
+    from grader.cli.made_up import demo
 
     root, said = tmp_path_factory.mktemp("course") / "demo", []
     differences = demo(root, "zh", project, say=said.append)

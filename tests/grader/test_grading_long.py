@@ -15,11 +15,11 @@ import nbformat
 import psutil
 import pytest
 
-from grader.cli.made_up.handin import work
+from grader.cli.made_up import work
 from grader.course import Course, init
 from grader.marking.execute import DISTURBED
 from grader.project import HERE
-from grader.steps.pipeline import release
+from grader.release.run import release
 from tests.grader.test_grading_killed import start
 from tests.support import ordinary_user
 from tests.support.graded_class import PUPILS

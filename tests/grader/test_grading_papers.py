@@ -12,11 +12,9 @@ import nbformat
 import pytest
 
 from course.learning.marking import mark
-from grader.authoring.bootstrap import bootstrap, made_for
 from grader.authoring.build import answer_id
 from grader.cli import main
-from grader.cli.made_up.handin import work
-from grader.cli.made_up.students import Student, answers
+from grader.cli.made_up import Student, answers, work
 from grader.course import Course, init
 from grader.gradebook.marks import cell_marks, totals
 from grader.handin.answers import keyed_items
@@ -24,10 +22,11 @@ from grader.handin.papers import paper_in, released_salt
 from grader.marking.step import grade_id
 from grader.project import Project
 from grader.project.task import tasks
+from grader.release.run import release
 from grader.reporting.collect import gather
 from grader.reporting.report import analyse, page
 from grader.steps.autograding import How, autograde
-from grader.steps.pipeline import outcomes, release
+from grader.steps.pipeline import outcomes
 from tests.support.grading_class import copy_of, stock
 
 pytestmark = pytest.mark.slow
@@ -157,11 +156,6 @@ def test_what_is_held_back_is_marked_when_somebody_has_looked_and_shows_no_key_b
 def test_a_copy_that_differs_only_in_the_id_is_held_back_with_the_original(course, tmp_path):
     other = Course(copy_of(course.root, tmp_path / "alike"))
     hers, place = (other.root / "submitted" / name / LESSON for name in ("ada", "fay"))
-    notebook = hers / f"{NOTEBOOK}.ipynb"
-    notebook.chmod(0o644)
-    made_for = notebook.read_text(encoding="utf-8").replace('language=\\"en\\"', 'language=\\"en\\", student=\\"ada\\"')
-    assert "student=" in made_for, "a notebook that was made for her (`release --personal`)"
-    notebook.write_text(made_for, encoding="utf-8")
     shutil.copytree(hers, place)
     for path in place.iterdir():
         path.chmod(0o644)
@@ -171,30 +165,6 @@ def test_a_copy_that_differs_only_in_the_id_is_held_back_with_the_original(cours
     assert found["fay"].points is None and found["ada"].points is None
     assert "the same as the submission of ada" in " ".join(found["fay"].problems)
     assert totals(other, LESSON).points["fay"] is None
-
-
-def test_a_notebook_made_for_another_student_is_held_back_also_with_nothing_answered(course, tmp_path):
-    other = Course(copy_of(course.root, tmp_path / "personal"))
-    released = (other.root / "release" / LESSON / f"{NOTEBOOK}.ipynb").read_text("utf-8")
-    salt = released_salt(json.loads(released))
-    for student, whose in (("gus", "ada"), ("hal", "HAL"), ("ian", "ada"), ("joe", 'jo "x" 乔')):
-        notebook = nbformat.reads(released, as_version=4)
-        first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")
-        first.source = bootstrap(PROJECT, "checkpoint", LESSON, "en", salt, whose)
-        assert made_for(notebook.cells) == whose
-        place = other.root / "submitted" / student / LESSON / f"{NOTEBOOK}.ipynb"
-        place.parent.mkdir(parents=True)
-        nbformat.write(notebook, place)
-    assert made_for(nbformat.reads(released, as_version=4).cells) == ""
-    (other.root / "papers.yaml").write_text(f"{LESSON}: {{ian: ada}}\n", encoding="utf-8")
-    found = {one.student: one for one in autograde(other, LESSON, how=QUIET, say=lambda line: None)}
-    assert {name: found[name].points for name in ("gus", "hal", "ian", "joe")} == {
-        "gus": None,
-        "hal": 0.0,
-        "ian": 0.0,
-        "joe": None,
-    }
-    assert found["gus"].verdict == "look" and "made for “ada”" in " ".join(found["gus"].problems)
 
 
 def test_a_notebook_of_another_release_is_held_and_a_class_of_them_can_be_marked_on_its_own_papers(tmp_path, capsys):

@@ -12,14 +12,13 @@ import pytest
 
 from grader.cli import course as course_commands
 from grader.cli import export, main
-from grader.cli.made_up.handin import work
-from grader.cli.made_up.run import hand_in
-from grader.cli.made_up.students import Student
+from grader.cli.made_up import Student, hand_in, work
 from grader.course import Course, command, init
 from grader.project import ProjectError
+from grader.release.run import release
 from grader.steps.autograding import How, autograde
 from grader.steps.late import extend
-from grader.steps.pipeline import BY_HAND, Outcome, collect, feedback, release, strays, summary
+from grader.steps.pipeline import BY_HAND, Outcome, collect, feedback, strays, summary
 from tests.support.graded_class import make_class
 from tests.support.grading_class import copy_of, rows, stock
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project

@@ -10,7 +10,7 @@ import pytest
 
 from course.learning.sheet import AnswerSheet
 from grader.authoring.build import answer_id
-from grader.cli.made_up.students import right
+from grader.cli.made_up import right
 from grader.handin.answers import keyed_items
 from grader.marking.step import grade_id
 from grader.project import Project

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from grader.cli.made_up.handin import work
-from grader.cli.made_up.students import Student
+from grader.cli.made_up import Student, work
 from grader.course import Course, init
 from grader.project import Project
+from grader.release.run import release
 from grader.steps.autograding import How, autograde
-from grader.steps.pipeline import release
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 PUPILS = (

@@ -6,10 +6,9 @@ import shutil
 import sqlite3
 from pathlib import Path
 
-from grader.cli.made_up.handin import work
-from grader.cli.made_up.students import CLASS
+from grader.cli.made_up import CLASS, work
 from grader.course import Course, done, init
-from grader.steps.pipeline import release
+from grader.release.run import release
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project
 
 ROWS = """

@@ -22,7 +22,6 @@ from grader.course.student_config import student_config
 from grader.handin.papers import released_salt
 from grader.project import HERE, Project, ProjectError
 from grader.project.dates import shown
-from grader.release import decisions
 from grader.release.bundling.scan import scan
 from grader.release.bundling.single import pack, single
 from grader.release.bundling.texts import EXCHANGE, HAND_IN, README
@@ -87,10 +86,7 @@ def contents(
             texts[f"colab/{language}/{lesson}.ipynb"] = text_of(single(notebook, name, packed, language))
     if course is not None:
         texts["nbgrader_config.py"] = EXCHANGE + student_config(course)
-        held = decisions.held(course.root)
         for path in sorted((course.root / "release").glob("*/*.ipynb")):
-            if path.parent.name in held:  # an exam that is prepared, and not released yet
-                continue
             say(f"checkpoint {path.parent.name}")
             for language, notebook, text in in_languages(course, path, languages, say):
                 texts[f"notebooks/{language}/checkpoints/{path.name}"] = text

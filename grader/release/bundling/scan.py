@@ -24,9 +24,7 @@ NEVER = {
     "gradebook.db",
     "marking_secret",
     "imported",
-    "personal",
     "accepted",
-    "releases",
     "earlier",
 }
 

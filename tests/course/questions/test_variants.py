@@ -24,7 +24,7 @@ from course.questions.bank import Bank
 from course.questions.expressions import FormulaError, compute
 from course.questions.items import BankError, parse_item, redrawn, with_key
 from course.questions.variant_lint import SEEDS, lint_variants
-from course.questions.variants import Paper, drawn
+from course.questions.variants import Paper, drawn, is_template
 from course.questions.verify import run_verify
 from course.verbs import state
 from grader.authoring.build import assignment_notebook
@@ -32,8 +32,8 @@ from grader.authoring.leaks import leaks
 from grader.authoring.question_check import checkpoint_findings
 from grader.handin.answers import every_item, keyed_items
 from grader.handin.papers import on_other_papers, papers_answered
-from grader.project import Project, keys
-from grader.release.varied import told_of, varied
+from grader.project import Project, checkpoint_items, keys
+from grader.release.run import told_of_papers
 from grader.reporting.collect import _as_standard
 from tests.support.grading_fixtures import make_project
 
@@ -209,17 +209,18 @@ def test_a_run_says_the_same_as_the_formula_of_a_practice_question(item):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_half_of_the_points_of_the_questions_differ_between_students(lesson):
-    found = varied(PROJECT, lesson)
-    assert 2 * found.points >= found.all_points, f"give a question of {lesson} `draw` or `one_of`: {found}"
-    assert 0 < found.questions <= found.all_questions
+    raw = checkpoint_items(PROJECT, lesson).values()
+    differ, points = (
+        sum(one.get("points", 0) for one in raw if all_of or is_template(one)) for all_of in (False, True)
+    )
+    assert 2 * differ >= points, f"give a question of {lesson} `draw` or `one_of`: {differ} of {points}"
     one, other = ({n: (i.stem, i.code, i.options) for n, i in paper(who, lesson).items()} for who in ("ada", "bob"))
     assert one != other
 
 
 def test_what_a_release_says_of_its_papers():
-    assert varied(PROJECT, EXAM) == (8, 8, 8.0, 8.0)
-    said = told_of(varied(PROJECT, "01_map"))
-    assert "3 of 6 questions (6 of 10 points)" in said and "every student" in said
+    assert "8 of 8 questions (8 of 8 points)" in told_of_papers(PROJECT, EXAM)
+    assert "3 of 6 questions (6 of 10 points) differ for every student" in told_of_papers(PROJECT, "01_map")
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,9 @@ from grader.marking import whole
 from grader.marking.execute import DISTURBED
 from grader.marking.verdicts import WORDS
 from grader.project import HERE
+from grader.release.run import release
 from grader.sandbox.launch import unenforced
-from grader.steps.pipeline import release, summary
+from grader.steps.pipeline import summary
 from tests.support.grading_corpus import CLASS, hand_in
 from tests.support.grading_corpus.base import CANARY
 from tests.support.grading_fixtures import LESSON, NOTEBOOK, make_project

@@ -1,0 +1,131 @@
+"""``python -m grader author ...``: notebooks, questions, checkpoints of one's own, the web site, the made-up class."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from grader.course import Course, command
+from grader.project import LANGUAGES, Project
+
+LESSONS = ("01_map", "05_cudnn_benchmark")  # of the made-up class
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the commands to the parser."""
+    one = commands.add_parser("notebooks")
+    one.set_defaults(run=run_notebooks)
+    one.add_argument("--check", action="store_true", help="write nothing; fail unless everything is in step")
+    one.add_argument("--only", metavar="LESSON", help="one lesson, such as 05_cudnn_benchmark")
+    one = commands.add_parser("items")
+    one.set_defaults(run=run_items)
+    one.add_argument("file", nargs="?", type=Path, help="a file of questions; without one, the whole bank")
+    one = commands.add_parser("new-checkpoint")
+    one.set_defaults(run=run_new_checkpoint)
+    one.add_argument("name", help="such as 50_our_cluster")
+    one.add_argument("--language", choices=(*LANGUAGES, "both"), help="default: the course's")
+    one.add_argument("--dir", type=Path, default=Path("."), help="the course directory (default: here)")
+    one = commands.add_parser("book")
+    one.set_defaults(run=run_book)
+    one.add_argument("--to", type=Path, default=Path("build/book"), metavar="DIR", help="default build/book")
+    one.add_argument("--lesson", action="append", metavar="ID", help="only this lesson; may be given several times")
+    one = commands.add_parser("demo")
+    one.set_defaults(run=run_demo)
+    one.add_argument("--dir", type=Path, default=Path("build/demo"), help="made anew (default: build/demo)")
+    one.add_argument("--students", type=int, choices=range(1, 31), default=10, metavar="N", help="1 to 30")
+    one.add_argument("--language", choices=LANGUAGES, default="en")
+    lesson = f"this checkpoint; may be given several times (default: {' and '.join(LESSONS)})"
+    one.add_argument("--lesson", action="append", help=lesson)
+
+
+def run_notebooks(arguments: argparse.Namespace) -> int:
+    """Build the notebooks and the pages of docs/ that are made from data, check the sources, look for leaks. Prints a sentence for every
+    problem; 1 if there is one.
+    """
+    from grader.authoring import claims, reference
+    from grader.authoring.leaks import leaks
+    from grader.authoring.lint import lint
+    from grader.authoring.publish import build_all, leftovers, out_of_step, readmes, write
+
+    project = Project()
+    made, problems = build_all(project, arguments.only)
+    problems += [one for one in lint(project, arguments.only) if one.text not in "\n".join(problems)]
+    problems += leaks(project, made)
+    count = len(made)
+    if arguments.only is None:
+        made |= {**readmes(project), **reference.pages(project)}
+        problems += claims.problems(project)
+    if arguments.check:
+        problems += out_of_step(project, made, arguments.only)
+    else:
+        for path in write(made):
+            print(f"wrote {path.relative_to(project.root)}")
+        for path in leftovers(project, made) if arguments.only is None else ():
+            path.unlink()
+            print(f"removed {path.relative_to(project.root)}: it has no source any more")
+    for sentence in problems:
+        print(sentence)
+    print(f"{count} notebooks built, {len(problems)} problem{'s' * (len(problems) != 1)}")
+    return 1 if problems else 0
+
+
+def run_items(arguments: argparse.Namespace) -> int:
+    """Print every finding, also of the verify snippets; 1 where something is to be mended."""
+    from grader.authoring.question_check import check, files_of
+
+    if arguments.file is not None and not arguments.file.exists():
+        print(f"{arguments.file}: there is no such file; copy entries from grader/authoring/question_template.yaml")
+        return 1
+    project, found = Project(), 0
+    for files in files_of(project, arguments.file):
+        for finding in check(project, files, run=True):
+            print(finding.removeprefix(f"{Path.cwd()}/"), flush=True)
+            found += 1
+    print(f"{found} finding{'s' * (found != 1)}" if found else "nothing to mend")
+    return int(found > 0)
+
+
+def run_new_checkpoint(arguments: argparse.Namespace) -> int:
+    """1 if there is something to mend."""
+    from grader.authoring.scaffold import left_over, new_checkpoint
+
+    course = Course(arguments.dir)
+    chosen = arguments.language or course.language
+    folder, problems = new_checkpoint(course.project, arguments.name, LANGUAGES if chosen == "both" else (chosen,))
+    unchanged = left_over(course.project, arguments.name)
+    files = "checkpoint.md (what students see), checkpoint.yaml (questions), keys.yaml, tasks.py and tasks.yaml (hidden tests)"
+    print(f"{folder}: {files}", *problems, *unchanged, sep="\n")
+    if not problems and unchanged:
+        again = command(f"author new-checkpoint {arguments.name}", course.root)
+        print(f"it can be marked as it is; change these lines before you release it, then run {again}")
+    elif not problems:
+        print(f"nothing to mend; hand it out with {command(f'release {arguments.name}', course.root)}")
+    return int(bool(problems))
+
+
+def run_book(arguments: argparse.Namespace) -> int:
+    """Print where the site stands and how large it is."""
+    from grader.authoring.book import site
+
+    project = Project()
+    made = site.build(project, arguments.to.resolve(), arguments.lesson or project.lessons())
+    print(f"{made / 'index.html'}  {site.sizes(made)}")
+    return 0
+
+
+def run_demo(arguments: argparse.Namespace) -> int:
+    """1 if a student did not get what was deserved; the last line says which."""
+    from grader.steps import pool
+
+    pool.prepare(pool.cores(), sandbox=True)
+    from grader.cli.made_up import class_of, demo
+
+    lessons, students = arguments.lesson or LESSONS, class_of(arguments.students)
+    differences = demo(arguments.dir, arguments.language, lessons=lessons, students=students)
+    for sentence in differences:
+        print(sentence)
+    if arguments.language == "zh":
+        print(f"{len(differences)} 处不同" if differences else "OK：每个学生都拿到了应得的分")
+    else:
+        print(f"{len(differences)} differences" if differences else "OK: every student got what was deserved")
+    return int(bool(differences))

@@ -1,0 +1,266 @@
+"""The instructor's commands. What they need is imported when they run: nbgrader takes seconds."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import datetime, timezone
+from pathlib import Path
+
+from grader.course import Course, command, init
+from grader.project import HERE, LANGUAGES, ProjectError
+
+
+def add(commands: argparse._SubParsersAction) -> None:
+    """Add the commands to the parser."""
+    one = commands.add_parser("init")
+    one.set_defaults(run=run_init)
+    one.add_argument("directory", type=Path)
+    one.add_argument("--language", choices=LANGUAGES, default="en")
+    one.add_argument("--course-id", default="torch-backends")
+    one.add_argument("--timezone", metavar="NAME", help="of all dates, such as Europe/Berlin (default: this machine's)")
+    one.add_argument("--exchange", type=Path, help="where assignments are handed out (default: DIR/exchange)")
+    one = _command(commands, "roster", run_roster)
+    one.add_argument("file", type=Path, nargs="?", help="who is in the class: any table of the platform as CSV")
+    more = "give a student more time after the due date; 0 takes it back"
+    extend = ("STUDENT", "LESSON", "HOURS")
+    one.add_argument("--extend", nargs=3, action="append", default=[], metavar=extend, help=more)
+    one = _command(commands, "release", run_release, "+")
+    one.add_argument("--due", metavar="WHEN", help='such as "2026-12-01 23:59", in the time zone of the course')
+    left = "also a checkpoint of your own in which words of the template are left"
+    one.add_argument("--unfinished", action="store_true", help=left)
+    one = _command(
+        commands, "bundle", run_bundle, folder="whose released checkpoints go in (default: none, lessons only)"
+    )
+    one.add_argument("--language", choices=(*LANGUAGES, "both"), default="both")
+    one.add_argument("--to", type=Path, default=HERE / "build" / "bundle", help="a folder (default: build/bundle)")
+    _command(commands, "collect", run_collect, "+")
+    one = _command(commands, "import", run_import)
+    one.add_argument("file", type=Path, help="a ZIP or a folder with the hand-ins of a class, as any platform gives it")
+    one.add_argument("--lesson", help="such as 05_cudnn_benchmark (default: found out from the notebooks)")
+    _add_autograde(_command(commands, "autograde", run_autograde, "+"))
+    one = _command(commands, "feedback", run_feedback, "+")
+    one.add_argument("--early", action="store_true", help="also while somebody may still hand in")
+    one = _command(commands, "give-back", run_give_back, "one")
+    one.add_argument("--to", type=Path, help="default: feedback-LESSON.zip in the course directory")
+    one = _command(commands, "export", run_export)
+    one.add_argument("--to", type=Path, help="default: grades.csv in the course directory; with --into, grades-FILE")
+    one.add_argument("--lesson", action="append", help="this checkpoint only; may be given several times")
+    into = (
+        "the platform's own file (a gradebook, a grading worksheet): it comes back with the marks of the --lesson in it"
+    )
+    one.add_argument("--into", type=Path, metavar="FILE", help=into)
+    one.add_argument("--column", metavar="NAME", help="the heading of that column, where it is not clear")
+    one = _command(commands, "report", run_report, "one")
+    one.add_argument("--to", type=Path, help="the page (default: report-LESSON.html in the course directory)")
+    one.add_argument("--language", choices=LANGUAGES, help="default: the course's")
+
+
+def _command(
+    commands: argparse._SubParsersAction, name: str, run, lessons: str = "", folder: str = "default: here"
+) -> argparse.ArgumentParser:
+    """A command in a course directory. lessons: "one", or "+" for at least one."""
+    parser = commands.add_parser(name)
+    parser.set_defaults(run=run)
+    if lessons:
+        parser.add_argument("lesson", nargs="+" if lessons == "+" else None, help="such as 05_cudnn_benchmark")
+    default = None if name == "bundle" else Path(".")
+    parser.add_argument("--dir", type=Path, default=default, help=f"the course directory ({folder})")
+    return parser
+
+
+def _add_autograde(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--student", action="append", help="this student only; may be given several times")
+    again = "mark all anew; keeps a copy of the gradebook, and names each mark that differs"
+    parser.add_argument("--again", action="store_true", help=again)
+    accept = "mark a submission as it is that was held back; you have looked at it"
+    parser.add_argument("--accept", action="append", default=[], metavar="STUDENT", help=accept)
+    jobs = "processes on this machine (default: as many as it has cores)"
+    parser.add_argument("--jobs", type=_count, default=0, metavar="N", help=jobs)
+    parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler instead, such as tcp://host:8786")
+    unsafe = "run student code with your own rights; only for submissions you trust"
+    parser.add_argument("--no-sandbox", action="store_true", help=unsafe)
+
+
+def _count(text: str) -> int:
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes")
+    return int(text)
+
+
+def _opened(arguments: argparse.Namespace) -> Course:
+    """The course directory. Raises ProjectError where one of the checkpoints is not released there."""
+    from grader.gradebook.marks import require
+
+    course, lessons = Course(arguments.dir), arguments.lesson or []
+    require(course, *([lessons] if isinstance(lessons, str) else lessons))
+    return course
+
+
+def run_init(arguments: argparse.Namespace) -> int:
+    given = arguments.directory, arguments.language, arguments.course_id, arguments.exchange
+    print("\n".join(init(*given, timezone=arguments.timezone)))
+    return 0
+
+
+def run_roster(arguments: argparse.Namespace) -> int:
+    """1 if somebody of the roster has no id that can be used. Gives extensions after that."""
+    from grader.gradebook.roster import take
+    from grader.steps.late import extend
+
+    course, left = Course(arguments.dir), False
+    if arguments.file is None and not arguments.extend:
+        wanted = "name the file with your class, or give somebody more time with --extend STUDENT LESSON HOURS"
+        raise ProjectError(wanted)
+    if arguments.file is not None:
+        said, left = take(course, arguments.file)
+        print("\n".join(said))
+    for student, lesson, hours in arguments.extend:
+        try:
+            print(extend(course, lesson, student, float(hours)))
+        except ValueError:
+            raise ProjectError(f"--extend {student} {lesson} {hours}: HOURS is a number, such as 48") from None
+    return int(left)
+
+
+def run_release(arguments: argparse.Namespace) -> int:
+    from grader.course.student_config import for_students
+    from grader.project.dates import shown, utc
+    from grader.release.run import release, told_of_papers
+
+    course = Course(arguments.dir)
+    due = None if arguments.due is None else utc(arguments.due, course.timezone)
+    past = ", WHICH IS PAST" if due and due < datetime.now(timezone.utc).replace(tzinfo=None) else ""
+    for lesson in arguments.lesson:
+        said = release(course, lesson, due, arguments.unfinished)
+        print(f"released {lesson}" + (f", due {shown(due, course.timezone)}{past}" if due else ""))
+        print(*filter(None, [*said, told_of_papers(course.project, lesson)]), *for_students(course), sep="\n")
+    return 0
+
+
+def run_bundle(arguments: argparse.Namespace) -> int:
+    from grader.project import Project
+    from grader.release.bundling.build import bundle
+
+    course = Course(arguments.dir) if arguments.dir else None
+    languages = LANGUAGES if arguments.language == "both" else (arguments.language,)
+    target, looked = bundle(Project(), languages, arguments.to, course, print)
+    print(f"wrote {target} ({target.stat().st_size / 1e6:.1f} MB), the same as a folder beside it")
+    print(f"looked through {looked} files, also inside the wheel: no key, no solution, no hidden task, no source")
+    if course is None:
+        print("without checkpoints: --dir names the course directory that has released some")
+    return 0
+
+
+def run_collect(arguments: argparse.Namespace) -> int:
+    from grader.steps.pipeline import collect
+
+    course = _opened(arguments)
+    for lesson in arguments.lesson:
+        found = collect(course, lesson)
+        print(f"{lesson}: {found} submission{'s' * (found != 1)}")
+    return 0
+
+
+def run_import(arguments: argparse.Namespace) -> int:
+    """1 if a hand-in is not in place: it is not clear whose it is, or it cannot be read."""
+    from grader.steps.importing import import_submissions, report
+
+    course = Course(arguments.dir)
+    imported = import_submissions(course, arguments.file, arguments.lesson)
+    print(report(course, imported, arguments.file))
+    return int(not imported.complete)
+
+
+def run_autograde(arguments: argparse.Namespace) -> int:
+    """1 if a submission was left without a grade."""
+    from grader.steps import pool
+
+    jobs, sandbox = arguments.jobs or pool.cores(), not arguments.no_sandbox
+    if arguments.cluster is None:
+        pool.prepare(jobs, sandbox)
+    from grader.steps.autograding import How, autograde
+    from grader.steps.pipeline import stale, strays, summary
+
+    course, lost = _opened(arguments), False
+    how = How(jobs, arguments.cluster, arguments.again, sandbox, frozenset(arguments.accept))
+    for lesson in arguments.lesson:
+        found = autograde(course, lesson, arguments.student, how)
+        print(f"\n{lesson}\n{summary(found)}", *stale(course, lesson), sep="\n")
+        lost = lost or any(outcome.reason == "no-grade" for outcome in found)
+    for sentence in strays(course):
+        print(sentence)
+    return int(lost)
+
+
+def run_feedback(arguments: argparse.Namespace) -> int:
+    """1 if the feedback of a submission could not be made, or it is too early for it."""
+    from grader.steps.pipeline import feedback
+
+    course, failed = _opened(arguments), False
+    for lesson in arguments.lesson:
+        too_early = not arguments.early and _too_early(course, lesson)
+        failed = too_early or bool(feedback(course, lesson)) or failed
+    return int(failed)
+
+
+def _too_early(course: Course, lesson: str) -> bool:
+    """Whether a due date is still open, or there is none. Says so, and what to do."""
+    from grader.project.dates import shown
+    from grader.steps.late import open_until
+
+    last = open_until(course, lesson)
+    if last == datetime.max:
+        due = command(f'release {lesson} --due "2026-12-01 23:59"', course.root)
+        when = "no due date is set, so nobody knows whether all have handed in"
+        what = f"set the date with {due}, or say --early"
+    elif last is not None:
+        when = f"there is time to hand in until {shown(last, course.timezone)} (due date and extensions)"
+        what = "run it again then, or say --early"
+    else:
+        return False
+    print(f"{lesson}: feedback shows the right answers, and {when}.\nNothing was handed out; {what}.")
+    return True
+
+
+def run_give_back(arguments: argparse.Namespace) -> int:
+    from grader.steps.importing import give_back
+
+    to, lacking, idle = give_back(_opened(arguments), arguments.lesson, arguments.to)
+    print(f"wrote {to}")
+    if idle:
+        print(f"handed in nothing: {', '.join(idle)}")
+    if lacking:
+        left = f"no feedback since the last marking, so left out: {', '.join(lacking)}"
+        print(f"{left}; autograde and feedback come first")
+    return 0
+
+
+def run_export(arguments: argparse.Namespace) -> int:
+    """1 if somebody with a grade is not in the platform's file."""
+    from grader.gradebook.marks import released
+    from grader.steps.pipeline import export, ungraded
+
+    course = _opened(arguments)
+    lessons = arguments.lesson or released(course)
+    if arguments.into is not None and len(lessons) != 1:
+        raise ProjectError(f"--into fills one column: say which checkpoint with --lesson ({', '.join(lessons)})")
+    if arguments.column and arguments.into is None:
+        raise ProjectError("--column names a column of the file given with --into")
+    missing: list[str] = []
+    if arguments.into is None:
+        to, said = arguments.to or course.root / "grades.csv", []
+        export(course, to, lessons=arguments.lesson)
+    else:
+        from grader.reporting.into import fill
+
+        to = arguments.to or course.root / f"grades-{arguments.into.name}"
+        said, missing = fill(course, lessons[0], arguments.into, to, arguments.column)
+    print(f"wrote {to}", *(one for lesson in lessons for one in ungraded(course, lesson)), *said, sep="\n")
+    return int(bool(missing))
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    from grader.reporting.report import write_report
+
+    print(f"wrote {write_report(_opened(arguments), arguments.lesson, arguments.to, arguments.language)}")
+    return 0

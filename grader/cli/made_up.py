@@ -1,0 +1,327 @@
+"""The made-up class, of `make demo` and of the tests: a class of any size goes the whole way through nbgrader, and each student gets
+what was planned. What a student deserves is worked out from the plan of the answers, not with the code that marks.
+"""
+
+from __future__ import annotations
+
+import copy
+import random
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_output
+from nbgrader.utils import temp_attrs
+from tqdm import tqdm
+
+from course.core.catalog import checkpoint_names
+from course.core.i18n import both, pick, set_language
+from course.core.units import format_points
+from course.learning.marking import Response
+from course.learning.sheet import AnswerSheet
+from course.questions.items import Item
+from grader.authoring.build import answer_id
+from grader.authoring.publish import text_of
+from grader.course import Course, init
+from grader.gradebook.marks import cell_marks
+from grader.handin.answers import keyed_items
+from grader.handin.papers import paper_of
+from grader.marking.step import grade_id
+from grader.project import Project, ProjectError
+from grader.project.notebook_name import name_of, notebook_in
+from grader.project.task import Task, tasks
+from grader.release.run import release
+from grader.reporting.report import write_report
+from grader.steps import pipeline
+from grader.steps.autograding import How, autograde
+from grader.steps.pool import cores
+
+MARK = "made-by-grader-demo"  # only a folder with this file is ever cleared
+NOISE = """import sys, warnings
+warnings.warn('a warning on stderr costs nothing')
+print('neither does this', file=sys.stderr)"""
+LAST = "import os\nos._exit(3)"
+LOOK = both(
+    "to look at, in {root}:\n  grades.csv   the marks\n"
+    "  autograded/{one}/{lesson}/{name}.ipynb   a graded notebook\n"
+    "  feedback/{one}/{lesson}/{name}.html   what the student gets to see\n"
+    "  report-{lesson}.html   what to teach again\n",
+    "可以看看 {root} 里的：\n  grades.csv   成绩\n"
+    "  autograded/{one}/{lesson}/{name}.ipynb   批改后的 notebook\n"
+    "  feedback/{one}/{lesson}/{name}.html   学生看到的评语\n"
+    "  report-{lesson}.html   哪些内容要再讲\n",
+)
+WORDS = {
+    "work": both("release, fetch, work, submit", "发布、领取、作答、上交"),
+    "mark": both("collect and autograde", "收取并批改"),
+    "held": both("held back until somebody has looked, here at once:", "先留着等人看过，这里直接放行："),
+    "feedback": both("feedback", "评语"),
+    "table": both("student: points, deserved", "学生：得分，应得"),
+    "done": both("done in {} s", "用时 {} 秒"),
+}
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Student:
+    """What a student hands in.
+
+    quiz: right, half, wrong, none or mixed (some answers right and some wrong, the same ones each time). tasks: right, first,
+    wrong or none. carried: where the answers travel: both, notebook or sidecar. damage: what happens to the file: half (of it
+    is lost), empty, deleted (cells), copied (cells, beside warnings and a cell that ends the kernel), or nothing.
+    """
+
+    name: str
+    quiz: str = "right"
+    tasks: str = "right"
+    carried: str = "both"
+    damage: str = ""
+
+
+CLASS = (
+    Student("perfect"),
+    Student("partly", quiz="half", tasks="first"),
+    Student("untouched", quiz="none", tasks="none"),
+    Student("wrong", quiz="wrong", tasks="wrong"),
+    Student("text-only", tasks="none", carried="sidecar"),
+    Student("half-a-file", carried="sidecar", damage="half"),
+    Student("deleted-cells", carried="notebook", damage="deleted"),
+    Student("copied-cells", damage="copied"),
+    Student("empty-file", quiz="none", damage="empty"),
+)
+
+
+def class_of(count: int) -> tuple[Student, ...]:
+    """So many students: the first of those named for what they do, then people who know some things and not others."""
+    people = range(1, count - len(CLASS) + 1)
+    kinds = ("right", "first", "none")
+    return CLASS[:count] + tuple(
+        Student(f"person-{number:02d}", quiz="mixed", tasks=random.Random(number).choice(kinds)) for number in people
+    )
+
+
+def answers(student: Student, items: dict[str, Item]) -> dict[str, Response]:
+    """What the student answers, by item; items left alone are absent."""
+    if student.quiz == "none":
+        return {}
+    half = (len(items) + 1) // 2
+    given = {}
+    for place, (identity, item) in enumerate(items.items()):
+        rng = random.Random(f"{student.name} {identity}") if student.quiz == "mixed" else None
+        knows = rng.random() < 0.6 if rng else student.quiz == "right" or (student.quiz == "half" and place < half)
+        given[identity] = right(item) if knows else wrong(item, rng)
+    return given
+
+
+def right(item: Item) -> Response:
+    """The response that deserves every point."""
+    if item.kind == "number":
+        return Response(number=float(item.number.value))
+    return Response(item.order if item.kind == "order" else item.correct)
+
+
+def wrong(item: Item, rng: random.Random | None = None) -> Response:
+    """A response that deserves nothing (an order without distractors: the order backwards, one line of it in place).
+
+    rng: chooses among the wrong options, and a trap of a number; without it the answer is always the same.
+    """
+    if item.kind == "number":
+        traps = item.number.traps if rng else ()
+        return Response(number=float(rng.choice(traps).low if traps else float(item.number.high) * 3 + 7))
+    if item.kind == "order":
+        extra = tuple(option.id for option in item.options if option.id not in item.order)
+        return Response(extra or item.order[::-1])
+    others = tuple(option.id for option in item.options if option.id not in item.correct)
+    if item.kind == "single":
+        return Response((rng.choice(others) if rng else others[0],))
+    return Response(others)
+
+
+def deserved(student: Student, items: dict[str, Item], tasks: dict[str, Task]) -> dict[str, float]:
+    """The points that each graded cell should get."""
+    given = answers(student, items)
+    points = {}
+    for identity, item in items.items():
+        answer = given.get(identity)
+        if answer == right(item):
+            points[identity] = float(item.points)
+        else:
+            backwards = answer is not None and item.kind == "order" and answer.options == item.order[::-1]
+            points[identity] = round(item.points / len(item.order), 2) if backwards else 0.0
+    solved = {"right": list(tasks), "first": list(tasks)[:1]}.get(student.tasks, [])
+    if student.damage in ("half", "empty"):
+        solved = []
+    return points | {identity: float(task.points) if identity in solved else 0.0 for identity, task in tasks.items()}
+
+
+def work(project: Project, lesson: str, language: str, student: Student, folder: Path) -> None:
+    """Turn the fetched notebook in ``folder`` into this student's submission, the answers file beside it."""
+    path = next(path for name in checkpoint_names(lesson) if (path := folder / f"{name}.ipynb").exists())
+    notebook = nbformat.read(path, as_version=4)
+    write_code(project, lesson, student, notebook)
+    _give_answers(project, lesson, language, student, notebook, folder)
+    if student.damage == "deleted":
+        _delete(notebook)
+    if student.damage == "copied":
+        _copy(notebook)
+    text = text_of(notebook)
+    path.write_text({"half": text[: len(text) // 2], "empty": ""}.get(student.damage, text), encoding="utf-8")
+
+
+def write_code(project: Project, lesson: str, student: Student, notebook: NotebookNode) -> None:
+    """Write this student's code into the answer cells of the tasks."""
+    for place, (identity, task) in enumerate(tasks(project, lesson).items()):
+        cell = next(cell for cell in notebook.cells if grade_id(cell) == answer_id(identity))
+        if student.tasks == "right" or (student.tasks == "first" and place == 0):
+            cell.source = task.solution
+        elif student.tasks == "wrong":
+            function = f"def {task.name}(*arguments):\n    return 'something else'"
+            cell.source = f"{task.name} = {{}}" if task.judge else function
+
+
+def _give_answers(
+    project: Project, lesson: str, language: str, student: Student, notebook: NotebookNode, folder: Path
+) -> None:
+    """Write the answers where this student's travel: the first cell's output, the file beside the notebook,
+    or both.
+    """
+    paper = paper_of(notebook, lesson, student.name, {})
+    items = keyed_items(project, lesson, paper)
+    given = answers(student, items)
+    set_language(language)
+    sheet = AnswerSheet(lesson, items, folder)
+    if paper is not None:
+        sheet.salt, sheet.student = paper.salt, paper.student
+    for identity, response in given.items():
+        sheet.record(identity, response)
+    if student.carried != "sidecar" or not given:
+        first = next(cell for cell in notebook.cells if cell.get("id") == "bootstrap")
+        first.outputs = [new_output("display_data", data=sheet.bundle())]
+    if student.carried == "notebook" and given:
+        sheet.path.unlink()
+
+
+def _delete(notebook: NotebookNode) -> None:
+    """The first graded cell and the last, and every text cell."""
+    graded = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    lost = [graded[0], graded[-1]]
+    notebook.cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell not in lost]
+
+
+def _copy(notebook: NotebookNode) -> None:
+    """Each graded cell twice, noise before them, and a cell at the end that takes the kernel down."""
+    cells = [new_code_cell(NOISE, id="noise")]
+    for cell in notebook.cells:
+        cells.append(cell)
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            cells.append(NotebookNode(copy.deepcopy(cell), id=f"copy-{cell.id}"[:64]))
+    notebook.cells = [*cells, new_code_cell(LAST, id="last")]
+
+
+def demo(
+    root: Path,
+    language: str = "en",
+    project: Project | None = None,
+    lessons: Iterable[str] | None = None,
+    students: tuple[Student, ...] = CLASS,
+    say: Say = print,
+) -> list[str]:
+    """Take a class through every checkpoint; returns a sentence for each difference from what was deserved.
+
+    Raises ProjectError if ``root`` holds something else or there is no checkpoint.
+    """
+    project, started = project or Project(), monotonic()
+    chosen = list(lessons or project.checkpoints())
+    if not chosen or set(chosen) - set(project.checkpoints()):
+        known = ", ".join(project.checkpoints()) or "none"
+        raise ProjectError(f"no such checkpoint to demonstrate with; there are {known}")
+    course = _new(root.resolve(), language, project)
+    differences: list[str] = []
+    for lesson in chosen:
+
+        def told(what: str, lesson: str = lesson) -> None:
+            say(f"--- {lesson}: {pick(WORDS[what], language)} ({monotonic() - started:.0f} s)")
+
+        told("work")
+        release(course, lesson)
+        for student in tqdm(students, file=sys.stdout, disable=not sys.stdout.isatty()):
+            hand_in(course, lesson, student)
+        told("mark")
+        pipeline.collect(course, lesson)
+        found = autograde(course, lesson, how=How(cores()), say=say)
+        if held := [one.student for one in found if one.reason == "held"]:
+            say(f"--- {lesson}: {pick(WORDS['held'], language)} {', '.join(held)}")
+            found = autograde(course, lesson, how=How(cores(), accept=frozenset(held)), say=say)
+        told("feedback")
+        lost = {*pipeline.feedback(course, lesson)}
+        lost |= {student.name for student in students if not fetch_feedback(course, lesson, student)}
+        differences += [f"{lesson}: no feedback for {name}" for name in sorted(lost)]
+        say("\n" + pipeline.summary(found) + "\n")
+        differences += compare(course, lesson, students, say)
+        write_report(course, lesson)
+    pipeline.export(course, course.root / "grades.csv")
+    one = students[min(1, len(students) - 1)].name
+    name = name_of(course.root, chosen[0])
+    say("\n" + pick(LOOK, language).format(root=course.root, one=one, lesson=chosen[0], name=name))
+    say(pick(WORDS["done"], language).format(f"{monotonic() - started:.0f}"))
+    return differences
+
+
+def _new(root: Path, language: str, project: Project) -> Course:
+    """A new course directory, in the place of an earlier demonstration."""
+    if root.exists() and any(root.iterdir()) and not (root / MARK).exists():
+        raise ProjectError(f"{root} holds something the demonstration did not make; choose another folder")
+    shutil.rmtree(root, ignore_errors=True)
+    root.mkdir(parents=True)
+    (root / MARK).touch()
+    init(root, language, "demo", project=project)
+    return Course(root)
+
+
+def hand_in(course: Course, lesson: str, student: Student) -> None:
+    """Fetch, work and submit as this student, through nbgrader's exchange."""
+    shutil.rmtree(course.root / "students" / student.name / lesson, ignore_errors=True)
+    work(course.project, lesson, course.language, student, _exchange(course, "FetchAssignment", lesson, student))
+    _exchange(course, "Submit", lesson, student)
+
+
+def fetch_feedback(course: Course, lesson: str, student: Student) -> bool:
+    """Fetch the feedback as this student; whether a page came."""
+    return any((_exchange(course, "FetchFeedback", lesson, student) / "feedback").rglob("*.html"))
+
+
+def _exchange(course: Course, step: str, lesson: str, student: Student) -> Path:
+    """One of nbgrader's steps for students; returns the folder in which this student works."""
+    api, desk = course.api, course.root / "students" / student.name
+    desk.mkdir(parents=True, exist_ok=True)
+    with temp_attrs(api.coursedir, assignment_id=lesson, student_id=student.name):
+        action = getattr(api.exchange, step)(coursedir=api.coursedir, authenticator=api.authenticator, parent=api)
+        action.assignment_dir = str(desk)
+        action.cache = str(desk / "cache")
+        action.start()
+    return desk / lesson
+
+
+def compare(course: Course, lesson: str, students: tuple[Student, ...], say: Say) -> list[str]:
+    """Print the points of each student beside those deserved; a sentence for each cell that differs."""
+    given, hidden = cell_marks(course, lesson), tasks(course.project, lesson)
+    released = nbformat.read(notebook_in(course.root, "release", lesson), as_version=4)
+    say(f"{lesson}, {pick(WORDS['table'], course.language)}")
+    differences = []
+    for student in students:
+        items = keyed_items(course.project, lesson, paper_of(released, lesson, student.name, {}))
+        due = deserved(student, items, hidden)
+        got = {cell: mark.points or 0.0 for cell, mark in given.get(student.name, {}).items()}
+        total, right = sum(got.values()), sum(due.values())
+        say(f"  {student.name:<14}{format_points(total):>6}{format_points(right):>6}")
+        differences += [
+            f"{lesson}: {student.name}, {cell}: got {got.get(cell, 'nothing')}, deserved {due[cell]}"
+            for cell in due
+            if abs(got.get(cell, float("inf")) - due[cell]) > 0.006
+        ]
+    return differences

@@ -1,1 +1,0 @@
-"""A made-up class: what each student hands in, what each deserves, and the whole way through nbgrader's exchange."""
