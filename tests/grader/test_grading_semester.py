@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli import course as course_commands
-from grader.cli import export, main
+from grader.cli import classes, main
 from grader.cli.made_up import Student, hand_in, work
 from grader.course import Course, command, init
 from grader.project import ProjectError
@@ -191,7 +190,7 @@ def test_ctrl_c_and_a_full_disk_are_sentences(error, words, status, tmp_path, mo
     def run(arguments):
         raise error
 
-    monkeypatch.setattr(export, "run", run)
+    monkeypatch.setattr(classes, "run_export", run)
     assert main(["export", "--dir", str(tmp_path)]) == status
     assert words in capsys.readouterr().out
 
@@ -208,7 +207,7 @@ def test_a_number_of_processes_and_the_next_command(tmp_path, monkeypatch, capsy
     with pytest.raises(SystemExit):
         main(["autograde", LESSON, "--jobs", "-3"])
     assert "'-3'" in capsys.readouterr().err
-    assert course_commands._count("4") == 4
+    assert classes._count("4") == 4
     monkeypatch.chdir(tmp_path)
     assert command("report 01_map", tmp_path) == "`python -m grader report 01_map`"
     assert command("report 01_map", tmp_path / "my class") == "`python -m grader report 01_map --dir 'my class'`"
