@@ -139,7 +139,7 @@ def test_of_an_answer_cell_that_is_there_twice_the_one_with_work_counts_and_two_
     assert reasons(notebook) == ["copied"] and "`90-t-contrast-answer`" in said
     assert state(notebook)["twice"] == (["90-t-contrast-answer"] if twice else [])
     assert twice or cell_of(notebook, "90-t-contrast-answer").source.strip() == counts.strip()
-    held = why_held(notebook, {}, 0, None, "ada")
+    held = why_held(notebook, {}, 0, "ada")
     assert (held[0] == "two-cells" and "`90-t-contrast-answer`" in held[1]["zh"]) if twice else held is None
     sources = [cell.source for cell in notebook.cells]
     assert twice or sum("NotImplementedError" in source for source in sources) == 0
