@@ -8,7 +8,8 @@ What every game shares, and what a game of its own adds. Nothing here imports to
 ``moves``             what a learner did, as lines of the answer log (event ``move``): append only, the one store. A case is
                       rebuilt from them, so it survives a dead kernel
 ``score``             pure functions: parts of a score, points of bets, ranks, the mean of first attempts
-``play``              ``Play``: the moves that all games share: hints, cause, letter, a new attempt
+``play``              ``Attempt``: one attempt read from its moves; ``Play``: the moves that all games share: hints, cause, letter,
+                      a new attempt
 ``view``              HTML and text of ticket, hints, debrief, letter
 ``parts``             widgets: a row of choices, buttons, hints, the cause, the letter; mouse, keyboard, live region
 ``board``             all cases of a lesson with their state, the case of the day, the rank; ``board_view`` its HTML and text,
@@ -22,13 +23,12 @@ What every game shares, and what a game of its own adds. Nothing here imports to
 The games are in the folders of lessons 10 and 11. Another one needs, in the folder of its lesson:
 
 1. ``cases.yaml``: the fields of ``cases.Case``; its own data under ``play``.
-2. ``game.py`` with four functions that take no widgets to import:
-   ``player(case, log)`` gives what ``case("typo")`` shows: a ``desk.CaseDesk`` with ``show()`` (display, or print in text mode), a
-   text twin as methods, and ``__str__``. It builds on ``Play`` (``hint()``, ``cause(option)``, ``letter(text, ticked)``, ``again()``)
-   and writes its own moves with ``moves.write(log, case, "line", choice=("7",), confidence=2, evidence={...})``.
-   ``standing(case, entries)`` gives a ``board.Standing``: the state in words, score and end of each closed attempt, the settled
-   bets of the first.
-   ``shared(case, entries)`` gives a ``sharing.Shared``, what is sent to a friend; None before the case is closed.
+2. ``game.py``, which takes no widgets to import:
+   ``player(case, log)`` gives what ``case("typo")`` shows: a ``desk.CaseDesk`` over a ``play.Play``, which writes its own moves with
+   ``moves.write(log, case, "line", choice=("7",), confidence=2, evidence={...})``.
+   ``reader(case)`` gives how the moves of an attempt are read: a ``play.Attempt``, which knows whether it is closed, its points, its
+   bets. ``words(attempts)``: the state of a case; ``marks(case)``: what the board says of it; ``shared(attempt)``: what is sent to a
+   friend.
    ``faults(case)`` gives sentences about what is wrong in ``play``; the tests ask for both languages and all sources.
    It may bring ``RANKS`` of its own (see ``score``).
 3. Nothing else: ``case``, ``board`` and the tests find the folder by its ``cases.yaml``.

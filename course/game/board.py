@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
 from types import ModuleType
-from typing import Any
 
 from course.core.catalog import BY_ID, LESSONS, lesson_folder
 from course.core.i18n import Text, both, pick, t
 from course.core.units import format_points
 from course.game import score
 from course.game.cases import FILE, Case, cases, origin_said
+from course.game.play import attempts, ended
 from course.learning.calibration import Bet
 from course.learning.entry import Entry
 
@@ -54,9 +54,17 @@ def game(lesson: str) -> ModuleType:
     return importlib.import_module(f"course.lessons.l{lesson}.game")
 
 
+def standing(case: Case, entries: Sequence[Entry]) -> Standing:
+    """The standing of one case: its state in the words of its game, what each closed attempt gave, the bets of the first."""
+    its, read = game(case.lesson), game(case.lesson).reader(case)
+    found = attempts(case, entries, read)
+    done = [one for one in found if one.closed]
+    scores, ends = tuple(one.score() for one in done), tuple(ended(one, read) for one in done)
+    return Standing(case, its.words(found), scores, its.marks(case), ends, found[0].bets())
+
+
 def standings(lesson: str, entries: Sequence[Entry]) -> list[Standing]:
     """The standing of each case of a game, in file order."""
-    standing: Callable[[Case, Any], Standing] = game(lesson).standing
     return [standing(case, entries) for case in cases(lesson).values()]
 
 

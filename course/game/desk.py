@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from course.cards.deck import InDeck, deck_of_cell
@@ -25,9 +25,11 @@ _open: dict[str, weakref.WeakSet[CaseDesk]] = {}
 class CaseDesk(InDeck):
     """What ``case("voice")`` gives: a page in a notebook, text elsewhere; and the same moves by typing.
 
-    A game adds its moves as methods, ``__str__`` (all there is to say now), ``_saved`` (the same as HTML), ``_more`` and ``_facts``
-    (HTML and phrases of the ticket), ``_parts`` (makes its widgets), ``_draw`` (shows the state read from the log: what stands
-    beside the ticket in ``side``, what in ``below``) and ``_quiet`` (HTML below the live region of ``say``).
+    A game adds its moves as methods and: ``__str__``, all there is to say now. ``_explain``, what is typed out once the cause is
+    found; ``_anew``, what a new attempt begins with. ``_more`` and ``_facts``, HTML and phrases of the ticket. ``_parts``, which
+    makes its widgets; ``_lay``, which puts them beside the ticket (``side``) and below it, as the attempt stands; ``_reset``, which
+    empties them for a new one; ``start``, where the keyboard begins. ``_closing``, the arguments of ``view.closing_html``;
+    ``_folds``, those of ``view.folds_html``. ``_quiet``, HTML below the live region of ``say``.
     """
 
     def __init__(self, play: Play, text: bool | None = None, write: Callable[[str], None] = print) -> None:
@@ -38,20 +40,18 @@ class CaseDesk(InDeck):
         self._gave: Any = None
         self._done_at = float("-inf")
         self._ended = False
+        self.boxes: list[Any] = []
+        """The question about the cause once it is asked, the letter once the case is closed."""
 
     @property
     def answered(self) -> bool:
         """Whether the case was played to its end once."""
-        return any(map(self.play.is_closed, self.play.attempts))
+        return self.play.attempts[0].closed
 
     def draw_head(self) -> None:
         """Show the title anew."""
         head = view.head_html(self.case, self.folded, self.answered)
         self.title.value = hide_saved_copy(self.case) + head
-
-    def stopped(self) -> str:
-        """What an interrupt gets."""
-        return t("Stopped, as you asked: this run is not counted.", "已停止，这次不算。")
 
     def _tried(self, move: Callable[[], Any], say: Callable[[str], None]) -> bool:
         """Make a move, and keep what it gave. A slip, an interrupt, and every error of the course's own is said in its sentence;
@@ -61,7 +61,7 @@ class CaseDesk(InDeck):
             self._gave = move()
         except KeyboardInterrupt:
             self._done_at = time.monotonic()  # presses that waited are stopped, too
-            say(self.stopped())
+            say(t("Stopped, as you asked: this run is not counted.", "已停止，这次不算。"))
         except Exception as error:
             if not type(error).__module__.startswith("course."):
                 raise
@@ -82,6 +82,25 @@ class CaseDesk(InDeck):
         if self._moved(self.play.hint):
             for number, text in enumerate(self.play.opened_hints(), 1):
                 self._write(f"💡 {number}/{len(self.case.hints)} {plain(pick(text))}")
+
+    def cause(self, answer: str = "") -> None:
+        """Name the cause, once it is asked."""
+        if self._moved(lambda: self.play.cause(answer)):
+            self._write(view.cause_text(self.play))
+            if self.play.attempt.cause_found:
+                self._explain()
+
+    def letter(self, text: str = "", tick: str | Sequence[str] = ()) -> None:
+        """Reply to the colleague; without a text, tick what the last reply does. tick: names of criteria."""
+        written = self.play.written()
+        text, ticked = str(text or (written.text if written else "")), [tick] if isinstance(tick, str) else list(tick)
+        if self._moved(lambda: self.play.letter(text, ticked)):
+            self._write(view.letter_text(self.case, self.play.written()))
+
+    def again(self) -> None:
+        """Open a new attempt: practice."""
+        if self._moved(self.play.again):
+            self._write(self._anew())
 
     def _tell(self, lines: Iterable[str]) -> None:
         """Say what a typed move brought, in lines with marks."""
@@ -120,13 +139,13 @@ class CaseDesk(InDeck):
 
     def saved_copy(self) -> dict[str, str]:
         """MIME bundle of what stays in a saved notebook."""
-        return {"text/html": saved_copy(self.case.id, self._saved()), "text/plain": str(self)}
+        return {"text/html": saved_copy(self.case.id, view.as_it_is(str(self))), "text/plain": str(self)}
 
     def build(self) -> Any:
         """The widget of the case; also remembered, so that typed moves reach it."""
         import ipywidgets as w
 
-        from course.game.parts import Steps
+        from course.game.parts import Steps, button, row
 
         self.title = classed(light(w.HTML), "tbq-q")
         self.draw_head()
@@ -135,6 +154,9 @@ class CaseDesk(InDeck):
         self.side, self.follow = light(w.VBox, []), light(w.VBox, [])
         self.two = classed(light(w.Box, [self.ticket, self.side]), "tbg-two")
         self.below = classed(light(w.VBox, []), "tbg-below")
+        self.closing, self.folds = light(w.HTML), light(w.HTML)
+        self.restart = button("tbg-again", t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
+        self.last = row(*self._twin_button(), self.restart)
         self._parts()
         inside = [self.title, self.two, self.below, self.follow, sheet(view.STYLE)]
         self.widget = classed(light(w.VBox, inside), "tbq", "tbg", f"tbq-live-{self.case.id}")
@@ -152,6 +174,24 @@ class CaseDesk(InDeck):
         self._ended = ended
         if self._copy is not None:
             self._copy.update(self.saved_copy(), raw=True)
+
+    def _draw(self) -> None:
+        """What the log says now: the questions that are asked, what is said of a closed case, and the rest by ``_lay``."""
+        from course.game.parts import CauseBox, LetterBox
+
+        play = self.play
+        if not play.may_name_cause():
+            self.boxes = []
+        elif not self.boxes:
+            self.boxes = [CauseBox(play, self._go_on)]
+        if play.attempt.closed and self.case.letter and len(self.boxes) == 1:
+            self.boxes.append(LetterBox(play))
+        for one in self.boxes:
+            one.show()
+        if play.attempt.closed:
+            self.closing.value = view.closing_html(play, *self._closing())
+            self.folds.value = view.folds_html(play, *self._folds())
+        self._lay()
 
     # --- pressed ---
 
@@ -174,11 +214,25 @@ class CaseDesk(InDeck):
         """Where the keyboard begins."""
         raise NotImplementedError
 
+    def _go_on(self) -> None:
+        """Every page follows; where a question is asked now, the keyboard goes on with it."""
+        shown = len(self.boxes)
+        self._follow()
+        if len(self.boxes) > shown:
+            self.boxes[-1].focus()
+
+    def _again(self) -> None:
+        self.steps.clear()
+        self.follow.children = ()
+        self._reset()
+        if self._made(self.play.again):
+            focus(self.start())
+
     def _made(self, move: Callable[[], Any]) -> bool:
         """Make a move that was pressed; the pages of this case follow."""
         made = self._tried(move, self._notice)
         if made:
-            self._follow()
+            self._go_on()
         return made
 
     def _ran(self, work: Callable[[], Any]) -> bool:

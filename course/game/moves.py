@@ -79,13 +79,3 @@ def _evidence(record: str | None) -> dict[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
-
-
-def closed_at(found: Sequence[Move], closed: Callable[[Sequence[Move]], bool]) -> datetime | None:
-    """The time of the move that ended an attempt; None while it is open."""
-    return next((one.when for place, one in enumerate(found, 1) if closed(found[:place])), None)
-
-
-def of_kind(moves: Iterable[Move], kind: str) -> list[Move]:
-    """The moves of one kind, in order."""
-    return [one for one in moves if one.kind == kind]

@@ -148,7 +148,7 @@ class CauseBox:
     def press(self) -> None:
         """Answer with what is chosen."""
         chosen = self.choices.response().options
-        if self.play.cause_found():
+        if self.play.attempt.cause_found:
             return
         if not chosen:
             self._say(t("Choose an answer first.", "先选一个答案。"))
@@ -159,10 +159,10 @@ class CauseBox:
 
     def show(self) -> None:
         """Draw what was answered in this attempt."""
-        tried, question = self.play.causes(), self.play.case.cause
+        tried, question = self.play.attempt.causes, self.play.case.cause
         if not tried:
             return
-        found = self.play.cause_found()
+        found = self.play.attempt.cause_found
         if found:
             self.choices.lock(True)
         shown = {one.id: (one.id in tried, one.right) for one in question.answers if found or one.id in tried}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 
 from course.core.i18n import Text, both, t
 from course.game import moves
 from course.game.cases import Case
+from course.game.score import Score
+from course.learning.calibration import Bet
+from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 
 CRITERIA: dict[str, Text] = {
@@ -30,6 +34,63 @@ class MoveError(ValueError):
         super().__init__(t(en, zh))
 
 
+class Attempt:
+    """One attempt at a case, read from its moves; each game reads further ones. A damaged line of the log is passed over.
+
+    causes: the answers chosen about the cause, in order; hints: how many were opened.
+    """
+
+    def __init__(self, case: Case, done: Iterable[moves.Move]) -> None:
+        self.case, self.done = case, list(done)
+        self.causes, self.hints = self.chosen("cause"), len(self.of_kind("hint"))
+
+    def of_kind(self, kind: str) -> list[moves.Move]:
+        """The moves of one kind, in order."""
+        return [one for one in self.done if one.kind == kind]
+
+    def chosen(self, kind: str) -> list[str]:
+        """What was chosen first in each move of one kind."""
+        return [one.choice[0] for one in self.of_kind(kind) if one.choice]
+
+    @property
+    def cause_found(self) -> bool:
+        """Whether the right cause was named."""
+        return self.case.cause.right.id in self.causes
+
+    @property
+    def causes_right(self) -> list[bool]:
+        """Whether it was the cause, of each answer."""
+        return [one == self.case.cause.right.id for one in self.causes]
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is over."""
+        raise NotImplementedError
+
+    def score(self) -> Score | None:
+        """The points, None where there are none yet."""
+        raise NotImplementedError
+
+    def bets(self) -> tuple[Bet, ...]:
+        """The bets that were settled, as the course keeps all bets."""
+        return ()
+
+
+Read = Callable[[Sequence[moves.Move]], Attempt]
+"""How a game reads the moves of one attempt."""
+
+
+def attempts(case: Case, entries: Iterable[Entry], read: Read) -> list[Attempt]:
+    """All attempts at a case, oldest first; the last one is being played."""
+    return [read(one) for one in moves.attempts(case.id, entries, lambda done: read(done).closed)]
+
+
+def ended(attempt: Attempt, read: Read) -> datetime:
+    """The time of the move that closed an attempt."""
+    done = attempt.done
+    return next(one.when for place, one in enumerate(done, 1) if read(done[:place]).closed)
+
+
 class Play:
     """One case and the learner's log. Raises MoveError, and nothing is written, where a move cannot be made.
 
@@ -39,18 +100,18 @@ class Play:
     def __init__(self, case: Case, log: AnswerLog) -> None:
         self.case, self.log = case, log
 
-    @property
-    def attempts(self) -> list[list[moves.Move]]:
-        """All attempts, oldest first; the last one is being played."""
-        return moves.attempts(self.case.id, self.log.entries(), self.is_closed)
-
-    def is_closed(self, found: Sequence[moves.Move]) -> bool:
-        """Whether the attempt is over after these moves. Each game overrides this."""
+    def read(self, done: Sequence[moves.Move]) -> Attempt:
+        """An attempt in the terms of its game."""
         raise NotImplementedError
 
     @property
-    def now(self) -> list[moves.Move]:
-        """The moves of the attempt being played."""
+    def attempts(self) -> list[Attempt]:
+        """All attempts, oldest first; the last one is being played."""
+        return attempts(self.case, self.log.entries(), self.read)
+
+    @property
+    def attempt(self) -> Attempt:
+        """The attempt being played."""
         return self.attempts[-1]
 
     def write(self, kind: str, choice: Sequence[str] = (), **more) -> moves.Move:
@@ -69,7 +130,7 @@ class Play:
         """
         if not self.may_ask_hint():
             raise MoveError("It is too late for a hint: this try is settled.", "这一次已成定局，提示帮不上忙了。")
-        opened = len(moves.of_kind(self.now, "hint"))
+        opened = self.attempt.hints
         number = min(opened + 1, len(self.case.hints))
         if opened < number:
             self.write("hint", (str(number),))
@@ -77,7 +138,7 @@ class Play:
 
     def opened_hints(self) -> list[Text]:
         """The hints opened in this attempt."""
-        return list(self.case.hints[: len(moves.of_kind(self.now, "hint"))])
+        return list(self.case.hints[: self.attempt.hints])
 
     # --- the cause ---
 
@@ -97,17 +158,9 @@ class Play:
             raise MoveError(
                 f"There is no answer {answer_id!r}; there are {known}.", f"没有答案 {answer_id!r}，可选的是 {known}。"
             )
-        if self.causes()[-1:] != [self.case.cause.right.id]:
+        if self.attempt.causes_right[-1:] != [True]:
             self.write("cause", (answer_id,))
         return answer_id == self.case.cause.right.id
-
-    def causes(self) -> list[str]:
-        """The answers chosen in this attempt, in order."""
-        return [one.choice[0] for one in moves.of_kind(self.now, "cause") if one.choice]
-
-    def cause_found(self) -> bool:
-        """Whether the right cause was named in this attempt."""
-        return self.case.cause.right.id in self.causes()
 
     # --- the letter ---
 
@@ -127,14 +180,14 @@ class Play:
 
     def written(self) -> moves.Move | None:
         """The last letter, of any attempt."""
-        found = [one for attempt in self.attempts for one in moves.of_kind(attempt, "letter")]
+        found = [one for attempt in self.attempts for one in attempt.of_kind("letter")]
         return found[-1] if found else None
 
     # --- a new attempt ---
 
     def again(self) -> None:
         """Open a new attempt: practice, the first one is what counts. Raises MoveError while this one is open."""
-        if not self.is_closed(self.now):
+        if not self.attempt.closed:
             raise MoveError(
                 "Finish this try first: it is the one that counts, with everything it used. Another one is practice.",
                 "先把这一次做完：计分的就是它，用掉的都算在内。之后再来的是练习。",

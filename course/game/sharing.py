@@ -9,8 +9,11 @@ from course.core.i18n import pick, t
 from course.core.markup import plain
 from course.core.units import format_points
 from course.core.version import address
+from course.game.board import game
 from course.game.cases import Case
+from course.game.play import attempts
 from course.game.score import Score
+from course.learning.entry import Entry
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,13 @@ class Shared:
             f"torch-backends-course, lesson {number}: {self.case.call}",
             f"torch-backends-course 第 {number} 课：{self.case.call}",
         )
+
+
+def shared(case: Case, entries: Sequence[Entry]) -> Shared | None:
+    """The first attempt at a case, to be sent to a friend; None before it is closed."""
+    its = game(case.lesson)
+    first = attempts(case, entries, its.reader(case))[0]
+    return its.shared(first) if first.closed else None
 
 
 def share_text(one: Shared) -> str:

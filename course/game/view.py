@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -137,9 +137,9 @@ def seen_next(case: Case) -> list[str]:
 
 def debrief_html(play: Play) -> str:
     """The cause and why, beside the trap's name and where the advice holds."""
-    case, tries = play.case, play.causes()
+    case, tries = play.case, play.attempt.causes
     told, right = case.debrief, case.cause.right
-    how = t(f"found at try {len(tries)}", f"第 {len(tries)} 次答对") if play.cause_found() else ""
+    how = t(f"found at try {len(tries)}", f"第 {len(tries)} 次答对") if play.attempt.cause_found else ""
     small = f" <small>{how}</small>" if how else ""
     return (
         f'<div class="tbg-half"><div><h4>{inline(pick(case.cause.stem))}</h4>'
@@ -147,6 +147,31 @@ def debrief_html(play: Play) -> str:
         f'<div class="tbg-trap"><p><b>{t("🕳️ The trap", "🕳️ 这个坑")}</b>{inline(pick(told.trap))}</p>'
         f"<p><b>{holds_head(case)}</b>{inline(pick(told.holds))}</p></div></div>"
     )
+
+
+def closing_html(play: Play, headline: str, shown: str = "", noted: str = "") -> str:
+    """A closed case: what came out and the points, HTML of the game's own, the cause, the points part by part, the rank."""
+    found = play.attempt.score()
+    return in_language(
+        top_html(headline, found, len(play.attempts) > 1)
+        + shown
+        + debrief_html(play)
+        + points_html(found)
+        + noted
+        + rank_html(play),
+        "",
+        ' role="status"',
+    )
+
+
+def as_it_is(text: str) -> str:
+    """A text as HTML, its lines as they are."""
+    return f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>'
+
+
+def lines_html(lines: Iterable[str]) -> str:
+    """Sentences with marks as paragraphs."""
+    return "".join(f"<p>{inline(line)}</p>" for line in lines)
 
 
 def folds_html(play: Play, *more: tuple[str, str]) -> str:
@@ -194,7 +219,7 @@ def cause_button() -> str:
 
 def cause_text(play: Play) -> str:
     """The question about the cause as text: what was tried explains itself; once it is found, every answer does."""
-    tried, found, lines = play.causes(), play.cause_found(), [f"💡 {plain(pick(play.case.cause.stem))}"]
+    tried, found, lines = play.attempt.causes, play.attempt.cause_found, [f"💡 {plain(pick(play.case.cause.stem))}"]
     for one in play.case.cause.answers:
         shown = found or one.id in tried
         mark = ("✓ " if one.right else "✗ ") if shown else ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 from course.core.i18n import t
 from course.game import board as boards
 from course.game import cases
 from course.game.board_page import BoardPage
-from course.game.sharing import share_text
+from course.game.sharing import share_text, shared
+from course.game.view import as_it_is
 from course.verbs import state
 from course.verbs.say import in_words, put, say
 
@@ -25,8 +25,8 @@ def case(name: str) -> Any:
 def share(name: str) -> None:
     """A case you closed as text, to send to a friend: what you tried, bet and got, not why."""
     found = cases.find(name)
-    shared = boards.game(found.lesson).shared(found, state.now.log.entries())
-    if shared is None:
+    sent = shared(found, state.now.log.entries())
+    if sent is None:
         say(
             t(
                 f"First close the case: `{found.call}`. Then it can be shared.",
@@ -34,8 +34,8 @@ def share(name: str) -> None:
             )
         )
         return
-    text = share_text(shared)
-    put(f'<pre style="white-space:pre-wrap">{html.escape(text)}</pre>', text)
+    text = share_text(sent)
+    put(as_it_is(text), text)
 
 
 @in_words

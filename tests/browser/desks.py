@@ -8,6 +8,7 @@ from course.game import cases, moves
 from course.game.cases import Case
 from course.learning.log import AnswerLog
 from course.lessons.l10_tuning_master import tuning_attempt, tuning_plan
+from course.lessons.l10_tuning_master.tuning_player import Tuning
 from course.lessons.l11_bug_hunt.bug import Bug, bug
 from tests.browser.conftest import Notebook, comes_to
 
@@ -55,9 +56,8 @@ class CaseOnPage:
     def made(self, kind: str) -> list[moves.Move]:
         """The moves of a kind in the log."""
         entries = answer_log(self.book).entries()
-        return moves.of_kind(
-            [move for one in moves.attempts(self.case.id, entries, lambda _: False) for move in one], kind
-        )
+        every = [move for one in moves.attempts(self.case.id, entries, lambda _: False) for move in one]
+        return [one for one in every if one.kind == kind]
 
     def makes(self, kind: str, do: Callable[[], None]) -> moves.Move:
         """Do something, and wait for the move that it writes into the log."""
@@ -127,7 +127,7 @@ class DeskOnPage(CaseOnPage):
 
     @property
     def attempt(self) -> tuning_attempt.Attempt:
-        return tuning_attempt.attempts_of(self.case, self.plan, answer_log(self.book).entries())[-1]
+        return Tuning(self.case, answer_log(self.book)).attempt
 
     def choose(self, row, value: int) -> None:
         """Press a value of a row of choices, and wait for its full dot."""
@@ -210,12 +210,7 @@ class HuntOnPage(CaseOnPage):
     def line(self, number: int) -> None:
         """Point at a line; 0: nothing is wrong."""
         self.start()
-        if self.keys:
-            self.box.locator(".tbq-letters input:visible").focus()
-            self.page.keyboard.type(str(number))
-            self.tab_to("tbh-point")  # the field tells its number when it is left
-        else:
-            self.box.locator("button.tbh-line").nth(number - 1).click() if number else self.button("tbh-none").click()
+        self.press(self.box.locator("button.tbh-line").nth(number - 1) if number else self.button("tbh-none"))
         chosen = self.box.locator("button.tbh-on" if number else "button.tbh-none.tbg-on")
         chosen.wait_for()
         self.makes("line", lambda: self.press(self.button("tbh-point")))

@@ -71,7 +71,7 @@ def test_a_whole_case_by_mouse_and_another_by_keys(page, lab, language):
         assert attempt[-1].text == REPLY[language] and len(attempt[-1].choice) == 1
         bets = [one for one in attempt if one.kind in ("run", "hand-in") and one.confidence]
         assert len(bets) == 1 if desk.attempt.runs[0].came else len(bets) > 1, "what a run has shown takes no bet"
-        assert board.game("10_tuning_master").standing(cases.find(case_id), entries).scores
+        assert board.standing(cases.find(case_id), entries).scores
 
     told = {case_id: DeskOnPage(book, case_id).box.inner_text() for case_id in BETTER}
     book.restart_and_run_all()  # a dead kernel loses nothing

@@ -71,7 +71,7 @@ def by_mouse(book, case, language):
 def by_keyboard(book, case, language):
     case.button("tbg-again").focus()
     case.page.keyboard.press("Enter")
-    has_the_keyboard(book, "tbq-letters")
+    has_the_keyboard(book, "tbh-line")
     case.line(case.bug.lines[0])
     case.box.locator("button.tbh-hit").wait_for()
     has_the_keyboard(book, "tbq-opt")

@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from course.core import load
-from course.core.i18n import pick, t
+from course.core.i18n import Text, both, pick, t
 from course.core.markup import plain
+from course.core.units import format_points
 from course.figures.words import ratio_words, time_change
+from course.game.board import OPEN
 from course.game.cases import Case
+from course.game.play import Read
 from course.game.sharing import Bar, Shared
-from course.learning.entry import Entry
 from course.learning.log import AnswerLog
 from course.learning.marking import CONFIDENCE
-from course.lessons.l10_tuning_master import tuning_attempt, tuning_outcome, tuning_plan
+from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
+from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_faults import faults as faults
 from course.lessons.l10_tuning_master.tuning_plan import Config, Plan
 from course.lessons.l10_tuning_master.tuning_player import Measured, Tell, Tuning
-from course.lessons.l10_tuning_master.tuning_score import score_of
-from course.lessons.l10_tuning_master.tuning_score import standing as standing
 from course.lessons.l10_tuning_master.tuning_view import origin_words, run_name
 
 if TYPE_CHECKING:
@@ -33,23 +34,45 @@ def player(case: Case, log: AnswerLog) -> Desk:
     return Desk(Tuning(case, log, measure, plan_here(case), recorded, busy))
 
 
-def shared(case: Case, entries: Sequence[Entry]) -> Shared | None:
-    """The attempt that counts, to be sent to a friend: a bar for each run and for the hand-in, no setting named.
+def reader(case: Case) -> Read:
+    """How the moves of an attempt are read."""
+    plan = tuning_plan.plan_of(case)
+    return lambda done: Attempt(case, done, plan)
 
-    None before the case is closed.
-    """
-    attempt = tuning_attempt.attempts_of(case, tuning_plan.plan_of(case), entries)[0]
-    if not tuning_attempt.over(case, attempt):
-        return None
+
+def marks(case: Case) -> tuple[Text, ...]:
+    """What the board says of a case beside where its outcome comes from: nothing."""
+    return ()
+
+
+def words(found: Sequence[Attempt]) -> Text:
+    """The state of a case: what waits in the last attempt, else the points of the first."""
+    case, last = found[0].case, found[-1]
+    if last.handed and not last.closed:
+        return both("handed in; the cause is open", "方案已交，原因待答")
+    if last.waits:
+        return both("handed in; waits for a measurement that decides", "方案已交，等一次分得出高下的测量")
+    if found[0].closed:
+        points = format_points(found[0].score().points)
+        apart = both(" (a warm-up, not counted)", "（热身，不计入总分）") if case.tutorial else both("", "")
+        return both(f"closed: {points} of 10{apart['en']}", f"已完成：{points} / 10{apart['zh']}")
+    if last.runs:
+        runs = tuning_plan.plan_of(case).runs
+        return both(f"{last.spent} of {runs} runs used", f"已用 {last.spent}/{runs} 次测量")
+    return OPEN
+
+
+def shared(attempt: Attempt) -> Shared:
+    """A closed attempt, to be sent to a friend: a bar for each run and for the hand-in, no setting named."""
     bars = [shared_bar(attempt.plan, bet, run_name(number)) for number, bet in enumerate(attempt.runs, 1)]
     bars.append(shared_bar(attempt.plan, attempt.handed, t("handed in", "交的方案")))
     where = origin_words(attempt.handed.evidence)
-    return Shared(case, hook(case, attempt), score_of(case, attempt), bars, where)
+    return Shared(attempt.case, hook(attempt), attempt.score(), bars, where)
 
 
-def hook(case: Case, attempt: tuning_attempt.Attempt) -> str:
+def hook(attempt: Attempt) -> str:
     """The advice that was quoted, and the best that the learner got without breaking a requirement; whether the two agree is the bet."""
-    quote = plain(pick(case.quote.text))
+    quote = plain(pick(attempt.case.quote.text))
     told = t(f"They told us: “{quote}” ", f"都说：“{quote}”")
     bets = [*attempt.runs, attempt.handed]
     found = [bet.outcome["ratio"] for bet in bets if bet.came == "faster"]
@@ -61,7 +84,7 @@ def hook(case: Case, attempt: tuning_attempt.Attempt) -> str:
     )
 
 
-def shared_bar(plan: Plan, bet: tuning_attempt.Bet, name: str) -> Bar:
+def shared_bar(plan: Plan, bet: Bet, name: str) -> Bar:
     """A run without its setting."""
     bets = plan.bets()
     if bet.came is None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from course.cards.render import in_language, say_html
-from course.cards.widgets import classed, focus, light, second_click, show
+from course.cards.widgets import classed, light, second_click, show
 from course.core.i18n import pick, t
 from course.core.markup import inline, plain
 from course.game import view
@@ -15,8 +14,8 @@ from course.game.desk import CaseDesk
 from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master import tuning_attempt, tuning_plan
 from course.lessons.l10_tuning_master import tuning_view as told
+from course.lessons.l10_tuning_master.tuning_attempt import HINT_POINTS
 from course.lessons.l10_tuning_master.tuning_player import Tuning
-from course.lessons.l10_tuning_master.tuning_score import HINT_POINTS
 
 
 class Desk(CaseDesk):
@@ -57,33 +56,19 @@ class Desk(CaseDesk):
         self._write(told.origin_words(attempt.handed.evidence))
         self._write(view.cause_text(self.play))
 
-    def cause(self, answer: str = "") -> None:
-        """Name the cause, after the hand-in."""
-        if self._moved(lambda: self.play.cause(answer)):
-            self._write(view.cause_text(self.play))
-            if self.play.cause_found():
-                self.debrief()
-
     def debrief(self) -> None:
         """Why, the trap, the points, the letter."""
-        if not self.play.cause_found():
+        if not self.play.attempt.cause_found:
             self._write(t("The debrief comes after the hand-in and the cause.", "先交方案、答出原因，再看复盘。"))
             return
         self._tell(view.debrief_lines(self.case))
-        self._write(view.points_text(self.play.score()))
+        self._write(view.points_text(self.play.attempt.score()))
         self._write(view.letter_text(self.case, self.play.written()))
 
-    def letter(self, text: str = "", tick: str | Sequence[str] = ()) -> None:
-        """Reply to the colleague; without a text, tick what the last reply does. tick: names of criteria."""
-        written = self.play.written()
-        text, ticked = str(text or (written.text if written else "")), [tick] if isinstance(tick, str) else list(tick)
-        if self._moved(lambda: self.play.letter(text, ticked)):
-            self._write(view.letter_text(self.case, self.play.written()))
+    _explain = debrief
 
-    def again(self) -> None:
-        """Open a new attempt: practice."""
-        if self._moved(self.play.again):
-            self._write(told.panel_text(self.play))
+    def _anew(self) -> str:
+        return told.panel_text(self.play)
 
     def _warn(self, recording: bool) -> None:
         """Before a measurement that is typed: say what a busy machine means, and what answers in its place."""
@@ -97,9 +82,6 @@ class Desk(CaseDesk):
 
     def __str__(self) -> str:
         return told.whole_text(self.play)
-
-    def _saved(self) -> str:
-        return f'<pre style="white-space:pre-wrap;font:inherit">{html.escape(str(self))}</pre>'
 
     def _more(self) -> str:
         return ""
@@ -147,10 +129,7 @@ class Desk(CaseDesk):
         rows = (one.widget for one in self.controls.values())
         buttons = row(self.go, self.hand, self.tape, self.ask)
         self.panel = classed(light(w.VBox, [*rows, self.stakes, buttons, self.budget]), "tbg-panel")
-        self.picture, self.closing, self.folds = light(w.HTML), light(w.HTML), light(w.HTML)
-        self.after: list[Any] = []
-        again = button("tbg-again", t("↺ Another try (practice)", "↺ 再来一次（练习）"), self._again)
-        self.last = row(*self._twin_button(), again)
+        self.picture = light(w.HTML)
 
     # --- pressed ---
 
@@ -199,47 +178,24 @@ class Desk(CaseDesk):
             self.steps.start(t(f"**{what}**: about {seconds:g} s", f"**{what}**：大约 {seconds:g} 秒"), seconds)
         move(config, self.bet.chosen, self.confidence.chosen, self.steps.tell, recording)
 
-    def _again(self) -> None:
-        self.steps.clear()
+    def _reset(self) -> None:
         for name, one in self.controls.items():
             one.choose(self.play.plan.today[name])
-        self.follow.children = ()
-        if self._made(self.play.again):
-            focus(self.start())
-
-    def _go_on(self) -> None:
-        """Every page follows; where what was pressed is gone or done, the keyboard goes on with the next part."""
-        shown = len(self.after)
-        self._follow()
-        if len(self.after) > shown:
-            self.after[-1].focus()
 
     # --- drawn ---
 
-    def _draw(self) -> None:
+    def _lay(self) -> None:
         """Three views: the panel beside the ticket; the verdict and the question in its place; the closed case."""
-        from course.game.parts import CauseBox, LetterBox
-
         attempt = self.play.attempt
-        closed = tuning_attempt.over(self.case, attempt)
-        self.two.children = () if closed else (self.ticket, self.side)
-        if not attempt.handed:
-            self.after = []
-            self._open(attempt)
-            return
-        self.after = self.after or [CauseBox(self.play, self._go_on)]
-        self.after[0].show()
-        if not closed:
-            lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(attempt))
-            self.say.value = say_html(f'<div class="tbq-verdict">{lines}</div>')
+        self.two.children = () if attempt.closed else (self.ticket, self.side)
+        if attempt.closed:
+            self.below.children = (self.closing, self.last, self.boxes[1].widget, self.folds)
+        elif attempt.handed:
+            self.say.value = say_html(f'<div class="tbq-verdict">{view.lines_html(told.result_lines(attempt))}</div>')
             self.picture.value = in_language(told.closed_html(attempt) + self._small(attempt.handed))
-            self.side.children, self.below.children = (self.say, self.after[0].widget), (self.picture,)
-            return
-        if len(self.after) == 1:
-            self.after.append(LetterBox(self.play))
-        self.after[1].show()
-        self._closed(attempt)
-        self.below.children = (self.closing, self.last, self.after[1].widget, self.folds)
+            self.side.children, self.below.children = (self.say, self.boxes[0].widget), (self.picture,)
+        else:
+            self._open(attempt)
 
     def _open(self, attempt: tuning_attempt.Attempt) -> None:
         self.budget.value = in_language(told.budget_html(self.play))
@@ -271,19 +227,11 @@ class Desk(CaseDesk):
         """Where a result comes from."""
         return f'<p class="tbq-note">{told.origin_words(one.evidence)}</p>'
 
-    def _closed(self, attempt: tuning_attempt.Attempt) -> None:
-        """What came out, the points, the picture, the cause; then what can be looked up."""
-        play = self.play
-        self.closing.value = in_language(
-            view.top_html(told.headline(attempt), play.score(), len(play.attempts) > 1)
-            + told.closed_html(attempt)
-            + self._small(attempt.handed)
-            + view.debrief_html(play)
-            + view.points_html(play.score())
-            + view.rank_html(play),
-            "",
-            ' role="status"',
-        )
-        lines = "".join(f"<p>{inline(line)}</p>" for line in told.result_lines(attempt))
-        mine = (t("What you handed in", "你交的方案"), lines)
-        self.folds.value = view.folds_html(play, told.table_html(attempt), mine)
+    def _closing(self) -> tuple[str, str]:
+        attempt = self.play.attempt
+        return told.headline(attempt), told.closed_html(attempt) + self._small(attempt.handed)
+
+    def _folds(self) -> list[tuple[str, str]]:
+        attempt = self.play.attempt
+        mine = (t("What you handed in", "你交的方案"), view.lines_html(told.result_lines(attempt)))
+        return [told.table_html(attempt), mine]

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from course.core.i18n import Text, t
 from course.core.suggest import did_you_mean
 from course.core.tables import clip
-from course.game import moves, score
 from course.game.cases import Case
+from course.game.moves import Move
 from course.game.play import MoveError, Play
 from course.learning.log import AnswerLog
 from course.learning.marking import confidence_of
-from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet, attempt_of, is_closed, known
+from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet, known
 from course.lessons.l10_tuning_master.tuning_outcome import Table, ruled
 from course.lessons.l10_tuning_master.tuning_plan import Config, Outcomes, Plan, bet_note, config_of, key, plan_of
-from course.lessons.l10_tuning_master.tuning_score import score_of
 
 Tell = Callable[[str], None]
 """Takes a few words on what is being done now."""
@@ -58,12 +57,8 @@ class Tuning(Play):
         self.plan, self._measure, self._recorded, self._busy = plan or plan_of(case), measure, recorded, busy
         self._was_busy = False
 
-    @property
-    def attempt(self) -> Attempt:
-        return attempt_of(self.plan, self.now)
-
-    def is_closed(self, found: Sequence[moves.Move]) -> bool:
-        return is_closed(self.case, self.plan, found)
+    def read(self, done: Sequence[Move]) -> Attempt:
+        return Attempt(self.case, done, self.plan)
 
     def runs_left(self) -> int:
         return max(0, self.plan.runs - self.attempt.spent)
@@ -73,10 +68,6 @@ class Tuning(Play):
 
     def may_name_cause(self) -> bool:
         return self.attempt.handed is not None
-
-    def score(self) -> score.Score | None:
-        """The score of this attempt; None before the hand-in."""
-        return score_of(self.case, self.attempt)
 
     def is_busy(self) -> bool:
         """Whether the machine is too busy now, and a recording could answer in its place; it may, in the next move."""

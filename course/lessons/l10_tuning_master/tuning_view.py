@@ -18,11 +18,10 @@ from course.game.cases import EVIDENCE
 from course.game.view import aside, colon, source_words
 from course.learning.marking import CONFIDENCE
 from course.lessons.l10_tuning_master import tuning_plan
-from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
+from course.lessons.l10_tuning_master.tuning_attempt import HINT_POINTS, Attempt, Bet
 from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table
 from course.lessons.l10_tuning_master.tuning_plan import Config, Outcome, Plan, config_in, in_words, key
 from course.lessons.l10_tuning_master.tuning_player import Tuning
-from course.lessons.l10_tuning_master.tuning_score import HINT_POINTS
 from course.timing.results import bracketed
 
 
@@ -481,8 +480,8 @@ def whole_text(play: Tuning) -> str:
         return "\n\n".join(filter(None, [*parts, picture_text(attempt)]))
     parts += [plain(line) for line in result_lines(attempt)]
     parts += [picture_text(attempt), origin_words(attempt.handed.evidence), view.cause_text(play)]
-    if play.cause_found():
+    if play.attempt.cause_found:
         parts.append("\n".join(map(plain, view.debrief_lines(play.case))))
-        parts.append(view.points_text(play.score()))
+        parts.append(view.points_text(play.attempt.score()))
         parts.append(view.letter_text(play.case, play.written()))
     return "\n\n".join(filter(None, parts))

@@ -29,67 +29,56 @@ class Desk(CaseDesk):
     pages of the case that are open follow.
     """
 
-    def __init__(self, hunt: Hunt, text: bool | None = None, write: Callable[[str], None] = print) -> None:
-        super().__init__(hunt, text, write)
-        self.hunt, self._seen = hunt, ""
-
-    def stopped(self) -> str:
-        return t("Stopped, as you asked: nothing is kept of this run.", "已停止，这次运行不算。")
+    play: Hunt
 
     # --- typed ---
 
     def measure(self) -> None:
         """Run the script as it came, here and now, and say what its symptom is on this machine."""
         self._write(t("  ... running it in a new process", "  ... 在新进程里运行"))
-        if self._tried(lambda: measured(self.hunt.bug), self._write):
+        if self._tried(lambda: measured(self.play.bug), self._write):
             self._tell([pick(self._gave)])
 
     def line(self, number: int | str = "") -> None:
         """Point at the line that makes the symptom; 0: nothing is wrong."""
-        if self._moved(lambda: self.hunt.line(_number(number))):
-            self._tell([told.line_said(self.hunt)])
-            if self.hunt.step != "line":
-                self._write(told.step_text(self.hunt))
-
-    def cause(self, answer: str = "") -> None:
-        """Name the cause, once the line is found."""
-        if self._moved(lambda: self.hunt.cause(answer)):
-            self._write(view.cause_text(self.hunt))
-            if self.hunt.cause_found():
-                self._write(told.step_text(self.hunt))
+        if self._moved(lambda: self.play.line(_number(number))):
+            self._tell([told.line_said(self.play)])
+            if self.play.step != "line":
+                self._write(told.step_text(self.play))
 
     def repair(self, script: str | Mapping[int, str] = "") -> None:
         """Run the repaired script, given whole or as {line: new text}, and measure the symptom again."""
-        if self._moved(lambda: self.hunt.repair(self._whole(script))):
+        if self._moved(lambda: self.play.repair(self._whole(script))):
             self._tell(told.trial_lines(self._gave))
             self._after()
 
     def prove(self) -> None:
         """Where nothing is wrong: run the script as it is, and as the complaint wants it."""
-        if self._moved(self.hunt.prove):
-            self._tell(told.proof_words(self.hunt.bug, self._gave))
+        if self._moved(self.play.prove):
+            self._tell(told.proof_words(self.play.bug, self._gave))
             self._after()
 
     def give_up(self) -> None:
         """Close the case and see how it goes."""
-        if self._moved(self.hunt.give_up):
-            self._write(told.script_text(self.hunt.bug, told.shown_states(self.hunt)))
+        if self._moved(self.play.give_up):
+            self._write(told.script_text(self.play.bug, told.shown_states(self.play)))
             self._after()
 
-    def again(self) -> None:
-        """Open a new attempt: practice."""
-        if self._moved(self.hunt.again):
-            self._write(str(self))
+    def _explain(self) -> None:
+        self._write(told.step_text(self.play))
+
+    def _anew(self) -> str:
+        return str(self)
 
     def _after(self) -> None:
-        if self.hunt.step == "closed":
-            self._write(told.closing_text(self.hunt))
+        if self.play.step == "closed":
+            self._write(told.closing_text(self.play))
 
     def _whole(self, script: str | Mapping[int, str]) -> str:
         """A whole script from single lines. Raises MoveError, in words, for a line that does not exist."""
         if not isinstance(script, Mapping):
             return script
-        lines, script = dict(self.hunt.bug.numbered()), {_number(one): text for one, text in script.items()}
+        lines, script = dict(self.play.bug.numbered()), {_number(one): text for one, text in script.items()}
         if unknown := [number for number in script if number not in lines]:
             raise MoveError(
                 f"There is no line {unknown[0]!r}; the script has 1 to {len(lines)}.",
@@ -100,37 +89,27 @@ class Desk(CaseDesk):
     # --- shown ---
 
     def __str__(self) -> str:
-        return told.whole_text(self.hunt)
-
-    def _saved(self) -> str:
-        return code_block(str(self))
+        return told.whole_text(self.play)
 
     def _more(self) -> str:
-        return told.ticket_more(self.hunt.bug)
+        return told.ticket_more(self.play.bug)
 
     def _facts(self) -> list[str]:
-        return [pick(GRADES[self.hunt.bug.grade])]
+        return [pick(GRADES[self.play.bug.grade])]
 
     def start(self) -> Any:
-        return self.typed
+        return self.lines[1]
 
     def _parts(self) -> None:
-        import ipywidgets as w
-
-        from course.game.parts import button, row
 
         self.chosen: int | None = None
-        self.cause_box: Any = None
+        self._seen = ""
         self.two.add_class("tbg-script")
-        self.closing, self.folds = light(w.HTML), light(w.HTML)
         self.script = (*self._build_script(), self._build_buttons())
         self._build_work()
-        again = t("↺ Another try (practice)", "↺ 再来一次（练习）")
-        self.restart = button("tbg-again", again, self._again)
-        self.last = row(*self._twin_button(), self.restart)
 
     def _build_script(self) -> list[Any]:
-        """The lines to click, "nothing is wrong", and the field in which a number is typed."""
+        """The lines to click, and "nothing is wrong"."""
         import ipywidgets as w
 
         from course.game.parts import choice_button
@@ -138,20 +117,11 @@ class Desk(CaseDesk):
         self.head = light(w.HTML)
         self.lines = {
             number: choice_button("tbh-line", press=partial(self._choose, number))
-            for number, _ in self.hunt.bug.numbered()
+            for number, _ in self.play.bug.numbered()
         }
         listed = classed(light(w.Box, list(self.lines.values())), "tbh-lines")
         self.none = choice_button("tbg-value", "tbh-none", press=partial(self._choose, NOTHING_WRONG))
-        last = len(self.lines)
-        shown = f"⌨ 1–{last}" + t(", 0: nothing", "，0：没有毛病")
-        self.typed = light(w.Text, description=shown, style={"description_width": "initial"}, continuous_update=False)
-        spoken = t(
-            f"Type the number of a line, 1 to {last}, or 0 for nothing is wrong", f"输入行号 1–{last}，0 表示没有毛病"
-        )
-        name_of(self.typed, spoken)
-        self.typed.add_class("tbq-letters")
-        self.typed.observe(lambda change: self._typed(change["new"]), "value")
-        return [self.head, listed, self.none, self.typed]
+        return [self.head, listed, self.none]
 
     def _build_buttons(self) -> Any:
         """Point, measure, ask for a hint, give up."""
@@ -163,7 +133,7 @@ class Desk(CaseDesk):
         )
         self.point = button("tbh-point", told.point_words(), self._point, main=True)
         self.look = button("tbh-measure", t("🔬 Measure the symptom", "🔬 测一测症状"), self._measure)
-        self.ask = button("tbg-hint", hint, lambda: self._made(self.hunt.hint))
+        self.ask = button("tbg-hint", hint, lambda: self._made(self.play.hint))
         self.stop = button("tbh-give-up", stop, self._give_up)
         self.buttons = row(self.point, self.look, self.ask, self.stop)
         return self.buttons
@@ -174,7 +144,7 @@ class Desk(CaseDesk):
 
         from course.game.parts import button, row
 
-        one, before = self.hunt.bug, self.hunt.last_repair()
+        one, before = self.play.bug, self.play.last_repair()
         self.field = light(
             w.Textarea,
             value=before.text if before else one.script,
@@ -193,7 +163,7 @@ class Desk(CaseDesk):
         return self.work
 
     def _work_head(self) -> str:
-        if self.hunt.bug.innocent:
+        if self.play.bug.innocent:
             words = t(
                 "Run the script as it is, and as the complaint wants it. Then compare.",
                 "照原样跑一次，再照抱怨的意思改了跑一次，比一比。",
@@ -208,62 +178,54 @@ class Desk(CaseDesk):
     # --- pressed ---
 
     def _choose(self, number: int) -> None:
-        if self.hunt.step == "line":
+        if self.play.step == "line":
             self.chosen = number
-            if self.typed.value.strip() != str(number):
-                self.typed.value = ""  # so that the same number, typed again, is a change
-            self._draw_state()
-
-    def _typed(self, text: str) -> None:
-        if text.strip().isdigit() and 0 <= int(text) <= len(self.lines):
-            self._choose(int(text))
+            self._lay()
 
     def _point(self) -> None:
         if self.chosen is None:
             self._notice(t("Choose a line first, or “nothing is wrong”.", "先选一行，或者选“没有毛病”。"))
             return
-        number, self.chosen, self.typed.value = self.chosen, None, ""
-        if self._made(lambda: self.hunt.line(number)) and self.hunt.step == "cause":
-            self.cause_box.focus()
+        number, self.chosen = self.chosen, None
+        self._made(lambda: self.play.line(number))
 
     def _measure(self) -> None:
-        if self._busy(lambda: measured(self.hunt.bug)):
+        if self._busy(lambda: measured(self.play.bug)):
             said, self._seen = pick(self._gave), ""
             self._notice(f"🔬 {said}")
             self._seen = t("🔬 The script as it came: ", "🔬 原来的脚本：") + said  # below, from the next move on
 
     def _repair(self) -> None:
-        if self._busy(lambda: self.hunt.repair(self.field.value)):
+        if self._busy(lambda: self.play.repair(self.field.value)):
             self._shown()
 
     def _prove(self) -> None:
-        if not self._busy(self.hunt.prove):
+        if not self._busy(self.play.prove):
             return
         if self._gave.objection:
-            self._notice(told.proof_words(self.hunt.bug, self._gave)[0])
+            self._notice(told.proof_words(self.play.bug, self._gave)[0])
         else:
             self._shown()
 
     def _shown(self) -> None:
         """Every page follows; once the case is closed, the keyboard goes on below it."""
         self._follow()
-        if self.hunt.step == "closed":
+        if self.play.step == "closed":
             focus(self.last.children[0])
 
     def _give_up(self) -> None:
-        if self._made(self.hunt.give_up):
+        if self._made(self.play.give_up):
             focus(self.restart)
 
-    def _cause_named(self) -> None:
-        self._follow()
-        if self.hunt.step == "repair":
-            focus(self.proof if self.hunt.bug.innocent else self.field)
+    def _go_on(self) -> None:
+        """Where the cause was just found, the keyboard goes on with the repair."""
+        asked = self.work.layout.display == "none"
+        super()._go_on()
+        if asked and self.play.step == "repair":
+            focus(self.proof if self.play.bug.innocent else self.field)
 
-    def _again(self) -> None:
-        self.field.value, self.typed.value, self._seen = self.hunt.bug.script, "", ""
-        self.steps.clear()
-        if self._made(self.hunt.again):
-            focus(self.typed)
+    def _reset(self) -> None:
+        self.field.value, self._seen = self.play.bug.script, ""
 
     def _busy(self, work: Callable[[], Any]) -> bool:
         def timed() -> Any:
@@ -275,38 +237,26 @@ class Desk(CaseDesk):
     # --- drawn ---
 
     def _draw(self) -> None:
-        self._draw_state()
-        self.say.value = say_html(self._live(self.hunt.step), self._quiet())
+        super()._draw()
+        self.say.value = say_html(self._live(self.play.step), self._quiet())
 
-    def _draw_state(self) -> None:
-        """All but what is said."""
-        from course.game.parts import CauseBox
-
-        step, states = self.hunt.step, told.shown_states(self.hunt)
-        self._draw_lines(step, states)
-        show(self.typed, step == "line")
+    def _lay(self) -> None:
+        step = self.play.step
+        self._draw_lines(step, told.shown_states(self.play))
         show(self.point, step == "line")
         show(self.look, step in ("line", "cause"))
         self.buttons.children = () if step == "closed" else (self.point, self.look, self.ask, self.stop)
-        if step == "line":
-            self.cause_box = None
-        elif self.cause_box is None:
-            self.cause_box = CauseBox(self.hunt, self._cause_named)
-        if self.cause_box:
-            self.cause_box.show()
         show(self.work, step == "repair")
         said = (self.say,) if step == "closed" else (self.steps.widget, self.say)
         self.side.children = self.script if step == "repair" else (*self.script, *said)
+        self.two.children = (self.closing if step == "closed" else self.ticket, self.side)
+        asked = tuple(one.widget for one in self.boxes)
         if step == "closed":
-            self.closing.value, self.folds.value = self._closing(), self._folds()
-            self.two.children = (self.closing, self.side)
             self.below.children = (self.last, self.folds)
-            return
-        self.two.children = (self.ticket, self.side)
-        if step == "repair":  # what comes of a repair stands below it
-            self.below.children = (self.cause_box.widget, self.work, *said)
+        elif step == "repair":  # what comes of a repair stands below it
+            self.below.children = (*asked, self.work, *said)
         else:
-            self.below.children = (self.cause_box.widget,) if self.cause_box else ()
+            self.below.children = asked
 
     def _draw_lines(self, step: str, states: dict[int, str]) -> None:
         from course.game.parts import mark
@@ -317,7 +267,7 @@ class Desk(CaseDesk):
         elif any(number and state == "hit" for number, state in states.items()):
             head = t("🔎 Here it is", "🔎 就在这儿")
         self.head.value = in_language(f"<h4>{head}</h4>")
-        for number, text in self.hunt.bug.numbered():
+        for number, text in self.play.bug.numbered():
             state = "on" if number == self.chosen else states.get(number, "")
             made = self.lines[number]
             made.description = told.line_words(number, text, state)
@@ -332,41 +282,32 @@ class Desk(CaseDesk):
 
     def _live(self, step: str) -> str:
         """What is read out: the newest of repair, proof, line."""
-        trial = told.trial_of(self.hunt)
+        trial = told.trial_of(self.play)
         if trial is not None:
             tone = "good" if trial.accepted else "part" if trial.state == "left" else "bad"
-            return f'<div class="tbq-verdict {tone}">{told.lines_html(told.trial_lines(trial))}</div>'
-        if proof := told.proof_lines(self.hunt):
-            return f'<div class="tbq-verdict good">{told.lines_html(proof)}</div>'
-        if step in ("line", "cause") and (said := told.line_said(self.hunt)):
+            return f'<div class="tbq-verdict {tone}">{view.lines_html(told.trial_lines(trial))}</div>'
+        if proof := told.proof_lines(self.play):
+            return f'<div class="tbq-verdict good">{view.lines_html(proof)}</div>'
+        if step in ("line", "cause") and (said := told.line_said(self.play)):
             return f'<p class="tbq-notice">{inline(said)}</p>'
         return ""
 
     def _quiet(self) -> str:
         """What stands below the live region: the symptom as measured, the hints."""
-        return told.lines_html(
-            [*filter(None, [self._seen]), *(f"💡 {pick(text)}" for text in self.hunt.opened_hints())]
+        return view.lines_html(
+            [*filter(None, [self._seen]), *(f"💡 {pick(text)}" for text in self.play.opened_hints())]
         )
 
-    def _closing(self) -> str:
-        """Points, the cause and why; stands in the ticket's place."""
-        found, done = self.hunt.score(), told.trial_of(self.hunt) or told.proof_lines(self.hunt)
+    def _closing(self) -> tuple[str, str, str]:
+        done = told.trial_of(self.play) or told.proof_lines(self.play)
         head = t("Case closed: found, and shown.", "结案：找到了，也证明了。") if done else t("Case closed.", "结案。")
-        return in_language(
-            view.top_html(head, found, len(self.hunt.attempts) > 1)
-            + view.debrief_html(self.hunt)
-            + view.points_html(found)
-            + told.lines_html(told.score_lines(self.hunt))
-            + view.rank_html(self.hunt),
-            "",
-            ' role="status"',
-        )
+        return head, "", view.lines_html(told.score_lines(self.play))
 
-    def _folds(self) -> str:
-        mine, right = self.hunt.last_repair(), told.solution_html(self.hunt.bug)
+    def _folds(self) -> list[tuple[str, str]]:
+        mine, right = self.play.last_repair(), told.solution_html(self.play.bug)
         head = t("Your repair", "你的修法")
         more = [(head, code_block(mine.text, head))] if mine else []
-        return view.folds_html(self.hunt, *more, *([(told.right_head(), right)] if right else []))
+        return [*more, *([(told.right_head(), right)] if right else [])]
 
 
 def _number(typed: Any) -> Any:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from course.core.i18n import Text, both, pick, t
 from course.core.markup import plain
 from course.core.units import format_points
-from course.game import board, moves, score
+from course.game import score
+from course.game.board import OPEN
 from course.game.cases import Case
+from course.game.play import Read
 from course.game.sharing import Bar, Shared
-from course.learning.entry import Entry
 from course.learning.log import AnswerLog
-from course.lessons.l11_bug_hunt.bug import GRADES, Bug, bug
+from course.lessons.l11_bug_hunt.bug import GRADES, bug
 from course.lessons.l11_bug_hunt.bug import faults as faults
-from course.lessons.l11_bug_hunt.hunt import Hunt, Trail, is_closed
+from course.lessons.l11_bug_hunt.hunt import Hunt, Trail
 
 if TYPE_CHECKING:
     from course.lessons.l11_bug_hunt.desk import Desk
@@ -35,30 +36,26 @@ def player(case: Case, log: AnswerLog) -> Desk:
     return Desk(Hunt(case, log))
 
 
-def standing(case: Case, entries: Iterable[Entry]) -> board.Standing:
-    """The state of a case in words, and the score of each closed attempt."""
+def reader(case: Case) -> Read:
+    """How the moves of an attempt are read."""
     one = bug(case)
-    attempts = _attempts(one, entries)
-    ends = [moves.closed_at(done, lambda part: is_closed(one, part)) for done in attempts]
-    closed = [Trail(one, done) for done, end in zip(attempts, ends, strict=True) if end]
-    scores = tuple(done.score() for done in closed)
-    words = _words(Trail(one, attempts[-1]), closed)
-    return board.Standing(case, words, scores, (GRADES[one.grade],), tuple(filter(None, ends)))
+    return lambda done: Trail(one, done)
 
 
-def shared(case: Case, entries: Iterable[Entry]) -> Shared | None:
-    """The first closed attempt, to be sent to a friend: a bar for each part of the points. None before the case is closed."""
-    one = bug(case)
-    trail = Trail(one, _attempts(one, entries)[0])
-    if trail.step != "closed":
-        return None
+def marks(case: Case) -> tuple[Text, ...]:
+    """What the board says of a case."""
+    return (GRADES[bug(case).grade],)
+
+
+def shared(trail: Trail) -> Shared:
+    """A closed attempt, to be sent to a friend: a bar for each part of the points."""
     points = trail.score()
     bars = [
         Bar(pick(part.name), part.points / part.most, f"{format_points(part.points)} / {part.most:g}")
         for part in points.parts
     ]
     hints = t(f"hints used: {trail.hints} of 3", f"用了 {trail.hints} 条提示（共 3 条）")
-    return Shared(case, hook(trail), points, bars, hints)
+    return Shared(trail.case, hook(trail), points, bars, hints)
 
 
 def hook(trail: Trail) -> str:
@@ -70,18 +67,15 @@ def hook(trail: Trail) -> str:
     return said + t(" Which line is to blame, or none? Your bet?", "错在哪一行，还是都没错？你押哪行？")
 
 
-def _attempts(one: Bug, entries: Iterable[Entry]) -> list[list[moves.Move]]:
-    return moves.attempts(one.case.id, entries, lambda done: is_closed(one, done))
-
-
-def _words(now: Trail, closed: Sequence[Trail]) -> Text:
-    if closed:
-        points, hints = closed[0].score().points, closed[0].hints
+def words(found: Sequence[Trail]) -> Text:
+    """The state of a case: the points of its first attempt, or the step of the one that is open."""
+    if found[0].closed:
+        points, hints = found[0].score().points, found[0].hints
         return both(f"closed: {points:.2g} of 10, hints: {hints}", f"已结案：{points:.2g} / 10，用了 {hints} 条提示")
-    if not now.done:
-        return board.OPEN
+    if not found[0].done:
+        return OPEN
     return {
         "line": both("on the trail", "追查中"),
         "cause": both("line found", "找到行了"),
         "repair": both("cause found", "原因清楚了"),
-    }[now.step]
+    }[found[0].step]

@@ -12,7 +12,7 @@ from course.core.i18n import Text, both
 from course.experiment.new_process import ProbeError, call_in_new_process
 from course.game import moves, score
 from course.game.cases import Case
-from course.game.play import MoveError, Play
+from course.game.play import Attempt, MoveError, Play
 from course.learning.log import AnswerLog
 from course.lessons.l11_bug_hunt.bug import NOTHING_WRONG, Bug, bug, commented
 from course.lessons.l11_bug_hunt.scenes import scenes
@@ -139,20 +139,14 @@ def proof_of(one: Bug, as_is: Mapping[str, Any], as_wished: Mapping[str, Any]) -
 # --- the moves ----------------------------------------------------------------------------------------------------
 
 
-class Trail:
-    """One attempt at a bug, read from its moves; a damaged line of the log is passed over. pointed: the numbers of lines; causes: the
-    answers chosen; repairs, proofs: the moves; hints: how many were opened: they cost nothing and are counted.
-    """
+class Trail(Attempt):
+    """One attempt at a bug. pointed: the numbers of lines; repairs, proofs: the moves. Hints cost nothing and are counted."""
 
     def __init__(self, one: Bug, done: Iterable[moves.Move]) -> None:
-        self.bug, self.done = one, list(done)
-        self.pointed = [int(number) for number in self._chosen("line") if number.isdigit()]
-        self.causes = self._chosen("cause")
-        self.repairs, self.proofs = moves.of_kind(self.done, "repair"), moves.of_kind(self.done, "proof")
-        self.hints = len(moves.of_kind(self.done, "hint"))
-
-    def _chosen(self, kind: str) -> list[str]:
-        return [move.choice[0] for move in moves.of_kind(self.done, kind) if move.choice]
+        super().__init__(one.case, done)
+        self.bug = one
+        self.pointed = [int(number) for number in self.chosen("line") if number.isdigit()]
+        self.repairs, self.proofs = self.of_kind("repair"), self.of_kind("proof")
 
     @property
     def hits(self) -> list[bool]:
@@ -167,20 +161,24 @@ class Trail:
     @property
     def step(self) -> str:
         """What is to be done next: one of STEPS."""
-        if moves.of_kind(self.done, "give-up"):
+        if self.of_kind("give-up"):
             return "closed"
         if not any(self.hits):
             return "line"
-        if self.bug.case.cause.right.id not in self.causes:
+        if not self.cause_found:
             return "cause"
         return "closed" if self.mended else "repair"
+
+    @property
+    def closed(self) -> bool:
+        return self.step == "closed"
 
     def score(self) -> score.Score:
         """The points: line 3 (a wrong line costs one), cause 3 (the second try half), repair or proof 4. What is done after giving up
         counts no more.
         """
         kept = Trail(self.bug, itertools.takewhile(lambda move: move.kind != "give-up", self.done))
-        hits, right = kept.hits, [answer == self.bug.case.cause.right.id for answer in kept.causes]
+        hits, right = kept.hits, kept.causes_right
         wrong = hits.index(True) if True in hits else len(hits)
         return score.Score(
             (
@@ -211,11 +209,6 @@ def found(one: Bug, number: int) -> bool:
     return number in one.lines or (one.innocent and number == NOTHING_WRONG)
 
 
-def is_closed(one: Bug, done: Iterable[moves.Move]) -> bool:
-    """Whether an attempt is over after these moves."""
-    return Trail(one, done).step == "closed"
-
-
 class Hunt(Play):
     """One case and what the learner did on it. Moves: ``line``, ``cause``, ``repair`` (or ``proof`` for an innocent script),
     ``give-up``; each is kept in the answer log, so the hunt goes on after a restart.
@@ -225,21 +218,13 @@ class Hunt(Play):
         super().__init__(case, log)
         self.bug = commented(bug(case))
 
-    def is_closed(self, found: Sequence[moves.Move]) -> bool:
-        return is_closed(self.bug, found)
-
-    @property
-    def trail(self) -> Trail:
-        """What was done in this attempt."""
-        return Trail(self.bug, self.now)
+    def read(self, done: Sequence[moves.Move]) -> Trail:
+        return Trail(self.bug, done)
 
     @property
     def step(self) -> str:
         """What is to be done next: one of STEPS."""
-        return self.trail.step
-
-    def score(self) -> score.Score:
-        return self.trail.score()
+        return self.attempt.step
 
     def line(self, number: int) -> bool:
         """Point at a line, or 0 for "nothing is wrong". Gives whether that is it. Raises MoveError, in words."""
@@ -315,7 +300,7 @@ class Hunt(Play):
 
     def last_repair(self) -> moves.Move | None:
         """The last script handed in in this attempt."""
-        return (self.trail.repairs or [None])[-1]
+        return (self.attempt.repairs or [None])[-1]
 
 
 def _evidence(case: Case, facts: Mapping[str, Any]) -> dict[str, Any]:

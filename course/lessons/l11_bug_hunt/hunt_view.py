@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from course.core.i18n import pick, t
-from course.core.markup import code_block, inline, plain
+from course.core.markup import code_block, plain
 from course.game import view
 from course.lessons.l11_bug_hunt.bug import GRADES, NOTHING_WRONG, Bug
 from course.lessons.l11_bug_hunt.hunt import Hunt, Proof, Trial, found, judge, proof_of
@@ -49,7 +47,7 @@ def script_text(one: Bug, states: dict[int, str]) -> str:
 
 def line_states(hunt: Hunt) -> dict[int, str]:
     """number -> "hit" or "miss" for every line pointed at in this attempt."""
-    trail = hunt.trail
+    trail = hunt.attempt
     return {number: "hit" if hit else "miss" for number, hit in zip(trail.pointed, trail.hits, strict=True)}
 
 
@@ -107,7 +105,7 @@ def trial_of(hunt: Hunt) -> Trial | None:
 
 def proof_lines(hunt: Hunt) -> list[str]:
     """The proof of an innocent script, from the log."""
-    evidence = hunt.trail.proofs[-1].evidence if hunt.trail.proofs else {}
+    evidence = hunt.attempt.proofs[-1].evidence if hunt.attempt.proofs else {}
     return proof_words(hunt.bug, proof_of(hunt.bug, evidence["as is"], evidence["as wished"])) if evidence else []
 
 
@@ -124,7 +122,7 @@ def proof_words(one: Bug, proof: Proof) -> list[str]:
 
 def score_lines(hunt: Hunt) -> list[str]:
     """What the points leave out: the hints."""
-    used = hunt.trail.hints
+    used = hunt.attempt.hints
     if not used:
         return [t("No hint used.", "没有用提示。")]
     return [t(f"Hints used: {used} (they cost nothing).", f"用了 {used} 条提示（不扣分）。")]
@@ -158,7 +156,7 @@ def step_text(hunt: Hunt) -> str:
 def closing_text(hunt: Hunt) -> str:
     """The debrief, one script that is right, the points, as text."""
     right = [] if hunt.bug.innocent else [f"{right_head()}{t(':', '：')}\n{hunt.bug.repair}"]
-    points = [view.points_text(hunt.score()), *score_lines(hunt)]
+    points = [view.points_text(hunt.attempt.score()), *score_lines(hunt)]
     return "\n".join([*map(plain, view.debrief_lines(hunt.case)), *right, *points])
 
 
@@ -170,7 +168,7 @@ def whole_text(hunt: Hunt) -> str:
         parts.append(t("What they saw:", "他们看到的：") + "\n" + one.log)
     parts += [script_text(one, shown_states(hunt)), plain(line_said(hunt))]
     parts += [f"💡 {plain(pick(text))}" for text in hunt.opened_hints()]
-    if hunt.step in ("repair", "closed") and hunt.cause_found():
+    if hunt.step in ("repair", "closed") and hunt.attempt.cause_found:
         parts.append(view.cause_text(hunt))
     if (trial := trial_of(hunt)) is not None:
         parts.append("\n".join(map(plain, trial_lines(trial))))
@@ -179,11 +177,6 @@ def whole_text(hunt: Hunt) -> str:
     if hunt.step == "closed":
         parts.append(closing_text(hunt))
     return "\n\n".join(filter(None, parts))
-
-
-def lines_html(lines: Sequence[str]) -> str:
-    """Sentences with marks as paragraphs."""
-    return "".join(f"<p>{inline(line)}</p>" for line in lines)
 
 
 def right_head() -> str:

@@ -16,7 +16,7 @@ from course.core.units import format_points
 from course.game import board, board_view, cases, moves, play, score, view
 from course.learning.calibration import levels
 from course.learning.log import AnswerLog
-from course.lessons.l10_tuning_master import tuning_plan, tuning_score
+from course.lessons.l10_tuning_master import tuning_plan
 from course.lessons.l10_tuning_master import tuning_view as told
 from course.lessons.l10_tuning_master.tuning_desk import Desk
 from course.lessons.l10_tuning_master.tuning_outcome import FEW, Table
@@ -180,12 +180,12 @@ def test_a_case_from_the_first_run_to_the_letter(bank, log):
     bank.run({"dtype": "int8"}, "faster", "certain")
     assert bank.attempt.runs[0].outcome["ratio"] == 0.1 and bank.runs_left() == 2
     bank.hand_in({"dtype": "bf16"}, "faster", 3)
-    assert bank.score().points == pytest.approx(5 + 0 + 0), (
+    assert bank.attempt.score().points == pytest.approx(5 + 0 + 0), (
         "a certain bet lost (it breaks the limit), one won; bf16 unseen"
     )
-    assert not bank.cause("a") and bank.cause("c") and bank.cause_found()
+    assert not bank.cause("a") and bank.cause("c") and bank.attempt.cause_found
     bank.letter("Dear colleague, here is what I measured.", ["cause", "need"])
-    found = tuning_score.standing(LIVE, log.entries())
+    found = board.standing(LIVE, log.entries())
     assert found.first.points == pytest.approx(5.5) and bank.written().choice == ("cause", "need")
 
 
@@ -216,7 +216,7 @@ def test_the_bets_of_a_first_attempt_count_with_all_others(language, bank, learn
 def test_a_run_is_in_the_log_before_it_is_shown_and_a_dead_kernel_loses_nothing(bank, log):
     bank.run({"dtype": "bf16"}, "faster", "fairly")
     again = Tuning(LIVE, AnswerLog(log.path), measured)
-    assert again.attempt == bank.attempt and again.runs_left() == 2
+    assert again.attempt.runs == bank.attempt.runs and again.runs_left() == 2
     lines = [json.loads(line) for line in log.path.read_text("utf-8").splitlines()]
     assert [one["event"] for one in lines] == ["move"] and "points" not in lines[0]
 
@@ -269,8 +269,8 @@ def test_what_was_not_decided_waits_shows_nothing_and_may_be_handed_in_again(log
     desk.refresh()
     shown = desk.say.value + str(desk) + log.path.read_text("utf-8")
     assert "waits" in desk.say.value and '"table"' not in shown and view.plain(LIVE.cause.stem["en"]) not in shown
-    assert desk.tape.layout.display is None and played.score() is None and played.runs_left() == 3
-    assert "waits" in tuning_score.standing(LIVE, log.entries()).words["en"]
+    assert desk.tape.layout.display is None and played.attempt.score() is None and played.runs_left() == 3
+    assert "waits" in board.standing(LIVE, log.entries()).words["en"]
     with pytest.raises(play.MoveError):
         played.cause("c")
     machines.append(measured)
@@ -285,7 +285,7 @@ def test_the_recording_decides_where_the_machine_was_too_busy(log):
     played.hand_in({"dtype": "bf16"}, "faster", 3)
     desk, said = typed(played)
     desk.hand_in(dtype="bf16", bet="faster", confidence="certain", recording=True)
-    assert played.score().points == 7 and "another" in "\n".join(said) and played.attempt.handed
+    assert played.attempt.score().points == 7 and "another" in "\n".join(said) and played.attempt.handed
 
 
 def test_on_a_busy_machine_a_line_says_so_while_it_is_measured(log):
@@ -324,7 +324,7 @@ def test_what_is_typed_on_a_busy_machine_is_told_that_a_recording_can_answer(log
 def test_a_broken_requirement_is_nothing_at_once_on_a_busy_machine(log):
     played = Tuning(LIVE, log, busy)
     played.hand_in({"dtype": "int8"}, "faster", 3)
-    assert played.attempt.handed and played.score().parts[0].points == 0
+    assert played.attempt.handed and played.attempt.score().parts[0].points == 0
     shown = "\n".join(told.result_lines(played.attempt)) + told.picture_text(played.attempt)
     assert "0.1" not in shown and "among the best" not in shown, "no ratio from too few rounds"
 
@@ -363,19 +363,19 @@ def test_the_budget_ends_hints_cost_and_another_try_is_practice(bank, log):
         bank.hint()
     assert len(bank.opened_hints()) == 3 and bank.attempt.hints == 3
     bank.hand_in({"dtype": "bf16"}, "faster", 1)
-    assert bank.score().parts[0].points == 3.5
+    assert bank.attempt.score().parts[0].points == 3.5
     with pytest.raises(play.MoveError, match="handed in"):
         bank.run({"dtype": "bf16"}, "faster", 1)
     with pytest.raises(play.MoveError, match="too late for a hint"):
         bank.hint()
     bank.cause("c")
-    first = tuning_score.standing(LIVE, log.entries()).first.points
+    first = board.standing(LIVE, log.entries()).first.points
     assert first == 3.5 + 2 + 0.5 + 1
     bank.again()
     assert bank.runs_left() == 3 and bank.attempt.handed is None
     bank.hand_in({"dtype": "bf16"}, "faster", 3)
     bank.cause("c")
-    found = tuning_score.standing(LIVE, log.entries())
+    found = board.standing(LIVE, log.entries())
     assert found.first.points == first and len(found.scores) == 2 and found.scores[1].points == 8
 
 
@@ -391,7 +391,7 @@ def test_giving_up_before_the_case_is_closed_erases_nothing(bank, log):
     bank.cause("a")
     moves.write(log, LIVE, moves.AGAIN)
     bank.cause("c")
-    assert [part.points for part in tuning_score.standing(LIVE, log.entries()).first.parts] == [4.5, 0, 0, 0.5]
+    assert [part.points for part in board.standing(LIVE, log.entries()).first.parts] == [4.5, 0, 0, 0.5]
 
 
 # --- evidence -------------------------------------------------------------------------------------------------------
@@ -403,7 +403,7 @@ def earned(log, runs: list[dict], handed: dict) -> float:
     for config in runs:
         played.run(config, "faster", 1)
     played.hand_in(handed, "faster", 1)
-    return played.score().parts[1].points
+    return played.attempt.score().parts[1].points
 
 
 SEEN, ONE = {"dtype": "bf16"}, {"dtype": "bf16", "threads": "1"}
@@ -439,19 +439,19 @@ def test_todays_setting_takes_no_bet_and_is_evident_when_its_strongest_rival_was
     played.run({"dtype": "int8"}, "breaks", 1)
     played.hand_in({}, "same", "certain")
     played.cause("c")
-    assert [part.points for part in played.score().parts] == [5, 0, 0.5, 1], "its rival was not looked at"
+    assert [part.points for part in played.attempt.score().parts] == [5, 0, 0.5, 1], "its rival was not looked at"
     other = Tuning(LIVE, AnswerLog(tmp_path / "other.jsonl"), here)
     other.run({"dtype": "bf16"}, "slower", "certain")
     other.hand_in({})
     other.cause("c")
-    assert other.score().points == 10
+    assert other.attempt.score().points == 10
 
 
 def test_a_bet_on_what_is_known_counts_for_nothing_and_is_not_asked(log):
     played = Tuning(LIVE, log, measured)
     played.run({"dtype": "bf16"}, "same", 2)
     played.hand_in({"dtype": "bf16"}, "faster", 3)
-    assert played.score().parts[2].points == 0 and played.attempt.handed.bet == ""
+    assert played.attempt.score().parts[2].points == 0 and played.attempt.handed.bet == ""
 
 
 def test_a_machine_that_lacks_a_control_has_a_smaller_panel_and_its_table_is_read_as_played(log):
@@ -464,10 +464,10 @@ def test_a_machine_that_lacks_a_control_has_a_smaller_panel_and_its_table_is_rea
     played = Tuning(LIVE, log, here, small)
     played.run({"dtype": "bf16"}, "same", 2)
     played.hand_in({})
-    assert played.score().points == 5 + 2 + 1.5
-    assert tuning_score.standing(LIVE, log.entries()).words["en"].startswith("handed in")
+    assert played.attempt.score().points == 5 + 2 + 1.5
+    assert board.standing(LIVE, log.entries()).words["en"].startswith("handed in")
     played.cause("c")
-    assert tuning_score.standing(LIVE, log.entries()).first.points == 9.5
+    assert board.standing(LIVE, log.entries()).first.points == 9.5
 
 
 def test_a_ruled_case_measures_nothing(log):
@@ -475,14 +475,14 @@ def test_a_ruled_case_measures_nothing(log):
     found = played.run({"enabled": "off"}, "works", 2)
     assert found.came == "works" and found.evidence["evidence"] == "rule"
     played.hand_in({"enabled": "off", "sdp": "off"}, "fits", 3)
-    assert played.score().points == pytest.approx(5 + 1.75)
+    assert played.attempt.score().points == pytest.approx(5 + 1.75)
 
 
 def test_moves_survive_rubbish_in_the_log(log):
     log.append("move", LIVE.id, options=("run", TODAY, "faster"), record="{not json")
     log.append("move", LIVE.id, options=("hand-in", "no such", "faster"), record='{"table": {}}')
     log.append("move", LIVE.id)
-    assert tuning_score.standing(LIVE, log.entries()).scores == ()
+    assert board.standing(LIVE, log.entries()).scores == ()
     assert Tuning(LIVE, log, measured).attempt.handed is None
 
 
@@ -524,11 +524,11 @@ def test_a_page_follows_what_is_typed_and_shows_the_state_it_was_left_in(bank, l
     assert page.play.attempt.handed and page.panel not in page.side.children
     assert "<svg" in page.picture.value and "your bet" in page.picture.value
     page.hand.click()
-    box = page.after[0]
+    box = page.boxes[0]
     box.choices.toggle(LIVE.cause.right.id)
     box.press()
     later = page_of(Tuning(LIVE, AnswerLog(log.path), measured))
-    assert len(later.after) == len(page.after) == 2 and LIVE.debrief.why["en"][:20] in later.closing.value
+    assert len(later.boxes) == len(page.boxes) == 2 and LIVE.debrief.why["en"][:20] in later.closing.value
     assert not later.two.children and later.folds.value.count("<details>") == 6
     later.last.children[0].click()
     assert f"tbq-live-{LIVE.twin}" in later.follow.children[0]._dom_classes
@@ -582,7 +582,7 @@ def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that
     def every(widget):
         return [widget, *(one for child in getattr(widget, "children", ()) for one in every(child))]
 
-    field = page.after[1].field
+    field = page.boxes[1].field
     assert field in every(page.widget) and len(every(page.widget)) > 20
     assert {one.comm._reply_subshell_for({}, "another thread") for one in every(page.widget)} == {None}
 
@@ -590,11 +590,11 @@ def test_what_a_page_sends_is_answered_in_order_by_one_thread_also_by_parts_that
 def test_a_reply_of_before_is_folded_and_one_just_kept_is_not(bank):
     desk = page_of(bank)
     desk.play.hand_in({"dtype": "bf16"}, "faster", 1), desk.play.cause("c"), desk.refresh()
-    writing = desk.after[1]
+    writing = desk.boxes[1]
     writing.field.value = "Dear colleague, here is what I measured."
     writing.keep.click()
     assert desk.play.written() and writing.below in writing.widget.children and writing.below.layout.display is None
-    found = page_of(bank).after[1]
+    found = page_of(bank).boxes[1]
     assert found.below not in found.widget.children and found.field.value == writing.field.value
     found.fold.children[0].click()
     assert found.below in found.widget.children and found.fold not in found.widget.children

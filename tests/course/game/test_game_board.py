@@ -65,7 +65,7 @@ def test_a_tile_opens_its_case_and_the_board_knows_what_was_played(log):
     assert page.opened.id == "10-gan" and page.place.children[1].children[0].value.count("10-gan")
     played = close(log, "gan", enabled="off", sdp="off")
     page.back()
-    assert format_points(played.score().points) in page.tiles["10-gan"].description
+    assert format_points(played.attempt.score().points) in page.tiles["10-gan"].description
     before = page.tiles["10-gan"]
     page.day.click()
     assert page.opened.id == page.now.of_the_day.case.id and page.tiles["10-gan"] is before
@@ -156,10 +156,10 @@ def test_what_is_shared_names_no_setting_and_no_cause_and_asks_for_a_bet(languag
     course.share("gan")
     assert "🎲" not in capsys.readouterr().out, "a case that is not closed is not shared"
     bank.run({"dtype": "int8"}, "faster", 3), bank.hand_in({"dtype": "bf16"}, "same", 2), bank.cause("c")
-    shared = board.game(LIVE.lesson).shared(LIVE, learner.entries())
+    shared = sharing.shared(LIVE, learner.entries())
     assert [(one.length, one.broken) for one in shared.bars] == [(0.1, True), (0.4, False)]
     text = sharing.share_text(shared)
-    assert LIVE.call in text and format_points(bank.score().points) in text and "60" in text
+    assert LIVE.call in text and format_points(bank.attempt.score().points) in text and "60" in text
     for secret in (*PLAN.controls[0].values, LIVE.debrief.trap[language], LIVE.cause.right.text[language]):
         assert secret not in text
     assert plain(pick(LIVE.quote.text)) in shared.hook
@@ -169,7 +169,7 @@ def test_what_is_shared_names_no_setting_and_no_cause_and_asks_for_a_bet(languag
     typo = board.game("11_bug_hunt").player(cases.find("typo"), learner)
     typo.give_up(), typo.cause(typo.case.cause.right.id)
     for case in (close(learner, "gan", enabled="off").case, typo.case):
-        hook = board.game(case.lesson).shared(case, learner.entries()).hook
+        hook = sharing.shared(case, learner.entries()).hook
         assert hook.endswith(("Your bet?", "你押哪个？", "你押哪行？")) and "%" not in hook
         capsys.readouterr()
         course.share(case.id)
@@ -187,8 +187,8 @@ def test_a_limit_that_is_a_share_of_todays_is_held_against_today_on_what_is_shar
 
     played = Tuning(case, log, here)
     played.hand_in({"micro_batch": "4"}, "same", 3), played.cause(case.cause.right.id)
-    (bar,) = board.game(case.lesson).shared(case, log.entries()).bars
-    assert bar.broken == broken == (played.score().parts[0].points == 0)
+    (bar,) = sharing.shared(case, log.entries()).bars
+    assert bar.broken == broken == (played.attempt.score().parts[0].points == 0)
 
 
 ADDRESS = "https://example.org/somebody/torch-backends-course"
@@ -205,7 +205,7 @@ def test_the_address_is_the_one_that_the_package_names(monkeypatch):
 
 def test_the_frame_loads_no_torch_no_widgets_and_no_matplotlib():
     code = (
-        "from course.game import board, cases, view\nfrom course.lessons.l10_tuning_master import tuning_score\n"
+        "from course.game import board, cases, view\nfrom course.lessons.l10_tuning_master import tuning_attempt\n"
         "from course.lessons.l10_tuning_master.tuning_desk import Desk\nboard.standings('10_tuning_master', [])"
     )
     assert loaded_by(code).isdisjoint({"torch", "ipywidgets", "matplotlib"})

@@ -13,7 +13,7 @@ from statistics import mean
 from course.core.catalog import lesson_folder
 from course.core.records import load
 from course.game import cases, score
-from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan, tuning_score
+from course.lessons.l10_tuning_master import tuning_outcome, tuning_plan
 from course.lessons.l10_tuning_master.tuning_attempt import Attempt, Bet
 from course.lessons.l10_tuning_master.tuning_outcome import Table
 from course.lessons.l10_tuning_master.tuning_plan import Config, Plan
@@ -50,7 +50,9 @@ class Night:
         causes = [one.id for one in self.case.cause.answers]
         self.lots.shuffle(causes)
         causes = [self.case.cause.right.id] if knows else causes
-        return tuning_score.score_of(self.case, Attempt(runs, handed, self.table, tuple(causes), 0))
+        made = Attempt(self.case)
+        made.runs, made.handed, made.table, made.causes = runs, handed, self.table, causes
+        return made.score()
 
 
 def nights() -> list[Night]:

@@ -136,7 +136,7 @@ def test_every_case_can_be_played_to_its_end(name, language, tmp_path):
     desk.hint()
     desk.hand_in(**best)
     desk.cause(case.cause.right.id)
-    assert desk.play.score().points == 9.5, "all but the hint"
+    assert desk.play.attempt.score().points == 9.5, "all but the hint"
     desk.letter("Dear colleague, this is what I measured.", tick=["cause"])
     desk.letter(tick="machine")
     assert desk.play.written().choice == ("machine",) and "\n".join(said).count(view.cause_said(True)) == 1

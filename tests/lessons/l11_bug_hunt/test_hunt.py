@@ -9,7 +9,6 @@ from course.game import board, moves, view
 from course.game.cases import cases, find
 from course.game.play import MoveError
 from course.learning.log import AnswerLog
-from course.lessons.l11_bug_hunt import game
 from course.lessons.l11_bug_hunt import hunt_view as told
 from course.lessons.l11_bug_hunt.bug import LESSON, bug
 from course.lessons.l11_bug_hunt.desk import Desk
@@ -31,7 +30,7 @@ def done(log, *kinds, case=TYPO.case):
 
 
 def points(log, case=TYPO.case):
-    return [part.points for part in Hunt(case, log).score().parts]
+    return [part.points for part in Hunt(case, log).attempt.score().parts]
 
 
 # --- moves and points ---------------------------------------------------------------------------------------------
@@ -45,7 +44,7 @@ def test_the_steps_come_one_after_the_other(hunt):
     for odd in (-1, 99, "7", True, None):
         with pytest.raises(MoveError):
             hunt.line(odd)
-    assert not hunt.now
+    assert not hunt.attempt.done
     assert not hunt.line(0) and not hunt.line(1) and hunt.step == "line"
     assert hunt.line(RIGHT_LINE) and hunt.step == "cause"
     with pytest.raises(MoveError):
@@ -57,13 +56,13 @@ def test_the_steps_come_one_after_the_other(hunt):
         hunt.repair(TYPO.script.replace("# without", "# WITHOUT"))
     with pytest.raises(MoveError):
         hunt.repair("  ")
-    assert [one.kind for one in hunt.now] == ["line", "line", "line", "cause"]
+    assert [one.kind for one in hunt.attempt.done] == ["line", "line", "line", "cause"]
 
 
 def test_a_wrong_line_costs_one_and_a_hint_nothing(log):
     done(log, ("line", "1"), ("hint", "1"), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
     assert points(log) == [2.0, 3.0, 4.0]
-    assert Hunt(TYPO.case, log).trail.hints == 1
+    assert Hunt(TYPO.case, log).attempt.hints == 1
 
 
 def test_points_never_fall_below_zero_and_nothing_found_is_nothing(log):
@@ -80,7 +79,7 @@ def test_giving_up_a_try_that_is_open_erases_nothing(hunt, log):
     with pytest.raises(MoveError):
         hunt.again()
     done(log, ("again",), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
-    assert [part.points for part in game.standing(TYPO.case, log.entries()).first.parts] == [2.0, 3.0, 4.0]
+    assert [part.points for part in board.standing(TYPO.case, log.entries()).first.parts] == [2.0, 3.0, 4.0]
 
 
 def timed(low, high, devices=("cpu",)):
@@ -113,7 +112,7 @@ def test_what_does_not_prove_is_not_kept_and_may_be_tried_again(log, monkeypatch
     said = []
     desk = Desk(hunt, text=True, write=said.append)
     desk.prove()
-    assert "prove nothing" in said[-1] and hunt.step == "repair" and not moves.of_kind(hunt.now, "proof")
+    assert "prove nothing" in said[-1] and hunt.step == "repair" and not hunt.attempt.proofs
     desk.prove()
     assert hunt.step == "closed" and "1.02 [1.01, 1.04]" in str(desk)
 
@@ -127,7 +126,7 @@ def test_only_a_repair_that_was_accepted_closes_the_case(log, refused):
     assert hunt.step == "closed" and points(log)[2] == 4.0
     with pytest.raises(MoveError):
         hunt.hint()
-    assert not hunt.trail.hints
+    assert not hunt.attempt.hints
 
 
 def test_nothing_wrong_is_the_right_answer_where_nothing_is(log):
@@ -168,9 +167,9 @@ def test_a_hunt_goes_on_after_a_restart_and_the_board_counts_the_first_attempt(l
     done(log, ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE))
     again = AnswerLog(log.path)
     assert Hunt(TYPO.case, again).step == "repair"
-    assert game.standing(TYPO.case, again.entries()).scores == ()
+    assert board.standing(TYPO.case, again.entries()).scores == ()
     done(again, ("give-up",), ("again",), ("line", str(RIGHT_LINE)), ("cause", RIGHT_CAUSE), ("repair", "gone"))
-    standing = game.standing(TYPO.case, again.entries())
+    standing = board.standing(TYPO.case, again.entries())
     assert [one.points for one in standing.scores] == [6.0, 10.0] and standing.first.points == 6.0
     others = board.standings(LESSON, again.entries())
     assert len(others) == len(cases(LESSON)) and sum(bool(one.scores) for one in others) == 1
@@ -218,11 +217,11 @@ def test_a_hunt_is_typed_from_the_ticket_to_the_debrief(log, language):
     desk.cause(RIGHT_CAUSE)
     desk.hint()
     desk.repair({77: "x"})
-    assert desk.hunt.step == "repair" and "77" in told[-1]
+    assert desk.play.step == "repair" and "77" in told[-1]
     lines = dict(TYPO.numbered())
     fixed = {number: lines[number].replace("enable =", "enabled =") for number in TYPO.lines}
     desk.repair(fixed)  # runs, in a process of its own
-    assert desk.hunt.step == "closed" and TYPO.case.debrief.trap[language] in "\n".join(told)
+    assert desk.play.step == "closed" and TYPO.case.debrief.trap[language] in "\n".join(told)
     assert TYPO.case.debrief.why[language].split("。")[0].split(".")[0] in str(desk)
 
 
@@ -236,17 +235,17 @@ def test_a_hunt_is_pressed_and_a_second_page_of_it_follows(log):
     assert one.lines[1].description.startswith("●") and not other.lines[1].description.startswith("●")
     one.point.click()
     assert one.lines[1].description.startswith("✗") and other.lines[1].description.startswith("✗")
-    one.typed.value = str(RIGHT_LINE)
+    one.lines[RIGHT_LINE].click()
     one.point.click()
     assert one.lines[RIGHT_LINE].description.startswith("✓") and one.lines[1].disabled and other.lines[1].disabled
-    assert one.work.layout.display == "none" and one.cause_box.widget in one.below.children
+    assert one.work.layout.display == "none" and one.boxes[0].widget in one.below.children
     one.ask.click()
     assert TYPO.case.hints[0]["en"][:20] in one.say.value
-    one.cause_box.choices.toggle(RIGHT_CAUSE)
-    one.cause_box.go.click()
+    one.boxes[0].choices.toggle(RIGHT_CAUSE)
+    one.boxes[0].go.click()
     assert one.work.layout.display is None and one.field.value == TYPO.script
     one.run.click()
-    assert "nothing is changed" in one.say.value and not moves.of_kind(one.hunt.now, "repair")
+    assert "nothing is changed" in one.say.value and not one.play.attempt.repairs
     one.stop.click()
     assert TYPO.case.debrief.why["en"][:30] in one.closing.value and "enabled = False" in one.folds.value
     assert other.closing.value == one.closing.value and not one.buttons.children
@@ -254,7 +253,7 @@ def test_a_hunt_is_pressed_and_a_second_page_of_it_follows(log):
     one.stop.click()
     assert all(one.lines[number].description.startswith("✓") for number in TYPO.lines), "given up: the lines are shown"
     one.restart.click()
-    assert one.hunt.step == "line" and not one.lines[1].disabled and one.ticket in one.two.children
+    assert one.play.step == "line" and not one.lines[1].disabled and one.ticket in one.two.children
 
 
 @pytest.mark.parametrize("name", cases(LESSON))
