@@ -9,7 +9,7 @@ import pytest
 
 from course.learning.sheet import MIME
 from grader.authoring.lint import lint
-from grader.authoring.scaffold import BELIEF, DRAWS, DROPPED, NO, STEMS, TITLE, WHY, YES, left_over, new_checkpoint
+from grader.authoring.scaffold import YOURS, left_over, new_checkpoint
 from grader.cli import main
 from grader.course import Course, init
 from grader.gradebook.marks import totals
@@ -87,7 +87,9 @@ def changed(path, *pairs):
 def test_a_course_in_one_language_is_asked_for_one_and_a_trap_may_be_a_sentence(course, language):
     place, items, keys = own_files(course, language)
     assert "zh:" not in items.read_text("utf-8") and "en:" not in keys.read_text("utf-8")
-    changed(keys, (DROPPED[language == "zh"], "my-own-idea"))
+    changed(
+        keys, ({"en": "the last small batch is dropped", "zh": "最后那个小 batch 会被丢掉"}[language], "my-own-idea")
+    )
     told = new_checkpoint(course.project, NAME, (language,))[1]
     assert [one.rule for one in told] == ["unknown-misconception"] and "keys.yaml:15: 50-c-draws" in told[0]
     (course.project.own / "misconceptions.yaml").write_text("my-own-idea: 我自己的说法\n", encoding="utf-8")
@@ -134,7 +136,7 @@ def test_words_of_the_template_are_named_until_they_are_gone(course):
     ]
     for path in place.glob("*.*"):
         text = path.read_text(encoding="utf-8")
-        for word in (*TITLE, *YES, *NO, *WHY, *DRAWS, *STEMS["first"], *STEMS["second"], *BELIEF):
+        for word in YOURS:
             text = text.replace(word, "Mine.")
         path.write_text(text, encoding="utf-8")
     assert left_over(course.project, NAME) == [] and left_over(course.project, "90_fixture") == []
