@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 
 from course.questions.bank import read_yaml
 from grader import project as files
@@ -73,18 +72,4 @@ def _exercises(project: Project) -> set[str]:
 
 
 def _experiments(project: Project) -> set[str]:
-    """The name (a keyword, or the first argument) of every experiment declared in the lessons' modules."""
-    paths = project.learner_folder.glob("*/experiments*.py")
-    return set().union(*(_named(path.read_text(encoding="utf-8")) for path in paths))
-
-
-@cache
-def _named(code: str) -> set[str]:
-    found = set()
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")).endswith(
-            "experiment"
-        ):
-            values = [entry.value for entry in node.keywords if entry.arg == "name"] or node.args[:1]
-            found |= {value.value for value in values if isinstance(value, ast.Constant)}
-    return found
+    return {name for path in project.learner_folder.glob("*/experiments.yaml") for name in read_yaml(path)}
